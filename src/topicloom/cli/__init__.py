@@ -1,0 +1,1 @@
+"""The command line: one file per command. Printing, progress bars and the clock live here only."""

@@ -1,0 +1,1 @@
+"""Overlay and interest in, numbers out. One file per family; `registry.py` lists them."""

@@ -1,0 +1,1 @@
+"""Charts; the only door to the plotting library."""

@@ -1,0 +1,1 @@
+"""The only door to pyspark. Importing this package starts no JVM."""

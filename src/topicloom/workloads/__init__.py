@@ -1,0 +1,1 @@
+"""Synthetic interest: popularity laws, subscription sizes, the papers' presets. No files, no Spark."""
