@@ -1,0 +1,197 @@
+"""The greedy engine under GM and GM-M: every step takes a pair of maximum contribution, exactly.
+
+Ties go first to twins (nodes with identical topic sets), then to the lowest larger degree, then to the
+smallest nodes. The kernels choose; this file decides when rows are scanned and when twins are linked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topicloom.kernels.parallel import default_threads, for_slices
+from topicloom.kernels.rows import (
+    Banned,
+    new_rows,
+    open_lists,
+    scan_rows,
+    scan_rows_live,
+    scratch_counts,
+)
+from topicloom.kernels.select import (
+    LEVEL_DONE,
+    NEEDS_SCAN,
+    choose,
+    fill_heap,
+    new_chosen,
+    new_heap,
+    refill_heap,
+    rows_to_scan,
+)
+from topicloom.kernels.twins import chain_twins, pair_twins
+from topicloom.kernels.units import (
+    Ints,
+    Units,
+    layout,
+    new_degrees,
+    new_forest,
+    refresh_units,
+    twin_classes,
+)
+from topicloom.model.interest import Interest
+from topicloom.model.progress import SILENT, Progress, check_stop
+
+NO_LIMIT = 2**30
+KEPT = 64  # pairs a row remembers: more memory, fewer scans
+JOINT_SCAN = 256  # from so many rows on it pays to prepare the inverted lists
+TURNS = 100_000  # rows looked at before the user may stop us
+
+LinkTwins = Callable[[Units, Ints, int], NDArray[np.int32]]
+
+
+class Greedy:
+    """One greedy run over an interest; call `run` once per degree limit.
+
+    `degree` are the degrees to start from (changed in place), `banned` pairs may not be chosen. With
+    either of them twins are no longer alike, so units are single nodes.
+    """
+
+    def __init__(
+        self,
+        interest: Interest,
+        *,
+        degree: Ints | None = None,
+        banned: Sequence[Ints] | None = None,
+        threads: int | None = None,
+        progress: Progress = SILENT,
+    ) -> None:
+        fold = degree is None and banned is None
+        classes = twin_classes(interest.node_ptr, interest.node_topics)
+        self.units = layout(interest.node_ptr, interest.node_topics, interest.n_topics, classes, fold=fold)
+        n_units = len(self.units.twin_class)
+        sizes = np.diff(self.units.slot_ptr)
+        self.forest = new_forest(self.units)
+        self.degrees = new_degrees(
+            self.units, np.zeros(interest.n_nodes, np.int32) if degree is None else degree
+        )
+        self.banned = _neighbor_lists(n_units, banned)
+        self.rows = new_rows(n_units, KEPT)
+        self.heap = new_heap(n_units)
+        self.chosen = new_chosen(interest.n_subscriptions + 1)
+        self.largest_set = int(sizes.max()) if n_units else 0
+        self.counts = scratch_counts(n_units, self.largest_set)
+        self.mark = np.full(interest.n_topics, -1, np.int32)
+        self.twin_units = np.flatnonzero(np.diff(self.units.member_ptr) > 1)
+        self.twin_sizes = sizes[self.twin_units]
+        self.threads = threads or default_threads()
+        self.progress = progress
+
+    @property
+    def open_joins(self) -> int:
+        """How many joins of topic components are left between units."""
+        return int(np.maximum(self.forest.components - 1, 0).sum())
+
+    def run(self, limit: int, link_twins: Sequence[LinkTwins]) -> None:
+        """Add edges while both ends stay within `limit` edges and something is left to join.
+
+        Twins are linked, by the steps `link_twins`, when their turn comes: no pair with one of them
+        contributes more than the size of their set, and at that size twins go first.
+        """
+        everything = np.arange(len(self.heap.row), dtype=np.int64)
+        self._scan(everything[self.degrees.lowest < limit], limit)
+        fill_heap(self.heap, self.rows, self.degrees, limit)
+        for size in np.unique(self.twin_sizes)[::-1]:
+            self._choose(limit, least=int(size) + 1)
+            self._link(self.twin_units[self.twin_sizes == size], int(size), link_twins)
+        self._choose(limit, least=1)
+
+    def steps(self) -> tuple[Ints, Ints, Ints]:
+        """The edges in the order they were chosen, with the contribution each had: u, v, contribution."""
+        n = int(self.chosen.count[0])
+        return self.chosen.u[:n], self.chosen.v[:n], self.chosen.contribution[:n]
+
+    def _choose(self, limit: int, least: int) -> None:
+        while True:
+            check_stop(self.progress)
+            before = int(self.chosen.count[0])
+            reason = choose(
+                self.units,
+                self.forest,
+                self.degrees,
+                self.rows,
+                self.banned,
+                self.heap,
+                self.chosen,
+                limit,
+                least,
+                TURNS,
+                self.counts,
+                self.mark,
+            )
+            self.progress.advance(int(self.chosen.contribution[before : self.chosen.count[0]].sum()))
+            if reason == LEVEL_DONE:
+                return
+            if reason == NEEDS_SCAN:
+                rows = rows_to_scan(self.heap)
+                self._scan(rows, limit)
+                refill_heap(self.heap, self.rows, rows)
+
+    def _scan(self, rows: NDArray[np.int64], limit: int) -> None:
+        """Renew the lists of `rows`, on all threads; every row writes to a place of its own."""
+        state = (self.units, self.forest, self.degrees, self.rows)
+        joint = len(rows) >= JOINT_SCAN
+        lists = open_lists(self.units, self.forest, self.degrees, limit) if joint else None
+
+        def scan(start: int, stop: int) -> None:
+            counts = np.zeros_like(self.counts)
+            if joint:
+                scan_rows(*state, lists, self.banned, limit, rows[start:stop], counts)
+            else:
+                scan_rows_live(*state, self.banned, limit, rows[start:stop], counts)
+
+        slice_size = min(max(16, len(rows) // (self.threads * 16)), 1000)
+        for_slices(scan, len(rows), slice_size=slice_size, threads=self.threads, progress=_Unseen(self.progress))
+
+    def _link(self, twin_units: NDArray[np.int64], size: int, steps: Sequence[LinkTwins]) -> None:
+        """Link the twins of these units, all with sets of `size`; edges in the order of the tie rule."""
+        for step in steps:
+            found = [step(self.units, self.degrees.degree, int(unit)) for unit in twin_units]
+            edges = np.concatenate(found)
+            edges = edges[np.lexsort((edges[:, 1], edges[:, 0]))]
+            start = int(self.chosen.count[0])
+            stop = start + len(edges)
+            self.chosen.u[start:stop], self.chosen.v[start:stop] = edges[:, 0], edges[:, 1]
+            self.chosen.contribution[start:stop] = size
+            self.chosen.count[0] = stop
+            self.progress.advance(len(edges) * size)
+        refresh_units(self.units, self.degrees)
+
+
+class _Unseen:
+    """Passes on stop requests but no advance: scans are not what the bar counts."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self.now = progress.now
+        self.should_stop = progress.should_stop
+
+    def phase(self, name: str, total: float | None = None) -> None:
+        pass
+
+    def advance(self, amount: float = 1) -> None:
+        pass
+
+
+def _neighbor_lists(n_units: int, pairs: Sequence[Ints] | None) -> Banned:
+    u, v = pairs if pairs is not None else (np.zeros(0, np.int32), np.zeros(0, np.int32))
+    owner = np.concatenate((u, v))
+    other = np.concatenate((v, u))
+    ptr = np.zeros(n_units + 1, np.int64)
+    np.cumsum(np.bincount(owner, minlength=n_units), out=ptr[1:])
+    return Banned(ptr, other[np.argsort(owner, kind="stable")].astype(np.int32))
+
+
+BOTH_STEPS: tuple[LinkTwins, ...] = (pair_twins, chain_twins)
+"""Without a degree limit twins are linked at once; under GM-M's limits 1 and 2 one step each."""

@@ -1,0 +1,255 @@
+"""Lazy greedy choice of edges over rows: exact, without ever holding all pairs.
+
+A heap holds one key per row: the best pair of the row when it was last looked at, or the row's bound. Keys
+never get better, so a row whose key is still true when it comes to the top holds the best pair of all.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topicloom.kernels.jit import kernel
+from topicloom.kernels.rows import NEVER, TOP, Banned, Rows, pair_key_1, pair_key_2, scan_row
+from topicloom.kernels.units import Degrees, Forest, Ints, Longs, Units, join_units, refresh_unit
+
+LEVEL_DONE, NEEDS_SCAN, PAUSED = 0, 1, 2
+"""Why `choose` came back: nothing of the wanted contribution is left; many rows need a scan; look around."""
+
+INLINE_SCANS = 64  # so many single rows are renewed on the way before a joint scan is asked for
+
+
+class Heap(NamedTuple):
+    """Rows by key, best on top; `size` is an array of one."""
+
+    row: Ints
+    key_1: Longs  # by row
+    key_2: Longs  # by row
+    is_bound: NDArray[np.bool_]  # by row: the key is the row's bound, the row must be scanned
+    size: Longs
+
+
+class Chosen(NamedTuple):
+    """The edges in the order they were chosen; `count` is an array of one."""
+
+    u: Ints
+    v: Ints
+    contribution: Ints
+    count: Longs
+
+
+def new_heap(n_units: int) -> Heap:
+    """An empty heap."""
+    return Heap(
+        np.zeros(n_units, np.int32),
+        np.zeros(n_units, np.int64),
+        np.zeros(n_units, np.int64),
+        np.zeros(n_units, np.bool_),
+        np.zeros(1, np.int64),
+    )
+
+
+def new_chosen(capacity: int) -> Chosen:
+    """Room for `capacity` edges."""
+    u, v, contribution = (np.zeros(capacity, np.int32) for _ in range(3))
+    return Chosen(u, v, contribution, np.zeros(1, np.int64))
+
+
+@kernel
+def _before(heap: Heap, a: int, b: int) -> bool:
+    if heap.key_1[a] != heap.key_1[b]:
+        return heap.key_1[a] < heap.key_1[b]
+    return heap.key_2[a] < heap.key_2[b]
+
+
+@kernel
+def _settle(heap: Heap, i: int) -> None:
+    """Restore the order below position i."""
+    size = heap.size[0]
+    row = heap.row[i]
+    while True:
+        child = 2 * i + 1
+        if child >= size:
+            break
+        if child + 1 < size and _before(heap, heap.row[child + 1], heap.row[child]):
+            child += 1
+        if not _before(heap, heap.row[child], row):
+            break
+        heap.row[i] = heap.row[child]
+        i = child
+    heap.row[i] = row
+
+
+@kernel
+def _set_top(heap: Heap, key_1: int, key_2: int, is_bound: bool) -> None:
+    row = heap.row[0]
+    heap.key_1[row], heap.key_2[row], heap.is_bound[row] = key_1, key_2, is_bound
+    _settle(heap, 0)
+
+
+@kernel
+def _pop(heap: Heap) -> None:
+    heap.size[0] -= 1
+    heap.row[0] = heap.row[heap.size[0]]
+    _settle(heap, 0)
+
+
+@kernel
+def fill_heap(heap: Heap, rows: Rows, degrees: Degrees, limit: int) -> None:
+    """All rows that may take an edge and were just scanned, each with its best pair."""
+    heap.size[0] = 0
+    for row in range(len(rows.count)):
+        if degrees.lowest[row] >= limit or (rows.count[row] == 0 and rows.bound_1[row] == NEVER):
+            continue
+        _enter(heap, rows, row)
+        heap.row[heap.size[0]] = row
+        heap.size[0] += 1
+    for i in range(heap.size[0] // 2, -1, -1):
+        if i < heap.size[0]:
+            _settle(heap, i)
+
+
+@kernel
+def _enter(heap: Heap, rows: Rows, row: int) -> None:
+    """The key of a freshly scanned row; word two is left open (smallest), a true lower bound."""
+    if rows.count[row] > 0:
+        heap.key_1[row], heap.key_2[row], heap.is_bound[row] = rows.scan_key[row, 0], 0, False
+    else:
+        heap.key_1[row], heap.key_2[row], heap.is_bound[row] = rows.bound_1[row], rows.bound_2[row], True
+
+
+@kernel
+def refill_heap(heap: Heap, rows: Rows, scanned: Longs) -> None:
+    """Give the rows that were scanned again their new keys, and order the heap anew."""
+    for row in scanned:
+        _enter(heap, rows, row)
+    kept = 0
+    for i in range(heap.size[0]):
+        row = heap.row[i]
+        if heap.is_bound[row] and heap.key_1[row] == NEVER:
+            continue
+        heap.row[kept] = row
+        kept += 1
+    heap.size[0] = kept
+    for i in range(kept // 2, -1, -1):
+        if i < kept:
+            _settle(heap, i)
+
+
+@kernel
+def rows_to_scan(heap: Heap) -> Longs:
+    """The rows that stand at a bound as good as the top of the heap, ascending."""
+    best = heap.key_1[heap.row[0]]
+    found = np.empty(heap.size[0], np.int64)
+    n = 0
+    for i in range(heap.size[0]):
+        row = heap.row[i]
+        if heap.is_bound[row] and heap.key_1[row] <= best:
+            found[n] = row
+            n += 1
+    return np.sort(found[:n])
+
+
+@kernel
+def _contribution(units: Units, forest: Forest, mark: Ints, other: int) -> int:
+    """Topics of `other` that the marked unit has too, in another component."""
+    total = 0
+    for slot in range(units.slot_ptr[other], units.slot_ptr[other + 1]):
+        own = mark[units.slot_topic[slot]]
+        total += own >= 0 and own != forest.slot_label[slot]
+    return total
+
+
+@kernel
+def _best_of_row(
+    units: Units, forest: Forest, degrees: Degrees, rows: Rows, limit: int, mark: Ints, row: int
+) -> tuple[int, int, int]:
+    """The row's best remembered pair as things stand: its two key words and its position, or NEVER."""
+    for slot in range(units.slot_ptr[row], units.slot_ptr[row + 1]):
+        mark[units.slot_topic[slot]] = forest.slot_label[slot]
+    best_1, best_2, position = NEVER, NEVER, -1
+    while rows.first[row] < rows.count[row] and rows.contribution[row, rows.first[row]] == 0:
+        rows.first[row] += 1
+    for i in range(rows.first[row], rows.count[row]):
+        if rows.scan_key[row, i] > best_1:
+            break  # sorted at the scan, and keys only got worse since
+        contribution = rows.contribution[row, i]
+        other = rows.partner[row, i]
+        if contribution == 0:
+            continue
+        if degrees.lowest[other] >= limit:
+            rows.contribution[row, i] = 0
+            continue
+        k1 = pair_key_1(units, degrees, row, other, contribution)
+        if k1 > best_1:
+            continue
+        now = _contribution(units, forest, mark, other)
+        if now < contribution:
+            rows.contribution[row, i] = now
+            k1 = pair_key_1(units, degrees, row, other, now)
+            if now == 0 or k1 > best_1:
+                continue
+        k2 = pair_key_2(units, degrees, row, other)
+        if k1 < best_1 or k2 < best_2:
+            best_1, best_2, position = k1, k2, i
+    for slot in range(units.slot_ptr[row], units.slot_ptr[row + 1]):
+        mark[units.slot_topic[slot]] = -1
+    return best_1, best_2, position
+
+
+@kernel
+def choose(
+    units: Units,
+    forest: Forest,
+    degrees: Degrees,
+    rows: Rows,
+    banned: Banned,
+    heap: Heap,
+    chosen: Chosen,
+    limit: int,
+    least: int,
+    turns: int,
+    counts: NDArray,
+    mark: Ints,
+) -> int:
+    """Add best edges while one contributes at least `least`; gives the reason why it came back.
+
+    `limit`: a unit whose members all have that degree takes no edge. `mark` holds -1 for every topic.
+    """
+    scans = 0
+    for _ in range(turns):
+        if heap.size[0] == 0:
+            return LEVEL_DONE
+        row = heap.row[0]
+        if TOP - (heap.key_1[row] >> 32) < least:
+            return LEVEL_DONE
+        if degrees.lowest[row] >= limit:
+            _pop(heap)
+            continue
+        if heap.is_bound[row]:
+            if scans == INLINE_SCANS:
+                return NEEDS_SCAN
+            scans += 1
+            scan_row(units, forest, degrees, rows, banned, limit, row, counts)
+        key_1, key_2, position = _best_of_row(units, forest, degrees, rows, limit, mark, row)
+        bound_1, bound_2 = rows.bound_1[row], rows.bound_2[row]
+        if key_1 > bound_1 or (key_1 == bound_1 and key_2 > bound_2):
+            _set_top(heap, bound_1, bound_2, True)
+        elif key_1 == NEVER:
+            _pop(heap)
+        elif key_1 == heap.key_1[row] and key_2 == heap.key_2[row]:
+            other = rows.partner[row, position]
+            n = chosen.count[0]
+            chosen.u[n], chosen.v[n] = key_2 >> 32, key_2 & 0xFFFFFFFF
+            chosen.contribution[n] = join_units(units, forest, row, other)
+            chosen.count[0] += 1
+            rows.contribution[row, position] = 0
+            degrees.degree[chosen.u[n]] += 1
+            degrees.degree[chosen.v[n]] += 1
+            refresh_unit(units, degrees, row)
+            refresh_unit(units, degrees, other)
+        else:
+            _set_top(heap, key_1, key_2, False)
+    return PAUSED
