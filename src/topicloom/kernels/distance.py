@@ -10,15 +10,18 @@ source, max(longest found, 2i) is an upper bound, and the search ends when both 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from topicloom.kernels.induced import induced_subgraph
+from topicloom.kernels.induced import Ints, Longs, induced_subgraph
 from topicloom.kernels.jit import kernel
+
+Words = NDArray[np.uint64]
 
 BATCH = 64
 
 
 @kernel
-def search(ptr, nbr, source, level, queue, tail):  # type: ignore[no-untyped-def]
+def search(ptr: Longs, nbr: Ints, source: int, level: Ints, queue: Ints, tail: int) -> int:
     """Breadth-first search from `source` over nodes of level -1; appends to `queue` from `tail` on.
 
     Gives the new tail; `queue[tail - 1]` is then a farthest node.
@@ -40,7 +43,7 @@ def search(ptr, nbr, source, level, queue, tail):  # type: ignore[no-untyped-def
 
 
 @kernel
-def sweep(ptr, nbr, level, queue):  # type: ignore[no-untyped-def]
+def sweep(ptr: Longs, nbr: Ints, level: Ints, queue: Ints) -> tuple[int, int]:
     """For a connected graph: (longest path found, root in the middle of it).
 
     On return `level` and `queue` belong to the search from that root. Exact for trees.
@@ -54,10 +57,10 @@ def sweep(ptr, nbr, level, queue):  # type: ignore[no-untyped-def]
     for _ in range(2):
         level[:] = -1
         search(ptr, nbr, root, level, queue, 0)
-        end = queue[n - 1]
+        end = int(queue[n - 1])
         level[:] = -1
         search(ptr, nbr, end, level, queue, 0)
-        node = queue[n - 1]
+        node = int(queue[n - 1])
         longest = max(longest, level[node])
         half = level[node] // 2
         while level[node] > half:
@@ -72,66 +75,91 @@ def sweep(ptr, nbr, level, queue):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def longest_from(ptr, nbr, sources, scratch, lists):  # type: ignore[no-untyped-def]
+def longest_from(ptr: Longs, nbr: Ints, sources: Ints, bits: Words, lists: Ints) -> tuple[int, int]:
     """(largest distance from any of at most 64 sources, edge visits); the graph is connected.
 
-    `scratch` is uint64[3, n] (seen, current, next bits per node), `lists` int32[2, n].
+    `bits` is uint64[3, n]: which sources have seen a node, have reached it in this level, reach it in the
+    next; the last two are zero before and after. `lists` is int32[2, n]. A level is expanded from the
+    nodes just reached, or, when fewer edges are there, gathered by the nodes some source has not seen.
     """
-    seen, now, soon = scratch[0], scratch[1], scratch[2]
+    seen, now, soon = bits[0], bits[1], bits[2]
+    n = len(ptr) - 1
     seen[:] = 0
+    everyone = np.uint64(0)
     width = len(sources)
     for i in range(width):
-        seen[sources[i]] = np.uint64(1) << np.uint64(i)
-        now[sources[i]] = seen[sources[i]]
-        soon[sources[i]] = 0
+        bit = np.uint64(1) << np.uint64(i)
+        everyone |= bit
+        seen[sources[i]] = bit
+        now[sources[i]] = bit
         lists[0, i] = sources[i]
-    depth, visits, side = 0, 0, 0
-    soon[:] = 0
+    depth, visits, side, open_ends, live_ends = 0, 0, 0, ptr[n], ptr[0]
     while True:
         following = 0
+        if live_ends > open_ends + n:
+            for node in range(n):
+                if seen[node] == everyone:
+                    continue
+                reached = np.uint64(0)
+                for slot in range(ptr[node], ptr[node + 1]):
+                    reached |= now[nbr[slot]]
+                    visits += 1
+                    if reached | seen[node] == everyone:
+                        break
+                soon[node] = reached & ~seen[node]
+                if soon[node] != 0:
+                    lists[1 - side, following] = node
+                    following += 1
+        else:
+            for i in range(width):
+                node = lists[side, i]
+                reached = now[node]
+                visits += ptr[node + 1] - ptr[node]
+                for slot in range(ptr[node], ptr[node + 1]):
+                    other = nbr[slot]
+                    fresh = reached & ~seen[other]
+                    if fresh != 0:
+                        if soon[other] == 0:
+                            lists[1 - side, following] = other
+                            following += 1
+                        soon[other] |= fresh
         for i in range(width):
-            node = lists[side, i]
-            bits = now[node]
-            visits += ptr[node + 1] - ptr[node]
-            for slot in range(ptr[node], ptr[node + 1]):
-                other = nbr[slot]
-                fresh = bits & ~seen[other]
-                if fresh != 0:
-                    if soon[other] == 0:
-                        lists[1 - side, following] = other
-                        following += 1
-                    soon[other] |= fresh
+            now[lists[side, i]] = 0
         if following == 0:
             return depth, visits
         depth += 1
         side = 1 - side
         width = following
+        live_ends = ptr[0]
         for i in range(width):
             node = lists[side, i]
             now[node] = soon[node]
             seen[node] |= soon[node]
             soon[node] = 0
+            live_ends += ptr[node + 1] - ptr[node]
+            if seen[node] == everyone:
+                open_ends -= ptr[node + 1] - ptr[node]
 
 
 @kernel
-def longest_from_each(ptr, nbr, sources):  # type: ignore[no-untyped-def]
+def longest_from_each(ptr: Longs, nbr: Ints, sources: Ints) -> tuple[int, int]:
     """`longest_from` over any number of sources, in batches."""
     n = len(ptr) - 1
-    scratch = np.zeros((3, n), np.uint64)
+    bits = np.zeros((3, n), np.uint64)
     lists = np.empty((2, n), np.int32)
     longest, work = 0, 0
     for start in range(0, len(sources), BATCH):
-        far, visits = longest_from(ptr, nbr, sources[start : start + BATCH], scratch, lists)
+        far, visits = longest_from(ptr, nbr, sources[start : start + BATCH], bits, lists)
         longest = max(longest, far)
         work += visits
     return longest, work
 
 
 @kernel
-def refine(ptr, nbr, level, queue, longest, budget):  # type: ignore[no-untyped-def]
+def refine(ptr: Longs, nbr: Ints, level: Ints, queue: Ints, longest: int, budget: int) -> tuple[int, int]:
     """(lower, upper) bound of a connected graph's diameter, after `sweep`, within `budget` edge visits."""
     n = len(ptr) - 1
-    scratch = np.zeros((3, n), np.uint64)
+    bits = np.zeros((3, n), np.uint64)
     lists = np.empty((2, n), np.int32)
     stop = n
     work = 0
@@ -144,7 +172,7 @@ def refine(ptr, nbr, level, queue, longest, budget):  # type: ignore[no-untyped-
         start = max(stop - BATCH, 0)
         while level[queue[start]] != depth:
             start += 1
-        far, visits = longest_from(ptr, nbr, queue[start:stop], scratch, lists)
+        far, visits = longest_from(ptr, nbr, queue[start:stop], bits, lists)
         longest = max(longest, far)
         work += visits
         stop = start
@@ -152,7 +180,16 @@ def refine(ptr, nbr, level, queue, longest, budget):  # type: ignore[no-untyped-
 
 
 @kernel
-def topic_diameters(topics, topic_ptr, topic_nodes, ptr, nbr, budgets, lower, upper):  # type: ignore[no-untyped-def]
+def topic_diameters(
+    topics: Ints,
+    topic_ptr: Longs,
+    topic_nodes: Ints,
+    ptr: Longs,
+    nbr: Ints,
+    budgets: Longs,
+    lower: Longs,
+    upper: Longs,
+) -> None:
     """Bounds of the diameter inside each of `topics`; both are -1 where the topic is partitioned or empty."""
     place = np.full(len(ptr) - 1, -1, np.int32)
     for topic in topics:
@@ -171,7 +208,10 @@ def topic_diameters(topics, topic_ptr, topic_nodes, ptr, nbr, budgets, lower, up
         if ends == 2 * (n - 1):  # a tree: two sweeps are exact
             lower[topic], upper[topic] = longest, longest
             continue
-        if ends == 2 * n and np.diff(own_ptr).max() == 2:  # a plain ring: every node sees the same
+        widest = 0
+        for i in range(n):
+            widest = max(widest, own_ptr[i + 1] - own_ptr[i])
+        if ends == 2 * n and widest == 2:  # a plain ring: every node sees the same
             lower[topic], upper[topic] = n // 2, n // 2
             continue
         low, high = refine(own_ptr, own_nbr, level, queue, longest, budgets[topic])

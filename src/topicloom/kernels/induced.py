@@ -8,12 +8,16 @@ and again on return, so that one allocation serves many topics.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from topicloom.kernels.jit import kernel
 
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+
 
 @kernel
-def induced_subgraph(members, ptr, nbr, place):  # type: ignore[no-untyped-def]
+def induced_subgraph(members: Ints, ptr: Longs, nbr: Ints, place: Ints) -> tuple[Longs, Ints]:
     """Adjacency among `members` alone; member i becomes number i."""
     n = len(members)
     total = 0
@@ -37,7 +41,9 @@ def induced_subgraph(members, ptr, nbr, place):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def count_topic_components(topics, topic_ptr, topic_nodes, ptr, nbr, out):  # type: ignore[no-untyped-def]
+def count_topic_components(
+    topics: Ints, topic_ptr: Longs, topic_nodes: Ints, ptr: Longs, nbr: Ints, out: Longs
+) -> None:
     """out[t] = number of components of topic t's subscribers, for every t in `topics`."""
     n_nodes = len(ptr) - 1
     place = np.full(n_nodes, -1, np.int32)  # 0: a subscriber not reached yet

@@ -149,37 +149,114 @@ def _count_in_places(units: Units, forest: Forest, row: int, counts: NDArray) ->
 
 
 @kernel
-def pair_key_1(units: Units, degrees: Degrees, x: int, y: int, contribution: int) -> int:
+def pair_key_1(twins: bool, larger_degree: int, contribution: int) -> int:
     """Word one of the key: contribution, twins, larger degree."""
-    key = ((TOP - contribution) << 32) | max(degrees.lowest[x], degrees.lowest[y])
-    return key if units.twin_class[x] == units.twin_class[y] else key | NOT_TWINS
+    key = ((TOP - contribution) << 32) | larger_degree
+    return key if twins else key | NOT_TWINS
 
 
 @kernel
-def pair_key_2(units: Units, degrees: Degrees, x: int, y: int) -> int:
+def pair_key_2(a: int, b: int) -> int:
     """Word two of the key: the two nodes that would take the edge."""
-    most = max(degrees.lowest[x], degrees.lowest[y])
-    a = np.int64(first_within(units, degrees, x, most))
-    b = np.int64(first_within(units, degrees, y, most))
-    return (a << 32) | b if a < b else (b << 32) | a
+    return (np.int64(min(a, b)) << 32) | max(a, b)
 
 
 @kernel
 def _sink(key_1: Longs, key_2: Longs, partner: Ints, size: int, i: int) -> None:
     """Restore the heap order (worst pair on top) below position i."""
+    k1, k2, p = key_1[i], key_2[i], partner[i]
     while True:
-        worst = i
-        for child in (2 * i + 1, 2 * i + 2):
-            if child < size and (
-                key_1[child] > key_1[worst] or (key_1[child] == key_1[worst] and key_2[child] > key_2[worst])
-            ):
-                worst = child
-        if worst == i:
-            return
-        key_1[i], key_1[worst] = key_1[worst], key_1[i]
-        key_2[i], key_2[worst] = key_2[worst], key_2[i]
-        partner[i], partner[worst] = partner[worst], partner[i]
-        i = worst
+        child = 2 * i + 1
+        if child >= size:
+            break
+        other = child + 1
+        if other < size and (
+            key_1[other] > key_1[child] or (key_1[other] == key_1[child] and key_2[other] > key_2[child])
+        ):
+            child = other
+        if key_1[child] < k1 or (key_1[child] == k1 and key_2[child] <= k2):
+            break
+        key_1[i], key_2[i], partner[i] = key_1[child], key_2[child], partner[child]
+        i = child
+    key_1[i], key_2[i], partner[i] = k1, k2, p
+
+
+@kernel
+def _gather(
+    units: Units,
+    degrees: Degrees,
+    row: int,
+    limit: int,
+    threshold: int,
+    counts: NDArray,
+    words: NDArray,
+    key_1: Longs,
+    key_2: Longs,
+    partner: Ints,
+) -> tuple[int, bool]:
+    """The best pairs of the row that count at least `threshold`, as a heap with the worst on top.
+
+    Gives how many there are and whether some had to be left out.
+    """
+    lowest, first_lowest, twin_class = degrees.lowest, degrees.first_lowest, units.twin_class
+    n_units, kept = len(lowest), len(key_1)
+    lanes = len(counts) // len(words)
+    # Adding this to a word sets the top bit of each lane whose count reaches the threshold.
+    high = np.uint64(0x8000800080008000) if lanes == 4 else np.uint64(0x8000000080000000)
+    ones = np.uint64(0x0001000100010001) if lanes == 4 else np.uint64(0x0000000100000001)
+    add = ((np.uint64(0x8000) if lanes == 4 else np.uint64(0x80000000)) - np.uint64(threshold)) * ones
+    own_lowest, own_class, own_first = lowest[row], twin_class[row], first_lowest[row]
+    own_single = units.member_ptr[row + 1] - units.member_ptr[row] == 1
+    size, truncated = 0, False
+    for word in range((row + 1) // lanes, len(words)):
+        if ((words[word] + add) & high) == 0:
+            continue
+        for w in range(max(word * lanes, row + 1), min((word + 1) * lanes, n_units)):
+            count = np.int64(counts[w])
+            if count < threshold or lowest[w] >= limit:
+                continue
+            most = max(own_lowest, lowest[w])
+            k1 = pair_key_1(twin_class[w] == own_class, most, count)
+            if size == kept and k1 > key_1[0]:
+                truncated = True
+                continue
+            a, b = own_first, first_lowest[w]
+            if most > own_lowest and not own_single:
+                a = first_within(units.member_ptr, units.member, degrees.degree, row, most)
+            if most > lowest[w] and units.member_ptr[w + 1] - units.member_ptr[w] > 1:
+                b = first_within(units.member_ptr, units.member, degrees.degree, w, most)
+            k2 = pair_key_2(a, b)
+            if size < kept:
+                key_1[size], key_2[size], partner[size] = k1, k2, w
+                size += 1
+                if size == kept:
+                    for i in range(kept // 2, -1, -1):
+                        _sink(key_1, key_2, partner, size, i)
+                continue
+            truncated = True
+            if k1 < key_1[0] or k2 < key_2[0]:
+                key_1[0], key_2[0], partner[0] = k1, k2, w
+                _sink(key_1, key_2, partner, size, 0)
+    if size < kept:
+        for i in range(size // 2, -1, -1):
+            if i < size:
+                _sink(key_1, key_2, partner, size, i)
+    return size, truncated
+
+
+@kernel
+def _store(rows: Rows, row: int, key_1: Longs, key_2: Longs, partner: Ints, size: int) -> None:
+    """Empty the heap into the row's list, best pair first."""
+    to_partner, to_contribution, to_key = rows.partner[row], rows.contribution[row], rows.scan_key[row]
+    rows.first[row] = 0
+    rows.count[row] = size
+    while size > 0:
+        size -= 1
+        to_partner[size] = partner[0]
+        to_contribution[size] = TOP - (key_1[0] >> 32)
+        to_key[size] = key_1[0]
+        key_1[0], key_2[0], partner[0] = key_1[size], key_2[size], partner[size]
+        _sink(key_1, key_2, partner, size, 0)
 
 
 @kernel
@@ -196,70 +273,24 @@ def _keep_best(
     partner: Ints,
 ) -> None:
     """Turn counted contributions into the row's list and bound."""
-    kept = rows.partner.shape[1]
-    lanes = len(counts) // len(words)
-    high = np.uint64(0x8000800080008000) if lanes == 4 else np.uint64(0x8000000080000000)
-    ones = np.uint64(0x0001000100010001) if lanes == 4 else np.uint64(0x0000000100000001)
-    half = np.uint64(0x8000) if lanes == 4 else np.uint64(0x80000000)
-    n_units = len(rows.count)
-    highest = 0
-    for w in range(row + 1, n_units):
-        highest = max(highest, counts[w])
-    rows.first[row] = 0
-    rows.count[row] = 0
-    rows.bound_1[row] = NEVER
-    rows.bound_2[row] = NEVER
-    threshold = np.int64(highest)
-    step = 2
-    size = 0
-    truncated = False
+    threshold = np.int64(0)
+    for count in counts[row + 1 :]:
+        threshold = max(threshold, np.int64(count))
+    size, truncated, step = 0, False, 1
     while threshold > 0:
-        threshold = max(np.int64(1), threshold - step)
-        size = 0
-        truncated = False
-        # Adding this to a word sets the top bit of each lane whose count reaches the threshold.
-        add = (half - np.uint64(threshold)) * ones
-        for word in range((row + 1) // lanes, len(words)):
-            if ((words[word] + add) & high) == 0:
-                continue
-            for w in range(max(word * lanes, row + 1), min((word + 1) * lanes, n_units)):
-                count = np.int64(counts[w])
-                if count < threshold or degrees.lowest[w] >= limit:
-                    continue
-                k1 = pair_key_1(units, degrees, row, w, count)
-                if size == kept and k1 > key_1[0]:
-                    truncated = True
-                    continue
-                k2 = pair_key_2(units, degrees, row, w)
-                if size < kept:
-                    key_1[size], key_2[size], partner[size] = k1, k2, w
-                    size += 1
-                    if size == kept:
-                        for i in range(kept // 2, -1, -1):
-                            _sink(key_1, key_2, partner, size, i)
-                    continue
-                truncated = True
-                if k1 < key_1[0] or k2 < key_2[0]:
-                    key_1[0], key_2[0], partner[0] = k1, k2, w
-                    _sink(key_1, key_2, partner, size, 0)
-        if threshold == 1 or size >= FEW:
+        size, truncated = _gather(
+            units, degrees, row, limit, threshold, counts, words, key_1, key_2, partner
+        )
+        if size >= FEW or threshold == 1:
             break
-        step = 2 * step
+        threshold = max(np.int64(1), threshold - step)
+        step *= 2
+    rows.bound_1[row] = rows.bound_2[row] = NEVER
     if truncated:
         rows.bound_1[row], rows.bound_2[row] = key_1[0], key_2[0]
     elif threshold > 1:
         rows.bound_1[row], rows.bound_2[row] = (TOP - threshold + 1) << 32, 0
-    if size < kept:
-        for i in range(size // 2, -1, -1):
-            _sink(key_1, key_2, partner, size, i)
-    rows.count[row] = size
-    while size > 0:  # heap sort: the worst goes to the end
-        size -= 1
-        rows.partner[row, size] = partner[0]
-        rows.contribution[row, size] = TOP - (key_1[0] >> 32)
-        rows.scan_key[row, size] = key_1[0]
-        key_1[0], key_2[0], partner[0] = key_1[size], key_2[size], partner[size]
-        _sink(key_1, key_2, partner, size, 0)
+    _store(rows, row, key_1, key_2, partner, size)
 
 
 @kernel

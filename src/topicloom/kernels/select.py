@@ -13,7 +13,16 @@ from numpy.typing import NDArray
 
 from topicloom.kernels.jit import kernel
 from topicloom.kernels.rows import NEVER, TOP, Banned, Rows, pair_key_1, pair_key_2, scan_row
-from topicloom.kernels.units import Degrees, Forest, Ints, Longs, Units, join_units, refresh_unit
+from topicloom.kernels.units import (
+    Degrees,
+    Forest,
+    Ints,
+    Longs,
+    Units,
+    first_within,
+    join_units,
+    refresh_unit,
+)
 
 LEVEL_DONE, NEEDS_SCAN, PAUSED = 0, 1, 2
 """Why `choose` came back: nothing of the wanted contribution is left; many rows need a scan; look around."""
@@ -153,13 +162,15 @@ def rows_to_scan(heap: Heap) -> Longs:
 
 
 @kernel
-def _contribution(units: Units, forest: Forest, mark: Ints, other: int) -> int:
-    """Topics of `other` that the marked unit has too, in another component."""
-    total = 0
-    for slot in range(units.slot_ptr[other], units.slot_ptr[other + 1]):
-        own = mark[units.slot_topic[slot]]
-        total += own >= 0 and own != forest.slot_label[slot]
-    return total
+def _node_key(units: Units, degrees: Degrees, x: int, y: int) -> int:
+    """Word two of the key of a pair of units, as degrees stand now."""
+    most = max(degrees.lowest[x], degrees.lowest[y])
+    a, b = degrees.first_lowest[x], degrees.first_lowest[y]
+    if most > degrees.lowest[x]:
+        a = first_within(units.member_ptr, units.member, degrees.degree, x, most)
+    if most > degrees.lowest[y]:
+        b = first_within(units.member_ptr, units.member, degrees.degree, y, most)
+    return pair_key_2(a, b)
 
 
 @kernel
@@ -167,35 +178,43 @@ def _best_of_row(
     units: Units, forest: Forest, degrees: Degrees, rows: Rows, limit: int, mark: Ints, row: int
 ) -> tuple[int, int, int]:
     """The row's best remembered pair as things stand: its two key words and its position, or NEVER."""
-    for slot in range(units.slot_ptr[row], units.slot_ptr[row + 1]):
-        mark[units.slot_topic[slot]] = forest.slot_label[slot]
+    slot_ptr, slot_topic, slot_label = units.slot_ptr, units.slot_topic, forest.slot_label
+    lowest, twin_class = degrees.lowest, units.twin_class
+    partner, contribution, scan_key = rows.partner[row], rows.contribution[row], rows.scan_key[row]
+    for slot in range(slot_ptr[row], slot_ptr[row + 1]):
+        mark[slot_topic[slot]] = slot_label[slot]
     best_1, best_2, position = NEVER, NEVER, -1
-    while rows.first[row] < rows.count[row] and rows.contribution[row, rows.first[row]] == 0:
+    count = rows.count[row]
+    while rows.first[row] < count and contribution[rows.first[row]] == 0:
         rows.first[row] += 1
-    for i in range(rows.first[row], rows.count[row]):
-        if rows.scan_key[row, i] > best_1:
+    for i in range(rows.first[row], count):
+        if scan_key[i] > best_1:
             break  # sorted at the scan, and keys only got worse since
-        contribution = rows.contribution[row, i]
-        other = rows.partner[row, i]
-        if contribution == 0:
+        before, other = contribution[i], partner[i]
+        if before == 0:
             continue
-        if degrees.lowest[other] >= limit:
-            rows.contribution[row, i] = 0
+        if lowest[other] >= limit:
+            contribution[i] = 0
             continue
-        k1 = pair_key_1(units, degrees, row, other, contribution)
+        twins = twin_class[row] == twin_class[other]
+        most = max(lowest[row], lowest[other])
+        k1 = pair_key_1(twins, most, before)
         if k1 > best_1:
             continue
-        now = _contribution(units, forest, mark, other)
-        if now < contribution:
-            rows.contribution[row, i] = now
-            k1 = pair_key_1(units, degrees, row, other, now)
+        now = 0
+        for slot in range(slot_ptr[other], slot_ptr[other + 1]):
+            own = mark[slot_topic[slot]]
+            now += own >= 0 and own != slot_label[slot]
+        if now < before:
+            contribution[i] = now
+            k1 = pair_key_1(twins, most, now)
             if now == 0 or k1 > best_1:
                 continue
-        k2 = pair_key_2(units, degrees, row, other)
+        k2 = _node_key(units, degrees, row, other)
         if k1 < best_1 or k2 < best_2:
             best_1, best_2, position = k1, k2, i
-    for slot in range(units.slot_ptr[row], units.slot_ptr[row + 1]):
-        mark[units.slot_topic[slot]] = -1
+    for slot in range(slot_ptr[row], slot_ptr[row + 1]):
+        mark[slot_topic[slot]] = -1
     return best_1, best_2, position
 
 

@@ -6,15 +6,28 @@ Arrays in, arrays out; the topic lists of a node are ascending.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from topicloom.kernels.jit import kernel
+
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+Reals = NDArray[np.float64]
 
 LOPSIDED = 16
 """From this ratio of list lengths on, looking up the short list in the long one beats merging."""
 
 
 @kernel
-def shared_along_edges(u, v, node_ptr, node_topics, weights, counts, carried):  # type: ignore[no-untyped-def]
+def shared_along_edges(
+    u: Ints,
+    v: Ints,
+    node_ptr: Longs,
+    node_topics: Ints,
+    weights: Reals,
+    counts: Longs,
+    carried: Reals,
+) -> None:
     """counts[i], carried[i] = number and total weight of the topics both ends of edge i want."""
     for i in range(len(u)):
         a, b = u[i], v[i]
@@ -27,7 +40,13 @@ def shared_along_edges(u, v, node_ptr, node_topics, weights, counts, carried):  
         while x < x_end and y < y_end:
             wanted = node_topics[x]
             if lookup:
-                y += np.searchsorted(node_topics[y:y_end], wanted)
+                high = y_end
+                while y < high:
+                    middle = (y + high) // 2
+                    if node_topics[middle] < wanted:
+                        y = middle + 1
+                    else:
+                        high = middle
             else:
                 while y < y_end and node_topics[y] < wanted:
                     y += 1
@@ -40,16 +59,22 @@ def shared_along_edges(u, v, node_ptr, node_topics, weights, counts, carried):  
 
 
 @kernel
-def _sink(keys, counts, size):  # type: ignore[no-untyped-def]
-    """Restore the min-heap `keys[:size]` after its first entry grew; `counts` moves along."""
+def _below(key: float, count: int, other_key: float, other_count: int) -> bool:
+    """Less similar; of two equally similar ones the one that shares fewer topics."""
+    return key < other_key or (key == other_key and count < other_count)
+
+
+@kernel
+def _sink(keys: Reals, counts: Longs, size: int) -> None:
+    """Restore the min-heap of (key, count) after its first entry grew."""
     at = 0
     while True:
         child = 2 * at + 1
         if child >= size:
             return
-        if child + 1 < size and keys[child + 1] < keys[child]:
+        if child + 1 < size and _below(keys[child + 1], counts[child + 1], keys[child], counts[child]):
             child += 1
-        if keys[at] <= keys[child]:
+        if not _below(keys[child], counts[child], keys[at], counts[at]):
             return
         keys[at], keys[child] = keys[child], keys[at]
         counts[at], counts[child] = counts[child], counts[at]
@@ -57,9 +82,16 @@ def _sink(keys, counts, size):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def top_intersections(  # type: ignore[no-untyped-def]
-    nodes, d, node_ptr, node_topics, topic_ptr, topic_nodes, shares, shared
-):
+def top_intersections(
+    nodes: Ints,
+    d: int,
+    node_ptr: Longs,
+    node_topics: Ints,
+    topic_ptr: Longs,
+    topic_nodes: Ints,
+    shares: Reals,
+    shared: Reals,
+) -> None:
     """For nodes[i]: the mean over its d most similar others of |A & B| / min(|A|, |B|) and of |A & B|.
 
     Others with nothing in common count as 0, so there are always d of them (paper 004, section 3.4).
@@ -85,12 +117,12 @@ def top_intersections(  # type: ignore[no-untyped-def]
         counts[:] = 0
         for j in range(n_touched):
             other = touched[j]
-            both = common[other]
+            both = int(common[other])
             common[other] = 0
             if other == node:
                 continue
             key = both / min(size, node_ptr[other + 1] - node_ptr[other])
-            if key > keys[0]:
+            if _below(keys[0], counts[0], key, both):
                 keys[0], counts[0] = key, both
                 _sink(keys, counts, d)
         shares[i] = keys.sum() / d

@@ -10,12 +10,16 @@ nodes that turn out to be its leaves.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
+from topicloom.kernels.induced import Ints, Longs
 from topicloom.kernels.jit import kernel
+
+Marks = NDArray[np.uint8]
 
 
 @kernel
-def _root(parent, node):  # type: ignore[no-untyped-def]
+def _root(parent: Ints, node: int) -> int:
     while parent[node] != node:
         parent[node] = parent[parent[node]]
         node = parent[node]
@@ -23,7 +27,7 @@ def _root(parent, node):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _touch(node, ptr, nbr, inside, parent, stamp):  # type: ignore[no-untyped-def]
+def _touch(node: int, ptr: Longs, nbr: Ints, inside: Marks, parent: Ints, stamp: Ints) -> int:
     """How many components `node` touches; `stamp[r] == node` marks a component seen already."""
     count = 0
     for slot in range(ptr[node], ptr[node + 1]):
@@ -41,7 +45,7 @@ def _touch(node, ptr, nbr, inside, parent, stamp):  # type: ignore[no-untyped-de
 
 
 @kernel
-def _take(node, ptr, nbr, inside, parent):  # type: ignore[no-untyped-def]
+def _take(node: int, ptr: Longs, nbr: Ints, inside: Marks, parent: Ints) -> int:
     """Put `node` inside (2: taken though it does not want the topic); gives the change of components."""
     inside[node] = 2
     change = 1
@@ -56,7 +60,17 @@ def _take(node, ptr, nbr, inside, parent):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _take_joints(members, apart, ptr, nbr, inside, parent, stamp, touches, queue):  # type: ignore[no-untyped-def]
+def _take_joints(
+    members: Ints,
+    apart: int,
+    ptr: Longs,
+    nbr: Ints,
+    inside: Marks,
+    parent: Ints,
+    stamp: Ints,
+    touches: Ints,
+    queue: Ints,
+) -> int:
     """Take nodes that touch two or more components, most first; gives the components left."""
     touches[:] = 0
     known = 0
@@ -95,7 +109,9 @@ def _take_joints(members, apart, ptr, nbr, inside, parent, stamp, touches, queue
 
 
 @kernel
-def _join_by_paths(apart, ptr, nbr, inside, parent, level, back, queue):  # type: ignore[no-untyped-def]
+def _join_by_paths(
+    apart: int, ptr: Longs, nbr: Ints, inside: Marks, parent: Ints, level: Ints, back: Ints, queue: Ints
+) -> None:
     """Join the components left by cheapest paths, shortest first; `level` counts the nodes to take."""
     n_nodes = len(ptr) - 1
     tail = 0
@@ -149,7 +165,9 @@ def _join_by_paths(apart, ptr, nbr, inside, parent, level, back, queue):  # type
 
 
 @kernel
-def _shed_leaves(members, ptr, nbr, inside, back, level, queue):  # type: ignore[no-untyped-def]
+def _shed_leaves(
+    members: Ints, ptr: Longs, nbr: Ints, inside: Marks, back: Ints, level: Ints, queue: Ints
+) -> int:
     """The taken nodes that stay after those that are leaves of a spanning tree are put outside again.
 
     The tree grows over nodes that want the topic for as long as it can, so few others are needed.
@@ -189,7 +207,9 @@ def _shed_leaves(members, ptr, nbr, inside, back, level, queue):  # type: ignore
 
 
 @kernel
-def filtering_costs(topics, topic_ptr, topic_nodes, ptr, nbr, part, costs):  # type: ignore[no-untyped-def]
+def filtering_costs(
+    topics: Ints, topic_ptr: Longs, topic_nodes: Ints, ptr: Longs, nbr: Ints, part: Ints, costs: Longs
+) -> None:
     """costs[t] = nodes not interested that join topic t's components, -1 where nothing can join them.
 
     `part` labels the components of the whole overlay.

@@ -170,14 +170,12 @@ def refresh_unit(units: Units, degrees: Degrees, unit: int) -> None:
 
 
 @kernel
-def first_within(units: Units, degrees: Degrees, unit: int, most: int) -> int:
+def first_within(member_ptr: Longs, member: Ints, degree: Ints, unit: int, most: int) -> int:
     """The smallest node of `unit` with a degree of at most `most` (there must be one)."""
-    if most == degrees.lowest[unit]:
-        return degrees.first_lowest[unit]
-    for i in range(units.member_ptr[unit], units.member_ptr[unit + 1]):
-        if degrees.degree[units.member[i]] <= most:
-            return units.member[i]
-    return degrees.first_lowest[unit]
+    for i in range(member_ptr[unit], member_ptr[unit + 1]):
+        if degree[member[i]] <= most:
+            return member[i]
+    return member[member_ptr[unit]]
 
 
 @kernel

@@ -116,7 +116,7 @@ def exponential_rate(share: float, n_topics: int) -> float:
     """The c of p_i ~ e^(-ci) that gives the most popular 10% of topics (rounded up) the total `share`.
 
     >>> round(exponential_rate(0.55, 100), 4)
-    0.0795
+    0.0798
     """
     head = -(-n_topics // 10)
     if head == n_topics:

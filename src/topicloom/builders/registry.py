@@ -1,0 +1,113 @@
+"""Every builder in one table: one line each, read by the command line, the tests, docs and benchmarks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from topicloom.builders.gm import build_gm
+from topicloom.builders.gm_m import build_gm_m
+from topicloom.builders.ring_pt import build_ring_pt
+from topicloom.errors import UsageError
+from topicloom.model.build import Build
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One option of a builder: its default tells its type, `choices` or `least` what is allowed."""
+
+    default: int | str
+    help: str
+    choices: tuple[str, ...] = ()
+    least: int = 0
+
+    def parse(self, builder: str, key: str, text: str) -> int | str:
+        """The value of `text`, or a UsageError that says what is allowed."""
+        if isinstance(self.default, str):
+            if text in self.choices:
+                return text
+            raise UsageError(f"--set {key}={text}: {builder} takes {key} = {' or '.join(self.choices)}")
+        try:
+            value = int(text)
+        except ValueError:
+            value = self.least - 1
+        if value < self.least:
+            raise UsageError(f"--set {key}={text}: {builder} takes a whole number of at least {self.least}")
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Builder:
+    """What there is to know about an algorithm."""
+
+    build: Callable[..., Build]
+    aim: str
+    guarantee: str
+    complexity: str
+    paper: str
+    seeded: bool = False
+    engines: tuple[str, ...] = ("local",)
+    parameters: Mapping[str, Parameter] = ()  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parameters", dict(self.parameters))
+
+
+BUILDERS: dict[str, Builder] = {
+    "gm": Builder(
+        build=build_gm,
+        aim="lowest average degree",
+        guarantee="edges at most log(subscriptions) x optimum",
+        complexity="O(V² T) worst case",
+        paper="002, section 6",
+        parameters={
+            "redundancy": Parameter(1, "runs, each on the pairs not yet used (002, section 6.4)", least=1)
+        },
+    ),
+    "gm-m": Builder(
+        build=build_gm_m,
+        aim="lowest maximum degree",
+        guarantee="maximum degree at most log(V T) x optimum",
+        complexity="O(V² T) worst case",
+        paper="000, section III; 003 (MinMax-ODA)",
+    ),
+    "ring-pt": Builder(
+        build=build_ring_pt,
+        aim="baseline: one ring per topic",
+        guarantee="degree at most 2 x subscription size",
+        complexity="O(subscriptions)",
+        paper="002, section 8",
+        seeded=True,
+        parameters={
+            "order": Parameter("id", "order of the nodes on each ring", choices=("id", "random"))
+        },
+    ),
+}
+
+
+def find_builder(name: str) -> Builder:
+    """The builder called `name`, or a UsageError that lists all of them."""
+    if name not in BUILDERS:
+        raise UsageError(f"no builder is called {name!r}; there are {', '.join(BUILDERS)}")
+    return BUILDERS[name]
+
+
+def parse_parameters(name: str, settings: Sequence[str]) -> dict[str, Any]:
+    """All parameters of builder `name`: its defaults, overruled by `key=value` texts."""
+    builder = find_builder(name)
+    values: dict[str, Any] = {key: parameter.default for key, parameter in builder.parameters.items()}
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        if not equals:
+            raise UsageError(f"--set {setting}: write it as key=value")
+        if key not in builder.parameters:
+            known = ", ".join(builder.parameters) or "no parameters"
+            raise UsageError(f"--set {setting}: {name} does not know {key!r}; it takes {known}")
+        values[key] = builder.parameters[key].parse(name, key, text)
+    return values
+
+
+def check_parameters(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The same for values given from Python."""
+    return parse_parameters(name, [f"{key}={value}" for key, value in values.items()])

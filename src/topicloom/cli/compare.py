@@ -1,0 +1,89 @@
+"""`topicloom compare`: several builders on one interest, one table, one plot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from topicloom.cli.groups import with_groups
+from topicloom.cli.options import InterestOptions, OutputOptions, Seed, SparkOptions, Threads, notices
+from topicloom.cli.tables import comparison_table
+from topicloom.errors import UsageError
+from topicloom.jobs.build import BuildRequest
+from topicloom.jobs.compare import compare_source
+
+EXAMPLES = """
+[bold]Examples[/bold]
+
+  topicloom compare table.csv --algorithms gm,gm-m,ring-pt
+
+  topicloom compare table.csv --algorithms gm,gm-m --out comparison     (keeps the builds and a plot)
+"""
+PLOT = "degrees.png"
+
+
+def compare(
+    interest: InterestOptions,
+    spark: SparkOptions,
+    output: OutputOptions,
+    algorithms: Annotated[
+        str, typer.Option("--algorithms", help="Builders, separated by commas (see topicloom build --list).")
+    ] = "gm,gm-m,ring-pt",
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for all builds and the plot.", show_default=False)
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", help="Where to save the plot (.png, .svg, .html).", show_default=False),
+    ] = None,
+    seed: Seed = 0,
+    threads: Threads = None,
+) -> None:
+    """Build with several algorithms, prove each overlay, and show them side by side.
+
+    Exit 1 if one of the overlays is not topic-connected.
+    """
+    from topicloom.report.charts import check_chart_path, degree_chart, save_chart
+
+    names = [name.strip() for name in algorithms.split(",") if name.strip()]
+    if not names or len(set(names)) < len(names):
+        raise UsageError(f"--algorithms {algorithms}: name each builder once, separated by commas")
+    if plot is not None:
+        check_chart_path(plot)
+    screen = output.screen()
+    with screen.working() as progress:
+        comparison = compare_source(
+            interest.source(),
+            [BuildRequest.of(name, [], seed=seed, threads=threads) for name in names],
+            out=out,
+            spark=spark.choice(),
+            subscribers_only=interest.subscribers_only,
+            strict=interest.strict,
+            notice=notices(screen),
+            progress=progress,
+        )
+        where = plot or (out / PLOT if out is not None else None)
+        if where is not None:
+            progress.phase("draw")
+            histograms = {row["algorithm"]: row["degree_histogram"] for row in comparison["rows"]}
+            save_chart(degree_chart(histograms, f"Degrees of overlays for {interest.interest}"), where)
+    first = comparison["rows"][0]
+    screen.show(
+        comparison_table(
+            f"{first['nodes']:,} nodes, {first['topics']:,} topics, {first['subscriptions']:,} subscriptions",
+            comparison["rows"],
+        )
+    )
+    screen.show(f"plot: {where}" if where else "--plot FILE saves a plot, --out DIR keeps the builds too")
+    if out is not None:
+        screen.show(f"builds: {', '.join(str(out / name) for name in names)}")
+    screen.emit(comparison | ({"plot": str(where)} if where else {}))
+    if not all(row["topic_connected"] for row in comparison["rows"]):
+        raise typer.Exit(1)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command(epilog=EXAMPLES)(with_groups(compare))

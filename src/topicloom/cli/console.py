@@ -1,0 +1,109 @@
+"""What the user sees: progress bars and messages on stderr, results on stdout. The clock lives here."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import msgspec
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    Progress,
+    SpinnerColumn,
+    TaskID,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+
+
+
+class Screen:
+    """One command's view: `progress` for the work below, `say` for notices, `show` for results."""
+
+    def __init__(self, *, quiet: bool = False, json: bool = False) -> None:
+        self.quiet = quiet
+        self.json = json
+        self.err = Console(stderr=True, highlight=False, soft_wrap=True)
+        self.out = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+        self.started = time.monotonic()
+
+    def say(self, text: str, *, always: bool = False) -> None:
+        """A message on stderr; `always` even when quiet."""
+        if always or not self.quiet:
+            self.err.print(text, markup=False)
+
+    def show(self, *parts: Any) -> None:
+        """Results for people on stdout; nothing when JSON was asked for."""
+        if not self.json:
+            for part in parts:
+                self.out.print(part, markup=False) if isinstance(part, str) else self.out.print(part)
+
+    def emit(self, content: Mapping[str, Any]) -> None:
+        """The one JSON object on stdout, if JSON was asked for."""
+        if self.json:
+            sys.stdout.write(msgspec.json.encode(content).decode() + "\n")
+            sys.stdout.flush()
+
+    @contextmanager
+    def working(self) -> Iterator[Bars]:
+        """Progress bars while the block runs."""
+        bars = Bars(self.err, visible=not self.quiet and self.err.is_terminal)
+        try:
+            yield bars
+        finally:
+            bars.close()
+
+
+class Bars:
+    """A `topicloom.model.progress.Progress` drawn by rich: one bar per phase, the clock included."""
+
+    def __init__(self, console: Console, *, visible: bool) -> None:
+        self._bars = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=30),
+            TaskProgressColumn(),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(compact=True),
+            console=console,
+            transient=True,
+            disable=not visible,
+        )
+        self._task: TaskID | None = None
+        self._bars.start()
+
+    def now(self) -> float:
+        return time.monotonic()
+
+    def phase(self, name: str, total: float | None = None) -> None:
+        if self._task is not None:
+            self._bars.remove_task(self._task)
+        self._task = self._bars.add_task(name, total=total)
+
+    def advance(self, amount: float = 1) -> None:
+        if self._task is not None:
+            self._bars.advance(self._task, amount)
+
+    def should_stop(self) -> bool:
+        return False  # Ctrl-C arrives as KeyboardInterrupt
+
+    def close(self) -> None:
+        self._bars.stop()
+
+
+def table(title: str | None, columns: list[tuple[str, str]], rows: list[list[str]]) -> Table:
+    """A plain table: columns are (heading, "left" or "right")."""
+    drawn = Table(title=title, title_justify="left", header_style="bold", pad_edge=False)
+    for heading, side in columns:
+        drawn.add_column(heading, justify="right" if side == "right" else "left", no_wrap=side == "right")
+    for row in rows:
+        drawn.add_row(*row)
+    return drawn

@@ -1,0 +1,69 @@
+"""`topicloom generate`: a synthetic interest table."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from topicloom.cli.console import Screen
+from topicloom.cli.options import Json, Master, Quiet, Seed, SparkConf, spark_choice
+from topicloom.jobs.generate import generate_to
+
+EXAMPLES = """
+[bold]Examples[/bold]
+
+  topicloom generate table.csv --nodes 2000 --popularity rss --seed 1
+
+  topicloom generate table.parquet --nodes 1000000 --topics 10000 --subscriptions 20 --popularity zipf:0.5
+"""
+
+
+def generate(
+    out: Annotated[
+        str, typer.Argument(metavar="OUT", help="Where to write: .parquet, .csv or .tsv.", show_default=False)
+    ],
+    nodes: Annotated[int, typer.Option("--nodes", min=1, help="Number of nodes.", show_default=False)],
+    topics: Annotated[
+        int | None, typer.Option("--topics", min=1, help="Number of topics; a preset has its own.")
+    ] = None,
+    subscriptions: Annotated[
+        str | None, typer.Option("--subscriptions", help="Topics per node: 10, or 10:90 for a uniform draw.")
+    ] = None,
+    popularity: Annotated[
+        str,
+        typer.Option(
+            "--popularity",
+            help="uniform, zipf:A, exponential:S, geometric:R, or a preset: rss, nyse, chen-uniform, "
+            "chen-zipf, chen-exp.",
+        ),
+    ] = "uniform",
+    seed: Seed = 0,
+    master: Master = None,
+    spark_conf: SparkConf = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write a synthetic interest table: so many nodes, each wanting some topics by a popularity law."""
+    screen = Screen(quiet=quiet, json=json)
+    with screen.working() as progress:
+        report = generate_to(
+            out,
+            nodes=nodes,
+            topics=topics,
+            subscriptions=subscriptions,
+            popularity=popularity,
+            seed=seed,
+            spark=spark_choice(master, spark_conf),
+            progress=progress,
+        )
+    screen.show(
+        f"{report['subscriptions']:,} subscriptions of {report['nodes']:,} nodes written to {out} "
+        f"in {report['seconds']['total']:.1f} s"
+    )
+    screen.emit(report)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command(epilog=EXAMPLES)(generate)

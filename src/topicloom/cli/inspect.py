@@ -1,0 +1,70 @@
+"""`topicloom inspect`: what an interest table looks like, and what that means for an overlay."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+
+from topicloom.cli.console import table
+from topicloom.cli.groups import with_groups
+from topicloom.cli.options import InterestOptions, OutputOptions, SparkOptions, Threads, notices
+from topicloom.cli.tables import figures_table
+from topicloom.jobs.measure import inspect_source
+
+EXAMPLES = """
+[bold]Examples[/bold]
+
+  topicloom inspect table.csv
+
+  topicloom inspect table.tsv.gz --no-header --json
+"""
+
+
+def inspect(
+    interest: InterestOptions, spark: SparkOptions, output: OutputOptions, threads: Threads = None
+) -> None:
+    """Read an interest table and tell what is in it: sizes, popularity, correlation, and which builder fits."""
+    screen = output.screen()
+    with screen.working() as progress:
+        found = inspect_source(
+            interest.source(),
+            spark=spark.choice(),
+            subscribers_only=interest.subscribers_only,
+            strict=interest.strict,
+            threads=threads,
+            notice=notices(screen),
+            progress=progress,
+        )
+    screen.show(figures_table(None, _figures(found)), _top(found), *(f"• {line}" for line in found["advice"]))
+    screen.emit(found)
+
+
+def _figures(found: dict[str, Any]) -> list[tuple[str, str]]:
+    size = found["subscription_size"]
+    sampled = "" if found["intersection_exact"] else f", sample of {found['intersection_nodes']:,} nodes"
+    return [
+        ("nodes", f"{found['nodes']:,}"),
+        ("topics", f"{found['topics']:,}"),
+        ("subscriptions", f"{found['subscriptions']:,}"),
+        ("duplicate rows", f"{found['duplicates']:,}"),
+        ("refused rows", f"{found['rejected']:,}"),
+        (
+            "topics per node: min / average / median / max",
+            f"{size['min']} / {size['avg']:.1f} / {size['median']:g} / {size['max']}",
+        ),
+        ("topics with one subscriber", f"{found['topics_single']:,}"),
+        ("groups of nodes that share no topic", f"{found['components']:,}"),
+        ("nodes with exactly the topics of another", f"{found['identical_share']:.0%}"),
+        (f"top-{found['intersection_d']} intersection{sampled}", f"{found['intersection']:.0f}%"),
+    ]
+
+
+def _top(found: dict[str, Any]) -> object:
+    lines = [[row["topic"], f"{row['subscribers']:,}", f"{row['share']:.1%}"] for row in found["top_topics"]]
+    return table("most wanted topics", [("topic", "left"), ("nodes", "right"), ("share", "right")], lines)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command(epilog=EXAMPLES)(with_groups(inspect))

@@ -1,0 +1,83 @@
+"""The `topicloom` command: gathers the commands, turns errors into one sentence and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+import typer
+
+from topicloom.cli import build, compare, demo, generate, inspect, measure, verify, warm
+from topicloom.errors import TopicloomError
+from topicloom.version import __version__
+
+app = typer.Typer(
+    name="topicloom",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help=(
+        "Designs and proves publish/subscribe overlays: few connections per node, and every message "
+        "travels only through nodes that want it.\n\n"
+        "Start with: [bold]topicloom demo[/bold], or [bold]topicloom build TABLE.csv --out DIR[/bold]."
+    ),
+)
+for module in (generate, inspect, build, verify, measure, compare, demo, warm):
+    module.register(app)
+
+
+@app.callback(invoke_without_command=False)
+def _main(
+    version: bool = typer.Option(False, "--version", is_eager=True, help="Print the version and exit."),
+) -> None:
+    pass
+
+
+def run(arguments: list[str] | None = None) -> None:
+    """Run the command line and leave the process with the right exit code."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments[:1] == ["--version"]:
+        print(f"topicloom {__version__}")
+        sys.exit(0)
+    sys.exit(_run(arguments))
+
+
+def _run(arguments: list[str]) -> int:
+    try:
+        code = app(args=arguments, standalone_mode=False)
+        return int(code) if isinstance(code, int) else 0
+    except click.exceptions.Exit as leave:
+        return int(leave.exit_code)
+    except (KeyboardInterrupt, click.exceptions.Abort):
+        return _complain("interrupted; nothing half-written is left", 130)
+    except click.exceptions.NoArgsIsHelpError as help_text:
+        print(help_text.format_message())
+        return 2
+    except click.ClickException as error:
+        return _complain(_usage(error), 2)
+    except TopicloomError as error:
+        return _complain(str(error), error.exit_code)
+    except BrokenPipeError:
+        # The reader of our output went away (`topicloom ... | head`): nothing more to say.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except MemoryError:
+        return _complain("the machine ran out of memory; try fewer nodes or a larger machine", 2)
+
+
+def _usage(error: click.ClickException) -> str:
+    text = error.format_message().rstrip(".").replace("\n", " ")
+    context = getattr(error, "ctx", None)
+    return f"{text}; see {context.command_path} --help" if context is not None else text
+
+
+def _complain(sentence: str, code: int) -> int:
+    sys.stderr.write(f"topicloom: {sentence}\n")
+    return code
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,70 @@
+"""The tables that people read: one place for how figures are shown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.table import Table
+
+from topicloom.builders.registry import BUILDERS
+from topicloom.cli.console import table
+
+
+def comparison_table(title: str, rows: list[dict[str, Any]]) -> Table:
+    """One line per build: what it is for, how many connections it needs, whether it is proved."""
+    ring = next((row["edges"] for row in rows if row["algorithm"] == "ring-pt"), None)
+    columns = [
+        ("builder", "left"),
+        ("what it aims at", "left"),
+        ("edges", "right"),
+        ("average\ndegree", "right"),
+        ("maximum\ndegree", "right"),
+        ("degree of\n99% up to", "right"),
+        ("topic-\nconnected", "left"),
+        ("build\nseconds", "right"),
+    ]
+    if ring:
+        columns.insert(3, ("of a ring\nper topic", "right"))
+    lines = []
+    for row in rows:
+        line = [
+            row["algorithm"],
+            BUILDERS[row["algorithm"]].aim,
+            f"{row['edges']:,}",
+            f"{row['degree_avg']:.2f}",
+            f"{row['degree_max']:,}",
+            f"{row['degree_percentiles']['99']:.0f}",
+            "proved" if row["topic_connected"] else f"NO: {row['topics_partitioned']:,} topics split",
+            f"{row['seconds']['build']:.2f}",
+        ]
+        if ring:
+            line.insert(3, f"{row['edges'] / ring:.0%}")
+        lines.append(line)
+    return table(title, columns, lines)
+
+
+def builder_table() -> Table:
+    """All builders with guarantee, paper and parameters."""
+    columns = ["builder", "aims at", "guarantee", "time", "paper", "engines", "parameters (--set)"]
+    lines = []
+    for key, builder in BUILDERS.items():
+        parameters = [
+            f"{name}={parameter.default}  {parameter.help}" for name, parameter in builder.parameters.items()
+        ]
+        lines.append(
+            [
+                key,
+                builder.aim,
+                builder.guarantee,
+                builder.complexity,
+                builder.paper,
+                ", ".join(builder.engines),
+                "\n".join(parameters) or "none",
+            ]
+        )
+    return table(None, [(heading, "left") for heading in columns], lines)
+
+
+def figures_table(title: str | None, figures: list[tuple[str, str]]) -> Table:
+    """Two columns: what, and the figure."""
+    return table(title, [("", "left"), ("", "right")], [[name, value] for name, value in figures])

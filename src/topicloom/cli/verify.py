@@ -1,0 +1,100 @@
+"""`topicloom verify`: proves or refutes topic-connectivity of an edge table."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from topicloom.cli.console import Screen, table
+from topicloom.cli.groups import with_groups
+from topicloom.cli.options import EdgeOptions, InterestOptions, OutputOptions, SparkOptions, notices
+from topicloom.jobs.verify import verify_sources
+from topicloom.model.verdict import Verdict
+
+EXAMPLES = """
+[bold]Examples[/bold]
+
+  topicloom verify my-overlay my-overlay
+
+  topicloom verify table.csv edges.tsv --edges-no-header --all split-topics.jsonl
+"""
+SHOWN_SIZES = 8
+
+
+def verify(
+    interest: InterestOptions,
+    edges: EdgeOptions,
+    spark: SparkOptions,
+    output: OutputOptions,
+    all_witnesses: Annotated[
+        str | None,
+        typer.Option("--all", metavar="FILE", help="Write every split topic there (.jsonl, .json, .parquet)."),
+    ] = None,
+) -> None:
+    """Prove that for every topic the subscribers are connected through nodes that want it.
+
+    Exit 0: topic-connected. Exit 1: not, with witnesses. Unknown nodes, self-loops and duplicate edges are
+    counted and left out of the proof; with --strict they are errors (exit 2).
+    """
+    screen = output.screen()
+    with screen.working() as progress:
+        verdict = verify_sources(
+            interest.source(),
+            edges.source(),
+            spark=spark.choice(),
+            subscribers_only=interest.subscribers_only,
+            strict=interest.strict,
+            all_witnesses=all_witnesses,
+            notice=notices(screen),
+            progress=progress,
+        )
+    _show(screen, verdict, all_witnesses)
+    screen.emit(verdict.to_json())
+    if not verdict.topic_connected:
+        raise typer.Exit(1)
+
+
+def _show(screen: Screen, verdict: Verdict, all_witnesses: str | None) -> None:
+    if verdict.topic_connected:
+        screen.show(f"topic-connected: all {verdict.topics:,} topics, {verdict.edges:,} edges")
+    else:
+        screen.show(
+            f"NOT topic-connected: {verdict.topics_partitioned:,} of {verdict.topics:,} topics are split "
+            f"({verdict.topic_components:,} components in all, {verdict.edges:,} edges)"
+        )
+        screen.show(_witnesses(verdict))
+        if all_witnesses:
+            screen.show(f"all of them: {all_witnesses}")
+        else:
+            screen.show("--all FILE writes all of them")
+    for count, what in (
+        (verdict.unknown_nodes, "edges name a node that the interest does not have: "
+         + ", ".join(map(repr, verdict.unknown_names))),
+        (verdict.self_loops, "self-loops"),
+        (verdict.duplicate_edges, "duplicate edges"),
+    ):
+        if count:
+            screen.show(f"left out of the proof: {count:,} {what}")
+
+
+def _witnesses(verdict: Verdict) -> object:
+    lines = []
+    for witness in verdict.witnesses:
+        sizes = [str(size) for size in witness.component_sizes[:SHOWN_SIZES]]
+        more = len(witness.component_sizes) - SHOWN_SIZES
+        lines.append(
+            [
+                witness.topic,
+                str(len(witness.component_sizes)),
+                ", ".join(sizes) + (f", {more} more" if more > 0 else ""),
+                f"{witness.nodes[0]}  |  {witness.nodes[1]}",
+            ]
+        )
+    columns = [("topic", "left"), ("components", "right"), ("sizes", "left"), ("not connected", "left")]
+    return table("the worst topics", columns, lines)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command(epilog=EXAMPLES)(with_groups(verify))

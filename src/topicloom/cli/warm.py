@@ -1,0 +1,23 @@
+"""`topicloom warm`: compiles all kernels once, so that no later command waits for it."""
+
+from __future__ import annotations
+
+import typer
+
+from topicloom.cli.console import Screen
+from topicloom.cli.options import Json, Quiet
+from topicloom.jobs.warm import warm_kernels
+
+
+def warm(json: Json = False, quiet: Quiet = False) -> None:
+    """Compile all kernels and cache them on disk (done by `make install`)."""
+    screen = Screen(quiet=quiet, json=json)
+    with screen.working() as progress:
+        seconds = warm_kernels(progress=progress)
+    screen.show(f"kernels ready in {seconds:.1f} s")
+    screen.emit({"seconds": {"total": seconds}})
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command()(warm)

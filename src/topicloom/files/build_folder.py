@@ -1,0 +1,82 @@
+"""A build on disk: a folder with edges.parquet, interest.parquet, summary.json and maybe rejects.parquet.
+
+The layout is a promise to users (see docs/files.md); only this file writes or reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from topicloom.errors import InputError
+from topicloom.model.build import Build
+from topicloom.model.overlay import Overlay
+
+FORMAT = 1
+EDGES, INTEREST, SUMMARY, REJECTS = "edges.parquet", "interest.parquet", "summary.json", "rejects.parquet"
+
+
+def is_build(path: Path) -> bool:
+    """Does `path` look like a build folder?"""
+    return (path / SUMMARY).is_file() and (path / EDGES).exists()
+
+
+def check_replaceable(out: Path) -> None:
+    """Refuse to overwrite anything but an earlier result or an empty folder."""
+    if not out.exists():
+        return
+    if not out.is_dir():
+        raise InputError(f"--out {out} is a file; name a folder that does not exist yet")
+    if (out / SUMMARY).is_file() or not any(out.iterdir()):
+        return
+    raise InputError(f"--out {out} holds something else than an earlier result; name another folder")
+
+
+def write_table(table: pa.Table, path: Path) -> None:
+    """One Parquet file, compressed, readable by Spark and everything else."""
+    pq.write_table(table, path, compression="zstd")
+
+
+def write_json(content: Mapping[str, Any], path: Path) -> None:
+    """One JSON object, indented for people."""
+    path.write_bytes(msgspec.json.format(msgspec.json.encode(content), indent=2) + b"\n")
+
+
+def read_summary(folder: Path) -> dict[str, Any]:
+    """The summary of a build folder."""
+    path = folder / SUMMARY
+    try:
+        summary: dict[str, Any] = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+    except OSError as error:
+        raise InputError(f"{folder} is not a build: cannot read {SUMMARY} ({error.strerror})") from None
+    except msgspec.MsgspecError:
+        raise InputError(f"{path} is not valid JSON; the build is damaged, make it again") from None
+    if summary.get("format") != FORMAT or summary.get("kind") != "build":
+        raise InputError(f"{path} is not a build summary of format {FORMAT}; make the build again")
+    return summary
+
+
+def load_build(folder: str | Path) -> Build:
+    """A build as it was written; its nodes are those of its interest."""
+    folder = Path(folder)
+    summary = read_summary(folder)
+    try:
+        nodes = pq.read_table(folder / INTEREST, columns=["node"]).column("node")
+        edges = pq.read_table(folder / EDGES, columns=["u", "v"])
+    except (OSError, pa.ArrowInvalid) as error:
+        raise InputError(f"build {folder} is damaged ({str(error).splitlines()[0]}); make it again") from None
+    # interest.parquet is sorted by node, so its distinct values are the nodes in their order.
+    node_ids = nodes.unique().cast(pa.string())
+    return Build(
+        overlay=Overlay.from_arrow(node_ids, edges),
+        algorithm=summary["algorithm"],
+        parameters=summary["parameters"],
+        seed=summary["seed"],
+        seconds=summary["seconds"],
+        report=summary.get("report", {}),
+    )

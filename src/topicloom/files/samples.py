@@ -1,0 +1,15 @@
+"""The small real tables that come with the package (see data/NOTICE.md)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+SAMPLES = {
+    "px4": "px4-uorb-pubsub.tsv.gz",
+    "autoware": "ros2-autoware-pubsub.tsv.gz",
+}
+
+
+def sample_path(name: str) -> Path:
+    """Where the bundled table `name` lies: TSV without a header, node and topic."""
+    return Path(__file__).parent.parent / "data" / SAMPLES[name]

@@ -1,0 +1,64 @@
+"""The main job end to end on two workloads: what `topicloom demo` and `make demo` run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from topicloom.builders.registry import BUILDERS
+from topicloom.files.samples import sample_path
+from topicloom.jobs.build import BuildRequest
+from topicloom.jobs.compare import compare_source
+from topicloom.jobs.generate import generate_to
+from topicloom.jobs.inputs import Notice, SparkChoice, no_notice
+from topicloom.model.progress import SILENT, Progress
+from topicloom.spark.source import TableSource, interest_source
+
+NODES = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class DemoResult:
+    """One workload of the demo: where it lies and how the builders compare on it."""
+
+    title: str
+    folder: Path
+    comparison: dict[str, Any]
+
+
+def run_demo(
+    out: Path,
+    *,
+    seed: int = 1,
+    spark: SparkChoice = SparkChoice(),  # noqa: B008 - frozen
+    notice: Notice = no_notice,
+    progress: Progress = SILENT,
+) -> Iterator[DemoResult]:
+    """Every builder on a generated workload and on the bundled PX4 table, one after the other."""
+    table = out / f"rss-{NODES}.csv"
+    generate_to(
+        str(table),
+        nodes=NODES,
+        topics=None,
+        subscriptions=None,
+        popularity="rss",
+        seed=seed,
+        spark=spark,
+        progress=progress,
+    )
+    workloads: list[tuple[str, str, TableSource]] = [
+        (f"Generated: {NODES:,} nodes, RSS-like popularity (zipf:0.5)", "rss", interest_source(table)),
+        (
+            "Real: modules of the PX4 flight stack and their messages",
+            "px4",
+            interest_source(sample_path("px4"), header=False),
+        ),
+    ]
+    for title, name, source in workloads:
+        requests = [BuildRequest.of(key, [], seed=seed) for key in BUILDERS]
+        comparison = compare_source(
+            source, requests, out=out / name, spark=spark, notice=notice, progress=progress
+        )
+        yield DemoResult(title, out / name, comparison)

@@ -1,0 +1,116 @@
+"""Measure an overlay against its interest; profile an interest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from topicloom.errors import InputError
+from topicloom.jobs.inputs import (
+    LoadedInterest,
+    Notice,
+    SparkChoice,
+    check_agreement,
+    load_interest,
+    no_notice,
+)
+from topicloom.jobs.verify import tell_refused
+from topicloom.measures.connectivity import node_codes, sound_edges
+from topicloom.measures.profile import profile_interest
+from topicloom.measures.summary import measure_overlay
+from topicloom.model.overlay import Overlay
+from topicloom.model.progress import SILENT, Progress
+from topicloom.spark.ingest import read_table, require_no_rejects
+from topicloom.spark.source import TableSource
+from topicloom.spark.watch import watched
+
+
+def measure_sources(
+    interest: TableSource,
+    edges: TableSource,
+    *,
+    spark: SparkChoice,
+    subscribers_only: bool = False,
+    strict: bool = False,
+    threads: int | None = None,
+    notice: Notice = no_notice,
+    progress: Progress = SILENT,
+) -> dict[str, Any]:
+    """All measures of the overlay in `edges`, as `topicloom measure --json` prints them."""
+    start = progress.now()
+    with spark.workspace() as work:
+        loaded = load_interest(
+            interest,
+            spark=spark,
+            work=work,
+            subscribers_only=subscribers_only,
+            strict=strict,
+            notice=notice,
+            progress=progress,
+        )
+        check_agreement(edges, interest, loaded.digest)
+        overlay, oddities = load_overlay(
+            edges, loaded, spark=spark, strict=strict, notice=notice, progress=progress
+        )
+    tell_refused(loaded.rejected, interest, notice)
+    found = measure_overlay(loaded.interest, overlay, threads=threads, progress=progress)
+    return found | oddities | {"seconds": {"total": progress.now() - start}}
+
+
+def load_overlay(
+    edges: TableSource,
+    loaded: LoadedInterest,
+    *,
+    spark: SparkChoice,
+    strict: bool = False,
+    notice: Notice = no_notice,
+    progress: Progress = SILENT,
+) -> tuple[Overlay, dict[str, int]]:
+    """The overlay of an edge table, and how many rows played no part in it."""
+    session = spark.session(progress)
+    raw = read_table(session, edges, progress=progress)
+    if raw.notice:
+        notice(raw.notice)
+    refused = raw.n_rejects(progress=progress)
+    if strict:
+        require_no_rejects(raw, refused)
+    tell_refused(refused, edges, notice)
+    table = watched(session, raw.rows.toArrow, progress=progress, phase="read edges")
+    raw.release()
+    interest = loaded.interest
+    ends = (node_codes(table.column(name), interest.node_ids) for name in ("u", "v"))
+    sound = sound_edges(*ends, interest.n_nodes)
+    oddities = {
+        "unknown_nodes": sound.unknown,
+        "self_loops": sound.loops,
+        "duplicate_edges": sound.duplicates,
+    }
+    if strict and any(oddities.values()):
+        listed = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in oddities.items() if count)
+        raise InputError(f"{edges.path} holds {listed}; leave out --strict to measure the rest")
+    return Overlay.from_edges(interest.node_ids, sound.low, sound.high), oddities
+
+
+def inspect_source(
+    interest: TableSource,
+    *,
+    spark: SparkChoice,
+    subscribers_only: bool = False,
+    strict: bool = False,
+    threads: int | None = None,
+    notice: Notice = no_notice,
+    progress: Progress = SILENT,
+) -> dict[str, Any]:
+    """What an interest table looks like, as `topicloom inspect --json` prints it."""
+    with spark.workspace() as work:
+        loaded = load_interest(
+            interest,
+            spark=spark,
+            work=work,
+            subscribers_only=subscribers_only,
+            strict=strict,
+            notice=notice,
+            progress=progress,
+        )
+    tell_refused(loaded.rejected, interest, notice)
+    profile = profile_interest(loaded.interest, threads=threads, progress=progress)
+    return profile.to_dict() | {"duplicates": loaded.duplicates, "rejected": loaded.rejected}

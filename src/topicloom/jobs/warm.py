@@ -1,0 +1,39 @@
+"""Compile every kernel by running each once on a toy: what a fresh machine does once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from topicloom.builders.registry import BUILDERS
+from topicloom.measures.connectivity import check_overlay
+from topicloom.measures.digest import interest_digest
+from topicloom.measures.profile import profile_interest
+from topicloom.measures.summary import measure_overlay
+from topicloom.model.overlay import Overlay
+from topicloom.model.progress import SILENT, Progress
+from topicloom.workloads.generate import generate_interest, workload_from_options
+
+
+def warm_kernels(*, progress: Progress = SILENT) -> float:
+    """Run every builder, measure and generator on small interests; the seconds it took."""
+    start = progress.now()
+    progress.phase("compile kernels", len(BUILDERS) + 4)
+    interest = generate_interest(
+        workload_from_options(300, topics=20, subscriptions="2:6", popularity="zipf:0.5")
+    )
+    progress.advance()
+    overlays = []
+    for builder in BUILDERS.values():
+        overlays.append(builder.build(interest).overlay)
+        progress.advance()
+    # A second run on the pairs left over takes the ways that a single run does not.
+    BUILDERS["gm"].build(interest, redundancy=2)
+    broken = Overlay.from_edges(interest.node_ids, np.array([0, 1]), np.array([1, 2]))
+    for overlay in (*overlays, broken):
+        measure_overlay(interest, overlay)
+        check_overlay(interest, overlay)
+    progress.advance()
+    profile_interest(interest)
+    interest_digest(interest)
+    progress.advance(2)
+    return progress.now() - start

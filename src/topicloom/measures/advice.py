@@ -1,0 +1,91 @@
+"""What the figures of an interest mean for an overlay, in plain sentences. No figures are made here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+STRONG, SOME = 75.0, 45.0
+"""Percent of top-d intersection from which an interest is called strongly, or somewhat, correlated."""
+
+WORTHWHILE = 1.25
+"""How many times fewer edges than a ring per topic are worth a sentence."""
+
+MANY_NODES = 100_000
+"""From here on a greedy build takes minutes rather than seconds."""
+
+
+def advise(figures: Mapping[str, Any]) -> tuple[str, ...]:
+    """Sentences for a person who has to choose a builder."""
+    if figures["ring_degree_avg"] == 0:
+        return ("There is nothing to connect: no two nodes share a topic.",)
+    return (
+        *_correlation(figures),
+        *_structure(figures),
+        *_builders(figures),
+    )
+
+
+def _correlation(figures: Mapping[str, Any]) -> list[str]:
+    percent, d = figures["intersection"], figures["intersection_d"]
+    word = "strongly" if percent >= STRONG else "somewhat" if percent >= SOME else "weakly"
+    measured = (
+        "" if figures["intersection_exact"] else f" (sample of {figures['intersection_nodes']:,} nodes)"
+    )
+    lines = [
+        f"Interests are {word} correlated: with the {d:,} nodes most like it a node shares on average "
+        f"{percent:.0f}% of the smaller topic list, {figures['shared_topics']:.1f} topics{measured}."
+    ]
+    ring, greedy = figures["ring_degree_avg"], figures["expected_degree_avg"]
+    if ring >= WORTHWHILE * greedy:
+        lines.append(
+            f"One edge can serve several topics at once: expect roughly {greedy:.1f} neighbors per node on "
+            f"average from gm, {ring / greedy:.1f} times fewer than the {ring:.1f} of a ring per topic."
+        )
+    else:
+        lines.append(
+            f"Edges rarely serve several topics at once: even a good overlay needs close to the {ring:.1f} "
+            "neighbors per node of a ring per topic."
+        )
+    return lines
+
+
+def _structure(figures: Mapping[str, Any]) -> list[str]:
+    lines = []
+    if figures["identical_share"] >= 0.1:
+        lines.append(
+            f"{100 * figures['identical_share']:.0f}% of the nodes have exactly the topics of another node; "
+            "the greedy builders fold such nodes, which makes them much faster here."
+        )
+    head = figures["top_topics"][0]
+    if head["share"] >= 0.5:
+        lines.append(
+            f"Topic {head['topic']!r} is wanted by {100 * head['share']:.0f}% of the nodes: it alone needs "
+            f"{head['subscribers'] - 1:,} edges."
+        )
+    if figures["components"] > 1:
+        lines.append(
+            f"The nodes fall into {figures['components']:,} groups that share no topic: the overlay will "
+            "have at least as many components, and that is right."
+        )
+    if figures["topics_single"]:
+        lines.append(
+            f"{figures['topics_single']:,} of {figures['topics']:,} topics have one subscriber only and need "
+            "no edge."
+        )
+    return lines
+
+
+def _builders(figures: Mapping[str, Any]) -> list[str]:
+    lines = [
+        "Builders: gm gives the lowest average degree, gm-m the lowest maximum degree, ring-pt is the "
+        "baseline to compare with."
+    ]
+    if figures["nodes"] >= MANY_NODES:
+        lines.append(
+            f"With {figures['nodes']:,} nodes gm takes minutes and gm-m two to three times as long; ring-pt "
+            "takes seconds at any size."
+        )
+    else:
+        lines.append(f"With {figures['nodes']:,} nodes each of them takes seconds.")
+    return lines

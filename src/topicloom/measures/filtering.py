@@ -1,0 +1,39 @@
+"""What it costs that a topic is not connected: nodes that must carry messages they do not want.
+
+The filtering cost of a topic (paper 002, section 9) is the number of nodes not interested in it in a
+Steiner tree of the overlay over the nodes that are. 0 exactly where the topic is connected; otherwise an
+upper bound by the heuristic of `kernels/steiner.py`, since the exact number is NP-hard to find.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topicloom.kernels.steiner import filtering_costs
+from topicloom.measures.components import overlay_parts
+from topicloom.measures.view import View, for_topics
+
+
+def measure_filtering(view: View) -> dict[str, Any]:
+    """`filtering_cost` over all topics that can be joined, `filtering_unreachable` the number that cannot."""
+    costs = topic_filtering_costs(view)
+    return {
+        "filtering_cost": int(costs[costs > 0].sum()),
+        "filtering_cost_max": int(costs.max(initial=0)),
+        "filtering_unreachable": int(np.count_nonzero(costs < 0)),
+    }
+
+
+def topic_filtering_costs(view: View) -> NDArray[np.int64]:
+    """The cost of each topic; -1 where the overlay does not join its subscribers at all."""
+    parts = overlay_parts(view)
+    costs = np.zeros(view.interest.n_topics, dtype=np.int64)
+
+    def work(topics: NDArray[np.int32]) -> None:
+        filtering_costs(topics, view.topic_ptr, view.topic_nodes, view.pointers, view.neighbors, parts, costs)
+
+    for_topics(view, "filtering cost", work, view.interest.topic_sizes().astype(np.float64) + 1.0)
+    return costs

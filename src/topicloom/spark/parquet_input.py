@@ -1,0 +1,100 @@
+"""Parquet tables into Spark: judged by Spark's own expressions, so that no Python sees a row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from topicloom.errors import InputError
+from topicloom.spark.failures import spark_errors
+from topicloom.spark.heads import choose_columns
+from topicloom.spark.raw import NO_PATTERNS, RawTable, spark_path
+from topicloom.spark.source import Resolved, TableSource
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+
+def read_parquet(spark: SparkSession, source: TableSource, resolved: Resolved) -> RawTable:
+    from pyspark.sql import functions as sf
+
+    paths = [spark_path(spark, file, number) for number, file in enumerate(resolved.files)]
+    with spark_errors(source.path):
+        reader = spark.read.option(*NO_PATTERNS).option("mergeSchema", str(len(paths) > 1).lower())
+        frame = reader.parquet(*paths)
+        fields = frame.schema.fields
+    names = [field.name for field in fields]
+    if len(names) < 2:
+        raise InputError(f"{source.path} has {len(names)} column and two are needed: {', '.join(names)}")
+    first, second = choose_columns(names, len(names), source, source.path)
+    extras = [i for i, name in enumerate(names) if source.extras and name in ("role", "rate")]
+    extras = [i for i in extras if i not in (first, second)]
+    for position in (first, second):
+        _check_identifier_type(fields[position], source)
+    columns = {target: _quoted(names[i]) for target, i in zip(source.names, (first, second), strict=True)}
+    columns |= {names[i]: _quoted(names[i]) for i in extras}
+    shown = sf.lit(source.path.rstrip("/"))
+    if len(resolved.files) > 1 or resolved.files[0].shown != source.path:
+        shown = sf.concat(shown, sf.lit("/"), sf.col("_metadata.file_name"))
+    picked = frame.select(
+        *[sf.col(name).alias(target) for target, name in columns.items()], shown.alias("file")
+    )
+    return _judged(source, picked, list(columns))
+
+
+def _judged(source: TableSource, picked: DataFrame, targets: list[str]) -> RawTable:
+    """Rows and rejects by Spark's own expressions: no Python sees a row."""
+    from pyspark.sql import functions as sf
+
+    texts = {name: sf.col(name).cast("string") for name in targets}
+    reason = sf.coalesce(*[_reason(name, text) for name, text in texts.items()])
+    good = picked.where(reason.isNull())
+    rows = good.select(
+        *[
+            text.cast("double").alias(name) if name == "rate" else text.alias(name)
+            for name, text in texts.items()
+        ]
+    )
+    readable = sf.struct(*[_readable(text).alias(name) for name, text in texts.items()])
+    row = sf.to_json(readable, {"ignoreNullFields": "false"})
+    bad = picked.withColumn("reason", reason).where(sf.col("reason").isNotNull())
+    return RawTable(source, rows, bad.select("file", row.alias("row"), "reason"))
+
+
+def _reason(name: str, text: Column) -> Column:
+    """Why this value makes its row unusable, or null."""
+    from pyspark.sql import functions as sf
+
+    problem = sf.when(text.isNull(), sf.lit(f"the {name} is missing")).when(
+        text == "", sf.lit(f"the {name} is empty")
+    )
+    if name == "role":
+        wrong = sf.concat(sf.lit("the role '"), text, sf.lit("' is none of sub, pub, both"))
+        return problem.when(~text.isin("sub", "pub", "both"), wrong)
+    if name == "rate":
+        number = text.try_cast("double")
+        fine = number.isNotNull() & ~sf.isnan(number) & (number >= 0) & (number < float("inf"))
+        wrong = sf.concat(sf.lit("the rate '"), text, sf.lit("' is not a finite number of at least 0"))
+        return problem.when(~fine, wrong)
+    return problem.when(~sf.is_valid_utf8(text), sf.lit(f"the {name} is not valid UTF-8"))
+
+
+def _readable(text: Column) -> Column:
+    """The value itself, or its bytes as `\\xNN` where it is not valid UTF-8."""
+    from pyspark.sql import functions as sf
+
+    escaped = sf.regexp_replace(sf.lower(sf.hex(text.cast("binary"))), "(..)", r"\\x$1")
+    return sf.when(sf.is_valid_utf8(text), text).otherwise(escaped)
+
+
+def _check_identifier_type(field: Any, source: TableSource) -> None:
+    from pyspark.sql.types import DecimalType, IntegralType, StringType
+
+    if not isinstance(field.dataType, (StringType, IntegralType, DecimalType)):
+        raise InputError(
+            f"column {field.name!r} of {source.path} has type {field.dataType.simpleString()}: identifiers "
+            "are strings, integers or decimals, so convert it or choose another column"
+        )
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"

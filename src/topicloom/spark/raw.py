@@ -1,0 +1,92 @@
+"""A table as it was read, before anything is numbered: rows, rejects, and how Spark is told a path."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from topicloom.errors import InputError
+from topicloom.files.atomic import replacing
+from topicloom.model.progress import SILENT, Progress
+from topicloom.spark.failures import spark_errors
+from topicloom.spark.session import session_folder
+from topicloom.spark.source import DataFile, TableSource
+from topicloom.spark.watch import watched
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+REJECT_COLUMNS = ("file", "row", "reason")
+
+NO_PATTERNS = ("__globPaths__", "false")
+"""A reader option: paths are names, not patterns, so `a[1].csv` and `{x}.csv` mean themselves."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RawTable:
+    """A table as read: `rows` has the two columns (by their default names) and, for interest, role and rate.
+
+    `rejects` has file, row and reason. Both are lazy; text is parsed once and kept on disk until `release`.
+    """
+
+    source: TableSource
+    rows: DataFrame
+    rejects: DataFrame
+    notice: str | None = None
+    kept: DataFrame | None = None
+
+    def n_rejects(self, *, progress: Progress = SILENT) -> int:
+        """How many rows were refused."""
+        with spark_errors(self.source.path):
+            return watched(self.rejects.sparkSession, self.rejects.count, progress=progress)
+
+    def first_reject(self) -> tuple[str, str, str] | None:
+        """The reject that comes first by file and row text, so that it is the same one every time."""
+        with spark_errors(self.source.path):
+            found = self.rejects.orderBy(*REJECT_COLUMNS).first()
+        return None if found is None else (found["file"], found["row"], found["reason"])
+
+    def release(self) -> None:
+        """Let go of what was kept on disk."""
+        if self.kept is not None:
+            self.kept.unpersist()
+
+
+def require_no_rejects(raw: RawTable, count: int) -> None:
+    """What `--strict` asks for: any refused row is an error that names the first."""
+    first = raw.first_reject() if count else None
+    if first is not None:
+        file, row, reason = first
+        rows = "1 row was" if count == 1 else f"{count} rows were"
+        raise InputError(f"{rows} refused in {raw.source.path}; in {file} the row {row!r}: {reason}")
+
+
+def write_rejects(raw: RawTable, path: str | Path, *, progress: Progress = SILENT) -> None:
+    """All refused rows as one Parquet file (file, row, reason), whole or not at all."""
+    import pyarrow.parquet as pq
+
+    with replacing(Path(path)) as temporary:
+        with spark_errors(raw.source.path):
+            ordered = raw.rejects.orderBy(*REJECT_COLUMNS)
+            table = watched(raw.rejects.sparkSession, ordered.toArrow, progress=progress)
+        pq.write_table(table.select(list(REJECT_COLUMNS)), temporary)
+
+
+def spark_path(spark: SparkSession, file: DataFile, number: int) -> str:
+    """The address under which Spark finds a file.
+
+    Hadoop passes over names that begin with `_` or `.` and stumbles over a colon; such a local file is
+    reached through a link with a plain name.
+    """
+    if not file.path.startswith("/"):
+        return file.path
+    name = Path(file.path).name
+    if ":" not in name and name[0] not in "_.":
+        return f"file://{file.path}"
+    folder = session_folder(spark) / "links" / f"{abs(hash((file.path, id(file)))):x}-{number}"
+    folder.mkdir(parents=True, exist_ok=True)
+    link = folder / f"file-{name.replace(':', '-')}"
+    link.unlink(missing_ok=True)
+    link.symlink_to(file.path)
+    return f"file://{link}"

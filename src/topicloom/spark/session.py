@@ -1,0 +1,326 @@
+"""The one Spark session of this process: created when first asked for, silent, removed without a trace.
+
+Only this file starts or ends a JVM. What Spark's faults mean to a user stands in `failures.py`.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from topicloom.errors import UsageError
+from topicloom.spark.java import find_java
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+LOG_VARIABLE = "TOPICLOOM_SPARK_LOG"
+GIGABYTE = 1 << 30
+
+_MASTER = re.compile(
+    r"local|local\[(\*|[1-9]\d*)(,[1-9]\d*)?\]|local-cluster\[\s*\d+\s*,\s*\d+\s*,\s*\d+\s*\]"
+    r"|spark://[^\s,]+:\d+(,[^\s,]+:\d+)*|k8s://\S+|yarn"
+)
+
+
+@dataclass(slots=True)
+class _Running:
+    spark: SparkSession
+    folder: Path | None = None
+    process: subprocess.Popen[bytes] | None = None
+    asked: dict[str, str] = field(default_factory=dict)
+
+
+_running: _Running | None = None
+_lock = threading.Lock()
+
+
+def get_session(*, master: str | None = None, conf: Mapping[str, str] | None = None) -> SparkSession:
+    """The session of this process, started on the first call (a few seconds).
+
+    `conf` wins over every default. A session that the caller's program started itself is used as it is and
+    never stopped from here.
+    """
+    global _running
+    asked = _checked(master, conf)
+    with _lock:
+        if _running is None or _stopped(_running.spark):
+            _forget()
+            _running = _adopt() or _start(asked)
+            _running.asked.update(asked)
+        else:
+            _apply(_running, asked)
+        return _running.spark
+
+
+def stop_session() -> None:
+    """End the session and its JVM and remove its folder; a session started elsewhere is left alone."""
+    with _lock:
+        _forget()
+
+
+def session_folder(spark: SparkSession) -> Path:
+    """A folder on the driver for this session's own temporary files; removed with the session."""
+    if _running is not None and _running.spark is spark and _running.folder is not None:
+        return _running.folder
+    return Path(tempfile.gettempdir())
+
+
+def default_conf(master: str) -> dict[str, str]:
+    """What the session is given unless the caller says otherwise; only local masters get machine sizes."""
+    conf = {
+        "spark.app.name": "topicloom",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        # An overflow or a bad cast must be an error, never a silent null.
+        "spark.sql.ansi.enabled": "true",
+        "spark.sql.session.timeZone": "UTC",
+        # Columns `Node` and `node` are two columns.
+        "spark.sql.caseSensitive": "true",
+        "spark.driver.maxResultSize": "2g",
+    }
+    if is_local(master):
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        conf["spark.sql.shuffle.partitions"] = str(max(4, 4 * cores))
+        conf["spark.driver.memory"] = f"{max(1, min(4, _memory() // 2 // GIGABYTE))}g"
+        conf["spark.driver.host"] = "127.0.0.1"
+    return conf
+
+
+def is_local(master: str) -> bool:
+    """True when driver and executors share this machine."""
+    return master.startswith("local")
+
+
+# --- starting ------------------------------------------------------------------------------------------
+
+
+def _checked(master: str | None, conf: Mapping[str, str] | None) -> dict[str, str]:
+    asked = {str(key): str(value) for key, value in (conf or {}).items()}
+    wrong = next((key for key in asked if not re.fullmatch(r"spark\.[\w.\-]+", key)), None)
+    if wrong is not None:
+        raise UsageError(f"{wrong!r} is not a Spark setting: the keys of --spark-conf begin with 'spark.'")
+    if master is not None:
+        asked["spark.master"] = master
+    url = asked.get("spark.master")
+    if url is not None and not _MASTER.fullmatch(url):
+        raise UsageError(
+            f"{url!r} is not a Spark master: --master takes local, local[N], local[*], spark://HOST:PORT, "
+            "yarn or k8s://URL"
+        )
+    return asked
+
+
+def _start(asked: dict[str, str]) -> _Running:
+    master = asked.get("spark.master", "local[*]")
+    _check_reachable(master)
+    folder = Path(tempfile.mkdtemp(prefix="topicloom-spark-"))
+    try:
+        settings = {"spark.master": master, **default_conf(master), **_folders(master, folder), **asked}
+        settings["spark.driver.extraJavaOptions"] = _java_options(asked)
+        with _environment(_variables(master, folder)), _own_interrupt_handler():
+            return _launch(settings, folder)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def _launch(settings: dict[str, str], folder: Path) -> _Running:
+    from py4j.protocol import Py4JError
+    from pyspark import SparkConf, SparkContext
+    from pyspark.errors import PySparkException
+    from pyspark.java_gateway import launch_gateway
+    from pyspark.sql import SparkSession
+
+    from topicloom.spark.failures import first_line
+
+    conf = SparkConf(loadDefaults=False)
+    for key, value in settings.items():
+        conf.set(key, value)
+    log = folder / "spark.log"
+    gateway: Any = None
+    try:
+        with log.open("wb") as sink:
+            # The JVM never sees the terminal: its own start-up chatter comes before any log setting.
+            loud = LOG_VARIABLE in os.environ
+            streams = {"stdout": sink, "stderr": None if loud else sink}
+            gateway = launch_gateway(conf, streams)  # type: ignore[no-untyped-call]
+        SparkContext(conf=conf, gateway=gateway)
+        spark = SparkSession.builder.getOrCreate()
+    except (PySparkException, Py4JError, OSError, ValueError) as error:
+        reason = _reason_in(log) or first_line(error)
+        _end_jvm(getattr(gateway, "proc", None))
+        raise UsageError(
+            f"Spark did not start with master {settings['spark.master']!r}: {reason}; "
+            "check --master and --spark-conf"
+        ) from None
+    return _Running(spark, folder, gateway.proc)
+
+
+def _folders(master: str, folder: Path) -> dict[str, str]:
+    conf = {"spark.sql.warehouse.dir": (folder / "warehouse").as_uri()}
+    if is_local(master):
+        # On a cluster the workers' own setting decides where they spill.
+        conf["spark.local.dir"] = str(folder / "local")
+    return conf
+
+
+def _java_options(asked: dict[str, str]) -> str:
+    ours = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()}"
+    # The caller's come last: of two equal -D options Java takes the last.
+    return f"{ours} {asked.get('spark.driver.extraJavaOptions', '')}".strip()
+
+
+def _variables(master: str, folder: Path) -> dict[str, str]:
+    variables = {"JAVA_HOME": str(find_java().home(folder))}
+    if is_local(master):
+        import pyspark
+
+        variables |= {
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "SPARK_HOME": str(Path(pyspark.__file__).parent),
+            "PYSPARK_PYTHON": sys.executable,
+            "PYSPARK_DRIVER_PYTHON": sys.executable,
+        }
+    return variables
+
+
+@contextmanager
+def _environment(variables: dict[str, str]) -> Iterator[None]:
+    """Spark reads these while it starts; the caller's environment is put back afterwards."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def _own_interrupt_handler() -> Iterator[None]:
+    """pyspark replaces the handler of Ctrl-C when a context starts; the one before stays in charge."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _check_reachable(master: str) -> None:
+    """Spark itself tries for a minute before it says that nobody answers."""
+    if not master.startswith("spark://"):
+        return
+    for address in master.removeprefix("spark://").split(","):
+        host, _, port = address.rpartition(":")
+        with suppress(OSError), socket.create_connection((host.strip("[]"), int(port)), timeout=5):
+            return
+    raise UsageError(f"no Spark master answers at {master}: start it or give another --master")
+
+
+def _reason_in(log: Path) -> str:
+    """The first line of the JVM's output that tells why it gave up."""
+    lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+    for line in lines:
+        found = re.search(r"(?:Exception|Error)(?: in thread \S+ \S+)?: (.+)", line)
+        if found:
+            return found[1].strip().rstrip(".")
+    return next((line.strip().rstrip(".") for line in lines if line.startswith("Invalid")), "")
+
+
+def _memory() -> int:
+    """Bytes of memory this process may use: the machine's, or its control group's if that is less."""
+    sizes = []
+    with suppress(ValueError, OSError, AttributeError):
+        sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    with suppress(ValueError, OSError):
+        sizes.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    return min(sizes, default=4 * GIGABYTE)
+
+
+# --- running and ending --------------------------------------------------------------------------------
+
+
+def _adopt() -> _Running | None:
+    """The session of the program that calls us, if it has one."""
+    from pyspark.sql import SparkSession
+
+    active = SparkSession.getActiveSession()
+    return None if active is None or _stopped(active) else _Running(active)
+
+
+def _stopped(spark: SparkSession) -> bool:
+    return spark.sparkContext._jsc is None
+
+
+def _apply(running: _Running, asked: dict[str, str]) -> None:
+    for key, value in asked.items():
+        if running.asked.get(key) == value or running.spark.conf.get(key, None) == value:
+            continue
+        if not running.spark.conf.isModifiable(key):
+            raise UsageError(f"{key} cannot become {value!r} while Spark runs: call stop_session() first")
+        running.spark.conf.set(key, value)
+        running.asked[key] = value
+
+
+def _forget() -> None:
+    global _running
+    running, _running = _running, None
+    if running is None or running.folder is None:
+        return
+    # A stuck task must not keep the user waiting: after a while the JVM is ended as it is.
+    stopper = threading.Thread(target=_stop_quietly, args=(running.spark,), daemon=True)
+    stopper.start()
+    stopper.join(timeout=3)
+    _end_jvm(running.process)
+    shutil.rmtree(running.folder, ignore_errors=True)
+
+
+def _stop_quietly(spark: SparkSession) -> None:
+    with suppress(Exception):
+        spark.stop()
+
+
+def _end_jvm(process: subprocess.Popen[bytes] | None) -> None:
+    from pyspark import SparkContext
+
+    gateway: Any = SparkContext._gateway
+    if gateway is not None and gateway.proc is process:
+        # pyspark keeps the gateway for a next context; ours ends, so the next session starts a new one.
+        with suppress(Exception):
+            gateway.shutdown()
+        SparkContext._gateway = None
+        SparkContext._jvm = None
+    if process is None:
+        return
+    process.terminate()
+    try:
+        process.wait(timeout=3)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    if process.stdin is not None:
+        process.stdin.close()
+
+
+atexit.register(stop_session)

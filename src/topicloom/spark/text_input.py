@@ -1,0 +1,89 @@
+"""Text tables into Spark: lines as bytes, split by our own rules, in one pass.
+
+Spark's own CSV reader silently changes invalid UTF-8, lone `\\r` and quoted newlines; so lines are read as
+bytes and `batches.py` makes rows of them in Spark's Python workers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial, reduce
+from typing import TYPE_CHECKING
+
+from topicloom.errors import InputError
+from topicloom.spark.batches import PARSED_DDL, file_key, parse_files, parse_lines
+from topicloom.spark.heads import FilePlan, plan_file
+from topicloom.spark.raw import NO_PATTERNS, REJECT_COLUMNS, RawTable, spark_path
+from topicloom.spark.source import Resolved, TableSource
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def read_text(spark: SparkSession, source: TableSource, resolved: Resolved) -> RawTable:
+    from pyspark import StorageLevel
+
+    plans: dict[str, FilePlan] = {}
+    notices: list[str] = []
+    by_lines: list[str] = []
+    whole: list[str] = []
+    for file in resolved.files:
+        planned = plan_file(spark, file, source, resolved.format)
+        if planned is None:
+            continue
+        plan, notice = planned
+        path = spark_path(spark, file, len(plans))
+        plans[file_key(path)] = plan
+        notices += [notice] if notice else []
+        # Spark streams plain and gz lines; it would cut bz2 in the middle and cannot read the others.
+        (by_lines if file.compression in (None, "gz") and not plan.multiline else whole).append(path)
+    if not plans:
+        raise InputError(f"{source.path} holds no {_one_row(source)}: it is empty")
+    parts = [_lines_of(spark, by_lines, plans)] if by_lines else []
+    parts += [_files_of(spark, whole, plans)] if whole else []
+    parsed = reduce(lambda one, other: one.unionAll(other), parts).persist(StorageLevel.DISK_ONLY)
+    good, bad = parsed.where("reason is null"), parsed.where("reason is not null")
+    columns = [good["first"].alias(source.names[0]), good["second"].alias(source.names[1])]
+    columns += [good["role"], good["rate"]] if _has_extras(plans) else []
+    return RawTable(source, good.select(*columns), bad.select(*REJECT_COLUMNS), _joined(notices), parsed)
+
+
+def _lines_of(spark: SparkSession, paths: list[str], plans: dict[str, FilePlan]) -> DataFrame:
+    from pyspark.sql import functions as sf
+
+    lines = spark.read.option(*NO_PATTERNS).text(paths, lineSep="\n")
+    columns = (
+        sf.col("value").cast("binary"),
+        sf.col("_metadata.file_path"),
+        sf.col("_metadata.file_block_start"),
+    )
+    return lines.select(*columns).mapInArrow(partial(parse_lines, plans), PARSED_DDL)
+
+
+def _files_of(spark: SparkSession, paths: list[str], plans: dict[str, FilePlan]) -> DataFrame:
+    from pyspark.sql import functions as sf
+
+    files = spark.read.format("binaryFile").option(*NO_PATTERNS).load(paths)
+    columns = (sf.col("content"), sf.col("_metadata.file_path"))
+    return files.select(*columns).mapInArrow(partial(parse_files, plans), PARSED_DDL)
+
+
+def _has_extras(plans: dict[str, FilePlan]) -> bool:
+    """True when role or rate may occur; a JSON line may hold them anywhere."""
+    return any(
+        getattr(plan.layout, "extras", False)
+        or getattr(plan.layout, "role", None) is not None
+        or getattr(plan.layout, "rate", None) is not None
+        for plan in plans.values()
+    )
+
+
+def _joined(notices: Sequence[str]) -> str | None:
+    if len(notices) < 2:
+        return notices[0] if notices else None
+    others = len(notices) - 1
+    return f"{notices[0]}; the same goes for {others} more file{'s' if others > 1 else ''}"
+
+
+def _one_row(source: TableSource) -> str:
+    return "subscription" if source.what == "interest" else "edge"
