@@ -1,0 +1,83 @@
+"""What `inspect` says about an interest: figures by their definitions, sampling told, advice that fits."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from naive import measures as naive
+from naive.overlays import interest_of, random_interest, ring_per_topic
+from topicloom.measures import profile
+from topicloom.measures.profile import profile_interest
+from topicloom.model.interest import Interest
+
+topic_sets = st.lists(st.sets(st.integers(0, 6), min_size=1), min_size=2, max_size=12)
+
+
+@given(topic_sets)
+@settings(max_examples=150, deadline=None)
+def test_figures_follow_their_definitions(sets: list[set[int]]) -> None:
+    interest = interest_of(sets)
+    found = profile_interest(interest, threads=1)
+    assert found.components == naive.interest_groups(interest)
+    assert found.identical_share == pytest.approx(naive.identical_share(interest))
+    assert found.intersection == pytest.approx(naive.top_d_intersection(interest, found.intersection_d))
+    assert found.intersection_exact
+    assert found.topics_single == sum(size == 1 for size in interest.topic_sizes().tolist())
+    assert found.subscription_size["median"] == np.median([len(own) for own in sets])
+    assert found.ring_degree_avg == pytest.approx(2 * ring_per_topic(interest).n_edges / interest.n_nodes)
+
+
+def test_popular_topics_come_first_with_their_share() -> None:
+    found = profile_interest(interest_of([{0, 1}, {1}, {1, 2}, {1}]))
+    assert found.top_topics[0] == {"topic": "t001", "subscribers": 4, "share": 1.0}
+    assert [entry["topic"] for entry in found.top_topics] == ["t001", "t000", "t002"]
+
+
+def test_a_sample_is_seeded_near_the_truth_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    interest = random_interest(1500, 60, 6)
+    whole = profile_interest(interest)
+    monkeypatch.setattr(profile, "EXACT_NODES", 1000)
+    monkeypatch.setattr(profile, "SAMPLE_NODES", 300)
+    sample, again = profile_interest(interest, seed=1), profile_interest(interest, seed=1)
+    assert whole.intersection_exact
+    assert not sample.intersection_exact
+    assert sample.intersection_nodes == 300
+    assert sample == again
+    assert sample.intersection == pytest.approx(whole.intersection, abs=1.5)
+    assert "sample of 300 nodes" in " ".join(sample.advice)
+
+
+def test_known_values_of_the_paper_s_uniform_workload() -> None:
+    """Paper 004, 3.4: ten of a hundred topics gives d = 20, and more nodes give a higher intersection."""
+    small, large = (profile_interest(random_interest(n, 100, 10)) for n in (500, 3000))
+    assert small.intersection_d == large.intersection_d == 20
+    assert small.intersection < large.intersection
+
+
+def test_advice_speaks_of_what_there_is() -> None:
+    same = profile_interest(interest_of([{0, 1, 2}] * 30 + [{7}]))
+    text = " ".join(same.advice)
+    assert "strongly correlated" in text
+    assert "97% of the nodes have exactly the topics of another node" in text
+    assert "2 groups that share no topic" in text
+    assert "1 of 4 topics have one subscriber" in text
+    sparse = profile_interest(random_interest(200, 400, 3, seed=1))
+    assert "weakly correlated" in " ".join(sparse.advice)
+
+
+@pytest.mark.parametrize("pairs", [[], [("a", "x")], [("a", "x"), ("a", "y")], [("a", "x"), ("b", "y")]])
+def test_nothing_to_connect_is_said_plainly(pairs: list[tuple[str, str]]) -> None:
+    found = profile_interest(Interest.from_pairs(pairs))
+    assert "nothing to connect" in found.advice[0]
+    assert found.intersection == 0.0
+    json.dumps(found.to_dict())
+
+
+def test_the_profile_goes_into_json_as_it_is() -> None:
+    found = profile_interest(random_interest(50, 10, 3)).to_dict()
+    assert json.loads(json.dumps(found)) == found
