@@ -111,6 +111,12 @@ def test_the_results_file_keeps_the_sections_not_run_now(tmp_path: Path) -> None
     assert "## b" not in path.read_text()  # figures of another machine do not mix with these
 
 
+def test_a_table_without_any_figure_is_still_a_table() -> None:
+    """Otherwise the results page breaks where nothing could run."""
+    lines = list(harness.table_lines([Row("t", "c", not_run="no Java")]))
+    assert lines[-3:] == ["| case | result |", "|---|---|", "| c | NOT RUN: no Java |"]
+
+
 @pytest.mark.parametrize(("seconds", "code"), [(1.1, 0), (1.3, 1)])
 def test_the_exit_code_tells_a_missed_figure(
     seconds: float, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -39,22 +39,22 @@ def test_popular_topics_come_first_with_their_share() -> None:
 
 
 def test_a_sample_is_seeded_near_the_truth_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    interest = random_interest(1500, 60, 6)
+    interest = random_interest(1100, 60, 6)
     whole = profile_interest(interest)
     monkeypatch.setattr(profile, "EXACT_NODES", 1000)
-    monkeypatch.setattr(profile, "SAMPLE_NODES", 300)
+    monkeypatch.setattr(profile, "SAMPLE_NODES", 200)
     sample, again = profile_interest(interest, seed=1), profile_interest(interest, seed=1)
     assert whole.intersection_exact
     assert not sample.intersection_exact
-    assert sample.intersection_nodes == 300
+    assert sample.intersection_nodes == 200
     assert sample == again
-    assert sample.intersection == pytest.approx(whole.intersection, abs=1.5)
-    assert "sample of 300 nodes" in " ".join(sample.advice)
+    assert sample.intersection == pytest.approx(whole.intersection, abs=2)
+    assert "sample of 200 nodes" in " ".join(sample.advice)
 
 
 def test_known_values_of_the_paper_s_uniform_workload() -> None:
     """Paper 004, 3.4: ten of a hundred topics gives d = 20, and more nodes give a higher intersection."""
-    small, large = (profile_interest(random_interest(n, 100, 10)) for n in (500, 3000))
+    small, large = (profile_interest(random_interest(n, 100, 10)) for n in (200, 1000))
     assert small.intersection_d == large.intersection_d == 20
     assert small.intersection < large.intersection
 

@@ -25,7 +25,7 @@ def workload(monkeypatch: pytest.MonkeyPatch) -> Workload:
     return workload_from_options(1500, 400, "3:12", "nyse", seed=11)
 
 
-@pytest.mark.parametrize("partitions", [None, 1, 3, 50])
+@pytest.mark.parametrize("partitions", [None, 1, 7])
 def test_parquet_holds_the_rows_of_memory(
     spark: SparkSession, workload: Workload, tmp_path: Path, partitions: int | None
 ) -> None:
@@ -34,7 +34,10 @@ def test_parquet_holds_the_rows_of_memory(
     generate_table(spark, workload, str(out), partitions=partitions)
     table = pq.read_table(out)
     interest = generate_interest(workload)
-    assert table.schema.names == ["node", "topic"]
+    assert [(field.name, field.type) for field in table.schema] == [
+        ("node", pa.string()),
+        ("topic", pa.string()),
+    ]
     assert table.to_pylist() == interest.to_arrow().to_pylist()
     assert Interest.from_arrow(table) == interest
 
@@ -86,12 +89,3 @@ def test_an_unknown_extension_is_refused(out: str) -> None:
     """The extension decides the format; guessing would surprise."""
     with pytest.raises(UsageError, match=r"\.parquet, \.csv or \.tsv"):
         needs_spark(out)
-
-
-def test_a_table_of_identifiers_stays_strings(
-    spark: SparkSession, workload: Workload, tmp_path: Path
-) -> None:
-    """Readers elsewhere rely on plain string columns."""
-    generate_table(spark, workload, str(tmp_path / "i.parquet"))
-    schema = pq.read_schema(next((tmp_path / "i.parquet").glob("part-*.parquet")))
-    assert [field.type for field in schema] == [pa.string(), pa.string()]

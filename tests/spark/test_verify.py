@@ -6,17 +6,18 @@ import json
 import random
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import networkx
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from naive.connectivity import verdict as naive_verdict
 from topicloom.errors import Interrupted, UsageError
+from topicloom.files.witnesses import write_witnesses
 from topicloom.measures.connectivity import check_overlay
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
@@ -44,7 +45,9 @@ def _table(rows: list[Pair], *names: str) -> pa.Table:
     return pa.table({name: pa.array([row[i] for row in rows], pa.string()) for i, name in enumerate(names)})
 
 
-def random_rows(seed: int, n_nodes: int, n_topics: int, n_pairs: int, n_edges: int) -> tuple[list[Pair], ...]:
+def random_rows(
+    seed: int, n_nodes: int, n_topics: int, n_pairs: int, n_edges: int
+) -> tuple[list[Pair], list[Pair]]:
     """Pairs with repeats; edges with loops, repeats in both directions and nodes nobody knows."""
     rng = random.Random(seed)
     pairs = [(f"n{rng.randrange(n_nodes)}", f"t{rng.randrange(n_topics)}") for _ in range(n_pairs)]
@@ -53,106 +56,6 @@ def random_rows(seed: int, n_nodes: int, n_topics: int, n_pairs: int, n_edges: i
     rows += [(v, u) for u, v in rows[: n_edges // 10]] + [(u, u) for u, _ in rows[: n_edges // 20]]
     rng.shuffle(rows)
     return pairs, rows
-
-
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize(
-    ("seed", "n_nodes", "n_topics", "n_pairs", "n_edges"), [(1, 300, 40, 1500, 900), (2, 60, 200, 900, 400)]
-)
-def test_random_tables_are_judged_by_the_definition(
-    spark: SparkSession,
-    tmp_path: Path,
-    way: str,
-    seed: int,
-    n_nodes: int,
-    n_topics: int,
-    n_pairs: int,
-    n_edges: int,
-) -> None:
-    """Any difference from one search per topic is a false proof, a false alarm or a wrong witness."""
-    pairs, rows = random_rows(seed, n_nodes, n_topics, n_pairs, n_edges)
-    verdict = judge(spark, pairs, rows, tmp_path, way, n_witnesses=1000)
-    expected = naive_verdict(pairs, rows)
-    assert 0 < expected["topics_partitioned"] < expected["topics"]  # type: ignore[operator]
-    assert verdict.to_json() == expected
-    assert verdict.path == way
-    unknown = {name for row in rows for name in row} - {node for node, _ in pairs}
-    assert verdict.unknown_names == tuple(sorted(unknown)[:5])
-
-
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    pairs=st.lists(st.tuples(st.sampled_from(NODES), st.sampled_from(TOPICS)), min_size=1, max_size=30),
-    rows=st.lists(st.tuples(st.sampled_from(NODES), st.sampled_from(NODES)), max_size=20),
-)
-def test_both_ways_and_memory_agree(
-    spark: SparkSession, tmp_path: Path, pairs: list[Pair], rows: list[Pair]
-) -> None:
-    """Three implementations, one verdict."""
-    expected = naive_verdict(pairs, rows)
-    verdicts = [judge(spark, pairs, rows, tmp_path, way, n_witnesses=99) for way in WAYS]
-    assert [verdict.to_json() for verdict in verdicts] == [expected, expected]
-    assert replace(verdicts[0], path="") == replace(verdicts[1], path="")
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_a_tree_without_one_edge_is_refuted_by_a_true_witness(
-    spark: SparkSession, tmp_path: Path, way: str
-) -> None:
-    """One missing edge of a path of 200 nodes must not go unseen, nor be blamed on the wrong nodes."""
-    pairs = [(f"n{i:03}", "all") for i in range(200)] + [("n007", "lone")]
-    path = [(f"n{i:03}", f"n{i + 1:03}") for i in range(199)]
-    whole = judge(spark, pairs, path, tmp_path, way)
-    assert whole.topic_connected
-    assert whole.clean
-    assert (whole.topics, whole.topic_components, whole.edges) == (2, 2, 199)
-    rest = path[:120] + path[121:]
-    broken = judge(spark, pairs, rest, tmp_path, way)
-    assert (broken.topic_connected, broken.topics_partitioned, broken.topic_components) == (False, 1, 3)
-    (witness,) = broken.witnesses
-    assert (witness.topic, witness.component_sizes) == ("all", (121, 79))
-    assert not networkx.has_path(networkx.Graph(rest), *witness.nodes)
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_loops_repeats_and_strangers_prove_nothing(spark: SparkSession, tmp_path: Path, way: str) -> None:
-    """A path through an unknown node, or one edge given three times, must not count as a connection."""
-    pairs = [("a", "x"), ("b", "x"), ("c", "x"), ("a", "x")]
-    rows = [("a", "b"), ("b", "a"), ("a", "b"), ("c", "c"), ("b", "?"), ("?", "c"), ("?", "?"), ("!", "c")]
-    verdict = judge(spark, pairs, rows, tmp_path, way)
-    assert verdict.to_json() == naive_verdict(pairs, rows)
-    assert (verdict.edges, verdict.duplicate_edges, verdict.self_loops, verdict.unknown_nodes) == (1, 2, 1, 4)
-    assert verdict.unknown_names == ("!", "?")
-    assert not verdict.clean
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_a_missing_end_is_an_unknown_node(spark: SparkSession, tmp_path: Path, way: str) -> None:
-    """An edge row with a null end must neither vanish nor become a loop."""
-    verdict = judge(spark, [("a", "x"), ("b", "x")], [("a", None), (None, None), ("b", "a")], tmp_path, way)  # type: ignore[list-item]
-    assert (verdict.edges, verdict.unknown_nodes, verdict.self_loops) == (1, 2, 0)
-    assert verdict.topic_connected
-
-
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("rows", [[], [("x", "y")]])
-def test_no_edge_that_counts(spark: SparkSession, tmp_path: Path, way: str, rows: list[Pair]) -> None:
-    """Topics that no edge touches are judged too; one subscriber alone is connected."""
-    pairs = [("a", "t"), ("b", "t"), ("c", "t"), ("a", "s"), ("b", "r"), ("c", "q"), ("a", "q")]
-    verdict = judge(spark, pairs, rows, tmp_path, way)
-    assert verdict.to_json() == naive_verdict(pairs, rows)
-    assert [witness.topic for witness in verdict.witnesses] == ["t", "q"]
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_an_edge_between_strangers_to_each_other_joins_nothing(
-    spark: SparkSession, tmp_path: Path, way: str
-) -> None:
-    """a-c-b connects a and b in the overlay, but c does not want the topic."""
-    pairs = [("a", "x"), ("b", "x"), ("c", "y")]
-    verdict = judge(spark, pairs, [("a", "c"), ("c", "b")], tmp_path, way)
-    assert (verdict.topics_partitioned, verdict.edges) == (1, 2)
-    assert verdict.witnesses[0].nodes == ("a", "b")
 
 
 ODD = [
@@ -169,20 +72,148 @@ ODD = [
     "\uffff",
     "\\",
 ]
+PATH = [(f"n{i:03}", f"n{i + 1:03}") for i in range(199)]
+ON_PATH = [(f"n{i:03}", "all") for i in range(200)]
+
+# Each is a small world of its own; a test lays them side by side in one table, under prefixed names.
+SCENARIOS: dict[str, tuple[list[Pair], list[Pair]]] = {
+    "random, dense": random_rows(1, 100, 12, 300, 500),
+    "random, thin": random_rows(2, 60, 200, 900, 400),
+    "a whole path": ([*ON_PATH, ("n007", "one subscriber")], PATH),
+    "a path without one edge": (ON_PATH, PATH[:120] + PATH[121:]),
+    "loops, repeats and strangers": (
+        [("a", "x"), ("b", "x"), ("c", "x"), ("a", "x")],
+        [("a", "b"), ("b", "a"), ("a", "b"), ("c", "c"), ("b", "?"), ("?", "c"), ("?", "?"), ("!", "c")],
+    ),
+    "a path through a node that does not want the topic": (
+        [("a", "x"), ("b", "x"), ("c", "y")],
+        [("a", "c"), ("c", "b")],
+    ),
+    "no edges": ([("a", "t"), ("b", "t"), ("c", "t"), ("a", "s"), ("b", "r"), ("c", "q"), ("a", "q")], []),
+    "odd identifiers": (
+        [(node, topic) for i, node in enumerate(ODD) for topic in (ODD[i], ODD[i - 1], "all")],
+        [(ODD[i], ODD[i - 1]) for i in range(3, len(ODD))],
+    ),
+}
+
+
+def side_by_side(worlds: dict[str, tuple[list[Pair], list[Pair]]]) -> tuple[list[Pair], list[Pair]]:
+    """All worlds in one table of pairs and one of edges; names get their world as a prefix."""
+    both = []
+    for part in (0, 1):
+        rows = [(f"{name}/{a}", f"{name}/{b}") for name, world in worlds.items() for a, b in world[part]]
+        random.Random(part).shuffle(rows)
+        both.append(rows)
+    return both[0], both[1]
+
+
+@pytest.fixture(scope="module")
+def judged(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Verdict]:
+    """All scenarios judged both ways, every partitioned topic listed."""
+    pairs, rows = side_by_side(SCENARIOS)
+    work = tmp_path_factory.mktemp("verify")
+    return {way: judge(spark, pairs, rows, work, way, n_witnesses=10_000) for way in WAYS}
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_odd_identifiers_stay_apart(spark: SparkSession, tmp_path: Path, way: str) -> None:
-    """Composed and decomposed letters, padded names and emoji are different nodes and topics."""
-    pairs = [(node, topic) for i, node in enumerate(ODD) for topic in (ODD[i], ODD[i - 1], "all")]
-    rows = [(ODD[i], ODD[i - 1]) for i in range(3, len(ODD))]
-    verdict = judge(spark, pairs, rows, tmp_path, way, n_witnesses=99)
+@pytest.mark.parametrize("world", SCENARIOS)
+def test_each_scenario_is_judged_by_the_definition(judged: dict[str, Verdict], way: str, world: str) -> None:
+    """A topic missing here is a false proof, one too many a false alarm, another node a wrong witness."""
+    pairs, rows = side_by_side({world: SCENARIOS[world]})
+    ours = [one.to_json() for one in judged[way].witnesses if one.topic.startswith(f"{world}/")]
+    assert ours == naive_verdict(pairs, rows)["witnesses"]
+    assert bool(ours) == (world != "a whole path")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_row_is_accounted_for(judged: dict[str, Verdict], way: str) -> None:
+    """Rows that prove nothing are counted, never dropped in silence; totals cover untouched topics too."""
+    pairs, rows = side_by_side(SCENARIOS)
+    verdict = judged[way]
     assert verdict.to_json() == naive_verdict(pairs, rows)
-    assert verdict.topics_partitioned > 1
+    assert verdict.path == way
+    counts = (verdict.edges, verdict.unknown_nodes, verdict.self_loops, verdict.duplicate_edges)
+    assert sum(counts) == len(rows)
+    assert min(counts) > 0
+    assert not verdict.clean
+    unknown = {name for row in rows for name in row} - {node for node, _ in pairs}
+    assert verdict.unknown_names == tuple(sorted(unknown)[:5])
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("name", ["all.jsonl", "all.json", "all.parquet"])
+def test_a_witness_names_nodes_that_really_are_apart(judged: dict[str, Verdict], way: str) -> None:
+    """One missing edge of a path of 200 nodes must not be blamed on the wrong nodes."""
+    (witness,) = (one for one in judged[way].witnesses if one.topic == "a path without one edge/all")
+    assert witness.component_sizes == (121, 79)
+    _, rows = side_by_side({"a path without one edge": SCENARIOS["a path without one edge"]})
+    assert not networkx.has_path(networkx.Graph(rows), *witness.nodes)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_sound_overlay_is_proved(spark: SparkSession, tmp_path: Path, way: str) -> None:
+    """The proof must succeed where it should, with nothing to report."""
+    pairs, rows = side_by_side({"a whole path": SCENARIOS["a whole path"]})
+    verdict = judge(spark, pairs, rows, tmp_path, way)
+    assert verdict.topic_connected
+    assert verdict.clean
+    assert (verdict.topics, verdict.topic_components, verdict.edges, verdict.witnesses) == (2, 2, 199, ())
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_no_edges_at_all(spark: SparkSession, tmp_path: Path, way: str) -> None:
+    """An empty edge table: topics that no edge touches are judged too."""
+    pairs, _ = SCENARIOS["no edges"]
+    verdict = judge(spark, pairs, [], tmp_path, way)
+    assert verdict.to_json() == naive_verdict(pairs, [])
+    assert [witness.topic for witness in verdict.witnesses] == ["t", "q"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_missing_end_is_an_unknown_node(spark: SparkSession, tmp_path: Path, way: str) -> None:
+    """An edge row with a null end must neither vanish nor become a loop."""
+    rows: list[Any] = [("a", None), (None, None), (None, "?"), ("b", "a")]
+    verdict = judge(spark, [("a", "x"), ("b", "x")], rows, tmp_path, way)
+    assert (verdict.edges, verdict.unknown_nodes, verdict.self_loops) == (1, 3, 0)
+    assert verdict.unknown_names == ("?",)
+    assert verdict.topic_connected
+
+
+@settings(
+    max_examples=4,
+    deadline=None,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking would take a session of Spark jobs
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(
+    worlds=st.lists(
+        st.tuples(
+            st.lists(st.tuples(st.sampled_from(NODES), st.sampled_from(TOPICS)), min_size=1, max_size=30),
+            st.lists(st.tuples(st.sampled_from(NODES), st.sampled_from(NODES)), max_size=20),
+        ),
+        min_size=1,
+        max_size=30,
+    )
+)
+def test_both_ways_agree(
+    spark: SparkSession, tmp_path: Path, worlds: list[tuple[list[Pair], list[Pair]]]
+) -> None:
+    """Two implementations, one verdict: that of the definition."""
+    pairs, rows = side_by_side({str(number): world for number, world in enumerate(worlds)})
+    expected = naive_verdict(pairs, rows)
+    verdicts = [judge(spark, pairs, rows, tmp_path, way, n_witnesses=999) for way in WAYS]
+    assert [verdict.to_json() for verdict in verdicts] == [expected, expected]
+    assert replace(verdicts[0], path="") == replace(verdicts[1], path="")
+
+
+@pytest.mark.parametrize(
+    ("way", "name"),
+    [
+        ("broadcast", "all.jsonl"),
+        ("broadcast", "all.json"),
+        ("broadcast", "all.parquet"),
+        ("bucketed", "all.jsonl"),
+    ],
+)
 def test_all_witnesses_go_to_a_file(spark: SparkSession, tmp_path: Path, way: str, name: str) -> None:
     """The verdict lists the worst; the file has every one, in the same order."""
     pairs, rows = random_rows(3, 40, 30, 300, 40)
@@ -200,12 +231,17 @@ def test_all_witnesses_go_to_a_file(spark: SparkSession, tmp_path: Path, way: st
 
 
 @pytest.mark.parametrize("name", ["all.jsonl", "all.json", "all.parquet"])
-def test_a_file_without_witnesses_is_still_a_whole_file(
-    spark: SparkSession, tmp_path: Path, name: str
-) -> None:
+def test_a_file_without_witnesses_is_still_a_whole_file(tmp_path: Path, name: str) -> None:
     """A script that reads the file must not stumble over a proof that succeeded."""
+    schema = pa.schema(
+        [
+            ("topic", pa.string()),
+            ("component_sizes", pa.list_(pa.int64())),
+            ("nodes", pa.list_(pa.string())),
+        ]
+    )
     out = tmp_path / name
-    judge(spark, [("a", "x")], [], tmp_path / "work", "broadcast", witnesses_file=out)
+    write_witnesses(schema.empty_table(), out)
     if out.suffix == ".parquet":
         assert pq.read_table(out).num_rows == 0
     else:

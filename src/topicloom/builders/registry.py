@@ -60,9 +60,9 @@ BUILDERS: dict[str, Builder] = {
         aim="lowest average degree",
         guarantee="edges at most log(subscriptions) x optimum",
         complexity="O(V² T) worst case",
-        paper="002, section 6",
+        paper="Chockler et al. 2007, section 6",
         parameters={
-            "redundancy": Parameter(1, "runs, each on the pairs not yet used (002, section 6.4)", least=1)
+            "redundancy": Parameter(1, "runs, each on the pairs not yet used (section 6.4)", least=1)
         },
     ),
     "gm-m": Builder(
@@ -70,14 +70,14 @@ BUILDERS: dict[str, Builder] = {
         aim="lowest maximum degree",
         guarantee="maximum degree at most log(V T) x optimum",
         complexity="O(V² T) worst case",
-        paper="000, section III; 003 (MinMax-ODA)",
+        paper="Chen et al. 2010, section IV-A; Onus and Richa 2009",
     ),
     "ring-pt": Builder(
         build=build_ring_pt,
         aim="baseline: one ring per topic",
         guarantee="degree at most 2 x subscription size",
         complexity="O(subscriptions)",
-        paper="002, section 8",
+        paper="Chockler et al. 2007, section 8",
         seeded=True,
         parameters={
             "order": Parameter("id", "order of the nodes on each ring", choices=("id", "random"))

@@ -10,7 +10,7 @@ import typer
 from topicloom.builders.registry import BUILDERS
 from topicloom.cli.groups import with_groups
 from topicloom.cli.options import InterestOptions, OutputOptions, Seed, SparkOptions, Threads, notices
-from topicloom.cli.tables import builder_table
+from topicloom.cli.tables import builder_list
 from topicloom.errors import UsageError
 from topicloom.jobs.build import BuildRequest, build_to_folder, check_engine
 
@@ -53,7 +53,7 @@ def build(
     """
     screen = output.screen()
     if list_builders:
-        screen.show(builder_table())
+        screen.show(builder_list())
         screen.emit({"builders": [_described(key) for key in BUILDERS]})
         return
     source = table.source()

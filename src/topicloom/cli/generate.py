@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from topicloom.cli.console import Screen
-from topicloom.cli.options import Json, Master, Quiet, Seed, SparkConf, spark_choice
+from topicloom.cli.groups import with_groups
+from topicloom.cli.options import OutputOptions, Seed, SparkOptions
 from topicloom.jobs.generate import generate_to
 
 EXAMPLES = """
@@ -24,6 +24,8 @@ def generate(
         str, typer.Argument(metavar="OUT", help="Where to write: .parquet, .csv or .tsv.", show_default=False)
     ],
     nodes: Annotated[int, typer.Option("--nodes", min=1, help="Number of nodes.", show_default=False)],
+    spark: SparkOptions,
+    output: OutputOptions,
     topics: Annotated[
         int | None, typer.Option("--topics", min=1, help="Number of topics; a preset has its own.")
     ] = None,
@@ -39,13 +41,9 @@ def generate(
         ),
     ] = "uniform",
     seed: Seed = 0,
-    master: Master = None,
-    spark_conf: SparkConf = None,
-    json: Json = False,
-    quiet: Quiet = False,
 ) -> None:
     """Write a synthetic interest table: so many nodes, each wanting some topics by a popularity law."""
-    screen = Screen(quiet=quiet, json=json)
+    screen = output.screen()
     with screen.working() as progress:
         report = generate_to(
             out,
@@ -54,7 +52,7 @@ def generate(
             subscriptions=subscriptions,
             popularity=popularity,
             seed=seed,
-            spark=spark_choice(master, spark_conf),
+            spark=spark.choice(),
             progress=progress,
         )
     screen.show(
@@ -66,4 +64,4 @@ def generate(
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    app.command(epilog=EXAMPLES)(generate)
+    app.command(epilog=EXAMPLES)(with_groups(generate))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
-import click
 import typer
+from typer.exceptions import TyperException
 
 from topicloom.cli import build, compare, demo, generate, inspect, measure, verify, warm
 from topicloom.errors import TopicloomError
@@ -14,7 +14,7 @@ from topicloom.version import __version__
 
 app = typer.Typer(
     name="topicloom",
-    no_args_is_help=True,
+    no_args_is_help=False,
     add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
@@ -39,6 +39,8 @@ def _main(
 def run(arguments: list[str] | None = None) -> None:
     """Run the command line and leave the process with the right exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    if not arguments:
+        arguments = ["--help"]
     if arguments[:1] == ["--version"]:
         print(f"topicloom {__version__}")
         sys.exit(0)
@@ -49,14 +51,11 @@ def _run(arguments: list[str]) -> int:
     try:
         code = app(args=arguments, standalone_mode=False)
         return int(code) if isinstance(code, int) else 0
-    except click.exceptions.Exit as leave:
+    except typer.Exit as leave:
         return int(leave.exit_code)
-    except (KeyboardInterrupt, click.exceptions.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         return _complain("interrupted; nothing half-written is left", 130)
-    except click.exceptions.NoArgsIsHelpError as help_text:
-        print(help_text.format_message())
-        return 2
-    except click.ClickException as error:
+    except TyperException as error:
         return _complain(_usage(error), 2)
     except TopicloomError as error:
         return _complain(str(error), error.exit_code)
@@ -68,8 +67,8 @@ def _run(arguments: list[str]) -> int:
         return _complain("the machine ran out of memory; try fewer nodes or a larger machine", 2)
 
 
-def _usage(error: click.ClickException) -> str:
-    text = error.format_message().rstrip(".").replace("\n", " ")
+def _usage(error: TyperException) -> str:
+    text = str(error.format_message())  # type: ignore[attr-defined].rstrip(".").replace("\n", " ")
     context = getattr(error, "ctx", None)
     return f"{text}; see {context.command_path} --help" if context is not None else text
 

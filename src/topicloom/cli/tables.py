@@ -43,26 +43,24 @@ def comparison_table(title: str, rows: list[dict[str, Any]]) -> Table:
     return table(title, columns, lines)
 
 
-def builder_table() -> Table:
-    """All builders with guarantee, paper and parameters."""
-    columns = ["builder", "aims at", "guarantee", "time", "paper", "engines", "parameters (--set)"]
-    lines = []
+def builder_list() -> str:
+    """All builders with guarantee, paper and parameters, as plain text that fits any terminal."""
+    blocks = []
     for key, builder in BUILDERS.items():
-        parameters = [
-            f"{name}={parameter.default}  {parameter.help}" for name, parameter in builder.parameters.items()
+        facts = [
+            ("guarantee", builder.guarantee),
+            ("time", builder.complexity),
+            ("paper", builder.paper),
+            ("engines", ", ".join(builder.engines)),
+            ("random", "seeded by --seed" if builder.seeded else "no: ties are fixed"),
         ]
-        lines.append(
-            [
-                key,
-                builder.aim,
-                builder.guarantee,
-                builder.complexity,
-                builder.paper,
-                ", ".join(builder.engines),
-                "\n".join(parameters) or "none",
-            ]
-        )
-    return table(None, [(heading, "left") for heading in columns], lines)
+        facts += [
+            (f"--set {name}", f"{parameter.help} (default {parameter.default})")
+            for name, parameter in builder.parameters.items()
+        ]
+        lines = [f"{key}: {builder.aim}", *(f"    {name:<17} {text}" for name, text in facts)]
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks)
 
 
 def figures_table(title: str | None, figures: list[tuple[str, str]]) -> Table:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import typer
 
-from topicloom.cli.console import Screen
-from topicloom.cli.options import Json, Quiet
+from topicloom.cli.groups import with_groups
+from topicloom.cli.options import OutputOptions
 from topicloom.jobs.warm import warm_kernels
 
 
-def warm(json: Json = False, quiet: Quiet = False) -> None:
+def warm(output: OutputOptions) -> None:
     """Compile all kernels and cache them on disk (done by `make install`)."""
-    screen = Screen(quiet=quiet, json=json)
+    screen = output.screen()
     with screen.working() as progress:
         seconds = warm_kernels(progress=progress)
     screen.show(f"kernels ready in {seconds:.1f} s")
@@ -20,4 +20,4 @@ def warm(json: Json = False, quiet: Quiet = False) -> None:
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    app.command()(warm)
+    app.command()(with_groups(warm))

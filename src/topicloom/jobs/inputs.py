@@ -15,7 +15,8 @@ from topicloom.files.build_folder import is_build, read_summary
 from topicloom.model.interest import Interest
 from topicloom.model.progress import SILENT, Progress
 from topicloom.spark.encode import EncodedInterest, encode_interest
-from topicloom.spark.ingest import RawTable, read_table, require_no_rejects, write_rejects
+from topicloom.spark.ingest import read_table
+from topicloom.spark.raw import RawTable, require_no_rejects, write_rejects
 from topicloom.spark.session import get_session
 from topicloom.spark.source import TableSource
 

@@ -19,7 +19,8 @@ from topicloom.measures.profile import profile_interest
 from topicloom.measures.summary import measure_overlay
 from topicloom.model.overlay import Overlay
 from topicloom.model.progress import SILENT, Progress
-from topicloom.spark.ingest import read_table, require_no_rejects
+from topicloom.spark.ingest import read_table
+from topicloom.spark.raw import require_no_rejects
 from topicloom.spark.source import TableSource
 from topicloom.spark.watch import watched
 

@@ -8,7 +8,8 @@ from topicloom.errors import InputError
 from topicloom.jobs.inputs import Notice, SparkChoice, check_agreement, encode_table, no_notice
 from topicloom.model.progress import SILENT, Progress
 from topicloom.model.verdict import Verdict
-from topicloom.spark.ingest import read_table, require_no_rejects
+from topicloom.spark.ingest import read_table
+from topicloom.spark.raw import require_no_rejects
 from topicloom.spark.source import TableSource
 from topicloom.spark.verify import verify_tables
 

@@ -79,66 +79,40 @@ def longest_from(ptr: Longs, nbr: Ints, sources: Ints, bits: Words, lists: Ints)
     """(largest distance from any of at most 64 sources, edge visits); the graph is connected.
 
     `bits` is uint64[3, n]: which sources have seen a node, have reached it in this level, reach it in the
-    next; the last two are zero before and after. `lists` is int32[2, n]. A level is expanded from the
-    nodes just reached, or, when fewer edges are there, gathered by the nodes some source has not seen.
+    next; the last is zero before and after. `lists` is int32[2, n].
     """
     seen, now, soon = bits[0], bits[1], bits[2]
-    n = len(ptr) - 1
     seen[:] = 0
-    everyone = np.uint64(0)
     width = len(sources)
     for i in range(width):
-        bit = np.uint64(1) << np.uint64(i)
-        everyone |= bit
-        seen[sources[i]] = bit
-        now[sources[i]] = bit
+        seen[sources[i]] = np.uint64(1) << np.uint64(i)
+        now[sources[i]] = seen[sources[i]]
         lists[0, i] = sources[i]
-    depth, visits, side, open_ends, live_ends = 0, 0, 0, ptr[n], ptr[0]
+    depth, visits, side = 0, 0, 0
     while True:
         following = 0
-        if live_ends > open_ends + n:
-            for node in range(n):
-                if seen[node] == everyone:
-                    continue
-                reached = np.uint64(0)
-                for slot in range(ptr[node], ptr[node + 1]):
-                    reached |= now[nbr[slot]]
-                    visits += 1
-                    if reached | seen[node] == everyone:
-                        break
-                soon[node] = reached & ~seen[node]
-                if soon[node] != 0:
-                    lists[1 - side, following] = node
-                    following += 1
-        else:
-            for i in range(width):
-                node = lists[side, i]
-                reached = now[node]
-                visits += ptr[node + 1] - ptr[node]
-                for slot in range(ptr[node], ptr[node + 1]):
-                    other = nbr[slot]
-                    fresh = reached & ~seen[other]
-                    if fresh != 0:
-                        if soon[other] == 0:
-                            lists[1 - side, following] = other
-                            following += 1
-                        soon[other] |= fresh
         for i in range(width):
-            now[lists[side, i]] = 0
+            node = lists[side, i]
+            reached = now[node]
+            visits += ptr[node + 1] - ptr[node]
+            for slot in range(ptr[node], ptr[node + 1]):
+                other = nbr[slot]
+                fresh = reached & ~seen[other]
+                if fresh != 0:
+                    if soon[other] == 0:
+                        lists[1 - side, following] = other
+                        following += 1
+                    soon[other] |= fresh
         if following == 0:
             return depth, visits
         depth += 1
         side = 1 - side
         width = following
-        live_ends = ptr[0]
         for i in range(width):
             node = lists[side, i]
             now[node] = soon[node]
             seen[node] |= soon[node]
             soon[node] = 0
-            live_ends += ptr[node + 1] - ptr[node]
-            if seen[node] == everyone:
-                open_ends -= ptr[node + 1] - ptr[node]
 
 
 @kernel

@@ -23,7 +23,7 @@ from topicloom.kernels.distance import BATCH, longest_from_each, sweep, topic_di
 from topicloom.kernels.induced import induced_subgraph
 from topicloom.kernels.parallel import for_slices
 from topicloom.measures.components import overlay_parts
-from topicloom.measures.view import View, for_topics, sealed
+from topicloom.measures.view import View, Weighed, for_topics, sealed
 
 EXACT_WORK = 4_000_000
 """A topic with at most so many subscribers x edge ends is always measured exactly."""
@@ -93,14 +93,14 @@ def measure_overlay_diameter(view: View) -> dict[str, Any]:
 def _connected_diameter(view: View, members: NDArray[np.int32]) -> tuple[int, int]:
     """Bounds of the diameter among `members`, a whole component; see `kernels/distance.py` for the way."""
     n = len(members)
-    view.progress.phase("overlay diameter", n)
+    view.progress.phase("overlay diameter", 1.0)
     place = np.full(view.overlay.n_nodes, -1, dtype=np.int32)
     pointers, neighbors = induced_subgraph(members, view.pointers, view.neighbors, place)
     level, queue = np.full(n, -1, dtype=np.int32), np.empty(n, dtype=np.int32)
     longest = int(sweep(pointers, neighbors, level, queue)[0])
     if len(neighbors) == 2 * (n - 1):
         return longest, longest  # a tree: sweeps are exact
-    stop, work = n, 0
+    stop, work, told = n, 0, 0.0
     while stop > 0:
         depth = int(level[queue[stop - 1]])
         if longest >= 2 * depth:
@@ -113,10 +113,12 @@ def _connected_diameter(view: View, members: NDArray[np.int32]) -> tuple[int, in
         def batch(first: int, last: int, sources: NDArray[np.int32] = sources) -> tuple[int, int]:
             return longest_from_each(pointers, neighbors, sources[first:last])
 
-        found = for_slices(
-            batch, len(sources), slice_size=BATCH, threads=view.threads, progress=view.progress
-        )
+        quiet = Weighed(view.progress, np.zeros(len(sources)))  # hears a stop; what is done is told below
+        found = for_slices(batch, len(sources), slice_size=BATCH, threads=view.threads, progress=quiet)
         longest = max(longest, *(far for far, _ in found))
         work += sum(visits for _, visits in found)
         stop = start
+        done = max(min(work / OVERLAY_WORK, 1.0), 1 - stop / n)
+        view.progress.advance(done - told)
+        told = done
     return longest, longest

@@ -6,7 +6,7 @@ sort and the row counts of its partitions, so it depends neither on the partitio
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,10 +25,14 @@ from topicloom.spark.raw import RawTable, require_no_rejects
 from topicloom.spark.watch import watched
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 BROADCAST_IDS = 4_000_000
 """Up to so many identifiers every worker gets the whole dictionary; beyond, Spark joins by shuffling."""
+
+ROWS_PER_PARTITION = 4_000_000
+BATCH_ROWS = 100_000
+"""How many rows one worker sorts at once (about 200 MB), and how many it hands back at once."""
 
 _ROW_BITS = 33  # of monotonically_increasing_id: the partition stands above these bits, the row below
 
@@ -81,32 +85,35 @@ def encode_interest(
     `subscribers_only` leaves out pairs whose only role is to publish. On a cluster `work_dir` must be a
     place that all workers reach.
     """
-    work = _Work(spark, str(work_dir).rstrip("/"), raw.source.path, progress)
+    work = _Work(spark, str(work_dir).rstrip("/"), progress)
+    rows = raw.rows.withColumnsRenamed(dict(zip(raw.source.names, ("node", "topic"), strict=True)))
     with spark_errors(raw.source.path):
-        work.write("read pairs", _merged(raw.rows, raw.source.names), "distinct")
+        if subscribers_only and "role" in rows.columns:
+            rows = _subscribers(rows)
+        totals = work.run("read pairs", lambda: _totals(rows))
         rejected = raw.n_rejects(progress=progress)
         if strict:
             require_no_rejects(raw, rejected)
-        distinct = work.load("distinct")
-        if subscribers_only and "role" in distinct.columns:
-            distinct = distinct.where("role is null or role <> 2")
-        totals = work.run("count pairs", lambda: _totals(work.load("distinct"), distinct))
-        if totals["pairs"] == 0:
+        if totals["rows"] == 0:
             refused = f" ({rejected} rows were refused)" if rejected else ""
             raise InputError(f"{raw.source.path} holds no subscription{refused}: give a table of pairs")
-        counts = {name: _number(work, distinct, name) for name in ("node", "topic")}
-        pairs = _numbered_pairs(work, distinct, counts, totals)
-        work.write("number pairs", pairs, "pairs")
+        counts = {name: _number(work, rows, name) for name in ("node", "topic")}
+        work.write("number pairs", _numbered_pairs(work, rows, counts, totals), "pairs")
+        n_pairs = work.run("count pairs", work.load("pairs").count)
+        hashes = totals
+        if n_pairs != totals["rows"]:
+            # A pair that occurs twice has cancelled itself out.
+            hashes = work.run("hash pairs", lambda: _totals(_named_pairs(work, counts)))
     return EncodedInterest(
         nodes=work.path("nodes"),
         topics=work.path("topics"),
         pairs=work.path("pairs"),
         n_nodes=counts["node"],
         n_topics=counts["topic"],
-        n_subscriptions=totals["pairs"],
-        duplicates=totals["rows"] - totals["distinct"],
+        n_subscriptions=n_pairs,
+        duplicates=totals["rows"] - n_pairs,
         rejected=rejected,
-        digest=format_digest(totals["pairs"], totals["hash1"], totals["hash2"]),
+        digest=format_digest(n_pairs, hashes["hash1"], hashes["hash2"]),
     )
 
 
@@ -116,7 +123,6 @@ class _Work:
 
     spark: SparkSession
     folder: str
-    shown: str
     progress: Progress
 
     def path(self, name: str) -> str:
@@ -137,43 +143,31 @@ def _address(path: str) -> str:
     return path if ":/" in path else f"file://{Path(path).absolute()}"
 
 
-def _merged(rows: DataFrame, names: tuple[str, str]) -> DataFrame:
-    """One row per pair, with how many rows it came from; roles as bits (1 sub, 2 pub) for now."""
+def _subscribers(rows: DataFrame) -> DataFrame:
+    """All rows of the pairs that some row names as a subscription; the others only publish."""
     from pyspark.sql import functions as sf
 
-    columns: dict[str, Column] = {"copies": sf.count(sf.lit(1))}
-    if "role" in rows.columns:
-        bits = sf.when(sf.col("role") == "sub", 1).when(sf.col("role") == "pub", 2)
-        columns["role"] = sf.bit_or(bits.when(sf.col("role") == "both", 3).cast("tinyint"))
-    if "rate" in rows.columns:
-        columns["rate"] = sf.max("rate")
-    pairs = rows.withColumnsRenamed(dict(zip(names, ("node", "topic"), strict=True)))
-    grouped = pairs.groupBy("node", "topic")
-    return grouped.agg(*[column.alias(name) for name, column in columns.items()])
+    wanted = rows.where(sf.col("role").isNull() | (sf.col("role") != "pub")).select("node", "topic")
+    return rows.join(wanted.distinct(), ["node", "topic"], "left_semi")
 
 
-def _totals(everything: DataFrame, kept: DataFrame) -> dict[str, int]:
+def _totals(rows: DataFrame) -> dict[str, int]:
+    """How many rows there are, how many with role and rate, and the two hashes of the digest."""
     from pyspark.sql import functions as sf
 
-    counted = [sf.count(sf.lit(1)).alias("pairs")]
-    counted += [sf.count(name).alias(name) for name in ("role", "rate") if name in kept.columns]
     hashes = (sf.xxhash64("node", "topic"), sf.xxhash64(sf.lit(SECOND_PREFIX), "node", "topic"))
-    counted += [sf.bit_xor(column).alias(f"hash{i}") for i, column in enumerate(hashes, start=1)]
-    counted += [sf.sum("copies").alias("rows")]
-    found = kept.agg(*counted).first()
-    totals = {name: int(value or 0) for name, value in (found.asDict() if found else {}).items()}
-    totals["distinct"] = totals["pairs"]
-    if kept is not everything:
-        before = everything.agg(sf.count(sf.lit(1)).alias("n"), sf.sum("copies").alias("rows")).first()
-        totals |= {"distinct": int(before["n"]), "rows": int(before["rows"] or 0)} if before else {}
-    return totals
+    columns = [sf.count(sf.lit(1)).alias("rows")]
+    columns += [sf.bit_xor(column).alias(f"hash{i}") for i, column in enumerate(hashes, start=1)]
+    columns += [sf.count(name).alias(name) for name in ("role", "rate") if name in rows.columns]
+    found = rows.agg(*columns).first()
+    return {name: int(value or 0) for name, value in (found.asDict() if found else {}).items()}
 
 
-def _number(work: _Work, distinct: DataFrame, name: str) -> int:
+def _number(work: _Work, rows: DataFrame, name: str) -> int:
     """Write the dictionary of one column, and say how many identifiers it has."""
     from pyspark.sql import functions as sf
 
-    ids = distinct.select(sf.col(name).alias("id")).distinct().orderBy("id")
+    ids = rows.select(sf.col(name).alias("id")).distinct().orderBy("id")
     ordered = f"{name}s-sorted"
     work.write(f"sort {name}s", ids.withColumn("place", sf.monotonically_increasing_id()), ordered)
     placed = work.load(ordered).withColumn("part", sf.shiftright("place", _ROW_BITS))
@@ -189,24 +183,61 @@ def _number(work: _Work, distinct: DataFrame, name: str) -> int:
     return int(starts[-1])
 
 
-def _numbered_pairs(
-    work: _Work, distinct: DataFrame, counts: dict[str, int], totals: dict[str, int]
-) -> DataFrame:
+def _dictionary(work: _Work, name: str, count: int) -> DataFrame:
     from pyspark.sql import functions as sf
 
-    frame = distinct
+    table = work.load(f"{name}s").toDF(name, f"{name}_number")
+    return sf.broadcast(table) if count <= BROADCAST_IDS else table
+
+
+def _numbered_pairs(
+    work: _Work, rows: DataFrame, counts: dict[str, int], totals: dict[str, int]
+) -> DataFrame:
+    """Distinct pairs of numbers; rows of one pair meet in one partition and are merged there."""
+    from pyspark.sql import functions as sf
+
     for name, count in counts.items():
-        dictionary = work.load(f"{name}s").toDF(name, f"{name}_number")
-        if count <= BROADCAST_IDS:
-            dictionary = sf.broadcast(dictionary)
-        frame = frame.join(dictionary, name)
+        rows = rows.join(_dictionary(work, name, count), name)
     columns = [sf.col("node_number").alias("node"), sf.col("topic_number").alias("topic")]
+    schema = "node int, topic int"
     if totals.get("role"):
-        # A row without a role is a subscription; 1, 2, 3 become positions in ROLES.
-        columns.append((sf.coalesce("role", sf.lit(1)) - 1).cast("tinyint").alias("role"))
+        # A row without a role is a subscription.
+        is_pub = sf.when(sf.col("role") == "pub", 2).when(sf.col("role") == "both", 3)
+        columns.append(is_pub.otherwise(1).cast("tinyint").alias("role"))
+        schema += ", role tinyint"
     if totals.get("rate"):
         columns.append(sf.coalesce("rate", sf.lit(float("nan"))).alias("rate"))
-    return frame.select(*columns)
+        schema += ", rate double"
+    partitions = 1 + totals["rows"] // ROWS_PER_PARTITION
+    return rows.select(*columns).repartition(partitions, "node").mapInArrow(merge_pairs, schema)
+
+
+def merge_pairs(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """All rows of one partition, sorted, each pair once; roles come as bits and leave as positions in ROLES."""
+    table = pa.Table.from_batches(list(batches))
+    if table.num_rows == 0:
+        return
+    columns = {name: table[name].to_numpy() for name in table.column_names}
+    keys = columns["node"].astype(np.int64) << 32 | columns["topic"]
+    extras = [name for name in ("role", "rate") if name in columns]
+    order = np.argsort(keys, kind="stable") if extras else None
+    keys = np.sort(keys) if order is None else keys[order]
+    starts = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))
+    keys = keys[starts]
+    merged = {"node": (keys >> 32).astype(np.int32), "topic": (keys & 0xFFFFFFFF).astype(np.int32)}
+    if "role" in extras:
+        merged["role"] = np.bitwise_or.reduceat(columns["role"][order], starts) - np.int8(1)
+    if "rate" in extras:
+        merged["rate"] = np.fmax.reduceat(columns["rate"][order], starts)
+    yield from pa.table(merged).to_batches(max_chunksize=BATCH_ROWS)
+
+
+def _named_pairs(work: _Work, counts: dict[str, int]) -> DataFrame:
+    """The distinct pairs by their identifiers again."""
+    pairs = work.load("pairs").select("node", "topic").toDF("node_number", "topic_number")
+    for name, count in counts.items():
+        pairs = pairs.join(_dictionary(work, name, count), f"{name}_number")
+    return pairs.select("node", "topic")
 
 
 def _read(path: str, columns: list[str] | None = None) -> pa.Table:

@@ -184,7 +184,7 @@ def _forest_of_slice(edges: pa.Table, interest: Slots) -> Iterator[pa.RecordBatc
     unknown = pc.unique(names.filter(pa.array(codes < 0))).drop_null().to_pylist()
     account = Account(len(sound.low), sound.unknown, sound.loops, sound.duplicates, sorted(unknown)[:N_NAMES])
     yield pa.RecordBatch.from_pylist(
-        [{"bucket": NOTE, "note": json.dumps(asdict(account))}], schema=_JOIN_ARROW
+        [{"bucket": NOTE, "a": -1, "b": -1, "note": json.dumps(asdict(account))}], schema=_JOIN_ARROW
     )
     if not len(sound.low):
         return

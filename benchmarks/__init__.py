@@ -1,0 +1,1 @@
+"""Speed and memory, one file per capability; never part of the test run."""
