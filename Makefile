@@ -25,7 +25,7 @@ lint: install ## ruff, mypy --strict, import-linter
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-cache
 
 test: lint ## lint, then all tests
 	$(BIN)/pytest

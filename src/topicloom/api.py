@@ -109,5 +109,3 @@ def measure(
     """All measures of an overlay, under the names that `topicloom measure --json` uses."""
     graph = overlay.overlay if isinstance(overlay, Build) else overlay
     return measure_overlay(interest, graph, threads=threads, progress=progress or Silent(time.monotonic))
-
-

@@ -17,7 +17,6 @@ from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 
 
-
 def topic_connected(interest: Interest, overlay: Overlay) -> bool:
     return all(count <= 1 for count in topic_component_counts(interest, overlay))
 

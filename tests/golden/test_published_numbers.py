@@ -17,9 +17,7 @@ from topicloom.workloads.generate import generate_interest, workload_from_option
 
 
 def rss(nodes: int, seed: int = 1, subscriptions: str = "10"):
-    return generate_interest(
-        workload_from_options(nodes, 100, subscriptions, "zipf:0.5", seed)
-    )
+    return generate_interest(workload_from_options(nodes, 100, subscriptions, "zipf:0.5", seed))
 
 
 def chen(popularity: str, seed: int):

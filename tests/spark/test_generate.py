@@ -31,8 +31,9 @@ def test_parquet_holds_the_rows_of_memory(
 ) -> None:
     """Row for row: another partitioning must not draw other topics."""
     out = tmp_path / "interest.parquet"
-    generate_table(spark, workload, str(out), partitions=partitions)
+    written = generate_table(spark, workload, str(out), partitions=partitions)
     table = pq.read_table(out)
+    assert written == len(table)
     interest = generate_interest(workload)
     assert [(field.name, field.type) for field in table.schema] == [
         ("node", pa.string()),
@@ -49,12 +50,13 @@ def test_text_is_one_plain_file_and_needs_no_spark(
     """What people expect of a .csv: one file, a header, one row per line."""
     out = tmp_path / name
     assert not needs_spark(str(out))
-    generate_table(None, workload, str(out))
+    written = generate_table(None, workload, str(out))
     lines = out.read_bytes().decode().split("\n")
     assert lines[0] == f"node{separator}topic"
     assert lines[-1] == ""
     rows = [dict(zip(("node", "topic"), line.split(separator), strict=True)) for line in lines[1:-1]]
     assert rows == generate_interest(workload).to_arrow().to_pylist()
+    assert written == len(rows)
 
 
 def test_text_at_an_address_is_written_by_spark(

@@ -40,6 +40,7 @@ from topicloom.kernels.units import (
     refresh_units,
     twin_classes,
 )
+from topicloom.model.arrays import pointers
 from topicloom.model.interest import Interest
 from topicloom.model.progress import SILENT, Progress, check_stop
 
@@ -109,13 +110,13 @@ class Greedy:
 
     def steps(self) -> tuple[Ints, Ints, Ints]:
         """The edges in the order they were chosen, with the contribution each had: u, v, contribution."""
-        n = int(self.chosen.count[0])
+        n = int(self.chosen.length[0])
         return self.chosen.u[:n], self.chosen.v[:n], self.chosen.contribution[:n]
 
     def _choose(self, limit: int, least: int) -> None:
         while True:
             check_stop(self.progress)
-            before = int(self.chosen.count[0])
+            before = int(self.chosen.length[0])
             reason = choose(
                 self.units,
                 self.forest,
@@ -130,7 +131,7 @@ class Greedy:
                 self.counts,
                 self.mark,
             )
-            self.progress.advance(int(self.chosen.contribution[before : self.chosen.count[0]].sum()))
+            self.progress.advance(int(self.chosen.contribution[before : self.chosen.length[0]].sum()))
             if reason == LEVEL_DONE:
                 return
             if reason == NEEDS_SCAN:
@@ -142,17 +143,16 @@ class Greedy:
         """Renew the lists of `rows`, on all threads; every row writes to a place of its own."""
         state = (self.units, self.forest, self.degrees, self.rows)
         joint = len(rows) >= JOINT_SCAN
-        lists = open_lists(self.units, self.forest, self.degrees, limit) if joint else None
+        lists = (open_lists(self.units, self.forest, self.degrees, limit),) if joint else ()
+        kernel: Callable[..., None] = scan_rows if joint else scan_rows_live
 
         def scan(start: int, stop: int) -> None:
-            counts = np.zeros_like(self.counts)
-            if joint:
-                scan_rows(*state, lists, self.banned, limit, rows[start:stop], counts)
-            else:
-                scan_rows_live(*state, self.banned, limit, rows[start:stop], counts)
+            kernel(*state, *lists, self.banned, limit, rows[start:stop], np.zeros_like(self.counts))
 
         slice_size = min(max(16, len(rows) // (self.threads * 16)), 1000)
-        for_slices(scan, len(rows), slice_size=slice_size, threads=self.threads, progress=_Unseen(self.progress))
+        for_slices(
+            scan, len(rows), slice_size=slice_size, threads=self.threads, progress=_Unseen(self.progress)
+        )
 
     def _link(self, twin_units: NDArray[np.int64], size: int, steps: Sequence[LinkTwins]) -> None:
         """Link the twins of these units, all with sets of `size`; edges in the order of the tie rule."""
@@ -160,11 +160,11 @@ class Greedy:
             found = [step(self.units, self.degrees.degree, int(unit)) for unit in twin_units]
             edges = np.concatenate(found)
             edges = edges[np.lexsort((edges[:, 1], edges[:, 0]))]
-            start = int(self.chosen.count[0])
+            start = int(self.chosen.length[0])
             stop = start + len(edges)
             self.chosen.u[start:stop], self.chosen.v[start:stop] = edges[:, 0], edges[:, 1]
             self.chosen.contribution[start:stop] = size
-            self.chosen.count[0] = stop
+            self.chosen.length[0] = stop
             self.progress.advance(len(edges) * size)
         refresh_units(self.units, self.degrees)
 
@@ -188,9 +188,7 @@ def _neighbor_lists(n_units: int, pairs: Sequence[Ints] | None) -> Banned:
     u, v = pairs if pairs is not None else (np.zeros(0, np.int32), np.zeros(0, np.int32))
     owner = np.concatenate((u, v))
     other = np.concatenate((v, u))
-    ptr = np.zeros(n_units + 1, np.int64)
-    np.cumsum(np.bincount(owner, minlength=n_units), out=ptr[1:])
-    return Banned(ptr, other[np.argsort(owner, kind="stable")].astype(np.int32))
+    return Banned(pointers(owner, n_units), other[np.argsort(owner, kind="stable")].astype(np.int32))
 
 
 BOTH_STEPS: tuple[LinkTwins, ...] = (pair_twins, chain_twins)

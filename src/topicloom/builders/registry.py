@@ -79,9 +79,7 @@ BUILDERS: dict[str, Builder] = {
         complexity="O(subscriptions)",
         paper="Chockler et al. 2007, section 8",
         seeded=True,
-        parameters={
-            "order": Parameter("id", "order of the nodes on each ring", choices=("id", "random"))
-        },
+        parameters={"order": Parameter("id", "order of the nodes on each ring", choices=("id", "random"))},
     ),
 }
 

@@ -23,7 +23,6 @@ from rich.progress import (
 from rich.table import Table
 
 
-
 class Screen:
     """One command's view: `progress` for the work below, `say` for notices, `show` for results."""
 

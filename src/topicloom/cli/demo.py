@@ -40,8 +40,9 @@ def demo(
         screen.show(comparison_table(f"\n{result.title}", result.comparison["rows"]))
     screen.show(
         "",
-        "A topic is connected when its subscribers reach each other through nodes that want it, so no message",
-        "ever crosses a node that does not. gm needs the fewest connections, gm-m has the lowest peak.",
+        "A topic is connected when its subscribers reach each other through nodes that want it, so no",
+        "message ever crosses a node that does not. gm needs the fewest connections, gm-m has the lowest",
+        "peak; a ring per topic is what one would do without thinking.",
         "",
         f"table     {out / 'rss-2000.csv'}",
         *(f"builds    {result.folder}/{{{','.join(_names(result))}}}" for result in results),

@@ -24,7 +24,7 @@ EXAMPLES = """
 def inspect(
     interest: InterestOptions, spark: SparkOptions, output: OutputOptions, threads: Threads = None
 ) -> None:
-    """Read an interest table and tell what is in it: sizes, popularity, correlation, and which builder fits."""
+    """Tell what is in an interest table: sizes, popularity, correlation, and which builder fits."""
     screen = output.screen()
     with screen.working() as progress:
         found = inspect_source(

@@ -12,6 +12,8 @@ from topicloom.cli import build, compare, demo, generate, inspect, measure, veri
 from topicloom.errors import TopicloomError
 from topicloom.version import __version__
 
+DEBUG = "TOPICLOOM_DEBUG"
+
 app = typer.Typer(
     name="topicloom",
     no_args_is_help=False,
@@ -44,10 +46,11 @@ def run(arguments: list[str] | None = None) -> None:
     if arguments[:1] == ["--version"]:
         print(f"topicloom {__version__}")
         sys.exit(0)
-    sys.exit(_run(arguments))
+    sys.exit(execute(arguments))
 
 
-def _run(arguments: list[str]) -> int:
+def execute(arguments: list[str]) -> int:
+    """Run one command line; its exit code."""
     try:
         code = app(args=arguments, standalone_mode=False)
         return int(code) if isinstance(code, int) else 0
@@ -65,12 +68,22 @@ def _run(arguments: list[str]) -> int:
         return 0
     except MemoryError:
         return _complain("the machine ran out of memory; try fewer nodes or a larger machine", 2)
+    except Exception as error:
+        if DEBUG in os.environ:
+            raise
+        return _complain(
+            f"internal error, {type(error).__name__}: {_first_line(error)}; {DEBUG}=1 shows more", 70
+        )
 
 
 def _usage(error: TyperException) -> str:
-    text = str(error.format_message())  # type: ignore[attr-defined].rstrip(".").replace("\n", " ")
+    text = error.format_message().rstrip(".").replace("\n", " ")
     context = getattr(error, "ctx", None)
     return f"{text}; see {context.command_path} --help" if context is not None else text
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), "no message")
 
 
 def _complain(sentence: str, code: int) -> int:

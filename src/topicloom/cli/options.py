@@ -82,9 +82,9 @@ class EdgeOptions:
     u_column: Annotated[str | None, _option("--u-column", "Name or position of one end.", _EDGES)] = None
     v_column: Annotated[str | None, _option("--v-column", "Name or position of the other.", _EDGES)] = None
     edges_no_header: Annotated[bool, _option("--edges-no-header", "No header row there.", _EDGES)] = False
-    edges_separator: Annotated[
-        str | None, _option("--edges-separator", "Its field separator.", _EDGES)
-    ] = None
+    edges_separator: Annotated[str | None, _option("--edges-separator", "Its field separator.", _EDGES)] = (
+        None
+    )
 
     def source(self) -> TableSource:
         """The table as described."""

@@ -29,7 +29,9 @@ def verify(
     output: OutputOptions,
     all_witnesses: Annotated[
         str | None,
-        typer.Option("--all", metavar="FILE", help="Write every split topic there (.jsonl, .json, .parquet)."),
+        typer.Option(
+            "--all", metavar="FILE", help="Write every split topic there (.jsonl, .json, .parquet)."
+        ),
     ] = None,
 ) -> None:
     """Prove that for every topic the subscribers are connected through nodes that want it.
@@ -69,8 +71,11 @@ def _show(screen: Screen, verdict: Verdict, all_witnesses: str | None) -> None:
         else:
             screen.show("--all FILE writes all of them")
     for count, what in (
-        (verdict.unknown_nodes, "edges name a node that the interest does not have: "
-         + ", ".join(map(repr, verdict.unknown_names))),
+        (
+            verdict.unknown_nodes,
+            "edges name a node that the interest does not have: "
+            + ", ".join(map(repr, verdict.unknown_names)),
+        ),
         (verdict.self_loops, "self-loops"),
         (verdict.duplicate_edges, "duplicate edges"),
     ):

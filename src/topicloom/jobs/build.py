@@ -28,6 +28,7 @@ from topicloom.model.verdict import Verdict
 from topicloom.spark.source import TableSource
 from topicloom.version import __version__
 
+
 @dataclass(frozen=True, slots=True)
 class BuildRequest:
     """What to build and how, checked before any work begins."""

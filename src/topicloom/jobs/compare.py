@@ -16,6 +16,7 @@ from topicloom.model.progress import SILENT, Progress
 from topicloom.spark.source import TableSource
 from topicloom.version import __version__
 
+
 def compare_source(
     source: TableSource,
     requests: list[BuildRequest],
@@ -59,9 +60,10 @@ def compare_loaded(
     With `out`, every build is kept there under its builder's name.
     """
     ingested = progress.now()
-    with tempfile.TemporaryDirectory(prefix="topicloom-") as scratch, replacing(
-        out if out is not None else Path(scratch) / "comparison"
-    ) as folder:
+    with (
+        tempfile.TemporaryDirectory(prefix="topicloom-") as scratch,
+        replacing(out if out is not None else Path(scratch) / "comparison") as folder,
+    ):
         folder.mkdir()
         rows = []
         for request in requests:
@@ -70,7 +72,10 @@ def compare_loaded(
             place = folder / request.algorithm
             row = build_loaded(loaded, place, request, spark=spark, start=began, progress=progress)
             degrees = load_build(place).overlay.degrees()
-            shape = {"degree_percentiles": percentiles(degrees), "degree_histogram": degree_histogram(degrees)}
+            shape = {
+                "degree_percentiles": percentiles(degrees),
+                "degree_histogram": degree_histogram(degrees),
+            }
             rows.append(row | shape)
         comparison = {
             "format": FORMAT,

@@ -78,8 +78,8 @@ def load_overlay(
     table = watched(session, raw.rows.toArrow, progress=progress, phase="read edges")
     raw.release()
     interest = loaded.interest
-    ends = (node_codes(table.column(name), interest.node_ids) for name in ("u", "v"))
-    sound = sound_edges(*ends, interest.n_nodes)
+    u, v = (node_codes(table.column(name), interest.node_ids) for name in ("u", "v"))
+    sound = sound_edges(u, v, interest.n_nodes)
     oddities = {
         "unknown_nodes": sound.unknown,
         "self_loops": sound.loops,

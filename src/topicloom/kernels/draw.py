@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topicloom.kernels.jit import inline_kernel, kernel
+from topicloom.kernels.jit import kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -27,7 +27,7 @@ _S11, _S27, _S30, _S31 = np.uint64(11), np.uint64(27), np.uint64(30), np.uint64(
 _ONE = np.uint64(1)
 
 
-@inline_kernel
+@kernel
 def _mix(x: Any) -> Any:
     """The output function of SplitMix64: a bijection of 64 bits in which every input bit counts."""
     x = (x ^ (x >> _S30)) * _MIX_1
@@ -35,13 +35,13 @@ def _mix(x: Any) -> Any:
     return x ^ (x >> _S31)
 
 
-@inline_kernel
+@kernel
 def _stream(key: Any, node: Any) -> Any:
     """Where the random stream of one node begins."""
     return _mix(key + (np.uint64(node) + _ONE) * _GOLDEN)
 
 
-@inline_kernel
+@kernel
 def _uniform(state: Any) -> Any:
     """A number in (0, 1], a multiple of 2^-53."""
     return ((_mix(state) >> _S11) + _ONE) * 1.1102230246251565e-16
@@ -54,7 +54,7 @@ def _draw_sizes(key: Any, start: Any, low: Any, span: Any, out: Any) -> None:
         out[i] = low + np.int64((1.0 - _uniform(_stream(key, start + i))) * span)
 
 
-@inline_kernel
+@kernel
 def _last_at_least(survival: Any, first: Any, bound: Any) -> Any:
     """The last i >= first with survival[i] >= bound; survival falls, and holds at `first`."""
     low, high = first, len(survival)
@@ -67,7 +67,7 @@ def _last_at_least(survival: Any, first: Any, bound: Any) -> Any:
     return low
 
 
-@inline_kernel
+@kernel
 def _sort_range(values: Any, start: Any, stop: Any) -> None:
     """Shell sort in place: rows are short, and it compiles in no time."""
     gap = (stop - start) // 2

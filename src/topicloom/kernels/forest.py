@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topicloom.kernels.jit import inline_kernel, kernel
+from topicloom.kernels.jit import kernel
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 
 
-@inline_kernel
+@kernel
 def _root(parent: Any, slot: Any) -> Any:
     while parent[slot] != slot:
         parent[slot] = parent[parent[slot]]
@@ -26,7 +26,7 @@ def _root(parent: Any, slot: Any) -> Any:
     return slot
 
 
-@inline_kernel
+@kernel
 def _join(parent: Any, a: Any, b: Any) -> Any:
     """Put the components of two slots together; False if they were one already."""
     a, b = _root(parent, a), _root(parent, b)
@@ -39,7 +39,7 @@ def _join(parent: Any, a: Any, b: Any) -> Any:
     return True
 
 
-@inline_kernel
+@kernel
 def _seek(values: Any, low: Any, stop: Any, target: Any) -> Any:
     """The first place from `low` on where values >= target; steps double, so long lists are skipped."""
     step = 1

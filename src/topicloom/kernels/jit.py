@@ -16,9 +16,4 @@ F = TypeVar("F", bound=Callable[..., object])
 
 def kernel(function: F) -> F:
     """Compile `function` on first use; the machine code is cached on disk."""
-    return njit(cache=True, nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
-
-
-def inline_kernel(function: F) -> F:
-    """A small piece that other kernels call: compiled into each of them."""
-    return njit(cache=True, nogil=True, inline="never", error_model="numpy")(function)  # type: ignore[no-any-return]
+    return njit(cache=True, nogil=True, error_model="numpy")(function)

@@ -11,7 +11,7 @@ row remembers its few best pairs and a *bound* that no other pair of the row was
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,11 +28,11 @@ FEW = 8  # a row with fewer candidates than this looks a level deeper at once
 class Rows(NamedTuple):
     """For each unit its best pairs as of the last scan, best first, and the bound on all others."""
 
-    partner: Ints  # unit x kept -> the other unit
-    contribution: Ints  # unit x kept -> upper bound on the contribution, 0 when the pair is out
-    scan_key: Longs  # unit x kept -> key 1 at the time of the scan
+    partner: Ints  # unit x place -> the other unit
+    contribution: Ints  # unit x place -> upper bound on the contribution, 0 when the pair is out
+    scan_key: Longs  # unit x place -> key 1 at the time of the scan
     first: Ints  # unit -> kept pairs before this one are out
-    count: Ints  # unit -> number kept
+    kept: Ints  # unit -> number kept
     bound_1: Longs
     bound_2: Longs
 
@@ -62,7 +62,7 @@ def new_rows(n_units: int, kept: int) -> Rows:
         contribution=np.zeros((n_units, kept), np.int32),
         scan_key=np.zeros((n_units, kept), np.int64),
         first=np.zeros(n_units, np.int32),
-        count=np.zeros(n_units, np.int32),
+        kept=np.zeros(n_units, np.int32),
         bound_1=np.zeros(n_units, np.int64),
         bound_2=np.zeros(n_units, np.int64),
     )
@@ -149,14 +149,14 @@ def _count_in_places(units: Units, forest: Forest, row: int, counts: NDArray) ->
 
 
 @kernel
-def pair_key_1(twins: bool, larger_degree: int, contribution: int) -> int:
+def pair_key_1(twins: Any, larger_degree: Any, contribution: Any) -> Any:
     """Word one of the key: contribution, twins, larger degree."""
     key = ((TOP - contribution) << 32) | larger_degree
     return key if twins else key | NOT_TWINS
 
 
 @kernel
-def pair_key_2(a: int, b: int) -> int:
+def pair_key_2(a: Any, b: Any) -> Any:
     """Word two of the key: the two nodes that would take the edge."""
     return (np.int64(min(a, b)) << 32) | max(a, b)
 
@@ -187,7 +187,7 @@ def _gather(
     degrees: Degrees,
     row: int,
     limit: int,
-    threshold: int,
+    threshold: Any,
     counts: NDArray,
     words: NDArray,
     key_1: Longs,
@@ -249,7 +249,7 @@ def _store(rows: Rows, row: int, key_1: Longs, key_2: Longs, partner: Ints, size
     """Empty the heap into the row's list, best pair first."""
     to_partner, to_contribution, to_key = rows.partner[row], rows.contribution[row], rows.scan_key[row]
     rows.first[row] = 0
-    rows.count[row] = size
+    rows.kept[row] = size
     while size > 0:
         size -= 1
         to_partner[size] = partner[0]
@@ -278,9 +278,7 @@ def _keep_best(
         threshold = max(threshold, np.int64(count))
     size, truncated, step = 0, False, 1
     while threshold > 0:
-        size, truncated = _gather(
-            units, degrees, row, limit, threshold, counts, words, key_1, key_2, partner
-        )
+        size, truncated = _gather(units, degrees, row, limit, threshold, counts, words, key_1, key_2, partner)
         if size >= FEW or threshold == 1:
             break
         threshold = max(np.int64(1), threshold - step)

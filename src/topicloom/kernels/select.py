@@ -6,7 +6,7 @@ never get better, so a row whose key is still true when it comes to the top hold
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,12 +41,12 @@ class Heap(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """The edges in the order they were chosen; `count` is an array of one."""
+    """The edges in the order they were chosen; `length` is an array of one."""
 
     u: Ints
     v: Ints
     contribution: Ints
-    count: Longs
+    length: Longs
 
 
 def new_heap(n_units: int) -> Heap:
@@ -109,8 +109,8 @@ def _pop(heap: Heap) -> None:
 def fill_heap(heap: Heap, rows: Rows, degrees: Degrees, limit: int) -> None:
     """All rows that may take an edge and were just scanned, each with its best pair."""
     heap.size[0] = 0
-    for row in range(len(rows.count)):
-        if degrees.lowest[row] >= limit or (rows.count[row] == 0 and rows.bound_1[row] == NEVER):
+    for row in range(len(rows.kept)):
+        if degrees.lowest[row] >= limit or (rows.kept[row] == 0 and rows.bound_1[row] == NEVER):
             continue
         _enter(heap, rows, row)
         heap.row[heap.size[0]] = row
@@ -123,7 +123,7 @@ def fill_heap(heap: Heap, rows: Rows, degrees: Degrees, limit: int) -> None:
 @kernel
 def _enter(heap: Heap, rows: Rows, row: int) -> None:
     """The key of a freshly scanned row; word two is left open (smallest), a true lower bound."""
-    if rows.count[row] > 0:
+    if rows.kept[row] > 0:
         heap.key_1[row], heap.key_2[row], heap.is_bound[row] = rows.scan_key[row, 0], 0, False
     else:
         heap.key_1[row], heap.key_2[row], heap.is_bound[row] = rows.bound_1[row], rows.bound_2[row], True
@@ -176,15 +176,17 @@ def _node_key(units: Units, degrees: Degrees, x: int, y: int) -> int:
 @kernel
 def _best_of_row(
     units: Units, forest: Forest, degrees: Degrees, rows: Rows, limit: int, mark: Ints, row: int
-) -> tuple[int, int, int]:
+) -> tuple[Any, Any, Any]:
     """The row's best remembered pair as things stand: its two key words and its position, or NEVER."""
     slot_ptr, slot_topic, slot_label = units.slot_ptr, units.slot_topic, forest.slot_label
     lowest, twin_class = degrees.lowest, units.twin_class
     partner, contribution, scan_key = rows.partner[row], rows.contribution[row], rows.scan_key[row]
     for slot in range(slot_ptr[row], slot_ptr[row + 1]):
         mark[slot_topic[slot]] = slot_label[slot]
-    best_1, best_2, position = NEVER, NEVER, -1
-    count = rows.count[row]
+    best_1: Any = NEVER
+    best_2: Any = NEVER
+    position = -1
+    count = rows.kept[row]
     while rows.first[row] < count and contribution[rows.first[row]] == 0:
         rows.first[row] += 1
     for i in range(rows.first[row], count):
@@ -260,10 +262,10 @@ def choose(
             _pop(heap)
         elif key_1 == heap.key_1[row] and key_2 == heap.key_2[row]:
             other = rows.partner[row, position]
-            n = chosen.count[0]
+            n = chosen.length[0]
             chosen.u[n], chosen.v[n] = key_2 >> 32, key_2 & 0xFFFFFFFF
             chosen.contribution[n] = join_units(units, forest, row, other)
-            chosen.count[0] += 1
+            chosen.length[0] += 1
             rows.contribution[row, position] = 0
             degrees.degree[chosen.u[n]] += 1
             degrees.degree[chosen.v[n]] += 1

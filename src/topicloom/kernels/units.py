@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topicloom.kernels.jit import kernel
+from topicloom.model.arrays import pointers
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
@@ -101,7 +102,7 @@ def layout(node_ptr: Longs, node_topics: Ints, n_topics: int, classes: Ints, *, 
     n_nodes = len(node_ptr) - 1
     if fold:
         member = np.argsort(classes, kind="stable").astype(np.int32)
-        member_ptr = _pointers(classes, int(classes.max()) + 1 if n_nodes else 0)
+        member_ptr = pointers(classes, int(classes.max()) + 1 if n_nodes else 0)
         twin_class = np.arange(len(member_ptr) - 1, dtype=np.int32)
     else:
         member = np.arange(n_nodes, dtype=np.int32)
@@ -121,7 +122,7 @@ def layout(node_ptr: Longs, node_topics: Ints, n_topics: int, classes: Ints, *, 
         slot_ptr,
         slot_topic,
         slot_place,
-        _pointers(slot_topic, n_topics),
+        pointers(slot_topic, n_topics),
         slot_unit[place_slot],
         place_slot,
         member_ptr,
@@ -214,9 +215,3 @@ def join_units(units: Units, forest: Forest, x: int, y: int) -> int:
         else:
             j += 1
     return joined
-
-
-def _pointers(owners: NDArray[np.int32], n_owners: int) -> Longs:
-    pointers = np.zeros(n_owners + 1, dtype=np.int64)
-    np.cumsum(np.bincount(owners, minlength=n_owners), out=pointers[1:])
-    return pointers

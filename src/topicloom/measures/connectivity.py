@@ -6,7 +6,6 @@ This is the judge: it uses the model and its own union-find (`kernels/forest.py`
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from topicloom.kernels.forest import fresh_slots, join_edges, node_slots, settle
+from topicloom.model.arrays import sorted_distinct
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.progress import SILENT, Progress
@@ -110,8 +110,7 @@ def sound_edges(u: Ints, v: Ints, n_nodes: int) -> SoundEdges:
     known = (u >= 0) & (v >= 0)
     proper = known & (u != v)
     low, high = np.minimum(u, v)[proper].astype(np.int64), np.maximum(u, v)[proper]
-    keys = np.sort(low * n_nodes + high)
-    keys = keys[distinct(keys)]
+    keys = sorted_distinct(low * n_nodes + high)
     low, high = np.divmod(keys, max(n_nodes, 1))
     n_known, n_proper = int(known.sum()), int(proper.sum())
     return SoundEdges(
@@ -121,13 +120,6 @@ def sound_edges(u: Ints, v: Ints, n_nodes: int) -> SoundEdges:
         loops=n_known - n_proper,
         duplicates=n_proper - len(keys),
     )
-
-
-def distinct(ordered: NDArray[Any]) -> NDArray[np.bool_]:
-    """True at the first of each run of equal values."""
-    first = np.ones(len(ordered), dtype=np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
-    return first
 
 
 def components_of(topic_ptr: Longs, parent: Ints, *, keep: int | None, first_topic: int = 0) -> Components:

@@ -22,6 +22,7 @@ from topicloom.kernels.parallel import default_threads, for_slices
 from topicloom.kernels.shared import top_intersections
 from topicloom.measures.advice import advise
 from topicloom.measures.view import sealed
+from topicloom.model.arrays import sorted_distinct
 from topicloom.model.interest import Interest
 from topicloom.model.progress import SILENT, Progress, check_stop
 from topicloom.model.seeds import generator
@@ -157,7 +158,7 @@ def ring_degree(interest: Interest) -> float:
     last = (interest.topic_ptr[1:] - 1)[sizes > 0]
     following[last] = nodes[interest.topic_ptr[:-1][sizes > 0]]
     low, high = np.minimum(nodes, following), np.maximum(nodes, following)
-    edges = np.unique((low * max(interest.n_nodes, 1) + high)[low < high])
+    edges = sorted_distinct((low * max(interest.n_nodes, 1) + high)[low < high])
     return 2 * len(edges) / max(interest.n_nodes, 1)
 
 

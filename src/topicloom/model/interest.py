@@ -2,7 +2,6 @@
 
 Inside, nodes and topics are dense numbers; the identifiers they came with stay at the rim. Numbers follow
 the binary order of the identifiers' UTF-8 bytes, so the same set of pairs always gives the same numbers.
-How other libraries' tables become an Interest stands in `convert.py`.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from topicloom.errors import InputError
+from topicloom.model.arrays import frozen, pointers, sorted_distinct
 
 if TYPE_CHECKING:
     import networkx
@@ -109,18 +109,22 @@ class Interest:
         rates: NDArray[np.float64] | None = None,
     ) -> Interest:
         """From sorted distinct identifiers and distinct (node number, topic number) pairs in any order."""
-        order = np.lexsort((topics, nodes))
-        nodes, topics = nodes[order], topics[order]
+        keys = nodes.astype(np.int64) * max(len(topic_ids), 1) + topics
+        if not (keys[1:] > keys[:-1]).all():
+            order = np.argsort(keys)
+            nodes, topics = nodes[order], topics[order]
+            roles = None if roles is None else roles[order]
+            rates = None if rates is None else rates[order]
         by_topic = np.argsort(topics, kind="stable")
         return cls(
             node_ids=node_ids,
             topic_ids=topic_ids,
-            node_ptr=_pointers(nodes, len(node_ids)),
-            node_topics=_frozen(topics.astype(np.int32)),
-            topic_ptr=_pointers(topics, len(topic_ids)),
-            topic_nodes=_frozen(nodes[by_topic].astype(np.int32)),
-            roles=None if roles is None else _frozen(roles[order]),
-            rates=None if rates is None else _frozen(rates[order]),
+            node_ptr=frozen(pointers(nodes, len(node_ids))),
+            node_topics=frozen(topics.astype(np.int32)),
+            topic_ptr=frozen(pointers(topics, len(topic_ids))),
+            topic_nodes=frozen(nodes[by_topic].astype(np.int32)),
+            roles=None if roles is None else frozen(roles.copy()),
+            rates=None if rates is None else frozen(rates.copy()),
         )
 
     @classmethod
@@ -141,9 +145,16 @@ class Interest:
         topic_column = _identifier_column(table, topic)
         node_ids, nodes = _encode(node_column)
         topic_ids, topics = _encode(topic_column)
-        keys = np.unique(nodes.astype(np.int64) * max(len(topic_ids), 1) + topics)
-        nodes, topics = np.divmod(keys, max(len(topic_ids), 1))
-        return cls.from_codes(node_ids, topic_ids, nodes, topics)
+        return cls._from_repeated(node_ids, topic_ids, nodes, topics)
+
+    @classmethod
+    def _from_repeated(
+        cls, node_ids: pa.StringArray, topic_ids: pa.StringArray, nodes: NDArray[Any], topics: NDArray[Any]
+    ) -> Interest:
+        """From numbered pairs that may repeat."""
+        n_topics = max(len(topic_ids), 1)
+        keys = sorted_distinct(nodes.astype(np.int64) * n_topics + topics)
+        return cls.from_codes(node_ids, topic_ids, *np.divmod(keys, n_topics))
 
     @classmethod
     def from_pandas(cls, frame: pandas.DataFrame, node: str = "node", topic: str = "topic") -> Interest:
@@ -167,13 +178,11 @@ class Interest:
         """
         coo = matrix.tocoo()
         keep = coo.data != 0
-        node_ids, node_rank = _sorted_names(node_ids, matrix.shape[0], "n")
-        topic_ids, topic_rank = _sorted_names(topic_ids, matrix.shape[1], "t")
+        sorted_nodes, node_rank = _sorted_names(node_ids, matrix.shape[0], "n")
+        sorted_topics, topic_rank = _sorted_names(topic_ids, matrix.shape[1], "t")
         nodes = node_rank[coo.coords[0][keep] if hasattr(coo, "coords") else coo.row[keep]]
         topics = topic_rank[coo.coords[1][keep] if hasattr(coo, "coords") else coo.col[keep]]
-        keys = np.unique(nodes.astype(np.int64) * max(len(topic_ids), 1) + topics)
-        nodes, topics = np.divmod(keys, max(len(topic_ids), 1))
-        return cls.from_codes(node_ids, topic_ids, nodes, topics)
+        return cls._from_repeated(sorted_nodes, sorted_topics, nodes, topics)
 
     @classmethod
     def from_networkx(cls, graph: networkx.Graph) -> Interest:
@@ -222,17 +231,6 @@ ROLES = ("sub", "pub", "both")
 """The values of the optional `role` column; `Interest.roles` holds positions in this tuple."""
 
 
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    array.setflags(write=False)
-    return array
-
-
-def _pointers(owners: NDArray[Any], n_owners: int) -> Longs:
-    pointers = np.zeros(n_owners + 1, dtype=np.int64)
-    np.cumsum(np.bincount(owners, minlength=n_owners), out=pointers[1:])
-    return _frozen(pointers)
-
-
 def _encode(column: pa.ChunkedArray) -> tuple[pa.StringArray, NDArray[np.int32]]:
     """Distinct identifiers in byte order, and the number of each row's identifier."""
     distinct = pc.unique(column)
@@ -249,9 +247,10 @@ def _identifier_column(table: pa.Table, name: str) -> pa.ChunkedArray:
     column = table.column(name)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-        if not (pa.types.is_integer(column.type) or pa.types.is_null(column.type)):
-            raise InputError(f"column {name!r} has type {column.type}; identifiers are strings or integers")
+    kinds = pa.types
+    allowed = (kinds.is_string, kinds.is_large_string, kinds.is_integer, kinds.is_decimal, kinds.is_null)
+    if not any(kind(column.type) for kind in allowed):
+        raise InputError(f"column {name!r} has type {column.type}; identifiers are strings or integers")
     column = column.cast(pa.string())
     empty = pc.fill_null(pc.equal(column, ""), True)
     if pc.any(empty).as_py():

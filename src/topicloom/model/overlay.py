@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from topicloom.errors import InputError
+from topicloom.model.arrays import frozen, pointers, sorted_distinct
 
 if TYPE_CHECKING:
     import igraph
@@ -45,9 +46,9 @@ class Overlay:
             raise InputError(f"node {node_ids[int(low[loops][0])].as_py()!r} has an edge to itself")
         if len(low) and (low.min() < 0 or high.max() >= len(node_ids)):
             raise InputError(f"an edge names a node number outside 0..{len(node_ids) - 1}")
-        keys = np.unique(low * max(len(node_ids), 1) + high)
+        keys = sorted_distinct(low * max(len(node_ids), 1) + high)
         low, high = np.divmod(keys, max(len(node_ids), 1))
-        return cls(node_ids, _frozen(low), _frozen(high))
+        return cls(node_ids, frozen(low.astype(np.int32)), frozen(high.astype(np.int32)))
 
     @classmethod
     def from_arrow(cls, node_ids: pa.StringArray, edges: pa.Table) -> Overlay:
@@ -80,9 +81,7 @@ class Overlay:
         owners = np.concatenate((self.u, self.v))
         others = np.concatenate((self.v, self.u))
         order = np.lexsort((others, owners))
-        pointers = np.zeros(self.n_nodes + 1, dtype=np.int64)
-        np.cumsum(np.bincount(owners, minlength=self.n_nodes), out=pointers[1:])
-        return pointers, others[order].astype(np.int32)
+        return pointers(owners, self.n_nodes), others[order].astype(np.int32)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Overlay):
@@ -114,9 +113,9 @@ class Overlay:
         """The symmetric adjacency matrix, row i being node number i."""
         from scipy.sparse import csr_array
 
-        pointers, neighbors = self.adjacency()
+        starts, neighbors = self.adjacency()
         data = np.ones(len(neighbors), dtype=np.int8)
-        return csr_array((data, neighbors, pointers), shape=(self.n_nodes, self.n_nodes))
+        return csr_array((data, neighbors, starts), shape=(self.n_nodes, self.n_nodes))
 
     def to_networkx(self) -> networkx.Graph:
         """A networkx graph over the original identifiers, nodes without edges included."""
@@ -140,9 +139,3 @@ class Overlay:
 def _numbers(values: Iterable[int]) -> NDArray[np.int64]:
     array: NDArray[Any] = np.asarray(values if isinstance(values, np.ndarray) else list(values))
     return array.astype(np.int64)
-
-
-def _frozen(array: NDArray[np.int64]) -> Ints:
-    narrow = array.astype(np.int32)
-    narrow.setflags(write=False)
-    return narrow

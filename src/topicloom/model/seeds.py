@@ -1,7 +1,7 @@
 """One seed, many named streams: a draw here never shifts a draw there.
 
-    stream_key(7, "workload", "topics")   a 64-bit key for counter-based kernels
-    generator(7, "ring-pt", "order")      a numpy Generator
+stream_key(7, "workload", "topics")   a 64-bit key for counter-based kernels
+generator(7, "ring-pt", "order")      a numpy Generator
 """
 
 from __future__ import annotations

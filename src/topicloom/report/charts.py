@@ -72,12 +72,18 @@ def degree_panel(workloads: Mapping[str, Mapping[str, Degrees]], title: str = "D
     return alt.vconcat(*rows, spacing=30).properties(title=_title(title, READ_ME, size=19))
 
 
-def save_chart(chart: Any, path: Path | str) -> Path:
-    """Write a chart as PNG, SVG, HTML or its JSON by the ending of `path`; whole or not at all."""
-    path = Path(path)
+def check_chart_path(path: Path) -> str:
+    """The format that the ending of `path` asks for; refuses one that cannot be drawn."""
     kind = path.suffix.lstrip(".").lower()
     if kind not in FORMATS:
         raise UsageError(f"a chart cannot be saved as {path.name}: use an ending of {', '.join(FORMATS)}")
+    return kind
+
+
+def save_chart(chart: Any, path: Path | str) -> Path:
+    """Write a chart as PNG, SVG, HTML or its JSON by the ending of `path`; whole or not at all."""
+    path = Path(path)
+    kind = check_chart_path(path)
     options: dict[str, dict[str, Any]] = {"png": {"scale_factor": 2}, "html": {"inline": True}}
     chart = _styled(chart)
     with replacing(path) as temporary:

@@ -55,13 +55,12 @@ Plans = Mapping[str, FilePlan]
 
 
 def file_key(path: str) -> str:
-    """One spelling per file, whatever way Spark writes its address."""
-    plain = unquote(path)
-    return "/" + plain.removeprefix("file:").lstrip("/") if plain.startswith("file:") else plain
+    """One spelling per file: `file:/a`, `file:///a` and `/a` are the same."""
+    return "/" + path.removeprefix("file:").lstrip("/") if path.startswith("file:") else path
 
 
 def parse_lines(plans: Plans, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Batches of (line, file, start of the block in the file), in file order within a block.
+    """Batches of (line, address of the file, start of the block), in file order within a block.
 
     Spark cuts large files into blocks and packs small ones together, so a header is known by being the
     first line of a block that starts at 0. Spark's reader has dropped the byte order mark already.
@@ -71,7 +70,7 @@ def parse_lines(plans: Plans, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.
         lines, files, starts = batch.columns
         for begin, end in _runs(files, starts):
             this = (files[begin].as_py(), starts[begin].as_py())
-            plan = plans[file_key(this[0])]
+            plan = plans[file_key(unquote(this[0]))]
             skip = int(plan.header and this[1] == 0 and this != block)
             block = this
             yield from parse_some(lines.slice(begin + skip, end - begin - skip), plan)
@@ -81,7 +80,7 @@ def parse_files(plans: Plans, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.
     """Batches of (content, file): whole files, which we decompress and cut into lines ourselves."""
     for batch in batches:
         for content, file in zip(batch.column(0), batch.column(1), strict=True):
-            plan = plans[file_key(file.as_py())]
+            plan = plans[file_key(unquote(file.as_py()))]
             try:
                 yield from _parse_file(content.as_buffer(), plan)
             except BadCompression as error:

@@ -58,13 +58,23 @@ def _snappy(raw: BinaryIO) -> Iterator[bytes]:
         yield from _framed(raw)
         return
     data = start + raw.read()
-    if not data:
+    bare = _bare_block(data)
+    if bare is not None:
+        yield bare
         return
-    blocks = _hadoop_blocks(data)
-    if blocks is None:
-        yield _block(data)
-    else:
-        yield from blocks
+    yield from _hadoop_blocks(io.BytesIO(data))
+
+
+def _bare_block(data: bytes) -> bytes | None:
+    """The content if the data are one block and nothing else: a block says its length, so that is certain."""
+    if data in (b"", b"\0"):
+        return b""
+    if data[0] == 0:
+        return None  # Hadoop's lengths begin with a zero byte; here it would be an empty block with a tail
+    try:
+        return _block(data)
+    except (pa.ArrowException, OSError, ValueError):
+        return None
 
 
 def _framed(raw: BinaryIO) -> Iterator[bytes]:
@@ -80,21 +90,8 @@ def _framed(raw: BinaryIO) -> Iterator[bytes]:
             raise ValueError(f"chunk of unknown kind {kind}")
 
 
-def _hadoop_blocks(data: bytes) -> Iterator[bytes] | None:
-    """Hadoop's blocks: length of the content, then pieces of (length, snappy), all lengths big-endian.
-
-    None when the lengths do not fit: then the data are one bare block. A file cut short within its last
-    block still counts as Hadoop's, so that the error names the damage.
-    """
-    content, piece = int.from_bytes(data[:4], "big"), int.from_bytes(data[4:8], "big")
-    if len(data) < 8 or not 0 < piece <= content + content // 6 + 32:
-        return None
-    if _announced(data[8:18]) > content:
-        return None
-    return _read_hadoop_blocks(io.BytesIO(data))
-
-
-def _read_hadoop_blocks(raw: BinaryIO) -> Iterator[bytes]:
+def _hadoop_blocks(raw: BinaryIO) -> Iterator[bytes]:
+    """Hadoop's blocks: length of the content, then pieces of (length, snappy), all lengths big-endian."""
     while header := _whole(raw, 4, may_end=True):
         left = int.from_bytes(header, "big")
         while left > 0:
@@ -106,7 +103,7 @@ def _read_hadoop_blocks(raw: BinaryIO) -> Iterator[bytes]:
 
 
 def _block(data: bytes) -> bytes:
-    if data in (b"", b"\x00"):
+    if data == b"\0":
         return b""
     result: bytes = pa.decompress(data, decompressed_size=_announced(data), codec="snappy", asbytes=True)
     return result

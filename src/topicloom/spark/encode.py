@@ -21,7 +21,7 @@ from topicloom.measures.digest import SECOND_PREFIX, format_digest
 from topicloom.model.interest import ROLES, Interest
 from topicloom.model.progress import SILENT, Progress
 from topicloom.spark.failures import spark_errors
-from topicloom.spark.raw import RawTable, require_no_rejects
+from topicloom.spark.raw import RawTable, require_no_rejects, rows_were
 from topicloom.spark.watch import watched
 
 if TYPE_CHECKING:
@@ -95,10 +95,10 @@ def encode_interest(
         if strict:
             require_no_rejects(raw, rejected)
         if totals["rows"] == 0:
-            refused = f" ({rejected} rows were refused)" if rejected else ""
+            refused = f" ({rows_were(rejected)} refused)" if rejected else ""
             raise InputError(f"{raw.source.path} holds no subscription{refused}: give a table of pairs")
         counts = {name: _number(work, rows, name) for name in ("node", "topic")}
-        work.write("number pairs", _numbered_pairs(work, rows, counts, totals), "pairs")
+        work.write("number pairs", _numbered_pairs(work, rows, counts, totals), "pairs", stages=2)
         n_pairs = work.run("count pairs", work.load("pairs").count)
         hashes = totals
         if n_pairs != totals["rows"]:
@@ -131,12 +131,12 @@ class _Work:
     def load(self, name: str) -> DataFrame:
         return self.spark.read.option("__globPaths__", "false").parquet(_address(self.path(name)))
 
-    def run(self, phase: str, action: Callable[[], Any]) -> Any:
-        return watched(self.spark, action, progress=self.progress, phase=phase)
+    def run(self, phase: str, action: Callable[[], Any], stages: int = 1) -> Any:
+        return watched(self.spark, action, progress=self.progress, phase=phase, stages=stages)
 
-    def write(self, phase: str, frame: DataFrame, name: str) -> None:
+    def write(self, phase: str, frame: DataFrame, name: str, stages: int = 1) -> None:
         target = _address(self.path(name))
-        self.run(phase, lambda: frame.write.mode("overwrite").parquet(target))
+        self.run(phase, lambda: frame.write.mode("overwrite").parquet(target), stages)
 
 
 def _address(path: str) -> str:
@@ -169,7 +169,7 @@ def _number(work: _Work, rows: DataFrame, name: str) -> int:
 
     ids = rows.select(sf.col(name).alias("id")).distinct().orderBy("id")
     ordered = f"{name}s-sorted"
-    work.write(f"sort {name}s", ids.withColumn("place", sf.monotonically_increasing_id()), ordered)
+    work.write(f"sort {name}s", ids.withColumn("place", sf.monotonically_increasing_id()), ordered, 2)
     placed = work.load(ordered).withColumn("part", sf.shiftright("place", _ROW_BITS))
     sizes = work.run(f"count {name}s", lambda: placed.groupBy("part").count().orderBy("part").collect())
     starts = np.cumsum([0, *(row["count"] for row in sizes)]).tolist()
@@ -213,10 +213,11 @@ def _numbered_pairs(
 
 
 def merge_pairs(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """All rows of one partition, sorted, each pair once; roles come as bits and leave as positions in ROLES."""
-    table = pa.Table.from_batches(list(batches))
-    if table.num_rows == 0:
+    """All rows of one partition, sorted, each pair once; roles come as bits, leave as positions in ROLES."""
+    some = list(batches)
+    if sum(batch.num_rows for batch in some) == 0:
         return
+    table = pa.Table.from_batches(some)
     columns = {name: table[name].to_numpy() for name in table.column_names}
     keys = columns["node"].astype(np.int64) << 32 | columns["topic"]
     extras = [name for name in ("role", "rate") if name in columns]

@@ -12,6 +12,10 @@ from topicloom.errors import InputError, Interrupted, TopicloomError
 # Ours, raised by code that ran inside a Python worker and carried to the driver as text.
 _OURS = re.compile(r"topicloom\.errors\.(?:InputError|UsageError): (.+)")
 
+_NOT_PARQUET = re.compile(
+    r"not a Parquet file|UNABLE_TO_INFER_SCHEMA|CANNOT_READ_FILE_FOOTER|ParquetDecoding|parquet.*[Cc]orrupt"
+)
+
 
 @contextmanager
 def spark_errors(path: str) -> Iterator[None]:
@@ -49,7 +53,7 @@ def translated(error: BaseException, path: str) -> TopicloomError:
         return InputError(f"cannot read {file}: permission denied")
     if "PATH_NOT_FOUND" in text or "FileNotFoundException" in text or "FILE_NOT_EXIST" in text:
         return InputError(f"no such file or folder: {file}")
-    if re.search(r"not a Parquet file|CANNOT_READ_FILE_FOOTER|ParquetDecoding|parquet.*[Cc]orrupt", text):
+    if _NOT_PARQUET.search(text):
         return InputError(f"cannot read {file}: it is not a whole Parquet file")
     if "FAILED_READ_FILE" in text:
         return InputError(f"cannot read {file}: {_root_cause(text)}")
@@ -61,8 +65,13 @@ def translated(error: BaseException, path: str) -> TopicloomError:
 def first_line(error: BaseException) -> str:
     """The first line of what an error says, without its class name."""
     text = _whole_text(error).strip()
+    # What a Python worker raised stands at the end of its traceback.
+    said = re.findall(r"^\w[\w.]*(?:Error|Exception): .+", text, re.MULTILINE)
+    if "Traceback (most recent call last)" in text and said:
+        return str(said[-1]).strip()
     line = next((line for line in text.splitlines() if line.strip()), type(error).__name__)
-    return line.strip().rstrip(".")
+    plain = re.sub(r"^\[[A-Z_.]+\] | SQLSTATE: \w+", "", line.strip())
+    return plain.strip().rstrip(".")
 
 
 def _whole_text(error: BaseException) -> str:

@@ -44,23 +44,24 @@ def generate_table(
     *,
     partitions: int | None = None,
     progress: Progress = SILENT,
-) -> None:
-    """Write the workload to `out`, by its extension; whole or not at all.
+) -> int:
+    """Write the workload to `out`, by its extension, whole or not at all; the number of rows.
 
     `spark` may be None where `needs_spark(out)` is False. An address such as `hdfs://...` is written by
     Spark alone (a folder of part files for text too).
     """
     if not needs_spark(out):
         write_text(workload, Path(out), progress=progress)
-        return
+        return Drawer.of(workload).n_subscriptions()
     if spark is None:
         raise UsageError(f"OUT {out!r} is written by Spark and no session was given; pass one")
     table = generate_frame(spark, workload, partitions=partitions)
     if "://" in out:
         _write(spark, table, out, out, progress)
-        return
-    with replacing(Path(out)) as temporary:
-        _write(spark, table, out, str(temporary.absolute()), progress)
+    else:
+        with replacing(Path(out)) as temporary:
+            _write(spark, table, out, str(temporary.absolute()), progress)
+    return Drawer.of(workload).n_subscriptions()
 
 
 def generate_frame(spark: SparkSession, workload: Workload, *, partitions: int | None = None) -> DataFrame:

@@ -53,13 +53,18 @@ class RawTable:
             self.kept.unpersist()
 
 
+def rows_were(count: int) -> str:
+    """The beginning of a sentence about so many rows."""
+    return "1 row was" if count == 1 else f"{count} rows were"
+
+
 def require_no_rejects(raw: RawTable, count: int) -> None:
     """What `--strict` asks for: any refused row is an error that names the first."""
     first = raw.first_reject() if count else None
     if first is not None:
         file, row, reason = first
-        rows = "1 row was" if count == 1 else f"{count} rows were"
-        raise InputError(f"{rows} refused in {raw.source.path}; in {file} the row {row!r}: {reason}")
+        place = "" if file == raw.source.path else f"in {file} "
+        raise InputError(f"{rows_were(count)} refused in {raw.source.path}, first {place}{row!r}: {reason}")
 
 
 def write_rejects(raw: RawTable, path: str | Path, *, progress: Progress = SILENT) -> None:

@@ -10,7 +10,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -23,17 +22,23 @@ from typing import TYPE_CHECKING, Any
 
 from topicloom.errors import UsageError
 from topicloom.spark.java import find_java
+from topicloom.spark.settings import (
+    check_reachable,
+    checked_settings,
+    default_conf,
+    folder_conf,
+    is_local,
+    java_options,
+)
 
 if TYPE_CHECKING:
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
 LOG_VARIABLE = "TOPICLOOM_SPARK_LOG"
-GIGABYTE = 1 << 30
 
-_MASTER = re.compile(
-    r"local|local\[(\*|[1-9]\d*)(,[1-9]\d*)?\]|local-cluster\[\s*\d+\s*,\s*\d+\s*,\s*\d+\s*\]"
-    r"|spark://[^\s,]+:\d+(,[^\s,]+:\d+)*|k8s://\S+|yarn"
-)
+_OPTION_FAULT = r"^(Invalid .+|Too small .+|Unrecognized .+)"
+_FAULT = r"(?:Exception|Error)(?: in \S+ \S+)?: (.+)"
 
 
 @dataclass(slots=True)
@@ -55,7 +60,7 @@ def get_session(*, master: str | None = None, conf: Mapping[str, str] | None = N
     never stopped from here.
     """
     global _running
-    asked = _checked(master, conf)
+    asked = checked_settings(master, conf)
     with _lock:
         if _running is None or _stopped(_running.spark):
             _forget()
@@ -79,59 +84,16 @@ def session_folder(spark: SparkSession) -> Path:
     return Path(tempfile.gettempdir())
 
 
-def default_conf(master: str) -> dict[str, str]:
-    """What the session is given unless the caller says otherwise; only local masters get machine sizes."""
-    conf = {
-        "spark.app.name": "topicloom",
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.sql.execution.arrow.pyspark.enabled": "true",
-        # An overflow or a bad cast must be an error, never a silent null.
-        "spark.sql.ansi.enabled": "true",
-        "spark.sql.session.timeZone": "UTC",
-        # Columns `Node` and `node` are two columns.
-        "spark.sql.caseSensitive": "true",
-        "spark.driver.maxResultSize": "2g",
-    }
-    if is_local(master):
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        conf["spark.sql.shuffle.partitions"] = str(max(4, 4 * cores))
-        conf["spark.driver.memory"] = f"{max(1, min(4, _memory() // 2 // GIGABYTE))}g"
-        conf["spark.driver.host"] = "127.0.0.1"
-    return conf
-
-
-def is_local(master: str) -> bool:
-    """True when driver and executors share this machine."""
-    return master.startswith("local")
-
-
 # --- starting ------------------------------------------------------------------------------------------
-
-
-def _checked(master: str | None, conf: Mapping[str, str] | None) -> dict[str, str]:
-    asked = {str(key): str(value) for key, value in (conf or {}).items()}
-    wrong = next((key for key in asked if not re.fullmatch(r"spark\.[\w.\-]+", key)), None)
-    if wrong is not None:
-        raise UsageError(f"{wrong!r} is not a Spark setting: the keys of --spark-conf begin with 'spark.'")
-    if master is not None:
-        asked["spark.master"] = master
-    url = asked.get("spark.master")
-    if url is not None and not _MASTER.fullmatch(url):
-        raise UsageError(
-            f"{url!r} is not a Spark master: --master takes local, local[N], local[*], spark://HOST:PORT, "
-            "yarn or k8s://URL"
-        )
-    return asked
 
 
 def _start(asked: dict[str, str]) -> _Running:
     master = asked.get("spark.master", "local[*]")
-    _check_reachable(master)
+    check_reachable(master)
     folder = Path(tempfile.mkdtemp(prefix="topicloom-spark-"))
     try:
-        settings = {"spark.master": master, **default_conf(master), **_folders(master, folder), **asked}
-        settings["spark.driver.extraJavaOptions"] = _java_options(asked)
+        settings = {"spark.master": master, **default_conf(master), **folder_conf(master, folder), **asked}
+        settings["spark.driver.extraJavaOptions"] = java_options(asked)
         with _environment(_variables(master, folder)), _own_interrupt_handler():
             return _launch(settings, folder)
     except BaseException:
@@ -161,28 +123,17 @@ def _launch(settings: dict[str, str], folder: Path) -> _Running:
             gateway = launch_gateway(conf, streams)  # type: ignore[no-untyped-call]
         SparkContext(conf=conf, gateway=gateway)
         spark = SparkSession.builder.getOrCreate()
+        spark.conf.get("spark.sql.ansi.enabled")  # a wrong SQL setting shows itself only when one is read
     except (PySparkException, Py4JError, OSError, ValueError) as error:
-        reason = _reason_in(log) or first_line(error)
+        # Once the JVM answers, errors come from there; before, only its output tells.
+        reason = (_reason_in(log) if gateway is None else "") or first_line(error)
+        _stop_quietly(SparkContext._active_spark_context)
         _end_jvm(getattr(gateway, "proc", None))
         raise UsageError(
             f"Spark did not start with master {settings['spark.master']!r}: {reason}; "
             "check --master and --spark-conf"
         ) from None
     return _Running(spark, folder, gateway.proc)
-
-
-def _folders(master: str, folder: Path) -> dict[str, str]:
-    conf = {"spark.sql.warehouse.dir": (folder / "warehouse").as_uri()}
-    if is_local(master):
-        # On a cluster the workers' own setting decides where they spill.
-        conf["spark.local.dir"] = str(folder / "local")
-    return conf
-
-
-def _java_options(asked: dict[str, str]) -> str:
-    ours = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()}"
-    # The caller's come last: of two equal -D options Java takes the last.
-    return f"{ours} {asked.get('spark.driver.extraJavaOptions', '')}".strip()
 
 
 def _variables(master: str, folder: Path) -> dict[str, str]:
@@ -227,35 +178,18 @@ def _own_interrupt_handler() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _check_reachable(master: str) -> None:
-    """Spark itself tries for a minute before it says that nobody answers."""
-    if not master.startswith("spark://"):
-        return
-    for address in master.removeprefix("spark://").split(","):
-        host, _, port = address.rpartition(":")
-        with suppress(OSError), socket.create_connection((host.strip("[]"), int(port)), timeout=5):
-            return
-    raise UsageError(f"no Spark master answers at {master}: start it or give another --master")
-
-
 def _reason_in(log: Path) -> str:
-    """The first line of the JVM's output that tells why it gave up."""
+    """What the JVM said before it gave up, in one line; empty when it said nothing of use."""
     lines = log.read_text(errors="replace").splitlines() if log.exists() else []
-    for line in lines:
-        found = re.search(r"(?:Exception|Error)(?: in thread \S+ \S+)?: (.+)", line)
+    told = [line.strip().rstrip(".") for line in lines if line.strip() and not line.startswith("WARNING")]
+    for pattern in (
+        r"^(Invalid .+|Too small .+|Unrecognized .+)",
+        r"(?:Exception|Error)(?: in \S+ \S+)?: (.+)",
+    ):
+        found = next((match[1] for line in told if (match := re.search(pattern, line))), None)
         if found:
-            return found[1].strip().rstrip(".")
-    return next((line.strip().rstrip(".") for line in lines if line.startswith("Invalid")), "")
-
-
-def _memory() -> int:
-    """Bytes of memory this process may use: the machine's, or its control group's if that is less."""
-    sizes = []
-    with suppress(ValueError, OSError, AttributeError):
-        sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    with suppress(ValueError, OSError):
-        sizes.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
-    return min(sizes, default=4 * GIGABYTE)
+            return found
+    return told[-1] if told else ""
 
 
 # --- running and ending --------------------------------------------------------------------------------
@@ -296,9 +230,10 @@ def _forget() -> None:
     shutil.rmtree(running.folder, ignore_errors=True)
 
 
-def _stop_quietly(spark: SparkSession) -> None:
+def _stop_quietly(spark: SparkSession | SparkContext | None) -> None:
     with suppress(Exception):
-        spark.stop()
+        if spark is not None:
+            spark.stop()
 
 
 def _end_jvm(process: subprocess.Popen[bytes] | None) -> None:

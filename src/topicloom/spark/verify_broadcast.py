@@ -17,7 +17,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from topicloom.kernels.forest import fresh_slots, join_edges, join_pairs, node_slots
-from topicloom.measures.connectivity import N_NAMES, components_of, distinct, node_codes, sound_edges
+from topicloom.measures.connectivity import N_NAMES, components_of, node_codes, sound_edges
+from topicloom.model.arrays import pointers, sorted_distinct
 from topicloom.model.progress import Progress, check_stop
 from topicloom.spark.verify_findings import (
     FOUND_SCHEMA,
@@ -98,14 +99,14 @@ def _encode(pairs: pa.Table) -> tuple[pa.StringArray, Longs, Ints, dict[str, Any
     """Distinct pairs, by node and by topic; repeated rows count once."""
     node_ids, nodes = _dictionary(pairs["node"])
     topic_ids, topics = _dictionary(pairs["topic"])
-    keys = np.sort(nodes.astype(np.int64) * max(len(topic_ids), 1) + topics)
-    nodes, topics = np.divmod(keys[distinct(keys)], max(len(topic_ids), 1))
+    keys = sorted_distinct(nodes.astype(np.int64) * max(len(topic_ids), 1) + topics)
+    nodes, topics = np.divmod(keys, max(len(topic_ids), 1))
     nodes, topics = nodes.astype(np.int32), topics.astype(np.int32)
-    topic_ptr = _pointers(topics, len(topic_ids))
+    topic_ptr = pointers(topics, len(topic_ids))
     slots = node_slots(topic_ptr, topics)
     topic_nodes = np.empty(len(nodes), dtype=np.int32)
     topic_nodes[slots] = nodes
-    node_ptr = _pointers(nodes, len(node_ids))
+    node_ptr = pointers(nodes, len(node_ids))
     shared = {"node_ids": node_ids, "node_ptr": node_ptr, "node_topics": topics, "slots": slots}
     return topic_ids, topic_ptr, topic_nodes, shared
 
@@ -119,10 +120,6 @@ def _dictionary(names: pa.ChunkedArray) -> tuple[pa.StringArray, Ints]:
     rank[order] = np.arange(len(order), dtype=np.int32)
     ids = encoded.dictionary.take(pa.array(order)).cast(pa.string())
     return ids, rank[encoded.indices.to_numpy(zero_copy_only=False)]
-
-
-def _pointers(owners: Ints, n_owners: int) -> Longs:
-    return np.concatenate(([0], np.cumsum(np.bincount(owners, minlength=n_owners)))).astype(np.int64)
 
 
 def _cut(topic_ptr: Longs, n_buckets: int) -> Longs:

@@ -16,7 +16,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from topicloom.kernels.forest import fresh_slots, join_pairs
-from topicloom.measures.connectivity import N_NAMES, Components, Partitioned, components_of, distinct
+from topicloom.measures.connectivity import N_NAMES, Components, Partitioned, components_of
+from topicloom.model.arrays import sorted_distinct
 from topicloom.model.progress import Progress
 from topicloom.spark.verify_findings import (
     FOUND_SCHEMA,
@@ -161,8 +162,8 @@ def _found(nodes: DataFrame, joined: DataFrame, n_buckets: int, keep: int | None
 def _judge(topic: Longs, a: Longs, b: Longs, keep: int | None) -> Iterator[pa.RecordBatch]:
     """Judge whole topics: give their subscriptions slots, join, and count."""
     member = b == MEMBER
-    topics = _distinct_sorted(topic[member])
-    nodes = _distinct_sorted(a[member])
+    topics = sorted_distinct(topic[member])
+    nodes = sorted_distinct(a[member])
 
     def keys(topic: Longs, node: Longs) -> Longs:
         return np.searchsorted(topics, topic) * np.int64(len(nodes)) + np.searchsorted(nodes, node)
@@ -179,11 +180,6 @@ def _judge(topic: Longs, a: Longs, b: Longs, keep: int | None) -> Iterator[pa.Re
         Components(found.topics, found.partitioned, found.components, worst),
         lambda slot: int(nodes[slots[slot] % len(nodes)]),
     )
-
-
-def _distinct_sorted(values: Longs) -> Longs:
-    ordered = np.sort(values)
-    return np.asarray(ordered[distinct(ordered)])
 
 
 # --- back on the driver --------------------------------------------------------------------------------

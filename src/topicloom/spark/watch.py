@@ -29,11 +29,13 @@ def watched(
     *,
     progress: Progress = SILENT,
     phase: str | None = None,
+    stages: int = 1,
 ) -> T:
-    """Run `action` and give back its result; tasks done of all tasks known so far go to `progress`.
+    """Run `action` and give back its result, while the tasks it has done go to `progress`.
 
-    With `phase` the action is a phase of its own with a total of 1; without it nothing but the stop request
-    is looked at. A stop request or Ctrl-C cancels the action's Spark jobs.
+    With `phase` the action is a phase of its own with a total of 1, without it nothing but the stop request
+    is looked at. Spark plans as it goes, so only the caller can know how many long `stages` there will be.
+    A stop request or Ctrl-C cancels the action's Spark jobs.
     """
     from pyspark import InheritableThread
 
@@ -58,7 +60,7 @@ def watched(
     thread = InheritableThread(target=run, daemon=True)
     thread.start()
     try:
-        _wait(context, group, outcome.done, progress, report=phase is not None)
+        _wait(context, group, outcome.done, progress, stages if phase is not None else 0)
     except BaseException:
         _cancel(context, group, outcome.done)
         raise
@@ -77,34 +79,32 @@ class _Outcome(Generic[T]):
         self.error: BaseException | None = None
 
 
-def _wait(
-    context: SparkContext, group: str, done: threading.Event, progress: Progress, *, report: bool
-) -> None:
+def _wait(context: SparkContext, group: str, done: threading.Event, progress: Progress, stages: int) -> None:
     shown = 0.0
     while not done.wait(_LOOK_EVERY):
         if progress.should_stop():
             raise Interrupted("stopped on request; nothing was written")
-        if report:
-            share = _share_done(context, group)
+        if stages:
+            share = _share_done(context, group, stages)
             if share > shown:
                 progress.advance(share - shown)
                 shown = share
-    if report and shown < 1.0:
+    if stages and shown < 1.0:
         progress.advance(1.0 - shown)
 
 
-def _share_done(context: SparkContext, group: str) -> float:
-    """Tasks finished of all tasks of the stages that Spark has planned so far, between 0 and 1."""
+def _share_done(context: SparkContext, group: str, stages: int) -> float:
+    """How much of `stages` long stages is done, by their tasks; below 1 as long as the action runs."""
     tracker = context.statusTracker()
-    finished = planned = 0
+    shares = []
     for job in tracker.getJobIdsForGroup(group):
         info = tracker.getJobInfo(job)
         for stage in info.stageIds if info is not None else ():
-            stage_info: Any = tracker.getStageInfo(stage)
-            if stage_info is not None:
-                finished += stage_info.numCompletedTasks
-                planned += stage_info.numTasks
-    return finished / planned if planned else 0.0
+            counts: Any = tracker.getStageInfo(stage)
+            # A stage that has not begun may be one that Spark skips because its result is there already.
+            if counts is not None and counts.numActiveTasks + counts.numCompletedTasks > 0:
+                shares.append(counts.numCompletedTasks / counts.numTasks)
+    return float(min(0.99, sum(shares) / max(stages, len(shares))))
 
 
 def _cancel(context: SparkContext, group: str, done: threading.Event) -> None:

@@ -7,7 +7,6 @@ Nothing here knows of files or Spark.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from topicloom.errors import UsageError
 from topicloom.kernels.draw import draw_sizes, draw_topics, log_survival
 from topicloom.kernels.parallel import default_threads, for_slices
+from topicloom.model.arrays import frozen
 from topicloom.model.interest import Interest, numbered_ids
 from topicloom.model.progress import SILENT, Progress
 from topicloom.model.seeds import stream_key
@@ -111,6 +111,15 @@ class Drawer:
         np.cumsum(sizes, out=pointers[1:])
         return pointers, draw_topics(self.topic_key, start, pointers, self.survival)
 
+    def n_subscriptions(self) -> int:
+        """How many rows the whole workload has; only the sizes are drawn for it."""
+        nodes, sizes = self.workload.nodes, self.workload.sizes
+        if sizes.low == sizes.high:
+            return nodes * sizes.low
+        starts = range(0, nodes, SLICE_ROWS)
+        ends = ((start, min(start + SLICE_ROWS, nodes)) for start in starts)
+        return sum(int(draw_sizes(self.size_key, *end, sizes.low, sizes.high).sum()) for end in ends)
+
     def node_ids(self, start: int, stop: int) -> pa.StringArray:
         """The identifiers of the nodes start..stop-1, as wide as the whole workload needs."""
         return numbered_ids("n", stop - start, first=start + 1, of=self.workload.nodes)
@@ -159,13 +168,8 @@ def _interest(drawer: Drawer, sizes: Longs, topics: Ints) -> Interest:
     return Interest(
         node_ids=drawer.node_ids(0, len(sizes)),
         topic_ids=drawer.topic_ids().take(pa.array(drawn)),
-        node_ptr=_frozen(np.concatenate(([0], np.cumsum(sizes)))),
-        node_topics=_frozen(topics),
-        topic_ptr=_frozen(np.concatenate(([0], np.cumsum(counts[drawn])))),
-        topic_nodes=_frozen(owners[np.argsort(topics, kind="stable")]),
+        node_ptr=frozen(np.concatenate(([0], np.cumsum(sizes)))),
+        node_topics=frozen(topics),
+        topic_ptr=frozen(np.concatenate(([0], np.cumsum(counts[drawn])))),
+        topic_nodes=frozen(owners[np.argsort(topics, kind="stable")]),
     )
-
-
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    array.setflags(write=False)
-    return array

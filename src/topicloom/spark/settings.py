@@ -1,0 +1,102 @@
+"""Settings of a Spark session: what may be asked for, and defaults that suit the machine. Starts nothing."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from topicloom.errors import UsageError
+
+GIGABYTE = 1 << 30
+
+_MASTER = re.compile(
+    r"local|local\[(\*|[1-9]\d*)(,[1-9]\d*)?\]|local-cluster\[\s*\d+\s*,\s*\d+\s*,\s*\d+\s*\]"
+    r"|spark://[^\s,]+:\d+(,[^\s,]+:\d+)*|k8s://\S+|yarn"
+)
+
+
+def checked_settings(master: str | None, conf: Mapping[str, str] | None) -> dict[str, str]:
+    """What the caller asks for as Spark settings; raises UsageError for what Spark could never take."""
+    asked = {str(key): str(value) for key, value in (conf or {}).items()}
+    wrong = next((key for key in asked if not re.fullmatch(r"spark\.[\w.\-]+", key)), None)
+    if wrong is not None:
+        raise UsageError(f"{wrong!r} is not a Spark setting: the keys of --spark-conf begin with 'spark.'")
+    if master is not None:
+        asked["spark.master"] = master
+    url = asked.get("spark.master")
+    if url is not None and not _MASTER.fullmatch(url):
+        raise UsageError(
+            f"{url!r} is not a Spark master: --master takes local, local[N], local[*], spark://HOST:PORT, "
+            "yarn or k8s://URL"
+        )
+    return asked
+
+
+def default_conf(master: str) -> dict[str, str]:
+    """What the session is given unless the caller says otherwise; only local masters get machine sizes."""
+    conf = {
+        "spark.app.name": "topicloom",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        # Progress comes from these counts; by default Spark passes over quick changes.
+        "spark.ui.liveUpdate.period": "0ms",
+        # An overflow or a bad cast must be an error, never a silent null.
+        "spark.sql.ansi.enabled": "true",
+        "spark.sql.session.timeZone": "UTC",
+        # Columns `Node` and `node` are two columns.
+        "spark.sql.caseSensitive": "true",
+        "spark.driver.maxResultSize": "2g",
+    }
+    if is_local(master):
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        conf["spark.sql.shuffle.partitions"] = str(max(4, 4 * cores))
+        conf["spark.driver.memory"] = f"{max(1, min(4, _memory() // 2 // GIGABYTE))}g"
+        conf["spark.driver.host"] = "127.0.0.1"
+    return conf
+
+
+def is_local(master: str) -> bool:
+    """True when driver and executors share this machine."""
+    return master.startswith("local")
+
+
+def folder_conf(master: str, folder: Path) -> dict[str, str]:
+    """Where Spark keeps its temporary files."""
+    conf = {"spark.sql.warehouse.dir": (folder / "warehouse").as_uri()}
+    if is_local(master):
+        # On a cluster the workers' own setting decides where they spill.
+        conf["spark.local.dir"] = str(folder / "local")
+    return conf
+
+
+def java_options(asked: dict[str, str]) -> str:
+    """Options of the driver's JVM: our silent log settings, then what the caller wants."""
+    ours = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()}"
+    # The caller's come last: of two equal -D options Java takes the last.
+    return f"{ours} {asked.get('spark.driver.extraJavaOptions', '')}".strip()
+
+
+def check_reachable(master: str) -> None:
+    """Spark itself tries for a minute before it says that nobody answers."""
+    if not master.startswith("spark://"):
+        return
+    for address in master.removeprefix("spark://").split(","):
+        host, _, port = address.rpartition(":")
+        with suppress(OSError), socket.create_connection((host.strip("[]"), int(port)), timeout=5):
+            return
+    raise UsageError(f"no Spark master answers at {master}: start it or give another --master")
+
+
+def _memory() -> int:
+    """Bytes of memory this process may use: the machine's, or its control group's if that is less."""
+    sizes = []
+    with suppress(ValueError, OSError, AttributeError):
+        sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    with suppress(ValueError, OSError):
+        sizes.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    return min(sizes, default=4 * GIGABYTE)

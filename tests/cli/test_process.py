@@ -1,0 +1,96 @@
+"""The command as a real process: clean streams, no traceback, Ctrl-C, nothing half-written."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+COMMAND = [sys.executable, "-m", "topicloom.cli.main"]
+
+
+def run(*arguments: object, **options) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=300, **options
+    )
+
+
+def test_spark_is_silent_and_json_alone_is_on_stdout(tmp_path):
+    """Spark's start-up chatter on either stream would spoil scripts that read them."""
+    table = tmp_path / "table.csv"
+    table.write_text("node,topic\na,x\nb,x\n")
+    done = run("build", table, "--out", tmp_path / "out", "--json")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert json.loads(done.stdout)["edges"] == 1
+
+
+def test_importing_starts_no_jvm_and_compiles_nothing():
+    script = "import sys, topicloom; print('pyspark' in sys.modules, 'numba' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "False False\n"
+
+
+def test_an_unexpected_error_is_one_sentence_too(tmp_path):
+    """A full disk, for instance: /dev/full refuses every byte."""
+    table = tmp_path / "table.csv"
+    table.write_text("node,topic\na,x\nb,x\n")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*COMMAND, "build", "--list", "--json"], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("moment", ["choose edges"])
+def test_ctrl_c_ends_a_build_and_leaves_nothing(tmp_path, moment):
+    """Interrupted in the middle of a kernel-heavy build: exit 130, no folder, no temporary one."""
+    from topicloom.workloads.generate import workload_from_options
+    from topicloom.workloads.text import write_text
+
+    table = tmp_path / "large.tsv"
+    write_text(workload_from_options(40_000, 500, "20", "zipf:0.5", 1), table)
+    out = tmp_path / "results" / "build"
+    out.parent.mkdir()
+    process = subprocess.Popen(
+        [*COMMAND, "build", str(table), "--out", str(out), "--algorithm", "gm-m"],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=os.environ | {"TTY_COMPATIBLE": "1", "COLUMNS": "100"},
+        start_new_session=True,
+    )
+    shown = _wait_for(process, moment)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    _, rest = process.communicate(timeout=60)
+    assert process.returncode == 130, (shown + rest)[-2000:]
+    assert b"interrupted" in rest
+    assert b"Traceback" not in shown + rest
+    assert list(out.parent.iterdir()) == []
+
+
+def _wait_for(process: subprocess.Popen[bytes], text: str) -> bytes:
+    assert process.stderr is not None
+    shown = b""
+    while text.encode() not in shown:
+        chunk = os.read(process.stderr.fileno(), 65536)
+        assert chunk, shown
+        shown += chunk
+    return shown
+
+
+def test_the_readme_commands_exist():
+    """A command in the README that is not there would stop a newcomer in the first five minutes."""
+    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    commands = {line.split()[2 if line.startswith("$") else 1] for line in readme.splitlines()
+                if line.lstrip("$ ").startswith("topicloom ")}  # fmt: skip
+    helped = run("--help").stdout
+    assert commands
+    assert all(command in helped for command in commands), commands

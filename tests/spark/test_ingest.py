@@ -1,0 +1,259 @@
+"""Files through Spark into rows and rejects: what fails here is data changed, lost or doubled in silence."""
+
+from __future__ import annotations
+
+import gzip
+from collections import Counter
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from naive.tables import Pair, as_csv, as_json, as_parquet, as_tsv, compressed
+from topicloom.errors import InputError
+from topicloom.spark.ingest import RawTable, read_table, write_rejects
+from topicloom.spark.source import edges_source, interest_source
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+STRANGE: list[Pair] = [
+    ('"Weird Al" Yankovic', " x"),
+    (" x", "x "),
+    ("08001", "8001"),
+    ("#####", "#"),
+    ("none", "None"),
+    ("NaN", "nan"),
+    ("null", "NULL"),
+    ("caf\u00e9", "NFC"),
+    ("cafe\u0301", "NFD"),
+    ("👩‍🚀", "🚀"),
+    ("a\rb", "\rc"),
+    ("a\x00b", "\x00"),
+    ("node", "topic"),
+    ("\ufeff", "bom inside"),
+    ("\\N", "\\"),
+    ("'", "`"),
+]
+ENDINGS = ["", ".gz", ".bz2", ".zst", ".snappy"]
+WRITERS: dict[str, Callable[[list[Pair]], bytes]] = {"csv": as_csv, "tsv": as_tsv, "jsonl": as_json}
+
+
+def rows_of(table: RawTable) -> Counter[Pair]:
+    found = Counter((row[0], row[1]) for row in table.rows.collect())
+    table.release()
+    return found
+
+
+def rejects_of(table: RawTable) -> list[tuple[str, str, str]]:
+    return sorted((row["file"], row["row"], row["reason"]) for row in table.rejects.collect())
+
+
+@pytest.mark.parametrize("kind", list(WRITERS))
+def test_strange_identifiers_survive_in_a_folder_of_all_compressions(
+    spark: SparkSession, tmp_path: Path, kind: str
+) -> None:
+    for ending in ENDINGS:
+        data = compressed(WRITERS[kind](STRANGE), ending[1:])
+        (tmp_path / f"part{ending.replace('.', '-')}.{kind}{ending}").write_bytes(data)
+    (tmp_path / "_SUCCESS").write_bytes(b"not data")
+    (tmp_path / ".hidden.csv").write_bytes(b"not,data")
+    table = read_table(spark, interest_source(tmp_path))
+    assert rejects_of(table) == []
+    assert rows_of(table) == Counter({pair: len(ENDINGS) for pair in STRANGE})
+
+
+@pytest.mark.parametrize(
+    "name", ["a b%20[1].csv", "{x,y}*.csv", "_hidden.csv", "t12:30.csv", "ü#?.CSV.GZ", "m.tsv.zst"]
+)
+def test_single_files_with_awkward_names_are_read(spark: SparkSession, tmp_path: Path, name: str) -> None:
+    kind, _, ending = name.lower().rsplit("/")[-1].partition(".")[2].partition(".")
+    (tmp_path / name).write_bytes(compressed(WRITERS[kind](STRANGE), ending))
+    (tmp_path / "x.csv").write_bytes(as_csv([("other", "file")]))
+    table = read_table(spark, interest_source(tmp_path / name))
+    assert rows_of(table) == Counter(STRANGE)
+
+
+def test_strange_identifiers_survive_in_parquet(spark: SparkSession, tmp_path: Path) -> None:
+    as_parquet(STRANGE, tmp_path / "a.parquet")
+    as_parquet(STRANGE, tmp_path / "b.snappy.parquet")
+    table = read_table(spark, interest_source(tmp_path))
+    assert rejects_of(table) == []
+    assert rows_of(table) == Counter(dict.fromkeys(STRANGE, 2))
+
+
+def test_a_large_file_cut_by_spark_loses_nothing_and_has_one_header(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    pairs = [(f"n{i}", f"t{i % 13}") for i in range(3000)]
+    (tmp_path / "a.csv").write_bytes(b"\xef\xbb\xbf" + as_csv(pairs, end="\r\n"))
+    # A later row that looks like the header is data; bz2 would be cut as well if Spark read it.
+    again = [*pairs, ("node", "topic")]
+    (tmp_path / "b.csv").write_bytes(as_tsv(again).replace(b"\t", b","))
+    (tmp_path / "c.csv.bz2").write_bytes(compressed(as_csv(pairs), "bz2"))
+    before = spark.conf.get("spark.sql.files.maxPartitionBytes")
+    spark.conf.set("spark.sql.files.maxPartitionBytes", "4000")
+    try:
+        table = read_table(spark, interest_source(tmp_path))
+        assert table.rows.rdd.getNumPartitions() > 5
+        assert rejects_of(table) == []
+        assert rows_of(table) == Counter(pairs) + Counter(again) + Counter(pairs)
+    finally:
+        spark.conf.set("spark.sql.files.maxPartitionBytes", before)
+
+
+def test_each_file_of_a_folder_has_its_own_header_and_width(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b"topic,extra,node\nt1,,n1\nt2,x\n")
+    (tmp_path / "b.csv").write_bytes(b"node,topic,role\nn2,t2,pub\nn3,t3,nobody\n")
+    (tmp_path / "c.csv").write_bytes(b"")
+    table = read_table(spark, interest_source(tmp_path))
+    assert [tuple(row) for row in table.rows.orderBy("node").collect()] == [
+        ("n1", "t1", None, None),
+        ("n2", "t2", "pub", None),
+    ]
+    assert rejects_of(table) == [
+        (f"{tmp_path}/a.csv", "t2,x", "too few fields: 2 where the first row has 3"),
+        (f"{tmp_path}/b.csv", "n3,t3,nobody", "the role 'nobody' is none of sub, pub, both"),
+    ]
+    assert table.notice is None
+
+
+def test_every_kind_of_bad_row_is_kept_with_its_reason(spark: SparkSession, tmp_path: Path) -> None:
+    bad = {
+        b"": "the row is empty",
+        b"x": "too few fields",
+        b"x,y,z": "too many fields",
+        b",y": "the node is empty",
+        b"x,": "the topic is empty",
+        b"x\xff,y": "not valid UTF-8",
+        b'"x,y': "never closed",
+    }
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"node,topic\na,b\n" + b"\n".join(bad) + b"\nc,d")
+    table = read_table(spark, interest_source(path))
+    found = rejects_of(table)
+    assert {file for file, _, _ in found} == {str(path)}
+    assert len(found) == len(bad)
+    for raw, reason in bad.items():
+        shown = raw.decode("utf-8", "backslashreplace")
+        assert any(row == shown and reason in why for _, row, why in found), raw
+    write_rejects(table, tmp_path / "rejects.parquet")
+    saved = pq.read_table(tmp_path / "rejects.parquet")
+    assert saved.column_names == ["file", "row", "reason"]
+    assert sorted(zip(*saved.to_pydict().values(), strict=True)) == found
+    assert rows_of(table) == Counter([("a", "b"), ("c", "d")])
+
+
+def test_without_header_the_first_row_counts_and_gives_the_width(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b"\xef\xbb\xbfa,b\nc,d,e\nf,g")
+    (tmp_path / "b.csv.zst").write_bytes(compressed(b"\xef\xbb\xbfa,b\r\n", "zst"))
+    table = read_table(spark, interest_source(tmp_path, header=False))
+    assert [row for _, row, _ in rejects_of(table)] == ["c,d,e"]
+    assert rows_of(table) == Counter([("a", "b"), ("f", "g"), ("a", "b")])
+    assert table.notice is None
+
+
+def test_a_header_of_other_names_gives_a_notice(spark: SparkSession, tmp_path: Path) -> None:
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_bytes(b"user,genre,year\nu,g,1\n")
+    table = read_table(spark, interest_source(tmp_path))
+    assert table.notice is not None
+    for part in (
+        "user,genre,year",
+        "'user' as node",
+        "'genre' as topic",
+        "--no-header",
+        "a.csv",
+        "1 more file",
+    ):
+        assert part in table.notice
+    edges = read_table(spark, edges_source(tmp_path / "a.csv", first="genre", second="3"))
+    assert "'genre' as u, 'year' as v" in (edges.notice or "")
+    assert "--edges-no-header" in (edges.notice or "")
+    assert rows_of(edges) == Counter([("g", "1")])
+    table.release()
+
+
+def test_quoting_separator_and_multiline_follow_the_options(spark: SparkSession, tmp_path: Path) -> None:
+    path = tmp_path / "a.tsv"
+    path.write_bytes(b'node\ttopic\n"a\tb"\tx\n"c"\ty\n')
+    plain = read_table(spark, interest_source(path))
+    assert [row for _, row, _ in rejects_of(plain)] == ['"a\tb"\tx']
+    assert rows_of(plain) == Counter([('"c"', "y")])
+    assert rows_of(read_table(spark, interest_source(path, quote=True))) == Counter(
+        [("a\tb", "x"), ("c", "y")]
+    )
+    path = tmp_path / "b.csv"
+    path.write_bytes('"no\nde"¦topic\r\n"a\r\nb"¦x\r\nc¦"y\n\n"'.encode())
+    table = read_table(spark, interest_source(path, multiline=True, separator="¦"))
+    assert rejects_of(table) == []
+    assert rows_of(table) == Counter([("a\r\nb", "x"), ("c", "y\n\n")])
+
+
+def test_json_lines_take_keys_by_name_position_and_default(spark: SparkSession, tmp_path: Path) -> None:
+    path = tmp_path / "a.ndjson"
+    path.write_bytes(b'{"who": 1.0, "what": "x", "rate": 2}\nnonsense\n{"what": 1e3, "who": "y"}\r\n')
+    for choice in ({}, {"first": "who", "second": "what"}, {"first": "1"}):
+        table = read_table(spark, interest_source(path, **choice))
+        assert [row for _, row, _ in rejects_of(table)] == ["nonsense"]
+        assert rows_of(table) == Counter([("1.0", "x"), ("y", "1e3")])
+
+
+def test_parquet_numbers_become_digits_and_bad_rows_are_kept(spark: SparkSession, tmp_path: Path) -> None:
+    nodes = pa.array([1, -2, None, 4, 5, 6], pa.int64())
+    topics = pa.array(
+        [Decimal("1.50"), Decimal("0.00000001"), Decimal("3"), None, Decimal("5"), Decimal("6")]
+    )
+    roles = pa.array(["sub", "both", "sub", "sub", "publisher", "pub"])
+    rates = pa.array([0, 1, 1, 1, 1, -1])
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"node": nodes, "topic": topics, "role": roles, "rate": rates}), path)
+    table = read_table(spark, interest_source(path))
+    assert sorted(tuple(row) for row in table.rows.collect()) == [
+        ("-2", "0.00000001", "both", 1.0),
+        ("1", "1.50000000", "sub", 0.0),
+    ]
+    reasons = [reason for _, _, reason in rejects_of(table)]
+    for part in ("node is missing", "topic is missing", "role 'publisher'", "rate '-1'"):
+        assert sum(part in reason for reason in reasons) == 1
+    assert len(reasons) == 4
+    assert {file for file, _, _ in rejects_of(table)} == {str(path)}
+
+
+def test_parquet_strings_that_are_empty_or_not_utf8_are_refused(spark: SparkSession, tmp_path: Path) -> None:
+    raw = pa.array([b"a", b"", b"b\xff"], pa.binary())
+    table = pa.table({"x": raw.view(pa.string()), "y": pa.array(["t", "t", "t"])})
+    pq.write_table(table, tmp_path / "a.parquet")
+    pq.write_table(table.slice(0, 1), tmp_path / "b.parquet")
+    read = read_table(spark, interest_source(tmp_path))
+    assert rejects_of(read) == [
+        (f"{tmp_path}/a.parquet", '{"node":"","topic":"t"}', "the node is empty"),
+        (f"{tmp_path}/a.parquet", '{"node":"\\\\x62\\\\xff","topic":"t"}', "the node is not valid UTF-8"),
+    ]
+    assert rows_of(read) == Counter([("a", "t"), ("a", "t")])
+
+
+def test_a_path_with_a_scheme_is_listed_and_read_through_hadoop(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(as_csv(STRANGE)))
+    (tmp_path / "b c.csv.snappy").write_bytes(compressed(b"who,what\nu,v,w\n", "snappy"))
+    table = read_table(spark, interest_source(f"file://{tmp_path}"))
+    assert rejects_of(table) == [
+        (f"file://{tmp_path}/b c.csv.snappy", "u,v,w", "too many fields: 3 where the first row has 2")
+    ]
+    assert "who,what" in (table.notice or "")
+    assert rows_of(table) == Counter(STRANGE)
+    with pytest.raises(InputError, match="no such file or folder: file:/nowhere"):
+        read_table(spark, interest_source("file:/nowhere"))
+
+
+def test_a_build_folder_stands_for_its_tables(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "summary.json").write_text("{}")
+    as_parquet([("a", "x")], tmp_path / "interest.parquet")
+    pq.write_table(pa.table({"u": ["a"], "v": ["b"]}), tmp_path / "edges.parquet")
+    pq.write_table(pa.table({"file": ["f"], "row": ["r"], "reason": ["s"]}), tmp_path / "rejects.parquet")
+    assert rows_of(read_table(spark, interest_source(tmp_path))) == Counter([("a", "x")])
+    assert rows_of(read_table(spark, edges_source(f"{tmp_path}/"))) == Counter([("a", "b")])

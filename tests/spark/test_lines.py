@@ -1,0 +1,240 @@
+"""The rules of a line: if one of these fails, identifiers are changed or bad rows are taken for good ones."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from naive.tables import naive_pair, naive_records
+from topicloom.spark.batches import parse_some
+from topicloom.spark.heads import FilePlan
+from topicloom.spark.lines import (
+    BadRow,
+    Keys,
+    Layout,
+    Row,
+    cut_records,
+    printable,
+    read_json,
+    read_line,
+    without_line_end,
+)
+
+CSV = Layout(b",", True, 2, 0, 1, ("node", "topic"))
+TSV = Layout(b"\t", False, 2, 0, 1, ("node", "topic"))
+FULL = Layout(b",", True, 4, 0, 1, ("node", "topic"), role=2, rate=3)
+KEYS = Keys("node", "topic")
+
+
+@pytest.mark.parametrize(
+    ("line", "layout", "first"),
+    [
+        (b'"""Weird Al"" Yankovic",x', CSV, '"Weird Al" Yankovic'),
+        (b'"Weird Al" Yankovic\tx', TSV, '"Weird Al" Yankovic'),
+        (b" x,y", CSV, " x"),
+        (b"08001,y", CSV, "08001"),
+        (b"#####,y", CSV, "#####"),
+        (b"NaN,y", CSV, "NaN"),
+        (b'"a,b",y', CSV, "a,b"),
+        (b"a\rb,y", CSV, "a\rb"),
+        (b"a\x00b,y", CSV, "a\x00b"),
+        ("e\u0301,y".encode(), CSV, "e\u0301"),
+        ("\u00e9,y".encode(), CSV, "\u00e9"),
+        (b"a,b\ty", TSV, "a,b"),
+    ],
+)
+def test_an_identifier_survives_unchanged(line: bytes, layout: Layout, first: str) -> None:
+    assert read_line(line, layout).first == first
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b"", "empty"),
+        (b"a", "too few"),
+        (b"a,b,c", "too many"),
+        (b",b", "node is empty"),
+        (b"a,", "topic is empty"),
+        (b'"",b', "node is empty"),
+        (b"a\xff,b", "UTF-8 at byte 2"),
+        (b"a\xed\xa0\x80,b", "UTF-8"),
+        (b'"a,b', "never closed"),
+        (b'"a"x,b', "follows a closing quote"),
+        (b'a"b,c', "not quoted"),
+    ],
+)
+def test_a_bad_line_is_refused_with_its_reason(line: bytes, reason: str) -> None:
+    with pytest.raises(BadRow, match=reason):
+        read_line(line, CSV)
+
+
+@pytest.mark.parametrize(
+    ("line", "row"),
+    [
+        (b"a,b,sub,1", Row("a", "b", "sub", 1.0)),
+        (b"a,b,both,.5e1", Row("a", "b", "both", 5.0)),
+        (b"a,b,pub,0", Row("a", "b", "pub", 0.0)),
+        (b"a,b,sub,+2", Row("a", "b", "sub", 2.0)),
+    ],
+)
+def test_role_and_rate_are_read(line: bytes, row: Row) -> None:
+    assert read_line(line, FULL) == row
+    assert _fast([line], FULL) == [(row.first, row.second, row.role, row.rate)]
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [
+        b",1",
+        b"SUB,1",
+        b" sub,1",
+        b"sub,",
+        b"sub,-1",
+        b"sub,nan",
+        b"sub,inf",
+        b"sub,1e999",
+        b"sub,1_0",
+        b"sub, 1",
+        b"sub,0x1",
+        "sub,\u0661".encode(),
+    ],
+)
+def test_a_wrong_role_or_rate_refuses_the_row(tail: bytes) -> None:
+    line = b"a,b," + tail
+    with pytest.raises(BadRow, match=r"role|rate"):
+        read_line(line, FULL)
+    assert _fast([line], FULL) == [None]
+
+
+@pytest.mark.parametrize(
+    ("line", "first"),
+    [
+        (b'{"node": "a", "topic": "t"}', "a"),
+        (b'{"topic": "t", "node": 1.0}', "1.0"),
+        (b'{"node": 1e3, "topic": "t"}', "1e3"),
+        (b'{"node": 123456789012345678901234567890, "topic": "t"}', "123456789012345678901234567890"),
+        (b'{"node": -0, "topic": "t", "else": [{"node": 2}]}', "-0"),
+        (b'{"node": "\\ud83d\\ude80\\u0000", "topic": "t"}\r', "🚀\x00"),
+        (b'{"node": " x", "topic": "t", "node2": null}', " x"),
+    ],
+)
+def test_json_values_keep_their_text(line: bytes, first: str) -> None:
+    assert read_json(line, KEYS) == Row(first, "t")
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b"", "empty"),
+        (b"{", "malformed JSON"),
+        (b'{"node": NaN, "topic": "t"}', "malformed JSON"),
+        (b'{"node": "a", "topic": "t"} x', "malformed JSON"),
+        (b'["a", "t"]', "not a JSON object"),
+        (b'{"node": "a"}', "'topic' is missing"),
+        (b'{"node": true, "topic": "t"}', "true or false"),
+        (b'{"node": null, "topic": "t"}', "null"),
+        (b'{"node": {}, "topic": "t"}', "an object"),
+        (b'{"node": [], "topic": "t"}', "an array"),
+        (b'{"node": "", "topic": "t"}', "empty"),
+        (b'{"node": "\\ud800", "topic": "t"}', "surrogate"),
+        (b'{"node": "a\xff", "topic": "t"}', "UTF-8"),
+        (b'{"node": "a", "node": "b", "topic": "t"}', "twice"),
+        (b'{"node": "a", "topic": "t", "role": "x"}', "role"),
+        (b'{"node": "a", "topic": "t", "rate": -1}', "rate"),
+        (b"[" * 100_000, "malformed JSON"),
+    ],
+)
+def test_bad_json_is_refused_with_its_reason(line: bytes, reason: str) -> None:
+    with pytest.raises(BadRow, match=reason):
+        read_json(line, KEYS)
+
+
+def test_a_key_written_twice_matters_only_where_it_is_used() -> None:
+    assert read_json(b'{"node": "a", "topic": "t", "z": 1, "z": 2}', KEYS) == Row("a", "t")
+
+
+def test_role_and_rate_of_json() -> None:
+    line = b'{"node": "a", "topic": "t", "role": "both", "rate": 1e1}'
+    assert read_json(line, KEYS) == Row("a", "t", "both", 10.0)
+    assert read_json(line, Keys("node", "topic", extras=False)) == Row("a", "t")
+
+
+def test_only_one_carriage_return_belongs_to_the_line_end() -> None:
+    assert without_line_end(b"a,b\r\r") == b"a,b\r"
+
+
+def test_invalid_bytes_are_shown_as_escapes() -> None:
+    assert printable(b"\xc3\xa9\xff") == "é\\xff"
+
+
+LINES = st.lists(
+    st.one_of(
+        st.lists(
+            st.sampled_from([b"a", b'"', b",", b"\r", b"\t", b"\xff", "é".encode(), b"\x00"]), max_size=9
+        ).map(b"".join),
+        st.binary(max_size=6).filter(lambda raw: b"\n" not in raw),
+        st.just(b"n1,t1"),
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+@given(LINES, st.sampled_from([2, 3]), st.booleans())
+@settings(max_examples=300, deadline=None)
+def test_fast_and_careful_splitting_agree_with_the_naive_reader(
+    lines: list[bytes], n: int, quote: bool
+) -> None:
+    layout = Layout(b",", quote, n, 0, 1, ("node", "topic"))
+    expected = [naive_pair(line, ",", quote, n) for line in lines]
+    assert [_careful(line, layout) for line in lines] == expected
+    fast = [None if row is None else row[:2] for row in _fast(lines, layout)]
+    assert sorted(fast, key=str) == sorted(expected, key=str)
+
+
+FIELDS = st.text(st.sampled_from('a,"\n\r'), max_size=5)
+
+
+@given(st.lists(st.lists(FIELDS, min_size=2, max_size=2), max_size=6))
+@settings(max_examples=200, deadline=None)
+def test_quoted_newlines_stay_inside_their_record(rows: list[list[str]]) -> None:
+    quoted = [",".join('"' + field.replace('"', '""') + '"' for field in row) for row in rows]
+    data = "".join(row + "\n" for row in quoted)
+    assert [record.decode() for record in cut_records(data.encode(), b",")] == naive_records(data) == quoted
+
+
+@given(st.lists(st.sampled_from([b"a", b'"', b",", b"\n", b"\r"]), max_size=20).map(b"".join))
+@settings(max_examples=200, deadline=None)
+def test_cutting_any_bytes_loses_nothing_and_ends(data: bytes) -> None:
+    records = list(cut_records(data, b","))
+    assert b"\n".join(records) + (b"\n" if data.endswith(b"\n") and records else b"") in (data, data + b"\n")
+
+
+def test_a_malformed_record_costs_only_itself() -> None:
+    data = b'a,"x"y\nb,z\n"q"r,"s\nt"\nc,d\n'
+    assert list(cut_records(data, b","))[:2] == [b'a,"x"y', b"b,z"]
+    assert list(cut_records(data, b","))[-1] == b"c,d"
+
+
+def _careful(line: bytes, layout: Layout) -> tuple[str, str] | None:
+    try:
+        row = read_line(without_line_end(line), layout)
+    except BadRow:
+        return None
+    return row.first, row.second
+
+
+def _fast(lines: list[bytes], layout: Layout) -> list[tuple[object, ...] | None]:
+    """What a worker makes of these lines, rejects as None."""
+    found: list[tuple[object, ...] | None] = []
+    for batch in parse_some(pa.array(lines, pa.binary()), FilePlan("f", None, layout, header=False)):
+        for row in batch.to_pylist():
+            if row["reason"] is None:
+                found.append((row["first"], row["second"], row["role"], row["rate"]))
+            else:
+                assert row["file"] == "f"
+                assert row["first"] is None
+                found.append(None)
+    return found
