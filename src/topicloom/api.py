@@ -43,7 +43,6 @@ def read(
     import warnings
 
     from topicloom.jobs.inputs import SparkChoice, load_interest
-    from topicloom.jobs.verify import tell_refused
     from topicloom.spark.source import interest_source
 
     def notice(text: str) -> None:
@@ -69,7 +68,6 @@ def read(
             notice=notice,
             progress=progress or Silent(time.monotonic),
         )
-    tell_refused(loaded.rejected, source, notice)
     return loaded.interest
 
 

@@ -135,7 +135,7 @@ class Greedy:
             if reason == LEVEL_DONE:
                 return
             if reason == NEEDS_SCAN:
-                rows = rows_to_scan(self.heap)
+                rows = np.sort(rows_to_scan(self.heap))
                 self._scan(rows, limit)
                 refill_heap(self.heap, self.rows, rows)
 

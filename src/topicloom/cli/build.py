@@ -72,6 +72,8 @@ def build(
             notice=notices(screen),
             progress=progress,
         )
+    if summary["rejected"]:
+        notices(screen)(f"{out / 'rejects.parquet'} lists every refused row with its reason")
     screen.show(*_told(summary, out))
     screen.emit(summary)
     if not summary["topic_connected"]:

@@ -10,7 +10,6 @@ from topicloom.files.atomic import replacing
 from topicloom.files.build_folder import FORMAT, SUMMARY, check_replaceable, load_build, write_json
 from topicloom.jobs.build import BuildRequest, build_loaded
 from topicloom.jobs.inputs import LoadedInterest, Notice, SparkChoice, load_interest, no_notice
-from topicloom.jobs.verify import tell_refused
 from topicloom.measures.degree import degree_histogram, percentiles
 from topicloom.model.progress import SILENT, Progress
 from topicloom.spark.source import TableSource
@@ -42,7 +41,6 @@ def compare_source(
             notice=notice,
             progress=progress,
         )
-        tell_refused(loaded.rejected, source, notice)
         return compare_loaded(loaded, requests, out=out, spark=spark, start=start, progress=progress)
 
 

@@ -14,8 +14,7 @@ from topicloom.errors import InputError
 from topicloom.files.build_folder import is_build, read_summary
 from topicloom.model.interest import Interest
 from topicloom.model.progress import SILENT, Progress
-from topicloom.spark.encode import EncodedInterest, encode_interest
-from topicloom.spark.ingest import read_table
+from topicloom.spark.ingest import read_interest, read_table
 from topicloom.spark.raw import RawTable, require_no_rejects, write_rejects
 from topicloom.spark.session import get_session
 from topicloom.spark.source import TableSource
@@ -68,27 +67,30 @@ class LoadedInterest:
             write_rejects(self.raw, path)
 
 
-def encode_table(
+def read_told(
     source: TableSource,
     *,
     spark: SparkChoice,
-    work: Path,
-    subscribers_only: bool = False,
     strict: bool = False,
     notice: Notice = no_notice,
     progress: Progress = SILENT,
-) -> tuple[RawTable, EncodedInterest]:
-    """Read and number an interest table on Spark."""
-    session = spark.session(progress)
-    raw = read_table(session, source, progress=progress)
+) -> RawTable:
+    """Read a table; what the user must know about its header and refused rows goes to `notice`."""
+    raw = read_table(spark.session(progress), source, progress=progress)
     if raw.notice:
         notice(raw.notice)
+    refused = raw.n_rejects(progress=progress)
     if strict:
-        require_no_rejects(raw, raw.n_rejects(progress=progress))
-    encoded = encode_interest(
-        session, raw, work_dir=work, subscribers_only=subscribers_only, progress=progress
-    )
-    return raw, encoded
+        require_no_rejects(raw, refused)
+    tell_refused(refused, source, notice)
+    return raw
+
+
+def tell_refused(count: int, source: TableSource, notice: Notice) -> None:
+    """Say that rows were refused, and how to learn more."""
+    if count:
+        rows = "row was" if count == 1 else "rows were"
+        notice(f"{count:,} {rows} refused in {source.path}; --strict names the first")
 
 
 def load_interest(
@@ -101,16 +103,20 @@ def load_interest(
     notice: Notice = no_notice,
     progress: Progress = SILENT,
 ) -> LoadedInterest:
-    """An interest table as arrays in memory."""
-    raw, encoded = encode_table(
+    """An interest table as arrays in memory; refused rows are told by `notice`."""
+    session = spark.session(progress)
+    found = read_interest(
+        session,
         source,
-        spark=spark,
-        work=work,
         subscribers_only=subscribers_only,
         strict=strict,
-        notice=notice,
+        work_dir=work,
         progress=progress,
     )
+    if found.notice:
+        notice(found.notice)
+    raw, encoded = found.raw, found.encoded
+    tell_refused(encoded.rejected, source, notice)
     progress.phase("load interest")
     return LoadedInterest(
         interest=encoded.to_interest(),

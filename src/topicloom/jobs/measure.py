@@ -12,15 +12,14 @@ from topicloom.jobs.inputs import (
     check_agreement,
     load_interest,
     no_notice,
+    read_told,
 )
-from topicloom.jobs.verify import tell_refused
 from topicloom.measures.connectivity import node_codes, sound_edges
 from topicloom.measures.profile import profile_interest
 from topicloom.measures.summary import measure_overlay
 from topicloom.model.overlay import Overlay
 from topicloom.model.progress import SILENT, Progress
-from topicloom.spark.ingest import read_table
-from topicloom.spark.raw import require_no_rejects
+from topicloom.spark.failures import spark_errors
 from topicloom.spark.source import TableSource
 from topicloom.spark.watch import watched
 
@@ -52,7 +51,6 @@ def measure_sources(
         overlay, oddities = load_overlay(
             edges, loaded, spark=spark, strict=strict, notice=notice, progress=progress
         )
-    tell_refused(loaded.rejected, interest, notice)
     found = measure_overlay(loaded.interest, overlay, threads=threads, progress=progress)
     return found | oddities | {"seconds": {"total": progress.now() - start}}
 
@@ -68,14 +66,9 @@ def load_overlay(
 ) -> tuple[Overlay, dict[str, int]]:
     """The overlay of an edge table, and how many rows played no part in it."""
     session = spark.session(progress)
-    raw = read_table(session, edges, progress=progress)
-    if raw.notice:
-        notice(raw.notice)
-    refused = raw.n_rejects(progress=progress)
-    if strict:
-        require_no_rejects(raw, refused)
-    tell_refused(refused, edges, notice)
-    table = watched(session, raw.rows.toArrow, progress=progress, phase="read edges")
+    raw = read_told(edges, spark=spark, strict=strict, notice=notice, progress=progress)
+    with spark_errors(edges.path):
+        table = watched(session, raw.rows.toArrow, progress=progress, phase="read edges")
     raw.release()
     interest = loaded.interest
     u, v = (node_codes(table.column(name), interest.node_ids) for name in ("u", "v"))
@@ -112,6 +105,5 @@ def inspect_source(
             notice=notice,
             progress=progress,
         )
-    tell_refused(loaded.rejected, interest, notice)
     profile = profile_interest(loaded.interest, threads=threads, progress=progress)
     return profile.to_dict() | {"duplicates": loaded.duplicates, "rejected": loaded.rejected}

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from topicloom.errors import InputError
-from topicloom.jobs.inputs import Notice, SparkChoice, check_agreement, encode_table, no_notice
+from topicloom.files.build_folder import is_build
+from topicloom.jobs.inputs import Notice, SparkChoice, check_agreement, no_notice, read_told
 from topicloom.model.progress import SILENT, Progress
 from topicloom.model.verdict import Verdict
-from topicloom.spark.ingest import read_table
-from topicloom.spark.raw import require_no_rejects
+from topicloom.spark.encode import digest_rows, interest_rows
+from topicloom.spark.failures import spark_errors
 from topicloom.spark.source import TableSource
 from topicloom.spark.verify import verify_tables
 
@@ -17,7 +18,7 @@ from topicloom.spark.verify import verify_tables
 def judge(interest: Path, edges: Path, *, spark: SparkChoice, progress: Progress = SILENT) -> Verdict:
     """The verdict on two Parquet tables of our own making."""
     session = spark.session(progress)
-    with spark.workspace() as work:
+    with spark.workspace() as work, spark_errors(str(edges)):
         return verify_tables(
             session,
             session.read.parquet(str(interest.absolute())),
@@ -39,46 +40,31 @@ def verify_sources(
     progress: Progress = SILENT,
 ) -> Verdict:
     """The verdict on two tables a user named; refused rows of either are told by `notice`."""
-    with spark.workspace() as work:
-        raw_interest, encoded = encode_table(
-            interest,
-            spark=spark,
-            work=work / "interest",
-            subscribers_only=subscribers_only,
-            strict=strict,
-            notice=notice,
-            progress=progress,
-        )
-        check_agreement(edges, interest, encoded.digest)
-        session = spark.session(progress)
-        raw_edges = read_table(session, edges, progress=progress)
-        if raw_edges.notice:
-            notice(raw_edges.notice)
-        refused = raw_edges.n_rejects(progress=progress)
-        if strict:
-            require_no_rejects(raw_edges, refused)
-        tell_refused(encoded.rejected, interest, notice)
-        tell_refused(refused, edges, notice)
+    session = spark.session(progress)
+    tables = [
+        read_told(source, spark=spark, strict=strict, notice=notice, progress=progress)
+        for source in (interest, edges)
+    ]
+    rows = interest_rows(tables[0], subscribers_only=subscribers_only)
+    if is_build(Path(edges.path)) and interest.path != edges.path:
+        with spark_errors(interest.path):
+            check_agreement(edges, interest, digest_rows(session, rows, progress=progress))
+    with spark.workspace() as work, spark_errors(f"{interest.path} and {edges.path}"):
         verdict = verify_tables(
             session,
-            encoded.decoded(session),
-            raw_edges.rows,
-            work_dir=work / "verify",
+            rows,
+            tables[1].rows,
+            work_dir=work,
             witnesses_file=all_witnesses,
             progress=progress,
         )
-        raw_interest.release()
-        raw_edges.release()
+    for table in tables:
+        table.release()
+    if verdict.topics == 0:
+        raise InputError(f"{interest.path} holds no subscription: give a table of pairs")
     if strict and not verdict.clean:
         raise InputError(unsound(verdict, edges))
     return verdict
-
-
-def tell_refused(count: int, source: TableSource, notice: Notice) -> None:
-    """Say that rows were refused, and how to learn more."""
-    if count:
-        rows = "row was" if count == 1 else "rows were"
-        notice(f"{count:,} {rows} refused in {source.path}; --strict names the first")
 
 
 def unsound(verdict: Verdict, edges: TableSource) -> str:

@@ -149,7 +149,7 @@ def refill_heap(heap: Heap, rows: Rows, scanned: Longs) -> None:
 
 @kernel
 def rows_to_scan(heap: Heap) -> Longs:
-    """The rows that stand at a bound as good as the top of the heap, ascending."""
+    """The rows that stand at a bound as good as the top of the heap."""
     best = heap.key_1[heap.row[0]]
     found = np.empty(heap.size[0], np.int64)
     n = 0
@@ -158,7 +158,7 @@ def rows_to_scan(heap: Heap) -> Longs:
         if heap.is_bound[row] and heap.key_1[row] <= best:
             found[n] = row
             n += 1
-    return np.sort(found[:n])
+    return found[:n]
 
 
 @kernel

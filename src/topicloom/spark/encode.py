@@ -86,10 +86,8 @@ def encode_interest(
     place that all workers reach.
     """
     work = _Work(spark, str(work_dir).rstrip("/"), progress)
-    rows = raw.rows.withColumnsRenamed(dict(zip(raw.source.names, ("node", "topic"), strict=True)))
+    rows = interest_rows(raw, subscribers_only=subscribers_only)
     with spark_errors(raw.source.path):
-        if subscribers_only and "role" in rows.columns:
-            rows = _subscribers(rows)
         totals = work.run("read pairs", lambda: _totals(rows))
         rejected = raw.n_rejects(progress=progress)
         if strict:
@@ -117,6 +115,19 @@ def encode_interest(
     )
 
 
+def interest_rows(raw: RawTable, *, subscribers_only: bool = False) -> DataFrame:
+    """The rows of an interest table by name: node, topic and, where the input has them, role and rate."""
+    rows = raw.rows.withColumnsRenamed(dict(zip(raw.source.names, ("node", "topic"), strict=True)))
+    return _subscribers(rows) if subscribers_only and "role" in rows.columns else rows
+
+
+def digest_rows(spark: SparkSession, rows: DataFrame, *, progress: Progress = SILENT) -> str:
+    """The digest of the distinct pairs of a table, without numbering anything."""
+    distinct = rows.select("node", "topic").distinct()
+    totals = watched(spark, lambda: _totals(distinct), progress=progress, phase="hash pairs")
+    return format_digest(totals["rows"], totals["hash1"], totals["hash2"])
+
+
 @dataclass(frozen=True, slots=True)
 class _Work:
     """Where the steps of one encoding leave their tables."""
@@ -137,6 +148,12 @@ class _Work:
     def write(self, phase: str, frame: DataFrame, name: str, stages: int = 1) -> None:
         target = _address(self.path(name))
         self.run(phase, lambda: frame.write.mode("overwrite").parquet(target), stages)
+
+    def drop(self, name: str) -> None:
+        """Remove a table that was only a step on the way."""
+        context: Any = self.spark.sparkContext
+        place = context._jvm.org.apache.hadoop.fs.Path(_address(self.path(name)))
+        place.getFileSystem(context._jsc.hadoopConfiguration()).delete(place, True)
 
 
 def _address(path: str) -> str:
@@ -180,6 +197,7 @@ def _number(work: _Work, rows: DataFrame, name: str) -> int:
     row = sf.col("place").bitwiseAND(sf.lit((1 << _ROW_BITS) - 1))
     number = (start[sf.col("part")] + row).cast("int")
     work.write(f"number {name}s", placed.select("id", number.alias("number")), f"{name}s")
+    work.drop(ordered)
     return int(starts[-1])
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def read_parquet(spark: SparkSession, source: TableSource, resolved: Resolved) -> RawTable:
     from pyspark.sql import functions as sf
 
-    paths = [spark_path(spark, file, number) for number, file in enumerate(resolved.files)]
+    paths = [spark_path(spark, file) for file in resolved.files]
     with spark_errors(source.path):
         reader = spark.read.option(*NO_PATTERNS).option("mergeSchema", str(len(paths) > 1).lower())
         frame = reader.parquet(*paths)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,7 +45,7 @@ class RawTable:
     def first_reject(self) -> tuple[str, str, str] | None:
         """The reject that comes first by file and row text, so that it is the same one every time."""
         with spark_errors(self.source.path):
-            found = self.rejects.orderBy(*REJECT_COLUMNS).first()
+            found = watched(self.rejects.sparkSession, self.rejects.orderBy(*REJECT_COLUMNS).first)
         return None if found is None else (found["file"], found["row"], found["reason"])
 
     def release(self) -> None:
@@ -78,7 +79,7 @@ def write_rejects(raw: RawTable, path: str | Path, *, progress: Progress = SILEN
         pq.write_table(table.select(list(REJECT_COLUMNS)), temporary)
 
 
-def spark_path(spark: SparkSession, file: DataFile, number: int) -> str:
+def spark_path(spark: SparkSession, file: DataFile) -> str:
     """The address under which Spark finds a file.
 
     Hadoop passes over names that begin with `_` or `.` and stumbles over a colon; such a local file is
@@ -89,9 +90,7 @@ def spark_path(spark: SparkSession, file: DataFile, number: int) -> str:
     name = Path(file.path).name
     if ":" not in name and name[0] not in "_.":
         return f"file://{file.path}"
-    folder = session_folder(spark) / "links" / f"{abs(hash((file.path, id(file)))):x}-{number}"
-    folder.mkdir(parents=True, exist_ok=True)
-    link = folder / f"file-{name.replace(':', '-')}"
-    link.unlink(missing_ok=True)
+    folder = tempfile.mkdtemp(prefix="link-", dir=session_folder(spark))
+    link = Path(folder) / f"file-{name.replace(':', '-')}"
     link.symlink_to(file.path)
     return f"file://{link}"

@@ -44,8 +44,9 @@ _FAULT = r"(?:Exception|Error)(?: in \S+ \S+)?: (.+)"
 @dataclass(slots=True)
 class _Running:
     spark: SparkSession
-    folder: Path | None = None
+    folder: Path
     process: subprocess.Popen[bytes] | None = None
+    ours: bool = True
     asked: dict[str, str] = field(default_factory=dict)
 
 
@@ -79,9 +80,11 @@ def stop_session() -> None:
 
 def session_folder(spark: SparkSession) -> Path:
     """A folder on the driver for this session's own temporary files; removed with the session."""
-    if _running is not None and _running.spark is spark and _running.folder is not None:
+    with _lock:
+        global _running
+        if _running is None:
+            _running = _Running(spark, _new_folder(), ours=False)
         return _running.folder
-    return Path(tempfile.gettempdir())
 
 
 # --- starting ------------------------------------------------------------------------------------------
@@ -90,7 +93,7 @@ def session_folder(spark: SparkSession) -> Path:
 def _start(asked: dict[str, str]) -> _Running:
     master = asked.get("spark.master", "local[*]")
     check_reachable(master)
-    folder = Path(tempfile.mkdtemp(prefix="topicloom-spark-"))
+    folder = _new_folder()
     try:
         settings = {"spark.master": master, **default_conf(master), **folder_conf(master, folder), **asked}
         settings["spark.driver.extraJavaOptions"] = java_options(asked)
@@ -99,6 +102,10 @@ def _start(asked: dict[str, str]) -> _Running:
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
+
+
+def _new_folder() -> Path:
+    return Path(tempfile.mkdtemp(prefix="topicloom-spark-"))
 
 
 def _launch(settings: dict[str, str], folder: Path) -> _Running:
@@ -200,7 +207,7 @@ def _adopt() -> _Running | None:
     from pyspark.sql import SparkSession
 
     active = SparkSession.getActiveSession()
-    return None if active is None or _stopped(active) else _Running(active)
+    return None if active is None or _stopped(active) else _Running(active, _new_folder(), ours=False)
 
 
 def _stopped(spark: SparkSession) -> bool:
@@ -220,7 +227,10 @@ def _apply(running: _Running, asked: dict[str, str]) -> None:
 def _forget() -> None:
     global _running
     running, _running = _running, None
-    if running is None or running.folder is None:
+    if running is None:
+        return
+    if not running.ours:
+        shutil.rmtree(running.folder, ignore_errors=True)
         return
     # A stuck task must not keep the user waiting: after a while the JVM is ended as it is.
     stopper = threading.Thread(target=_stop_quietly, args=(running.spark,), daemon=True)

@@ -32,7 +32,7 @@ def read_text(spark: SparkSession, source: TableSource, resolved: Resolved) -> R
         if planned is None:
             continue
         plan, notice = planned
-        path = spark_path(spark, file, len(plans))
+        path = spark_path(spark, file)
         plans[file_key(path)] = plan
         notices += [notice] if notice else []
         # Spark streams plain and gz lines; it would cut bz2 in the middle and cannot read the others.
