@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topicloom.kernels.jit import inline_kernel, kernel
+from topicloom.kernels.jit import kernel
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 
@@ -59,7 +59,7 @@ def _arrays(interest: Interest) -> tuple[NDArray[Any], ...]:
     )
 
 
-@inline_kernel
+@kernel
 def _count_shared(
     node_ptr: Array,
     node_topics: Array,
@@ -79,7 +79,7 @@ def _count_shared(
                 contribution[base[u] + topic_nodes[place]] += 1
 
 
-@inline_kernel
+@kernel
 def _members(slot: int, ring: Array, owner: Array, into: Array) -> int:
     """NODES[v][t] of the slot (v, t), written to `into`; gives back how many."""
     count = 0
@@ -92,7 +92,7 @@ def _members(slot: int, ring: Array, owner: Array, into: Array) -> int:
             return count
 
 
-@inline_kernel
+@kernel
 def _unite(a: int, b: int, size_a: int, size_b: int, ring: Array, label: Array) -> None:
     """002 Algorithm 3, lines 12-14: one component from two; only the smaller is relabelled."""
     small, large = (a, b) if size_a < size_b else (b, a)
@@ -105,7 +105,7 @@ def _unite(a: int, b: int, size_a: int, size_b: int, ring: Array, label: Array) 
     ring[a], ring[b] = ring[b], ring[a]
 
 
-@inline_kernel
+@kernel
 def _row_of(pair: int, base: Array) -> int:
     """The smaller node of a pair number."""
     low, high = 0, len(base) - 1
@@ -200,7 +200,7 @@ def _gm(
             b += 1
 
 
-@inline_kernel
+@kernel
 def _link(pair: int, c: int, d: int, head: Array, after: Array, before: Array) -> None:
     """Put a pair at the front of EdgeContrib[c][d]."""
     follower = head[c, d]
@@ -210,7 +210,7 @@ def _link(pair: int, c: int, d: int, head: Array, after: Array, before: Array) -
     head[c, d] = pair
 
 
-@inline_kernel
+@kernel
 def _unlink(pair: int, c: int, d: int, head: Array, after: Array, before: Array) -> None:
     """Take a pair out of EdgeContrib[c][d]."""
     follower, leader = after[pair], before[pair]
@@ -222,7 +222,7 @@ def _unlink(pair: int, c: int, d: int, head: Array, after: Array, before: Array)
         head[c, d] = follower
 
 
-@inline_kernel
+@kernel
 def _raise_degree(
     v: int, base: Array, contribution: Array, degree: Array, head: Array, after: Array, before: Array
 ) -> None:

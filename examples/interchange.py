@@ -1,4 +1,4 @@
-"""In and out of other libraries: pandas, Arrow, scipy and networkx in; networkx, igraph, scipy, pandas out."""
+"""In from pandas, Arrow, scipy and networkx; out to networkx, igraph, scipy and pandas."""
 
 import networkx
 import pandas

@@ -7,10 +7,10 @@ from unittest.mock import patch
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive.greedy import naive_gm, naive_gm_m, naive_ring_pt, replay
-from strategies import interests
 
 import topicloom.builders.greedy as greedy
+from naive.greedy import naive_gm, naive_gm_m, naive_ring_pt, replay
+from strategies import interests
 from topicloom.builders.gm import choose_gm
 from topicloom.builders.gm_m import choose_gm_m
 from topicloom.builders.ring_pt import build_ring_pt

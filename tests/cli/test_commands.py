@@ -70,7 +70,11 @@ def test_build_writes_a_folder_to_the_letter(cli, table, tmp_path):
     assert code == 0
     assert summary.keys() >= BUILD_KEYS
     assert json.loads((out / "summary.json").read_text()) == summary
-    assert sorted(path.name for path in out.iterdir()) == ["edges.parquet", "interest.parquet", "summary.json"]
+    assert sorted(path.name for path in out.iterdir()) == [
+        "edges.parquet",
+        "interest.parquet",
+        "summary.json",
+    ]
     edges = pq.read_table(out / "edges.parquet")
     assert edges.schema.names == ["u", "v"]
     assert edges.to_pylist() == [{"u": "a", "v": "b"}, {"u": "b", "v": "c"}]
@@ -131,7 +135,12 @@ def test_verify_counts_rows_that_prove_nothing_and_strict_refuses_them(cli, tabl
     code, stdout, _ = cli("verify", table, edges, "--edges-no-header", "--json")
     found = json.loads(stdout)
     assert code == 0
-    assert (found["edges"], found["unknown_nodes"], found["self_loops"], found["duplicate_edges"]) == (2, 1, 1, 1)
+    assert (found["edges"], found["unknown_nodes"], found["self_loops"], found["duplicate_edges"]) == (
+        2,
+        1,
+        1,
+        1,
+    )
     code, _, stderr = cli("verify", table, edges, "--edges-no-header", "--strict")
     assert code == 2
     assert "stranger" in stderr

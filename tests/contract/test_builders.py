@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
+
 from naive.measures import topic_component_counts
 from strategies import interests
-
 from topicloom.builders.registry import BUILDERS, parse_parameters
 from topicloom.errors import UsageError
 from topicloom.model.interest import Interest

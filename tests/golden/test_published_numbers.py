@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from naive.instances import lemma_6_6
 
+from naive.instances import lemma_6_6
 from topicloom.builders.gm import build_gm
 from topicloom.builders.gm_m import build_gm_m
 from topicloom.builders.ring_pt import build_ring_pt

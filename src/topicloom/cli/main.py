@@ -13,6 +13,7 @@ from topicloom.errors import TopicloomError
 from topicloom.version import __version__
 
 DEBUG = "TOPICLOOM_DEBUG"
+INTERRUPTED = 130
 
 app = typer.Typer(
     name="topicloom",
@@ -55,9 +56,10 @@ def execute(arguments: list[str]) -> int:
         code = app(args=arguments, standalone_mode=False)
         return int(code) if isinstance(code, int) else 0
     except typer.Exit as leave:
-        return int(leave.exit_code)
+        # Typer turns Ctrl-C into this before we see it.
+        return int(leave.exit_code) if leave.exit_code != INTERRUPTED else _interrupted()
     except (KeyboardInterrupt, typer.Abort):
-        return _complain("interrupted; nothing half-written is left", 130)
+        return _interrupted()
     except TyperException as error:
         return _complain(_usage(error), 2)
     except TopicloomError as error:
@@ -74,6 +76,10 @@ def execute(arguments: list[str]) -> int:
         return _complain(
             f"internal error, {type(error).__name__}: {_first_line(error)}; {DEBUG}=1 shows more", 70
         )
+
+
+def _interrupted() -> int:
+    return _complain("interrupted; nothing half-written is left", INTERRUPTED)
 
 
 def _usage(error: TyperException) -> str:
