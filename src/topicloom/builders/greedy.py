@@ -45,8 +45,8 @@ from topicloom.model.interest import Interest
 from topicloom.model.progress import SILENT, Progress, check_stop
 
 NO_LIMIT = 2**30
-KEPT = 64  # pairs a row remembers: more memory, fewer scans
-JOINT_SCAN = 256  # from so many rows on it pays to prepare the inverted lists
+KEPT = 128  # pairs a row remembers: more memory, fewer scans
+JOINT_SCAN = 128  # from so many rows on it pays to prepare the inverted lists
 TURNS = 100_000  # rows looked at before the user may stop us
 
 LinkTwins = Callable[[Units, Ints, int], NDArray[np.int32]]

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import msgspec
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -100,9 +101,18 @@ class Bars:
 
 def table(title: str | None, columns: list[tuple[str, str]], rows: list[list[str]]) -> Table:
     """A plain table: columns are (heading, "left" or "right")."""
-    drawn = Table(title=title, title_justify="left", header_style="bold", pad_edge=False)
+    drawn = Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        header_style="",
+        box=SIMPLE_HEAD,
+        padding=(0, 0, 0, 1),
+    )
     for heading, side in columns:
-        drawn.add_column(heading, justify="right" if side == "right" else "left", no_wrap=side == "right")
+        drawn.add_column(
+            heading, justify="right" if side == "right" else "left", no_wrap=side == "right", vertical="top"
+        )
     for row in rows:
         drawn.add_row(*row)
     return drawn

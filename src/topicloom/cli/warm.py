@@ -14,7 +14,7 @@ def warm(output: OutputOptions) -> None:
     screen = output.screen()
     with screen.working() as progress:
         seconds = warm_kernels(progress=progress)
-    screen.show(f"kernels ready in {seconds:.1f} s")
+    screen.say(f"kernels ready in {seconds:.1f} s")
     screen.emit({"seconds": {"total": seconds}})
 
 

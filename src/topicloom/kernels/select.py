@@ -27,7 +27,7 @@ from topicloom.kernels.units import (
 LEVEL_DONE, NEEDS_SCAN, PAUSED = 0, 1, 2
 """Why `choose` came back: nothing of the wanted contribution is left; many rows need a scan; look around."""
 
-INLINE_SCANS = 64  # so many single rows are renewed on the way before a joint scan is asked for
+INLINE_SCANS = 16  # so many single rows are renewed on the way before a joint scan is asked for
 
 
 class Heap(NamedTuple):
