@@ -106,6 +106,18 @@ def test_a_large_file_cut_by_spark_loses_nothing_and_has_one_header(
         spark.conf.set("spark.sql.files.maxPartitionBytes", before)
 
 
+@pytest.mark.parametrize("ending", ["", ".gz", ".zst"])
+def test_a_carriage_return_at_the_very_end_belongs_to_the_last_field(
+    spark: SparkSession, tmp_path: Path, ending: str
+) -> None:
+    """Only `\\r\\n` ends a line: without a newline behind it the last `\\r` is data."""
+    path = tmp_path / f"a.csv{ending}"
+    path.write_bytes(compressed(b"node,topic\r\na,x\r\nb,y\r", ending[1:]))
+    assert rows_of(read_table(spark, interest_source(path))) == Counter([("a", "x"), ("b", "y\r")])
+    path.write_bytes(compressed(b"node,topic\r\na,x\r\nb,y\r\n", ending[1:]))
+    assert rows_of(read_table(spark, interest_source(path))) == Counter([("a", "x"), ("b", "y")])
+
+
 def test_each_file_of_a_folder_has_its_own_header_and_width(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(b"topic,extra,node\nt1,,n1\nt2,x\n")
     (tmp_path / "b.csv").write_bytes(b"node,topic,role\nn2,t2,pub\nn3,t3,nobody\n")

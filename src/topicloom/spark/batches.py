@@ -31,6 +31,7 @@ from topicloom.spark.lines import (
     printable,
     read_json,
     read_line,
+    unended,
     without_line_end,
 )
 
@@ -108,7 +109,7 @@ def _cut_lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
     *whole, rest = rest.split(b"\n")
     yield from whole
     if rest:
-        yield rest
+        yield unended(rest)
 
 
 def _runs(files: pa.Array, starts: pa.Array) -> list[tuple[int, int]]:

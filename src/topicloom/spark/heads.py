@@ -7,6 +7,7 @@ files in any order, know every file's layout beforehand.
 from __future__ import annotations
 
 import io
+from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 _FIRST_LOOK = 1 << 20
 _ROWS_SEEN = 100
+_SMALL = 32 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,24 @@ def plan_file(
         notice = _notice(head, layout, source, file.shown)
     multiline = source.multiline and quote
     return FilePlan(file.shown, file.compression, layout, source.header, multiline), notice
+
+
+def ends_in_carriage_return(file: DataFile) -> bool:
+    """Is the last byte of a local file a `\\r`? Then it belongs to a field, and whoever cuts must know.
+
+    Looks through compressed files only while they are small; the rest are taken to end as files do.
+    """
+    if not file.path.startswith("/") or file.compression not in (None, "gz"):
+        return False
+    with suppress(OSError, BadCompression), Path(file.path).open("rb") as raw:
+        size = raw.seek(0, io.SEEK_END)
+        if file.compression is None:
+            raw.seek(max(size - 1, 0))
+            return raw.read() == b"\r"
+        raw.seek(0)
+        if size <= _SMALL:
+            return any(chunk.endswith(b"\r") for chunk in deque(decompressed(raw, "gz"), maxlen=1))
+    return False
 
 
 def choose_columns(columns: list[str] | None, count: int, source: TableSource, shown: str) -> tuple[int, int]:

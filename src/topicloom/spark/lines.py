@@ -1,7 +1,7 @@
 """What one line of a table means: pure functions on bytes, no Spark, no files.
 
 The rules, to the letter:
-- A line ends in `\\n` or `\\r\\n`; one `\\r` right before the end is dropped, any other belongs to its field.
+- A line ends in `\\n` or `\\r\\n`; the `\\r` right before a `\\n` is dropped, any other belongs to its field.
 - CSV quoting is RFC 4180: a field is either wholly quoted (a quote inside is doubled) or holds no quote.
 - The number of fields must be that of the file's header (or first row).
 - Identifiers are opaque: nothing is trimmed, folded or normalised, and none may be empty.
@@ -71,6 +71,15 @@ def without_line_end(line: bytes) -> bytes:
     b'a,b\\rc'
     """
     return line[:-1] if line.endswith(b"\r") else line
+
+
+def unended(line: bytes) -> bytes:
+    """The last line of a file that has no line end: a `\\r` there is its field's own, so it gets another.
+
+    >>> without_line_end(unended(b"a,b\\r"))
+    b'a,b\\r'
+    """
+    return line + b"\r" if line.endswith(b"\r") else line
 
 
 def printable(line: bytes) -> str:
@@ -254,7 +263,7 @@ def cut_records(data: bytes, separator: bytes) -> Iterator[bytes]:
     start = 0
     while start < len(data):
         end = _record_end(data, start, separator)
-        yield data[start:end]
+        yield data[start:end] if end < len(data) else unended(data[start:end])
         start = end + 1
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from topicloom.errors import InputError
 from topicloom.spark.batches import PARSED_DDL, file_key, parse_files, parse_lines
-from topicloom.spark.heads import FilePlan, plan_file
+from topicloom.spark.heads import FilePlan, ends_in_carriage_return, plan_file
 from topicloom.spark.raw import NO_PATTERNS, REJECT_COLUMNS, RawTable, spark_path
 from topicloom.spark.source import Resolved, TableSource
 
@@ -35,8 +35,10 @@ def read_text(spark: SparkSession, source: TableSource, resolved: Resolved) -> R
         path = spark_path(spark, file)
         plans[file_key(path)] = plan
         notices += [notice] if notice else []
-        # Spark streams plain and gz lines; it would cut bz2 in the middle and cannot read the others.
-        (by_lines if file.compression in (None, "gz") and not plan.multiline else whole).append(path)
+        # Spark streams plain and gz lines; it would cut bz2 in the middle and cannot read the others, and
+        # it does not tell whether the last line had an end.
+        streamed = file.compression in (None, "gz") and not plan.multiline
+        (by_lines if streamed and not ends_in_carriage_return(file) else whole).append(path)
     if not plans:
         raise InputError(f"{source.path} holds no {_one_row(source)}: it is empty")
     parts = [_lines_of(spark, by_lines, plans)] if by_lines else []
