@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from topicloom.builders.greedy import BOTH_STEPS, NO_LIMIT, Greedy
+from topicloom.builders.pace import Pace
 from topicloom.kernels.units import Ints
 from topicloom.model.build import Build
 from topicloom.model.interest import Interest
@@ -52,8 +53,9 @@ def choose_gm(
     for run in range(redundancy):
         used = tuple(np.concatenate([steps[side] for steps in runs]) for side in (0, 1)) if run else None
         degree = None if used is None else _degrees(used, interest.n_nodes)
-        with watch.phase("choose edges" if run == 0 else f"choose edges, run {run + 1}", total):
-            greedy = Greedy(interest, degree=degree, banned=used, threads=threads, progress=watch.progress)
+        with watch.phase("choose edges" if run == 0 else f"choose edges, run {run + 1}", 1.0):
+            pace = Pace(watch.progress, total, scan_share=0.2, bend=2.5)
+            greedy = Greedy(interest, degree=degree, banned=used, threads=threads, pace=pace)
             greedy.run(NO_LIMIT, BOTH_STEPS)
         runs.append(greedy.steps())
     u, v, contribution = (np.concatenate([steps[part] for steps in runs]) for part in range(3))

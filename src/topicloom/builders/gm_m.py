@@ -6,6 +6,7 @@ Guarantee: at most log(nodes x topics) times the optimal maximum degree (000, Le
 from __future__ import annotations
 
 from topicloom.builders.greedy import Greedy
+from topicloom.builders.pace import Pace
 from topicloom.kernels.twins import chain_twins, pair_twins
 from topicloom.kernels.units import Ints
 from topicloom.model.build import Build
@@ -40,8 +41,9 @@ def choose_gm_m(
 ) -> tuple[Ints, Ints, Ints]:
     """The edges in the order GM-M chooses them, with the contribution of each at its time."""
     total = interest.n_subscriptions - int((interest.topic_sizes() > 0).sum())
-    with watch.phase("choose edges", total):
-        greedy = Greedy(interest, threads=threads, progress=watch.progress)
+    with watch.phase("choose edges", 1.0):
+        pace = Pace(watch.progress, total, scan_share=0.1, bend=1.2)
+        greedy = Greedy(interest, threads=threads, pace=pace)
         # Pairs of twins are made in phase 1 and tied into paths in phase 2; three or more need both.
         limit = 1
         greedy.run(limit, (pair_twins,))

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from topicloom.builders.pace import Pace
 from topicloom.kernels.parallel import default_threads, for_slices
 from topicloom.kernels.rows import (
     Banned,
@@ -42,7 +43,7 @@ from topicloom.kernels.units import (
 )
 from topicloom.model.arrays import pointers
 from topicloom.model.interest import Interest
-from topicloom.model.progress import SILENT, Progress, check_stop
+from topicloom.model.progress import check_stop
 
 NO_LIMIT = 2**30
 KEPT = 128  # pairs a row remembers: more memory, fewer scans
@@ -66,7 +67,7 @@ class Greedy:
         degree: Ints | None = None,
         banned: Sequence[Ints] | None = None,
         threads: int | None = None,
-        progress: Progress = SILENT,
+        pace: Pace,
     ) -> None:
         fold = degree is None and banned is None
         classes = twin_classes(interest.node_ptr, interest.node_topics)
@@ -87,7 +88,8 @@ class Greedy:
         self.twin_units = np.flatnonzero(np.diff(self.units.member_ptr) > 1)
         self.twin_sizes = sizes[self.twin_units]
         self.threads = threads or default_threads()
-        self.progress = progress
+        self.pace = pace
+        pace.rows = max(n_units, 1)
 
     @property
     def open_joins(self) -> int:
@@ -115,7 +117,7 @@ class Greedy:
 
     def _choose(self, limit: int, least: int) -> None:
         while True:
-            check_stop(self.progress)
+            check_stop(self.pace)
             before = int(self.chosen.length[0])
             reason = choose(
                 self.units,
@@ -131,7 +133,7 @@ class Greedy:
                 self.counts,
                 self.mark,
             )
-            self.progress.advance(int(self.chosen.contribution[before : self.chosen.length[0]].sum()))
+            self.pace.joined(int(self.chosen.contribution[before : self.chosen.length[0]].sum()))
             if reason == LEVEL_DONE:
                 return
             if reason == NEEDS_SCAN:
@@ -150,9 +152,7 @@ class Greedy:
             kernel(*state, *lists, self.banned, limit, rows[start:stop], np.zeros_like(self.counts))
 
         slice_size = min(max(16, len(rows) // (self.threads * 16)), 1000)
-        for_slices(
-            scan, len(rows), slice_size=slice_size, threads=self.threads, progress=_Unseen(self.progress)
-        )
+        for_slices(scan, len(rows), slice_size=slice_size, threads=self.threads, progress=self.pace)
 
     def _link(self, twin_units: NDArray[np.int64], size: int, steps: Sequence[LinkTwins]) -> None:
         """Link the twins of these units, all with sets of `size`; edges in the order of the tie rule."""
@@ -165,23 +165,8 @@ class Greedy:
             self.chosen.u[start:stop], self.chosen.v[start:stop] = edges[:, 0], edges[:, 1]
             self.chosen.contribution[start:stop] = size
             self.chosen.length[0] = stop
-            self.progress.advance(len(edges) * size)
+            self.pace.joined(len(edges) * size)
         refresh_units(self.units, self.degrees)
-
-
-class _Unseen:
-    """Passes on stop requests but no advance: scans are not what the bar counts."""
-
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
-        self.now = progress.now
-        self.should_stop = progress.should_stop
-
-    def phase(self, name: str, total: float | None = None) -> None:
-        pass
-
-    def advance(self, amount: float = 1) -> None:
-        pass
 
 
 def _neighbor_lists(n_units: int, pairs: Sequence[Ints] | None) -> Banned:
