@@ -74,7 +74,7 @@ class Watched:
             stderr=write,
             env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
             start_new_session=True,
-            # A shell that runs us in the background makes us ignore Ctrl-C; the command must not inherit that.
+            # In the background of a shell we ignore Ctrl-C; the command must not inherit that.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         os.close(write)

@@ -23,10 +23,11 @@ TESTS = Path(__file__).parent
     ],
 )
 def test_kernels_without_compilation_pass_their_judges(judge):
+    command = [sys.executable, "-m", "pytest", "-x", "-W", "error::RuntimeWarning", "-k", "not spark"]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-x", "-W", "error::RuntimeWarning", "-k", "not spark", str(TESTS / judge)],
+        [*command, str(TESTS / judge)],
         env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
         capture_output=True,
         text=True,
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stdout[-3000:]

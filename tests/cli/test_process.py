@@ -64,7 +64,7 @@ def test_ctrl_c_ends_a_build_and_leaves_nothing(tmp_path, moment):
         stdout=subprocess.PIPE,
         env=os.environ | {"TTY_COMPATIBLE": "1", "COLUMNS": "100"},
         start_new_session=True,
-        # A shell that runs us in the background makes us ignore Ctrl-C; the command must not inherit that.
+        # In the background of a shell we ignore Ctrl-C; the command must not inherit that.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     shown = _wait_for(process, moment)

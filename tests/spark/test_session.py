@@ -62,7 +62,7 @@ def test_bundled_java_runs_real_jobs_silently_and_ctrl_c_ends_them(tmp_path: Pat
         env=environment,
         cwd=tmp_path,
         start_new_session=True,
-        # A shell that runs us in the background makes us ignore Ctrl-C; the command must not inherit that.
+        # In the background of a shell we ignore Ctrl-C; the command must not inherit that.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert process.stdout is not None

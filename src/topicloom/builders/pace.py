@@ -22,6 +22,7 @@ class Pace:
         self._total = max(total, 1)
         self._scan_share = scan_share
         self._bend = bend
+        self.rows = 1
         self._scanned = 0.0
         self._joined = 0
         self._shown = 0.0
@@ -32,8 +33,8 @@ class Pace:
         """Phases are the builder's affair, not the engine's."""
 
     def advance(self, amount: float = 1) -> None:
-        """So many of all rows have been scanned, as a share; later scans change nothing."""
-        self._scanned = min(self._scanned + amount, 1.0)
+        """So many of all `rows` have been scanned; scans after the first change nothing."""
+        self._scanned = min(self._scanned + amount / self.rows, 1.0)
         self._show()
 
     def joined(self, count: int) -> None:
@@ -44,9 +45,8 @@ class Pace:
 
     def _show(self) -> None:
         left = max(1.0 - self._joined / self._total, 0.0)
-        share = self._scan_share * self._scanned + (1.0 - self._scan_share) * (
-            1.0 - left ** (1.0 / self._bend)
-        )
+        chosen = 1.0 - left ** (1.0 / self._bend)
+        share = self._scan_share * self._scanned + (1.0 - self._scan_share) * chosen
         if share > self._shown:
             self._progress.advance(share - self._shown)
             self._shown = share
