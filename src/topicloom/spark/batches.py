@@ -91,7 +91,8 @@ def parse_files(plans: Plans, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.
 def _parse_file(content: pa.Buffer, plan: FilePlan) -> Iterator[pa.RecordBatch]:
     chunks = decompressed(io.BytesIO(content), plan.compression)
     if plan.multiline and isinstance(plan.layout, Layout):
-        records = cut_records(b"".join(chunks).removeprefix(BOM), plan.layout.separator)
+        whole = unended(b"".join(chunks).removeprefix(BOM))
+        records = cut_records(whole, plan.layout.separator)
     else:
         records = _cut_lines(chunks)
     if plan.header:

@@ -263,7 +263,7 @@ def cut_records(data: bytes, separator: bytes) -> Iterator[bytes]:
     start = 0
     while start < len(data):
         end = _record_end(data, start, separator)
-        yield data[start:end] if end < len(data) else unended(data[start:end])
+        yield data[start:end]
         start = end + 1
 
 
