@@ -74,7 +74,7 @@ def test_more_rows_than_a_joint_scan_needs():
     """With hundreds of rows and one pair remembered each, scans happen at every stage."""
     pairs = [(f"n{v:03}", f"t{(v * k + k * k) % 23:02}") for v in range(70) for k in range(1, 6)]
     interest = Interest.from_pairs(pairs)
-    with patch.multiple(greedy, KEPT=1, JOINT_SCAN=8, TURNS=10):
+    with patch.multiple(greedy, KEPT=1, JOINT_SCAN=8, SLICE_WORK=100.0):
         assert gm(interest) == naive_gm(interest)
         assert gm_m(interest) == naive_gm_m(interest)
 

@@ -27,7 +27,7 @@ VERIFY_KEYS = {
 MEASURE_KEYS = {
     "nodes", "topics", "subscriptions", "edges", "degree_max", "degree_avg", "topic_components",
     "topics_partitioned", "topic_connected", "degree_percentiles", "diameter_overlay", "diameter_topic_max",
-    "diameter_topic_avg", "topics_per_edge_avg", "filtering_cost",
+    "diameter_topic_avg", "topics_per_edge_avg", "filtering_cost", "duplicates", "rejected", "interest_digest",
 }  # fmt: skip
 INSPECT_KEYS = {
     "nodes", "topics", "subscriptions", "duplicates", "rejected", "subscription_size", "topics_single",

@@ -78,6 +78,36 @@ def test_an_old_table_is_replaced_whole(spark: SparkSession, workload: Workload,
     assert [path.name for path in tmp_path.iterdir()] == ["interest.parquet"]
 
 
+@pytest.mark.parametrize("name", ["a.parquet", "a.csv"])
+@pytest.mark.parametrize("address", [False, True])
+def test_a_folder_of_other_things_is_left_alone(
+    spark: SparkSession, workload: Workload, tmp_path: Path, name: str, address: bool
+) -> None:
+    """Whoever names the wrong folder must not lose what it holds."""
+    out = tmp_path / name
+    (out / "part-of-my-life").mkdir(parents=True)
+    with pytest.raises(InputError, match=f"OUT .*{name}.* holds part-of-my-life"):
+        generate_table(spark, workload, out.as_uri() if address else str(out))
+    (out / "part-of-my-life").rmdir()
+    (out / "thesis.txt").write_text("years of work")
+    (out / "part-0.parquet").write_text("")
+    with pytest.raises(InputError, match=f"OUT .*{name}.* holds thesis.txt"):
+        generate_table(spark, workload, out.as_uri() if address else str(out))
+    assert (out / "thesis.txt").read_text() == "years of work"
+    assert {path.name for path in out.iterdir()} == {"thesis.txt", "part-0.parquet"}
+
+
+def test_a_plain_file_of_that_name_is_replaced(
+    spark: SparkSession, workload: Workload, tmp_path: Path
+) -> None:
+    """An interest.parquet written by another program is one file."""
+    out = tmp_path / "interest.parquet"
+    out.write_text("old")
+    generate_table(spark, workload, str(out))
+    assert Interest.from_arrow(pq.read_table(out)) == generate_interest(workload)
+    assert [path.name for path in tmp_path.iterdir()] == ["interest.parquet"]
+
+
 def test_a_place_that_cannot_be_written_is_one_clear_sentence(workload: Workload, tmp_path: Path) -> None:
     """A file where a folder must be: no traceback, and nothing left behind."""
     (tmp_path / "file").write_text("x")

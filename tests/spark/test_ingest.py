@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import os
+import random
 from collections import Counter
 from collections.abc import Callable
 from decimal import Decimal
@@ -15,8 +17,9 @@ import pytest
 
 from naive.tables import Pair, as_csv, as_json, as_parquet, as_tsv, compressed
 from topicloom.errors import InputError
-from topicloom.spark.ingest import RawTable, read_table, write_rejects
-from topicloom.spark.source import edges_source, interest_source
+from topicloom.spark.heads import ends_in_carriage_return
+from topicloom.spark.ingest import RawTable, read_interest, read_table, write_rejects
+from topicloom.spark.source import DataFile, edges_source, interest_source
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -118,6 +121,45 @@ def test_a_carriage_return_at_the_very_end_belongs_to_the_last_field(
     assert rows_of(read_table(spark, interest_source(path))) == Counter([("a", "x"), ("b", "y")])
 
 
+def test_a_large_gz_is_not_unpacked_to_see_its_last_byte(tmp_path: Path) -> None:
+    """The look is made by the driver, one file after another: it must cost next to nothing."""
+    small, large = tmp_path / "small.gz", tmp_path / "large.gz"
+    small.write_bytes(gzip.compress(b"a,b\r"))
+    large.write_bytes(gzip.compress(random.Random(1).randbytes(1_200_000) + b"\r", 1))
+    assert ends_in_carriage_return(DataFile(str(small), "small.gz", "gz"))
+    assert not ends_in_carriage_return(DataFile(str(large), "large.gz", "gz"))
+
+
+def test_paths_with_dots_and_links_mean_what_the_system_means(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`link/..` is the parent of what the link points to, not the folder that holds the link."""
+    (tmp_path / "data" / "deep").mkdir(parents=True)
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "link").symlink_to(tmp_path / "data" / "deep")
+    (tmp_path / "data" / "a.csv").write_bytes(as_csv([("right", "x")]))
+    (tmp_path / "here" / "a.csv").write_bytes(as_csv([("wrong", "x")]))
+    (tmp_path / "data" / "deep" / "b.csv").write_bytes(as_csv([("deep", "x")]))
+    (tmp_path / "here" / "c.csv").symlink_to("../data/a.csv")
+    monkeypatch.chdir(tmp_path / "here")
+    for path, node in {
+        "../data/a.csv": "right",
+        "link/../a.csv": "right",
+        "link/b.csv": "deep",
+        "link": "deep",
+        "../here/link/": "deep",
+        "c.csv": "right",
+        "../here/../data/deep/../a.csv": "right",
+    }.items():
+        assert rows_of(read_table(spark, interest_source(path))) == Counter([(node, "x")]), path
+    monkeypatch.chdir(tmp_path / "data" / "deep")
+    assert rows_of(read_table(spark, interest_source("."))) == Counter([("deep", "x")])
+    os.mkdir("inner")
+    monkeypatch.chdir("inner")
+    with pytest.raises(InputError, match="another folder, inner"):
+        read_table(spark, interest_source(".."))
+
+
 def test_each_file_of_a_folder_has_its_own_header_and_width(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(b"topic,extra,node\nt1,,n1\nt2,x\n")
     (tmp_path / "b.csv").write_bytes(b"node,topic,role\nn2,t2,pub\nn3,t3,nobody\n")
@@ -167,6 +209,40 @@ def test_without_header_the_first_row_counts_and_gives_the_width(spark: SparkSes
     assert [row for _, row, _ in rejects_of(table)] == ["c,d,e"]
     assert rows_of(table) == Counter([("a", "b"), ("f", "g"), ("a", "b")])
     assert table.notice is None
+
+
+@pytest.mark.parametrize(
+    ("data", "good", "bad"),
+    [
+        (b"\xff,x\na,x\nb,x\n", 2, ["\\xff,x"]),
+        (b'"q"x,x\na,x\nb,x\n', 2, ['"q"x,x']),
+        (b"\n\na,x,1\nb,x\n", 1, ["", "", "b,x"]),
+        (b'"never\n"closed\n', 0, ['"closed', '"never']),
+    ],
+    ids=["not UTF-8", "quoting", "empty rows", "no row can be split"],
+)
+def test_without_header_a_bad_first_row_costs_no_more_than_itself(
+    spark: SparkSession, tmp_path: Path, data: bytes, good: int, bad: list[str]
+) -> None:
+    (tmp_path / "a.csv").write_bytes(data)
+    table = read_table(spark, interest_source(tmp_path / "a.csv", header=False))
+    assert [row for _, row, _ in rejects_of(table)] == bad
+    assert rows_of(table).total() == good
+
+
+def test_every_strange_header_row_is_shown_with_its_file(spark: SparkSession, tmp_path: Path) -> None:
+    """A file without a header among files with one would lose its first row in silence."""
+    (tmp_path / "0.csv").write_bytes(b"user,genre\nbob,x\n")
+    (tmp_path / "1.csv").write_bytes(b"alice,x\nbob,y\n")
+    (tmp_path / "2.csv").write_bytes(b"user,genre\nbob,z\n")
+    (tmp_path / "3.csv").write_bytes(b"node,topic\nbob,z\n")
+    table = read_table(spark, interest_source(tmp_path))
+    first, second = (table.notice or "").split("\n")
+    assert first.startswith(f"{tmp_path}/0.csv: the first row was taken as a header: user,genre (")
+    assert first.endswith("the same goes for 1 more file")
+    assert second.startswith(f"{tmp_path}/1.csv: the first row was taken as a header: alice,x (")
+    assert second.endswith("give --no-header")
+    table.release()
 
 
 def test_a_header_of_other_names_gives_a_notice(spark: SparkSession, tmp_path: Path) -> None:
@@ -234,6 +310,52 @@ def test_parquet_numbers_become_digits_and_bad_rows_are_kept(spark: SparkSession
         assert sum(part in reason for reason in reasons) == 1
     assert len(reasons) == 4
     assert {file for file, _, _ in rejects_of(table)} == {str(path)}
+
+
+def test_a_missing_role_or_rate_is_no_fault_and_survives_a_build(spark: SparkSession, tmp_path: Path) -> None:
+    """What a build writes must be readable again: missing rates are null there, or NaN."""
+    nan = float("nan")
+    rows = {
+        "node": ["a", "b", "c", "d"],
+        "topic": ["x", "x", "x", "y"],
+        "role": ["pub", None, "both", None],
+        "rate": pa.array([1.5, None, nan, 0.0]),
+    }
+    pq.write_table(pa.table(rows), tmp_path / "0.parquet")
+    read = read_interest(spark, interest_source(tmp_path / "0.parquet"))
+    assert (read.encoded.rejected, read.encoded.n_subscriptions) == (0, 4)
+    interest = read.encoded.to_interest()
+    assert interest.roles is not None and interest.rates is not None
+    assert interest.roles.tolist() == [1, 0, 2, 0]
+    assert [str(rate) for rate in interest.rates] == ["1.5", "nan", "nan", "0.0"]
+    pq.write_table(interest.to_arrow(), tmp_path / "1.parquet")
+    again = read_interest(spark, interest_source(tmp_path / "1.parquet"))
+    assert (again.encoded.rejected, again.encoded.digest) == (0, read.encoded.digest)
+    assert again.encoded.to_interest().to_arrow().equals(interest.to_arrow())
+    wrong = pa.table({"node": ["a", "b"], "topic": ["x", "x"], "role": ["", None], "rate": [None, "NaN"]})
+    pq.write_table(wrong, tmp_path / "2.parquet")
+    reasons = [
+        reason for _, _, reason in rejects_of(read_table(spark, interest_source(tmp_path / "2.parquet")))
+    ]
+    assert sorted(reasons) == ["the rate 'NaN' is not a finite number of at least 0", "the role is empty"]
+
+
+def test_a_rate_in_one_file_of_a_folder_survives_a_build(spark: SparkSession, tmp_path: Path) -> None:
+    """The other file's rows have no rate; that must not make the build unreadable."""
+    for folder, writer in (("csv", as_csv), ("parquet", None)):
+        place = tmp_path / folder
+        place.mkdir()
+        if writer is not None:
+            (place / "0.csv").write_bytes(writer([("a", "x")]))
+            (place / "1.csv").write_bytes(b"node,topic,rate\nb,x,2\n")
+        else:
+            as_parquet([("a", "x")], place / "0.parquet")
+            pq.write_table(pa.table({"node": ["b"], "topic": ["x"], "rate": [2.0]}), place / "1.parquet")
+        read = read_interest(spark, interest_source(place))
+        assert read.encoded.rejected == 0
+        pq.write_table(read.encoded.to_interest().to_arrow(), tmp_path / "built.parquet")
+        again = read_interest(spark, interest_source(tmp_path / "built.parquet"))
+        assert (again.encoded.rejected, again.encoded.digest) == (0, read.encoded.digest)
 
 
 def test_parquet_strings_that_are_empty_or_not_utf8_are_refused(spark: SparkSession, tmp_path: Path) -> None:

@@ -155,6 +155,13 @@ def test_a_key_written_twice_matters_only_where_it_is_used() -> None:
     assert read_json(b'{"node": "a", "topic": "t", "z": 1, "z": 2}', KEYS) == Row("a", "t")
 
 
+def test_null_as_role_or_rate_of_json_means_that_there_is_none() -> None:
+    line = b'{"node": "a", "topic": "t", "role": null, "rate": null}'
+    assert read_json(line, Keys("node", "topic")) == Row("a", "t")
+    with pytest.raises(BadRow, match="twice"):
+        read_json(b'{"node": "a", "topic": "t", "role": "sub", "role": null}', Keys("node", "topic"))
+
+
 def test_role_and_rate_of_json() -> None:
     line = b'{"node": "a", "topic": "t", "role": "both", "rate": 1e1}'
     assert read_json(line, KEYS) == Row("a", "t", "both", 10.0)

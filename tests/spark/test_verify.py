@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from naive.connectivity import verdict as naive_verdict
 from topicloom.errors import Interrupted, UsageError
-from topicloom.files.witnesses import write_witnesses
+from topicloom.files.witnesses import check_witness_file, write_witnesses
 from topicloom.measures.connectivity import check_overlay
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
@@ -255,24 +255,49 @@ def test_the_limit_decides_the_way(spark: SparkSession, tmp_path: Path) -> None:
     assert ways == ["broadcast", "bucketed"]
 
 
+def test_long_identifiers_count_against_the_limit(spark: SparkSession, tmp_path: Path) -> None:
+    """The names travel to the driver as they are: few rows of long names can be too much for it."""
+    short, long = [("a", "x"), ("b", "x")], [("a" * 100, "é" * 50), ("b" * 100, "é" * 50)]
+    ways = [judge(spark, pairs, [], tmp_path, "auto", broadcast_bytes=400).path for pairs in (short, long)]
+    assert ways == ["broadcast", "bucketed"]
+    assert judge(spark, [], [], tmp_path, "auto", broadcast_bytes=0).path == "broadcast"
+
+
 def test_unusable_options_are_refused_before_any_work(spark: SparkSession, tmp_path: Path) -> None:
     """Minutes of work must not end in a file that cannot be written."""
     with pytest.raises(UsageError, match="--all"):
         judge(spark, [("a", "x")], [], tmp_path, "auto", witnesses_file=tmp_path / "all.xls")
+    (tmp_path / "all.json").mkdir()
+    with pytest.raises(UsageError, match="all.json' is a folder"):
+        check_witness_file(tmp_path / "all.json")
     with pytest.raises(UsageError, match="broadcast, bucketed"):
         judge(spark, [("a", "x")], [], tmp_path, "sideways")
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_stop_request_is_honoured(spark: SparkSession, tmp_path: Path, way: str) -> None:
-    """Ctrl-C during a long proof."""
+    """Ctrl-C in the middle of a long proof: the first phase is done, no other begins."""
 
     class Stopping(Silent):
-        def should_stop(self) -> bool:
-            return True
+        def __init__(self) -> None:
+            super().__init__()
+            self.phases: list[str] = []
+            self.done = 0.0
 
+        def phase(self, name: str, total: float | None = None) -> None:
+            self.phases.append(name)
+
+        def advance(self, amount: float = 1) -> None:
+            self.done += amount
+
+        def should_stop(self) -> bool:
+            return self.done >= 1
+
+    progress = Stopping()
     with pytest.raises(Interrupted):
-        judge(spark, [("a", "x")], [], tmp_path, way, progress=Stopping())
+        judge(spark, [("a", "x")], [], tmp_path, way, progress=progress)
+    assert progress.phases == ["verify: read interest" if way == "broadcast" else "verify: topics"]
+    assert progress.done == pytest.approx(1)
 
 
 def test_memory_says_the_same_as_spark(spark: SparkSession, tmp_path: Path) -> None:

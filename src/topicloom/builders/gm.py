@@ -58,6 +58,8 @@ def choose_gm(
             greedy = Greedy(interest, degree=degree, banned=used, threads=threads, pace=pace)
             greedy.run(NO_LIMIT, BOTH_STEPS)
         runs.append(greedy.steps())
+        if len(runs[-1][0]) == 0:
+            break  # no pair is left that joins anything
     u, v, contribution = (np.concatenate([steps[part] for steps in runs]) for part in range(3))
     return u, v, contribution
 

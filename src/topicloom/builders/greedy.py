@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topicloom.builders.pace import Pace
-from topicloom.kernels.parallel import default_threads, for_slices
+from topicloom.kernels.parallel import cut_by_work, default_threads, for_bounds
 from topicloom.kernels.rows import (
     Banned,
     new_rows,
@@ -48,7 +48,8 @@ from topicloom.model.progress import check_stop
 NO_LIMIT = 2**30
 KEPT = 128  # pairs a row remembers: more memory, fewer scans
 JOINT_SCAN = 128  # from so many rows on it pays to prepare the inverted lists
-TURNS = 100_000  # rows looked at before the user may stop us
+SLICE_WORK = 1e8  # list entries that one scan call reads, and topics that one choice call compares, before
+# the user may stop us: a fraction of a second each
 
 LinkTwins = Callable[[Units, Ints, int], NDArray[np.int32]]
 
@@ -84,6 +85,8 @@ class Greedy:
         self.chosen = new_chosen(interest.n_subscriptions + 1)
         self.largest_set = int(sizes.max()) if n_units else 0
         self.counts = scratch_counts(n_units, self.largest_set)
+        self.row_work = _row_work(self.units)
+        self.turns = int(np.clip(SLICE_WORK / (KEPT * max(sizes.mean(), 1)), 100, 100_000)) if n_units else 1
         self.mark = np.full(interest.n_topics, -1, np.int32)
         self.twin_units = np.flatnonzero(np.diff(self.units.member_ptr) > 1)
         self.twin_sizes = sizes[self.twin_units]
@@ -129,7 +132,7 @@ class Greedy:
                 self.chosen,
                 limit,
                 least,
-                TURNS,
+                self.turns,
                 self.counts,
                 self.mark,
             )
@@ -151,8 +154,8 @@ class Greedy:
         def scan(start: int, stop: int) -> None:
             kernel(*state, *lists, self.banned, limit, rows[start:stop], np.zeros_like(self.counts))
 
-        slice_size = min(max(16, len(rows) // (self.threads * 16)), 1000)
-        for_slices(scan, len(rows), slice_size=slice_size, threads=self.threads, progress=self.pace)
+        bounds = cut_by_work(self.row_work[rows], most=SLICE_WORK, slices=16 * self.threads)
+        for_bounds(scan, bounds, threads=self.threads, progress=self.pace)
 
     def _link(self, twin_units: NDArray[np.int64], size: int, steps: Sequence[LinkTwins]) -> None:
         """Link the twins of these units, all with sets of `size`; edges in the order of the tie rule."""
@@ -167,6 +170,13 @@ class Greedy:
             self.chosen.length[0] = stop
             self.pace.joined(len(edges) * size)
         refresh_units(self.units, self.degrees)
+
+
+def _row_work(units: Units) -> NDArray[np.float64]:
+    """For each unit how many list entries a scan of its row reads at most, and the sweep over all units."""
+    lengths = np.diff(units.place_ptr)[units.slot_topic]
+    sums = np.concatenate(([0.0], np.cumsum(lengths, dtype=np.float64)))
+    return sums[units.slot_ptr[1:]] - sums[units.slot_ptr[:-1]] + len(units.twin_class) / 8
 
 
 def _neighbor_lists(n_units: int, pairs: Sequence[Ints] | None) -> Banned:

@@ -22,6 +22,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.table import Table
+from rich.text import Text
 
 
 class Screen:
@@ -30,20 +31,21 @@ class Screen:
     def __init__(self, *, quiet: bool = False, json: bool = False) -> None:
         self.quiet = quiet
         self.json = json
-        self.err = Console(stderr=True, highlight=False, soft_wrap=True)
-        self.out = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
-        self.started = time.monotonic()
+        # Identifiers are opaque: `[red]` and `:smile:` in one are text, not orders to the terminal.
+        plain: dict[str, Any] = {"highlight": False, "markup": False, "emoji": False}
+        self.err = Console(stderr=True, soft_wrap=True, **plain)
+        self.out = Console(soft_wrap=not sys.stdout.isatty(), **plain)
 
     def say(self, text: str, *, always: bool = False) -> None:
         """A message on stderr; `always` even when quiet."""
         if always or not self.quiet:
-            self.err.print(text, markup=False)
+            self.err.print(text)
 
     def show(self, *parts: Any) -> None:
         """Results for people on stdout; nothing when JSON was asked for."""
         if not self.json:
             for part in parts:
-                self.out.print(part, markup=False) if isinstance(part, str) else self.out.print(part)
+                self.out.print(part)
 
     def emit(self, content: Mapping[str, Any]) -> None:
         """The one JSON object on stdout, if JSON was asked for."""
@@ -114,5 +116,5 @@ def table(title: str | None, columns: list[tuple[str, str]], rows: list[list[str
             heading, justify="right" if side == "right" else "left", no_wrap=side == "right", vertical="top"
         )
     for row in rows:
-        drawn.add_row(*row)
+        drawn.add_row(*map(Text, row))
     return drawn

@@ -10,7 +10,7 @@ import typer
 from topicloom.cli.groups import with_groups
 from topicloom.cli.options import OutputOptions, Seed, SparkOptions, notices
 from topicloom.cli.tables import comparison_table
-from topicloom.jobs.demo import DemoResult, run_demo
+from topicloom.jobs.demo import TABLE, DemoResult, run_demo
 
 PLOT = "degrees.png"
 
@@ -44,13 +44,13 @@ def demo(
         "message ever crosses a node that does not. gm needs the fewest connections, gm-m has the lowest",
         "peak; a ring per topic is what one would do without thinking.",
         "",
-        f"table     {out / 'rss-2000.csv'}",
+        f"table     {out / TABLE}",
         *(f"builds    {result.folder}/{{{','.join(_names(result))}}}" for result in results),
         f"plot      {out / PLOT}",
         f"took      {seconds:.0f} s",
         "",
         "Try next:",
-        f"  topicloom inspect {out / 'rss-2000.csv'}",
+        f"  topicloom inspect {out / TABLE}",
         f"  topicloom measure {out / 'rss' / 'gm'} {out / 'rss' / 'gm'}",
         "  topicloom build YOUR_TABLE.csv --algorithm gm-m --out my-overlay",
     )

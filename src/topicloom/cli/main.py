@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Annotated
 
 import typer
 from typer.exceptions import TyperException
@@ -32,11 +33,11 @@ for module in (generate, inspect, build, verify, measure, compare, demo, warm):
     module.register(app)
 
 
-@app.callback(invoke_without_command=False)
+@app.callback()
 def _main(
-    version: bool = typer.Option(False, "--version", is_eager=True, help="Print the version and exit."),
+    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
 ) -> None:
-    pass
+    """Only carries the help text of `--version`, which `run` answers itself."""
 
 
 def run(arguments: list[str] | None = None) -> None:
@@ -47,7 +48,20 @@ def run(arguments: list[str] | None = None) -> None:
     if arguments[:1] == ["--version"]:
         print(f"topicloom {__version__}")
         sys.exit(0)
-    sys.exit(execute(arguments))
+    code = execute(arguments)
+    if code == INTERRUPTED:
+        _leave_at_once(code)
+    sys.exit(code)
+
+
+def _leave_at_once(code: int) -> None:
+    """End without waiting for kernels that still run in other threads: nobody wants their results."""
+    session = sys.modules.get("topicloom.spark.session")
+    if session is not None:
+        session.stop_session()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def execute(arguments: list[str]) -> int:
@@ -73,9 +87,8 @@ def execute(arguments: list[str]) -> int:
     except Exception as error:
         if DEBUG in os.environ:
             raise
-        return _complain(
-            f"internal error, {type(error).__name__}: {_first_line(error)}; {DEBUG}=1 shows more", 70
-        )
+        what = "" if isinstance(error, OSError) else f"internal error, {type(error).__name__}: "
+        return _complain(f"{what}{_first_line(error)}; {DEBUG}=1 shows more", 2)
 
 
 def _interrupted() -> int:

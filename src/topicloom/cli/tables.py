@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from rich.table import Table
@@ -12,33 +13,33 @@ from topicloom.cli.console import table
 
 def comparison_table(title: str, rows: list[dict[str, Any]]) -> Table:
     """One line per build: how many connections it needs, and whether it is proved."""
-    ring = next((row["edges"] for row in rows if row["algorithm"] == "ring-pt"), None)
-    columns = [
-        ("builder", "left"),
-        ("edges", "right"),
-        ("average\ndegree", "right"),
-        ("maximum\ndegree", "right"),
-        ("99% have\nat most", "right"),
-        ("seconds\nto build", "right"),
-        ("topic-\nconnected", "left"),
-    ]
-    if ring:
-        columns.insert(2, ("of ring\nper topic", "right"))
-    lines = []
-    for row in rows:
-        line = [
-            row["algorithm"],
-            f"{row['edges']:,}",
-            f"{row['degree_avg']:.2f}",
-            f"{row['degree_max']:,}",
-            f"{row['degree_percentiles']['99']:.0f}",
-            f"{row['seconds']['build']:.2f}",
-            "proved" if row["topic_connected"] else f"NO: {row['topics_partitioned']:,} topics split",
-        ]
-        if ring:
-            line.insert(2, f"{row['edges'] / ring:.0%}")
-        lines.append(line)
-    return table(title, columns, lines)
+    figures: dict[str, Callable[[dict[str, Any]], str]] = {
+        "builder": lambda row: row["algorithm"],
+        "edges": lambda row: f"{row['edges']:,}",
+        "of ring\nper topic": lambda row: f"{row['edges'] / ring:.0%}",
+        "average\ndegree": lambda row: f"{row['degree_avg']:.2f}",
+        "maximum\ndegree": lambda row: f"{row['degree_max']:,}",
+        "99% have\nat most": lambda row: f"{row['degree_percentiles']['99']:.0f}",
+        "seconds\nto build": lambda row: f"{row['seconds']['build']:.2f}",
+        "topics\nper edge": lambda row: f"{row['measures']['topics_per_edge_avg']:.1f}",
+        "hops in\na topic": lambda row: f"≤ {row['measures']['diameter_topic_max']}",
+        "topic-\nconnected": _proof,
+    }
+    ring = next((row["edges"] for row in rows if row["algorithm"] == "ring-pt"), 0)
+    measured = all("measures" in row for row in rows)
+    left_out = {"99% have\nat most", "seconds\nto build"}
+    if not measured:
+        left_out = {"topics\nper edge", "hops in\na topic"}
+    if not ring:
+        left_out.add("of ring\nper topic")
+    shown = {heading: figure for heading, figure in figures.items() if heading not in left_out}
+    words = ("builder", "topic-\nconnected")
+    columns = [(heading, "left" if heading in words else "right") for heading in shown]
+    return table(title, columns, [[figure(row) for figure in shown.values()] for row in rows])
+
+
+def _proof(row: dict[str, Any]) -> str:
+    return "proved" if row["topic_connected"] else f"NO: {row['topics_partitioned']:,} topics split"
 
 
 def builder_list() -> str:

@@ -18,29 +18,31 @@ def replacing(target: Path) -> Iterator[Path]:
     Works for files and for folders. The suffixes of the target are kept, so writers that look at them
     behave as they would for the target itself.
     """
-    target = Path(target)
+    shown, target = target, Path(target).absolute()
+    temporary = target.with_name(f".tmp-{os.getpid()}-{target.name}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot create folder {target.parent}: {error.strerror}") from error
-    temporary = target.with_name(f".tmp-{os.getpid()}-{target.name}")
-    _remove(temporary)
-    try:
-        yield temporary
-        _swap(temporary, target)
-    except OSError as error:
-        raise InputError(f"cannot write {target}: {error.strerror or error}") from error
-    finally:
         _remove(temporary)
+        try:
+            yield temporary
+            _swap(temporary, target)
+        finally:
+            _remove(temporary)
+    except OSError as error:
+        raise InputError(f"cannot write {shown}: {error.strerror or error}") from error
 
 
 def _swap(temporary: Path, target: Path) -> None:
     if target.is_dir() and not target.is_symlink():
-        # A folder cannot be renamed onto a full one: the old one steps aside, so one of them always exists.
+        # A folder cannot be renamed onto a full one: the old one steps aside for a moment.
         aside = target.with_name(f".old-{os.getpid()}-{target.name}")
         _remove(aside)
         target.rename(aside)
-        temporary.rename(target)
+        try:
+            temporary.rename(target)
+        except OSError:
+            aside.rename(target)
+            raise
         _remove(aside)
     else:
         temporary.replace(target)

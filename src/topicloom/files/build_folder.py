@@ -5,6 +5,7 @@ The layout is a promise to users (see docs/files.md); only this file writes or r
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from topicloom.model.build import Build
 from topicloom.model.overlay import Overlay
 
 FORMAT = 1
+CHARTS = (".png", ".svg", ".html")
 EDGES, INTEREST, SUMMARY, REJECTS = "edges.parquet", "interest.parquet", "summary.json", "rejects.parquet"
 
 
@@ -28,13 +30,32 @@ def is_build(path: Path) -> bool:
 
 def check_replaceable(out: Path) -> None:
     """Refuse to overwrite anything but an earlier result or an empty folder."""
-    if not out.exists():
-        return
-    if not out.is_dir():
-        raise InputError(f"--out {out} is a file; name a folder that does not exist yet")
-    if (out / SUMMARY).is_file() or not any(out.iterdir()):
-        return
-    raise InputError(f"--out {out} holds something else than an earlier result; name another folder")
+    try:
+        if out.absolute() == Path.cwd():
+            raise InputError(f"--out {out} is the current folder; name another one")
+        if not os.path.lexists(out):
+            return
+        if not out.is_dir():
+            raise InputError(f"--out {out} is a file; name a folder that does not exist yet")
+        if any(out.iterdir()) and not _is_ours(out):
+            raise InputError(f"--out {out} holds something else than an earlier result; name another folder")
+    except OSError as error:
+        raise InputError(f"cannot use --out {out}: {error.strerror}") from None
+
+
+def _is_ours(folder: Path) -> bool:
+    """Was everything in this folder written by an earlier run? A build, or a comparison of builds."""
+    try:
+        summary = msgspec.json.decode((folder / SUMMARY).read_bytes(), type=dict[str, Any])
+    except (OSError, msgspec.MsgspecError):
+        return False
+    if summary.get("format") != FORMAT:
+        return False
+    if summary.get("kind") == "build":
+        return {path.name for path in folder.iterdir()} <= {EDGES, INTEREST, SUMMARY, REJECTS}
+    return summary.get("kind") == "comparison" and all(
+        path.name == SUMMARY or path.suffix in CHARTS or _is_ours(path) for path in folder.iterdir()
+    )
 
 
 def write_table(table: pa.Table, path: Path) -> None:
@@ -56,7 +77,8 @@ def read_summary(folder: Path) -> dict[str, Any]:
         raise InputError(f"{folder} is not a build: cannot read {SUMMARY} ({error.strerror})") from None
     except msgspec.MsgspecError:
         raise InputError(f"{path} is not valid JSON; the build is damaged, make it again") from None
-    if summary.get("format") != FORMAT or summary.get("kind") != "build":
+    whole = {"interest_digest", "algorithm", "parameters", "seed", "seconds"} <= summary.keys()
+    if summary.get("format") != FORMAT or summary.get("kind") != "build" or not whole:
         raise InputError(f"{path} is not a build summary of format {FORMAT}; make the build again")
     return summary
 

@@ -8,15 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from topicloom.builders.registry import BUILDERS
+from topicloom.files.build_folder import check_replaceable, load_build
 from topicloom.files.samples import sample_path
 from topicloom.jobs.build import BuildRequest
-from topicloom.jobs.compare import compare_source
+from topicloom.jobs.compare import compare_loaded
 from topicloom.jobs.generate import generate_to
-from topicloom.jobs.inputs import Notice, SparkChoice, no_notice
+from topicloom.jobs.inputs import Notice, SparkChoice, load_interest, no_notice
+from topicloom.measures.summary import measure_overlay
 from topicloom.model.progress import SILENT, Progress
 from topicloom.spark.source import TableSource, interest_source
 
 NODES = 2_000
+TABLE = f"rss-{NODES}.csv"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +39,8 @@ def run_demo(
     notice: Notice = no_notice,
     progress: Progress = SILENT,
 ) -> Iterator[DemoResult]:
-    """Every builder on a generated workload and on the bundled PX4 table, one after the other."""
-    table = out / f"rss-{NODES}.csv"
+    """Every builder on a generated workload and on the bundled PX4 table: built, proved and measured."""
+    table = out / TABLE
     generate_to(
         str(table),
         nodes=NODES,
@@ -57,8 +60,15 @@ def run_demo(
         ),
     ]
     for title, name, source in workloads:
+        check_replaceable(out / name)
+        start = progress.now()
         requests = [BuildRequest.of(key, [], seed=seed) for key in BUILDERS]
-        comparison = compare_source(
-            source, requests, out=out / name, spark=spark, notice=notice, progress=progress
-        )
+        with spark.workspace() as work:
+            loaded = load_interest(source, spark=spark, work=work, notice=notice, progress=progress)
+            comparison = compare_loaded(
+                loaded, requests, out=out / name, spark=spark, start=start, progress=progress
+            )
+        for row in comparison["rows"]:
+            overlay = load_build(out / name / row["algorithm"]).overlay
+            row["measures"] = measure_overlay(loaded.interest, overlay, progress=progress)
         yield DemoResult(title, out / name, comparison)

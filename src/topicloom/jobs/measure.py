@@ -52,7 +52,13 @@ def measure_sources(
             edges, loaded, spark=spark, strict=strict, notice=notice, progress=progress
         )
     found = measure_overlay(loaded.interest, overlay, threads=threads, progress=progress)
-    return found | oddities | {"seconds": {"total": progress.now() - start}}
+    table = {
+        "duplicates": loaded.duplicates,
+        "rejected": loaded.rejected,
+        "interest_digest": loaded.digest,
+        "seconds": {"total": progress.now() - start},
+    }
+    return found | oddities | table
 
 
 def load_overlay(

@@ -6,11 +6,13 @@ from pathlib import Path
 
 from topicloom.errors import InputError
 from topicloom.files.build_folder import is_build
+from topicloom.files.witnesses import check_witness_file
 from topicloom.jobs.inputs import Notice, SparkChoice, check_agreement, no_notice, read_told
 from topicloom.model.progress import SILENT, Progress
 from topicloom.model.verdict import Verdict
 from topicloom.spark.encode import digest_rows, interest_rows
 from topicloom.spark.failures import spark_errors
+from topicloom.spark.raw import NO_PATTERNS
 from topicloom.spark.source import TableSource
 from topicloom.spark.verify import verify_tables
 
@@ -21,8 +23,8 @@ def judge(interest: Path, edges: Path, *, spark: SparkChoice, progress: Progress
     with spark.workspace() as work, spark_errors(str(edges)):
         return verify_tables(
             session,
-            session.read.parquet(str(interest.absolute())),
-            session.read.parquet(str(edges.absolute())),
+            session.read.option(*NO_PATTERNS).parquet(str(interest.absolute())),
+            session.read.option(*NO_PATTERNS).parquet(str(edges.absolute())),
             work_dir=work,
             progress=progress,
         )
@@ -40,6 +42,8 @@ def verify_sources(
     progress: Progress = SILENT,
 ) -> Verdict:
     """The verdict on two tables a user named; refused rows of either are told by `notice`."""
+    if all_witnesses is not None:
+        check_witness_file(all_witnesses)
     session = spark.session(progress)
     tables = [
         read_told(source, spark=spark, strict=strict, notice=notice, progress=progress)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topicloom.kernels.jit import kernel
+from topicloom.model.arrays import sealed
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
@@ -112,7 +113,7 @@ def _slots(node_topics: Any, next_slot: Any, out: Any) -> None:
 def node_slots(topic_ptr: Longs, node_topics: Ints) -> Ints:
     """For every subscription in node order, its slot in topic order."""
     out = np.empty(len(node_topics), dtype=np.int32)
-    _slots(_sealed(node_topics), np.array(topic_ptr[:-1], dtype=np.int64), out)
+    _slots(sealed(node_topics), np.array(topic_ptr[:-1], dtype=np.int64), out)
     return out
 
 
@@ -128,16 +129,16 @@ def join_edges(
     sizes = np.diff(node_ptr)
     most = int(min(len(parent), np.minimum(sizes[u], sizes[v]).sum())) if keep else 0
     out_a, out_b = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)
-    ends = _sealed(u), _sealed(v)
+    ends = sealed(u), sealed(v)
     found = _join_edges(
-        ends[0], ends[1], _sealed(node_ptr), _sealed(node_topics), _sealed(slots), parent, out_a, out_b
+        ends[0], ends[1], sealed(node_ptr), sealed(node_topics), sealed(slots), parent, out_a, out_b
     )
     return (out_a[:found], out_b[:found]) if keep else (out_a, out_b)
 
 
 def join_pairs(a: Ints, b: Ints, parent: Ints) -> None:
     """Join the slots a[i] and b[i]."""
-    _join_pairs(_sealed(a), _sealed(b), parent)
+    _join_pairs(sealed(a), sealed(b), parent)
 
 
 def settle(parent: Ints) -> Ints:
@@ -145,10 +146,3 @@ def settle(parent: Ints) -> Ints:
     sizes = np.zeros(len(parent), dtype=np.int32)
     _settle(parent, sizes)
     return sizes
-
-
-def _sealed(array: NDArray[Any]) -> NDArray[Any]:
-    """Read-only and contiguous whatever it was, so that each kernel is compiled once."""
-    view = np.ascontiguousarray(array).view()
-    view.setflags(write=False)
-    return view

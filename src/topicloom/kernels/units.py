@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topicloom.kernels.jit import kernel
-from topicloom.model.arrays import pointers
+from topicloom.model.arrays import pointers, sealed
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
@@ -87,7 +87,7 @@ def twin_classes(node_ptr: Longs, node_topics: Ints) -> Ints:
         sums = np.concatenate((np.zeros(1, np.uint64), np.cumsum(keys[node_topics], dtype=np.uint64)))
         hashes.append(sums[node_ptr[1:]] - sums[node_ptr[:-1]])
     order = np.lexsort((np.arange(n_nodes), hashes[1], hashes[0], np.diff(node_ptr))).astype(np.int64)
-    group = np.cumsum(~same_sets(order, node_ptr, node_topics)) - 1
+    group = np.cumsum(~same_sets(order, sealed(node_ptr), sealed(node_topics))) - 1
     # The order is stable, so the first node of each group is its smallest one.
     firsts = order[np.unique(group, return_index=True)[1]] if n_nodes else order
     rank = np.empty(len(firsts), dtype=np.int32)

@@ -65,7 +65,7 @@ def _structure(figures: Mapping[str, Any]) -> list[str]:
         )
     if figures["components"] > 1:
         lines.append(
-            f"The nodes fall into {figures['components']:,} groups that share no topic: the overlay will "
+            f"The nodes fall into {figures['components']:,} components that share no topic: the overlay will "
             "have at least as many components, and that is right."
         )
     if figures["topics_single"]:

@@ -23,7 +23,8 @@ from topicloom.kernels.distance import BATCH, longest_from_each, sweep, topic_di
 from topicloom.kernels.induced import induced_subgraph
 from topicloom.kernels.parallel import for_slices
 from topicloom.measures.components import overlay_parts
-from topicloom.measures.view import View, Weighed, for_topics, sealed
+from topicloom.measures.view import View, Weighed, for_topics
+from topicloom.model.arrays import sealed
 
 EXACT_WORK = 4_000_000
 """A topic with at most so many subscribers x edge ends is always measured exactly."""

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from topicloom.kernels.parallel import for_slices
 from topicloom.kernels.shared import shared_along_edges
 from topicloom.measures.degree import percentiles
-from topicloom.measures.view import View, sealed
+from topicloom.measures.view import View
+from topicloom.model.arrays import sealed
 
 SLICE = 50_000
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topicloom.kernels.steiner import filtering_costs
-from topicloom.measures.components import overlay_parts
+from topicloom.measures.components import overlay_parts, topic_components
 from topicloom.measures.view import View, for_topics
 
 
@@ -35,5 +35,9 @@ def topic_filtering_costs(view: View) -> NDArray[np.int64]:
     def work(topics: NDArray[np.int32]) -> None:
         filtering_costs(topics, view.topic_ptr, view.topic_nodes, view.pointers, view.neighbors, parts, costs)
 
-    for_topics(view, "filtering cost", work, view.interest.topic_sizes().astype(np.float64) + 1.0)
+    # A connected topic costs nothing, and most are: only the others are looked at.
+    partitioned = np.flatnonzero(topic_components(view) > 1)
+    for_topics(
+        view, "filtering cost", work, view.interest.topic_sizes().astype(np.float64) + 1.0, partitioned
+    )
     return costs

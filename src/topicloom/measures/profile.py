@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from topicloom.kernels.parallel import default_threads, for_slices
 from topicloom.kernels.shared import top_intersections
 from topicloom.measures.advice import advise
-from topicloom.measures.view import sealed
-from topicloom.model.arrays import sorted_distinct
+from topicloom.model.arrays import sealed, sorted_distinct
 from topicloom.model.interest import Interest
 from topicloom.model.progress import SILENT, Progress, check_stop
 from topicloom.model.seeds import generator

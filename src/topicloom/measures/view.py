@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from topicloom.errors import InputError
 from topicloom.kernels.parallel import default_threads, for_slices
+from topicloom.model.arrays import sealed
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.progress import SILENT, Progress
@@ -59,13 +60,6 @@ def view_of(
     )
 
 
-def sealed(array: NDArray[Any]) -> NDArray[Any]:
-    """The same array, read-only and contiguous whatever it was before."""
-    view = np.ascontiguousarray(array).view()
-    view.setflags(write=False)
-    return view
-
-
 class Weighed:
     """A progress for items of unequal weight: turns finished items into the work they stood for."""
 
@@ -94,11 +88,17 @@ MAX_SLICES = 512
 
 
 def for_topics(
-    view: View, name: str, work: Callable[[NDArray[np.int32]], Any], weights: NDArray[np.float64]
+    view: View,
+    name: str,
+    work: Callable[[NDArray[np.int32]], Any],
+    weights: NDArray[np.float64],
+    topics: NDArray[np.int64] | None = None,
 ) -> None:
-    """Run `work` over all topics, heaviest first, in parallel; `progress` moves by weight."""
+    """Run `work` over all (or the given) topics, heaviest first, in parallel; `progress` moves by weight."""
     order = np.argsort(-weights, kind="stable").astype(np.int32)
-    view.progress.phase(name, float(weights.sum()))
+    if topics is not None:
+        order = order[np.isin(order, topics)]
+    view.progress.phase(name, float(weights[order].sum()))
     for_slices(
         lambda start, stop: work(order[start:stop]),
         len(order),

@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from dataclasses import fields
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-A = TypeVar("A", bound=NDArray[Any])
+CHUNK_ROWS = 1_000_000
 
 
-def frozen(array: A) -> A:
-    """The same array, read-only from now on."""
-    array.setflags(write=False)
-    return array
+def freeze_fields(value: Any) -> None:
+    """Make every array of a dataclass read-only: values are shared, and kernels compile once for them."""
+    for field in fields(value):
+        array = getattr(value, field.name)
+        if isinstance(array, np.ndarray):
+            array.setflags(write=False)
+
+
+def sealed(array: NDArray[Any]) -> NDArray[Any]:
+    """A read-only, contiguous view whatever the array was, so that a kernel is compiled once."""
+    view = np.ascontiguousarray(array).view()
+    view.setflags(write=False)
+    return view
+
+
+def take_chunks(ids: pa.StringArray, codes: NDArray[Any]) -> pa.ChunkedArray:
+    """The identifiers of all codes, in chunks: one chunk of Arrow strings holds at most 2 GiB."""
+    starts = range(0, max(len(codes), 1), CHUNK_ROWS)
+    return pa.chunked_array([ids.take(pa.array(codes[start : start + CHUNK_ROWS])) for start in starts])
 
 
 def pointers(owners: NDArray[Any], n_owners: int) -> NDArray[np.int64]:

@@ -7,7 +7,7 @@ the binary order of the identifiers' UTF-8 bytes, so the same set of pairs alway
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from topicloom.errors import InputError
-from topicloom.model.arrays import frozen, pointers, sorted_distinct
+from topicloom.model.arrays import freeze_fields, pointers, sorted_distinct, take_chunks
 
 if TYPE_CHECKING:
     import networkx
@@ -78,6 +78,13 @@ class Interest:
         """The node of every subscription, in the order of `node_topics`."""
         return np.repeat(np.arange(self.n_nodes, dtype=np.int32), self.subscription_sizes())
 
+    def __post_init__(self) -> None:
+        freeze_fields(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Through the constructor: what arrives at another process is read-only there too.
+        return Interest, tuple(getattr(self, field.name) for field in fields(self))
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Interest):
             return NotImplemented
@@ -119,12 +126,12 @@ class Interest:
         return cls(
             node_ids=node_ids,
             topic_ids=topic_ids,
-            node_ptr=frozen(pointers(nodes, len(node_ids))),
-            node_topics=frozen(topics.astype(np.int32)),
-            topic_ptr=frozen(pointers(topics, len(topic_ids))),
-            topic_nodes=frozen(nodes[by_topic].astype(np.int32)),
-            roles=None if roles is None else frozen(roles.copy()),
-            rates=None if rates is None else frozen(rates.copy()),
+            node_ptr=pointers(nodes, len(node_ids)),
+            node_topics=topics.astype(np.int32),
+            topic_ptr=pointers(topics, len(topic_ids)),
+            topic_nodes=nodes[by_topic].astype(np.int32),
+            roles=None if roles is None else roles.copy(),
+            rates=None if rates is None else rates.copy(),
         )
 
     @classmethod
@@ -186,45 +193,39 @@ class Interest:
 
     @classmethod
     def from_networkx(cls, graph: networkx.Graph) -> Interest:
-        """From a bipartite graph whose nodes carry `bipartite=0` (nodes) or `bipartite=1` (topics)."""
+        """From a bipartite graph whose nodes carry `bipartite=0` (nodes) or `bipartite=1` (topics).
+
+        Graph nodes without edges stay as nodes without topics and topics without subscribers.
+        """
         sides = {name: data.get("bipartite") for name, data in graph.nodes(data=True)}
         wrong = next((name for name, side in sides.items() if side not in (0, 1)), None)
         if wrong is not None:
             raise InputError(f"graph node {wrong!r} has no bipartite=0 (node) or bipartite=1 (topic)")
-        same = next(((a, b) for a, b in graph.edges if sides[a] == sides[b]), None)
+        same = next(((a, b) for a, b in graph.edges() if sides[a] == sides[b]), None)
         if same is not None:
             raise InputError(f"graph edge {same!r} joins two of the same side: the graph is not bipartite")
-        pairs = [(a, b) if sides[a] == 0 else (b, a) for a, b in graph.edges]
-        return cls.from_pairs((str(node), str(topic)) for node, topic in pairs)
+        names = [[name for name, side in sides.items() if side == wanted] for wanted in (0, 1)]
+        places = [{name: place for place, name in enumerate(side)} for side in names]
+        node_ids, node_rank = _sorted_names([str(name) for name in names[0]], len(names[0]), "n")
+        topic_ids, topic_rank = _sorted_names([str(name) for name in names[1]], len(names[1]), "t")
+        ends = [(a, b) if sides[a] == 0 else (b, a) for a, b in graph.edges()]
+        nodes = node_rank[[places[0][node] for node, _ in ends]] if ends else np.zeros(0, np.int64)
+        topics = topic_rank[[places[1][topic] for _, topic in ends]] if ends else np.zeros(0, np.int64)
+        return cls._from_repeated(node_ids, topic_ids, nodes, topics)
 
     # --- ways out ----------------------------------------------------------------------------------
 
     def to_arrow(self) -> pa.Table:
         """The pairs as identifiers, sorted by node and then topic (UTF-8 bytes)."""
         columns = {
-            "node": self.node_ids.take(pa.array(self.pair_nodes())),
-            "topic": self.topic_ids.take(pa.array(self.node_topics)),
+            "node": take_chunks(self.node_ids, self.pair_nodes()),
+            "topic": take_chunks(self.topic_ids, self.node_topics),
         }
         if self.roles is not None:
-            columns["role"] = pa.array(ROLES).take(pa.array(self.roles))
+            columns["role"] = take_chunks(pa.array(ROLES), self.roles)
         if self.rates is not None:
-            columns["rate"] = pa.array(self.rates)
+            columns["rate"] = pa.chunked_array([pa.array(self.rates, from_pandas=True)])  # NaN: not known
         return pa.table(columns)
-
-    def restrict(self, nodes: NDArray[Any]) -> Interest:
-        """The interest of some nodes (numbers) alone; topics keep their numbers."""
-        nodes = np.sort(np.asarray(nodes, dtype=np.int64))
-        slots = np.isin(self.pair_nodes(), nodes)
-        renumber = np.full(self.n_nodes, -1, dtype=np.int64)
-        renumber[nodes] = np.arange(len(nodes))
-        return Interest.from_codes(
-            self.node_ids.take(pa.array(nodes)),
-            self.topic_ids,
-            renumber[self.pair_nodes()[slots]],
-            self.node_topics[slots],
-            None if self.roles is None else self.roles[slots],
-            None if self.rates is None else self.rates[slots],
-        )
 
 
 ROLES = ("sub", "pub", "both")

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from topicloom.errors import InputError
-from topicloom.model.arrays import frozen, pointers, sorted_distinct
+from topicloom.model.arrays import freeze_fields, pointers, sorted_distinct, take_chunks
 
 if TYPE_CHECKING:
     import igraph
@@ -36,6 +36,12 @@ class Overlay:
     u: Ints
     v: Ints
 
+    def __post_init__(self) -> None:
+        freeze_fields(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Overlay, (self.node_ids, self.u, self.v)
+
     @classmethod
     def from_edges(cls, node_ids: pa.StringArray, u: Iterable[int], v: Iterable[int]) -> Overlay:
         """Canonical edges from node numbers in any order; repeats count once, self-loops are refused."""
@@ -48,7 +54,7 @@ class Overlay:
             raise InputError(f"an edge names a node number outside 0..{len(node_ids) - 1}")
         keys = sorted_distinct(low * max(len(node_ids), 1) + high)
         low, high = np.divmod(keys, max(len(node_ids), 1))
-        return cls(node_ids, frozen(low.astype(np.int32)), frozen(high.astype(np.int32)))
+        return cls(node_ids, low.astype(np.int32), high.astype(np.int32))
 
     @classmethod
     def from_arrow(cls, node_ids: pa.StringArray, edges: pa.Table) -> Overlay:
@@ -101,9 +107,7 @@ class Overlay:
 
     def to_arrow(self) -> pa.Table:
         """Columns `u`, `v` of identifiers, u < v by UTF-8 bytes, sorted."""
-        return pa.table(
-            {"u": self.node_ids.take(pa.array(self.u)), "v": self.node_ids.take(pa.array(self.v))}
-        )
+        return pa.table({"u": take_chunks(self.node_ids, self.u), "v": take_chunks(self.node_ids, self.v)})
 
     def to_pandas(self) -> pandas.DataFrame:
         """The edge table as a pandas frame."""

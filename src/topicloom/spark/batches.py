@@ -17,12 +17,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from topicloom.errors import InputError
+from topicloom.model.interest import ROLES
 from topicloom.spark.compress import BadCompression, decompressed
 from topicloom.spark.heads import FilePlan
 from topicloom.spark.lines import (
     BOM,
     NUMBER,
-    ROLE_NAMES,
     BadRow,
     Keys,
     Layout,
@@ -180,7 +180,7 @@ def _extras(fields: pa.ListArray, layout: Layout) -> tuple[pa.Array, pa.Array, p
     good: pa.Array = pa.array(np.ones(len(fields), dtype=bool))
     if layout.role is not None:
         role = pc.list_element(fields, layout.role)
-        good = pc.is_in(role, value_set=pa.array(ROLE_NAMES))
+        good = pc.is_in(role, value_set=pa.array(ROLES))
     if layout.rate is not None:
         words = pc.list_element(fields, layout.rate)
         numbers = pc.match_substring_regex(words, pattern=NUMBER)

@@ -22,6 +22,7 @@ from topicloom.model.interest import ROLES, Interest
 from topicloom.model.progress import SILENT, Progress
 from topicloom.spark.failures import spark_errors
 from topicloom.spark.raw import RawTable, require_no_rejects, rows_were
+from topicloom.spark.source import address
 from topicloom.spark.watch import watched
 
 if TYPE_CHECKING:
@@ -140,24 +141,20 @@ class _Work:
         return f"{self.folder}/{name}"
 
     def load(self, name: str) -> DataFrame:
-        return self.spark.read.option("__globPaths__", "false").parquet(_address(self.path(name)))
+        return self.spark.read.option("__globPaths__", "false").parquet(address(self.path(name)))
 
     def run(self, phase: str, action: Callable[[], Any], stages: int = 1) -> Any:
         return watched(self.spark, action, progress=self.progress, phase=phase, stages=stages)
 
     def write(self, phase: str, frame: DataFrame, name: str, stages: int = 1) -> None:
-        target = _address(self.path(name))
+        target = address(self.path(name))
         self.run(phase, lambda: frame.write.mode("overwrite").parquet(target), stages)
 
     def drop(self, name: str) -> None:
         """Remove a table that was only a step on the way."""
         context: Any = self.spark.sparkContext
-        place = context._jvm.org.apache.hadoop.fs.Path(_address(self.path(name)))
+        place = context._jvm.org.apache.hadoop.fs.Path(address(self.path(name)))
         place.getFileSystem(context._jsc.hadoopConfiguration()).delete(place, True)
-
-
-def _address(path: str) -> str:
-    return path if ":/" in path else f"file://{Path(path).absolute()}"
 
 
 def _subscribers(rows: DataFrame) -> DataFrame:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from topicloom.errors import UsageError
+from topicloom.errors import InputError, UsageError
 from topicloom.files.atomic import replacing
 from topicloom.model.progress import SILENT, Progress
 from topicloom.spark.failures import spark_errors
+from topicloom.spark.source import address, is_address
 from topicloom.spark.watch import watched
 from topicloom.workloads.generate import Drawer, Workload
 from topicloom.workloads.text import SEPARATORS, write_text
@@ -34,7 +35,7 @@ def needs_spark(out: str) -> bool:
     suffix = Path(out).suffix.lower()
     if suffix not in (".parquet", *SEPARATORS):
         raise UsageError(f"OUT {out!r} has extension {suffix!r}; use .parquet, .csv or .tsv")
-    return suffix == ".parquet" or "://" in out
+    return suffix == ".parquet" or is_address(out)
 
 
 def generate_table(
@@ -48,19 +49,23 @@ def generate_table(
     """Write the workload to `out`, by its extension, whole or not at all; the number of rows.
 
     `spark` may be None where `needs_spark(out)` is False. An address such as `hdfs://...` is written by
-    Spark alone (a folder of part files for text too).
+    Spark alone (a folder of part files for text too). What `out` held before is replaced; a folder only if
+    it is such a table itself.
     """
+    _check_replaceable(spark, out)
     if not needs_spark(out):
         write_text(workload, Path(out), progress=progress)
         return Drawer.of(workload).n_subscriptions()
     if spark is None:
         raise UsageError(f"OUT {out!r} is written by Spark and no session was given; pass one")
     table = generate_frame(spark, workload, partitions=partitions)
-    if "://" in out:
+    if is_address(out):
         _write(spark, table, out, out, progress)
     else:
         with replacing(Path(out)) as temporary:
-            _write(spark, table, out, str(temporary.absolute()), progress)
+            _write(spark, table, out, address(temporary), progress)
+            if Path(out).is_file():
+                Path(out).unlink()  # a folder cannot be renamed onto a file
     return Drawer.of(workload).n_subscriptions()
 
 
@@ -81,6 +86,33 @@ def generate_frame(spark: SparkSession, workload: Workload, *, partitions: int |
         rows = workload.nodes * (workload.sizes.low + workload.sizes.high) // 2
         partitions = max(spark.sparkContext.defaultParallelism, -(-rows // FILE_ROWS))
     return spark.range(0, n_slices, 1, max(1, min(partitions, n_slices))).mapInArrow(draw, SCHEMA)
+
+
+def _check_replaceable(spark: SparkSession | None, out: str) -> None:
+    """Refuse to replace a folder that holds anything but a table's part files and what Spark puts there."""
+    for name, is_folder in sorted(_inside(spark, out)):
+        ours = name.startswith("part-") or name == "_SUCCESS" or (name[0] == "." and name.endswith(".crc"))
+        if is_folder or not ours:
+            raise InputError(
+                f"OUT {out!r} holds {name}, which is no part file of a table: name another place, or remove "
+                "the folder first"
+            )
+
+
+def _inside(spark: SparkSession | None, out: str) -> list[tuple[str, bool]]:
+    """Names in the folder `out`, each with whether it is a folder; empty if there is no such folder."""
+    if not is_address(out):
+        place = Path(out)
+        return [(entry.name, entry.is_dir()) for entry in place.iterdir()] if place.is_dir() else []
+    if spark is None:
+        return []
+    context: Any = spark.sparkContext
+    with spark_errors(out):
+        folder = context._jvm.org.apache.hadoop.fs.Path(out)
+        system = folder.getFileSystem(context._jsc.hadoopConfiguration())
+        if not system.exists(folder) or not system.getFileStatus(folder).isDirectory():
+            return []
+        return [(str(one.getPath().getName()), bool(one.isDirectory())) for one in system.listStatus(folder)]
 
 
 def _write(spark: SparkSession, table: DataFrame, out: str, target: str, progress: Progress) -> None:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _FIRST_LOOK = 1 << 20
 _ROWS_SEEN = 100
-_SMALL = 32 << 20
+_SMALL = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +51,16 @@ class FilePlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
-    """The first row of one file: as text, and cut into fields (or the keys of a JSON line)."""
+class Notice:
+    """What the user must know about one file's header: the row as it stands there, and the sentence."""
 
-    text: str
-    fields: list[str]
+    header: str
+    sentence: str
 
 
 def plan_file(
     spark: SparkSession, file: DataFile, source: TableSource, kind: str
-) -> tuple[FilePlan, str | None] | None:
+) -> tuple[FilePlan, Notice | None] | None:
     """How to read one text file and the notice about its header; None for a file without any row."""
     separator, quote = _rules(source, kind)
     rows = _first_rows(spark, file, separator if source.multiline and quote else None)
@@ -68,13 +68,13 @@ def plan_file(
         return None
     if kind == "json":
         return FilePlan(file.shown, file.compression, _json_layout(rows, source, file), header=False), None
-    head = _head(rows[0], file, separator, quote)
-    columns = head.fields if source.header else None
-    first, second = choose_columns(columns, len(head.fields), source, file.shown)
+    columns = _header(rows[0], file, separator, quote) if source.header else None
+    count = _width(rows, separator, quote) if columns is None else len(columns)
+    first, second = choose_columns(columns, count, source, file.shown)
     layout = Layout(
         separator,
         quote,
-        len(head.fields),
+        count,
         first,
         second,
         source.names,
@@ -83,7 +83,8 @@ def plan_file(
     )
     notice = None
     if columns is not None and {columns[first], columns[second]} != set(source.names):
-        notice = _notice(head, layout, source, file.shown)
+        used = (columns[first], columns[second])
+        notice = _notice(printable(rows[0]), used, source, file.shown)
     multiline = source.multiline and quote
     return FilePlan(file.shown, file.compression, layout, source.header, multiline), notice
 
@@ -91,7 +92,8 @@ def plan_file(
 def ends_in_carriage_return(file: DataFile) -> bool:
     """Is the last byte of a local file a `\\r`? Then it belongs to a field, and whoever cuts must know.
 
-    Looks through compressed files only while they are small; the rest are taken to end as files do.
+    The driver does this file by file, so it looks through small gz files only; larger ones, and files
+    behind an address, are taken to end as files do.
     """
     if not file.path.startswith("/") or file.compression not in (None, "gz"):
         return False
@@ -166,13 +168,13 @@ def _extra(columns: list[str] | None, name: str, source: TableSource, taken: Ite
     return None if position in taken else position
 
 
-def _notice(head: Head, layout: Layout, source: TableSource, shown: str) -> str:
-    first, second = head.fields[layout.first], head.fields[layout.second]
-    used = f"{first!r} as {source.names[0]}, {second!r} as {source.names[1]}"
-    return (
-        f"{shown}: the first row was taken as a header: {head.text} (columns used: {used}); "
+def _notice(header: str, columns: tuple[str, str], source: TableSource, shown: str) -> Notice:
+    used = ", ".join(f"{column!r} as {name}" for column, name in zip(columns, source.names, strict=True))
+    sentence = (
+        f"{shown}: the first row was taken as a header: {header} (columns used: {used}); "
         f"if it is data, give {source.options.no_header}"
     )
+    return Notice(header, sentence)
 
 
 def _rules(source: TableSource, kind: str) -> tuple[bytes, bool]:
@@ -195,13 +197,21 @@ def _json_layout(rows: list[bytes], source: TableSource, file: DataFile) -> Keys
     return Keys(columns[first], columns[second], source.extras)
 
 
-def _head(line: bytes, file: DataFile, separator: bytes, quote: bool) -> Head:
+def _header(line: bytes, file: DataFile, separator: bytes, quote: bool) -> list[str]:
     try:
-        fields = [field.decode() for field in split_fields(line, separator, quote)]
+        return [field.decode() for field in split_fields(line, separator, quote)]
     except (BadRow, UnicodeDecodeError) as error:
         reason = error if isinstance(error, BadRow) else "it is not valid UTF-8"
         raise InputError(f"the first row of {file.shown} cannot be used: {reason}") from None
-    return Head(printable(line), fields)
+
+
+def _width(rows: list[bytes], separator: bytes, quote: bool) -> int:
+    """How many fields the rows of a file without header have: as many as the first that can be split."""
+    for row in rows:
+        with suppress(BadRow):
+            if row:
+                return len(split_fields(row, separator, quote))
+    return 2  # none can: whatever is said here, they will all be among the rejects
 
 
 # --- the first row, wherever the file lies ---------------------------------------------------------------

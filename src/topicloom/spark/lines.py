@@ -6,7 +6,7 @@ The rules, to the letter:
 - The number of fields must be that of the file's header (or first row).
 - Identifiers are opaque: nothing is trimmed, folded or normalised, and none may be empty.
 - A JSON line is one object; a number keeps the text it was written with. A key that occurs twice is
-  ambiguous, so the row is refused.
+  ambiguous, so the row is refused. A role or rate that is null is one that is not there.
 Whatever breaks a rule raises `BadRow` with the reason; the caller keeps the row among the rejects.
 """
 
@@ -19,8 +19,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from topicloom.model.interest import ROLES
+
 BOM = b"\xef\xbb\xbf"
-ROLE_NAMES = ("sub", "pub", "both")
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 
 _NUMBER = re.compile(NUMBER)
@@ -168,8 +169,8 @@ def read_json(line: bytes, keys: Keys) -> Row:
     return Row(
         _json_field(record, keys.first),
         _json_field(record, keys.second),
-        read_role(_json_field(record, "role")) if keys.extras and "role" in record else None,
-        read_rate(_json_field(record, "rate")) if keys.extras and "rate" in record else None,
+        read_role(_json_field(record, "role")) if keys.extras and _present(record, "role") else None,
+        read_rate(_json_field(record, "rate")) if keys.extras and _present(record, "rate") else None,
     )
 
 
@@ -211,6 +212,11 @@ def _json_object(line: bytes) -> _Object:
     return record
 
 
+def _present(record: _Object, key: str) -> bool:
+    """Does the row say anything under `key`? Null says nothing, unless the key is ambiguous."""
+    return record.get(key) is not None or key in record.repeated
+
+
 def _json_field(record: _Object, key: str) -> str:
     if key not in record:
         raise BadRow(f"the key {key!r} is missing")
@@ -231,8 +237,8 @@ def _json_field(record: _Object, key: str) -> str:
 
 def read_role(text: str) -> str:
     """A role, which is one of three words."""
-    if text not in ROLE_NAMES:
-        raise BadRow(f"the role {text!r} is none of sub, pub, both")
+    if text not in ROLES:
+        raise BadRow(f"the role {text!r} is none of {', '.join(ROLES)}")
     return text
 
 

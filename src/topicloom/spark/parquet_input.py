@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from topicloom.errors import InputError
+from topicloom.model.interest import ROLES
 from topicloom.spark.failures import spark_errors
 from topicloom.spark.heads import choose_columns
 from topicloom.spark.raw import NO_PATTERNS, RawTable, spark_path
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 def read_parquet(spark: SparkSession, source: TableSource, resolved: Resolved) -> RawTable:
     from pyspark.sql import functions as sf
+    from pyspark.sql.types import FractionalType
 
     paths = [spark_path(spark, file) for file in resolved.files]
     with spark_errors(source.path):
@@ -35,9 +37,11 @@ def read_parquet(spark: SparkSession, source: TableSource, resolved: Resolved) -
     shown = sf.lit(source.path.rstrip("/"))
     if len(resolved.files) > 1 or resolved.files[0].shown != source.path:
         shown = sf.concat(shown, sf.lit("/"), sf.col("_metadata.file_name"))
-    picked = frame.select(
-        *[sf.col(name).alias(target) for target, name in columns.items()], shown.alias("file")
-    )
+    values = {target: sf.col(name) for target, name in columns.items()}
+    for i in extras:
+        if isinstance(fields[i].dataType, FractionalType) and names[i] == "rate":
+            values["rate"] = _nan_as_null(values["rate"].cast("double"))
+    picked = frame.select(*[value.alias(target) for target, value in values.items()], shown.alias("file"))
     return _judged(source, picked, list(columns))
 
 
@@ -61,21 +65,27 @@ def _judged(source: TableSource, picked: DataFrame, targets: list[str]) -> RawTa
 
 
 def _reason(name: str, text: Column) -> Column:
-    """Why this value makes its row unusable, or null."""
+    """Why this value makes its row unusable, or null; a row may do without a role and a rate."""
     from pyspark.sql import functions as sf
 
-    problem = sf.when(text.isNull(), sf.lit(f"the {name} is missing")).when(
-        text == "", sf.lit(f"the {name} is empty")
-    )
+    problem = sf.when(text == "", sf.lit(f"the {name} is empty"))
     if name == "role":
-        wrong = sf.concat(sf.lit("the role '"), text, sf.lit("' is none of sub, pub, both"))
-        return problem.when(~text.isin("sub", "pub", "both"), wrong)
+        wrong = sf.concat(sf.lit("the role '"), text, sf.lit(f"' is none of {', '.join(ROLES)}"))
+        return problem.when(~text.isin(*ROLES), wrong)
     if name == "rate":
         number = text.try_cast("double")
         fine = number.isNotNull() & ~sf.isnan(number) & (number >= 0) & (number < float("inf"))
         wrong = sf.concat(sf.lit("the rate '"), text, sf.lit("' is not a finite number of at least 0"))
-        return problem.when(~fine, wrong)
+        return problem.when(text.isNotNull() & ~fine, wrong)
+    problem = problem.when(text.isNull(), sf.lit(f"the {name} is missing"))
     return problem.when(~sf.is_valid_utf8(text), sf.lit(f"the {name} is not valid UTF-8"))
+
+
+def _nan_as_null(number: Column) -> Column:
+    """pandas and others write a number that is missing as NaN."""
+    from pyspark.sql import functions as sf
+
+    return sf.when(~sf.isnan(number), number)
 
 
 def _readable(text: Column) -> Column:

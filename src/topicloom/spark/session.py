@@ -37,9 +37,6 @@ if TYPE_CHECKING:
 
 LOG_VARIABLE = "TOPICLOOM_SPARK_LOG"
 
-_OPTION_FAULT = r"^(Invalid .+|Too small .+|Unrecognized .+)"
-_FAULT = r"(?:Exception|Error)(?: in \S+ \S+)?: (.+)"
-
 
 @dataclass(slots=True)
 class _Running:

@@ -27,6 +27,21 @@ READABLE = ".csv, .tsv, .jsonl, .ndjson, .json or .parquet (text also with .gz, 
 _SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.\-]+:/")
 
 
+def is_address(path: str) -> bool:
+    """Is this an address such as `s3a://...`, and not a path of the machine's own?"""
+    return _SCHEME.match(path) is not None
+
+
+def address(path: str | os.PathLike[str]) -> str:
+    """A path of our own making as Spark is told it: a cluster's default file system may be another one.
+
+    >>> address("/tmp/x"), address("hdfs://host/x")
+    ('file:///tmp/x', 'hdfs://host/x')
+    """
+    path = os.fspath(path)
+    return path if is_address(path) else f"file://{Path(path).absolute()}"
+
+
 @dataclass(frozen=True, slots=True)
 class OptionNames:
     """How the command line calls the options of this table, for messages."""
@@ -105,7 +120,7 @@ def resolve(spark: SparkSession, source: TableSource) -> Resolved:
     """The files that `source` means; raises InputError when there are none or they cannot be used."""
     if not source.path:
         raise InputError(f"the path of the {source.what} is empty: name a file or a folder")
-    listing = _list_hadoop(spark, source.path) if _SCHEME.match(source.path) else _list_local(source.path)
+    listing = _list_hadoop(spark, source.path) if is_address(source.path) else _list_local(source.path)
     if not listing.is_folder:
         return _with_format(source, [(listing.path, source.path)])
     names = {name for name, _ in listing.entries}
@@ -129,18 +144,22 @@ class _Listing:
 
 
 def _list_local(path: str) -> _Listing:
-    place = Path(path).expanduser().absolute()
+    named = os.path.expanduser(path)
     try:
-        if not place.is_dir():
-            with place.open("rb"):
-                return _Listing(str(place), False)
+        # Hadoop takes `..` out of a path by its text, the system by following links: the latter is meant.
+        if not Path(named).is_dir():
+            folder, name = os.path.split(named)
+            place = os.path.join(os.path.realpath(folder), name)
+            with open(place, "rb"):
+                return _Listing(place, False)
+        place = os.path.realpath(named)
         entries = sorted((entry.name, entry.is_dir()) for entry in os.scandir(place))
     except FileNotFoundError:
         raise InputError(f"no such file or folder: {path}") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"cannot read {path}: {reason.lower()}") from None
-    return _Listing(str(place), True, tuple(entries))
+    return _Listing(place, True, tuple(entries))
 
 
 def _list_hadoop(spark: SparkSession, path: str) -> _Listing:

@@ -6,13 +6,14 @@ bytes and `batches.py` makes rows of them in Spark's Python workers.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial, reduce
 from typing import TYPE_CHECKING
 
 from topicloom.errors import InputError
 from topicloom.spark.batches import PARSED_DDL, file_key, parse_files, parse_lines
-from topicloom.spark.heads import FilePlan, ends_in_carriage_return, plan_file
+from topicloom.spark.heads import FilePlan, Notice, ends_in_carriage_return, plan_file
 from topicloom.spark.raw import NO_PATTERNS, REJECT_COLUMNS, RawTable, spark_path
 from topicloom.spark.source import Resolved, TableSource
 
@@ -24,7 +25,7 @@ def read_text(spark: SparkSession, source: TableSource, resolved: Resolved) -> R
     from pyspark import StorageLevel
 
     plans: dict[str, FilePlan] = {}
-    notices: list[str] = []
+    notices: list[Notice] = []
     by_lines: list[str] = []
     whole: list[str] = []
     for file in resolved.files:
@@ -80,11 +81,16 @@ def _has_extras(plans: dict[str, FilePlan]) -> bool:
     )
 
 
-def _joined(notices: Sequence[str]) -> str | None:
-    if len(notices) < 2:
-        return notices[0] if notices else None
-    others = len(notices) - 1
-    return f"{notices[0]}; the same goes for {others} more file{'s' if others > 1 else ''}"
+def _joined(notices: Sequence[Notice]) -> str | None:
+    """One line per header row: a first row that is data differs from file to file, so none may be left out."""
+    files = Counter(notice.header for notice in notices)
+    first = {notice.header: notice.sentence for notice in reversed(notices)}
+    lines = [first[header] + _more(count - 1) for header, count in files.items()]
+    return "\n".join(lines) if lines else None
+
+
+def _more(others: int) -> str:
+    return f"; the same goes for {others} more file{'s' if others > 1 else ''}" if others else ""
 
 
 def _one_row(source: TableSource) -> str:

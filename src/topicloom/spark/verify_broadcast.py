@@ -96,7 +96,10 @@ def find_broadcast(
 
 
 def _encode(pairs: pa.Table) -> tuple[pa.StringArray, Longs, Ints, dict[str, Any]]:
-    """Distinct pairs, by node and by topic; repeated rows count once."""
+    """Distinct pairs, by node and by topic; repeated rows count once.
+
+    The judge numbers by itself: a fault in `Interest`, which the builders use, must not hide from it.
+    """
     node_ids, nodes = _dictionary(pairs["node"])
     topic_ids, topics = _dictionary(pairs["topic"])
     keys = sorted_distinct(nodes.astype(np.int64) * max(len(topic_ids), 1) + topics)

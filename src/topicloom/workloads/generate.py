@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from topicloom.errors import UsageError
 from topicloom.kernels.draw import draw_sizes, draw_topics, log_survival
 from topicloom.kernels.parallel import default_threads, for_slices
-from topicloom.model.arrays import frozen
 from topicloom.model.interest import Interest, numbered_ids
 from topicloom.model.progress import SILENT, Progress
 from topicloom.model.seeds import stream_key
@@ -168,8 +167,8 @@ def _interest(drawer: Drawer, sizes: Longs, topics: Ints) -> Interest:
     return Interest(
         node_ids=drawer.node_ids(0, len(sizes)),
         topic_ids=drawer.topic_ids().take(pa.array(drawn)),
-        node_ptr=frozen(np.concatenate(([0], np.cumsum(sizes)))),
-        node_topics=frozen(topics),
-        topic_ptr=frozen(np.concatenate(([0], np.cumsum(counts[drawn])))),
-        topic_nodes=frozen(owners[np.argsort(topics, kind="stable")]),
+        node_ptr=np.concatenate(([0], np.cumsum(sizes))),
+        node_topics=topics,
+        topic_ptr=np.concatenate(([0], np.cumsum(counts[drawn]))),
+        topic_nodes=owners[np.argsort(topics, kind="stable")],
     )
