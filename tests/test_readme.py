@@ -19,6 +19,6 @@ def test_the_table_of_builders_is_the_registry():
 
 def test_every_command_in_the_readme_exists_and_every_command_is_in_the_readme():
     there = {command.name or command.callback.__name__ for command in app.registered_commands}
-    shown = set(re.findall(r"^(?:\$ )?topicloom ([a-z]+)", README, re.MULTILINE))
+    shown = set(re.findall(r"(?:^|\$ |`)topicloom ([a-z]+)", README, re.MULTILINE))
     assert shown - there == set()
     assert there - shown - {"warm"} == set()

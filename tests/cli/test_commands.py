@@ -27,7 +27,8 @@ VERIFY_KEYS = {
 MEASURE_KEYS = {
     "nodes", "topics", "subscriptions", "edges", "degree_max", "degree_avg", "topic_components",
     "topics_partitioned", "topic_connected", "degree_percentiles", "diameter_overlay", "diameter_topic_max",
-    "diameter_topic_avg", "topics_per_edge_avg", "filtering_cost", "duplicates", "rejected", "interest_digest",
+    "diameter_topic_avg", "topics_per_edge_avg", "filtering_cost", "duplicates", "rejected",
+    "interest_digest",
 }  # fmt: skip
 INSPECT_KEYS = {
     "nodes", "topics", "subscriptions", "duplicates", "rejected", "subscription_size", "topics_single",
@@ -298,3 +299,42 @@ def test_list_names_every_builder(cli):
     assert {row["algorithm"] for row in json.loads(cli("build", "--list", "--json")[1])["builders"]} == {
         "gm", "gm-m", "ring-pt",
     }  # fmt: skip
+
+
+def test_identifiers_are_shown_as_they_are(cli, tmp_path):
+    """`[/x]` would be a markup error and `[red]` would vanish if the terminal library had its way."""
+    table = tmp_path / "table.csv"
+    table.write_text("node,topic\na,[/x]\nb,[/x]\na,[red]\nb,[red]\n:smile:,[red]\n")
+    code, stdout, _ = cli("inspect", table)
+    assert code == 0
+    assert "[/x]" in stdout
+    edges = tmp_path / "edges.csv"
+    edges.write_text("u,v\n")
+    code, stdout, _ = cli("verify", table, edges)
+    assert code == 1
+    assert all(text in stdout for text in ("[/x]", "[red]", ":smile:"))
+
+
+@pytest.mark.parametrize("name", ["run[1]", "a{b}", "a*", "with space"])
+def test_any_folder_name_will_do(cli, table, tmp_path, name):
+    assert cli("build", table, "--out", tmp_path / name, "--quiet")[0] == 0
+    assert cli("verify", tmp_path / name, tmp_path / name)[0] == 0
+
+
+def test_roles_and_rates_are_carried_through_a_build(cli, tmp_path):
+    """Also where some rows have none: a second reading must find the same interest."""
+    table = tmp_path / "table.jsonl"
+    table.write_text(
+        '{"node": "a", "topic": "x", "role": "pub", "rate": 2.5}\n{"node": "b", "topic": "x"}\n'
+        '{"node": "c", "topic": "x", "role": "sub"}\n'
+    )
+    out = tmp_path / "build"
+    assert cli("build", table, "--out", out, "--quiet")[0] == 0
+    rows = pq.read_table(out / "interest.parquet").to_pylist()
+    assert rows[0] == {"node": "a", "topic": "x", "role": "pub", "rate": 2.5}
+    assert [row["rate"] for row in rows[1:]] == [None, None]
+    assert cli("measure", out, out)[0] == 0
+    again = json.loads(cli("build", out, "--out", tmp_path / "again", "--json")[1])
+    assert (again["nodes"], again["rejected"]) == (3, 0)
+    only = json.loads(cli("build", table, "--out", out, "--subscribers-only", "--json")[1])
+    assert only["nodes"] == 2

@@ -325,7 +325,8 @@ def test_a_missing_role_or_rate_is_no_fault_and_survives_a_build(spark: SparkSes
     read = read_interest(spark, interest_source(tmp_path / "0.parquet"))
     assert (read.encoded.rejected, read.encoded.n_subscriptions) == (0, 4)
     interest = read.encoded.to_interest()
-    assert interest.roles is not None and interest.rates is not None
+    assert interest.roles is not None
+    assert interest.rates is not None
     assert interest.roles.tolist() == [1, 0, 2, 0]
     assert [str(rate) for rate in interest.rates] == ["1.5", "nan", "nan", "0.0"]
     pq.write_table(interest.to_arrow(), tmp_path / "1.parquet")

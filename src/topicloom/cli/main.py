@@ -68,10 +68,10 @@ def execute(arguments: list[str]) -> int:
     """Run one command line; its exit code."""
     try:
         code = app(args=arguments, standalone_mode=False)
-        return int(code) if isinstance(code, int) else 0
+        # Typer itself turns Ctrl-C into this exit code, without a word.
+        return _interrupted() if code == INTERRUPTED else code if isinstance(code, int) else 0
     except typer.Exit as leave:
-        # Typer turns Ctrl-C into this before we see it.
-        return int(leave.exit_code) if leave.exit_code != INTERRUPTED else _interrupted()
+        return leave.exit_code
     except (KeyboardInterrupt, typer.Abort):
         return _interrupted()
     except TyperException as error:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def read_parquet(spark: SparkSession, source: TableSource, resolved: Resolved) -> RawTable:
     from pyspark.sql import functions as sf
-    from pyspark.sql.types import FractionalType
+    from pyspark.sql.types import DoubleType, FloatType
 
     paths = [spark_path(spark, file) for file in resolved.files]
     with spark_errors(source.path):
@@ -39,8 +39,8 @@ def read_parquet(spark: SparkSession, source: TableSource, resolved: Resolved) -
         shown = sf.concat(shown, sf.lit("/"), sf.col("_metadata.file_name"))
     values = {target: sf.col(name) for target, name in columns.items()}
     for i in extras:
-        if isinstance(fields[i].dataType, FractionalType) and names[i] == "rate":
-            values["rate"] = _nan_as_null(values["rate"].cast("double"))
+        if isinstance(fields[i].dataType, (FloatType, DoubleType)):
+            values[names[i]] = _nan_as_null(values[names[i]])
     picked = frame.select(*[value.alias(target) for target, value in values.items()], shown.alias("file"))
     return _judged(source, picked, list(columns))
 

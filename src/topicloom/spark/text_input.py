@@ -82,7 +82,7 @@ def _has_extras(plans: dict[str, FilePlan]) -> bool:
 
 
 def _joined(notices: Sequence[Notice]) -> str | None:
-    """One line per header row: a first row that is data differs from file to file, so none may be left out."""
+    """One line per header row: first rows that are data differ from file to file, and none may be missed."""
     files = Counter(notice.header for notice in notices)
     first = {notice.header: notice.sentence for notice in reversed(notices)}
     lines = [first[header] + _more(count - 1) for header, count in files.items()]

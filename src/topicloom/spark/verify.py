@@ -29,7 +29,7 @@ BROADCAST_LIMIT = 40_000_000
 """Interest rows up to which the interest is sent to every task: about 8 bytes each, 320 MB at the limit."""
 
 BROADCAST_BYTES = 1 << 30
-"""Bytes of interest up to which it is collected on the driver: half of what `settings.py` lets travel there."""
+"""Bytes of interest up to which the driver collects it: half of what `settings.py` lets travel there."""
 
 ROW_BYTES = 8
 """What a row costs in Arrow besides its two names: the place where each begins."""
