@@ -18,8 +18,8 @@ from naive.tables import as_csv, as_parquet
 from topicloom.measures.digest import interest_digest
 from topicloom.model.interest import ROLES, Interest
 from topicloom.spark import encode
-from topicloom.spark.encode import merge_pairs
 from topicloom.spark.ingest import read_interest
+from topicloom.spark.merge import merge_pairs
 from topicloom.spark.source import interest_source
 
 if TYPE_CHECKING:
@@ -27,6 +27,13 @@ if TYPE_CHECKING:
 
 IDS = ["", "é", "z", "Z", "10", "9", "\uffff", "🚀", "e\u0301", "a b", "\x00"]
 PAIRS = sorted({(f"{a}n{i}", f"{b}t{i % 5}") for i, a in enumerate(IDS) for b in IDS})
+
+
+@pytest.fixture(params=["on Spark", "on the driver"], autouse=True)
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small tables are numbered on the driver; both ways must give the same."""
+    if request.param == "on Spark":
+        monkeypatch.setattr(encode, "SMALL_ROWS", 0)
 
 
 def test_numbers_do_not_depend_on_order_partitions_or_format(spark: SparkSession, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from topicloom.builders.registry import BUILDERS
+from topicloom.kernels.forest import fresh_slots, join_pairs
 from topicloom.measures.connectivity import check_overlay
 from topicloom.measures.digest import interest_digest
 from topicloom.measures.profile import profile_interest
@@ -32,6 +33,7 @@ def warm_kernels(*, progress: Progress = SILENT) -> float:
     for overlay in (*overlays, broken):
         measure_overlay(interest, overlay)
         check_overlay(interest, overlay)
+    join_pairs(np.zeros(0, np.int32), np.zeros(0, np.int32), fresh_slots(1))  # only Spark tasks call it
     progress.advance()
     profile_interest(interest)
     interest_digest(interest)

@@ -150,8 +150,8 @@ class Interest:
         """From two columns of an Arrow table; integers become digits, repeated pairs count once."""
         node_column = _identifier_column(table, node)
         topic_column = _identifier_column(table, topic)
-        node_ids, nodes = _encode(node_column)
-        topic_ids, topics = _encode(topic_column)
+        node_ids, nodes = number_identifiers(node_column)
+        topic_ids, topics = number_identifiers(topic_column)
         return cls._from_repeated(node_ids, topic_ids, nodes, topics)
 
     @classmethod
@@ -232,7 +232,7 @@ ROLES = ("sub", "pub", "both")
 """The values of the optional `role` column; `Interest.roles` holds positions in this tuple."""
 
 
-def _encode(column: pa.ChunkedArray) -> tuple[pa.StringArray, NDArray[np.int32]]:
+def number_identifiers(column: pa.ChunkedArray) -> tuple[pa.StringArray, NDArray[np.int32]]:
     """Distinct identifiers in byte order, and the number of each row's identifier."""
     distinct = pc.unique(column)
     ids = distinct.take(pc.sort_indices(distinct))

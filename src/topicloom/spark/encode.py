@@ -6,7 +6,7 @@ sort and the row counts of its partitions, so it depends neither on the partitio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,12 +17,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from topicloom.errors import InputError
-from topicloom.measures.digest import SECOND_PREFIX, format_digest
+from topicloom.measures.digest import SECOND_PREFIX, format_digest, interest_digest
 from topicloom.model.interest import ROLES, Interest
 from topicloom.model.progress import SILENT, Progress
 from topicloom.spark.failures import spark_errors
+from topicloom.spark.merge import merge_pairs, number_small
 from topicloom.spark.raw import RawTable, require_no_rejects, rows_were
-from topicloom.spark.source import address
+from topicloom.spark.source import address, is_address
 from topicloom.spark.watch import watched
 
 if TYPE_CHECKING:
@@ -32,8 +33,10 @@ BROADCAST_IDS = 4_000_000
 """Up to so many identifiers every worker gets the whole dictionary; beyond, Spark joins by shuffling."""
 
 ROWS_PER_PARTITION = 4_000_000
-BATCH_ROWS = 100_000
-"""How many rows one worker sorts at once (about 200 MB), and how many it hands back at once."""
+"""How many rows one worker sorts at once (about 200 MB)."""
+
+SMALL_ROWS = 200_000
+"""Up to so many rows the driver does the numbering itself; the result is the same."""
 
 _ROW_BITS = 33  # of monotonically_increasing_id: the partition stands above these bits, the row below
 
@@ -96,6 +99,8 @@ def encode_interest(
         if totals["rows"] == 0:
             refused = f" ({rows_were(rejected)} refused)" if rejected else ""
             raise InputError(f"{raw.source.path} holds no subscription{refused}: give a table of pairs")
+        if totals["rows"] <= SMALL_ROWS and not is_address(work.folder):
+            return _encode_here(work, rows, totals, rejected)
         counts = {name: _number(work, rows, name) for name in ("node", "topic")}
         work.write("number pairs", _numbered_pairs(work, rows, counts, totals), "pairs", stages=2)
         n_pairs = work.run("count pairs", work.load("pairs").count)
@@ -113,6 +118,33 @@ def encode_interest(
         duplicates=totals["rows"] - n_pairs,
         rejected=rejected,
         digest=format_digest(n_pairs, hashes["hash1"], hashes["hash2"]),
+    )
+
+
+def _encode_here(work: _Work, rows: DataFrame, totals: dict[str, int], rejected: int) -> EncodedInterest:
+    """The same encoding on the driver: for a small table a dozen Spark jobs take longer than all the work."""
+    table = work.run("number pairs", rows.toArrow)
+    extras = [name for name in ("role", "rate") if totals.get(name)]
+    interest = number_small(table, extras)
+    pairs = {"node": interest.pair_nodes(), "topic": interest.node_topics}
+    pairs |= {name: getattr(interest, f"{name}s") for name in extras}
+    tables = {"pairs": pa.table({name: pa.array(column) for name, column in pairs.items()})}
+    for name, ids in (("nodes", interest.node_ids), ("topics", interest.topic_ids)):
+        tables[name] = pa.table({"id": ids, "number": pa.array(np.arange(len(ids), dtype=np.int32))})
+    for name, content in tables.items():
+        folder = Path(work.path(name))
+        folder.mkdir(parents=True, exist_ok=True)
+        pq.write_table(content, folder / "part-0.parquet")
+    return EncodedInterest(
+        nodes=work.path("nodes"),
+        topics=work.path("topics"),
+        pairs=work.path("pairs"),
+        n_nodes=interest.n_nodes,
+        n_topics=interest.n_topics,
+        n_subscriptions=interest.n_subscriptions,
+        duplicates=totals["rows"] - interest.n_subscriptions,
+        rejected=rejected,
+        digest=interest_digest(interest),
     )
 
 
@@ -225,27 +257,6 @@ def _numbered_pairs(
         schema += ", rate double"
     partitions = 1 + totals["rows"] // ROWS_PER_PARTITION
     return rows.select(*columns).repartition(partitions, "node").mapInArrow(merge_pairs, schema)
-
-
-def merge_pairs(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """All rows of one partition, sorted, each pair once; roles come as bits, leave as positions in ROLES."""
-    some = list(batches)
-    if sum(batch.num_rows for batch in some) == 0:
-        return
-    table = pa.Table.from_batches(some)
-    columns = {name: table[name].to_numpy() for name in table.column_names}
-    keys = columns["node"].astype(np.int64) << 32 | columns["topic"]
-    extras = [name for name in ("role", "rate") if name in columns]
-    order = np.argsort(keys, kind="stable") if extras else None
-    keys = np.sort(keys) if order is None else keys[order]
-    starts = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))
-    keys = keys[starts]
-    merged = {"node": (keys >> 32).astype(np.int32), "topic": (keys & 0xFFFFFFFF).astype(np.int32)}
-    if "role" in extras:
-        merged["role"] = np.bitwise_or.reduceat(columns["role"][order], starts) - np.int8(1)
-    if "rate" in extras:
-        merged["rate"] = np.fmax.reduceat(columns["rate"][order], starts)
-    yield from pa.table(merged).to_batches(max_chunksize=BATCH_ROWS)
 
 
 def _named_pairs(work: _Work, counts: dict[str, int]) -> DataFrame:
