@@ -238,6 +238,7 @@ def test_bad_usage_gets_one_sentence_and_exit_2(cli, table, tmp_path):
         (["compare", table, "--algorithms", "gm,gm"], "--algorithms"),
         (["compare", table, "--plot", tmp_path / "plot.gif"], "plot.gif"),
         (["generate", tmp_path / "x.csv", "--nodes", "5", "--popularity", "pareto"], "pareto"),
+        (["generate", tmp_path / "x.csv", "--nodes", "5", "--popularity", "zipf:abc"], "zipf:abc"),
         (["generate", tmp_path / "x.xml", "--nodes", "5", "--popularity", "rss"], ".xml"),
         (["generate", tmp_path / "x.csv", "--nodes", "0"], "--nodes"),
         (["generate", tmp_path / "x.csv", "--nodes", "9", "--topics", "3", "--subscriptions", "4"], "4"),

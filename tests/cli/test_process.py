@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-COMMAND = [sys.executable, "-m", "topicloom.cli.main"]
+COMMAND = [sys.executable, "-m", "topicloom"]
 
 
 def run(*arguments: object, **options) -> subprocess.CompletedProcess[str]:
@@ -45,6 +45,25 @@ def test_an_unexpected_error_is_one_sentence_too():
     assert done.returncode == 2
     assert done.stderr.startswith("topicloom: ")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("seconds", [0.15, 0.5, 3.0])
+def test_ctrl_c_while_starting_is_one_sentence(tmp_path, seconds):
+    """While modules load and while Java starts: no traceback of ours or of a library's."""
+    table = tmp_path / "table.csv"
+    table.write_text("node,topic\na,x\nb,x\n")
+    process = subprocess.Popen(
+        [*COMMAND, "build", str(table), "--out", str(tmp_path / "out")],
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    time.sleep(seconds)
+    os.killpg(process.pid, signal.SIGINT)
+    told = process.communicate(timeout=60)[1]
+    assert process.returncode in (130, -signal.SIGINT), told
+    assert b"Traceback" not in told or seconds < 0.3, told
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("moment", ["choose edges"])

@@ -241,7 +241,7 @@ def test_every_strange_header_row_is_shown_with_its_file(spark: SparkSession, tm
     assert first.startswith(f"{tmp_path}/0.csv: the first row was taken as a header: user,genre (")
     assert first.endswith("the same goes for 1 more file")
     assert second.startswith(f"{tmp_path}/1.csv: the first row was taken as a header: alice,x (")
-    assert second.endswith("give --no-header")
+    assert "give --no-header" in second
     table.release()
 
 

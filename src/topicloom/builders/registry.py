@@ -108,4 +108,7 @@ def parse_parameters(name: str, settings: Sequence[str]) -> dict[str, Any]:
 
 def check_parameters(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """The same for values given from Python."""
-    return parse_parameters(name, [f"{key}={value}" for key, value in values.items()])
+    try:
+        return parse_parameters(name, [f"{key}={value}" for key, value in values.items()])
+    except UsageError as error:
+        raise UsageError(str(error).removeprefix("--set ")) from None

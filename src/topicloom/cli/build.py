@@ -33,7 +33,7 @@ def build(
     spark: SparkOptions,
     output: OutputOptions,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Folder for the result.", show_default=False)
+        Path | None, typer.Option("--out", help="Folder for the result (needed).", show_default=False)
     ] = None,
     algorithm: Annotated[
         str, typer.Option("--algorithm", help=f"Builder: {', '.join(BUILDERS)} (see --list).")
@@ -75,6 +75,8 @@ def build(
     if summary["rejected"]:
         notices(screen)(f"{out / 'rejects.parquet'} lists every refused row with its reason")
     screen.show(*_told(summary, out))
+    if not output.quiet:
+        screen.show(f"next: topicloom measure {out} {out}")
     screen.emit(summary)
     if not summary["topic_connected"]:
         raise typer.Exit(1)
@@ -93,7 +95,7 @@ def _told(summary: dict[str, Any], out: Path) -> list[str]:
         f"maximum {summary['degree_max']:,}",
         proof,
         f"ingest {seconds['ingest']:.1f} s, build {seconds['build']:.1f} s, verify {seconds['verify']:.1f} s",
-        f"written to {out}; next: topicloom measure {out} {out}",
+        f"written to {out}",
     ]
 
 

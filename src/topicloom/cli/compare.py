@@ -68,7 +68,9 @@ def compare(
         if where is not None:
             progress.phase("draw")
             histograms = {row["algorithm"]: row["degree_histogram"] for row in comparison["rows"]}
-            save_chart(degree_chart(histograms, f"Degrees of overlays for {interest.interest}"), where)
+            save_chart(
+                degree_chart(histograms, f"Degrees of overlays for {Path(interest.interest).name}"), where
+            )
     first = comparison["rows"][0]
     screen.show(
         comparison_table(

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
 import msgspec
@@ -14,12 +15,12 @@ from rich.console import Console
 from rich.progress import (
     BarColumn,
     Progress,
+    ProgressColumn,
     SpinnerColumn,
+    Task,
     TaskID,
     TaskProgressColumn,
     TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
 )
 from rich.table import Table
 from rich.text import Text
@@ -63,6 +64,20 @@ class Screen:
             bars.close()
 
 
+class _Left(ProgressColumn):
+    """How long it has taken and, once that can be told, how long it will still take."""
+
+    def render(self, task: Task) -> Text:
+        text = f"{_clock(task.elapsed)} so far"
+        if task.total and task.time_remaining is not None:
+            text += f", about {_clock(task.time_remaining)} left"
+        return Text(text)
+
+
+def _clock(seconds: float | None) -> str:
+    return str(timedelta(seconds=round(seconds or 0)))
+
+
 class Bars:
     """A `topicloom.model.progress.Progress` drawn by rich: one bar per phase, the clock included."""
 
@@ -72,9 +87,7 @@ class Bars:
             TextColumn("{task.description}"),
             BarColumn(bar_width=30),
             TaskProgressColumn(),
-            TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(compact=True),
+            _Left(),
             console=console,
             transient=True,
             disable=not visible,

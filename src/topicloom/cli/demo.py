@@ -41,7 +41,7 @@ def demo(
     screen.show(
         "",
         "A topic is connected when its subscribers reach each other through nodes that want it, so no",
-        "message ever crosses a node that does not. gm needs the fewest connections, gm-m has the lowest",
+        "message ever crosses a node that does not. gm aims at the fewest connections, gm-m at the lowest",
         "peak; a ring per topic is what one would do without thinking.",
         "",
         f"table     {out / TABLE}",

@@ -54,7 +54,7 @@ def _figures(found: dict[str, Any]) -> list[tuple[str, str]]:
             f"{size['min']} / {size['avg']:.1f} / {size['median']:g} / {size['max']}",
         ),
         ("topics with one subscriber", f"{found['topics_single']:,}"),
-        ("components (sets of nodes that share no topic)", f"{found['components']:,}"),
+        ("components (no topic is shared between them)", f"{found['components']:,}"),
         ("nodes with exactly the topics of another", f"{found['identical_share']:.0%}"),
         (f"top-{found['intersection_d']} intersection{sampled}", f"{found['intersection']:.0f}%"),
     ]

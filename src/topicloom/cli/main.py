@@ -108,7 +108,3 @@ def _first_line(error: Exception) -> str:
 def _complain(sentence: str, code: int) -> int:
     sys.stderr.write(f"topicloom: {sentence}\n")
     return code
-
-
-if __name__ == "__main__":
-    run()

@@ -92,7 +92,7 @@ def _bounded(found: dict[str, Any], key: str) -> str:
     low, high = found[f"{key}_bounds"]
     if high is None:
         return "none: no topic is connected"
-    shown = "{:.2f}" if isinstance(high, float) else "{}"
+    shown = "{:,.2f}" if isinstance(high, float) else "{:,}"
     if low == high:
         return shown.format(high)
     return f"between {shown.format(low)} and {shown.format(high)}"

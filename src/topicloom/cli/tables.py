@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.table import Table
 
-from topicloom.builders.registry import BUILDERS
+from topicloom.builders.registry import BUILDERS, Parameter
 from topicloom.cli.console import table
 
 
@@ -54,12 +54,16 @@ def builder_list() -> str:
             ("random", "seeded by --seed" if builder.seeded else "no: ties are fixed"),
         ]
         facts += [
-            (f"--set {name}", f"{parameter.help} (default {parameter.default})")
+            (f"--set {name}", f"{parameter.help}{_allowed(parameter)} (default {parameter.default})")
             for name, parameter in builder.parameters.items()
         ]
         lines = [f"{key}: {builder.aim}", *(f"    {name:<17} {text}" for name, text in facts)]
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks)
+
+
+def _allowed(parameter: Parameter) -> str:
+    return f": {' or '.join(parameter.choices)}" if parameter.choices else ""
 
 
 def figures_table(title: str | None, figures: list[tuple[str, str]]) -> Table:

@@ -23,8 +23,9 @@ def generate_to(
 ) -> dict[str, Any]:
     """Write the workload to `out`, by its extension; what was written, as a dictionary."""
     start = progress.now()
+    on_spark = needs_spark(out)
     workload = workload_from_options(nodes, topics, subscriptions, popularity, seed)
-    session = spark.session(progress) if needs_spark(out) else None
+    session = spark.session(progress) if on_spark else None
     written = generate_table(session, workload, out, progress=progress)
     return {
         "out": out,

@@ -17,7 +17,7 @@ from topicloom.model.progress import SILENT, Progress
 from topicloom.spark.ingest import read_interest, read_table
 from topicloom.spark.raw import RawTable, require_no_rejects, write_rejects
 from topicloom.spark.session import get_session
-from topicloom.spark.source import TableSource
+from topicloom.spark.source import TableSource, check_there
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -76,6 +76,7 @@ def read_told(
     progress: Progress = SILENT,
 ) -> RawTable:
     """Read a table; what the user must know about its header and refused rows goes to `notice`."""
+    check_there(source)
     raw = read_table(spark.session(progress), source, progress=progress)
     if raw.notice:
         notice(raw.notice)
@@ -104,6 +105,7 @@ def load_interest(
     progress: Progress = SILENT,
 ) -> LoadedInterest:
     """An interest table as arrays in memory; refused rows are told by `notice`."""
+    check_there(source)
     session = spark.session(progress)
     found = read_interest(
         session,
@@ -117,6 +119,11 @@ def load_interest(
         notice(found.notice)
     raw, encoded = found.raw, found.encoded
     tell_refused(encoded.rejected, source, notice)
+    if encoded.rejected > encoded.n_subscriptions + encoded.duplicates:
+        notice(
+            f"most rows of {source.path} were refused: check {source.options.separator} and "
+            f"{source.options.no_header}"
+        )
     progress.phase("load interest")
     return LoadedInterest(
         interest=encoded.to_interest(),

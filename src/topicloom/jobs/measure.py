@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from topicloom.builders.gm import build_gm
 from topicloom.errors import InputError
 from topicloom.jobs.inputs import (
     LoadedInterest,
@@ -20,8 +21,11 @@ from topicloom.measures.summary import measure_overlay
 from topicloom.model.overlay import Overlay
 from topicloom.model.progress import SILENT, Progress
 from topicloom.spark.failures import spark_errors
-from topicloom.spark.source import TableSource
+from topicloom.spark.source import TableSource, check_there
 from topicloom.spark.watch import watched
+
+TRY_NODES = 5_000
+"""Up to so many nodes `inspect` builds an overlay to tell what to expect of one."""
 
 
 def measure_sources(
@@ -37,6 +41,7 @@ def measure_sources(
 ) -> dict[str, Any]:
     """All measures of the overlay in `edges`, as `topicloom measure --json` prints them."""
     start = progress.now()
+    check_there(edges)
     with spark.workspace() as work:
         loaded = load_interest(
             interest,
@@ -111,5 +116,9 @@ def inspect_source(
             notice=notice,
             progress=progress,
         )
-    profile = profile_interest(loaded.interest, threads=threads, progress=progress)
+    # What a greedy overlay needs is no guess where building one takes no longer than the guess.
+    greedy = None
+    if loaded.interest.n_nodes <= TRY_NODES:
+        greedy = float(build_gm(loaded.interest, threads=threads).overlay.degrees().mean())
+    profile = profile_interest(loaded.interest, threads=threads, greedy_degree=greedy, progress=progress)
     return profile.to_dict() | {"duplicates": loaded.duplicates, "rejected": loaded.rejected}

@@ -13,7 +13,7 @@ from topicloom.model.verdict import Verdict
 from topicloom.spark.encode import digest_rows, interest_rows
 from topicloom.spark.failures import spark_errors
 from topicloom.spark.raw import NO_PATTERNS
-from topicloom.spark.source import TableSource
+from topicloom.spark.source import TableSource, check_there
 from topicloom.spark.verify import verify_tables
 
 
@@ -44,6 +44,8 @@ def verify_sources(
     """The verdict on two tables a user named; refused rows of either are told by `notice`."""
     if all_witnesses is not None:
         check_witness_file(all_witnesses)
+    for source in (interest, edges):
+        check_there(source)
     session = spark.session(progress)
     tables = [
         read_told(source, spark=spark, strict=strict, notice=notice, progress=progress)

@@ -11,6 +11,9 @@ STRONG, SOME = 75.0, 45.0
 WORTHWHILE = 1.25
 """How many times fewer edges than a ring per topic are worth a sentence."""
 
+FOLDING = 100
+"""Fewer nodes than this need no word about what is large or fast."""
+
 MANY_NODES = 100_000
 """From here on a greedy build takes minutes rather than seconds."""
 
@@ -39,26 +42,26 @@ def _correlation(figures: Mapping[str, Any]) -> list[str]:
     ring, greedy = figures["ring_degree_avg"], figures["expected_degree_avg"]
     if ring >= WORTHWHILE * greedy:
         lines.append(
-            f"One edge can serve several topics at once: expect roughly {greedy:.1f} neighbors per node on "
-            f"average from gm, {ring / greedy:.1f} times fewer than the {ring:.1f} of a ring per topic."
+            f"Expect roughly {greedy:.1f} neighbors per node on average from gm, {ring / greedy:.1f} times "
+            f"fewer than the {ring:.1f} of a ring per topic."
         )
     else:
         lines.append(
-            f"Edges rarely serve several topics at once: even a good overlay needs close to the {ring:.1f} "
-            "neighbors per node of a ring per topic."
+            f"Edges rarely serve several topics at once here: expect roughly {greedy:.1f} neighbors per node "
+            f"on average from gm, little less than the {ring:.1f} of a ring per topic."
         )
     return lines
 
 
 def _structure(figures: Mapping[str, Any]) -> list[str]:
     lines = []
-    if figures["identical_share"] >= 0.1:
+    if figures["identical_share"] >= 0.1 and figures["nodes"] >= FOLDING:
         lines.append(
             f"{100 * figures['identical_share']:.0f}% of the nodes have exactly the topics of another node; "
             "the greedy builders fold such nodes, which makes them much faster here."
         )
     head = figures["top_topics"][0]
-    if head["share"] >= 0.5:
+    if head["share"] >= 0.5 and figures["nodes"] >= FOLDING:
         lines.append(
             f"Topic {head['topic']!r} is wanted by {100 * head['share']:.0f}% of the nodes: it alone needs "
             f"{head['subscribers'] - 1:,} edges."

@@ -66,9 +66,16 @@ class Profile:
 
 
 def profile_interest(
-    interest: Interest, *, threads: int | None = None, seed: int = 0, progress: Progress = SILENT
+    interest: Interest,
+    *,
+    threads: int | None = None,
+    seed: int = 0,
+    greedy_degree: float | None = None,
+    progress: Progress = SILENT,
 ) -> Profile:
     """Measure an interest; the same seed gives the same sample.
+
+    `greedy_degree` is the average degree of a greedy overlay where somebody knows it; else it is guessed.
 
     >>> pairs = [("a", "x"), ("b", "x"), ("b", "y"), ("c", "y"), ("d", "z")]
     >>> found = profile_interest(Interest.from_pairs(pairs))
@@ -91,7 +98,7 @@ def profile_interest(
         interest, threads=default_threads() if threads is None else threads, seed=seed, progress=progress
     )
     figures["ring_degree_avg"] = ring_degree(interest)
-    figures["expected_degree_avg"] = expected_degree(figures)
+    figures["expected_degree_avg"] = expected_degree(figures) if greedy_degree is None else greedy_degree
     return Profile(**figures, advice=advise(figures))
 
 

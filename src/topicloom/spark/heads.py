@@ -172,7 +172,8 @@ def _notice(header: str, columns: tuple[str, str], source: TableSource, shown: s
     used = ", ".join(f"{column!r} as {name}" for column, name in zip(columns, source.names, strict=True))
     sentence = (
         f"{shown}: the first row was taken as a header: {header} (columns used: {used}); "
-        f"if it is data, give {source.options.no_header}"
+        f"if it is data, give {source.options.no_header}; choose other columns with {source.options.first} "
+        f"and {source.options.second}"
     )
     return Notice(header, sentence)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from topicloom.errors import InputError
@@ -42,7 +43,20 @@ def read_parquet(spark: SparkSession, source: TableSource, resolved: Resolved) -
         if isinstance(fields[i].dataType, (FloatType, DoubleType)):
             values[names[i]] = _nan_as_null(values[names[i]])
     picked = frame.select(*[value.alias(target) for target, value in values.items()], shown.alias("file"))
-    return _judged(source, picked, list(columns))
+    return replace(
+        _judged(source, picked, list(columns)), notice=_notice(source, names[first], names[second])
+    )
+
+
+def _notice(source: TableSource, first: str, second: str) -> str | None:
+    """Columns that nobody named are told, as for text."""
+    if (source.first, source.second) != (None, None) or {first, second} == set(source.names):
+        return None
+    options = source.options
+    return (
+        f"{source.path}: columns used: {first!r} as {source.names[0]}, {second!r} as {source.names[1]}; "
+        f"choose others with {options.first} and {options.second}"
+    )
 
 
 def _judged(source: TableSource, picked: DataFrame, targets: list[str]) -> RawTable:

@@ -116,6 +116,12 @@ class Resolved:
     files: tuple[DataFile, ...]
 
 
+def check_there(source: TableSource) -> None:
+    """Refuse a path of this machine that does not exist: no need to start Spark for that."""
+    if source.path and not is_address(source.path) and not Path(source.path).expanduser().exists():
+        raise InputError(f"no such file or folder: {source.path}")
+
+
 def resolve(spark: SparkSession, source: TableSource) -> Resolved:
     """The files that `source` means; raises InputError when there are none or they cannot be used."""
     if not source.path:

@@ -78,11 +78,12 @@ def workload_from_options(
             f"--popularity {popularity!r} is neither a law nor a preset; use {allowed_laws()} or a preset: "
             f"{', '.join(PRESETS)}"
         )
+    law = Popularity.parse(popularity)
     if topics is None:
         raise UsageError("--topics is missing; give it, or a preset such as --popularity rss")
     if subscriptions is None:
         raise UsageError("--subscriptions is missing; give it, or a preset such as --popularity rss")
-    return Workload(nodes, topics, Sizes.parse(subscriptions), Popularity.parse(popularity), seed)
+    return Workload(nodes, topics, Sizes.parse(subscriptions), law, seed)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

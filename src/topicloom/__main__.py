@@ -1,0 +1,5 @@
+"""`python -m topicloom` is the `topicloom` command."""
+
+from topicloom.cli.start import main
+
+main()
