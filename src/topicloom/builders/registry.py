@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from topicloom.builders.gm import build_gm
@@ -48,10 +48,7 @@ class Builder:
     paper: str
     seeded: bool = False
     engines: tuple[str, ...] = ("local",)
-    parameters: Mapping[str, Parameter] = ()  # type: ignore[assignment]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "parameters", dict(self.parameters))
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
 
 
 BUILDERS: dict[str, Builder] = {

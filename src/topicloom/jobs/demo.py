@@ -34,8 +34,8 @@ class DemoResult:
 def run_demo(
     out: Path,
     *,
+    spark: SparkChoice,
     seed: int = 1,
-    spark: SparkChoice = SparkChoice(),  # noqa: B008 - frozen
     notice: Notice = no_notice,
     progress: Progress = SILENT,
 ) -> Iterator[DemoResult]:
