@@ -32,7 +32,7 @@ from topicloom.spark.settings import (
 )
 
 if TYPE_CHECKING:
-    from pyspark import SparkContext
+    from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
 
 LOG_VARIABLE = "TOPICLOOM_SPARK_LOG"
@@ -109,7 +109,6 @@ def _launch(settings: dict[str, str], folder: Path) -> _Running:
     from py4j.protocol import Py4JError
     from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkException
-    from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
     from topicloom.spark.failures import first_line
@@ -124,7 +123,7 @@ def _launch(settings: dict[str, str], folder: Path) -> _Running:
             # The JVM never sees the terminal: its own start-up chatter comes before any log setting.
             loud = LOG_VARIABLE in os.environ
             streams = {"stdout": sink, "stderr": None if loud else sink}
-            gateway = launch_gateway(conf, streams)  # type: ignore[no-untyped-call]
+            gateway = _gateway(conf, streams)
         SparkContext(conf=conf, gateway=gateway)
         spark = SparkSession.builder.getOrCreate()
         spark.conf.get("spark.sql.ansi.enabled")  # a wrong SQL setting shows itself only when one is read
@@ -137,7 +136,39 @@ def _launch(settings: dict[str, str], folder: Path) -> _Running:
             f"Spark did not start with master {settings['spark.master']!r}: {reason}; "
             "check --master and --spark-conf"
         ) from None
+    except BaseException:  # Ctrl-C: Java itself does not hear it
+        _end_jvm(getattr(gateway, "proc", None))
+        raise
     return _Running(spark, folder, gateway.proc)
+
+
+def _gateway(conf: SparkConf, streams: dict[str, Any]) -> Any:
+    """Start Java and connect to it.
+
+    In a thread of its own: pyspark forgets a Java whose start is interrupted, and nobody would end it.
+    """
+    from pyspark.java_gateway import launch_gateway
+
+    found: list[Any] = []
+    fault: list[Exception] = []
+
+    def launch() -> None:
+        try:
+            found.append(launch_gateway(conf, streams))  # type: ignore[no-untyped-call]
+        except Exception as error:
+            fault.append(error)
+
+    thread = threading.Thread(target=launch, daemon=True)
+    thread.start()
+    try:
+        thread.join()
+    except BaseException:
+        thread.join(timeout=10)
+        _end_jvm(found[0].proc if found else None)
+        raise
+    if fault:
+        raise fault[0]
+    return found[0]
 
 
 def _variables(master: str, folder: Path) -> dict[str, str]:
