@@ -2,54 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from topicloom.builders.entry import Builder, Parameter
 from topicloom.builders.gm import build_gm
 from topicloom.builders.gm_m import build_gm_m
 from topicloom.builders.ring_pt import build_ring_pt
 from topicloom.errors import UsageError
-from topicloom.model.build import Build
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """One option of a builder: its default tells its type, `choices` or `least` what is allowed."""
-
-    default: int | str
-    help: str
-    choices: tuple[str, ...] = ()
-    least: int = 0
-
-    def parse(self, builder: str, key: str, text: str) -> int | str:
-        """The value of `text`, or a UsageError that says what is allowed."""
-        if isinstance(self.default, str):
-            if text in self.choices:
-                return text
-            raise UsageError(f"--set {key}={text}: {builder} takes {key} = {' or '.join(self.choices)}")
-        try:
-            value = int(text)
-        except ValueError:
-            value = self.least - 1
-        if value < self.least:
-            raise UsageError(f"--set {key}={text}: {builder} takes a whole number of at least {self.least}")
-        return value
-
-
-@dataclass(frozen=True, slots=True)
-class Builder:
-    """What there is to know about an algorithm."""
-
-    build: Callable[..., Build]
-    aim: str
-    guarantee: str
-    complexity: str
-    paper: str
-    seeded: bool = False
-    engines: tuple[str, ...] = ("local",)
-    parameters: Mapping[str, Parameter] = field(default_factory=dict)
-
 
 BUILDERS: dict[str, Builder] = {
     "gm": Builder(
@@ -96,6 +56,7 @@ def parse_parameters(name: str, settings: Sequence[str]) -> dict[str, Any]:
         key, equals, text = setting.partition("=")
         if not equals:
             raise UsageError(f"--set {setting}: write it as key=value")
+        key = key.replace("-", "_")
         if key not in builder.parameters:
             known = ", ".join(builder.parameters) or "no parameters"
             raise UsageError(f"--set {setting}: {name} does not know {key!r}; it takes {known}")

@@ -7,7 +7,8 @@ from typing import Any
 
 from rich.table import Table
 
-from topicloom.builders.registry import BUILDERS, Parameter
+from topicloom.builders.entry import Parameter
+from topicloom.builders.registry import BUILDERS
 from topicloom.cli.console import table
 
 

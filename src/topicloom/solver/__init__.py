@@ -1,0 +1,1 @@
+"""The only door to the integer programming library: arrays in, arrays out."""
