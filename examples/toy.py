@@ -12,7 +12,7 @@ interest = Interest.from_pairs(
         ("cellar", "temperature"), ("cellar", "energy"),
     ]
 )  # fmt: skip
-for algorithm in ("gm", "gm-m", "ring-pt"):
+for algorithm in ("balanced", "gm", "gm-m", "ring-pt"):
     build = topicloom.build(interest, algorithm=algorithm)
     verdict = topicloom.verify(interest, build)
     degrees = build.overlay.degrees()

@@ -15,7 +15,15 @@ TESTS = Path(__file__).parent
 @pytest.mark.parametrize(
     "judge",
     [
+        "builders/test_baselines.py",
+        "builders/test_cd_oda.py",
+        "builders/test_cuts.py",
+        "builders/test_divide.py",
+        "builders/test_constraints_against_naive.py",
         "builders/test_greedy_against_naive.py",
+        "builders/test_minmax_oda.py",
+        "builders/test_tree.py",
+        "builders/test_two_d_oda.py",
         "kernels/test_hashing.py",
         "measures/test_against_naive.py",
         "measures/test_connectivity.py",

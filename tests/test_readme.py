@@ -1,20 +1,43 @@
-"""The README is a promise: its table of builders and its commands must be those of the code."""
+"""README and docs are promises: their tables of builders and their commands must be those of the code."""
 
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
 from pathlib import Path
+
+import pytest
 
 from topicloom.builders.registry import BUILDERS
 from topicloom.cli.main import app
 
-README = (Path(__file__).parent.parent / "README.md").read_text()
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+CODE = sorted((ROOT / "src" / "topicloom" / "cli").glob("*.py"))
+BUILDERS_PAGE = (ROOT / "docs" / "builders.md").read_text()
 
 
-def test_the_table_of_builders_is_the_registry():
+@pytest.mark.parametrize("text", [README, BUILDERS_PAGE], ids=["README", "docs/builders.md"])
+def test_the_table_of_builders_is_the_registry(text):
     for key, builder in BUILDERS.items():
         row = f"| `{key}` | {builder.aim} | {builder.guarantee} | {builder.complexity} | {builder.paper} |"
-        assert row in README
+        assert row in text
+    shown = set(re.findall(r"^\| `([^`]+)` \|(?:[^|\n]*\|){4}$", text, re.MULTILINE))
+    assert shown == set(BUILDERS), "a builder that is gone must not stay in the table"
+
+
+def test_the_tables_of_builders_are_those_that_the_script_prints():
+    script = ROOT / "examples" / "builders_table.py"
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
+    for table in done.stdout.strip().split("\n\n"):
+        assert table in BUILDERS_PAGE, f"run {script.name} and paste what it prints"
+
+
+def test_every_builder_that_takes_such_an_interest_is_in_the_picture():
+    picture = ET.parse(ROOT / "docs" / "builders.svg")
+    assert set(BUILDERS) - {"exact"} <= set(picture.getroot().itertext())
 
 
 def test_every_command_in_the_readme_exists_and_every_command_is_in_the_readme():
@@ -22,3 +45,9 @@ def test_every_command_in_the_readme_exists_and_every_command_is_in_the_readme()
     shown = set(re.findall(r"(?:^|\$ |`)topicloom ([a-z]+)", README, re.MULTILINE))
     assert shown - there == set()
     assert there - shown - {"warm"} == set()
+
+
+def test_every_option_that_is_documented_exists():
+    there = {option for text in (README, BUILDERS_PAGE) for option in re.findall(r"--[a-z][a-z-]+", text)}
+    known = set(re.findall(r"--[a-z][a-z-]+", "\n".join(path.read_text() for path in CODE)))
+    assert there - known == set()

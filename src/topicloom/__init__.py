@@ -18,12 +18,14 @@ from topicloom.version import __version__
 if TYPE_CHECKING:
     from topicloom.api import build, load_build, measure, read, verify
     from topicloom.model.build import Build
+    from topicloom.model.constraints import Constraints
     from topicloom.model.interest import Interest
     from topicloom.model.overlay import Overlay
     from topicloom.model.verdict import Verdict
 
 __all__ = [
     "Build",
+    "Constraints",
     "Interest",
     "Overlay",
     "Verdict",
@@ -37,6 +39,7 @@ __all__ = [
 
 _HOMES = {
     "Build": "topicloom.model.build",
+    "Constraints": "topicloom.model.constraints",
     "Interest": "topicloom.model.interest",
     "Overlay": "topicloom.model.overlay",
     "Verdict": "topicloom.model.verdict",

@@ -7,11 +7,13 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from topicloom.builders.registry import check_parameters, find_builder
+from topicloom.builders.default import DEFAULT, choose_default
+from topicloom.builders.registry import check_parameters, run_builder
 from topicloom.files.build_folder import load_build
 from topicloom.measures.connectivity import check_overlay
 from topicloom.measures.summary import measure_overlay
 from topicloom.model.build import Build
+from topicloom.model.constraints import UNCONSTRAINED, Constraints
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.progress import Progress, Silent
@@ -73,8 +75,10 @@ def read(
 
 def build(
     interest: Interest,
-    algorithm: str = "gm",
+    algorithm: str | None = None,
     *,
+    constraints: Constraints | None = None,
+    start: Overlay | Build | None = None,
     seed: int = 0,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -82,13 +86,34 @@ def build(
 ) -> Build:
     """Build an overlay in memory; `parameters` are those of the builder (`topicloom build --list`).
 
+    Without `algorithm` it is `balanced`, or `dcbr-m` where that would take more than ten minutes.
+
+    `constraints` (made by `Constraints.of`) limit the choice of edges, those of `start` exist already; a
+    builder that does not honour them refuses. Where they keep a topic from being connected the best
+    overlay found is returned, and its `report` says why.
+
     >>> from topicloom import Interest
     >>> build(Interest.from_pairs([("a", "x"), ("b", "x")]), "gm").overlay.n_edges
     1
     """
-    values = check_parameters(algorithm, parameters)
+    limits = constraints or UNCONSTRAINED
+    existing = start.overlay if isinstance(start, Build) else start
+    values = check_parameters(algorithm or DEFAULT, parameters)
+    if algorithm is None:
+        bound = bool(parameters or limits.kinds() or existing is not None)
+        choice = choose_default(interest, values, bound=bound)
+        algorithm, values = choice.algorithm, choice.parameters
     clock = progress or Silent(time.monotonic)
-    return find_builder(algorithm).build(interest, seed=seed, threads=threads, progress=clock, **values)
+    return run_builder(
+        algorithm,
+        interest,
+        constraints=limits,
+        start=existing,
+        seed=seed,
+        threads=threads,
+        progress=clock,
+        **values,
+    )
 
 
 def verify(interest: Interest, overlay: Overlay | Build, *, progress: Progress | None = None) -> Verdict:
@@ -101,9 +126,19 @@ def measure(
     interest: Interest,
     overlay: Overlay | Build,
     *,
+    certify: bool = False,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """All measures of an overlay, under the names that `topicloom measure --json` uses."""
+    """All measures of an overlay, under the names that `topicloom measure --json` uses.
+
+    With `certify` also lower bounds for every overlay of this interest, and the gaps of this one.
+    """
+    from topicloom.jobs.certify import certify as certified
+
     graph = overlay.overlay if isinstance(overlay, Build) else overlay
-    return measure_overlay(interest, graph, threads=threads, progress=progress or Silent(time.monotonic))
+    clock = progress or Silent(time.monotonic)
+    found = measure_overlay(interest, graph, threads=threads, progress=clock)
+    known = overlay.report if isinstance(overlay, Build) else {}
+    bounds = certified(interest, found, known=known, threads=threads, progress=clock) if certify else {}
+    return found | bounds

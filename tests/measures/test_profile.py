@@ -70,6 +70,18 @@ def test_advice_speaks_of_what_there_is() -> None:
     assert "weakly correlated" in " ".join(sparse.advice)
 
 
+def test_advice_names_the_builder_that_will_run() -> None:
+    interest = random_interest(200, 40, 3)
+    unknown, small, large = (
+        " ".join(profile_interest(interest, default=default).advice)
+        for default in (None, ("balanced", 7.4), ("dcbr-m", 1234.0))
+    )
+    assert "balanced, the default, gives a low average and a low maximum degree." in unknown
+    assert "maximum degree, in about 7 s by its time model" in small
+    assert "balanced would take about 21 min by its time model, so the default here is dcbr-m" in large
+    assert all("gm-m" in text and "2d-oda" in text for text in (unknown, small, large))
+
+
 @pytest.mark.parametrize("pairs", [[], [("a", "x")], [("a", "x"), ("a", "y")], [("a", "x"), ("b", "y")]])
 def test_nothing_to_connect_is_said_plainly(pairs: list[tuple[str, str]]) -> None:
     found = profile_interest(Interest.from_pairs(pairs))

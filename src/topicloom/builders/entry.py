@@ -4,9 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from keyword import iskeyword
 
 from topicloom.errors import UsageError
 from topicloom.model.build import Build
+
+
+def python_name(key: str) -> str:
+    """What a parameter is called in Python and in the registry; the command line may write it otherwise.
+
+    >>> python_name("time-limit"), python_name("lambda"), python_name("lambda_")
+    ('time_limit', 'lambda_', 'lambda_')
+    """
+    name = key.replace("-", "_")
+    return f"{name}_" if iskeyword(name) else name
+
+
+def plain_name(name: str) -> str:
+    """What the command line calls it: a word that Python keeps for itself loses its underscore.
+
+    >>> plain_name("lambda_"), plain_name("time_limit")
+    ('lambda', 'time_limit')
+    """
+    return name.removesuffix("_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,4 +82,5 @@ class Builder:
     seeded: bool = False
     engines: tuple[str, ...] = ("local",)
     honours: tuple[str, ...] = ()  # the kinds of constraints it respects; it refuses the others
+    links_strangers: bool = False  # may it link nodes that share no topic?
     parameters: Mapping[str, Parameter] = field(default_factory=dict)

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from topicloom.builders.constrained_greedy import build_constrained
 from topicloom.builders.greedy import BOTH_STEPS, NO_LIMIT, Greedy
 from topicloom.builders.pace import Pace
 from topicloom.kernels.units import Ints
 from topicloom.model.build import Build
+from topicloom.model.constraints import UNCONSTRAINED, Constraints
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.progress import SILENT, Progress, Stopwatch
@@ -20,6 +22,9 @@ def build_gm(
     interest: Interest,
     *,
     redundancy: int = 1,
+    costs: str = "tie",
+    constraints: Constraints = UNCONSTRAINED,
+    start: Overlay | None = None,
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = SILENT,
@@ -29,16 +34,35 @@ def build_gm(
     `redundancy=k` runs it k times, each on the pairs not yet used (002, section 6.4), so a topic survives
     more lost edges. The seed is not used: ties are fixed.
 
+    Under `constraints` no pair beyond them is a candidate, and the edges of `start` are there from the
+    beginning; with pair costs, `costs="tie"` takes the cheapest of equal contribution and `"weight"` the
+    most contribution per cost.
+
     >>> interest = Interest.from_pairs([("a", "x"), ("b", "x"), ("b", "y"), ("c", "y")])
     >>> build_gm(interest).overlay.to_pandas().values.tolist()
     [['a', 'b'], ['b', 'c']]
     """
+    parameters = {"redundancy": redundancy, "costs": costs}
+    if constraints.kinds() or start is not None:
+        return build_constrained(
+            interest,
+            "gm",
+            constraints=constraints,
+            start=start,
+            phases=False,
+            costs=costs,
+            redundancy=redundancy,
+            parameters=parameters,
+            seed=seed,
+            threads=threads,
+            progress=progress,
+        )
     watch = Stopwatch(progress)
     u, v, _ = choose_gm(interest, redundancy=redundancy, threads=threads, watch=watch)
     return Build(
         overlay=Overlay.from_edges(interest.node_ids, u, v),
         algorithm="gm",
-        parameters={"redundancy": redundancy},
+        parameters=parameters,
         seed=seed,
         seconds=watch.seconds,
     )

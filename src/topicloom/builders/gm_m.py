@@ -5,32 +5,56 @@ Guarantee: at most log(nodes x topics) times the optimal maximum degree (000, Le
 
 from __future__ import annotations
 
+from topicloom.builders.constrained_greedy import build_constrained
 from topicloom.builders.greedy import Greedy
 from topicloom.builders.pace import Pace
 from topicloom.kernels.twins import chain_twins, pair_twins
 from topicloom.kernels.units import Ints
 from topicloom.model.build import Build
+from topicloom.model.constraints import UNCONSTRAINED, Constraints
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.progress import SILENT, Progress, Stopwatch
 
 
 def build_gm_m(
-    interest: Interest, *, seed: int = 0, threads: int | None = None, progress: Progress = SILENT
+    interest: Interest,
+    *,
+    costs: str = "tie",
+    constraints: Constraints = UNCONSTRAINED,
+    start: Overlay | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress = SILENT,
 ) -> Build:
     """Phases D = 1, 2, ...: greedily add pairs whose degrees are both below D, best contribution first.
 
-    The seed is not used: ties are fixed.
+    The seed is not used: ties are fixed. `constraints`, `start` and `costs` are those of `build_gm`.
 
     >>> interest = Interest.from_pairs([(node, "x") for node in "abcd"])
     >>> build_gm_m(interest).overlay.degrees().tolist()
     [2, 1, 2, 1]
     """
+    parameters = {"costs": costs}
+    if constraints.kinds() or start is not None:
+        return build_constrained(
+            interest,
+            "gm-m",
+            constraints=constraints,
+            start=start,
+            phases=True,
+            costs=costs,
+            parameters=parameters,
+            seed=seed,
+            threads=threads,
+            progress=progress,
+        )
     watch = Stopwatch(progress)
     u, v, _ = choose_gm_m(interest, threads=threads, watch=watch)
     return Build(
         overlay=Overlay.from_edges(interest.node_ids, u, v),
         algorithm="gm-m",
+        parameters=parameters,
         seed=seed,
         seconds=watch.seconds,
     )

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topicloom.builders.pace import Pace
+from topicloom.kernels.grouped import grouped_forest
 from topicloom.kernels.parallel import cut_by_work, default_threads, for_bounds
 from topicloom.kernels.rows import (
     Banned,
@@ -22,6 +23,7 @@ from topicloom.kernels.rows import (
     scratch_counts,
 )
 from topicloom.kernels.select import (
+    ENOUGH,
     LEVEL_DONE,
     NEEDS_SCAN,
     choose,
@@ -33,15 +35,17 @@ from topicloom.kernels.select import (
 )
 from topicloom.kernels.twins import chain_twins, pair_twins
 from topicloom.kernels.units import (
+    FULL,
     Ints,
     Units,
+    join_edges,
     layout,
     new_degrees,
     new_forest,
     refresh_units,
     twin_classes,
 )
-from topicloom.model.arrays import pointers
+from topicloom.model.arrays import pointers, sealed
 from topicloom.model.interest import Interest
 from topicloom.model.progress import check_stop
 
@@ -50,6 +54,7 @@ KEPT = 128  # pairs a row remembers: more memory, fewer scans
 JOINT_SCAN = 128  # from so many rows on it pays to prepare the inverted lists
 SLICE_WORK = 1e8  # list entries that one scan call reads, and topics that one choice call compares, before
 # the user may stop us: a fraction of a second each
+LEAST_WORK = 2e6  # list entries that a slice should have: handing out less costs more than it saves
 
 LinkTwins = Callable[[Units, Ints, int], NDArray[np.int32]]
 
@@ -57,8 +62,8 @@ LinkTwins = Callable[[Units, Ints, int], NDArray[np.int32]]
 class Greedy:
     """One greedy run over an interest; call `run` once per degree limit.
 
-    `degree` are the degrees to start from (changed in place), `banned` pairs may not be chosen. With
-    either of them twins are no longer alike, so units are single nodes.
+    `degree` are the degrees to start from (changed in place), `banned` pairs may not be chosen, a node at
+    its cap takes no edge. With any of them twins are no longer alike, so units are single nodes.
     """
 
     def __init__(
@@ -67,17 +72,18 @@ class Greedy:
         *,
         degree: Ints | None = None,
         banned: Sequence[Ints] | None = None,
+        caps: Ints | None = None,
         threads: int | None = None,
         pace: Pace,
     ) -> None:
-        fold = degree is None and banned is None
+        fold = degree is None and banned is None and caps is None
         classes = twin_classes(interest.node_ptr, interest.node_topics)
         self.units = layout(interest.node_ptr, interest.node_topics, interest.n_topics, classes, fold=fold)
         n_units = len(self.units.twin_class)
         sizes = np.diff(self.units.slot_ptr)
         self.forest = new_forest(self.units)
         self.degrees = new_degrees(
-            self.units, np.zeros(interest.n_nodes, np.int32) if degree is None else degree
+            self.units, np.zeros(interest.n_nodes, np.int32) if degree is None else degree, caps
         )
         self.banned = _neighbor_lists(n_units, banned)
         self.rows = new_rows(n_units, KEPT)
@@ -88,7 +94,7 @@ class Greedy:
         self.row_work = _row_work(self.units)
         self.turns = int(np.clip(SLICE_WORK / (KEPT * max(sizes.mean(), 1)), 100, 100_000)) if n_units else 1
         self.mark = np.full(interest.n_topics, -1, np.int32)
-        self.twin_units = np.flatnonzero(np.diff(self.units.member_ptr) > 1)
+        self.twin_units = np.flatnonzero((np.diff(self.units.member_ptr) > 1) & (sizes > 0))
         self.twin_sizes = sizes[self.twin_units]
         self.threads = threads or default_threads()
         self.pace = pace
@@ -98,6 +104,35 @@ class Greedy:
     def open_joins(self) -> int:
         """How many joins of topic components are left between units."""
         return int(np.maximum(self.forest.components - 1, 0).sum())
+
+    def preconnect(self, u: Ints, v: Ints) -> None:
+        """Join what edges that exist already join; their share in the degrees is the caller's to give.
+
+        Only where units are single nodes, so `degree`, `banned` or `caps` must have been given.
+        """
+        join_edges(self.units, self.forest, sealed(u), sealed(v))
+        self.pace.total = max(self.open_joins, 1)
+
+    def join_groups(self, group: Ints) -> None:
+        """Join the nodes of each group (a number for each node, negative: none) on all topics they share.
+
+        Before the first run, and only where units are single nodes.
+        """
+        self.forest = grouped_forest(self.units, group)
+        self.pace.total = max(self.open_joins, 1)
+
+    def lift_caps(self) -> None:
+        """From now on no node is full."""
+        self.degrees.cap[:] = FULL
+        refresh_units(self.units, self.degrees)
+
+    def next_limit(self, limit: int) -> int | None:
+        """The lowest limit above `limit` that lets another node take an edge; None if there is none.
+
+        Only where units are single nodes.
+        """
+        waiting = self.degrees.lowest[(self.degrees.lowest >= limit) & (self.degrees.lowest < FULL)]
+        return int(waiting.min()) + 1 if len(waiting) else None
 
     def run(self, limit: int, link_twins: Sequence[LinkTwins]) -> None:
         """Add edges while both ends stay within `limit` edges and something is left to join.
@@ -118,7 +153,9 @@ class Greedy:
         n = int(self.chosen.length[0])
         return self.chosen.u[:n], self.chosen.v[:n], self.chosen.contribution[:n]
 
-    def _choose(self, limit: int, least: int) -> None:
+    def _choose(self, limit: int, least: int, most: int = NO_LIMIT) -> bool:
+        """Add up to `most` edges that contribute at least `least`; True if there were so many."""
+        start = int(self.chosen.length[0])
         while True:
             check_stop(self.pace)
             before = int(self.chosen.length[0])
@@ -132,13 +169,14 @@ class Greedy:
                 self.chosen,
                 limit,
                 least,
+                most - (before - start),
                 self.turns,
                 self.counts,
                 self.mark,
             )
             self.pace.joined(int(self.chosen.contribution[before : self.chosen.length[0]].sum()))
-            if reason == LEVEL_DONE:
-                return
+            if reason in (LEVEL_DONE, ENOUGH):
+                return reason == ENOUGH
             if reason == NEEDS_SCAN:
                 rows = np.sort(rows_to_scan(self.heap))
                 self._scan(rows, limit)
@@ -154,7 +192,9 @@ class Greedy:
         def scan(start: int, stop: int) -> None:
             kernel(*state, *lists, self.banned, limit, rows[start:stop], np.zeros_like(self.counts))
 
-        bounds = cut_by_work(self.row_work[rows], most=SLICE_WORK, slices=16 * self.threads)
+        work = self.row_work[rows]
+        slices = int(np.clip(work.sum() / LEAST_WORK, 1, 16 * self.threads))
+        bounds = cut_by_work(work, most=SLICE_WORK, slices=slices)
         for_bounds(scan, bounds, threads=self.threads, progress=self.pace)
 
     def _link(self, twin_units: NDArray[np.int64], size: int, steps: Sequence[LinkTwins]) -> None:

@@ -19,7 +19,7 @@ class Pace:
 
     def __init__(self, progress: Progress, total: int, *, scan_share: float, bend: float) -> None:
         self._progress = progress
-        self._total = max(total, 1)
+        self.total = max(total, 1)
         self._scan_share = scan_share
         self._bend = bend
         self.rows = 1
@@ -44,7 +44,7 @@ class Pace:
         self._show()
 
     def _show(self) -> None:
-        left = max(1.0 - self._joined / self._total, 0.0)
+        left = max(1.0 - self._joined / self.total, 0.0)
         chosen = 1.0 - left ** (1.0 / self._bend)
         share = self._scan_share * self._scanned + (1.0 - self._scan_share) * chosen
         if share > self._shown:

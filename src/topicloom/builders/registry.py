@@ -2,24 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from topicloom.builders.entry import Builder, Parameter
+from topicloom.builders.balanced import build_balanced
+from topicloom.builders.cd_oda import build_cd_oda, build_cd_oda_i, build_cd_oda_ii
+from topicloom.builders.constrained import check_constraints
+from topicloom.builders.dcb_m import build_dcb_m
+from topicloom.builders.dcbr_m import build_dcbr_m
+from topicloom.builders.divide import KERNEL_NODES
+from topicloom.builders.entry import Builder, Parameter, plain_name, python_name
+from topicloom.builders.exact import OBJECTIVES, build_exact
+from topicloom.builders.full_mesh import build_full_mesh
 from topicloom.builders.gm import build_gm
 from topicloom.builders.gm_m import build_gm_m
+from topicloom.builders.low_oda import build_low_oda
+from topicloom.builders.minmax_oda import build_minmax_oda
 from topicloom.builders.ring_pt import build_ring_pt
+from topicloom.builders.star import build_star
+from topicloom.builders.two_d_oda import build_2d_oda
 from topicloom.errors import UsageError
+from topicloom.model.build import Build
+from topicloom.model.constraints import UNCONSTRAINED, Constraints, Pairs
+from topicloom.model.interest import Interest
+from topicloom.model.overlay import Overlay
+from topicloom.model.progress import SILENT, Progress
+
+DIAMETER_2 = "each topic's subgraph has diameter at most 2"
+ETA_HELP = "nodes with more topics are bulk; auto leaves at most 20% bulk"
+KERNEL_NODES_HELP = "the largest group that is made when p is not a number"
+
+ALL_KINDS = ("caps", "forbid", "require", "start", "costs")
+COSTS_HELP = "what costs of pairs do: break ties, or divide the contribution"
 
 BUILDERS: dict[str, Builder] = {
+    "balanced": Builder(
+        build=build_balanced,
+        aim="low average and low maximum degree",
+        guarantee="none proven; `--certify` bounds the gap of each build",
+        complexity="a few runs of gm, then `work` moves per edge",
+        paper="this project: docs/builders.md",
+        seeded=True,
+        honours=ALL_KINDS,
+        parameters={
+            "work": Parameter("auto", "moves per edge; auto: 20, falling to 0 at 20,000 nodes", ("auto",), 0),
+            "time_limit": Parameter(0.0, "seconds after which it stops improving; 0: none", least=0),
+            "costs": Parameter("tie", COSTS_HELP, choices=("tie", "weight")),
+        },
+    ),
     "gm": Builder(
         build=build_gm,
         aim="lowest average degree",
         guarantee="edges at most log(subscriptions) x optimum",
         complexity="O(V² T) worst case",
         paper="Chockler et al. 2007, section 6",
+        honours=ALL_KINDS,
         parameters={
-            "redundancy": Parameter(1, "runs, each on the pairs not yet used (section 6.4)", least=1)
+            "redundancy": Parameter(1, "runs, each on the pairs not yet used (section 6.4)", least=1),
+            "costs": Parameter("tie", COSTS_HELP, choices=("tie", "weight")),
         },
     ),
     "gm-m": Builder(
@@ -28,6 +69,117 @@ BUILDERS: dict[str, Builder] = {
         guarantee="maximum degree at most log(V T) x optimum",
         complexity="O(V² T) worst case",
         paper="Chen et al. 2010, section IV-A; Onus and Richa 2009",
+        honours=ALL_KINDS,
+        parameters={"costs": Parameter("tie", COSTS_HELP, choices=("tie", "weight"))},
+    ),
+    "exact": Builder(
+        build=build_exact,
+        aim="the optimum with a proof: for up to a few hundred nodes",
+        guarantee="optimal, or within the reported bounds when time runs out",
+        complexity="exponential; at most 200,000 pairs that share a topic",
+        paper="this project: docs/builders.md; Bonnet et al. 2019, Dar et al. 2021",
+        parameters={
+            "objective": Parameter(
+                "edges", "what is minimised; max-degree: first that, then the edges", choices=OBJECTIVES
+            ),
+            "time_limit": Parameter(60.0, "seconds after which the best so far is given; 0: none", least=0),
+        },
+    ),
+    "low-oda": Builder(
+        build=build_low_oda,
+        aim="low average and maximum degree at once",
+        guarantee="average degree O(k log(subscriptions)), maximum O((V/k) log(subscriptions)) x optimum",
+        complexity="O(V² T) worst case",
+        paper="Onus and Richa 2016, Algorithm 1",
+        parameters={
+            "k": Parameter(3, "an edge must join over k times as much to raise the maximum degree", least=1),
+            "strict": Parameter(False, "k times as much is enough; with k=1 that is gm"),
+        },
+    ),
+    "minmax-oda": Builder(
+        build=build_minmax_oda,
+        aim="the original of gm-m, with edges that join nothing: for comparison",
+        guarantee="maximum degree at most log(V T) x optimum",
+        complexity="O(V² T) worst case",
+        paper="Onus and Richa 2009; 2016, section 2.1",
+        links_strangers=True,
+        parameters={
+            "fillers": Parameter("keep", "edges that join nothing, in the result", choices=("keep", "drop"))
+        },
+    ),
+    "dcb-m": Builder(
+        build=build_dcb_m,
+        aim="low maximum degree by divide and conquer: the yardstick of dcbr-m",
+        guarantee="maximum degree O(eta + optimum x log(V T))",
+        complexity="O(V² T) worst case",
+        paper="Chen et al. 2010, Algorithm 9",
+        seeded=True,
+        parameters={
+            "eta": Parameter("auto", ETA_HELP, choices=("auto",), least=0),
+            "p": Parameter("auto", "groups of light nodes", choices=("auto",), least=1),
+            "kernel_nodes": Parameter(KERNEL_NODES, KERNEL_NODES_HELP, least=1),
+        },
+    ),
+    "dcbr-m": Builder(
+        build=build_dcbr_m,
+        aim="low maximum degree by divide and conquer: for very many nodes",
+        guarantee="maximum degree O(eta + optimum of bulk and representative nodes x log(V T))",
+        complexity="O(T ((B + R)² + L²/p)) worst case",
+        paper="Chen et al. 2010, Algorithm 11",
+        seeded=True,
+        parameters={
+            "eta": Parameter("auto", ETA_HELP, choices=("auto",), least=0),
+            "lambda_": Parameter(3, "representatives of each topic in a group", least=1),
+            "p": Parameter(
+                "auto",
+                "groups of light nodes; paper looks for the least running time",
+                choices=("auto", "paper"),
+                least=1,
+            ),
+            "kernel_nodes": Parameter(KERNEL_NODES, KERNEL_NODES_HELP, least=1),
+        },
+    ),
+    "cd-oda": Builder(
+        build=build_cd_oda,
+        aim="short ways: hubs with the most neighbors",
+        guarantee=DIAMETER_2,
+        complexity="O(V T subscriptions / 64) worst case",
+        paper="Onus and Richa 2016, section 6.1",
+    ),
+    "cd-oda-i": Builder(
+        build=build_cd_oda_i,
+        aim="short ways: hubs with the most neighbors, each topic counted",
+        guarantee=DIAMETER_2,
+        complexity="O(V T + subscriptions)",
+        paper="Onus and Richa 2016, section 6.1",
+    ),
+    "cd-oda-ii": Builder(
+        build=build_cd_oda_ii,
+        aim="short ways: hubs of the largest density",
+        guarantee=DIAMETER_2,
+        complexity="O(V T subscriptions / 64) worst case",
+        paper="Onus and Richa 2016, section 6.1",
+    ),
+    "2d-oda": Builder(
+        build=build_2d_oda,
+        aim="short ways: one star per topic, edges shared",
+        guarantee=DIAMETER_2,
+        complexity="O(T (V + subscriptions))",
+        paper="Onus and Richa 2016, Algorithm 2",
+    ),
+    "star": Builder(
+        build=build_star,
+        aim="baseline: one star per topic around its smallest node",
+        guarantee=DIAMETER_2,
+        complexity="O(subscriptions)",
+        paper="none",
+    ),
+    "full-mesh": Builder(
+        build=build_full_mesh,
+        aim="baseline: all pairs that share a topic",
+        guarantee="each topic's subgraph has diameter at most 1",
+        complexity="O(V subscriptions)",
+        paper="none",
     ),
     "ring-pt": Builder(
         build=build_ring_pt,
@@ -48,6 +200,54 @@ def find_builder(name: str) -> Builder:
     return BUILDERS[name]
 
 
+def run_builder(
+    name: str,
+    interest: Interest,
+    *,
+    constraints: Constraints = UNCONSTRAINED,
+    start: Overlay | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress = SILENT,
+    **parameters: Any,
+) -> Build:
+    """Call builder `name` under `constraints` and from the edges of `start`, if it honours them.
+
+    What the constraints hold goes into the build's parameters; contradictions are refused here.
+    """
+    builder = find_builder(name)
+    counts = constraints.counts() | ({} if start is None else {"start": start.n_edges})
+    if not counts:
+        return builder.build(interest, seed=seed, threads=threads, progress=progress, **parameters)
+    check_honours(name, counts)
+    check_constraints(interest, constraints, start)
+    build = builder.build(
+        interest,
+        constraints=constraints,
+        start=start,
+        seed=seed,
+        threads=threads,
+        progress=progress,
+        **parameters,
+    )
+    report = dict(build.report)
+    if "costs" in counts:
+        report["cost_total"] = constraints.cost_of(build.overlay)
+    if start is not None:
+        existing = Pairs(start.u, start.v)
+        allowed = existing.without(constraints.forbidden, interest.n_nodes)
+        report["start_left_out"] = len(existing) - len(allowed)
+    return replace(build, parameters={**build.parameters, "constraints": counts}, report=report)
+
+
+def check_honours(name: str, kinds: Iterable[str]) -> None:
+    """Refuse kinds of constraints that builder `name` does not honour, and say which builders do."""
+    for kind in kinds:
+        if kind not in find_builder(name).honours:
+            able = [key for key, builder in BUILDERS.items() if kind in builder.honours]
+            raise UsageError(f"{name} does not honour --{kind}; {', '.join(able) or 'no builder'} do")
+
+
 def parse_parameters(name: str, settings: Sequence[str]) -> dict[str, Any]:
     """All parameters of builder `name`: its defaults, overruled by `key=value` texts."""
     builder = find_builder(name)
@@ -56,11 +256,11 @@ def parse_parameters(name: str, settings: Sequence[str]) -> dict[str, Any]:
         key, equals, text = setting.partition("=")
         if not equals:
             raise UsageError(f"--set {setting}: write it as key=value")
-        key = key.replace("-", "_")
-        if key not in builder.parameters:
-            known = ", ".join(builder.parameters) or "no parameters"
+        parameter = python_name(key)
+        if parameter not in builder.parameters:
+            known = ", ".join(map(plain_name, builder.parameters)) or "no parameters"
             raise UsageError(f"--set {setting}: {name} does not know {key!r}; it takes {known}")
-        values[key] = builder.parameters[key].parse(name, key, text)
+        values[parameter] = builder.parameters[parameter].parse(name, key, text)
     return values
 
 

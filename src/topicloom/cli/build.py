@@ -7,12 +7,24 @@ from typing import Annotated, Any
 
 import typer
 
+from topicloom.builders.default import DEFAULT, FALLBACK
 from topicloom.builders.registry import BUILDERS
 from topicloom.cli.groups import with_groups
-from topicloom.cli.options import InterestOptions, OutputOptions, Seed, SparkOptions, Threads, notices
+from topicloom.cli.limits import infeasible, limits_told
+from topicloom.cli.options import (
+    Certify,
+    InterestOptions,
+    LimitOptions,
+    OutputOptions,
+    Seed,
+    SparkOptions,
+    Threads,
+    notices,
+)
 from topicloom.cli.tables import builder_list
 from topicloom.errors import UsageError
 from topicloom.jobs.build import BuildRequest, build_to_folder, check_engine
+from topicloom.jobs.certify import certificate_told
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -23,21 +35,31 @@ EXAMPLES = """
 
   topicloom build table.parquet --algorithm gm --set redundancy=2 --out robust
 
+  topicloom build table.csv --caps caps.csv --forbid firewall.csv --start my-overlay --out limited
+
+  topicloom build table.csv --out my-overlay --certify
+
   topicloom build --list
 """
-DEFAULT = "gm"
 
 
 def build(
     table: InterestOptions,
+    limits: LimitOptions,
     spark: SparkOptions,
     output: OutputOptions,
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder for the result (needed).", show_default=False)
     ] = None,
     algorithm: Annotated[
-        str, typer.Option("--algorithm", help=f"Builder: {', '.join(BUILDERS)} (see --list).")
-    ] = DEFAULT,
+        str | None,
+        typer.Option(
+            "--algorithm",
+            help=f"Builder: {', '.join(BUILDERS)} (see --list). Without it {DEFAULT}, or {FALLBACK} where "
+            "that would take more than ten minutes.",
+            show_default=False,
+        ),
+    ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="A parameter of the builder (see --list)."),
@@ -45,11 +67,13 @@ def build(
     seed: Seed = 0,
     engine: Annotated[str, typer.Option("--engine", help="auto or local.")] = "auto",
     threads: Threads = None,
+    bounds: Certify = False,
     list_builders: Annotated[bool, typer.Option("--list", help="List all builders and leave.")] = False,
 ) -> None:
     """Build an overlay in which every topic's subscribers are connected, prove it, and write it to a folder.
 
-    Exit 0: built and proved. Exit 1: built, but the proof failed (the folder is written all the same).
+    Exit 0: built and proved. Exit 1: not every topic is connected, because of constraints or a fault (the
+    folder is written all the same).
     """
     screen = output.screen()
     if list_builders:
@@ -59,26 +83,30 @@ def build(
     source = table.source()
     if out is None:
         raise UsageError("--out is missing; name the folder for the result")
-    request = BuildRequest.of(algorithm, settings or [], seed=seed, threads=threads)
-    check_engine(engine, algorithm)
+    request = BuildRequest.of(algorithm, settings or [], seed=seed, threads=threads, certify=bounds)
+    check_engine(engine, request.algorithm)
     with screen.working() as progress:
         summary = build_to_folder(
             source,
             out,
             request,
             spark=spark.choice(),
+            limits=limits.files(),
             subscribers_only=table.subscribers_only,
             strict=table.strict,
             notice=notices(screen),
+            remark=screen.say,
             progress=progress,
         )
     if summary["rejected"]:
         notices(screen)(f"{out / 'rejects.parquet'} lists every refused row with its reason")
     screen.show(*_told(summary, out))
-    if not output.quiet:
+    if not output.quiet and "topics_split" not in summary["report"]:
         screen.show(f"next: topicloom measure {out} {out}")
     screen.emit(summary)
     if not summary["topic_connected"]:
+        for line in infeasible(summary):
+            screen.say(line, always=True)
         raise typer.Exit(1)
 
 
@@ -93,7 +121,9 @@ def _told(summary: dict[str, Any], out: Path) -> list[str]:
         f"subscriptions ({summary['duplicates']:,} duplicate and {summary['rejected']:,} refused rows)",
         f"{summary['algorithm']}: {summary['edges']:,} edges, average degree {summary['degree_avg']:.2f}, "
         f"maximum {summary['degree_max']:,}",
+        *limits_told(summary),
         proof,
+        *certificate_told(summary),
         f"ingest {seconds['ingest']:.1f} s, build {seconds['build']:.1f} s, verify {seconds['verify']:.1f} s",
         f"written to {out}",
     ]
@@ -109,6 +139,7 @@ def _described(key: str) -> dict[str, Any]:
         "paper": builder.paper,
         "engines": list(builder.engines),
         "seeded": builder.seeded,
+        "honours": list(builder.honours),
         "parameters": {
             name: {"default": parameter.default, "help": parameter.help}
             for name, parameter in builder.parameters.items()

@@ -10,7 +10,7 @@ import typer
 from topicloom.cli.groups import with_groups
 from topicloom.cli.options import OutputOptions, Seed, SparkOptions, notices
 from topicloom.cli.tables import comparison_table
-from topicloom.jobs.demo import TABLE, DemoResult, run_demo
+from topicloom.jobs.demo import ALGORITHMS, TABLE, DemoResult, run_demo
 
 PLOT = "degrees.png"
 
@@ -42,7 +42,7 @@ def demo(
         "",
         "A topic is connected when its subscribers reach each other through nodes that want it, so no",
         "message ever crosses a node that does not. gm aims at the fewest connections, gm-m at the lowest",
-        "peak; a ring per topic is what one would do without thinking.",
+        "peak, low-oda at something between, balanced at both; a ring per topic is the obvious way.",
         "",
         f"table     {out / TABLE}",
         *(f"builds    {result.folder}/{{{','.join(_names(result))}}}" for result in results),
@@ -51,8 +51,9 @@ def demo(
         "",
         "Try next:",
         f"  topicloom inspect {out / TABLE}",
-        f"  topicloom measure {out / 'rss' / 'gm'} {out / 'rss' / 'gm'}",
-        "  topicloom build YOUR_TABLE.csv --algorithm gm-m --out my-overlay",
+        f"  topicloom measure {out / 'rss' / ALGORITHMS[0]} {out / 'rss' / ALGORITHMS[0]}",
+        "  topicloom build YOUR_TABLE.csv --out my-overlay",
+        "  topicloom build --list",
     )
     screen.emit(
         {

@@ -8,6 +8,7 @@ import typer
 
 from topicloom.cli.groups import with_groups
 from topicloom.cli.options import (
+    Certify,
     EdgeOptions,
     InterestOptions,
     OutputOptions,
@@ -16,6 +17,7 @@ from topicloom.cli.options import (
     notices,
 )
 from topicloom.cli.tables import figures_table
+from topicloom.jobs.certify import certificate_told
 from topicloom.jobs.measure import measure_sources
 
 EXAMPLES = """
@@ -24,6 +26,8 @@ EXAMPLES = """
   topicloom measure my-overlay my-overlay
 
   topicloom measure table.csv edges.csv --json
+
+  topicloom measure my-overlay my-overlay --certify
 """
 
 
@@ -33,6 +37,7 @@ def measure(
     spark: SparkOptions,
     output: OutputOptions,
     threads: Threads = None,
+    bounds: Certify = False,
 ) -> None:
     """Degrees, components, diameters, topics per edge, filtering cost and load of an overlay."""
     screen = output.screen()
@@ -44,10 +49,11 @@ def measure(
             subscribers_only=interest.subscribers_only,
             strict=interest.strict,
             threads=threads,
+            bounds=bounds,
             notice=notices(screen),
             progress=progress,
         )
-    screen.show(figures_table(None, _figures(found)))
+    screen.show(figures_table(None, _figures(found)), *certificate_told(found))
     screen.emit(found)
 
 

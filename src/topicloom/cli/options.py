@@ -10,14 +10,19 @@ import typer
 
 from topicloom.cli.console import Screen
 from topicloom.errors import UsageError
+from topicloom.jobs.constraints import ConstraintFiles
 from topicloom.jobs.inputs import SparkChoice
 from topicloom.spark.source import TableSource, edges_source, interest_source
 
 _TABLE, _EDGES, _SPARK, _OUTPUT = "Interest table", "Edge table", "Spark", "Output"
+_LIMITS = "Constraints (tables as for INTEREST; columns by name)"
 
 Seed = Annotated[int, typer.Option("--seed", help="Seed of everything random.")]
 Threads = Annotated[
     int | None, typer.Option("--threads", min=1, help="Threads of the kernels; all cores by default.")
+]
+Certify = Annotated[
+    bool, typer.Option("--certify", help="Prove how far the overlay is from the best possible one.")
 ]
 
 
@@ -97,6 +102,30 @@ class EdgeOptions:
             header=not self.edges_no_header,
             separator=self.edges_separator,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class LimitOptions:
+    """What an overlay must respect."""
+
+    caps: Annotated[
+        str | None,
+        _option(
+            "--caps", "Most edges of nodes: a table with columns node, cap (node *: all others).", _LIMITS
+        ),
+    ] = None
+    forbid: Annotated[str | None, _option("--forbid", "Pairs without an edge: columns u, v.", _LIMITS)] = None
+    require: Annotated[str | None, _option("--require", "Pairs with an edge: columns u, v.", _LIMITS)] = None
+    start: Annotated[
+        str | None, _option("--start", "Edges that exist and stay: a build, or columns u, v.", _LIMITS)
+    ] = None
+    costs: Annotated[
+        str | None, _option("--costs", "Costs of edges: columns u, v, cost; other pairs cost 1.", _LIMITS)
+    ] = None
+
+    def files(self) -> ConstraintFiles:
+        """What the jobs need to read them."""
+        return ConstraintFiles(self.caps, self.forbid, self.require, self.costs, self.start)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.table import Table
 
-from topicloom.builders.entry import Parameter
+from topicloom.builders.entry import Parameter, plain_name
 from topicloom.builders.registry import BUILDERS
 from topicloom.cli.console import table
 
@@ -53,18 +53,22 @@ def builder_list() -> str:
             ("paper", builder.paper),
             ("engines", ", ".join(builder.engines)),
             ("random", "seeded by --seed" if builder.seeded else "no: ties are fixed"),
+            ("constraints", ", ".join(builder.honours) or "none"),
         ]
         facts += [
-            (f"--set {name}", f"{parameter.help}{_allowed(parameter)} (default {parameter.default})")
+            (
+                f"--set {plain_name(name)}",
+                f"{parameter.help}{_allowed(parameter)} (default {parameter.default})",
+            )
             for name, parameter in builder.parameters.items()
         ]
-        lines = [f"{key}: {builder.aim}", *(f"    {name:<17} {text}" for name, text in facts)]
+        lines = [f"{key}: {builder.aim}", *(f"    {name:<18} {text}" for name, text in facts)]
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks)
 
 
 def _allowed(parameter: Parameter) -> str:
-    return f": {' or '.join(parameter.choices)}" if parameter.choices else ""
+    return f": {parameter.allowed()}" if parameter.choices else ""
 
 
 def figures_table(title: str | None, figures: list[tuple[str, str]]) -> Table:

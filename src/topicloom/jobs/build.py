@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from topicloom.builders.registry import find_builder, parse_parameters
+from topicloom.builders.default import DEFAULT, choose_default
+from topicloom.builders.registry import check_honours, find_builder, parse_parameters, run_builder
 from topicloom.errors import UsageError
 from topicloom.files.atomic import replacing
 from topicloom.files.build_folder import (
@@ -20,13 +21,20 @@ from topicloom.files.build_folder import (
     write_json,
     write_table,
 )
-from topicloom.jobs.inputs import LoadedInterest, SparkChoice, load_interest
+from topicloom.jobs.certify import certify
+from topicloom.jobs.constraints import ConstraintFiles, load_constraints
+from topicloom.jobs.inputs import LoadedInterest, Notice, SparkChoice, load_interest, no_notice
 from topicloom.jobs.verify import judge
 from topicloom.model.build import Build
+from topicloom.model.constraints import UNCONSTRAINED, Constraints
+from topicloom.model.interest import Interest
+from topicloom.model.overlay import Overlay
 from topicloom.model.progress import SILENT, Progress
 from topicloom.model.verdict import Verdict
 from topicloom.spark.source import TableSource
 from topicloom.version import __version__
+
+NO_LIMITS = ConstraintFiles()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +45,49 @@ class BuildRequest:
     parameters: dict[str, Any]
     seed: int = 0
     threads: int | None = None
+    constraints: Constraints = UNCONSTRAINED
+    existing: Overlay | None = None
+    certify: bool = False
+    named: bool = True  # False: the algorithm may still be changed to suit the interest
+    reason: str = ""
 
     @classmethod
     def of(
-        cls, algorithm: str, settings: Sequence[str], *, seed: int = 0, threads: int | None = None
+        cls,
+        algorithm: str | None,
+        settings: Sequence[str],
+        *,
+        seed: int = 0,
+        threads: int | None = None,
+        certify: bool = False,
     ) -> BuildRequest:
         """From texts such as `key=value`; unknown names and values are refused here."""
-        return cls(algorithm, parse_parameters(algorithm, settings), seed, threads)
+        name = algorithm or DEFAULT
+        parameters = parse_parameters(name, settings)
+        return cls(name, parameters, seed, threads, certify=certify, named=algorithm is not None)
+
+    def settled(self, interest: Interest) -> BuildRequest:
+        """With the builder that suits `interest`, and why, if none was named."""
+        if self.named:
+            return self
+        limited = bool(self.constraints.kinds()) or self.existing is not None
+        bound = limited or self.parameters != parse_parameters(DEFAULT, [])
+        choice = choose_default(interest, self.parameters, bound=bound)
+        return replace(
+            self, algorithm=choice.algorithm, parameters=choice.parameters, reason=choice.reason, named=True
+        )
 
     def run(self, loaded: LoadedInterest, progress: Progress) -> Build:
         """Call the builder."""
-        return find_builder(self.algorithm).build(
-            loaded.interest, seed=self.seed, threads=self.threads, progress=progress, **self.parameters
+        return run_builder(
+            self.algorithm,
+            loaded.interest,
+            constraints=self.constraints,
+            start=self.existing,
+            seed=self.seed,
+            threads=self.threads,
+            progress=progress,
+            **self.parameters,
         )
 
 
@@ -65,13 +104,17 @@ def build_to_folder(
     request: BuildRequest,
     *,
     spark: SparkChoice,
+    limits: ConstraintFiles = NO_LIMITS,
     subscribers_only: bool = False,
     strict: bool = False,
-    notice: Callable[[str], None] = lambda text: None,
+    notice: Notice = no_notice,
+    remark: Notice = no_notice,
     progress: Progress = SILENT,
 ) -> dict[str, Any]:
-    """The whole task; the summary that was written to `out`."""
+    """The whole task; the summary that was written to `out`. `remark` hears which builder was chosen."""
     check_replaceable(out)
+    check_honours(request.algorithm, limits.kinds())
+    limits.check_there()
     start = progress.now()
     with spark.workspace() as work:
         loaded = load_interest(
@@ -83,6 +126,12 @@ def build_to_folder(
             notice=notice,
             progress=progress,
         )
+        constraints, existing = load_constraints(
+            limits, loaded, spark=spark, notice=notice, progress=progress
+        )
+        request = replace(request, constraints=constraints, existing=existing).settled(loaded.interest)
+        if request.reason:
+            remark(request.reason)
         return build_loaded(loaded, out, request, spark=spark, start=start, progress=progress)
 
 
@@ -117,6 +166,12 @@ def build_loaded(
             "total": done - start,
         }
         summary = summarise(loaded, build, request, verdict, seconds)
+        if request.certify:
+            summary |= certify(
+                loaded.interest, summary, known=build.report, threads=request.threads, progress=progress
+            )
+            seconds["certify"] = progress.now() - done
+            seconds["total"] = progress.now() - start
         write_json(summary, folder / SUMMARY)
     return summary
 
@@ -135,6 +190,7 @@ def summarise(
         "kind": "build",
         "version": __version__,
         "algorithm": request.algorithm,
+        **({"choice": request.reason} if request.reason else {}),
         "parameters": dict(build.parameters),
         "seed": request.seed,
         "nodes": loaded.interest.n_nodes,

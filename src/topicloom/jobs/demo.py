@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from topicloom.builders.registry import BUILDERS
 from topicloom.files.build_folder import check_replaceable, load_build
 from topicloom.files.samples import sample_path
 from topicloom.jobs.build import BuildRequest
@@ -17,6 +16,9 @@ from topicloom.jobs.inputs import Notice, SparkChoice, load_interest, no_notice
 from topicloom.measures.summary import measure_overlay
 from topicloom.model.progress import SILENT, Progress
 from topicloom.spark.source import TableSource, interest_source
+
+ALGORITHMS = ("balanced", "gm", "gm-m", "low-oda", "ring-pt")
+"""What a newcomer should see beside each other; `topicloom build --list` has all."""
 
 NODES = 2_000
 TABLE = f"rss-{NODES}.csv"
@@ -39,7 +41,7 @@ def run_demo(
     notice: Notice = no_notice,
     progress: Progress = SILENT,
 ) -> Iterator[DemoResult]:
-    """Every builder on a generated workload and on the bundled PX4 table: built, proved and measured."""
+    """Some builders on a generated workload and on the bundled PX4 table: built, proved and measured."""
     table = out / TABLE
     generate_to(
         str(table),
@@ -62,7 +64,7 @@ def run_demo(
     for title, name, source in workloads:
         check_replaceable(out / name)
         start = progress.now()
-        requests = [BuildRequest.of(key, [], seed=seed) for key in BUILDERS]
+        requests = [BuildRequest.of(key, [], seed=seed) for key in ALGORITHMS]
         with spark.workspace() as work:
             loaded = load_interest(source, spark=spark, work=work, notice=notice, progress=progress)
             comparison = compare_loaded(

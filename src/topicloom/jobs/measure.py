@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from topicloom.builders.default import choose_default, expected_seconds
 from topicloom.builders.gm import build_gm
 from topicloom.errors import InputError
+from topicloom.jobs.certify import certify
 from topicloom.jobs.inputs import (
     LoadedInterest,
     Notice,
@@ -36,10 +38,14 @@ def measure_sources(
     subscribers_only: bool = False,
     strict: bool = False,
     threads: int | None = None,
+    bounds: bool = False,
     notice: Notice = no_notice,
     progress: Progress = SILENT,
 ) -> dict[str, Any]:
-    """All measures of the overlay in `edges`, as `topicloom measure --json` prints them."""
+    """All measures of the overlay in `edges`, as `topicloom measure --json` prints them.
+
+    With `bounds` also how far it is from the best possible overlay.
+    """
     start = progress.now()
     check_there(edges)
     with spark.workspace() as work:
@@ -57,6 +63,8 @@ def measure_sources(
             edges, loaded, spark=spark, strict=strict, notice=notice, progress=progress
         )
     found = measure_overlay(loaded.interest, overlay, threads=threads, progress=progress)
+    if bounds:
+        found |= certify(loaded.interest, found, threads=threads, progress=progress)
     table = {
         "duplicates": loaded.duplicates,
         "rejected": loaded.rejected,
@@ -120,5 +128,8 @@ def inspect_source(
     greedy = None
     if loaded.interest.n_nodes <= TRY_NODES:
         greedy = float(build_gm(loaded.interest, threads=threads).overlay.degrees().mean())
-    profile = profile_interest(loaded.interest, threads=threads, greedy_degree=greedy, progress=progress)
+    default = choose_default(loaded.interest, {}, bound=False).algorithm, expected_seconds(loaded.interest)
+    profile = profile_interest(
+        loaded.interest, threads=threads, greedy_degree=greedy, default=default, progress=progress
+    )
     return profile.to_dict() | {"duplicates": loaded.duplicates, "rejected": loaded.rejected}

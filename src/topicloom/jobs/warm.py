@@ -10,6 +10,7 @@ from topicloom.measures.connectivity import check_overlay
 from topicloom.measures.digest import interest_digest
 from topicloom.measures.profile import profile_interest
 from topicloom.measures.summary import measure_overlay
+from topicloom.model.constraints import Constraints, Pairs
 from topicloom.model.overlay import Overlay
 from topicloom.model.progress import SILENT, Progress
 from topicloom.workloads.generate import generate_interest, workload_from_options
@@ -29,6 +30,9 @@ def warm_kernels(*, progress: Progress = SILENT) -> float:
         progress.advance()
     # A second run on the pairs left over takes the ways that a single run does not.
     BUILDERS["gm"].build(interest, redundancy=2)
+    # Pairs with costs have a kernel of their own, edges that exist already another.
+    costs = Constraints(priced=Pairs.of([0], [1], interest.n_nodes), costs=np.full(1, 2.0))
+    BUILDERS["gm"].build(interest, constraints=costs, start=overlays[0])
     broken = Overlay.from_edges(interest.node_ids, np.array([0, 1]), np.array([1, 2]))
     for overlay in (*overlays, broken):
         measure_overlay(interest, overlay)

@@ -53,6 +53,16 @@ def hash_strings(strings: pa.Array, seed: int = SPARK_SEED) -> Hashes:
     return hashes
 
 
+def hash_number(number: int, seeds: Hashes) -> Hashes:
+    """The XXH64 of one 64-bit number under each of the seeds.
+
+    With the hashes of strings as seeds it is Spark's `xxhash64(string, cast(number as bigint))`.
+    """
+    data = np.frombuffer((number % (1 << 64)).to_bytes(8, "little"), dtype=np.uint8)
+    with np.errstate(over="ignore"):
+        return _hash_under(data, seeds)
+
+
 def xor_of_pairs(first: Hashes, ptr: Places, second: NDArray[np.int32], strings: pa.Array) -> int:
     """The exclusive or, over all pairs, of the hash of `strings[second[j]]` seeded by its owner's hash.
 
@@ -121,6 +131,14 @@ def _xxh64(data: Bytes, start: int, stop: int, seed: np.uint64) -> np.uint64:
 def _hash_all(data: Bytes, places: Places, seed: np.uint64, hashes: Hashes) -> None:
     for i in range(len(hashes)):
         hashes[i] = _xxh64(data, places[i], places[i + 1], seed)
+
+
+@kernel
+def _hash_under(data: Bytes, seeds: Hashes) -> Hashes:
+    hashes = np.empty_like(seeds)
+    for i in range(len(seeds)):
+        hashes[i] = _xxh64(data, 0, len(data), seeds[i])
+    return hashes
 
 
 @kernel

@@ -16,4 +16,4 @@ F = TypeVar("F", bound=Callable[..., object])
 
 def kernel(function: F) -> F:
     """Compile `function` on first use; the machine code is cached on disk."""
-    return njit(cache=True, nogil=True, error_model="numpy")(function)
+    return njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)

@@ -137,7 +137,7 @@ def _count_in_lists(units: Units, forest: Forest, lists: Lists, row: int, counts
 
 
 @kernel
-def _count_in_places(units: Units, forest: Forest, row: int, counts: NDArray) -> None:
+def count_in_places(units: Units, forest: Forest, row: int, counts: NDArray) -> None:
     """The same from the live tables: dearer for one row, but nothing has to be prepared."""
     for slot in range(units.slot_ptr[row], units.slot_ptr[row + 1]):
         topic = units.slot_topic[slot]
@@ -292,7 +292,7 @@ def _keep_best(
 
 
 @kernel
-def _clear_banned(banned: Banned, row: int, counts: NDArray) -> None:
+def clear_banned(banned: Banned, row: int, counts: NDArray) -> None:
     for i in range(banned.ptr[row], banned.ptr[row + 1]):
         counts[banned.other[i]] = 0
 
@@ -315,7 +315,7 @@ def scan_rows(
     words = counts.view(np.uint64)
     for row in chosen:
         _count_in_lists(units, forest, lists, row, counts)
-        _clear_banned(banned, row, counts)
+        clear_banned(banned, row, counts)
         _keep_best(units, degrees, rows, row, limit, counts, words, key_1, key_2, partner)
         counts[row + 1 :] = 0
 
@@ -334,8 +334,8 @@ def scan_row(
     """Renew one row from the live tables; `counts` is scratch, zero before and after."""
     kept = rows.partner.shape[1]
     key_1, key_2, partner = np.empty(kept, np.int64), np.empty(kept, np.int64), np.empty(kept, np.int32)
-    _count_in_places(units, forest, row, counts)
-    _clear_banned(banned, row, counts)
+    count_in_places(units, forest, row, counts)
+    clear_banned(banned, row, counts)
     _keep_best(units, degrees, rows, row, limit, counts, counts.view(np.uint64), key_1, key_2, partner)
     counts[row + 1 :] = 0
 

@@ -24,8 +24,9 @@ from topicloom.kernels.units import (
     refresh_unit,
 )
 
-LEVEL_DONE, NEEDS_SCAN, PAUSED = 0, 1, 2
-"""Why `choose` came back: nothing of the wanted contribution is left; many rows need a scan; look around."""
+LEVEL_DONE, NEEDS_SCAN, PAUSED, ENOUGH = 0, 1, 2, 3
+"""Why `choose` came back: nothing of the wanted contribution is left; many rows need a scan; look around; as
+many edges as were asked for are chosen."""
 
 INLINE_SCANS = 16  # so many single rows are renewed on the way before a joint scan is asked for
 
@@ -231,15 +232,17 @@ def choose(
     chosen: Chosen,
     limit: int,
     least: int,
+    most: int,
     turns: int,
     counts: NDArray,
     mark: Ints,
 ) -> int:
-    """Add best edges while one contributes at least `least`; gives the reason why it came back.
+    """Add up to `most` best edges while one contributes at least `least`; gives why it came back.
 
     `limit`: a unit whose members all have that degree takes no edge. `mark` holds -1 for every topic.
     """
     scans = 0
+    before = chosen.length[0]
     for _ in range(turns):
         if heap.size[0] == 0:
             return LEVEL_DONE
@@ -271,6 +274,8 @@ def choose(
             degrees.degree[chosen.v[n]] += 1
             refresh_unit(units, degrees, row)
             refresh_unit(units, degrees, other)
+            if n + 1 - before == most:
+                return ENOUGH
         else:
             _set_top(heap, key_1, key_2, False)
     return PAUSED

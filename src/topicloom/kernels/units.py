@@ -18,6 +18,9 @@ from topicloom.model.arrays import pointers, sealed
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 
+FULL = 2**30
+"""What stands for the degree of a unit that may take no further edge: at or above every degree limit."""
+
 
 class Units(NamedTuple):
     """The frozen layout."""
@@ -47,11 +50,15 @@ class Forest(NamedTuple):
 
 
 class Degrees(NamedTuple):
-    """How many edges each node has, and for each unit the member that would take the next one."""
+    """How many edges each node has, and for each unit the member that would take the next one.
+
+    Where nodes have caps units are single nodes: a node at its cap is a unit of degree FULL.
+    """
 
     degree: Ints  # node -> degree
     lowest: Ints  # unit -> lowest degree of its members
     first_lowest: Ints  # unit -> its first member of that degree
+    cap: Ints  # node -> the most edges it may have
 
 
 @kernel
@@ -143,10 +150,11 @@ def new_forest(units: Units) -> Forest:
     )
 
 
-def new_degrees(units: Units, degree: Ints) -> Degrees:
-    """The degrees of nodes, looked at through their units."""
+def new_degrees(units: Units, degree: Ints, caps: Ints | None = None) -> Degrees:
+    """The degrees of nodes, looked at through their units; without `caps` no node is ever full."""
     n_units = len(units.member_ptr) - 1
-    degrees = Degrees(degree, np.zeros(n_units, np.int32), np.zeros(n_units, np.int32))
+    cap = np.full(len(degree), FULL, np.int32) if caps is None else np.array(caps, np.int32)
+    degrees = Degrees(degree, np.zeros(n_units, np.int32), np.zeros(n_units, np.int32), cap)
     refresh_units(units, degrees)
     return degrees
 
@@ -167,7 +175,7 @@ def refresh_unit(units: Units, degrees: Degrees, unit: int) -> None:
         if degrees.degree[units.member[i]] < degrees.degree[best]:
             best = units.member[i]
     degrees.first_lowest[unit] = best
-    degrees.lowest[unit] = degrees.degree[best]
+    degrees.lowest[unit] = degrees.degree[best] if degrees.degree[best] < degrees.cap[best] else FULL
 
 
 @kernel
@@ -214,4 +222,13 @@ def join_units(units: Units, forest: Forest, x: int, y: int) -> int:
             i += 1
         else:
             j += 1
+    return joined
+
+
+@kernel
+def join_edges(units: Units, forest: Forest, u: Ints, v: Ints) -> int:
+    """Put edges between units u[i] and v[i], one after another; how many topics they joined in all."""
+    joined = 0
+    for i in range(len(u)):
+        joined += join_units(units, forest, u[i], v[i])
     return joined

@@ -14,18 +14,18 @@ WORTHWHILE = 1.25
 FOLDING = 100
 """Fewer nodes than this need no word about what is large or fast."""
 
-MANY_NODES = 100_000
-"""From here on a greedy build takes minutes rather than seconds."""
+Default = tuple[str, float]
+"""The builder that runs when none is named, and the seconds that balanced would take."""
 
 
-def advise(figures: Mapping[str, Any]) -> tuple[str, ...]:
-    """Sentences for a person who has to choose a builder."""
+def advise(figures: Mapping[str, Any], default: Default | None = None) -> tuple[str, ...]:
+    """Sentences for a person who has to choose a builder; `default` where somebody knows it."""
     if figures["ring_degree_avg"] == 0:
         return ("There is nothing to connect: no two nodes share a topic.",)
     return (
         *_correlation(figures),
         *_structure(figures),
-        *_builders(figures),
+        *_builders(default),
     )
 
 
@@ -79,16 +79,24 @@ def _structure(figures: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _builders(figures: Mapping[str, Any]) -> list[str]:
-    lines = [
-        "Builders: gm gives the lowest average degree, gm-m the lowest maximum degree, ring-pt is the "
-        "baseline to compare with."
-    ]
-    if figures["nodes"] >= MANY_NODES:
-        lines.append(
-            f"With {figures['nodes']:,} nodes gm takes minutes and gm-m two to three times as long; ring-pt "
-            "takes seconds at any size."
-        )
+def _builders(default: Default | None) -> list[str]:
+    name, seconds = default or ("balanced", None)
+    expected = "" if seconds is None else f", in {_told(seconds)} by its time model"
+    if name == "balanced":
+        first = f"Builders: balanced, the default, gives a low average and a low maximum degree{expected}."
     else:
-        lines.append(f"With {figures['nodes']:,} nodes each of them takes seconds.")
-    return lines
+        first = (
+            f"Builders: balanced would take {_told(seconds or 0)} by its time model, so the default here is "
+            f"{name}: divide and conquer, a low maximum degree in much less time."
+        )
+    return [
+        first,
+        "gm gives few edges and gm-m a low maximum degree in the least time.",
+        "2d-oda keeps every way within a topic to 2 hops, at the price of hubs with very many neighbors.",
+    ]
+
+
+def _told(seconds: float) -> str:
+    if seconds < 1:
+        return "under 1 s"
+    return f"about {seconds:.0f} s" if seconds < 120 else f"about {seconds / 60:.0f} min"

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from topicloom.kernels.parallel import default_threads, for_slices
 from topicloom.kernels.shared import top_intersections
-from topicloom.measures.advice import advise
+from topicloom.measures.advice import Default, advise
 from topicloom.model.arrays import sealed, sorted_distinct
 from topicloom.model.interest import Interest
 from topicloom.model.progress import SILENT, Progress, check_stop
@@ -71,11 +71,13 @@ def profile_interest(
     threads: int | None = None,
     seed: int = 0,
     greedy_degree: float | None = None,
+    default: Default | None = None,
     progress: Progress = SILENT,
 ) -> Profile:
     """Measure an interest; the same seed gives the same sample.
 
     `greedy_degree` is the average degree of a greedy overlay where somebody knows it; else it is guessed.
+    `default` is the builder that would run, with its seconds: the advice speaks of it.
 
     >>> pairs = [("a", "x"), ("b", "x"), ("b", "y"), ("c", "y"), ("d", "z")]
     >>> found = profile_interest(Interest.from_pairs(pairs))
@@ -99,7 +101,7 @@ def profile_interest(
     )
     figures["ring_degree_avg"] = ring_degree(interest)
     figures["expected_degree_avg"] = expected_degree(figures) if greedy_degree is None else greedy_degree
-    return Profile(**figures, advice=advise(figures))
+    return Profile(**figures, advice=advise(figures, default))
 
 
 def subscription_size(interest: Interest) -> dict[str, float]:

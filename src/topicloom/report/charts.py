@@ -50,7 +50,7 @@ def degree_chart(series: Mapping[str, Degrees], title: str = "Degree distributio
         for name, found in counts.items()
     }
     return _lines(counts, labels, list(labels.values())).properties(
-        width=580, height=320, title=_title(title, READ_ME)
+        width=580, height=320, title=make_title(title, READ_ME)
     )
 
 
@@ -67,9 +67,9 @@ def degree_panel(workloads: Mapping[str, Mapping[str, Degrees]], title: str = "D
         figures = [f"{name} {_average(found):.1f} ({len(found) - 1:,})" for name, found in counts.items()]
         chart = _lines(counts, {name: name for name in counts}, builds)
         note = "average (largest): " + ", ".join(figures)
-        charts.append(chart.properties(width=460, height=300, title=_title(workload, note)))
+        charts.append(chart.properties(width=460, height=300, title=make_title(workload, note)))
     rows = [alt.hconcat(*charts[at : at + 2], spacing=36) for at in range(0, len(charts), 2)]
-    return alt.vconcat(*rows, spacing=30).properties(title=_title(title, READ_ME, size=19))
+    return alt.vconcat(*rows, spacing=30).properties(title=make_title(title, READ_ME, size=19))
 
 
 def check_chart_path(path: Path) -> str:
@@ -192,7 +192,8 @@ def _cycle(values: Sequence[Any], length: int) -> list[Any]:
     return [values[at % len(values)] for at in range(length)]
 
 
-def _title(text: str, note: str, *, size: int = 16) -> Any:
+def make_title(text: str, note: str, *, size: int = 16) -> Any:
+    """A heading with a note under it, at the left."""
     import altair as alt
 
     return alt.TitleParams(text=text, subtitle=note, anchor="start", offset=14, fontSize=size)

@@ -185,7 +185,8 @@ def _extras(fields: pa.ListArray, layout: Layout) -> tuple[pa.Array, pa.Array, p
         words = pc.list_element(fields, layout.rate)
         numbers = pc.match_substring_regex(words, pattern=NUMBER)
         rate = pc.if_else(numbers, words, pa.scalar("-1")).cast(pa.float64())
-        good = pc.and_(good, pc.and_(pc.is_finite(rate), pc.greater_equal(rate, 0.0)))
+        enough = (pc.greater if layout.number == "cost" else pc.greater_equal)(rate, 0.0)
+        good = pc.and_(good, pc.and_(pc.is_finite(rate), enough))
     return role, rate, good
 
 

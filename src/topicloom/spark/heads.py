@@ -79,7 +79,8 @@ def plan_file(
         second,
         source.names,
         _extra(columns, "role", source, (first, second)),
-        _extra(columns, "rate", source, (first, second)),
+        _extra(columns, number_column(source), source, (first, second)),
+        number_column(source),
     )
     notice = None
     if columns is not None and {columns[first], columns[second]} != set(source.names):
@@ -161,8 +162,13 @@ def _position(
     raise InputError(f"{shown} has no column {want!r} ({option}): its columns are {', '.join(columns)}")
 
 
+def number_column(source: TableSource) -> str:
+    """The name of the column of numbers that this table may have."""
+    return "cost" if "cost" in source.extras else "rate"
+
+
 def _extra(columns: list[str] | None, name: str, source: TableSource, taken: Iterable[int]) -> int | None:
-    if columns is None or not source.extras or name not in columns:
+    if columns is None or name not in source.extras or name not in columns:
         return None
     position = columns.index(name)
     return None if position in taken else position
@@ -195,7 +201,7 @@ def _json_layout(rows: list[bytes], source: TableSource, file: DataFile) -> Keys
         keys |= dict.fromkeys(source.names)
     columns = list(keys)
     first, second = choose_columns(columns, len(columns), source, file.shown)
-    return Keys(columns[first], columns[second], source.extras)
+    return Keys(columns[first], columns[second], bool(source.extras), number_column(source))
 
 
 def _header(line: bytes, file: DataFile, separator: bytes, quote: bool) -> list[str]:

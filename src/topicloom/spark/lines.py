@@ -44,15 +44,20 @@ class Layout:
     names: tuple[str, str]
     role: int | None = None
     rate: int | None = None
+    number: str = "rate"  # what the column in the place of the rate is called
 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Which keys of a JSON line hold the fields; `extras` says whether role and rate are looked for."""
+    """Which keys of a JSON line hold the fields; `extras` says whether role and rate are looked for.
+
+    `number` is what the key in the place of the rate is called.
+    """
 
     first: str
     second: str
     extras: bool = True
+    number: str = "rate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +118,7 @@ def read_line(line: bytes, layout: Layout) -> Row:
         values[layout.first],
         values[layout.second],
         None if layout.role is None else read_role(values[layout.role]),
-        None if layout.rate is None else read_rate(values[layout.rate]),
+        None if layout.rate is None else read_number(values[layout.rate], layout.number),
     )
 
 
@@ -169,8 +174,12 @@ def read_json(line: bytes, keys: Keys) -> Row:
     return Row(
         _json_field(record, keys.first),
         _json_field(record, keys.second),
-        read_role(_json_field(record, "role")) if keys.extras and _present(record, "role") else None,
-        read_rate(_json_field(record, "rate")) if keys.extras and _present(record, "rate") else None,
+        read_role(_json_field(record, "role"))
+        if keys.extras and keys.number == "rate" and _present(record, "role")
+        else None,
+        read_number(_json_field(record, keys.number), keys.number)
+        if keys.extras and _present(record, keys.number)
+        else None,
     )
 
 
@@ -242,12 +251,17 @@ def read_role(text: str) -> str:
     return text
 
 
-def read_rate(text: str) -> float:
-    """A rate, which is a finite number of at least 0."""
-    rate = float(text) if _NUMBER.fullmatch(text) else math.nan
-    if not (math.isfinite(rate) and rate >= 0):
-        raise BadRow(f"the rate {text!r} is not a finite number of at least 0")
-    return rate
+def read_number(text: str, name: str = "rate") -> float:
+    """A rate, which is a finite number of at least 0, or a cost, which is one above 0."""
+    number = float(text) if _NUMBER.fullmatch(text) else math.nan
+    if not (math.isfinite(number) and (number > 0 if name == "cost" else number >= 0)):
+        raise BadRow(f"the {name} {text!r} is not a finite number {at_least(name)}")
+    return number
+
+
+def at_least(name: str) -> str:
+    """The lower end of the numbers in column `name`, in words."""
+    return "above 0" if name == "cost" else "of at least 0"
 
 
 def _text(raw: bytes) -> str:

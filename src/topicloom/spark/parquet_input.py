@@ -9,11 +9,15 @@ from topicloom.errors import InputError
 from topicloom.model.interest import ROLES
 from topicloom.spark.failures import spark_errors
 from topicloom.spark.heads import choose_columns
+from topicloom.spark.lines import at_least
 from topicloom.spark.raw import NO_PATTERNS, RawTable, spark_path
 from topicloom.spark.source import Resolved, TableSource
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
+
+NUMBERS = ("rate", "cost")
+"""Columns of numbers; all others hold text."""
 
 
 def read_parquet(spark: SparkSession, source: TableSource, resolved: Resolved) -> RawTable:
@@ -29,7 +33,7 @@ def read_parquet(spark: SparkSession, source: TableSource, resolved: Resolved) -
     if len(names) < 2:
         raise InputError(f"{source.path} has {len(names)} column and two are needed: {', '.join(names)}")
     first, second = choose_columns(names, len(names), source, source.path)
-    extras = [i for i, name in enumerate(names) if source.extras and name in ("role", "rate")]
+    extras = [i for i, name in enumerate(names) if name in source.extras]
     extras = [i for i in extras if i not in (first, second)]
     for position in (first, second):
         _check_identifier_type(fields[position], source)
@@ -68,7 +72,7 @@ def _judged(source: TableSource, picked: DataFrame, targets: list[str]) -> RawTa
     good = picked.where(reason.isNull())
     rows = good.select(
         *[
-            text.cast("double").alias(name) if name == "rate" else text.alias(name)
+            text.cast("double").alias(name) if name in NUMBERS else text.alias(name)
             for name, text in texts.items()
         ]
     )
@@ -86,10 +90,11 @@ def _reason(name: str, text: Column) -> Column:
     if name == "role":
         wrong = sf.concat(sf.lit("the role '"), text, sf.lit(f"' is none of {', '.join(ROLES)}"))
         return problem.when(~text.isin(*ROLES), wrong)
-    if name == "rate":
+    if name in NUMBERS:
         number = text.try_cast("double")
-        fine = number.isNotNull() & ~sf.isnan(number) & (number >= 0) & (number < float("inf"))
-        wrong = sf.concat(sf.lit("the rate '"), text, sf.lit("' is not a finite number of at least 0"))
+        fine = number.isNotNull() & ~sf.isnan(number) & (number < float("inf"))
+        fine &= (number > 0) if name == "cost" else (number >= 0)
+        wrong = sf.concat(sf.lit(f"the {name} '"), text, sf.lit(f"' is not a finite number {at_least(name)}"))
         return problem.when(text.isNotNull() & ~fine, wrong)
     problem = problem.when(text.isNull(), sf.lit(f"the {name} is missing"))
     return problem.when(~sf.is_valid_utf8(text), sf.lit(f"the {name} is not valid UTF-8"))

@@ -83,9 +83,9 @@ class TableSource:
             raise UsageError(f"unknown format {self.format!r}: it is one of csv, tsv, json, parquet")
 
     @property
-    def extras(self) -> bool:
-        """Whether columns `role` and `rate` mean anything in this table."""
-        return self.what == "interest"
+    def extras(self) -> tuple[str, ...]:
+        """The columns that mean something besides the two."""
+        return {"interest": ("role", "rate"), "costs": ("cost",)}.get(self.what, ())
 
 
 def interest_source(path: str | os.PathLike[str], **choices: Any) -> TableSource:
@@ -97,6 +97,13 @@ def edges_source(path: str | os.PathLike[str], **choices: Any) -> TableSource:
     """A table of edges (u, v)."""
     options = OptionNames("--u-column", "--v-column", "--edges-no-header", "--edges-separator")
     return TableSource(os.fspath(path), names=("u", "v"), what="edges", options=options, **choices)
+
+
+def limits_source(path: str | os.PathLike[str], what: str) -> TableSource:
+    """A table of constraints: `caps` (node, cap), `forbid` and `require` (u, v), `costs` (u, v, cost)."""
+    names = ("node", "cap") if what == "caps" else ("u", "v")
+    options = OptionNames("its header", "its header", "a header row", "its separator")
+    return TableSource(os.fspath(path), names=names, what=what, options=options)
 
 
 @dataclass(frozen=True, slots=True)

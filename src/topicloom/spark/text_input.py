@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from topicloom.errors import InputError
 from topicloom.spark.batches import PARSED_DDL, file_key, parse_files, parse_lines
-from topicloom.spark.heads import FilePlan, Notice, ends_in_carriage_return, plan_file
+from topicloom.spark.heads import FilePlan, Notice, ends_in_carriage_return, number_column, plan_file
 from topicloom.spark.raw import NO_PATTERNS, REJECT_COLUMNS, RawTable, spark_path
 from topicloom.spark.source import Resolved, TableSource
 
@@ -47,7 +47,10 @@ def read_text(spark: SparkSession, source: TableSource, resolved: Resolved) -> R
     parsed = reduce(lambda one, other: one.unionAll(other), parts).persist(StorageLevel.DISK_ONLY)
     good, bad = parsed.where("reason is null"), parsed.where("reason is not null")
     columns = [good["first"].alias(source.names[0]), good["second"].alias(source.names[1])]
-    columns += [good["role"], good["rate"]] if _has_extras(plans) else []
+    if _has_extras(plans):
+        number = number_column(source)
+        columns += [good["role"]] if number == "rate" else []
+        columns += [good["rate"].alias(number)]
     return RawTable(source, good.select(*columns), bad.select(*REJECT_COLUMNS), _joined(notices), parsed)
 
 
@@ -94,4 +97,4 @@ def _more(others: int) -> str:
 
 
 def _one_row(source: TableSource) -> str:
-    return "subscription" if source.what == "interest" else "edge"
+    return {"interest": "subscription", "edges": "edge"}.get(source.what, "row")

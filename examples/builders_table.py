@@ -1,0 +1,60 @@
+"""Prints the tables of docs/builders.md: all builders, their parameters, the constraints they honour."""
+
+from topicloom.builders.entry import plain_name
+from topicloom.builders.registry import ALL_KINDS, BUILDERS
+
+
+def table(heading: list[str], rows: list[list[str]]) -> str:
+    """As Markdown."""
+    lines = [f"| {' | '.join(row)} |" for row in (heading, *rows)]
+    return "\n".join([lines[0], "|" + "---|" * len(heading), *lines[1:]])
+
+
+def builders() -> str:
+    """What each aims at, promises and takes."""
+    rows = [
+        [f"`{key}`", builder.aim, builder.guarantee, builder.complexity, builder.paper]
+        for key, builder in BUILDERS.items()
+    ]
+    return table(["name", "aims at", "guarantee", "time", "paper"], rows)
+
+
+def parameters() -> str:
+    """One row for each `--set`."""
+    rows = [
+        [
+            f"`{key}`",
+            f"`{plain_name(name)}`",
+            parameter.allowed(),
+            f"`{spelled(parameter.default)}`",
+            parameter.help,
+        ]
+        for key, builder in BUILDERS.items()
+        for name, parameter in builder.parameters.items()
+    ]
+    return table(["builder", "`--set`", "values", "default", "meaning"], rows)
+
+
+def spelled(value: object) -> str:
+    """As the command line has it."""
+    return (
+        str(value).lower()
+        if isinstance(value, bool)
+        else f"{value:g}"
+        if isinstance(value, float)
+        else str(value)
+    )
+
+
+def constraints() -> str:
+    """Who honours what."""
+    rows = [
+        [f"`{key}`", *("yes" if kind in builder.honours else "" for kind in ALL_KINDS)]
+        for key, builder in BUILDERS.items()
+        if builder.honours
+    ]
+    return table(["builder", *(f"`--{kind}`" for kind in ALL_KINDS)], rows)
+
+
+if __name__ == "__main__":
+    print(builders(), parameters(), constraints(), sep="\n\n")

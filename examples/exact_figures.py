@@ -1,0 +1,57 @@
+"""How far from the optimum: `gm`, `gm-m` and `balanced` beside `exact`, edges / maximum degree.
+
+`python examples/exact_figures.py` takes the first interest only;
+`python examples/exact_figures.py all` prints the table of docs/builders.md (a few minutes).
+"""
+
+import sys
+from collections.abc import Iterator
+from time import perf_counter
+
+import topicloom
+from topicloom import Build, Interest
+from topicloom.files.samples import sample_path
+from topicloom.workloads.generate import generate_interest, workload_from_options
+
+CASES = (
+    (60, 40, "5", "uniform"),
+    (60, 100, "10", "zipf:0.5"),
+    (100, 40, "5", "uniform"),
+    (100, 100, "10", "zipf:0.5"),
+    (200, 80, "5", "uniform"),
+)
+
+
+def interests(everything: bool) -> Iterator[tuple[str, Interest]]:
+    """Synthetic ones, and the real one of the demo."""
+    for nodes, topics, sizes, law in CASES if everything else CASES[:1]:
+        interest = generate_interest(workload_from_options(nodes, topics, sizes, law, seed=1))
+        yield f"{nodes} nodes, {topics} topics, {sizes} each, {law}", interest
+    if everything:
+        px4 = topicloom.read(sample_path("px4"), header=False)
+        yield f"PX4: {px4.n_nodes} nodes, {px4.n_topics} topics", px4
+
+
+def shown(build: Build) -> str:
+    """Edges / maximum degree, and the bound on what was not settled."""
+    edges, degree = build.overlay.n_edges, build.overlay.degrees().max()
+    if build.report.get("optimal", True):
+        return f"{edges} / {degree}"
+    return f"{edges} / {degree} (at least {build.report['edges_bound']} edges)"
+
+
+def main(which: str = "") -> None:
+    """Print one row for each interest."""
+    print("| | gm | gm-m | balanced | exact, edges | seconds | exact, max-degree | seconds |")
+    print("|---|---|---|---|---|---|---|---|")
+    for title, interest in interests(which == "all"):
+        cells = [shown(topicloom.build(interest, name)) for name in ("gm", "gm-m", "balanced")]
+        for objective in ("edges", "max-degree"):
+            start = perf_counter()
+            cells.append(shown(topicloom.build(interest, "exact", objective=objective)))
+            cells.append(f"{perf_counter() - start:.1f}")
+        print(f"| {title} | {' | '.join(cells)} |")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,178 @@
+"""Constraints from files: tables read by Spark like all others, names turned into node numbers.
+
+Unlike the rows of an interest, no row may be refused quietly here: a firewall rule that got lost would be a
+hole. So a bad row, an unknown node or a missing header is an error that names it. Only an existing overlay
+(`start`) may hold what is no longer there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from topicloom.errors import InputError
+from topicloom.jobs.inputs import LoadedInterest, Notice, SparkChoice, no_notice
+from topicloom.measures.connectivity import node_codes, sound_edges
+from topicloom.model.constraints import NO_CAP, Constraints, Pairs, priced_pairs
+from topicloom.model.interest import Interest
+from topicloom.model.overlay import Overlay
+from topicloom.model.progress import SILENT, Progress
+from topicloom.spark.failures import spark_errors
+from topicloom.spark.ingest import read_table, require_no_rejects
+from topicloom.spark.source import TableSource, check_there, edges_source, limits_source
+from topicloom.spark.watch import watched
+
+ALL_NODES = "*"
+"""In a table of caps the name of all nodes that are not listed, unless a node is called so."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConstraintFiles:
+    """Where the constraints lie, under the names of the command line's options; None: not given."""
+
+    caps: str | None = None
+    forbid: str | None = None
+    require: str | None = None
+    costs: str | None = None
+    start: str | None = None
+
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds that are given."""
+        return tuple(name for name in ("caps", "forbid", "require", "costs", "start") if getattr(self, name))
+
+    def check_there(self) -> None:
+        """Refuse a file that does not exist before any work begins."""
+        for kind in self.kinds():
+            check_there(self.source(kind))
+
+    def source(self, kind: str) -> TableSource:
+        """The table of that kind."""
+        path = getattr(self, kind)
+        return edges_source(path) if kind == "start" else limits_source(path, kind)
+
+
+class Limits(NamedTuple):
+    """What builders take: the constraints, and the overlay that exists already."""
+
+    constraints: Constraints
+    start: Overlay | None
+
+
+def load_constraints(
+    files: ConstraintFiles,
+    loaded: LoadedInterest,
+    *,
+    spark: SparkChoice,
+    notice: Notice = no_notice,
+    progress: Progress = SILENT,
+) -> Limits:
+    """Read the files that are given; what of `start` is left out goes to `notice`."""
+    interest = loaded.interest
+
+    def table(kind: str) -> pa.Table:
+        return _read(files.source(kind), spark, progress)
+
+    def pairs(kind: str) -> Pairs:
+        if not getattr(files, kind):
+            return Pairs()
+        return Pairs.of(*_ends(table(kind), interest, getattr(files, kind)), interest.n_nodes)
+
+    forbidden, required = pairs("forbid"), pairs("require")
+    priced, costs = _costs(table("costs"), interest, files.costs) if files.costs else (Pairs(), np.zeros(0))
+    caps = _caps(table("caps"), interest, files.caps) if files.caps else None
+    start = _start(table("start"), interest, files.start, forbidden, notice) if files.start else None
+    return Limits(Constraints(caps, forbidden, required, priced, costs), start)
+
+
+def _read(source: TableSource, spark: SparkChoice, progress: Progress) -> pa.Table:
+    """All rows of a table; any that cannot be used is an error."""
+    check_there(source)
+    session = spark.session(progress)
+    raw = read_table(session, source, progress=progress)
+    wanted = [*source.names, *source.extras]
+    if raw.notice or not set(wanted) <= set(raw.rows.columns):
+        raise InputError(
+            f"{source.path} has no columns {', '.join(wanted)}: they must be named, in a header if it is "
+            "CSV or TSV"
+        )
+    require_no_rejects(raw, raw.n_rejects(progress=progress))
+    with spark_errors(source.path):
+        table = watched(session, raw.rows.toArrow, progress=progress, phase=f"read {source.what}")
+    raw.release()
+    return table
+
+
+def _ends(table: pa.Table, interest: Interest, path: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The node numbers of columns u and v; a name that is no node and a pair of one node are refused."""
+    u, v = (node_codes(table.column(name), interest.node_ids) for name in ("u", "v"))
+    for name, codes in (("u", u), ("v", v)):
+        _refuse(path, table, codes < 0, partial(_no_node, table, name))
+    _refuse(path, table, u == v, lambda row: "a node is paired with itself")
+    return u, v
+
+
+def _no_node(table: pa.Table, column: str, row: int) -> str:
+    return f"{table.column(column)[row].as_py()!r} is not a node of the interest"
+
+
+def _refuse(path: str, table: pa.Table, bad: NDArray[np.bool_], reason: Callable[[int], str]) -> None:
+    """An error that shows the first bad row, in the order of its values, so that it is always the same."""
+    rows = np.flatnonzero(bad)
+    if len(rows):
+        shown = {int(row): [str(column[int(row)].as_py()) for column in table.columns] for row in rows[:1000]}
+        row = min(shown, key=lambda row: shown[row])
+        raise InputError(f"{path}: in the row {','.join(shown[row])!r} {reason(row)}")
+
+
+def _caps(table: pa.Table, interest: Interest, path: str) -> NDArray[np.int32]:
+    words = table.column("cap")
+    whole = pc.match_substring_regex(words, pattern=r"^\+?[0-9]+$").to_numpy()
+    _refuse(path, table, ~whole, lambda row: "the cap is not a whole number of at least 0")
+    values = np.array([min(int(word), NO_CAP) for word in words.to_pylist()], np.int32)
+    nodes = node_codes(table.column("node"), interest.node_ids)
+    default = (nodes < 0) & pc.equal(table.column("node"), ALL_NODES).to_numpy()
+    _refuse(path, table, (nodes < 0) & ~default, partial(_no_node, table, "node"))
+    low, high = np.full(interest.n_nodes + 1, NO_CAP, np.int32), np.full(interest.n_nodes + 1, -1, np.int32)
+    places = np.where(default, interest.n_nodes, nodes)
+    np.minimum.at(low, places, values)
+    np.maximum.at(high, places, values)
+    twice = (high >= 0) & (low != high)
+    _refuse(path, table, twice[places], lambda row: "the cap differs from another row of the same node")
+    caps = np.where(high[:-1] >= 0, low[:-1], low[-1])
+    return caps.astype(np.int32)
+
+
+def _costs(table: pa.Table, interest: Interest, path: str) -> tuple[Pairs, NDArray[np.float64]]:
+    u, v = _ends(table, interest, path)
+    costs: Any = table.column("cost").to_numpy()
+    _refuse(path, table, np.isnan(costs), lambda row: "the cost is missing")
+    _, pair = np.unique(np.stack((np.minimum(u, v), np.maximum(u, v))), axis=1, return_inverse=True)
+    low, high = np.full(len(u), np.inf), np.zeros(len(u))
+    np.minimum.at(low, pair, costs)
+    np.maximum.at(high, pair, costs)
+    _refuse(
+        path, table, (low != high)[pair], lambda row: "the cost differs from another row of the same pair"
+    )
+    return priced_pairs(u, v, costs, interest.n_nodes)
+
+
+def _start(table: pa.Table, interest: Interest, path: str, forbidden: Pairs, notice: Notice) -> Overlay:
+    u, v = (node_codes(table.column(name), interest.node_ids) for name in ("u", "v"))
+    sound = sound_edges(u, v, interest.n_nodes)
+    edges = Pairs(sound.low, sound.high)
+    left_out = {
+        "name a node that the interest does not have": sound.unknown,
+        "join a node to itself": sound.loops,
+        "are forbidden": len(edges) - len(edges.without(forbidden, interest.n_nodes)),
+    }
+    told = [f"{count:,} that {what}" for what, count in left_out.items() if count]
+    if told:
+        notice(f"edges of {path} left out: {', '.join(told)}")
+    return Overlay.from_edges(interest.node_ids, sound.low, sound.high)

@@ -1,0 +1,207 @@
+"""Lower bounds for any topic-connected overlay of an interest: on its edges and on its maximum degree.
+
+Four proofs, the best of which counts, part by part of the interest: a part of n nodes needs n - 1 edges;
+every node needs as many neighbors as it takes to cover its topics (`kernels/cover.py`); prices
+(`duals.py`); splits of prices over trees (`tree_bound.py`). Every one is checked exactly before it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topicloom.kernels.cover import cover_needs
+from topicloom.kernels.overlap import largest_overlaps, topic_words
+from topicloom.kernels.parallel import cut_by_work, default_threads, for_bounds
+from topicloom.kernels.prices import UNIT
+from topicloom.measures.duals import SLICE_WORK, Duals, is_proof, pass_work, sealed_lists, units_by_part
+from topicloom.measures.effort import BRIEF, SHORT_WORK, Effort, choose_effort, rare_topics
+from topicloom.measures.parts import parts_of
+from topicloom.measures.price_search import PriceSearch
+from topicloom.measures.tree_bound import is_split, split_charges, tree_units_by_part, triangles_of
+from topicloom.model.arrays import sealed
+from topicloom.model.interest import Interest
+from topicloom.model.progress import SILENT, Progress
+
+Longs = NDArray[np.int64]
+UNITS = round(1 / UNIT)
+FEW_CHARGES = 100_000
+"""Up to so many (pair, topic) charges every variant of the trees is tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """No topic-connected overlay has fewer edges, and none a smaller maximum degree.
+
+    `method` says how hard was searched, `details` what each proof gave.
+    """
+
+    edges_bound: int
+    degree_max_bound: int
+    method: str
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+def gap(found: int, bound: int) -> float | None:
+    """By what fraction `found` exceeds a lower bound; None if nothing is needed and something is there.
+
+    >>> gap(110, 100), gap(0, 0), gap(3, 0)
+    (0.1, 0.0, None)
+    """
+    if bound == 0:
+        return 0.0 if found == 0 else None
+    return (found - bound) / bound
+
+
+def bound_overlays(interest: Interest, *, threads: int | None = None, progress: Progress = SILENT) -> Bounds:
+    """The best lower bounds that a deterministic amount of work finds.
+
+    >>> ring = [("a", "w"), ("b", "w"), ("b", "x"), ("c", "x"), ("c", "y"), ("a", "y")]
+    >>> found = bound_overlays(Interest.from_pairs(ring))
+    >>> found.edges_bound, found.degree_max_bound
+    (3, 2)
+    """
+    return _Search(interest, choose_effort(interest), threads or default_threads(), progress).run()
+
+
+class _Search:
+    """One interest, bounded with one effort; collects the best figure of each proof."""
+
+    def __init__(self, interest: Interest, effort: Effort, threads: int, progress: Progress) -> None:
+        self.interest, self.effort = interest, effort
+        self.threads, self.progress = threads, progress
+        self.parts = parts_of(interest)
+        self.edges = {"components": np.maximum(self.parts.sizes - 1, 0)}
+        self.degree: dict[str, int] = {}
+
+    def run(self) -> Bounds:
+        self.progress.phase("bound: covers", float(self.interest.n_nodes))
+        needs = find_needs(self.interest, self.effort, threads=self.threads, progress=self.progress)
+        self.edges["covers"] = -(-self.parts.total(needs) // 2)
+        self.degree["covers"] = int(needs.max(initial=0))
+        if self.effort.edge_rounds and self.interest.n_subscriptions:
+            self._price(self.interest, needs, self.effort)
+        if self.effort.overlaps:
+            self._overlap()
+            rare = rare_topics(self.interest, SHORT_WORK)
+            if rare.n_subscriptions:
+                self._price(rare, np.zeros_like(needs), BRIEF)
+        edges = np.max(list(self.edges.values()), axis=0)
+        # The degrees of a part sum to twice its edges.
+        averages = -(-2 * edges // np.maximum(self.parts.sizes, 1))
+        self.degree["average"] = int(averages.max(initial=0))
+        return Bounds(
+            edges_bound=int(edges.sum()),
+            degree_max_bound=max(self.degree.values()),
+            method=self.effort.name,
+            details={
+                "edges": {name: int(found.sum()) for name, found in self.edges.items()},
+                "degree_max": dict(self.degree),
+                "components": self.parts.count,
+            },
+        )
+
+    def _price(self, interest: Interest, needs: Longs, effort: Effort) -> None:
+        """Prices for edges, then, from there, with allowances that move, for the maximum degree."""
+        rounds = len(effort.edge_rounds) + len(effort.degree_rounds) + 3
+        self.progress.phase("bound: prices", float(rounds * interest.n_nodes))
+        search = PriceSearch(interest, needs, threads=self.threads, progress=self.progress)
+        edge_duals = search.run(search.start(), effort.edge_rounds, move_allowances=False)
+        proofs = [edge_duals]
+        if effort.degree_rounds:
+            proofs.append(search.run(edge_duals, effort.degree_rounds, move_allowances=True))
+        for duals in proofs:
+            if is_proof(interest, duals, threads=self.threads, progress=self.progress):
+                self._record("prices", units_by_part(interest, duals, needs, self.parts), duals)
+        if effort.trees:
+            self._split(interest, needs, proofs)
+
+    def _split(self, interest: Interest, needs: Longs, proofs: list[Duals]) -> None:
+        """Trees, from the prices found; with the tolls and without where that costs little."""
+        triangles = triangles_of(interest)
+        thorough = len(triangles.pair_of) <= FEW_CHARGES
+        variants = []
+        for duals in proofs if thorough else proofs[:1]:
+            without = Duals(duals.price, np.zeros_like(duals.toll), duals.allowance)
+            tolls = (needs * duals.toll).sum() / max(duals.price.sum(), UNIT)
+            variants += [duals, without] if thorough else [duals if tolls > 0.05 else without]
+        self.progress.phase("bound: trees", float(len(variants)))
+        for variant in variants:
+            charge = split_charges(interest, triangles, variant, progress=self.progress)
+            if is_split(triangles, variant, charge):
+                found = tree_units_by_part(interest, triangles, variant, charge, needs, self.parts)
+                self._record("trees", found, variant)
+            self.progress.advance()
+
+    def _overlap(self) -> None:
+        """One price per node: one over the most topics it shares with any other."""
+        interest = self.interest
+        largest = overlaps(interest, threads=self.threads, progress=self.progress)
+        owner = interest.pair_nodes()
+        price = np.floor(UNITS / np.maximum(largest, 1))[owner] * UNIT
+        half = np.full(interest.n_nodes, 0.5)
+        duals = Duals(price, np.zeros(interest.n_nodes), half)
+        # Nothing to check: two nodes share no more topics than either's largest overlap.
+        self._record(
+            "overlaps",
+            units_by_part(interest, duals, np.zeros(interest.n_nodes, np.int64), self.parts),
+            duals,
+        )
+
+    def _record(self, name: str, units: Longs, duals: Duals) -> None:
+        """What `units` (the sum of prices) say: of the edges if all allowances are 1/2, and of the degree."""
+        if (duals.allowance == 0.5).all():
+            edges = -(-units // UNITS)
+            self.edges[name] = np.maximum(self.edges.get(name, edges), edges)
+        allowances = self.parts.total(np.rint(duals.allowance / UNIT).astype(np.int64))
+        degree = int((-(-units // np.maximum(allowances, 1))).max(initial=0))
+        self.degree[name] = max(self.degree.get(name, 0), degree)
+
+
+def find_needs(interest: Interest, effort: Effort, *, threads: int, progress: Progress = SILENT) -> Longs:
+    """For each node a number of neighbors that it needs; nodes left out by the effort need one.
+
+    Nodes with the most topics come first: they are the likely ones to need many.
+    """
+    shared = (interest.topic_sizes() > 1)[interest.node_topics]
+    wanted = np.bincount(interest.pair_nodes()[shared], minlength=interest.n_nodes)
+    needs = np.minimum(wanted, 1).astype(np.int64)
+    order = np.lexsort((np.arange(interest.n_nodes), -wanted))
+    work = pass_work(interest)
+    order = order[: int(np.searchsorted(np.cumsum(work[order]), effort.cover_work, side="right"))]
+    nodes = order[wanted[order] > 0].astype(np.int32)
+    lists = sealed_lists(interest)
+    sizes = interest.subscription_sizes()
+    room = int(work.max(initial=0.0)) + 1
+
+    def search(start: int, stop: int) -> None:
+        words = int(sizes[nodes[start:stop]].max() + 63) // 64
+        found = np.zeros(stop - start, np.int64)
+        cover_needs(nodes[start:stop], *lists, words, room, effort.cover_sets, found)
+        needs[nodes[start:stop]] = found
+
+    bounds = cut_by_work(work[nodes] + effort.cover_sets / 4, most=SLICE_WORK / 8, slices=8 * threads)
+    for_bounds(search, bounds, threads=threads, progress=progress)
+    return needs
+
+
+def overlaps(interest: Interest, *, threads: int, progress: Progress = SILENT) -> Longs:
+    """For each node the most topics it shares with any other node."""
+    n_nodes = interest.n_nodes
+    words = np.zeros((n_nodes, max(-(-interest.n_topics // 64), 1)), np.uint64)
+    topic_words(sealed(interest.node_ptr), sealed(interest.node_topics), words)
+    work = words.shape[1] * np.arange(n_nodes, 0, -1, dtype=np.float64)
+
+    def compare(start: int, stop: int) -> Longs:
+        largest = np.zeros(n_nodes, np.int64)
+        largest_overlaps(start, stop, words, largest)
+        return largest
+
+    progress.phase("bound: overlaps", float(n_nodes))
+    bounds = cut_by_work(work, most=2 * SLICE_WORK, slices=4 * threads)
+    found = for_bounds(compare, bounds, threads=threads, progress=progress)
+    return np.max(found, axis=0) if found else np.zeros(0, np.int64)

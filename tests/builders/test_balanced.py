@@ -1,0 +1,342 @@
+"""Balanced: always topic-connected, always within its limits, repeatable, and honest where it cannot."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import topicloom.builders.balanced as balanced
+import topicloom.builders.greedy as greedy
+from naive.constrained import possible
+from naive.constrained_cases import cases
+from naive.weave import is_connected, removable
+from strategies import interests
+from topicloom.builders.balanced import build_balanced, default_work
+from topicloom.builders.gm import build_gm
+from topicloom.builders.registry import run_builder
+from topicloom.errors import Interrupted
+from topicloom.model.constraints import Constraints
+from topicloom.model.interest import Interest
+from topicloom.model.overlay import Overlay
+from topicloom.model.progress import Silent
+from topicloom.workloads.generate import generate_interest, workload_from_options
+
+RANDOM = generate_interest(workload_from_options(60, 15, "3:6", "zipf:1", 4))
+
+
+def edges_of(overlay):
+    return set(zip(overlay.u.tolist(), overlay.v.tolist(), strict=True))
+
+
+def connected(interest, build):
+    return is_connected(interest, edges_of(build.overlay))
+
+
+def tree_interest(seed: int, n_nodes: int = 30) -> Interest:
+    """Topics that are parts of one random tree with a few hubs, so that this tree serves them all."""
+    rng = np.random.default_rng(seed)
+    near: list[set[int]] = [set() for _ in range(n_nodes)]
+    for node in range(1, n_nodes):
+        parent = int(rng.integers(0, min(node, 3)))
+        near[node].add(parent)
+        near[parent].add(node)
+    pairs = []
+    for topic in range(12):
+        nodes = {int(rng.integers(n_nodes))}
+        for _ in range(int(rng.integers(1, 25))):
+            around = sorted(set().union(*(near[node] for node in nodes)) - nodes)
+            nodes.add(int(rng.choice(around)))
+        pairs += [(f"n{node:02}", f"t{topic:02}") for node in sorted(nodes)]
+    return Interest.from_pairs(pairs)
+
+
+# --- what it builds ----------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(interest=interests(max_nodes=25), work=st.sampled_from(["auto", 0, 3.5]), seed=st.integers(0, 9))
+def test_it_is_connected_keeps_its_own_cap_and_has_no_edge_to_spare(interest, work, seed):
+    build = build_balanced(interest, work=work, seed=seed)
+    assert connected(interest, build)
+    assert build.overlay.degrees().max(initial=0) <= build.report["cap"]
+    if work:
+        assert not removable(interest, edges_of(build.overlay))
+
+
+@settings(max_examples=60, deadline=None)
+@given(interest=interests(max_nodes=25, max_topics=12))
+def test_a_cap_below_the_maximum_of_gm_costs_few_edges(interest):
+    """Without local search the overlay is that of the cap: it may not be dearer than it says, or gm's."""
+    build = build_balanced(interest, work=0)
+    gm = build_gm(interest).overlay
+    few = build.overlay.n_edges <= balanced.DEAREST * gm.n_edges
+    assert few or build.report["cap"] >= gm.degrees().max()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_where_one_tree_serves_every_topic_a_tree_is_built(seed):
+    """Fewer edges are not possible; relief may move them but neither add nor lose one."""
+    interest = tree_interest(seed)
+    build = build_balanced(interest, seed=seed)
+    assert build.report["tree"]
+    assert connected(interest, build)
+    assert build.overlay.n_edges <= build_gm(interest).overlay.n_edges
+    assert not removable(interest, edges_of(build.overlay))
+    assert build.overlay.degrees().max() <= build.report["cap"]
+
+
+@pytest.mark.parametrize("popularity", ["zipf:1", "zipf:2"])
+def test_both_degrees_are_below_those_of_gm(popularity):
+    interest = generate_interest(workload_from_options(200, 40, "4:12", popularity, 1))
+    build, gm = build_balanced(interest), build_gm(interest)
+    assert build.overlay.n_edges < gm.overlay.n_edges
+    assert build.overlay.degrees().max() < gm.overlay.degrees().max()
+
+
+def test_more_work_saves_edges():
+    interest = generate_interest(workload_from_options(200, 40, "4:12", "uniform", 1))
+    edges = [build_balanced(interest, work=work).overlay.n_edges for work in (0, 10)]
+    assert edges[1] < 0.99 * edges[0]
+
+
+# --- repeatable --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("work", ["auto", 0])
+def test_a_seed_gives_the_same_edges_on_any_number_of_threads(work):
+    with patch.multiple(greedy, LEAST_WORK=1.0):  # otherwise so small a scan stays on one thread
+        overlays = [build_balanced(RANDOM, work=work, seed=3, threads=n).overlay for n in (1, 1, 2, 5)]
+    assert all(overlay == overlays[0] for overlay in overlays)
+
+
+def test_seeds_matter():
+    overlays = [build_balanced(RANDOM, seed=seed) for seed in range(4)]
+    assert len({frozenset(edges_of(build.overlay)) for build in overlays}) > 1
+    assert all(connected(RANDOM, build) for build in overlays)
+
+
+# --- how long it works -------------------------------------------------------------------------------------
+
+
+def test_the_work_falls_with_the_nodes_from_all_to_nothing():
+    full, none = balanced.FULL_WORK_NODES, balanced.NO_WORK_NODES
+    assert default_work(0) == default_work(1) == default_work(full) == balanced.FULL_WORK
+    assert default_work(none) == default_work(100 * none) == 0
+    between = [default_work(n) for n in range(full, none, 1000)]
+    assert all(more > less for more, less in pairwise(between))
+
+
+def test_the_work_done_is_among_the_parameters():
+    parameters = build_balanced(RANDOM).parameters
+    assert parameters == {"work": default_work(60), "time_limit": 0.0, "costs": "tie"}
+    assert build_balanced(RANDOM, work=0).parameters["work"] == 0
+    assert build_balanced(RANDOM, work=1.5).parameters["work"] == 1.5
+
+
+class Clock(Silent):
+    """Says the same time until it was asked `jump` times, then a later one."""
+
+    def __init__(self, jump: int) -> None:
+        super().__init__()
+        self.jump = jump
+        self.asked = 0
+
+    def now(self) -> float:
+        self.asked += 1
+        return 0.0 if self.asked <= self.jump else 1000.0
+
+
+@pytest.mark.parametrize("popularity", ["uniform", "zipf:2"])
+def test_at_any_time_limit_every_topic_is_connected(popularity):
+    """Whenever the time is up, what is there is brought to an end."""
+    interest = generate_interest(workload_from_options(60, 15, "3:6", popularity, 2))
+    whole = Clock(10**9)
+    build_balanced(interest, time_limit=5, progress=whole)
+    assert whole.asked > 20
+    for jump in range(1, whole.asked, 4):
+        build = build_balanced(interest, time_limit=5, progress=Clock(jump))
+        assert connected(interest, build)
+        assert build.overlay.degrees().max() <= build.report["cap"]
+        assert build.parameters["time_limit"] == 5
+
+
+def test_a_time_limit_ends_the_search():
+    """With the time over at once hardly anything is tried; without a limit the clock means nothing."""
+
+    class Counting(Clock):
+        phases = 0
+
+        def phase(self, name: str, total: float | None = None) -> None:
+            self.phases += 1
+
+    short, long, free = Counting(1), Counting(10**9), Counting(1)
+    build_balanced(RANDOM, time_limit=5, progress=short)
+    unlimited = build_balanced(RANDOM, progress=long).overlay
+    assert short.phases < long.phases
+    assert build_balanced(RANDOM, progress=free).overlay == unlimited
+
+
+class Stopping(Silent):
+    """Asks to stop from the n-th time on that it is asked."""
+
+    def __init__(self, patience: int) -> None:
+        super().__init__()
+        self.patience = patience
+
+    def should_stop(self) -> bool:
+        self.patience -= 1
+        return self.patience < 0
+
+
+@pytest.mark.parametrize("kind", ["plain", "capped", "tree"])
+def test_a_stop_is_obeyed_wherever_it_comes(kind):
+    interest = tree_interest(1) if kind == "tree" else RANDOM
+    limits = Constraints(np.full(60, 2, np.int32)) if kind == "capped" else Constraints()
+    asked = Stopping(10**9)
+    build_balanced(interest, work=5, constraints=limits, progress=asked)
+    total = 10**9 - asked.patience
+    assert total > 3
+    for patience in sorted({0, 1, total // 4, total // 2, total - 2, total - 1}):
+        with pytest.raises(Interrupted):
+            build_balanced(interest, work=5, constraints=limits, progress=Stopping(patience))
+
+
+# --- constraints -------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=80, deadline=None)
+@given(case=cases(max_nodes=11), costs=st.sampled_from(["tie", "weight"]), work=st.sampled_from([0, "auto"]))
+def test_every_limit_is_respected_and_the_report_tells_what_is_split(case, costs, work):
+    build = run_builder(
+        "balanced", case.interest, constraints=case.constraints, start=case.start, costs=costs, work=work
+    )
+    edges, degrees = edges_of(build.overlay), build.overlay.degrees().tolist()
+    assert not edges & case.forbidden
+    assert edges >= case.fixed
+    assert all(degrees[v] <= cap for v, cap in (case.caps or {}).items())
+    assert ("topics_split" in build.report) != connected(case.interest, build)
+    if case.costs:
+        assert build.report["cost_total"] == sum(case.costs.get(edge, 1.0) for edge in edges)
+    json.dumps(build.report)
+
+
+@settings(max_examples=60, deadline=None)
+@given(case=cases(max_nodes=6))
+def test_what_is_said_to_be_impossible_is(case):
+    build = run_builder("balanced", case.interest, constraints=case.constraints, start=case.start)
+    if build.report.get("impossible"):
+        assert not possible(case.interest, case.caps or {}, case.forbidden, case.fixed), build.report
+
+
+def test_a_hub_that_is_capped_too_low_is_named():
+    pairs = [(node, f"t{i}") for i in range(5) for node in ("hub", f"leaf{i}")]
+    interest = Interest.from_pairs(pairs)
+    build = run_builder("balanced", interest, constraints=Constraints.of(interest.node_ids, caps={"hub": 3}))
+    assert build.overlay.n_edges == 3
+    assert build.report["topics_split_count"] == 2
+    assert build.report["nodes_at_cap"] == ["hub"]
+    assert build.report["smallest_cap"] == 5
+    assert build.report["impossible"] == "node 'hub' needs at least 5 edges for its topics, its cap is 3"
+    assert build.parameters["constraints"] == {"caps": 1}
+
+
+def test_forbidden_pairs_that_cut_a_topic_are_named_and_no_cap_is_promised():
+    interest = Interest.from_pairs(
+        [(node, topic) for node in "abcd" for topic in "xy"] + [("e", "z"), ("f", "z")]
+    )
+    wall = [(u, v) for u in "ab" for v in "cd"]
+    build = run_builder(
+        "balanced",
+        interest,
+        constraints=Constraints.of(interest.node_ids, caps=2, forbid=[*wall, ("e", "f")]),
+    )
+    assert build.report["topics_cut_by_forbidden"] == ["x", "y", "z"]
+    assert build.report["smallest_cap"] is None
+    assert build.report["impossible"] == "forbidden pairs cut topic 'x'"
+    assert build.overlay.n_edges == 2
+
+
+@settings(max_examples=25, deadline=None)
+@given(interest=interests(max_nodes=10, max_topics=6), cap=st.integers(1, 2))
+def test_no_smaller_cap_would_do(interest, cap):
+    """The builder itself, called with every cap from 0 on, first succeeds at the one that is reported."""
+    caps = np.full(interest.n_nodes, cap, np.int32)
+    build = run_builder("balanced", interest, constraints=Constraints(caps))
+    if "topics_split" not in build.report:
+        return
+
+    def succeeds(at_least: int) -> bool:
+        raised = Constraints(np.maximum(caps, np.int32(at_least)))
+        return "topics_split" not in run_builder("balanced", interest, constraints=raised).report
+
+    assert build.report["smallest_cap"] == next(c for c in range(interest.n_nodes + 1) if succeeds(c))
+
+
+def test_a_start_with_a_hub_stays_and_everybody_else_keeps_the_cap():
+    """The hub is far above any cap; that must neither raise the cap of others nor leave no room for them."""
+    hub = Overlay.from_edges(RANDOM.node_ids, np.zeros(25, np.int32), np.arange(1, 26, dtype=np.int32))
+    build = run_builder("balanced", RANDOM, start=hub)
+    degrees = build.overlay.degrees()
+    assert connected(RANDOM, build)
+    assert edges_of(build.overlay) >= edges_of(hub)
+    assert degrees[0] == 25
+    assert degrees[1:].max() <= 6
+
+
+@pytest.mark.parametrize(("n_nodes", "n_topics", "least", "instances"), [(8, 6, 2, 40), (40, 15, 3, 20)])
+def test_where_gm_keeps_within_caps_balanced_mostly_does_too(n_nodes, n_topics, least, instances):
+    """Over tight random instances; of the small ones an exhaustive search knows whether there is a way."""
+    gm = ours = there = 0
+    for seed in range(instances):
+        rng = np.random.default_rng(seed)
+        sizes = rng.integers(1, least + 2, n_nodes)
+        pairs = [
+            (f"n{v:02}", f"t{t:02}")
+            for v in range(n_nodes)
+            for t in rng.choice(n_topics, sizes[v], replace=False)
+        ]
+        interest = Interest.from_pairs(pairs)
+        caps = rng.integers(least, least + 2, n_nodes).astype(np.int32)
+        build = build_balanced(interest, constraints=Constraints(caps))
+        assert ("topics_split" in build.report) != connected(interest, build)
+        ours += "topics_split" not in build.report
+        gm += not build_gm(interest, constraints=Constraints(caps)).report
+        there += n_nodes > 8 or possible(interest, dict(enumerate(caps.tolist())))
+    assert 0 < gm < instances, "the instances are all too easy or too hard"
+    assert 0.9 * gm <= ours <= there
+
+
+# --- costs -------------------------------------------------------------------------------------------------
+
+
+def test_costs_as_a_weight_pay_for_cheapness_with_edges():
+    """a and b share both topics but are far apart; c and d are near everyone."""
+    interest = Interest.from_pairs(
+        [*((node, topic) for node in "ab" for topic in "xy"), ("c", "x"), ("d", "y")]
+    )
+    far = Constraints.of(interest.node_ids, costs={("a", "b"): 9.0})
+    found = {
+        costs: run_builder("balanced", interest, constraints=far, costs=costs) for costs in ("tie", "weight")
+    }
+    assert {key: build.overlay.n_edges for key, build in found.items()} == {"tie": 3, "weight": 4}
+    assert {key: build.report["cost_total"] for key, build in found.items()} == {"tie": 11.0, "weight": 4.0}
+
+
+def test_costs_are_heeded():
+    """Half of all pairs cost ten times as much: the overlay mostly does without them."""
+    rng = np.random.default_rng(1)
+    names = RANDOM.node_ids.to_pylist()
+    dear = {(u, v): 10.0 for i, u in enumerate(names) for v in names[i + 1 :] if rng.random() < 0.5}
+    limits = Constraints.of(RANDOM.node_ids, costs=dear)
+    heedless = limits.cost_of(build_balanced(RANDOM).overlay)
+    tie, weight = (
+        run_builder("balanced", RANDOM, constraints=limits, costs=costs).report["cost_total"]
+        for costs in ("tie", "weight")
+    )
+    assert weight < tie < heedless

@@ -1,0 +1,292 @@
+"""Divide and conquer must take exactly the edges of the slow version, and always be topic-connected."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from unittest.mock import patch
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import topicloom.builders.greedy as greedy
+from naive.divide import naive_divide, naive_eta, naive_groups, naive_rep_set, naive_split
+from naive.instances import lemma_8
+from naive.measures import topic_component_counts
+from strategies import interests
+from topicloom.builders import choose_representatives, combine_overlays, split_bulk
+from topicloom.builders.combine import join
+from topicloom.builders.dcb_m import build_dcb_m
+from topicloom.builders.dcbr_m import build_dcbr_m
+from topicloom.builders.divide import build_inner, divide_nodes, group_of
+from topicloom.builders.gm_m import build_gm_m
+from topicloom.builders.group_count import choose_group_count
+from topicloom.builders.registry import parse_parameters
+from topicloom.builders.rep_set import topics_elsewhere
+from topicloom.errors import InputError, Interrupted, UsageError
+from topicloom.kernels.grouped import grouped_forest
+from topicloom.kernels.units import layout, merge, new_forest, twin_classes
+from topicloom.model.interest import Interest
+from topicloom.model.overlay import Overlay
+from topicloom.model.progress import Silent
+from topicloom.model.restrict import restrict_interest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ETA = st.one_of(st.just("auto"), st.integers(0, 7))
+
+
+def edges_of(overlay: Overlay) -> set[tuple[int, int]]:
+    return set(zip(overlay.u.tolist(), overlay.v.tolist(), strict=True))
+
+
+def topic_connected(interest: Interest, overlay: Overlay) -> bool:
+    return all(count <= 1 for count in topic_component_counts(interest, overlay))
+
+
+# --- the whole builders ----------------------------------------------------------------------------
+
+
+@settings(max_examples=150, deadline=None)
+@given(interests(), ETA, st.integers(1, 5), st.integers(1, 3), st.integers(0, 3))
+def test_the_edges_are_those_of_the_reference(interest, eta, p, coverage, seed):
+    dcb = build_dcb_m(interest, eta=eta, p=p, seed=seed).overlay
+    assert edges_of(dcb) == naive_divide(interest, eta=eta, p=p, seed=seed)
+    dcbr = build_dcbr_m(interest, eta=eta, p=p, lambda_=coverage, seed=seed).overlay
+    assert edges_of(dcbr) == naive_divide(interest, eta=eta, p=p, coverage=coverage, seed=seed)
+
+
+@settings(max_examples=100, deadline=None)
+@given(interests(max_nodes=40, max_topics=12), ETA, st.integers(1, 5), st.integers(1, 3), st.integers(1, 3))
+def test_every_overlay_is_topic_connected_for_any_number_of_threads(interest, eta, p, coverage, threads):
+    options = {"eta": eta, "p": p, "lambda_": coverage}
+    with patch.multiple(greedy, LEAST_WORK=1.0):  # otherwise so small a scan stays on one thread
+        dcbr = build_dcbr_m(interest, **options, threads=threads).overlay
+        dcb = build_dcb_m(interest, eta=eta, p=p, threads=threads).overlay
+    assert topic_connected(interest, dcbr) and topic_connected(interest, dcb)
+    assert dcbr == build_dcbr_m(interest, **options, threads=1).overlay
+    assert dcb == build_dcb_m(interest, eta=eta, p=p, threads=1).overlay
+
+
+@settings(max_examples=60, deadline=None)
+@given(interests(max_nodes=20))
+def test_three_ways_to_be_gm_m(interest):
+    """One group of all nodes, groups of one node each (000, section VI-A), bulk nodes only: all are GM-M."""
+    expected = build_gm_m(interest).overlay
+    for options in ({"eta": 10**6, "p": 1}, {"eta": 10**6, "p": 10**6}, {"eta": 0}):
+        assert build_dcb_m(interest, **options).overlay == expected
+        assert build_dcbr_m(interest, **options).overlay == expected
+
+
+def test_a_topic_of_bulk_nodes_and_one_group_is_joined():
+    """Algorithm 12 as printed looks for shared topics among groups only and leaves such a topic split."""
+    light = [(f"a{v}", "x") for v in range(4)]
+    interest = Interest.from_pairs([*light, ("b", "x"), ("b", "y"), ("b", "z")])
+    build = build_dcbr_m(interest, eta=1, p=1, lambda_=1)
+    assert build.report["bulk"] == 1 and build.report["representatives"] == 1
+    assert topic_connected(interest, build.overlay)
+
+
+@pytest.mark.parametrize("h", [4, 6])
+def test_lemma_8_bulk_nodes_are_not_dealt_out(h):
+    """000, Lemma 8: the root in one group with the leaves takes |T| edges; held back it takes a few."""
+    interest, topics = lemma_8(h), 2**h
+    names = interest.node_ids.to_pylist()
+    leaves = [v for v, name in enumerate(names) if name.startswith(f"v{h:02}")]
+
+    def joined(groups: list[list[int]]) -> Overlay:
+        return combine_overlays(
+            interest, [build_inner(restrict_interest(interest, np.array(g))) for g in groups]
+        )
+
+    naive = joined([[0, *leaves], [v for v in range(1, len(names)) if v not in leaves]])
+    assert naive.degrees().argmax() == 0 and naive.degrees()[0] >= topics
+    bulk = split_bulk(interest).bulk.tolist()
+    assert 0 in bulk and not set(bulk) & set(leaves)
+    careful = joined([leaves, [v for v in range(len(names)) if v not in leaves and v not in bulk]])
+    assert topic_connected(interest, careful)
+    assert careful.degrees().max() <= 5
+    assert build_dcbr_m(interest, p=2).overlay.degrees().max() <= 5
+
+
+def test_the_report_says_how_the_nodes_were_divided():
+    interest = Interest.from_pairs([(f"n{v:03}", f"t{v * k % 37}") for v in range(200) for k in range(1, 6)])
+    build = build_dcbr_m(interest, p=4, seed=3)
+    report = build.report
+    assert report["bulk"] + report["light"] == 200 and report["bulk"] <= 40
+    assert report["groups"] == 4 and 0 < report["representatives"] < report["light"]
+    assert report["inner_edges"] + report["outer_edges"] == build.overlay.n_edges
+    others = report["representatives"] * 3 / 4
+    assert report["pn_ratio"] == pytest.approx((report["light"] / 4 + report["bulk"] + others) / 200)
+    phases = ["choose p", "divide nodes", "build groups", "choose representatives", "join groups"]
+    assert list(build.seconds) == phases
+    assert build.parameters == {"eta": "auto", "lambda_": 3, "p": 4, "kernel_nodes": 40_000}
+    assert build_dcb_m(interest, kernel_nodes=50).report["groups"] == -(-report["light"] // 50)
+
+
+def test_lambda_is_called_lambda_on_the_command_line():
+    assert parse_parameters("dcbr-m", ["lambda=2", "kernel-nodes=9", "p=paper"]) == {
+        "eta": "auto",
+        "lambda_": 2,
+        "p": "paper",
+        "kernel_nodes": 9,
+    }
+
+
+def test_a_stop_request_ends_the_groups():
+    class Stop(Silent):
+        def should_stop(self) -> bool:
+            return True
+
+    interest = Interest.from_pairs([(f"n{v}", "x") for v in range(20)])
+    for threads in (1, 2):
+        with pytest.raises(Interrupted):
+            build_dcbr_m(interest, p=4, threads=threads, progress=Stop())
+
+
+# --- bulk and light --------------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(interests(max_nodes=20), ETA)
+def test_bulk_and_light_nodes_are_those_of_the_reference(interest, eta):
+    split = split_bulk(interest, eta)
+    assert split.eta == (naive_eta(interest) if eta == "auto" else eta)
+    assert (split.bulk.tolist(), split.light.tolist()) == naive_split(interest, split.eta)
+
+
+# --- groups ----------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(interests(max_nodes=20), st.integers(1, 9), st.integers(-2, 2**63))
+def test_groups_are_equal_blocks_of_the_hashed_order(interest, p, seed):
+    nodes = np.arange(interest.n_nodes)
+    p = min(p, len(nodes))
+    groups = divide_nodes(interest, nodes, p, seed)
+    names = interest.node_ids.to_pylist()
+    expected = naive_groups(interest, nodes.tolist(), p, seed)
+    assert [group.node_ids.to_pylist() for group in groups] == [[names[v] for v in g] for g in expected]
+    sizes = [group.n_nodes for group in groups]
+    assert max(sizes) - min(sizes) <= 1
+
+
+def test_the_hashed_order_is_that_of_spark(spark: SparkSession):
+    """Otherwise the same seed would give other groups on Spark."""
+    names = sorted(["é", "日本", *(f"node-{v}" for v in range(60))], key=str.encode)
+    frame = spark.createDataFrame([(name,) for name in names], "node string")
+    ordered = frame.selectExpr("node", "xxhash64(node, cast(11 as bigint)) as h").orderBy("h").collect()
+    rank = {row["node"]: place for place, row in enumerate(ordered)}
+    group = group_of(pa.array(names), len(names), seed=11)
+    assert group.tolist() == [rank[name] for name in names]
+
+
+def test_the_seed_deals_the_nodes_anew():
+    names = pa.array([f"n{v:03}" for v in range(100)])
+    assert group_of(names, 5, seed=1).tolist() != group_of(names, 5, seed=2).tolist()
+
+
+def test_the_papers_p_is_the_cheapest_or_next_to_it():
+    """Otherwise `p=paper` does not minimise (|B| + |R|)^2 + |L|^2 / p."""
+    interest = Interest.from_pairs(
+        [(f"n{v:03}", f"t{(v * k + k * k) % 29:02}") for v in range(200) for k in range(1, 4 + v % 5)]
+    )
+    split = split_bulk(interest)
+
+    def cost(p: int) -> float:
+        groups = divide_nodes(interest, split.light, p, seed=0)
+        wanted = [topics_elsewhere(group, interest.topic_sizes()) for group in groups]
+        chosen = [choose_representatives(g, wanted=w) for g, w in zip(groups, wanted, strict=True)]
+        return (len(split.bulk) + sum(map(len, chosen))) ** 2 + len(split.light) ** 2 / p
+
+    costs = {p: cost(p) for p in range(1, 25)}
+    chosen = choose_group_count(interest, split, "paper", kernel_nodes=40_000)
+    assert chosen > 1 and costs[chosen] <= 1.05 * min(costs.values())
+    assert build_dcbr_m(interest, p="paper").report["groups"] == chosen
+    assert choose_group_count(interest, split, "paper", kernel_nodes=10) >= len(split.light) / 10
+
+
+# --- representatives -------------------------------------------------------------------------------
+
+
+@settings(max_examples=100, deadline=None)
+@given(interests(max_nodes=20, max_topics=12), st.integers(1, 4), st.data())
+def test_representatives_are_those_of_the_reference(interest, coverage, data):
+    wanted = np.array([data.draw(st.booleans()) for _ in range(interest.n_topics)])
+    chosen = choose_representatives(interest, lambda_=coverage, wanted=wanted)
+    everyone = list(range(interest.n_nodes))
+    topics = set(np.flatnonzero(wanted).tolist())
+    assert chosen.tolist() == naive_rep_set(interest, everyone, topics, coverage)
+
+
+@settings(max_examples=60, deadline=None)
+@given(interests(max_nodes=20, max_topics=12), st.integers(1, 4))
+def test_every_topic_is_covered_as_often_as_it_can_be(interest, coverage):
+    chosen = set(choose_representatives(interest, lambda_=coverage).tolist())
+    for topic in range(interest.n_topics):
+        nodes = set(interest.nodes_of(topic).tolist())
+        assert len(nodes & chosen) >= min(coverage, len(nodes))
+
+
+# --- combine ---------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(interests(max_nodes=20), st.integers(1, 4), st.sampled_from([None, 1, 2]), st.data())
+def test_given_overlays_are_kept_and_joined(interest, p, coverage, data):
+    """Any parts, some nodes in none of them: every given edge stays and the whole is topic-connected."""
+    inside = np.flatnonzero([data.draw(st.booleans()) for _ in range(interest.n_nodes)]).astype(np.int32)
+    groups = divide_nodes(interest, inside, min(p, len(inside)), seed=0)
+    overlays = [build_inner(group) for group in groups]
+    whole = combine_overlays(interest, overlays, lambda_=coverage)
+    assert topic_connected(interest, whole)
+    assert edges_of(join(interest.node_ids, overlays)) <= edges_of(whole)
+
+
+def test_parts_that_do_not_fit_are_refused_by_name():
+    interest = Interest.from_pairs([(node, "x") for node in "abcd"])
+
+    def part(nodes: str, *edges: tuple[int, int]) -> Overlay:
+        return Overlay.from_edges(pa.array(list(nodes)), [u for u, _ in edges], [v for _, v in edges])
+
+    with pytest.raises(InputError, match="overlay 2 holds node 'b'"):
+        combine_overlays(interest, [part("ab", (0, 1)), part("bc", (0, 1))])
+    with pytest.raises(InputError, match="overlay 1 .*not in the interest"):
+        combine_overlays(interest, [part("az", (0, 1))])
+    with pytest.raises(InputError, match="overlay 1 is not topic-connected: topic 'x'"):
+        combine_overlays(interest, [part("abc", (0, 1))])
+    with pytest.raises(UsageError, match="lambda_ is 0"):
+        combine_overlays(interest, [part("ab", (0, 1))], lambda_=0)
+
+
+@settings(max_examples=60, deadline=None)
+@given(interests(max_nodes=15), st.data())
+def test_components_of_groups_are_those_that_merging_gives(interest, data):
+    """The tables written at once must be a forest as the kernels know it: rings, labels, sizes, counts."""
+    group = np.array([data.draw(st.integers(-1, 2)) for _ in range(interest.n_nodes)], dtype=np.int32)
+    classes = twin_classes(interest.node_ptr, interest.node_topics)
+    units = layout(interest.node_ptr, interest.node_topics, interest.n_topics, classes, fold=False)
+    slow = new_forest(units)
+    for topic in range(interest.n_topics):
+        places = range(units.place_ptr[topic], units.place_ptr[topic + 1])
+        for a in places:
+            for b in places:
+                same = group[units.place_unit[a]] == group[units.place_unit[b]] >= 0
+                if same and slow.place_label[a] != slow.place_label[b]:
+                    merge(units, slow, topic, slow.place_label[a], slow.place_label[b])
+    fast = grouped_forest(units, group)
+    assert fast.components.tolist() == slow.components.tolist()
+    for forest in (fast, slow):
+        assert (forest.place_label[units.slot_place] == forest.slot_label).all()
+        for place, label in enumerate(forest.place_label):
+            ring, at = {place}, forest.place_next[place]
+            while at != place:
+                ring.add(int(at))
+                at = forest.place_next[at]
+            assert ring == set(np.flatnonzero(forest.place_label == label).tolist())
+            assert forest.label_size[label] == len(ring)
+    alike = slow.place_label[:, None] == slow.place_label
+    assert ((fast.place_label[:, None] == fast.place_label) == alike).all()
