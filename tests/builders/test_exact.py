@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import topicloom.builders.exact as exact
 from naive.exact import fewest_edges, lowest_degree, topic_connected
 from naive.instances import lemma_6_6
+from strategies import tangled
 from topicloom.builders.exact import build_exact
 from topicloom.builders.full_mesh import build_full_mesh
 from topicloom.builders.gm import build_gm
@@ -23,15 +24,6 @@ from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.progress import Silent
 from topicloom.workloads.generate import generate_interest, workload_from_options
-
-
-@st.composite
-def tangled(draw: st.DrawFn, max_nodes: int = 6) -> Interest:
-    """Small topics over few nodes: most of these interests are served by no tree."""
-    n = draw(st.integers(3, max_nodes))
-    nodes = st.sets(st.integers(0, n - 1), min_size=1, max_size=4)
-    topics = draw(st.lists(nodes, min_size=3, max_size=8))
-    return Interest.from_pairs((f"n{node}", f"t{t}") for t, own in enumerate(topics) for node in sorted(own))
 
 
 def drawn(nodes: int, topics: int, size: int, seed: int = 1) -> Interest:

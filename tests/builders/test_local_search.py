@@ -21,6 +21,9 @@ from topicloom.model.interest import Interest
 from topicloom.model.progress import SILENT, Silent
 from topicloom.workloads.generate import generate_interest, workload_from_options
 
+# Without the compiler random numbers are numpy's, which warn of the wrap-around that is meant.
+pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
+
 RANDOM = generate_interest(workload_from_options(40, 12, "2:5", "uniform", 4))
 
 
@@ -118,6 +121,14 @@ def test_a_node_may_grow_up_to_any_cap_below_the_one_announced(cap):
         search.improve(cap, 200)
         check_search(search, RANDOM)
         assert is_connected(RANDOM, edge_set(search._weave))
+
+
+def test_a_cap_above_all_room_does_no_harm():
+    """A builder may raise its cap later; a node then gets as many edges as there is room for, not more."""
+    search = of_gm(RANDOM, cap=1)
+    search.improve(30, 500)
+    check_search(search, RANDOM)
+    assert is_connected(RANDOM, edge_set(search._weave))
 
 
 def test_small_overlays_have_room_for_the_edges_of_a_move():

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from naive.measures import topic_component_counts
-from strategies import interests
+from strategies import interests, tangled
 from topicloom.builders.registry import BUILDERS, parse_parameters
 from topicloom.errors import UsageError
 from topicloom.model.interest import Interest
@@ -62,6 +62,13 @@ def test_topics_that_nobody_wants_and_nodes_that_want_nothing_do_no_harm(builder
 @settings(max_examples=60, deadline=None)
 @given(interest=interests(max_nodes=25))
 def test_every_overlay_is_topic_connected(interest):
+    for builder in BUILDERS.values():
+        assert topic_connected(interest, builder.build(interest).overlay)
+
+
+@settings(max_examples=60, deadline=None)
+@given(interest=tangled(max_nodes=12))
+def test_interests_that_no_tree_serves_are_connected_too(interest):
     for builder in BUILDERS.values():
         assert topic_connected(interest, builder.build(interest).overlay)
 

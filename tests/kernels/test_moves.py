@@ -37,6 +37,7 @@ from topicloom.workloads.generate import generate_interest, workload_from_option
 
 ATTEMPTS = 12  # at relieving a node
 
+# Without the compiler random numbers are numpy's, which warn of the wrap-around that is meant.
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 
 

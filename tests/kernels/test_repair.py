@@ -15,6 +15,7 @@ from topicloom.kernels.breaks import ADDED, keep, take_out, undo
 from topicloom.kernels.repair import pair_price, repair
 from topicloom.model.interest import Interest
 
+# Without the compiler random numbers are numpy's, which warn of the wrap-around that is meant.
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 
 

@@ -13,6 +13,7 @@ from topicloom.kernels.breaks import RECORDS, keep, take_out, undo
 from topicloom.kernels.weave import N_EDGES, N_FREE_EDGES, N_FREE_PAIRS
 from topicloom.model.interest import Interest
 
+# Without the compiler random numbers are numpy's, which warn of the wrap-around that is meant.
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 
 CHAIN = Interest.from_pairs([(node, topic) for node in "abcde" for topic in "xy"])
