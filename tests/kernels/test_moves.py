@@ -128,6 +128,14 @@ def test_moves_save_edges_and_wander():
     assert accepted > saved, "no move that saves nothing was kept"
 
 
+def test_an_edge_does_not_take_its_own_place():
+    """Between two nodes there is no other: a move that puts it back would count as one and change nothing."""
+    interest = Interest.from_pairs([("a", "x"), ("b", "x")])
+    weave, breaks = laid(interest, [(0, 1)]), scratch(interest)
+    assert destroy_and_repair(weave, breaks, np.full(2, 3, np.int32), BY_NUMBER, 20) == 0
+    assert edge_set(weave) == {(0, 1)}
+
+
 def test_the_same_seed_makes_the_same_moves():
     interest = generate_interest(workload_from_options(40, 12, "2:5", "uniform", 2))
     overlay = build_gm(interest).overlay
