@@ -37,7 +37,8 @@ def shown(build: Build) -> str:
     edges, degree = build.overlay.n_edges, build.overlay.degrees().max()
     if build.report.get("optimal", True):
         return f"{edges} / {degree}"
-    return f"{edges} / {degree} (at least {build.report['edges_bound']} edges)"
+    bound = build.report.get("edges_bound", build.report.get("edges_bound_at_degree"))
+    return f"{edges} / {degree} (at least {bound} edges)"
 
 
 def main(which: str = "") -> None:

@@ -115,8 +115,13 @@ class Balance:
         if work:
             with self.watch.phase("prune"):
                 search.prune()
-        self.report = {"cap": cap, "gm_edges": self.gm_edges, "tree": False}
-        return Overlay.from_edges(self.task.interest.node_ids, *self._within_caps(search))
+        overlay = Overlay.from_edges(self.task.interest.node_ids, *self._within_caps(search))
+        self.report = {
+            "cap": min(cap, int(overlay.degrees().max())),
+            "gm_edges": self.gm_edges,
+            "tree": False,
+        }
+        return overlay
 
     def _from_tree(self, tree: Edges, work: float) -> Overlay:
         """No overlay has fewer edges; only the maximum degree may still come down, to that of a path."""
@@ -241,7 +246,8 @@ class Balance:
                 if self.late:
                     break
                 share = moves * (round_ + 1) // ROUNDS - moves * round_ // ROUNDS
-                lower = tried < PATIENCE and 4 * len(search.above(cap - 1)) < len(search.degree)
+                crowded = 4 * len(search.above(cap - 1)) >= len(search.degree)
+                lower = cap > PATH_DEGREE and tried < PATIENCE and not crowded
                 search.improve(cap - lower, share)
                 self.watch.progress.advance(share)
                 if lower and self._relieved(search, cap - 1, free=free):

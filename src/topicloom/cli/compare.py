@@ -17,7 +17,7 @@ from topicloom.jobs.compare import compare_source
 EXAMPLES = """
 [bold]Examples[/bold]
 
-  topicloom compare table.csv --algorithms gm,gm-m,ring-pt
+  topicloom compare table.csv --algorithms balanced,gm,gm-m,ring-pt
 
   topicloom compare table.csv --algorithms gm,gm-m --out comparison     (keeps the builds and a plot)
 """
@@ -30,7 +30,7 @@ def compare(
     output: OutputOptions,
     algorithms: Annotated[
         str, typer.Option("--algorithms", help="Builders, separated by commas (see topicloom build --list).")
-    ] = "gm,gm-m,ring-pt",
+    ] = "balanced,gm,gm-m,ring-pt",
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder for all builds and the plot.", show_default=False)
     ] = None,

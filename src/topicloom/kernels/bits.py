@@ -11,8 +11,10 @@ from topicloom.kernels.jit import kernel
 
 @kernel
 def ones(word: Any) -> Any:
-    """How many bits of a word are set, in the form that compilers turn into one instruction."""
+    """How many bits of a word are set; no product at the end, which would overflow without compilation."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
     word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+    word += word >> np.uint64(8)
+    word += word >> np.uint64(16)
+    return np.int64((word + (word >> np.uint64(32))) & np.uint64(0x7F))

@@ -22,6 +22,9 @@ UNIT = 2.0**-34
 ALLOWANCE_FLOOR = 1e-3
 """Allowances are 1/2 on average; below this a node no longer matters."""
 
+CHUNK = 128
+"""Nodes that are looked at together for a heavy pair."""
+
 NO_EDGE = 1e-4
 """A pair with less of a fractional edge than this moves no price."""
 
@@ -44,9 +47,9 @@ def heaviest_pairs(
 ) -> None:
     """For each node from `start` to `stop`: its pairs with the largest ratio of charge to allowance.
 
-    others[u], ratios[u] hold them, heaviest first (ratio 0: none); excess[u] is the most by which a pair of
-    u is charged more than its allowance (negative when all is well). Prices of topics with more than one
-    subscriber must be positive: a pair that is charged nothing is taken for one that shares nothing.
+    others[u], ratios[u] hold them, heaviest first (ratio 0: none); excess[u] is positive if any pair of u is
+    charged more than its allowance (such a pair passes any `least` up to 1). Prices of topics with more than
+    one subscriber must be positive: a pair that is charged nothing is taken for one that shares nothing.
     """
     n_nodes = len(node_ptr) - 1
     kept = others.shape[1]
@@ -59,19 +62,24 @@ def heaviest_pairs(
         charge[u] = 0.0
         ratios[u, :] = 0.0
         excess[u] = -1.0
-        for v in range(n_nodes):
-            if charge[v] == 0.0:
-                continue
-            due, allowed = charge[v] + toll[u] + toll[v], allowance[u] + allowance[v]
-            charge[v] = 0.0
-            excess[u] = max(excess[u], due - allowed)
-            ratio = due / allowed
-            if ratio > ratios[u, kept - 1]:
-                at = kept - 1
-                while at > 0 and ratios[u, at - 1] < ratio:
-                    ratios[u, at], others[u, at] = ratios[u, at - 1], others[u, at - 1]
-                    at -= 1
-                ratios[u, at], others[u, at] = ratio, v
+        least, my_toll, mine = 0.0, toll[u], allowance[u]
+        for base in range(0, n_nodes, CHUNK):
+            end = min(base + CHUNK, n_nodes)
+            charges, tolls, allowances = charge[base:end], toll[base:end], allowance[base:end]
+            heavy = 0
+            for i in range(len(charges)):  # a plain count, many at a time; few chunks hold anything
+                heavy += charges[i] + my_toll + tolls[i] > least * (mine + allowances[i])
+            for v in range(base, end if heavy > 0 else base):
+                due, allowed = charge[v] + my_toll + toll[v], mine + allowance[v]
+                if due > least * allowed and charge[v] > 0.0:
+                    at, ratio = kept - 1, due / allowed
+                    while at > 0 and ratios[u, at - 1] < ratio:
+                        ratios[u, at], others[u, at] = ratios[u, at - 1], others[u, at - 1]
+                        at -= 1
+                    ratios[u, at], others[u, at] = ratio, v
+                    least = ratios[u, kept - 1]
+                    excess[u] = max(excess[u], due - allowed)
+        charge[:] = 0.0
 
 
 @kernel

@@ -158,7 +158,7 @@ def _best_pair(weave: Weave, breaks: Breaks, cap: Ints, least: int, banned_u: in
         _rarest_first(topic_ptr, words, mask, n_words, rarest)
         # List -1 holds the other nodes apart, list t the subscribers of the t-th rarest topic.
         for t in range(-1, off):
-            if t > off - best:
+            if t >= 0 and t > off - best:
                 break
             start, stop = (i + 1, n_apart) if t < 0 else (topic_ptr[rarest[t]], topic_ptr[rarest[t] + 1])
             for place in range(start, stop):

@@ -14,16 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topicloom.kernels.cover import cover_needs
-from topicloom.kernels.overlap import largest_overlaps, topic_words
-from topicloom.kernels.parallel import cut_by_work, default_threads, for_bounds
+from topicloom.kernels.parallel import default_threads
 from topicloom.kernels.prices import UNIT
-from topicloom.measures.duals import SLICE_WORK, Duals, is_proof, pass_work, sealed_lists, units_by_part
+from topicloom.measures.cover_bound import find_needs, overlaps
+from topicloom.measures.duals import Duals, is_proof, units_by_part
 from topicloom.measures.effort import BRIEF, SHORT_WORK, Effort, choose_effort, rare_topics
 from topicloom.measures.parts import parts_of
 from topicloom.measures.price_search import PriceSearch
 from topicloom.measures.tree_bound import is_split, split_charges, tree_units_by_part, triangles_of
-from topicloom.model.arrays import sealed
 from topicloom.model.interest import Interest
 from topicloom.model.progress import SILENT, Progress
 
@@ -57,15 +55,21 @@ def gap(found: int, bound: int) -> float | None:
     return (found - bound) / bound
 
 
-def bound_overlays(interest: Interest, *, threads: int | None = None, progress: Progress = SILENT) -> Bounds:
-    """The best lower bounds that a deterministic amount of work finds.
+def bound_overlays(
+    interest: Interest,
+    *,
+    effort: Effort | None = None,
+    threads: int | None = None,
+    progress: Progress = SILENT,
+) -> Bounds:
+    """The best lower bounds that a deterministic amount of work finds; `effort` None suits it to the size.
 
     >>> ring = [("a", "w"), ("b", "w"), ("b", "x"), ("c", "x"), ("c", "y"), ("a", "y")]
     >>> found = bound_overlays(Interest.from_pairs(ring))
     >>> found.edges_bound, found.degree_max_bound
     (3, 2)
     """
-    return _Search(interest, choose_effort(interest), threads or default_threads(), progress).run()
+    return _Search(interest, effort or choose_effort(interest), threads or default_threads(), progress).run()
 
 
 class _Search:
@@ -80,7 +84,13 @@ class _Search:
 
     def run(self) -> Bounds:
         self.progress.phase("bound: covers", float(self.interest.n_nodes))
-        needs = find_needs(self.interest, self.effort, threads=self.threads, progress=self.progress)
+        needs = find_needs(
+            self.interest,
+            most_work=self.effort.cover_work,
+            most_sets=self.effort.cover_sets,
+            threads=self.threads,
+            progress=self.progress,
+        )
         self.edges["covers"] = -(-self.parts.total(needs) // 2)
         self.degree["covers"] = int(needs.max(initial=0))
         if self.effort.edge_rounds and self.interest.n_subscriptions:
@@ -107,8 +117,8 @@ class _Search:
 
     def _price(self, interest: Interest, needs: Longs, effort: Effort) -> None:
         """Prices for edges, then, from there, with allowances that move, for the maximum degree."""
-        rounds = len(effort.edge_rounds) + len(effort.degree_rounds) + 3
-        self.progress.phase("bound: prices", float(rounds * interest.n_nodes))
+        passes = sum(len(rounds) + 2 for rounds in (effort.edge_rounds, effort.degree_rounds) if rounds)
+        self.progress.phase("bound: prices", float(passes * interest.n_nodes))
         search = PriceSearch(interest, needs, threads=self.threads, progress=self.progress)
         edge_duals = search.run(search.start(), effort.edge_rounds, move_allowances=False)
         proofs = [edge_duals]
@@ -139,18 +149,13 @@ class _Search:
 
     def _overlap(self) -> None:
         """One price per node: one over the most topics it shares with any other."""
-        interest = self.interest
+        interest, none = self.interest, np.zeros(self.interest.n_nodes, np.int64)
+        self.progress.phase("bound: overlaps", float(interest.n_nodes))
         largest = overlaps(interest, threads=self.threads, progress=self.progress)
-        owner = interest.pair_nodes()
-        price = np.floor(UNITS / np.maximum(largest, 1))[owner] * UNIT
-        half = np.full(interest.n_nodes, 0.5)
-        duals = Duals(price, np.zeros(interest.n_nodes), half)
+        price = np.floor(UNITS / np.maximum(largest, 1))[interest.pair_nodes()] * UNIT
+        duals = Duals(price, np.zeros(len(none)), np.full(len(none), 0.5))
         # Nothing to check: two nodes share no more topics than either's largest overlap.
-        self._record(
-            "overlaps",
-            units_by_part(interest, duals, np.zeros(interest.n_nodes, np.int64), self.parts),
-            duals,
-        )
+        self._record("overlaps", units_by_part(interest, duals, none, self.parts), duals)
 
     def _record(self, name: str, units: Longs, duals: Duals) -> None:
         """What `units` (the sum of prices) say: of the edges if all allowances are 1/2, and of the degree."""
@@ -160,48 +165,3 @@ class _Search:
         allowances = self.parts.total(np.rint(duals.allowance / UNIT).astype(np.int64))
         degree = int((-(-units // np.maximum(allowances, 1))).max(initial=0))
         self.degree[name] = max(self.degree.get(name, 0), degree)
-
-
-def find_needs(interest: Interest, effort: Effort, *, threads: int, progress: Progress = SILENT) -> Longs:
-    """For each node a number of neighbors that it needs; nodes left out by the effort need one.
-
-    Nodes with the most topics come first: they are the likely ones to need many.
-    """
-    shared = (interest.topic_sizes() > 1)[interest.node_topics]
-    wanted = np.bincount(interest.pair_nodes()[shared], minlength=interest.n_nodes)
-    needs = np.minimum(wanted, 1).astype(np.int64)
-    order = np.lexsort((np.arange(interest.n_nodes), -wanted))
-    work = pass_work(interest)
-    order = order[: int(np.searchsorted(np.cumsum(work[order]), effort.cover_work, side="right"))]
-    nodes = order[wanted[order] > 0].astype(np.int32)
-    lists = sealed_lists(interest)
-    sizes = interest.subscription_sizes()
-    room = int(work.max(initial=0.0)) + 1
-
-    def search(start: int, stop: int) -> None:
-        words = int(sizes[nodes[start:stop]].max() + 63) // 64
-        found = np.zeros(stop - start, np.int64)
-        cover_needs(nodes[start:stop], *lists, words, room, effort.cover_sets, found)
-        needs[nodes[start:stop]] = found
-
-    bounds = cut_by_work(work[nodes] + effort.cover_sets / 4, most=SLICE_WORK / 8, slices=8 * threads)
-    for_bounds(search, bounds, threads=threads, progress=progress)
-    return needs
-
-
-def overlaps(interest: Interest, *, threads: int, progress: Progress = SILENT) -> Longs:
-    """For each node the most topics it shares with any other node."""
-    n_nodes = interest.n_nodes
-    words = np.zeros((n_nodes, max(-(-interest.n_topics // 64), 1)), np.uint64)
-    topic_words(sealed(interest.node_ptr), sealed(interest.node_topics), words)
-    work = words.shape[1] * np.arange(n_nodes, 0, -1, dtype=np.float64)
-
-    def compare(start: int, stop: int) -> Longs:
-        largest = np.zeros(n_nodes, np.int64)
-        largest_overlaps(start, stop, words, largest)
-        return largest
-
-    progress.phase("bound: overlaps", float(n_nodes))
-    bounds = cut_by_work(work, most=2 * SLICE_WORK, slices=4 * threads)
-    found = for_bounds(compare, bounds, threads=threads, progress=progress)
-    return np.max(found, axis=0) if found else np.zeros(0, np.int64)
