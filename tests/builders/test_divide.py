@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 from unittest.mock import patch
 
@@ -17,14 +18,16 @@ from naive.instances import lemma_8
 from naive.measures import topic_component_counts
 from strategies import interests
 from topicloom.builders import choose_representatives, combine_overlays, split_bulk
-from topicloom.builders.combine import join
 from topicloom.builders.dcb_m import build_dcb_m
 from topicloom.builders.dcbr_m import build_dcbr_m
-from topicloom.builders.divide import build_inner, divide_nodes, group_of
+from topicloom.builders.divide.combine import join
+from topicloom.builders.divide.deal import deal_members, fewest_groups, group_of, group_sizes
+from topicloom.builders.divide.knowledge import knowledge, pn_ratio
+from topicloom.builders.divide.local import LocalGround
+from topicloom.builders.divide.phases import build_inner
+from topicloom.builders.divide.plan import Dealt, Plan, Settings, plan_levels
 from topicloom.builders.gm_m import build_gm_m
-from topicloom.builders.group_count import choose_group_count
 from topicloom.builders.registry import parse_parameters
-from topicloom.builders.rep_set import topics_elsewhere
 from topicloom.errors import InputError, Interrupted, UsageError
 from topicloom.kernels.grouped import grouped_forest
 from topicloom.kernels.units import layout, merge, new_forest, twin_classes
@@ -47,6 +50,15 @@ def topic_connected(interest: Interest, overlay: Overlay) -> bool:
     return all(count <= 1 for count in topic_component_counts(interest, overlay))
 
 
+def inner_overlay(group: Interest) -> Overlay:
+    return Overlay.from_edges(group.node_ids, *build_inner(group))
+
+
+def divide_nodes(interest: Interest, nodes: np.ndarray, p: int, seed: int) -> list[Interest]:
+    group = group_of(interest.node_ids.take(pa.array(nodes)), p, seed)
+    return [restrict_interest(interest, nodes[group == number]) for number in range(p)]
+
+
 # --- the whole builders ----------------------------------------------------------------------------
 
 
@@ -57,6 +69,24 @@ def test_the_edges_are_those_of_the_reference(interest, eta, p, coverage, seed):
     assert edges_of(dcb) == naive_divide(interest, eta=eta, p=p, seed=seed)
     dcbr = build_dcbr_m(interest, eta=eta, p=p, lambda_=coverage, seed=seed).overlay
     assert edges_of(dcbr) == naive_divide(interest, eta=eta, p=p, coverage=coverage, seed=seed)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    interests(max_nodes=24, max_topics=8),
+    ETA,
+    st.one_of(st.just("auto"), st.integers(1, 8)),
+    st.integers(1, 2),
+    st.integers(1, 10),
+    st.integers(0, 3),
+)
+def test_the_edges_of_many_levels_are_those_of_the_reference(interest, eta, p, coverage, limit, seed):
+    options = {"eta": eta, "p": p, "seed": seed, "kernel_nodes": limit}
+    dcbr = build_dcbr_m(interest, lambda_=coverage, **options).overlay
+    assert edges_of(dcbr) == naive_divide(interest, coverage=coverage, **options)
+    assert topic_connected(interest, dcbr)
+    dcb = build_dcb_m(interest, **options).overlay
+    assert edges_of(dcb) == naive_divide(interest, **options)
 
 
 @settings(max_examples=100, deadline=None)
@@ -99,7 +129,7 @@ def test_lemma_8_bulk_nodes_are_not_dealt_out(h):
 
     def joined(groups: list[list[int]]) -> Overlay:
         return combine_overlays(
-            interest, [build_inner(restrict_interest(interest, np.array(g))) for g in groups]
+            interest, [inner_overlay(restrict_interest(interest, np.array(g))) for g in groups]
         )
 
     naive = joined([[0, *leaves], [v for v in range(1, len(names)) if v not in leaves]])
@@ -119,10 +149,14 @@ def test_the_report_says_how_the_nodes_were_divided():
     assert report["bulk"] + report["light"] == 200 and report["bulk"] <= 40
     assert report["groups"] == 4 and 0 < report["representatives"] < report["light"]
     assert report["inner_edges"] + report["outer_edges"] == build.overlay.n_edges
-    others = report["representatives"] * 3 / 4
-    assert report["pn_ratio"] == pytest.approx((report["light"] / 4 + report["bulk"] + others) / 200)
-    phases = ["choose p", "divide nodes", "build groups", "choose representatives", "join groups"]
-    assert list(build.seconds) == phases
+    others = report["representatives"] * 3 / 4  # Equation 12, which takes all rep-sets for equally large
+    assert report["pn_ratio"] == pytest.approx(
+        (report["light"] / 4 + report["bulk"] + others) / 200, rel=0.05
+    )
+    assert list(build.seconds) == ["split nodes", "choose representatives", "conquer", "combine 1"]
+    assert [level["phase"] for level in report["levels"]] == ["conquer", "combine 1"]
+    assert [level["groups"] for level in report["levels"]] == [4, 1]
+    assert report["levels"][1]["nodes"] == report["bulk"] + report["representatives"]
     assert build.parameters == {"eta": "auto", "lambda_": 3, "p": 4, "kernel_nodes": 40_000}
     assert build_dcb_m(interest, kernel_nodes=50).report["groups"] == -(-report["light"] // 50)
 
@@ -197,16 +231,99 @@ def test_the_papers_p_is_the_cheapest_or_next_to_it():
     split = split_bulk(interest)
 
     def cost(p: int) -> float:
-        groups = divide_nodes(interest, split.light, p, seed=0)
-        wanted = [topics_elsewhere(group, interest.topic_sizes()) for group in groups]
-        chosen = [choose_representatives(g, wanted=w) for g, w in zip(groups, wanted, strict=True)]
-        return (len(split.bulk) + sum(map(len, chosen))) ** 2 + len(split.light) ** 2 / p
+        ground = LocalGround(interest, split, lambda_=3, seed=0)
+        return (len(split.bulk) + sum(ground.represent((p,)).representatives)) ** 2 + len(
+            split.light
+        ) ** 2 / p
 
     costs = {p: cost(p) for p in range(1, 25)}
-    chosen = choose_group_count(interest, split, "paper", kernel_nodes=40_000)
+    chosen = build_dcbr_m(interest, p="paper").report["groups"]
     assert chosen > 1 and costs[chosen] <= 1.05 * min(costs.values())
-    assert build_dcbr_m(interest, p="paper").report["groups"] == chosen
-    assert choose_group_count(interest, split, "paper", kernel_nodes=10) >= len(split.light) / 10
+    assert build_dcbr_m(interest, p="paper", kernel_nodes=10).report["groups"] >= len(split.light) / 10
+
+
+# --- levels ----------------------------------------------------------------------------------------
+
+
+class Claims:
+    """A ground that builds nothing: what share of a group of n nodes represents it is given."""
+
+    def __init__(self, n_light: int, n_bulk: int, share: Callable[[int], float]) -> None:
+        self.n_light, self.n_bulk, self.share = n_light, n_bulk, share
+        self.known: dict[tuple[int, ...], Dealt] = {}
+
+    def represent(self, groups: tuple[int, ...]) -> Dealt:
+        if len(groups) == 1:
+            nodes = group_sizes([], self.n_light, groups[0])
+        else:
+            singles = self.n_bulk if len(groups) == 2 else 0
+            nodes = group_sizes(self.known[groups[:-1]].representatives, singles, groups[-1])
+        counts = tuple(int(n * self.share(int(n))) for n in nodes)
+        self.known[groups] = Dealt(tuple(nodes.tolist()), counts)
+        return self.known[groups]
+
+    def build(self, groups: tuple[int, ...], level: int) -> int:
+        raise NotImplementedError
+
+
+def test_no_kernel_call_holds_more_than_the_limit():
+    """A million nodes of which a group leaves 2,500 representatives: two levels and a small last call."""
+    plan = plan_levels(Claims(1_000_000, 0, lambda n: 2_500 / n), Settings("auto", 3, 40_000))
+    assert plan.groups == (25, 2) and plan.n_last == 5_000
+    assert plan.largest_call == 40_000 and plan.remark() is None
+
+
+def test_bulk_nodes_are_divided_at_the_second_level():
+    plan = plan_levels(Claims(800_000, 200_000, lambda n: 0.1), Settings("auto", 3, 40_000))
+    assert plan.groups[0] == 20 and plan.groups[1] >= 7
+    assert sum(plan.levels[1].nodes) == 200_000 + 80_000
+    assert plan.largest_call <= 40_000
+
+
+def test_groups_double_where_most_nodes_represent_them():
+    """10,000 topics: a small group has every node as representative, one of 20,000 only a seventh."""
+    plan = plan_levels(Claims(100_000, 0, lambda n: min(1.0, 2_800 / max(n, 1))), Settings("auto", 3, 2_000))
+    assert plan.groups[0] == 13  # 50 groups of 2,000 would leave all, 25 of 4,000 over half of them
+    assert "one group holds 8,400 nodes, more than kernel_nodes = 2,000" in plan.remark()
+
+
+def test_a_level_that_never_shrinks_is_one_flat_call():
+    plan = plan_levels(Claims(1_000, 100, lambda n: 1.0), Settings("auto", 3, 100))
+    assert plan.groups == (1,) and plan.n_last == 1_100
+    assert "joins all that is left at once: it holds 1,100 nodes" in plan.remark()
+
+
+def test_a_number_of_groups_that_was_asked_for_stands():
+    plan = plan_levels(Claims(1_000, 0, lambda n: min(1.0, 20 / n)), Settings(500, 3, 100))
+    assert plan.groups[0] == 500 and plan.n_last <= 100
+
+
+@given(st.lists(st.integers(0, 50), max_size=12), st.integers(0, 200), st.integers(1, 60))
+def test_groups_of_clumps_are_as_large_as_they_are_said_to_be(clumps, n_singles, limit):
+    total = sum(clumps) + n_singles
+    if not total:
+        return
+    count = fewest_groups(clumps, n_singles, limit)
+    clump = np.concatenate([np.repeat(np.arange(len(clumps)), clumps), np.full(n_singles, -1)]).astype(
+        np.int32
+    )
+    rank = np.concatenate([np.zeros(sum(clumps)), np.arange(n_singles)]).astype(np.int64)
+    group = deal_members(clump, rank, len(clumps), count)
+    sizes = np.bincount(group, minlength=count)
+    assert sizes.tolist() == group_sizes(clumps, n_singles, count).tolist()
+    if max(clumps, default=0) <= limit / 2:
+        assert sizes.max() <= limit
+
+
+def test_what_a_node_has_to_know():
+    """000, section IV-D: its group, then those it meets as representative; bulk nodes from level 1 on."""
+    flat = Plan((2,), (Dealt((4, 4), (1, 1)),), 2, 4, 100)
+    first, last = knowledge(flat)
+    assert (first.least, first.most) == (4, 4)
+    assert (last.least, last.most) == (4, 4 + 4 - 1)  # a bulk node; a representative
+    assert pn_ratio(flat) == 7 / 10
+    deep = Plan((4, 2), (Dealt((10,) * 4, (3,) * 4), Dealt((6, 6), (2, 2))), 0, 4, 100)
+    assert [known.most for known in knowledge(deep)] == [10, 10 + 6 - 3, 10 + 3 + 4 - 2]
 
 
 # --- representatives -------------------------------------------------------------------------------
@@ -240,7 +357,7 @@ def test_given_overlays_are_kept_and_joined(interest, p, coverage, data):
     """Any parts, some nodes in none of them: every given edge stays and the whole is topic-connected."""
     inside = np.flatnonzero([data.draw(st.booleans()) for _ in range(interest.n_nodes)]).astype(np.int32)
     groups = divide_nodes(interest, inside, min(p, len(inside)), seed=0)
-    overlays = [build_inner(group) for group in groups]
+    overlays = [inner_overlay(group) for group in groups]
     whole = combine_overlays(interest, overlays, lambda_=coverage)
     assert topic_connected(interest, whole)
     assert edges_of(join(interest.node_ids, overlays)) <= edges_of(whole)

@@ -35,7 +35,11 @@ def means(build, popularity: str, p: int | str) -> dict[str, float]:
     """Average degree, maximum degree and the report, mean over the seeds."""
     builds = [build(chen(popularity, seed), seed=seed, p=p) for seed in SEEDS]
     degrees = [found.overlay.degrees() for found in builds]
-    reports = {key: float(np.mean([found.report[key] for found in builds])) for key in builds[0].report}
+    reports = {
+        key: float(np.mean([found.report[key] for found in builds]))
+        for key in builds[0].report
+        if key != "levels"
+    }
     average, maximum = ([float(f(d)) for d in degrees] for f in (np.mean, np.max))
     return {**reports, "average": float(np.mean(average)), "maximum": float(np.mean(maximum))}
 

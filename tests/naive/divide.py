@@ -83,23 +83,104 @@ def build_mm_edges(state: State) -> list[Pair]:
 
 
 def naive_divide(
-    interest: Interest, *, eta: int | str = "auto", p: int = 1, coverage: int | None = None, seed: int = 0
+    interest: Interest,
+    *,
+    eta: int | str = "auto",
+    p: int | str = 1,
+    coverage: int | None = None,
+    seed: int = 0,
+    kernel_nodes: int = 10**9,
 ) -> set[Pair]:
-    """DCBR-M with coverage factor lambda, DCB-M with None: all edges."""
+    """DCBR-M with coverage factor lambda, DCB-M with None: all edges.
+
+    Bulk nodes and representatives that do not fit `kernel_nodes` are divided again: the representatives of a
+    group stay together, bulk nodes are cut into blocks of the hashed order.
+    """
     bulk, light = naive_split(interest, naive_eta(interest) if eta == "auto" else int(eta))
-    groups = naive_groups(interest, light, p, seed)
-    edges: list[Pair] = []
+    everyone = list(range(interest.n_nodes))
+
+    def represented(groups: list[list[int]], members: list[int]) -> list[list[int]]:
+        return [naive_group_reps(interest, group, members, coverage) for group in groups]
+
+    if p == "auto":
+        count = -(-len(light) // kernel_nodes)
+        while coverage is not None and count > 1:
+            groups = naive_groups(interest, light, count, seed)
+            left = len(bulk) + sum(map(len, represented(groups, everyone)))
+            if left <= kernel_nodes or 2 * left <= len(everyone):
+                break
+            count = (count + 1) // 2
+        p = count
+    groups = naive_groups(interest, light, int(p), seed)
+    edges: set[Pair] = set()
     for group in groups:
-        edges += build_mm_edges(Joined(interest, group, []))
-    taking_part = list(bulk)
+        edges |= set(build_mm_edges(Joined(interest, group, [])))
+    clumps, singles = represented(groups, everyone), bulk
+    while coverage is not None and sum(map(len, clumps)) + len(singles) > kernel_nodes:
+        members = [*(v for clump in clumps for v in clump), *singles]
+        count = naive_count(clumps, singles, kernel_nodes)
+        while count > 1:
+            groups = naive_level(interest, clumps, singles, count, seed)
+            chosen = represented(groups, members)
+            if 2 * sum(map(len, chosen)) <= len(members):
+                break
+            count = (count + 1) // 2
+        if count == 1:
+            break
+        edges |= joined_edges(interest, groups, clumps, edges)
+        clumps, singles = chosen, []
+    rest = [*(v for clump in clumps for v in clump), *singles]
+    return edges | joined_edges(interest, [rest], clumps, edges)
+
+
+def naive_group_reps(
+    interest: Interest, group: list[int], members: list[int], coverage: int | None
+) -> list[int]:
+    """Representatives for the topics of a group that a member outside of it wants; with None everybody."""
+    if coverage is None:
+        return group
+    own = {t for v in group for t in interest.topics_of(v).tolist()}
+    outside = {t for v in members if v not in group for t in interest.topics_of(v).tolist()}
+    return naive_rep_set(interest, group, own & outside, coverage)
+
+
+def naive_level(
+    interest: Interest, clumps: list[list[int]], singles: list[int], count: int, seed: int
+) -> list[list[int]]:
+    """Clump number c to group c * count // clumps, single nodes in equal blocks of the hashed order."""
+    groups: list[list[int]] = [[] for _ in range(count)]
+    for number, clump in enumerate(clumps):
+        groups[number * count // len(clumps)] += clump
+    one_by_one = [v for block in naive_groups(interest, singles, len(singles), seed) for v in block]
+    for place, node in enumerate(one_by_one):
+        groups[place * count // len(one_by_one)].append(node)
+    return groups
+
+
+def naive_count(clumps: list[list[int]], singles: list[int], kernel_nodes: int) -> int:
+    """The fewest groups that keep to the limit, looked for up to twice the least or one for each clump."""
+    total = sum(map(len, clumps)) + len(singles)
+    least = -(-total // kernel_nodes)
+    for count in range(least, max(len(clumps), 2 * least) + 1):
+        sizes = [0] * count
+        for number, clump in enumerate(clumps):
+            sizes[number * count // len(clumps)] += len(clump)
+        for place in range(len(singles)):
+            sizes[place * count // len(singles)] += 1
+        if max(sizes) <= kernel_nodes:
+            return count
+    return least
+
+
+def joined_edges(
+    interest: Interest, groups: list[list[int]], clumps: list[list[int]], edges: set[Pair]
+) -> set[Pair]:
+    """The edges that GM-M adds in each group, clumps being joined and degrees counting all `edges`."""
+    found: set[Pair] = set()
     for group in groups:
-        others = [v for v in range(interest.n_nodes) if v not in group]
-        own, outside = (
-            {t for v in nodes for t in interest.topics_of(v).tolist()} for nodes in (group, others)
-        )
-        taking_part += group if coverage is None else naive_rep_set(interest, group, own & outside, coverage)
-    state = Joined(interest, taking_part, groups)
-    for u, v in edges:
-        state.degree[u] += 1
-        state.degree[v] += 1
-    return set(edges) | set(build_mm_edges(state))
+        state = Joined(interest, group, [[v for v in clump if v in group] for clump in clumps])
+        for u, v in edges:
+            state.degree[u] += 1
+            state.degree[v] += 1
+        found |= set(build_mm_edges(state))
+    return found

@@ -13,9 +13,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from topicloom.builders.combine import combine_overlays
-    from topicloom.builders.rep_set import choose_representatives
-    from topicloom.builders.split import split_bulk
+    from topicloom.builders.divide.combine import combine_overlays
+    from topicloom.builders.divide.rep_set import choose_representatives
+    from topicloom.builders.divide.split import split_bulk
 
 __all__ = ["choose_representatives", "combine_overlays", "split_bulk"]
 
@@ -25,4 +25,4 @@ _HOMES = {"choose_representatives": "rep_set", "combine_overlays": "combine", "s
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'topicloom.builders' has no attribute {name!r}")
-    return getattr(import_module(f"topicloom.builders.{_HOMES[name]}"), name)
+    return getattr(import_module(f"topicloom.builders.divide.{_HOMES[name]}"), name)

@@ -5,10 +5,11 @@ Guarantee: maximum degree O(eta + optimum x log(nodes x topics)) (Lemma 12).
 
 from __future__ import annotations
 
-from topicloom.builders.combine import combine_groups
-from topicloom.builders.divide import KERNEL_NODES, build_groups, divide_nodes
-from topicloom.builders.group_count import choose_group_count
-from topicloom.builders.split import split_bulk
+from topicloom.builders.divide.deal import KERNEL_NODES
+from topicloom.builders.divide.local import LocalGround
+from topicloom.builders.divide.plan import Settings
+from topicloom.builders.divide.run import run_phases
+from topicloom.builders.divide.split import split_bulk
 from topicloom.model.build import Build
 from topicloom.model.interest import Interest
 from topicloom.model.progress import SILENT, Progress, Stopwatch
@@ -34,26 +35,15 @@ def build_dcb_m(
     (5, 2)
     """
     watch = Stopwatch(progress)
-    with watch.phase("choose p"):
+    with watch.phase("split nodes"):
         split = split_bulk(interest, eta)
-        n_groups = choose_group_count(interest, split, p, kernel_nodes=kernel_nodes)
-    with watch.phase("divide nodes"):
-        groups = divide_nodes(interest, split.light, n_groups, seed)
-    with watch.phase("build groups", 1.0):
-        overlays = build_groups(groups, threads=threads, progress=progress)
-    whole = combine_groups(interest, groups, overlays, lambda_=None, threads=threads, watch=watch)
+        ground = LocalGround(interest, split, lambda_=None, seed=seed, threads=threads, progress=progress)
+    report = run_phases(ground, Settings(p, None, kernel_nodes), watch)
     return Build(
-        overlay=whole.overlay,
+        overlay=ground.overlay(),
         algorithm="dcb-m",
         parameters={"eta": eta, "p": p, "kernel_nodes": kernel_nodes},
         seed=seed,
         seconds=watch.seconds,
-        report={
-            "eta": split.eta,
-            "bulk": len(split.bulk),
-            "light": len(split.light),
-            "groups": n_groups,
-            "inner_edges": whole.inner_edges,
-            "outer_edges": whole.outer_edges,
-        },
+        report={"eta": split.eta, **report},
     )

@@ -11,7 +11,7 @@ from topicloom.builders.cd_oda import build_cd_oda, build_cd_oda_i, build_cd_oda
 from topicloom.builders.constrained import check_constraints
 from topicloom.builders.dcb_m import build_dcb_m
 from topicloom.builders.dcbr_m import build_dcbr_m
-from topicloom.builders.divide import KERNEL_NODES
+from topicloom.builders.divide.deal import KERNEL_NODES
 from topicloom.builders.entry import Builder, Parameter, plain_name, python_name
 from topicloom.builders.exact import OBJECTIVES, build_exact
 from topicloom.builders.full_mesh import build_full_mesh

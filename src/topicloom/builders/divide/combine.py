@@ -1,42 +1,26 @@
-"""The combine phase (paper 000, Algorithms 10 and 12): overlays of groups become one overlay.
+"""Overlays that exist already become one (paper 000, Algorithms 10 and 12): a tool of its own.
 
-`build_outer` and `join` are pure, like the phases in divide.py.
+The builders combine level by level (run.py); here it is one step, for overlays made elsewhere.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from topicloom.builders.greedy import Greedy
-from topicloom.builders.pace import Pace
-from topicloom.builders.rep_set import choose_representatives, topics_elsewhere
+from topicloom.builders.divide.deal import SINGLE
+from topicloom.builders.divide.phases import build_outer
+from topicloom.builders.divide.rep_set import choose_representatives, topics_elsewhere
 from topicloom.errors import InputError, UsageError
 from topicloom.measures.connectivity import check_overlay
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
-from topicloom.model.progress import SILENT, Progress, Stopwatch, check_stop
+from topicloom.model.progress import SILENT, Progress, check_stop
 from topicloom.model.restrict import restrict_interest
-
-Ints = NDArray[np.int32]
-
-BULK = -1
-"""The group of a node that belongs to none."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Combined:
-    """The whole overlay, and how it is made up."""
-
-    overlay: Overlay
-    inner_edges: int
-    outer_edges: int
-    representatives: int  # nodes of groups that the outer edges could choose from
 
 
 def combine_overlays(
@@ -74,77 +58,41 @@ def combine_overlays(
         if not verdict.topic_connected:
             topic = verdict.witnesses[0].topic
             raise InputError(f"overlay {place} is not topic-connected: topic {topic!r} is split")
-    watch = Stopwatch(progress)
-    return combine_groups(interest, groups, overlays, lambda_=lambda_, threads=threads, watch=watch).overlay
+    return _combined(interest, groups, overlays, lambda_, threads, progress)
 
 
-def combine_groups(
+def _combined(
     interest: Interest,
     groups: Sequence[Interest],
     overlays: Sequence[Overlay],
-    *,
     lambda_: int | None,
     threads: int | None,
-    watch: Stopwatch,
-) -> Combined:
-    """The same for parts that are known to be sound: the interests of the groups and their overlays."""
-    inner = join(interest.node_ids, overlays)
-    group_of_node = np.full(interest.n_nodes, BULK, dtype=np.int32)
-    takes_part = np.ones(interest.n_nodes, dtype=np.bool_)
-    n_representatives = 0
-    with watch.phase("choose representatives", max(len(groups), 1)):
-        topic_sizes = interest.topic_sizes()
-        for number, group in enumerate(groups):
-            check_stop(watch.progress)
-            nodes = _numbers_in(interest.node_ids, group.node_ids)
-            group_of_node[nodes] = number
-            if lambda_ is not None:
-                wanted = topics_elsewhere(group, topic_sizes)
-                takes_part[nodes] = False
-                nodes = nodes[choose_representatives(group, lambda_=lambda_, wanted=wanted)]
-                takes_part[nodes] = True
-            n_representatives += len(nodes)
-            watch.progress.advance(1)
-    with watch.phase("join groups", 1.0):
-        nodes = np.flatnonzero(takes_part)
-        outer = build_outer(
-            restrict_interest(interest, nodes),
-            group_of_node[nodes],
-            inner.degrees()[nodes],
-            int(inner.degrees().max(initial=0)),
-            threads=threads,
-            progress=watch.progress,
-        )
-        whole = join(interest.node_ids, (inner, outer))
-    return Combined(whole, inner.n_edges, outer.n_edges, n_representatives)
-
-
-def build_outer(
-    interest: Interest,
-    group: Ints,
-    degree: NDArray[np.int64],
-    degree_max: int,
-    *,
-    threads: int | None = None,
-    progress: Progress = SILENT,
+    progress: Progress,
 ) -> Overlay:
-    """The edges that join bulk nodes and groups, by GM-M; `interest` is that of the nodes taking part.
-
-    `group` is the group of each of these nodes (`BULK`: none). Nodes of one group count as joined on the
-    topics they share, for the group's overlay joins them. `degree` are their degrees in that overlay and
-    `degree_max` the largest of all nodes: the first phase takes every pair that does not raise it (000,
-    Algorithm 2, line 5).
-    """
-    pace = Pace(progress, interest.n_subscriptions, scan_share=0.1, bend=1.2)
-    greedy = Greedy(interest, degree=degree.astype(np.int32), threads=threads, pace=pace)
-    greedy.join_groups(group)
-    limit = max(degree_max, 1)
-    greedy.run(limit, ())
-    while greedy.open_joins:
-        limit += 1
-        greedy.run(limit, ())
-    u, v, _ = greedy.steps()
-    return Overlay.from_edges(interest.node_ids, u, v)
+    inner = join(interest.node_ids, overlays)
+    clump = np.full(interest.n_nodes, SINGLE, dtype=np.int32)
+    takes_part = np.ones(interest.n_nodes, dtype=np.bool_)
+    for number, group in enumerate(groups):
+        check_stop(progress)
+        nodes = _numbers_in(interest.node_ids, group.node_ids)
+        clump[nodes] = number
+        if lambda_ is not None:
+            wanted = topics_elsewhere(group, interest.topic_sizes())
+            takes_part[nodes] = False
+            takes_part[nodes[choose_representatives(group, lambda_=lambda_, wanted=wanted)]] = True
+    nodes = np.flatnonzero(takes_part)
+    degree = inner.degrees()
+    progress.phase("join overlays", 1.0)
+    u, v = build_outer(
+        restrict_interest(interest, nodes),
+        clump[nodes],
+        degree[nodes],
+        int(degree.max(initial=0)),
+        threads=threads,
+        progress=progress,
+    )
+    ends = (np.concatenate((inner.u, nodes[u])), np.concatenate((inner.v, nodes[v])))
+    return Overlay.from_edges(interest.node_ids, *ends)
 
 
 def join(node_ids: pa.StringArray, overlays: Sequence[Overlay]) -> Overlay:
