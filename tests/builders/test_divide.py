@@ -284,13 +284,13 @@ def test_groups_double_where_most_nodes_represent_them():
     """10,000 topics: a small group has every node as representative, one of 20,000 only a seventh."""
     plan = plan_levels(Claims(100_000, 0, lambda n: min(1.0, 2_800 / max(n, 1))), Settings("auto", 3, 2_000))
     assert plan.groups[0] == 13  # 50 groups of 2,000 would leave all, 25 of 4,000 over half of them
-    assert "one group holds 8,400 nodes, more than kernel_nodes = 2,000" in plan.remark()
+    assert "a group holds 8,400 nodes, more than kernel_nodes = 2,000" in plan.remark()
 
 
 def test_a_level_that_never_shrinks_is_one_flat_call():
     plan = plan_levels(Claims(1_000, 100, lambda n: 1.0), Settings("auto", 3, 100))
     assert plan.groups == (1,) and plan.n_last == 1_100
-    assert "joins all that is left at once: it holds 1,100 nodes" in plan.remark()
+    assert "the last call is flat: it holds 1,100 nodes" in plan.remark()
 
 
 def test_a_number_of_groups_that_was_asked_for_stands():

@@ -236,7 +236,7 @@ def test_bad_usage_gets_one_sentence_and_exit_2(cli, table, tmp_path):
         (["build"], "INTEREST"),
         (["build", table, "--out", tmp_path / "x", "--algorithm", "best"], "best"),
         (["build", table, "--out", tmp_path / "x", "--set", "redundancy=0"], "redundancy"),
-        (["build", table, "--out", tmp_path / "x", "--engine", "spark"], "--engine"),
+        (["build", table, "--out", tmp_path / "x", "--algorithm", "gm", "--engine", "spark"], "dcbr-m"),
         (["build", table, "--out", tmp_path / "x", "--spark-conf", "memory"], "--spark-conf"),
         (["build", table, "--out", table], "--out"),
         (["compare", table, "--algorithms", "gm,gm"], "--algorithms"),

@@ -9,7 +9,7 @@ import pytest
 
 import topicloom.builders.default as default
 from topicloom.cli.main import execute
-from topicloom.jobs.build import BuildRequest
+from topicloom.jobs.request import BuildRequest
 from topicloom.model.constraints import Constraints
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from topicloom.builders.balanced import default_work
 from topicloom.builders.registry import parse_parameters
-from topicloom.model.interest import Interest
 
 DEFAULT, FALLBACK = "balanced", "dcbr-m"
 MOST_SECONDS = 600.0
@@ -24,6 +24,16 @@ PER_ENTRY, USUAL_SIZE, PER_SUBSCRIPTION = 2.5e-8, 10.0, 1e-5
 PER_MOVE, PER_MOVE_AND_NODE = 6e-5, 1e-8
 
 
+class Extent(Protocol):
+    """What the time model wants to know of an interest, in memory or not."""
+
+    @property
+    def n_nodes(self) -> int: ...
+    @property
+    def n_subscriptions(self) -> int: ...
+    def topic_sizes(self) -> NDArray[np.int64]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Choice:
     """A builder, its parameters, and why it was taken."""
@@ -33,7 +43,7 @@ class Choice:
     reason: str
 
 
-def expected_seconds(interest: Interest, work: float | str = "auto") -> float:
+def expected_seconds(interest: Extent, work: float | str = "auto") -> float:
     """What `balanced` will take by its time model; a rough guide, within a factor of about two."""
     if interest.n_nodes == 0:
         return 0.0
@@ -46,9 +56,10 @@ def expected_seconds(interest: Interest, work: float | str = "auto") -> float:
     return greedy + PER_SUBSCRIPTION * interest.n_subscriptions + per_move * moves
 
 
-def choose_default(interest: Interest, parameters: Mapping[str, Any], *, bound: bool) -> Choice:
+def choose_default(interest: Extent, parameters: Mapping[str, Any], *, bound: bool) -> Choice:
     """The builder for `interest`; `bound` to `balanced` if parameters or constraints only it knows are given.
 
+    >>> from topicloom.model.interest import Interest
     >>> interest = Interest.from_pairs([("a", "x"), ("b", "x")])
     >>> choose_default(interest, {"work": "auto"}, bound=False).reason
     'balanced: no algorithm was named, and its time model says under 1 s'

@@ -114,6 +114,7 @@ BUILDERS: dict[str, Builder] = {
         complexity="O(V² T) worst case",
         paper="Chen et al. 2010, Algorithm 9",
         seeded=True,
+        engines=("local", "spark"),
         parameters={
             "eta": Parameter("auto", ETA_HELP, choices=("auto",), least=0),
             "p": Parameter("auto", "groups of light nodes", choices=("auto",), least=1),
@@ -127,6 +128,7 @@ BUILDERS: dict[str, Builder] = {
         complexity="O(T ((B + R)² + L²/p)) worst case",
         paper="Chen et al. 2010, Algorithm 11",
         seeded=True,
+        engines=("local", "spark"),
         parameters={
             "eta": Parameter("auto", ETA_HELP, choices=("auto",), least=0),
             "lambda_": Parameter(3, "representatives of each topic in a group", least=1),
@@ -188,6 +190,7 @@ BUILDERS: dict[str, Builder] = {
         complexity="O(subscriptions)",
         paper="Chockler et al. 2007, section 8",
         seeded=True,
+        engines=("local", "spark"),
         parameters={"order": Parameter("id", "order of the nodes on each ring", choices=("id", "random"))},
     ),
 }

@@ -12,7 +12,8 @@ from topicloom.model.build import Build
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.progress import SILENT, Progress, Stopwatch
-from topicloom.model.seeds import generator
+
+Ints = NDArray[np.int32]
 
 
 def build_ring_pt(
@@ -34,25 +35,41 @@ def build_ring_pt(
     """
     watch = Stopwatch(progress)
     with watch.phase("close rings", interest.n_topics):
-        ring = interest.topic_nodes if order == "id" else _shuffled(interest, seed)
-        overlay = Overlay.from_edges(interest.node_ids, *_ring_edges(ring, interest.topic_ptr))
+        topics = np.repeat(np.arange(interest.n_topics, dtype=np.int32), interest.topic_sizes())
+        overlay = Overlay.from_edges(
+            interest.node_ids, *close_rings(topics, interest.topic_nodes, order, seed)
+        )
         progress.advance(interest.n_topics)
     return Build(overlay, "ring-pt", {"order": order}, seed, watch.seconds)
 
 
-def _shuffled(interest: Interest, seed: int) -> NDArray[np.int32]:
-    stream = generator(seed, "ring-pt", "order")
-    parts = [stream.permutation(interest.nodes_of(topic)) for topic in range(interest.n_topics)]
-    return np.concatenate([np.zeros(0, np.int32), *parts])
+def close_rings(topics: Ints, nodes: Ints, order: str, seed: int) -> tuple[Ints, Ints]:
+    """The edges of the rings through subscriptions (topics[i], nodes[i]) of whole topics, in any order.
 
-
-def _ring_edges(
-    ring: NDArray[np.int32], pointers: NDArray[np.int64]
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Each member with the next one of its topic, the last with the first."""
-    following = np.arange(1, len(ring) + 1)
-    sizes = np.diff(pointers)
-    filled = sizes > 0
-    following[pointers[1:][filled] - 1] = pointers[:-1][filled]
-    u, v = ring, ring[following]
+    A ring depends on its own topic only, so any engine may close the rings of any topics by themselves.
+    """
+    keys = topics.astype(np.int64) << 32 | nodes
+    if not (keys[1:] > keys[:-1]).all():
+        keys = np.sort(keys)
+    topics, nodes = (keys >> 32).astype(np.int32), (keys & 0xFFFFFFFF).astype(np.int32)
+    if order == "random":
+        nodes = nodes[np.lexsort((_scattered(keys, seed), topics))]
+    ends = np.concatenate((topics[1:] != topics[:-1], [True])) if len(topics) else np.zeros(0, np.bool_)
+    last = np.flatnonzero(ends)
+    following = np.arange(1, len(nodes) + 1)
+    following[last] = np.concatenate(([0], last[:-1] + 1))[: len(last)]
+    u, v = nodes, nodes[following]
     return u[u != v], v[u != v]
+
+
+def _scattered(keys: NDArray[np.int64], seed: int) -> NDArray[np.uint64]:
+    """A number for each key that looks random (the finaliser of SplitMix64, twice, with the seed between)."""
+    with np.errstate(over="ignore"):
+        return _mixed(_mixed(keys.view(np.uint64)) ^ _mixed(np.array([seed % (1 << 64)], np.uint64)))
+
+
+def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    values = values + np.uint64(0x9E3779B97F4A7C15)
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return values ^ (values >> np.uint64(31))

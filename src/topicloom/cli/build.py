@@ -23,8 +23,10 @@ from topicloom.cli.options import (
 )
 from topicloom.cli.tables import builder_list
 from topicloom.errors import UsageError
-from topicloom.jobs.build import BuildRequest, build_to_folder, check_engine
+from topicloom.jobs.build import BuildTask, build_to_folder
+from topicloom.jobs.build_spark import SparkTask
 from topicloom.jobs.certify import certificate_told
+from topicloom.jobs.request import BuildRequest
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -38,6 +40,10 @@ EXAMPLES = """
   topicloom build table.csv --caps caps.csv --forbid firewall.csv --start my-overlay --out limited
 
   topicloom build table.csv --out my-overlay --certify
+
+  topicloom build huge.parquet --algorithm dcbr-m --engine spark --out huge-overlay
+
+  topicloom build huge.parquet --algorithm dcbr-m --engine spark --out huge-overlay --resume
 
   topicloom build --list
 """
@@ -65,7 +71,16 @@ def build(
         typer.Option("--set", metavar="KEY=VALUE", help="A parameter of the builder (see --list)."),
     ] = None,
     seed: Seed = 0,
-    engine: Annotated[str, typer.Option("--engine", help="auto or local.")] = "auto",
+    engine: Annotated[
+        str,
+        typer.Option(
+            "--engine",
+            help="local: in this process; spark: groups of nodes side by side on Spark; auto: by size.",
+        ),
+    ] = "auto",
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the unfinished Spark build in --out.")
+    ] = False,
     threads: Threads = None,
     bounds: Certify = False,
     list_builders: Annotated[bool, typer.Option("--list", help="List all builders and leave.")] = False,
@@ -84,20 +99,20 @@ def build(
     if out is None:
         raise UsageError("--out is missing; name the folder for the result")
     request = BuildRequest.of(algorithm, settings or [], seed=seed, threads=threads, certify=bounds)
-    check_engine(engine, request.algorithm)
     with screen.working() as progress:
-        summary = build_to_folder(
+        task = SparkTask(
             source,
             out,
             request,
-            spark=spark.choice(),
-            limits=limits.files(),
+            spark.choice(),
             subscribers_only=table.subscribers_only,
             strict=table.strict,
+            resume=resume,
             notice=notices(screen),
             remark=screen.say,
             progress=progress,
         )
+        summary = build_to_folder(BuildTask(task, engine, limits.files()))
     if summary["rejected"]:
         notices(screen)(f"{out / 'rejects.parquet'} lists every refused row with its reason")
     screen.show(*_told(summary, out))
@@ -125,8 +140,27 @@ def _told(summary: dict[str, Any], out: Path) -> list[str]:
         proof,
         *certificate_told(summary),
         f"ingest {seconds['ingest']:.1f} s, build {seconds['build']:.1f} s, verify {seconds['verify']:.1f} s",
+        *_phases_told(summary),
         f"written to {out}",
     ]
+
+
+def _phases_told(summary: dict[str, Any]) -> list[str]:
+    """Where the time of a build on Spark went, longest first, and who had to know how many nodes."""
+    if summary["engine"] != "spark":
+        return []
+    total = sum(summary["phases"].values()) or 1.0
+    longest = sorted(summary["phases"].items(), key=lambda item: -item[1])
+    shares = ", ".join(f"{name} {seconds:.1f} s ({seconds / total:.0%})" for name, seconds in longest)
+    told = [f"where the time went: {shares}"]
+    for level in summary["report"].get("levels", ()):
+        known = level["nodes_known"]
+        told.append(
+            f"{level['phase']}: {level['nodes']:,} nodes in {level['groups']:,} groups of up to "
+            f"{level['largest_group']:,}, {level['edges']:,} edges; a node knew {known['avg']:,.0f} nodes, "
+            f"at most {known['max']:,}"
+        )
+    return told
 
 
 def _described(key: str) -> dict[str, Any]:

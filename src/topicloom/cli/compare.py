@@ -11,8 +11,8 @@ from topicloom.cli.groups import with_groups
 from topicloom.cli.options import InterestOptions, OutputOptions, Seed, SparkOptions, Threads, notices
 from topicloom.cli.tables import comparison_table
 from topicloom.errors import UsageError
-from topicloom.jobs.build import BuildRequest
 from topicloom.jobs.compare import compare_source
+from topicloom.jobs.request import BuildRequest
 
 EXAMPLES = """
 [bold]Examples[/bold]

@@ -21,6 +21,8 @@ from topicloom.model.overlay import Overlay
 FORMAT = 1
 CHARTS = (".png", ".svg", ".html")
 EDGES, INTEREST, SUMMARY, REJECTS = "edges.parquet", "interest.parquet", "summary.json", "rejects.parquet"
+PHASES = ".phases"
+"""Inside the folder of a result that is not whole yet: what its run has done so far (see run_folder.py)."""
 
 
 def is_build(path: Path) -> bool:
@@ -45,6 +47,8 @@ def check_replaceable(out: Path) -> None:
 
 def _is_ours(folder: Path) -> bool:
     """Was everything in this folder written by an earlier run? A build, or a comparison of builds."""
+    if {path.name for path in folder.iterdir()} == {PHASES}:
+        return True
     try:
         summary = msgspec.json.decode((folder / SUMMARY).read_bytes(), type=dict[str, Any])
     except (OSError, msgspec.MsgspecError):
@@ -52,7 +56,7 @@ def _is_ours(folder: Path) -> bool:
     if summary.get("format") != FORMAT:
         return False
     if summary.get("kind") == "build":
-        return {path.name for path in folder.iterdir()} <= {EDGES, INTEREST, SUMMARY, REJECTS}
+        return {path.name for path in folder.iterdir()} <= {EDGES, INTEREST, SUMMARY, REJECTS, PHASES}
     return summary.get("kind") == "comparison" and all(
         path.name == SUMMARY or path.suffix in CHARTS or _is_ours(path) for path in folder.iterdir()
     )

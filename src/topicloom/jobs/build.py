@@ -1,138 +1,113 @@
-"""Build an overlay from a table: ingest, build, prove, write a build folder."""
+"""Build an overlay from a table: ingest, build, prove, write a build folder; in this process or on Spark."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from topicloom.builders.default import DEFAULT, choose_default
-from topicloom.builders.registry import check_honours, find_builder, parse_parameters, run_builder
-from topicloom.errors import UsageError
+from topicloom.builders.registry import check_honours
 from topicloom.files.atomic import replacing
 from topicloom.files.build_folder import (
     EDGES,
-    FORMAT,
     INTEREST,
+    PHASES,
     REJECTS,
     SUMMARY,
     check_replaceable,
     write_json,
     write_table,
 )
+from topicloom.files.run_folder import refuse_unfinished, whole_phases
+from topicloom.jobs.build_spark import SparkTask, build_on_spark
 from topicloom.jobs.certify import certify
 from topicloom.jobs.constraints import ConstraintFiles, load_constraints
-from topicloom.jobs.inputs import LoadedInterest, Notice, SparkChoice, load_interest, no_notice
+from topicloom.jobs.engine import LOCAL_SUBSCRIPTIONS, TableExtent, check_engine, choose_engine
+from topicloom.jobs.inputs import EncodedInput, LoadedInterest, SparkChoice, encode_input
+from topicloom.jobs.request import BuildRequest, Facts, summarise
 from topicloom.jobs.verify import judge
-from topicloom.model.build import Build
-from topicloom.model.constraints import UNCONSTRAINED, Constraints
-from topicloom.model.interest import Interest
-from topicloom.model.overlay import Overlay
 from topicloom.model.progress import SILENT, Progress
-from topicloom.model.verdict import Verdict
-from topicloom.spark.source import TableSource
-from topicloom.version import __version__
 
 NO_LIMITS = ConstraintFiles()
 
 
 @dataclass(frozen=True, slots=True)
-class BuildRequest:
-    """What to build and how, checked before any work begins."""
+class BuildTask:
+    """A whole build as the user asks for it."""
 
-    algorithm: str
-    parameters: dict[str, Any]
-    seed: int = 0
-    threads: int | None = None
-    constraints: Constraints = UNCONSTRAINED
-    existing: Overlay | None = None
-    certify: bool = False
-    named: bool = True  # False: the algorithm may still be changed to suit the interest
-    reason: str = ""
+    spark_task: SparkTask
+    engine: str = "auto"
+    limits: ConstraintFiles = NO_LIMITS
 
-    @classmethod
-    def of(
-        cls,
-        algorithm: str | None,
-        settings: Sequence[str],
-        *,
-        seed: int = 0,
-        threads: int | None = None,
-        certify: bool = False,
-    ) -> BuildRequest:
-        """From texts such as `key=value`; unknown names and values are refused here."""
-        name = algorithm or DEFAULT
-        parameters = parse_parameters(name, settings)
-        return cls(name, parameters, seed, threads, certify=certify, named=algorithm is not None)
+    @property
+    def in_memory(self) -> str | None:
+        """An option that needs the interest in memory, if one was given."""
+        if self.spark_task.request.certify:
+            return "--certify"
+        return next((f"--{kind}" for kind in self.limits.kinds()), None)
 
-    def settled(self, interest: Interest) -> BuildRequest:
-        """With the builder that suits `interest`, and why, if none was named."""
-        if self.named:
-            return self
-        limited = bool(self.constraints.kinds()) or self.existing is not None
-        bound = limited or self.parameters != parse_parameters(DEFAULT, [])
-        choice = choose_default(interest, self.parameters, bound=bound)
-        return replace(
-            self, algorithm=choice.algorithm, parameters=choice.parameters, reason=choice.reason, named=True
-        )
-
-    def run(self, loaded: LoadedInterest, progress: Progress) -> Build:
-        """Call the builder."""
-        return run_builder(
-            self.algorithm,
-            loaded.interest,
-            constraints=self.constraints,
-            start=self.existing,
-            seed=self.seed,
-            threads=self.threads,
-            progress=progress,
-            **self.parameters,
-        )
+    def check(self) -> None:
+        """Refuse what cannot be done, before any work begins."""
+        task = self.spark_task
+        check_replaceable(task.out)
+        check_honours(task.request.algorithm, self.limits.kinds())
+        named = task.request.algorithm if task.request.named else None
+        check_engine(self.engine, named, in_memory=self.in_memory, resume=task.resume)
+        self.limits.check_there()
 
 
-def check_engine(engine: str, algorithm: str) -> None:
-    """Refuse an engine that the algorithm does not run on."""
-    engines = find_builder(algorithm).engines
-    if engine not in ("auto", *engines):
-        raise UsageError(f"--engine {engine}: {algorithm} runs on {', '.join(engines)} (or auto)")
-
-
-def build_to_folder(
-    source: TableSource,
-    out: Path,
-    request: BuildRequest,
-    *,
-    spark: SparkChoice,
-    limits: ConstraintFiles = NO_LIMITS,
-    subscribers_only: bool = False,
-    strict: bool = False,
-    notice: Notice = no_notice,
-    remark: Notice = no_notice,
-    progress: Progress = SILENT,
-) -> dict[str, Any]:
-    """The whole task; the summary that was written to `out`. `remark` hears which builder was chosen."""
-    check_replaceable(out)
-    check_honours(request.algorithm, limits.kinds())
-    limits.check_there()
-    start = progress.now()
-    with spark.workspace() as work:
-        loaded = load_interest(
-            source,
-            spark=spark,
+def build_to_folder(task: BuildTask) -> dict[str, Any]:
+    """The whole task; the summary that was written. Its `remark` hears what was chosen and why."""
+    task.check()
+    asked = task.spark_task
+    unfinished = bool(whole_phases(asked.out / PHASES))
+    if task.engine == "spark" or (unfinished and asked.resume):
+        return build_on_spark(asked)
+    refuse_unfinished(asked.out)
+    start = asked.progress.now()
+    with asked.spark.workspace(beside=asked.out) as work:
+        given = encode_input(
+            asked.source,
+            spark=asked.spark,
             work=work,
-            subscribers_only=subscribers_only,
-            strict=strict,
-            notice=notice,
-            progress=progress,
+            subscribers_only=asked.subscribers_only,
+            strict=asked.strict,
+            notice=asked.notice,
+            progress=asked.progress,
         )
-        constraints, existing = load_constraints(
-            limits, loaded, spark=spark, notice=notice, progress=progress
-        )
-        request = replace(request, constraints=constraints, existing=existing).settled(loaded.interest)
-        if request.reason:
-            remark(request.reason)
-        return build_loaded(loaded, out, request, spark=spark, start=start, progress=progress)
+        if task.engine == "auto" and (large := _for_spark(task, given)) is not None:
+            return build_on_spark(large, given)
+        return _build_here(task, given, start)
+
+
+def _for_spark(task: BuildTask, given: EncodedInput) -> SparkTask | None:
+    """The task as it runs on Spark, if `--engine auto` means that."""
+    asked, request = task.spark_task, task.spark_task.request
+    if given.encoded.n_subscriptions > LOCAL_SUBSCRIPTIONS and task.in_memory is None:
+        extent = TableExtent(asked.spark.session(asked.progress), given.encoded, asked.progress)
+        request = request.settled(extent)
+    choice = choose_engine(request.algorithm, given.encoded.n_subscriptions, in_memory=task.in_memory)
+    if choice.engine != "spark":
+        return None
+    for reason in filter(None, (request.reason, choice.reason)):
+        asked.remark(reason)
+    return replace(asked, request=replace(request, engine_reason=choice.reason))
+
+
+def _build_here(task: BuildTask, given: EncodedInput, start: float) -> dict[str, Any]:
+    asked = task.spark_task
+    loaded = given.load(asked.progress)
+    constraints, existing = load_constraints(
+        task.limits, loaded, spark=asked.spark, notice=asked.notice, progress=asked.progress
+    )
+    request = replace(asked.request, constraints=constraints, existing=existing).settled(loaded.interest)
+    if task.engine == "auto":
+        count = loaded.interest.n_subscriptions
+        choice = choose_engine(request.algorithm, count, in_memory=task.in_memory)
+        request = replace(request, engine_reason=choice.reason)
+    for reason in filter(None, (request.reason, request.engine_reason)):
+        asked.remark(reason)
+    return build_loaded(loaded, asked.out, request, spark=asked.spark, start=start, progress=asked.progress)
 
 
 def build_loaded(
@@ -146,7 +121,7 @@ def build_loaded(
 ) -> dict[str, Any]:
     """From an interest in memory to a proved build folder; `start` is when the task began."""
     began = progress.now()
-    build = request.run(loaded, progress)
+    build = request.run(loaded.interest, progress)
     built = progress.now()
     with replacing(out) as folder:
         folder.mkdir()
@@ -157,7 +132,7 @@ def build_loaded(
             loaded.write_rejects(folder / REJECTS)
         written = progress.now()
         # The judge reads what was written, not what is in memory.
-        verdict = judge(folder / INTEREST, folder / EDGES, spark=spark, progress=progress)
+        verdict = judge(folder / INTEREST, folder / EDGES, spark=spark, beside=out, progress=progress)
         done = progress.now()
         seconds = {
             "ingest": began - start,
@@ -165,7 +140,21 @@ def build_loaded(
             "verify": done - written,
             "total": done - start,
         }
-        summary = summarise(loaded, build, request, verdict, seconds)
+        facts = Facts(
+            engine="local",
+            nodes=loaded.interest.n_nodes,
+            topics=loaded.interest.n_topics,
+            subscriptions=loaded.interest.n_subscriptions,
+            duplicates=loaded.duplicates,
+            rejected=loaded.rejected,
+            digest=loaded.digest,
+            edges=build.overlay.n_edges,
+            degree_max=int(build.overlay.degrees().max(initial=0)),
+            parameters=build.parameters,
+            report=build.report,
+            phases=build.seconds,
+        )
+        summary = summarise(request, facts, verdict, seconds)
         if request.certify:
             summary |= certify(
                 loaded.interest, summary, known=build.report, threads=request.threads, progress=progress
@@ -174,38 +163,3 @@ def build_loaded(
             seconds["total"] = progress.now() - start
         write_json(summary, folder / SUMMARY)
     return summary
-
-
-def summarise(
-    loaded: LoadedInterest,
-    build: Build,
-    request: BuildRequest,
-    verdict: Verdict,
-    seconds: dict[str, float],
-) -> dict[str, Any]:
-    """The content of summary.json."""
-    degrees = build.overlay.degrees()
-    return {
-        "format": FORMAT,
-        "kind": "build",
-        "version": __version__,
-        "algorithm": request.algorithm,
-        **({"choice": request.reason} if request.reason else {}),
-        "parameters": dict(build.parameters),
-        "seed": request.seed,
-        "nodes": loaded.interest.n_nodes,
-        "topics": loaded.interest.n_topics,
-        "subscriptions": loaded.interest.n_subscriptions,
-        "duplicates": loaded.duplicates,
-        "rejected": loaded.rejected,
-        "interest_digest": loaded.digest,
-        "edges": build.overlay.n_edges,
-        "degree_max": int(degrees.max()) if len(degrees) else 0,
-        "degree_avg": float(degrees.mean()) if len(degrees) else 0.0,
-        "topic_components": verdict.topic_components,
-        "topics_partitioned": verdict.topics_partitioned,
-        "topic_connected": verdict.topic_connected,
-        "phases": dict(build.seconds),
-        "report": dict(build.report),
-        "seconds": seconds,
-    }

@@ -9,10 +9,10 @@ from typing import Any
 
 from topicloom.files.build_folder import check_replaceable, load_build
 from topicloom.files.samples import sample_path
-from topicloom.jobs.build import BuildRequest
 from topicloom.jobs.compare import compare_loaded
 from topicloom.jobs.generate import generate_to
 from topicloom.jobs.inputs import Notice, SparkChoice, load_interest, no_notice
+from topicloom.jobs.request import BuildRequest
 from topicloom.measures.summary import measure_overlay
 from topicloom.model.progress import SILENT, Progress
 from topicloom.spark.source import TableSource, interest_source

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from topicloom.errors import InputError
 from topicloom.files.build_folder import is_build, read_summary
 from topicloom.model.interest import Interest
 from topicloom.model.progress import SILENT, Progress
+from topicloom.spark.encode import EncodedInterest
 from topicloom.spark.ingest import read_interest, read_table
 from topicloom.spark.raw import RawTable, require_no_rejects, write_rejects
 from topicloom.spark.session import get_session
@@ -42,9 +43,14 @@ class SparkChoice:
         return get_session(master=self.master, conf=self.conf)
 
     @contextmanager
-    def workspace(self) -> Iterator[Path]:
-        """A folder for intermediate tables, removed afterwards."""
-        folder = Path(tempfile.mkdtemp(prefix="topicloom-"))
+    def workspace(self, beside: Path | None = None) -> Iterator[Path]:
+        """A folder for intermediate tables, removed afterwards.
+
+        On a cluster the workers must reach it, so it lies beside the result, which they must reach anyway.
+        """
+        cluster = self.master is not None and not self.master.startswith("local")
+        parent = beside.absolute().parent if beside is not None and cluster else None
+        folder = Path(tempfile.mkdtemp(prefix=".topicloom-" if parent else "topicloom-", dir=parent))
         try:
             yield folder
         finally:
@@ -65,6 +71,25 @@ class LoadedInterest:
         """The refused rows with their reasons."""
         if self.raw is not None:
             write_rejects(self.raw, path)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EncodedInput:
+    """A user's interest as numbered tables, and the raw one for its rejects."""
+
+    encoded: EncodedInterest
+    raw: RawTable
+
+    def load(self, progress: Progress) -> LoadedInterest:
+        """All of it in memory."""
+        progress.phase("load interest")
+        return LoadedInterest(
+            interest=self.encoded.to_interest(),
+            digest=self.encoded.digest,
+            duplicates=self.encoded.duplicates,
+            rejected=self.encoded.rejected,
+            raw=self.raw,
+        )
 
 
 def read_told(
@@ -94,7 +119,7 @@ def tell_refused(count: int, source: TableSource, notice: Notice) -> None:
         notice(f"{count:,} {rows} refused in {source.path}; --strict names the first")
 
 
-def load_interest(
+def encode_input(
     source: TableSource,
     *,
     spark: SparkChoice,
@@ -103,12 +128,11 @@ def load_interest(
     strict: bool = False,
     notice: Notice = no_notice,
     progress: Progress = SILENT,
-) -> LoadedInterest:
-    """An interest table as arrays in memory; refused rows are told by `notice`."""
+) -> EncodedInput:
+    """An interest table as tables of numbers below `work`; refused rows are told by `notice`."""
     check_there(source)
-    session = spark.session(progress)
     found = read_interest(
-        session,
+        spark.session(progress),
         source,
         subscribers_only=subscribers_only,
         strict=strict,
@@ -117,21 +141,19 @@ def load_interest(
     )
     if found.notice:
         notice(found.notice)
-    raw, encoded = found.raw, found.encoded
+    encoded = found.encoded
     tell_refused(encoded.rejected, source, notice)
     if encoded.rejected > encoded.n_subscriptions + encoded.duplicates:
         notice(
             f"most rows of {source.path} were refused: check {source.options.separator} and "
             f"{source.options.no_header}"
         )
-    progress.phase("load interest")
-    return LoadedInterest(
-        interest=encoded.to_interest(),
-        digest=encoded.digest,
-        duplicates=encoded.duplicates,
-        rejected=encoded.rejected,
-        raw=raw,
-    )
+    return EncodedInput(encoded, found.raw)
+
+
+def load_interest(source: TableSource, *, progress: Progress = SILENT, **options: Any) -> LoadedInterest:
+    """The same as arrays in memory; the options are those of `encode_input`."""
+    return encode_input(source, progress=progress, **options).load(progress)
 
 
 def check_agreement(edges: TableSource, interest: TableSource, digest: str) -> None:

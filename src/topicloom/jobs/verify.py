@@ -17,15 +17,24 @@ from topicloom.spark.source import TableSource, check_there
 from topicloom.spark.verify import verify_tables
 
 
-def judge(interest: Path, edges: Path, *, spark: SparkChoice, progress: Progress = SILENT) -> Verdict:
-    """The verdict on two Parquet tables of our own making."""
+def judge(
+    interest: Path,
+    edges: Path,
+    *,
+    spark: SparkChoice,
+    beside: Path | None = None,
+    path: str = "auto",
+    progress: Progress = SILENT,
+) -> Verdict:
+    """The verdict on two Parquet tables of our own making; its work tables may lie `beside` a path."""
     session = spark.session(progress)
-    with spark.workspace() as work, spark_errors(str(edges)):
+    with spark.workspace(beside) as work, spark_errors(str(edges)):
         return verify_tables(
             session,
             session.read.option(*NO_PATTERNS).parquet(str(interest.absolute())),
             session.read.option(*NO_PATTERNS).parquet(str(edges.absolute())),
             work_dir=work,
+            path=path,
             progress=progress,
         )
 

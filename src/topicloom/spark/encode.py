@@ -6,10 +6,9 @@ sort and the row counts of its partitions, so it depends neither on the partitio
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +22,8 @@ from topicloom.model.progress import SILENT, Progress
 from topicloom.spark.failures import spark_errors
 from topicloom.spark.merge import merge_pairs, number_small
 from topicloom.spark.raw import RawTable, require_no_rejects, rows_were
-from topicloom.spark.source import address, is_address
+from topicloom.spark.source import is_address
+from topicloom.spark.tables import Tables
 from topicloom.spark.watch import watched
 
 if TYPE_CHECKING:
@@ -37,8 +37,6 @@ ROWS_PER_PARTITION = 4_000_000
 
 SMALL_ROWS = 200_000
 """Up to so many rows the driver does the numbering itself; the result is the same."""
-
-_ROW_BITS = 33  # of monotonically_increasing_id: the partition stands above these bits, the row below
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +87,7 @@ def encode_interest(
     `subscribers_only` leaves out pairs whose only role is to publish. On a cluster `work_dir` must be a
     place that all workers reach.
     """
-    work = _Work(spark, str(work_dir).rstrip("/"), progress)
+    work = Tables(spark, str(work_dir).rstrip("/"), progress)
     rows = interest_rows(raw, subscribers_only=subscribers_only)
     with spark_errors(raw.source.path):
         totals = work.run("read pairs", lambda: _totals(rows))
@@ -121,7 +119,7 @@ def encode_interest(
     )
 
 
-def _encode_here(work: _Work, rows: DataFrame, totals: dict[str, int], rejected: int) -> EncodedInterest:
+def _encode_here(work: Tables, rows: DataFrame, totals: dict[str, int], rejected: int) -> EncodedInterest:
     """The same encoding on the driver: for a small table a dozen Spark jobs take longer than all the work."""
     table = work.run("number pairs", rows.toArrow)
     extras = [name for name in ("role", "rate") if totals.get(name)]
@@ -161,34 +159,6 @@ def digest_rows(spark: SparkSession, rows: DataFrame, *, progress: Progress = SI
     return format_digest(totals["rows"], totals["hash1"], totals["hash2"])
 
 
-@dataclass(frozen=True, slots=True)
-class _Work:
-    """Where the steps of one encoding leave their tables."""
-
-    spark: SparkSession
-    folder: str
-    progress: Progress
-
-    def path(self, name: str) -> str:
-        return f"{self.folder}/{name}"
-
-    def load(self, name: str) -> DataFrame:
-        return self.spark.read.option("__globPaths__", "false").parquet(address(self.path(name)))
-
-    def run(self, phase: str, action: Callable[[], Any], stages: int = 1) -> Any:
-        return watched(self.spark, action, progress=self.progress, phase=phase, stages=stages)
-
-    def write(self, phase: str, frame: DataFrame, name: str, stages: int = 1) -> None:
-        target = address(self.path(name))
-        self.run(phase, lambda: frame.write.mode("overwrite").parquet(target), stages)
-
-    def drop(self, name: str) -> None:
-        """Remove a table that was only a step on the way."""
-        context: Any = self.spark.sparkContext
-        place = context._jvm.org.apache.hadoop.fs.Path(address(self.path(name)))
-        place.getFileSystem(context._jsc.hadoopConfiguration()).delete(place, True)
-
-
 def _subscribers(rows: DataFrame) -> DataFrame:
     """All rows of the pairs that some row names as a subscription; the others only publish."""
     from pyspark.sql import functions as sf
@@ -209,28 +179,20 @@ def _totals(rows: DataFrame) -> dict[str, int]:
     return {name: int(value or 0) for name, value in (found.asDict() if found else {}).items()}
 
 
-def _number(work: _Work, rows: DataFrame, name: str) -> int:
+def _number(work: Tables, rows: DataFrame, name: str) -> int:
     """Write the dictionary of one column, and say how many identifiers it has."""
     from pyspark.sql import functions as sf
 
-    ids = rows.select(sf.col(name).alias("id")).distinct().orderBy("id")
-    ordered = f"{name}s-sorted"
-    work.write(f"sort {name}s", ids.withColumn("place", sf.monotonically_increasing_id()), ordered, 2)
-    placed = work.load(ordered).withColumn("part", sf.shiftright("place", _ROW_BITS))
-    sizes = work.run(f"count {name}s", lambda: placed.groupBy("part").count().orderBy("part").collect())
-    starts = np.cumsum([0, *(row["count"] for row in sizes)]).tolist()
-    # Few partitions: their starts fit into the expression itself.
-    start = sf.create_map(
-        *[sf.lit(x) for row, at in zip(sizes, starts, strict=False) for x in (row["part"], at)]
-    )
-    row = sf.col("place").bitwiseAND(sf.lit((1 << _ROW_BITS) - 1))
-    number = (start[sf.col("part")] + row).cast("int")
-    work.write(f"number {name}s", placed.select("id", number.alias("number")), f"{name}s")
-    work.drop(ordered)
-    return int(starts[-1])
+    ids = rows.select(sf.col(name).alias("id")).distinct()
+    ranked = work.ranked((f"sort {name}s", f"count {name}s"), ids, ["id"])
+    numbered = ranked.select("id", sf.col("rank").cast("int").alias("number"))
+    work.write(f"number {name}s", numbered, f"{name}s")
+    count = work.run(None, work.load(f"{name}s").count)
+    work.drop("sorted")
+    return int(count)
 
 
-def _dictionary(work: _Work, name: str, count: int) -> DataFrame:
+def _dictionary(work: Tables, name: str, count: int) -> DataFrame:
     from pyspark.sql import functions as sf
 
     table = work.load(f"{name}s").toDF(name, f"{name}_number")
@@ -238,7 +200,7 @@ def _dictionary(work: _Work, name: str, count: int) -> DataFrame:
 
 
 def _numbered_pairs(
-    work: _Work, rows: DataFrame, counts: dict[str, int], totals: dict[str, int]
+    work: Tables, rows: DataFrame, counts: dict[str, int], totals: dict[str, int]
 ) -> DataFrame:
     """Distinct pairs of numbers; rows of one pair meet in one partition and are merged there."""
     from pyspark.sql import functions as sf
@@ -259,7 +221,7 @@ def _numbered_pairs(
     return rows.select(*columns).repartition(partitions, "node").mapInArrow(merge_pairs, schema)
 
 
-def _named_pairs(work: _Work, counts: dict[str, int]) -> DataFrame:
+def _named_pairs(work: Tables, counts: dict[str, int]) -> DataFrame:
     """The distinct pairs by their identifiers again."""
     pairs = work.load("pairs").select("node", "topic").toDF("node_number", "topic_number")
     for name, count in counts.items():

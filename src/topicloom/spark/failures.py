@@ -12,8 +12,20 @@ from topicloom.errors import InputError, Interrupted, TopicloomError
 # Ours, raised by code that ran inside a Python worker and carried to the driver as text.
 _OURS = re.compile(r"topicloom\.errors\.(?:InputError|UsageError): (.+)")
 
+# What Spark says when a Python worker, or the executor around it, was ended from outside.
+_LOST = ("Python worker exited unexpectedly", "ExecutorLostFailure", "OutOfMemoryError")
+
 _NOT_PARQUET = re.compile(
     r"not a Parquet file|UNABLE_TO_INFER_SCHEMA|CANNOT_READ_FILE_FOOTER|ParquetDecoding|parquet.*[Cc]orrupt"
+)
+
+
+_NO_PACKAGE = re.compile(
+    r"ModuleNotFoundError: No module named '([\w.]+)'|PACKAGE_NOT_INSTALLED\] (\w+)", re.IGNORECASE
+)
+_NO_PYTHON = re.compile(r'topicloom: (no python[\d.]+ on the PATH)|Cannot run program "([^"]+)"')
+_SHIP = (
+    "pack this environment with `topicloom pack env.tar.gz` and add --spark-conf spark.archives=env.tar.gz"
 )
 
 
@@ -31,6 +43,32 @@ def spark_errors(path: str) -> Iterator[None]:
         raise translated(error, path) from None
 
 
+@contextmanager
+def group_errors(phase: str) -> Iterator[None]:
+    """The same for a phase with one task for each group: a worker that the system ended names its group."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        text = _whole_text(error)
+        lost = next((sign for sign in _LOST if sign in text), None)
+        task = re.search(r"Task (\d+) in stage", text)
+        if lost is None or task is None or _OURS.search(text):
+            raise
+        raise InputError(out_of_memory(phase, int(task[1]))) from None
+
+
+def out_of_memory(phase: str, number: int, size: str = "") -> str:
+    """What the user is told of a group that its worker could not hold."""
+    return (
+        f"{phase}: group {number}{size} ran out of memory; make groups smaller with --set kernel_nodes=N (or "
+        "a larger p), or give each Python worker more (--spark-conf spark.executor.pyspark.memory=SIZE, or "
+        "fewer cores at once)"
+    )
+
+
 def translated(error: BaseException, path: str) -> TopicloomError:
     """The error a user should see instead of `error`."""
     text = _whole_text(error)
@@ -38,6 +76,8 @@ def translated(error: BaseException, path: str) -> TopicloomError:
         return InputError(ours[-1].strip())
     if "cancelled" in text and ("Job" in text or "SPARK_JOB_CANCELLED" in text):
         return Interrupted("stopped on request; nothing was written")
+    if lack := _workers_lack(text):
+        return InputError(lack)
     if "No space left on device" in text:
         return InputError(
             f"no space is left on the disk while working on {path}: free some, or name another folder "
@@ -60,6 +100,24 @@ def translated(error: BaseException, path: str) -> TopicloomError:
     if isinstance(error, ConnectionError) or "Py4JNetworkError" in text:
         return InputError(f"Spark ended while working on {path}: it may have run out of memory")
     return InputError(f"Spark failed on {path}: {first_line(error)}")
+
+
+def _workers_lack(text: str) -> str | None:
+    """What Spark's workers would need to run our tasks, and how they get it."""
+    if found := _NO_PACKAGE.search(text):
+        return f"the Spark workers do not have the Python package {found[1] or found[2]}: {_SHIP}"
+    if "PYTHON_VERSION_MISMATCH" in text:
+        return (
+            "the Spark workers run another version of Python than this one: name the right one with "
+            f"--spark-conf spark.pyspark.python=PYTHON, or {_SHIP}"
+        )
+    if found := _NO_PYTHON.search(text):
+        what = found[1] or f"no {found[2]} there"
+        return (
+            f"the Spark workers cannot run Python ({what}): install the version that runs here on them, or "
+            "name theirs with --spark-conf spark.pyspark.python=PYTHON"
+        )
+    return None
 
 
 def first_line(error: BaseException) -> str:

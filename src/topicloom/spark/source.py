@@ -144,6 +144,22 @@ def resolve(spark: SparkSession, source: TableSource) -> Resolved:
     return _with_format(source, _data_files(source, listing))
 
 
+def signature(spark: SparkSession, source: TableSource) -> list[list[str | int]]:
+    """Name, size and time of change of every file of a table: does a later run see the same?"""
+    found: list[list[str | int]] = []
+    for file in resolve(spark, source).files:
+        if is_address(file.path):
+            context: Any = spark.sparkContext
+            with spark_errors(source.path):
+                place = context._jvm.org.apache.hadoop.fs.Path(file.path)
+                status = place.getFileSystem(context._jsc.hadoopConfiguration()).getFileStatus(place)
+                found.append([file.path, int(status.getLen()), int(status.getModificationTime())])
+        else:
+            there = os.stat(file.path)
+            found.append([file.path, there.st_size, there.st_mtime_ns])
+    return found
+
+
 def _moved(source: TableSource, path: str) -> TableSource:
     """A build's own table: written by us, so its columns and format are known."""
     return TableSource(path, names=source.names, what=source.what, options=source.options)

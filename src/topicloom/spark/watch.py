@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 import uuid
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from topicloom.errors import Interrupted
@@ -30,11 +31,13 @@ def watched(
     progress: Progress = SILENT,
     phase: str | None = None,
     stages: int = 1,
+    groups: int = 0,
 ) -> T:
     """Run `action` and give back its result, while the tasks it has done go to `progress`.
 
     With `phase` the action is a phase of its own with a total of 1, without it nothing but the stop request
     is looked at. Spark plans as it goes, so only the caller can know how many long `stages` there will be.
+    With `groups` the last stage has one task for each group; the phase that is shown advances by that many.
     A stop request or Ctrl-C cancels the action's Spark jobs.
     """
     from pyspark import InheritableThread
@@ -60,7 +63,9 @@ def watched(
     thread = InheritableThread(target=run, daemon=True)
     thread.start()
     try:
-        _wait(context, group, outcome.done, progress, stages if phase is not None else 0)
+        tasks = partial(_tasks_done, context, group, groups) if groups else None
+        share = partial(_share_done, context, group, stages) if phase is not None else None
+        _wait(outcome.done, progress, tasks or share, float(groups or 1))
     except BaseException:
         _cancel(context, group, outcome.done)
         raise
@@ -79,18 +84,28 @@ class _Outcome(Generic[T]):
         self.error: BaseException | None = None
 
 
-def _wait(context: SparkContext, group: str, done: threading.Event, progress: Progress, stages: int) -> None:
+def _wait(
+    done: threading.Event, progress: Progress, amount: Callable[[], float] | None, total: float
+) -> None:
+    """Wait for the end; `amount` tells how much of `total` is done, None: nobody is told."""
     shown = 0.0
     while not done.wait(_LOOK_EVERY):
         if progress.should_stop():
             raise Interrupted("stopped on request; nothing was written")
-        if stages:
-            share = _share_done(context, group, stages)
-            if share > shown:
-                progress.advance(share - shown)
-                shown = share
-    if stages and shown < 1.0:
-        progress.advance(1.0 - shown)
+        if amount is not None and (now := amount()) > shown:
+            progress.advance(now - shown)
+            shown = now
+    if amount is not None and shown < total:
+        progress.advance(total - shown)
+
+
+def _tasks_done(context: SparkContext, group: str, groups: int) -> float:
+    """How many tasks of the last stage are done, if it is the one with a task for each group."""
+    tracker = context.statusTracker()
+    jobs = tracker.getJobIdsForGroup(group)
+    info = tracker.getJobInfo(max(jobs)) if jobs else None
+    counts: Any = tracker.getStageInfo(max(info.stageIds)) if info is not None and info.stageIds else None
+    return float(counts.numCompletedTasks) if counts is not None and counts.numTasks == groups else 0.0
 
 
 def _share_done(context: SparkContext, group: str, stages: int) -> float:

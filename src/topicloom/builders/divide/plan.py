@@ -84,12 +84,12 @@ class Plan:
         """What the user should know about a plan that does not keep to the limit."""
         if self.largest_call <= self.kernel_nodes:
             return None
-        what = "the last call joins all that is left at once: it" if self.n_last else "one group"
-        if any(size == self.largest_call for level in self.levels for size in level.nodes):
-            what = "one group"
+        what = "the last call is flat: it" if self.n_last == self.largest_call else "a group"
+        if self.groups[0] == 1 and self.n_last < self.largest_call:
+            what = "the build is flat: its only group"
         return (
-            f"{what} holds {self.largest_call:,} nodes, more than kernel_nodes = {self.kernel_nodes:,}, "
-            "since smaller groups would not do with half as many representatives or since p asks for it"
+            f"{what} holds {self.largest_call:,} nodes, more than kernel_nodes = {self.kernel_nodes:,}; "
+            "smaller groups would leave over half of the nodes as representatives, or p asks for it"
         )
 
 

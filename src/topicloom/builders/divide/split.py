@@ -42,19 +42,21 @@ def split_bulk(interest: Interest, eta: int | str = "auto") -> Split:
     (2, [2], [0, 1, 3, 4])
     """
     sizes = interest.subscription_sizes()
-    threshold = smallest_eta(sizes) if isinstance(eta, str) else eta
+    threshold = smallest_eta(*np.unique(sizes, return_counts=True)) if isinstance(eta, str) else eta
     bulk = sizes > threshold
     return Split(threshold, _numbers(bulk), _numbers(~bulk))
 
 
-def smallest_eta(sizes: NDArray[np.int64]) -> int:
-    """The smallest threshold that at most 20% of the sizes exceed.
+def smallest_eta(sizes: NDArray[Any], counts: NDArray[Any]) -> int:
+    """The smallest threshold that at most 20% of the nodes exceed; `counts[i]` want `sizes[i]` topics.
 
-    >>> smallest_eta(np.array([1, 2, 3, 4, 5])), smallest_eta(np.array([7, 7, 7])), smallest_eta(np.array([]))
-    (4, 7, 0)
+    >>> smallest_eta(np.array([1, 2, 3]), np.array([2, 2, 1])), smallest_eta(np.array([7]), np.array([3]))
+    (2, 7)
     """
-    allowed = len(sizes) // BULK_SHARE
-    return int(np.sort(sizes)[len(sizes) - 1 - allowed]) if len(sizes) else 0
+    if not len(sizes):
+        return 0
+    above = counts.sum() - np.cumsum(counts)  # nodes that want more than sizes[i]
+    return int(sizes[np.argmax(above <= counts.sum() // BULK_SHARE)])
 
 
 def _numbers(chosen: NDArray[Any]) -> Ints:

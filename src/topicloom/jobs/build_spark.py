@@ -1,0 +1,265 @@
+"""Build an overlay on Spark, phase by phase, so that a run that was killed can be taken up again.
+
+Nothing here holds the interest: it goes from table to table until the result is whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from topicloom.builders.default import FALLBACK
+from topicloom.builders.registry import parse_parameters
+from topicloom.errors import InputError, TopicloomError, UsageError
+from topicloom.files.atomic import replacing
+from topicloom.files.build_folder import (
+    EDGES,
+    INTEREST,
+    PHASES,
+    REJECTS,
+    SUMMARY,
+    is_build,
+    read_summary,
+    write_json,
+)
+from topicloom.files.run_folder import RunFolder, open_run, whole_phases
+from topicloom.jobs.inputs import EncodedInput, Notice, SparkChoice, encode_input, no_notice
+from topicloom.jobs.request import BuildRequest, Facts, summarise
+from topicloom.jobs.verify import judge
+from topicloom.model.progress import SILENT, Progress
+from topicloom.model.verdict import Verdict
+from topicloom.spark.encode import EncodedInterest
+from topicloom.spark.engine import SPARK_BUILDERS, SparkBuild
+from topicloom.spark.failures import spark_errors
+from topicloom.spark.raw import write_rejects
+from topicloom.spark.result import write_result
+from topicloom.spark.source import TableSource, check_there, signature
+
+INGEST, WRITE, VERIFY = "ingest", "write", "verify"
+JUDGED = ("topics", "topics_partitioned", "topic_components", "edges")
+
+
+@dataclass(frozen=True, slots=True)
+class SparkTask:
+    """A build on Spark as it was asked for."""
+
+    source: TableSource
+    out: Path
+    request: BuildRequest
+    spark: SparkChoice
+    subscribers_only: bool = False
+    strict: bool = False
+    resume: bool = False
+    notice: Notice = no_notice
+    remark: Notice = no_notice
+    progress: Progress = SILENT
+
+    def fingerprint(self) -> dict[str, Any]:
+        """What must be the same for a run to be taken up again."""
+        session = self.spark.session(self.progress)
+        source = {key: value for key, value in asdict(self.source).items() if key != "options"}
+        return {
+            "algorithm": self.request.algorithm,
+            "parameters": self.request.parameters,
+            "seed": self.request.seed,
+            "interest": {**source, "subscribers_only": self.subscribers_only},
+            "interest files": signature(session, self.source),
+        }
+
+
+def build_on_spark(task: SparkTask, given: EncodedInput | None = None) -> dict[str, Any]:
+    """The whole task; the summary that was written. `given` is the interest if it was read already."""
+    request = task.request
+    if not request.named:
+        if request.bound:
+            raise UsageError(
+                f"--engine spark runs {FALLBACK} unless --algorithm is given: so name it, for --set"
+            )
+        reason = f"{FALLBACK}: no algorithm was named, and it is the one that runs on Spark"
+        parameters = parse_parameters(FALLBACK, [])
+        request = replace(request, algorithm=FALLBACK, parameters=parameters, reason=reason, named=True)
+        task = replace(task, request=request)
+        task.remark(reason)
+    check_there(task.source)
+    start = task.progress.now()
+    fingerprint = task.fingerprint()
+    if task.resume and (done := _finished(task.out, fingerprint)) is not None:
+        task.remark(f"{task.out} is whole already: nothing was left to do")
+        return done
+    with open_run(task.out, fingerprint, resume=task.resume, now=task.progress.now) as run:
+        before = run.seconds()
+        if before:
+            task.remark(f"going on after {', '.join(before)}")
+        try:
+            return _run(task, run, given, start - sum(before.values()), fingerprint)
+        except (TopicloomError, KeyboardInterrupt):
+            if run.whole():
+                task.notice(f"finished phases are kept in {task.out}: --resume goes on with them")
+            raise
+
+
+def _run(
+    task: SparkTask, run: RunFolder, given: EncodedInput | None, start: float, fingerprint: Mapping[str, Any]
+) -> dict[str, Any]:
+    """All phases; `start` is when the first run would have begun if the later ones had followed at once."""
+    progress, request = task.progress, task.request
+    session = task.spark.session(progress)
+    record = run.keep(INGEST, lambda folder: _ingest(task, folder, given))
+    encoded = _encoded(run, record)
+    for text in record["notices"] if given is None else ():
+        task.notice(text)
+    with spark_errors(task.source.path):
+        build = SPARK_BUILDERS[request.algorithm](
+            session, encoded, run, seed=request.seed, progress=progress, **request.parameters
+        )
+        if "remark" in build.report:
+            task.notice(build.report["remark"])
+        run.keep(WRITE, lambda folder: _write(task, encoded, build, folder))
+    verdict = _verdict(run.keep(VERIFY, lambda folder: _verify(task, run)))
+    summary = _summarise(task, run, encoded, build, verdict, start)
+    summary["request"] = digest_of(fingerprint)
+    with replacing(task.out) as folder:
+        folder.mkdir()
+        for name in (EDGES, INTEREST):
+            _link(run.path(WRITE, name), folder / name)
+        if encoded.rejected:
+            _link(run.path(INGEST, REJECTS), folder / REJECTS)
+        write_json(summary, folder / SUMMARY)
+    return summary
+
+
+# --- the phases ----------------------------------------------------------------------------------------
+
+
+def _ingest(task: SparkTask, folder: Path, given: EncodedInput | None) -> dict[str, Any]:
+    notices: list[str] = []
+
+    def tell(text: str) -> None:
+        notices.append(text)
+
+    if given is None:
+        given = encode_input(
+            task.source,
+            spark=task.spark,
+            work=folder,
+            subscribers_only=task.subscribers_only,
+            strict=task.strict,
+            notice=tell,
+            progress=task.progress,
+        )
+    else:
+        for name in ("nodes", "topics", "pairs"):
+            shutil.move(getattr(given.encoded, name), folder / name)
+    if given.encoded.rejected:
+        write_rejects(given.raw, folder / REJECTS, progress=task.progress)
+        given.raw.release()
+    return {**asdict(given.encoded), "notices": notices}
+
+
+def _encoded(run: RunFolder, record: Mapping[str, Any]) -> EncodedInterest:
+    fields = {name: record[name] for name in EncodedInterest.__dataclass_fields__}
+    places = {name: str(run.path(INGEST, name)) for name in ("nodes", "topics", "pairs")}
+    return EncodedInterest(**{**fields, **places})
+
+
+def _write(task: SparkTask, encoded: EncodedInterest, build: SparkBuild, folder: Path) -> dict[str, Any]:
+    session = task.spark.session(task.progress)
+    write_result(session, encoded, build.edges, folder, progress=task.progress)
+    return {}
+
+
+def _verify(task: SparkTask, run: RunFolder) -> dict[str, Any]:
+    """The judge reads what was written; the interest stays a table for it too."""
+    verdict = judge(
+        run.path(WRITE, INTEREST),
+        run.path(WRITE, EDGES),
+        spark=task.spark,
+        path="bucketed",
+        beside=task.out,
+        progress=task.progress,
+    )
+    return {name: getattr(verdict, name) for name in JUDGED}
+
+
+def _verdict(record: Mapping[str, Any]) -> Verdict:
+    return Verdict(**{name: record[name] for name in JUDGED})
+
+
+def _summarise(
+    task: SparkTask,
+    run: RunFolder,
+    encoded: EncodedInterest,
+    build: SparkBuild,
+    verdict: Verdict,
+    start: float,
+) -> dict[str, Any]:
+    phases = run.seconds()
+    seconds = {
+        "ingest": phases[INGEST],
+        "build": sum(taken for name, taken in phases.items() if name not in (INGEST, VERIFY)),
+        "verify": phases[VERIFY],
+        "total": task.progress.now() - start,
+    }
+    if verdict.edges != build.n_edges:
+        raise InputError(
+            f"{verdict.edges:,} of {build.n_edges:,} edges are in the result: the tables of {task.out} were "
+            "changed while it was made; begin anew"
+        )
+    facts = Facts(
+        engine="spark",
+        nodes=encoded.n_nodes,
+        topics=encoded.n_topics,
+        subscriptions=encoded.n_subscriptions,
+        duplicates=encoded.duplicates,
+        rejected=encoded.rejected,
+        digest=encoded.digest,
+        edges=build.n_edges,
+        degree_max=build.degree_max,
+        parameters=build.parameters,
+        report=build.report,
+        phases=phases,
+    )
+    return summarise(task.request, facts, verdict, seconds)
+
+
+# --- ending --------------------------------------------------------------------------------------------
+
+
+def digest_of(fingerprint: Mapping[str, Any]) -> str:
+    """One short text for a request, so that a finished build can tell whether it is the one asked for."""
+    return hashlib.sha256(msgspec.json.encode(fingerprint, order="sorted")).hexdigest()[:32]
+
+
+def _finished(out: Path, fingerprint: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The summary of a whole build of the same request, when there is nothing to take up."""
+    if not is_build(out) or whole_phases(out / PHASES):
+        return None
+    summary = read_summary(out)
+    if summary.get("request") != digest_of(fingerprint):
+        raise InputError(
+            f"--resume: {out} holds a finished build of another request; leave --resume out to replace it"
+        )
+    return summary
+
+
+def _link(source: Path, target: Path) -> None:
+    """The same file or folder under a second name: until the result is whole, the phase stays whole too."""
+
+    def link(old: str, new: str) -> None:
+        try:
+            os.link(old, new)
+        except OSError:  # a file system without links
+            shutil.copy2(old, new)
+
+    if source.is_dir():
+        visible = shutil.ignore_patterns("_*", ".*")
+        shutil.copytree(source, target, copy_function=link, ignore=visible)
+    else:
+        link(str(source), str(target))
