@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint bench clean
+.PHONY: help install demo test lint bench pack clean
 
 help: ## list these commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -32,6 +32,9 @@ test: lint ## lint, then all tests
 
 bench: install ## measure speed and memory, write benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks
+
+pack: install ## dist/topicloom-env.tar.gz: what Spark workers on other machines need
+	$(BIN)/topicloom pack dist/topicloom-env.tar.gz
 
 clean: ## remove everything that was made here
 	rm -rf $(VENV) demo-output dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

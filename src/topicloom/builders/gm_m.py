@@ -67,7 +67,7 @@ def choose_gm_m(
     total = interest.n_subscriptions - int((interest.topic_sizes() > 0).sum())
     with watch.phase("choose edges", 1.0):
         pace = Pace(watch.progress, total, scan_share=0.1, bend=1.2)
-        greedy = Greedy(interest, threads=threads, pace=pace)
+        greedy = Greedy(interest, phases=True, threads=threads, pace=pace)
         # Pairs of twins are made in phase 1 and tied into paths in phase 2; three or more need both.
         limit = 1
         greedy.run(limit, (pair_twins,))

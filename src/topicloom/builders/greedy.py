@@ -51,6 +51,9 @@ from topicloom.model.progress import check_stop
 
 NO_LIMIT = 2**30
 KEPT = 128  # pairs a row remembers: more memory, fewer scans
+KEPT_IN_PHASES = (
+    16  # the same where the degree limit rises by one at a time: a row gives about one edge a phase
+)
 JOINT_SCAN = 128  # from so many rows on it pays to prepare the inverted lists
 SLICE_WORK = 1e8  # list entries that one scan call reads, and topics that one choice call compares, before
 # the user may stop us: a fraction of a second each
@@ -63,7 +66,8 @@ class Greedy:
     """One greedy run over an interest; call `run` once per degree limit.
 
     `degree` are the degrees to start from (changed in place), `banned` pairs may not be chosen, a node at
-    its cap takes no edge. With any of them twins are no longer alike, so units are single nodes.
+    its cap takes no edge. With any of them twins are no longer alike, so units are single nodes. `phases`
+    says that limits will rise one by one; it changes the time, not the edges.
     """
 
     def __init__(
@@ -73,6 +77,7 @@ class Greedy:
         degree: Ints | None = None,
         banned: Sequence[Ints] | None = None,
         caps: Ints | None = None,
+        phases: bool = False,
         threads: int | None = None,
         pace: Pace,
     ) -> None:
@@ -86,13 +91,14 @@ class Greedy:
             self.units, np.zeros(interest.n_nodes, np.int32) if degree is None else degree, caps
         )
         self.banned = _neighbor_lists(n_units, banned)
-        self.rows = new_rows(n_units, KEPT)
+        kept = min(KEPT, KEPT_IN_PHASES) if phases else KEPT
+        self.rows = new_rows(n_units, kept)
         self.heap = new_heap(n_units)
         self.chosen = new_chosen(interest.n_subscriptions + 1)
         self.largest_set = int(sizes.max()) if n_units else 0
         self.counts = scratch_counts(n_units, self.largest_set)
         self.row_work = _row_work(self.units)
-        self.turns = int(np.clip(SLICE_WORK / (KEPT * max(sizes.mean(), 1)), 100, 100_000)) if n_units else 1
+        self.turns = int(np.clip(SLICE_WORK / (kept * max(sizes.mean(), 1)), 100, 100_000)) if n_units else 1
         self.mark = np.full(interest.n_topics, -1, np.int32)
         self.twin_units = np.flatnonzero((np.diff(self.units.member_ptr) > 1) & (sizes > 0))
         self.twin_sizes = sizes[self.twin_units]

@@ -19,7 +19,6 @@ from rich.progress import (
     SpinnerColumn,
     Task,
     TaskID,
-    TaskProgressColumn,
     TextColumn,
 )
 from rich.table import Table
@@ -64,6 +63,17 @@ class Screen:
             bars.close()
 
 
+class _Done(ProgressColumn):
+    """How much is done: of a count of things so many of all, otherwise the share."""
+
+    def render(self, task: Task) -> Text:
+        if not task.total:
+            return Text("")
+        if task.total >= 2 and float(task.total).is_integer():
+            return Text(f"{int(task.completed + 1e-6):,} of {int(task.total):,}")
+        return Text(f"{task.percentage:>3.0f}%")
+
+
 class _Left(ProgressColumn):
     """How long it has taken and, once that can be told, how long it will still take."""
 
@@ -86,7 +96,7 @@ class Bars:
             SpinnerColumn(),
             TextColumn("{task.description}"),
             BarColumn(bar_width=30),
-            TaskProgressColumn(),
+            _Done(),
             _Left(),
             console=console,
             transient=True,

@@ -12,6 +12,7 @@ from topicloom.cli.console import Screen
 from topicloom.errors import UsageError
 from topicloom.jobs.constraints import ConstraintFiles
 from topicloom.jobs.inputs import SparkChoice
+from topicloom.spark.settings import event_log_conf
 from topicloom.spark.source import TableSource, edges_source, interest_source
 
 _TABLE, _EDGES, _SPARK, _OUTPUT = "Interest table", "Edge table", "Spark", "Output"
@@ -139,10 +140,13 @@ class SparkOptions:
         list[str] | None,
         typer.Option("--spark-conf", metavar="KEY=VALUE", help="A Spark setting.", rich_help_panel=_SPARK),
     ] = None
+    event_log: Annotated[
+        str | None, _option("--event-log", "Folder for Spark's event log, a file per run.", _SPARK)
+    ] = None
 
     def choice(self) -> SparkChoice:
         """What the jobs need to start a session."""
-        conf = {}
+        conf = {} if self.event_log is None else event_log_conf(self.event_log)
         for setting in self.spark_conf or ():
             key, equals, value = setting.partition("=")
             if not equals:

@@ -29,6 +29,7 @@ from topicloom.spark.divide_tasks import (
 )
 from topicloom.spark.encode import BROADCAST_IDS, EncodedInterest
 from topicloom.spark.failures import group_errors
+from topicloom.spark.source import address
 from topicloom.spark.tables import Tables, load_table
 from topicloom.spark.watch import watched
 
@@ -191,9 +192,10 @@ class SparkGround:
         with group_errors(phase):
             watched(
                 self.spark,
-                lambda: parts.write.mode("overwrite").parquet(f"file://{work.path(name)}"),
+                lambda: parts.write.mode("overwrite").parquet(address(work.path(name))),
                 progress=self.progress,
                 groups=max(n_groups, 1),
+                label=phase,
             )
         work.check_seen(name)
 

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from topicloom.errors import UsageError
 from topicloom.spark.java import find_java
+from topicloom.spark.packed import PYTHON, worker_python
 from topicloom.spark.settings import (
     check_reachable,
     checked_settings,
@@ -29,6 +30,7 @@ from topicloom.spark.settings import (
     folder_conf,
     is_local,
     java_options,
+    stays_here,
 )
 
 if TYPE_CHECKING:
@@ -94,7 +96,7 @@ def _start(asked: dict[str, str]) -> _Running:
     try:
         settings = {"spark.master": master, **default_conf(master), **folder_conf(master, folder), **asked}
         settings["spark.driver.extraJavaOptions"] = java_options(asked)
-        with _environment(_variables(master, folder)), _own_interrupt_handler():
+        with _environment(_variables(settings, folder)), _own_interrupt_handler():
             return _launch(settings, folder)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
@@ -171,17 +173,26 @@ def _gateway(conf: SparkConf, streams: dict[str, Any]) -> Any:
     return found[0]
 
 
-def _variables(master: str, folder: Path) -> dict[str, str]:
+def _variables(settings: dict[str, str], folder: Path) -> dict[str, str]:
+    """What Spark reads from the environment; which Python the tasks run it reads only there."""
+    master = settings["spark.master"]
     variables = {"JAVA_HOME": str(find_java().home(folder))}
+    if stays_here(master):
+        variables["SPARK_LOCAL_IP"] = "127.0.0.1"
     if is_local(master):
         import pyspark
 
         variables |= {
-            "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_HOME": str(Path(pyspark.__file__).parent),
-            "PYSPARK_PYTHON": sys.executable,
+            "PYSPARK_PYTHON": settings.get(PYTHON, sys.executable),
             "PYSPARK_DRIVER_PYTHON": sys.executable,
         }
+        return variables
+    if python := worker_python(settings):
+        variables["PYSPARK_PYTHON"] = python
+    if "spark.local.dir" not in settings and "SPARK_LOCAL_DIRS" not in os.environ:
+        # The driver unpacks archives too. The setting would also move the workers' files, the variable not.
+        variables["SPARK_LOCAL_DIRS"] = str(folder / "local")
     return variables
 
 
@@ -261,11 +272,26 @@ def _forget() -> None:
         shutil.rmtree(running.folder, ignore_errors=True)
         return
     # A stuck task must not keep the user waiting: after a while the JVM is ended as it is.
+    patience = _patience(running.asked)
+    _hush(running.spark)
     stopper = threading.Thread(target=_stop_quietly, args=(running.spark,), daemon=True)
     stopper.start()
-    stopper.join(timeout=3)
-    _end_jvm(running.process)
+    stopper.join(timeout=patience)
+    _end_jvm(running.process, patience)
     shutil.rmtree(running.folder, ignore_errors=True)
+
+
+def _patience(asked: dict[str, str]) -> float:
+    """Seconds that Spark gets to end: longer where executors must be let go and an event log be finished."""
+    logs = asked.get("spark.eventLog.enabled") == "true"
+    return 15.0 if logs or not is_local(asked.get("spark.master", "local")) else 3.0
+
+
+def _hush(spark: SparkSession) -> None:
+    """The thread that takes counts from Java shows a traceback when Java ends first; nobody needs it then."""
+    with suppress(Exception):
+        server: Any = spark.sparkContext._accumulatorServer
+        server.handle_error = lambda *_: None
 
 
 def _stop_quietly(spark: SparkSession | SparkContext | None) -> None:
@@ -274,7 +300,7 @@ def _stop_quietly(spark: SparkSession | SparkContext | None) -> None:
             spark.stop()
 
 
-def _end_jvm(process: subprocess.Popen[bytes] | None) -> None:
+def _end_jvm(process: subprocess.Popen[bytes] | None, patience: float = 3.0) -> None:
     from pyspark import SparkContext
 
     gateway: Any = SparkContext._gateway
@@ -288,7 +314,7 @@ def _end_jvm(process: subprocess.Popen[bytes] | None) -> None:
         return
     process.terminate()
     try:
-        process.wait(timeout=3)
+        process.wait(timeout=patience)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import re
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from topicloom.errors import UsageError
+from topicloom.spark.source import address, is_address
 
 GIGABYTE = 1 << 30
 
@@ -56,6 +58,7 @@ def default_conf(master: str) -> dict[str, str]:
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         conf["spark.sql.shuffle.partitions"] = str(max(4, 4 * cores))
         conf["spark.driver.memory"] = f"{max(1, min(4, _memory() // 2 // GIGABYTE))}g"
+    if stays_here(master):
         conf["spark.driver.host"] = "127.0.0.1"
     return conf
 
@@ -63,6 +66,32 @@ def default_conf(master: str) -> dict[str, str]:
 def is_local(master: str) -> bool:
     """True when driver and executors share this machine."""
     return master.startswith("local")
+
+
+def stays_here(master: str) -> bool:
+    """True when nobody beyond this machine needs to reach the driver: local, or a master on loopback.
+
+    >>> stays_here("spark://127.0.0.1:7077"), stays_here("spark://head:7077"), stays_here("yarn")
+    (True, False, False)
+    """
+    return is_local(master) or (
+        master.startswith("spark://") and all(_is_loopback(host) for host, _ in _addresses(master))
+    )
+
+
+def event_log_conf(folder: str) -> dict[str, str]:
+    """Settings that make Spark write its events to `folder`, one file of JSON lines per run."""
+    if not is_address(folder):
+        try:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"--event-log {folder}: {error.strerror or error}; name a folder") from None
+    return {
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.dir": address(folder),
+        "spark.eventLog.compress": "false",
+        "spark.eventLog.rolling.enabled": "false",
+    }
 
 
 def folder_conf(master: str, folder: Path) -> dict[str, str]:
@@ -85,11 +114,24 @@ def check_reachable(master: str) -> None:
     """Spark itself tries for a minute before it says that nobody answers."""
     if not master.startswith("spark://"):
         return
-    for address in master.removeprefix("spark://").split(","):
-        host, _, port = address.rpartition(":")
-        with suppress(OSError), socket.create_connection((host.strip("[]"), int(port)), timeout=5):
+    for host, port in _addresses(master):
+        with suppress(OSError), socket.create_connection((host, port), timeout=5):
             return
     raise UsageError(f"no Spark master answers at {master}: start it or give another --master")
+
+
+def _addresses(master: str) -> Iterator[tuple[str, int]]:
+    """Host and port of each of a standalone cluster's masters."""
+    for one in master.removeprefix("spark://").split(","):
+        host, _, port = one.rpartition(":")
+        yield host.strip("[]"), int(port)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _memory() -> int:

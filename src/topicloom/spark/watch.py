@@ -32,12 +32,14 @@ def watched(
     phase: str | None = None,
     stages: int = 1,
     groups: int = 0,
+    label: str | None = None,
 ) -> T:
     """Run `action` and give back its result, while the tasks it has done go to `progress`.
 
     With `phase` the action is a phase of its own with a total of 1, without it nothing but the stop request
     is looked at. Spark plans as it goes, so only the caller can know how many long `stages` there will be.
     With `groups` the last stage has one task for each group; the phase that is shown advances by that many.
+    `label` (default: the phase) is what Spark's page and event log call the jobs.
     A stop request or Ctrl-C cancels the action's Spark jobs.
     """
     from pyspark import InheritableThread
@@ -49,7 +51,7 @@ def watched(
     def run() -> None:
         try:
             # Job groups belong to a thread; interrupting lets a task end in the middle of a long row.
-            context.setJobGroup(group, phase or "topicloom", interruptOnCancel=True)
+            context.setJobGroup(group, label or phase or "topicloom", interruptOnCancel=True)
             outcome.value = action()
         except BaseException as error:
             outcome.error = error

@@ -41,7 +41,7 @@ def build_outer(
     line 5).
     """
     pace = Pace(progress, group.n_subscriptions, scan_share=0.1, bend=1.2)
-    greedy = Greedy(group, degree=degree.astype(np.int32), threads=threads, pace=pace)
+    greedy = Greedy(group, degree=degree.astype(np.int32), phases=True, threads=threads, pace=pace)
     greedy.join_groups(clump)
     limit = max(degree_max, 1)
     greedy.run(limit, ())

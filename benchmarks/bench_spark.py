@@ -1,0 +1,106 @@
+"""dcbr-m on Spark by the command line, from 10,000 to 1,000,000 nodes: time, memory, degrees, growth.
+
+Everything a user waits for is in the time: start of Spark, ingest, all phases, the proof, the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+
+from benchmarks.harness import (
+    Broken,
+    Figure,
+    NotRun,
+    Options,
+    Row,
+    attempt,
+    checked,
+    fit_exponent,
+    json_of,
+    run_command,
+    topicloom_command,
+)
+
+TITLE = "divide and conquer on Spark"
+COUNTS = (10_000, 100_000, 300_000, 1_000_000)
+SHAPE = {"subscriptions": "20", "popularity": "zipf:0.5", "seed": "1"}
+ASKED_SECONDS, ASKED_MEGABYTES = 1_200.0, 16_000.0  # at a million nodes
+LIKE_GM_M, ABOVE_GM_M = 1.15, 4  # average degree at most so many times gm-m's, maximum at most so much more
+
+Cells = Mapping[str, Figure | str]
+
+
+def run(options: Options) -> Iterator[Row]:
+    table = "`topicloom build --algorithm dcbr-m --engine spark --master local[2]`, T=10,000 s=20 zipf:0.5"
+    seconds: dict[int, float] = {}
+    for count in COUNTS[: 1 if options.quick else None]:
+        yield attempt(table, f"V={count:,}", partial(_scale_cells, options, count, seconds))
+    if len(seconds) == len(COUNTS):
+        yield Row(
+            table,
+            "growth",
+            {"time": f"V^{_growth(seconds, COUNTS)}, from 100,000 on V^{_growth(seconds, COUNTS[1:])}"},
+        )
+    title = "degrees beside gm-m, V=100,000 T=1,000 s=20 zipf:0.5"
+    yield attempt(title, "dcbr-m on Spark : gm-m", partial(_degree_cells, options))
+
+
+def _scale_cells(options: Options, count: int, seconds: dict[int, float]) -> Cells:
+    interest = _table(options, count, 10_000)
+    done = checked(run_command(_build(interest, options.scratch / f"spark-{count}", "dcbr-m", "spark")))
+    summary = json_of(done)
+    if not summary["topic_connected"]:
+        raise Broken("the overlay is not topic-connected")
+    seconds[count] = done.seconds
+    largest = count == COUNTS[-1]
+    levels = summary["report"]["levels"]
+    phases = sorted(summary["phases"].items(), key=lambda phase: -phase[1])[:4]
+    return {
+        "time": Figure(done.seconds, "s", ASKED_SECONDS if largest else None),
+        "memory of all processes": Figure(done.megabytes, "MB", ASKED_MEGABYTES if largest else None),
+        "average degree": f"{summary['degree_avg']:.2f}",
+        "maximum degree": str(summary["degree_max"]),
+        "groups by level": " ".join(str(level["groups"]) for level in levels),
+        "pn-ratio": f"{summary['report']['pn_ratio']:.3f}",
+        "longest phases": ", ".join(f"{name} {taken:.0f} s" for name, taken in phases),
+    }
+
+
+def _degree_cells(options: Options) -> Cells:
+    if options.quick:
+        raise NotRun("left out by --quick")
+    interest = _table(options, 100_000, 1_000)
+    ours, base = (
+        json_of(checked(run_command(_build(interest, options.scratch / f"degrees-{name}", name, engine))))
+        for name, engine in (("dcbr-m", "spark"), ("gm-m", "local"))
+    )
+    return {
+        "average degree": f"{ours['degree_avg']:.2f} : {base['degree_avg']:.2f}",
+        "ratio": Figure(ours["degree_avg"] / base["degree_avg"], "", LIKE_GM_M),
+        "maximum degree": f"{ours['degree_max']} : {base['degree_max']}",
+        "difference": Figure(ours["degree_max"] - base["degree_max"], "", ABOVE_GM_M),
+        "time": f"{ours['seconds']['total']:.0f} s : {base['seconds']['total']:.0f} s",
+    }
+
+
+def _build(interest: Path, out: Path, algorithm: str, engine: str) -> list[str]:
+    where = ["--engine", engine, "--master", "local[2]"]
+    return topicloom_command(
+        "build", str(interest), "--algorithm", algorithm, *where, "--out", str(out), "--json", "--quiet"
+    )
+
+
+def _table(options: Options, nodes: int, topics: int) -> Path:
+    """The workload as a table on disk, made once in a run of the benchmarks."""
+    path = options.scratch / f"spark-{nodes}-{topics}.parquet"
+    if not path.exists():
+        shape = [word for key, value in SHAPE.items() for word in (f"--{key}", value)]
+        sizes = ["--nodes", str(nodes), "--topics", str(topics)]
+        checked(run_command(topicloom_command("generate", str(path), *sizes, *shape, "--quiet")))
+    return path
+
+
+def _growth(seconds: Mapping[int, float], counts: tuple[int, ...]) -> str:
+    return f"{fit_exponent(list(counts), [seconds[count] for count in counts]):.2f}"

@@ -1,0 +1,46 @@
+"""`topicloom pack`: an archive with all that Spark's workers on other machines need."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from topicloom.cli.groups import with_groups
+from topicloom.cli.options import OutputOptions
+from topicloom.spark.pack import pack_environment
+
+EXAMPLES = """
+[bold]Examples[/bold]
+
+  topicloom pack env.tar.gz
+
+  topicloom build TABLE --out DIR --master spark://HOST:7077 --spark-conf spark.archives=env.tar.gz
+"""
+
+
+def pack(
+    out: Annotated[
+        str, typer.Argument(metavar="OUT", help="Where to write: .tar.gz or .tgz.", show_default=False)
+    ],
+    output: OutputOptions,
+) -> None:
+    """Pack this environment for Spark workers on other machines; give the archive as spark.archives."""
+    screen = output.screen()
+    with screen.working() as progress:
+        report = pack_environment(Path(out), progress=progress)
+    screen.show(
+        f"{report['bytes'] / 1e6:,.0f} MB written to {out} in {report['seconds']['total']:.1f} s: topicloom, "
+        f"{', '.join(report['packages'])}"
+    )
+    screen.say(
+        f"next: add --master spark://HOST:PORT --spark-conf spark.archives={out} to a command; the workers "
+        f"need {report['python']}"
+    )
+    screen.emit(report)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command(epilog=EXAMPLES)(with_groups(pack))

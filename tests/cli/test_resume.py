@@ -1,0 +1,96 @@
+"""A build on Spark that is killed goes on where it was, and gives the edges of one that was not.
+
+The run is killed as the system does it: SIGKILL to the whole process group, Java and Python workers included.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from topicloom.cli.main import execute
+from topicloom.files.build_folder import is_build
+from topicloom.files.run_folder import whole_phases
+from topicloom.workloads.generate import workload_from_options
+from topicloom.workloads.text import write_text
+
+PHASES = [
+    "ingest",
+    "split",
+    "represent-7",
+    "represent-7-2",
+    "conquer",
+    "combine-1",
+    "combine-2",
+    "write",
+    "verify",
+]
+SETTINGS = ["--algorithm", "dcbr-m", "--set", "kernel_nodes=150", "--set", "lambda=2", "--seed", "5"]
+SPARK = ["--engine", "spark", "--master", "local[2]", "--spark-conf", "spark.sql.shuffle.partitions=2"]
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("resume") / "table.csv"
+    workload = workload_from_options(1_200, topics=60, subscriptions="2:9", popularity="zipf:0.5", seed=2)
+    write_text(workload, path)
+    return path
+
+
+def start(table: Path, out: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "topicloom", "build", str(table), *SETTINGS, *SPARK, "--resume"]
+    return subprocess.Popen(
+        [*command, "--out", str(out), "--quiet"],
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def kill_when(process: subprocess.Popen[str], there: Path) -> None:
+    """SIGKILL to everybody as soon as `there` exists."""
+    while not there.exists():
+        assert process.poll() is None, f"it ended before {there.name}: {process.communicate()[1]}"
+        time.sleep(0.001)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+
+
+def edges(build: Path) -> list[tuple[str, str]]:
+    found = pq.read_table(build / "edges.parquet")
+    return list(zip(found["u"].to_pylist(), found["v"].to_pylist(), strict=True))
+
+
+def test_a_killed_run_goes_on_from_every_phase(table, tmp_path, spark, capsys):
+    """Killed once inside each phase and once at the end of each, one run after the other in one folder."""
+    out, root = tmp_path / "out", tmp_path / "out" / ".phases"
+    for number, phase in enumerate(PHASES):
+        kill_when(start(table, out), root / f".tmp-{phase}")
+        # Half a phase is there, and must not count: neither for this test nor for the run that follows.
+        assert whole_phases(root) == PHASES[:number]
+        assert not is_build(out)
+        kill_when(start(table, out), root / phase)
+        assert whole_phases(root)[: number + 1] == PHASES[: number + 1]
+    last = start(table, out)
+    assert last.wait(timeout=120) == 0, last.communicate()[1]
+    last.communicate()
+    assert is_build(out) and not root.exists()
+    assert sorted(path.name for path in out.iterdir()) == [
+        "edges.parquet",
+        "interest.parquet",
+        "summary.json",
+    ]
+    assert (
+        execute(["build", str(table), *SETTINGS, "--engine", "local", "--out", str(tmp_path / "local")]) == 0
+    )
+    assert edges(out) == edges(tmp_path / "local")
+    assert execute(["verify", str(table), str(out)]) == 0
+    capsys.readouterr()

@@ -1,0 +1,131 @@
+"""Executors die in the middle of a build, and the result is that of a build in which nobody died."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from cluster.standalone import Cluster
+from topicloom.workloads.generate import workload_from_options
+from topicloom.workloads.text import write_text
+
+# Half of the nodes are bulk, so that the combine phase has work enough to be killed in.
+BUILD = ["--algorithm", "dcbr-m", "--set", "kernel_nodes=2500", "--set", "eta=20", "--seed", "3"]
+PHASES = ("conquer", "combine 1")
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "table.csv"
+    write_text(
+        workload_from_options(16_000, topics=1_000, subscriptions="10:30", popularity="zipf:0.5", seed=1),
+        path,
+    )
+    return path
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def active_stages(port: int) -> list[dict[str, Any]]:
+    """What the driver's own page says of the stages that run now; nothing while it is not up."""
+    base = f"http://127.0.0.1:{port}/api/v1/applications"
+    with suppress(OSError, ValueError, IndexError):
+        with urllib.request.urlopen(base, timeout=5) as answer:
+            name = json.load(answer)[0]["id"]
+        with urllib.request.urlopen(f"{base}/{name}/stages?status=active", timeout=5) as answer:
+            return list(json.load(answer))
+    return []
+
+
+def kill_in(phase: str, cluster: Cluster, process: subprocess.Popen[str], port: int) -> None:
+    """SIGKILL to an executor while groups of `phase` are being built, some done and some not."""
+    while True:
+        assert process.poll() is None, f"the build ended before {phase}: {process.communicate()}"
+        for stage in active_stages(port):
+            of_groups = stage.get("description") == phase and stage["numTasks"] > 2
+            running = stage["numActiveTasks"] == 2 and stage["numTasks"] > stage["numCompleteTasks"] + 2
+            executors = cluster.executors()
+            if of_groups and running and len(executors) == 2:
+                os.kill(executors[0], signal.SIGKILL)
+                return
+        time.sleep(0.05)
+
+
+def events_of(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for path in folder.iterdir() for line in path.read_text().splitlines()]
+
+
+def edges(build: Path) -> list[tuple[str, str]]:
+    found = pq.read_table(build / "edges.parquet")
+    return list(zip(found["u"].to_pylist(), found["v"].to_pylist(), strict=True))
+
+
+def test_killed_executors_change_nothing(cluster: Cluster, table: Path, tmp_path: Path):
+    port = free_port()
+    page = {"ui_enabled": "true", "ui_port": str(port)}
+    command = [sys.executable, "-m", "topicloom", "build", str(table), *BUILD]
+    process = subprocess.Popen(
+        [*command, "--engine", "spark", *cluster.options(**page), "--event-log", str(tmp_path / "events"),
+         "--out", str(tmp_path / "out"), "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={key: value for key, value in os.environ.items() if not key.startswith("PYSPARK_")},
+    )  # fmt: skip
+    try:
+        for phase in PHASES:
+            kill_in(phase, cluster, process, port)
+        stdout, stderr = process.communicate(timeout=300)
+    finally:
+        process.kill()
+    assert process.returncode == 0, stderr
+    summary = json.loads(stdout)
+    assert summary["topic_connected"]
+    groups = {level["phase"]: level["groups"] for level in summary["report"]["levels"]}
+    lost = lost_tasks(events_of(tmp_path / "events"))
+    for phase in PHASES:
+        assert groups[phase] > 2
+        # The event log must show a task that an executor took with it, and that was done by another.
+        assert lost[phase], f"no task of {phase} was lost: the test killed nobody at work"
+        assert all(retried for retried in lost[phase].values())
+    local = subprocess.run(
+        [*command, "--engine", "local", "--out", str(tmp_path / "local")], capture_output=True, check=True
+    )
+    assert local.returncode == 0
+    assert edges(tmp_path / "out") == edges(tmp_path / "local")
+
+
+def lost_tasks(events: list[dict[str, Any]]) -> dict[str, dict[tuple[int, int], bool]]:
+    """For each phase the tasks (stage, index) that ended because their executor was lost: done later?"""
+    phases: dict[int, str] = {}
+    lost: dict[str, dict[tuple[int, int], bool]] = {phase: {} for phase in PHASES}
+    for event in events:
+        if event["Event"] == "SparkListenerStageSubmitted":
+            label = event.get("Properties", {}).get("spark.job.description", "")
+            phases[event["Stage Info"]["Stage ID"]] = label
+        if event["Event"] != "SparkListenerTaskEnd" or phases.get(event["Stage ID"]) not in PHASES:
+            continue
+        of_phase = lost[phases[event["Stage ID"]]]
+        task = (event["Stage ID"], event["Task Info"]["Index"])
+        reason = event["Task End Reason"]["Reason"]
+        if reason == "ExecutorLostFailure":
+            of_phase[task] = False
+        elif reason == "Success" and task in of_phase:
+            of_phase[task] = True
+    return lost

@@ -1,0 +1,190 @@
+"""Builds on Spark as a user asks for them: which engine, unfinished runs, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+import topicloom.jobs.build_spark as build_spark
+import topicloom.jobs.engine as engine
+from topicloom.cli.main import execute
+from topicloom.errors import InputError
+from topicloom.files.build_folder import load_build
+from topicloom.files.run_folder import open_run
+from topicloom.workloads.generate import workload_from_options
+from topicloom.workloads.text import write_text
+
+DCBR = ["--algorithm", "dcbr-m", "--set", "kernel_nodes=60"]
+
+
+@pytest.fixture
+def table(tmp_path) -> Path:
+    path = tmp_path / "table.csv"
+    write_text(
+        workload_from_options(300, topics=30, subscriptions="1:9", popularity="zipf:0.5", seed=2), path
+    )
+    return path
+
+
+@pytest.fixture
+def cli(spark, capsys):
+    def run(*arguments: object) -> tuple[int, str, str]:
+        code = execute([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+def interrupt(monkeypatch, table: Path, out: Path, cli) -> str:
+    """A run that stops before it writes its result; what it said."""
+    with monkeypatch.context() as patch:
+
+        def broken(*_: object, **__: object) -> None:
+            raise InputError("the disk is full")
+
+        patch.setattr(build_spark, "write_result", broken)
+        code, _, said = cli("build", table, *DCBR, "--engine", "spark", "--out", out)
+    assert code == 2
+    return said
+
+
+def test_both_engines_write_the_same_folder(cli, table, tmp_path):
+    summaries = {}
+    for name in ("local", "spark"):
+        code, stdout, _ = cli("build", table, *DCBR, "--engine", name, "--out", tmp_path / name, "--json")
+        assert code == 0
+        summaries[name] = json.loads(stdout)
+    for part in ("edges", "interest"):
+        local, spark = (pq.read_table(tmp_path / name / f"{part}.parquet") for name in ("local", "spark"))
+        assert local.equals(spark.cast(local.schema)), part
+    assert load_build(tmp_path / "local").overlay == load_build(tmp_path / "spark").overlay
+    ours, theirs = summaries["local"], summaries["spark"]
+    for key in set(ours) - {"engine", "phases", "seconds"}:
+        assert ours[key] == theirs[key], key
+    assert set(theirs) - set(ours) == {"request"}
+    assert (ours["engine"], theirs["engine"]) == ("local", "spark")
+    assert theirs["seconds"].keys() == ours["seconds"].keys()
+    assert {"ingest", "split", "conquer", "combine-1", "write", "verify"} <= theirs["phases"].keys()
+
+
+def test_roles_rates_and_refused_rows_come_through(cli, tmp_path):
+    table = tmp_path / "table.csv"
+    table.write_text("node,topic,role,rate\na,x,pub,2\nb,x,,\nb,y,both,1\nc,y,sub,3\n,z,,\na,x,sub,5\n")
+    for name in ("local", "spark"):
+        code, _, said = cli("build", table, *DCBR, "--engine", name, "--out", tmp_path / name)
+        assert code == 0 and "1 row was refused" in said
+    for part in ("interest", "rejects"):
+        local, spark = (pq.read_table(tmp_path / name / f"{part}.parquet") for name in ("local", "spark"))
+        assert local.to_pylist() == spark.to_pylist(), part
+
+
+def test_auto_picks_by_size_and_says_so(cli, table, tmp_path, monkeypatch):
+    code, stdout, said = cli("build", table, *DCBR, "--out", tmp_path / "a", "--json")
+    assert code == 0 and json.loads(stdout)["engine"] == "local"
+    assert "engine local: " in said and "up to 10,000,000 are built in this process" in said
+    monkeypatch.setattr(engine, "LOCAL_SUBSCRIPTIONS", 100)
+    monkeypatch.setattr("topicloom.jobs.build.LOCAL_SUBSCRIPTIONS", 100)
+    code, stdout, said = cli("build", table, *DCBR, "--out", tmp_path / "b", "--json")
+    summary = json.loads(stdout)
+    assert code == 0 and summary["engine"] == "spark"
+    assert "engine spark: " in said and "more than the 100" in summary["engine_choice"]
+    assert load_build(tmp_path / "a").overlay == load_build(tmp_path / "b").overlay
+    # Without a name the default is what the time model says; balanced runs in this process only.
+    code, stdout, _ = cli("build", table, "--out", tmp_path / "c", "--json")
+    assert (json.loads(stdout)["algorithm"], json.loads(stdout)["engine"]) == ("balanced", "local")
+    code, stdout, said = cli("build", table, *DCBR, "--out", tmp_path / "d", "--json", "--certify")
+    assert json.loads(stdout)["engine"] == "local" and "--certify needs the interest in memory" in said
+
+
+def test_an_unfinished_run_is_taken_up_only_when_asked_and_only_by_the_same_request(
+    cli, table, tmp_path, monkeypatch
+):
+    out = tmp_path / "out"
+    said = interrupt(monkeypatch, table, out, cli)
+    assert f"finished phases are kept in {out}: --resume goes on with them" in said
+    for options in (["--engine", "spark"], ["--engine", "auto"], ["--engine", "local"]):
+        code, _, said = cli("build", table, *DCBR, *options, "--out", out)
+        assert code == 2 and "holds an unfinished run: add --resume" in said
+    assert cli("build", table, "--algorithm", "gm", "--out", out)[0] == 2
+    code, _, said = cli("build", table, *DCBR, "--seed", "9", "--engine", "spark", "--out", out, "--resume")
+    assert code == 2 and "begun with another seed (0, now 9)" in said
+    code, _, said = cli(
+        "build", table, "--algorithm", "dcbr-m", "--engine", "spark", "--out", out, "--resume"
+    )
+    assert code == 2 and "another parameters" in said
+    with table.open("a") as more:
+        more.write("late,t0001\n")
+    code, _, said = cli("build", table, *DCBR, "--engine", "spark", "--out", out, "--resume")
+    assert code == 2 and "another interest files" in said
+
+
+def test_resume_goes_on_and_a_whole_build_has_nothing_left_to_do(cli, table, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    interrupt(monkeypatch, table, out, cli)
+    monkeypatch.setattr(
+        "topicloom.spark.divide.conquer_task", lambda phase: pytest.fail("conquer was done already")
+    )
+    code, _, said = cli("build", table, *DCBR, "--out", out, "--resume")
+    assert code == 0 and "going on after ingest, split, " in said
+    code, stdout, said = cli("build", table, *DCBR, "--engine", "spark", "--out", out, "--resume", "--json")
+    assert code == 0 and "is whole already" in said
+    assert json.loads(stdout) == json.loads((out / "summary.json").read_text())
+    code, _, said = cli("build", table, *DCBR, "--seed", "9", "--engine", "spark", "--out", out, "--resume")
+    assert code == 2 and "holds a finished build of another request" in said
+
+
+def test_an_earlier_build_stays_until_the_new_one_is_whole(cli, table, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    assert cli("build", table, "--algorithm", "gm", "--out", out)[0] == 0
+    interrupt(monkeypatch, table, out, cli)
+    assert load_build(out).algorithm == "gm"
+    assert cli("build", table, *DCBR, "--engine", "spark", "--out", out, "--resume")[0] == 0
+    assert load_build(out).algorithm == "dcbr-m"
+    assert not (out / ".phases").exists()
+
+
+def test_a_run_that_fails_at_once_leaves_nothing(cli, tmp_path):
+    table = tmp_path / "table.csv"
+    table.write_text("node,topic\n")
+    code, _, said = cli("build", table, *DCBR, "--engine", "spark", "--out", tmp_path / "out")
+    assert code == 2 and "holds no subscription" in said
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (
+            ["--algorithm", "gm", "--engine", "spark"],
+            "gm runs on local only; dcb-m, dcbr-m, ring-pt run on spark",
+        ),
+        (["--engine", "cloud"], "--engine cloud: it is one of auto, local, spark"),
+        (["--engine", "local", "--resume"], "--resume: only --engine spark"),
+        (
+            ["--engine", "spark", "--certify", "--algorithm", "dcbr-m"],
+            "--certify needs the interest in memory",
+        ),
+        (["--engine", "spark", "--set", "work=3"], "name it, for --set"),
+    ],
+)
+def test_what_an_engine_cannot_do_is_refused(cli, table, tmp_path, options, sentence):
+    code, _, said = cli("build", table, *options, "--out", tmp_path / "out")
+    assert code == 2 and sentence in said
+    assert not (tmp_path / "out").exists()
+
+
+def test_without_a_name_spark_runs_dcbr_m(cli, table, tmp_path):
+    code, stdout, said = cli("build", table, "--engine", "spark", "--out", tmp_path / "out", "--json")
+    assert code == 0 and json.loads(stdout)["algorithm"] == "dcbr-m"
+    assert "no algorithm was named" in said
+
+
+def test_two_runs_do_not_share_a_folder(cli, table, tmp_path):
+    out = tmp_path / "out"
+    with open_run(out, {}, resume=False, now=lambda: 0.0):
+        code, _, said = cli("build", table, *DCBR, "--engine", "spark", "--out", out)
+        assert code == 2 and "another run works in --out" in said
