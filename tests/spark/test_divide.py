@@ -30,14 +30,13 @@ WORKLOADS = {
     "even": {"nodes": 500, "topics": 300, "subscriptions": "6", "popularity": "uniform", "seed": 4},
 }
 CASES: list[tuple[str, str, dict[str, Any]]] = [
-    ("uneven", "dcbr-m", {}),  # one group, bulk nodes
+    *(("uneven", name, {}) for name in SPARK_BUILDERS),  # as they are by default
     ("uneven", "dcbr-m", {"kernel_nodes": 120}),  # several levels
     ("uneven", "dcbr-m", {"kernel_nodes": 60, "lambda_": 1, "eta": 4}),
     ("uneven", "dcbr-m", {"eta": 0, "kernel_nodes": 100}),  # bulk nodes only
     ("uneven", "dcbr-m", {"p": "paper"}),
     ("even", "dcbr-m", {"kernel_nodes": 40}),  # no level shrinks: one flat call
     ("uneven", "dcb-m", {"p": 5}),
-    ("uneven", "ring-pt", {"order": "id"}),
     ("uneven", "ring-pt", {"order": "random"}),
 ]
 

@@ -41,6 +41,7 @@ from topicloom.spark.failures import spark_errors
 from topicloom.spark.raw import write_rejects
 from topicloom.spark.result import write_result
 from topicloom.spark.source import TableSource, check_there, signature
+from topicloom.version import __version__
 
 INGEST, WRITE, VERIFY = "ingest", "write", "verify"
 JUDGED = ("topics", "topics_partitioned", "topic_components", "edges")
@@ -66,6 +67,7 @@ class SparkTask:
         session = self.spark.session(self.progress)
         source = {key: value for key, value in asdict(self.source).items() if key != "options"}
         return {
+            "version": __version__,
             "algorithm": self.request.algorithm,
             "parameters": self.request.parameters,
             "seed": self.request.seed,

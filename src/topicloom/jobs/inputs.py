@@ -18,6 +18,7 @@ from topicloom.spark.encode import EncodedInterest
 from topicloom.spark.ingest import read_interest, read_table
 from topicloom.spark.raw import RawTable, require_no_rejects, write_rejects
 from topicloom.spark.session import get_session
+from topicloom.spark.settings import is_local
 from topicloom.spark.source import TableSource, check_there
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class SparkChoice:
 
         On a cluster the workers must reach it, so it lies beside the result, which they must reach anyway.
         """
-        cluster = self.master is not None and not self.master.startswith("local")
+        cluster = not is_local(self.master or self.conf.get("spark.master", "local"))
         parent = beside.absolute().parent if beside is not None and cluster else None
         folder = Path(tempfile.mkdtemp(prefix=".topicloom-" if parent else "topicloom-", dir=parent))
         try:

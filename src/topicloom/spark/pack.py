@@ -27,11 +27,10 @@ from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
-import topicloom
 from topicloom.errors import InputError, UsageError
 from topicloom.files.atomic import replacing
 from topicloom.model.progress import SILENT, Progress, check_stop
-from topicloom.spark.packed import FORMAT, MANIFEST, SUFFIXES, python_name, source_digest
+from topicloom.spark.packed import FORMAT, MANIFEST, SUFFIXES, package_folder, python_name, source_digest
 from topicloom.version import __version__
 
 ROOTS = ("msgspec", "numba", "numpy", "pyarrow")
@@ -172,7 +171,7 @@ def _installed(name: str) -> bool:
 
 def _own_files() -> Iterator[tuple[Path, Path]]:
     """This package's files where they really are, also when it is installed as a link to its sources."""
-    root = Path(topicloom.__file__).resolve().parent
+    root = package_folder()
     for path in sorted(root.rglob("*")):
         # Machine code that is there already need not be compiled again.
         if path.is_file() and ("__pycache__" not in path.parts or path.suffix in _KERNEL_CACHE):

@@ -34,7 +34,7 @@ def python_name() -> str:
 
 def source_digest() -> str:
     """Tells one state of this package's code from another, wherever it is installed."""
-    root = _package()
+    root = package_folder()
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py"), key=lambda path: path.relative_to(root).as_posix()):
         content = path.read_bytes()
@@ -102,5 +102,6 @@ def _check_fits(shown: str, manifest: dict[str, Any]) -> None:
     raise UsageError(f"{shown} {reason}: make it anew with `topicloom pack {shown}`")
 
 
-def _package() -> Path:
+def package_folder() -> Path:
+    """Where this package's files really are, also when it is installed as a link to its sources."""
     return Path(__file__).resolve().parent.parent

@@ -24,7 +24,7 @@ _MASTER = re.compile(
 def checked_settings(master: str | None, conf: Mapping[str, str] | None) -> dict[str, str]:
     """What the caller asks for as Spark settings; raises UsageError for what Spark could never take."""
     asked = {str(key): str(value) for key, value in (conf or {}).items()}
-    wrong = next((key for key in asked if not re.fullmatch(r"spark\.[\w.\-]+", key)), None)
+    wrong = next((key for key in asked if not re.fullmatch(r"spark\.[^\s=]+", key)), None)
     if wrong is not None:
         raise UsageError(f"{wrong!r} is not a Spark setting: the keys of --spark-conf begin with 'spark.'")
     if master is not None:
