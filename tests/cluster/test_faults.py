@@ -22,7 +22,7 @@ from topicloom.workloads.generate import workload_from_options
 from topicloom.workloads.text import write_text
 
 # Half of the nodes are bulk, so that the combine phase has work enough to be killed in.
-BUILD = ["--algorithm", "dcbr-m", "--set", "kernel_nodes=2500", "--set", "eta=20", "--seed", "3"]
+BUILD = ["--algorithm", "dcbr-m", "--set", "kernel_nodes=1500", "--set", "eta=20", "--seed", "3"]
 PHASES = ("conquer", "combine 1")
 
 
@@ -30,7 +30,7 @@ PHASES = ("conquer", "combine 1")
 def table(tmp_path: Path) -> Path:
     path = tmp_path / "table.csv"
     write_text(
-        workload_from_options(16_000, topics=1_000, subscriptions="10:30", popularity="zipf:0.5", seed=1),
+        workload_from_options(20_000, topics=300, subscriptions="10:30", popularity="zipf:0.5", seed=1),
         path,
     )
     return path

@@ -73,7 +73,9 @@ def test_both_engines_write_the_same_folder(cli, table, tmp_path):
 
 def test_roles_rates_and_refused_rows_come_through(cli, tmp_path):
     table = tmp_path / "table.csv"
-    table.write_text("node,topic,role,rate\na,x,pub,2\nb,x,sub,4\nb,y,both,1\nc,y,sub,3\n,z,sub,1\na,x,sub,5\n")
+    table.write_text(
+        "node,topic,role,rate\na,x,pub,2\nb,x,sub,4\nb,y,both,1\nc,y,sub,3\n,z,sub,1\na,x,sub,5\n"
+    )
     for name in ("local", "spark"):
         code, _, said = cli("build", table, *DCBR, "--engine", name, "--out", tmp_path / name)
         assert code == 0 and "1 row was refused" in said

@@ -106,8 +106,8 @@ def naive_divide(
         count = -(-len(light) // kernel_nodes)
         while coverage is not None and count > 1:
             groups = naive_groups(interest, light, count, seed)
-            left = len(bulk) + sum(map(len, represented(groups, everyone)))
-            if left <= kernel_nodes or 2 * left <= len(everyone):
+            chosen = sum(map(len, represented(groups, everyone)))
+            if len(bulk) + chosen <= kernel_nodes or 2 * chosen <= len(light):
                 break
             count = (count + 1) // 2
         p = count
@@ -121,14 +121,14 @@ def naive_divide(
         count = naive_count(clumps, singles, kernel_nodes)
         while count > 1:
             groups = naive_level(interest, clumps, singles, count, seed)
-            chosen = represented(groups, members)
-            if 2 * sum(map(len, chosen)) <= len(members):
+            reps = represented(groups, members)
+            if 2 * sum(map(len, reps)) <= len(members):
                 break
             count = (count + 1) // 2
         if count == 1:
             break
         edges |= joined_edges(interest, groups, clumps, edges)
-        clumps, singles = chosen, []
+        clumps, singles = reps, []
     rest = [*(v for clump in clumps for v in clump), *singles]
     return edges | joined_edges(interest, [rest], clumps, edges)
 

@@ -128,20 +128,23 @@ def _first_level(ground: Ground, settings: Settings) -> int:
     """How many groups the light nodes are dealt out to; never more than there are light nodes.
 
     A number that was asked for stands. `auto` takes the largest groups that the limit allows; larger ones
-    still where what is left does not fit one call and is more than half of all.
+    still where what is left does not fit one call and over half of the light nodes are representatives.
     """
-    n_light, n_all = ground.n_light, ground.n_light + ground.n_bulk
+    n_light = ground.n_light
     if not isinstance(settings.p, str):
         return min(int(settings.p), n_light)
     count = count_groups(n_light, settings.kernel_nodes)
     if settings.lambda_ is None or n_light == 0:
         return count
 
-    def n_left(count: int) -> int:
-        return ground.n_bulk + sum(ground.represent((count,)).representatives)
+    def representatives(count: int) -> int:
+        return sum(ground.represent((count,)).representatives)
 
     if settings.p == "paper":
-        return cheapest_group_count(n_light, count, n_left)
-    while count > 1 and (left := n_left(count)) > settings.kernel_nodes and 2 * left > n_all:
+        return cheapest_group_count(n_light, count, lambda count: ground.n_bulk + representatives(count))
+    while count > 1:
+        chosen = representatives(count)
+        if ground.n_bulk + chosen <= settings.kernel_nodes or 2 * chosen <= n_light:
+            break
         count = -(-count // 2)
     return count
