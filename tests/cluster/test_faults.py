@@ -54,14 +54,18 @@ def active_stages(port: int) -> list[dict[str, Any]]:
 
 
 def kill_in(phase: str, cluster: Cluster, process: subprocess.Popen[str], port: int) -> None:
-    """SIGKILL to an executor while groups of `phase` are being built, some done and some not."""
+    """SIGKILL to an executor while groups of `phase` are being built, with more of them to come.
+
+    All executors (one core each) must be at work, so that the one that dies takes a task with it. After an
+    earlier kill the second one may not be back yet.
+    """
     while True:
         assert process.poll() is None, f"the build ended before {phase}: {process.communicate()}"
         for stage in active_stages(port):
-            of_groups = stage.get("description") == phase and stage["numTasks"] > 2
-            running = stage["numActiveTasks"] == 2 and stage["numTasks"] > stage["numCompleteTasks"] + 2
             executors = cluster.executors()
-            if of_groups and running and len(executors) == 2:
+            at_work = 1 <= stage["numActiveTasks"] == len(executors)
+            more = stage["numTasks"] > stage["numCompleteTasks"] + stage["numActiveTasks"]
+            if stage.get("description") == phase and stage["numTasks"] > 2 and at_work and more:
                 os.kill(executors[0], signal.SIGKILL)
                 return
         time.sleep(0.05)

@@ -98,6 +98,10 @@ def test_auto_picks_by_size_and_says_so(cli, table, tmp_path, monkeypatch):
     # Without a name the default is what the time model says; balanced runs in this process only.
     code, stdout, _ = cli("build", table, "--out", tmp_path / "c", "--json")
     assert (json.loads(stdout)["algorithm"], json.loads(stdout)["engine"]) == ("balanced", "local")
+    monkeypatch.setattr("topicloom.builders.default.MOST_SECONDS", -1.0)
+    code, stdout, said = cli("build", table, "--out", tmp_path / "e", "--json")
+    assert (json.loads(stdout)["algorithm"], json.loads(stdout)["engine"]) == ("dcbr-m", "spark")
+    assert "dcbr-m: no algorithm was named" in said and "engine spark: " in said
     code, stdout, said = cli("build", table, *DCBR, "--out", tmp_path / "d", "--json", "--certify")
     assert json.loads(stdout)["engine"] == "local" and "--certify needs the interest in memory" in said
 

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 
 from topicloom.model.interest import Interest
-from topicloom.model.seeds import generator
 
 Pair = tuple[int, int]
 Step = tuple[int, int, int]
@@ -98,19 +97,25 @@ def naive_gm_m(interest: Interest) -> list[Step]:
 def naive_ring_pt(interest: Interest, order: str = "id", seed: int = 0) -> set[Pair]:
     """Ring-Per-Topic (002 section 8): a ring through the subscribers of each topic; edges are a set.
 
-    `order="id"` goes by ascending node number. `order="random"` shuffles each topic by itself: one stream
-    `("ring-pt", "order")` of the seed permutes the topics' subscriber lists one after another.
+    `order="id"` goes by ascending node number, `order="random"` by a hash of seed, topic and node.
     """
-    stream = generator(seed, "ring-pt", "order")
     edges: set[Pair] = set()
     for topic in range(interest.n_topics):
         ring = interest.nodes_of(topic).tolist()
         if order == "random":
-            ring = [ring[place] for place in stream.permutation(len(ring))]
+            ring.sort(key=lambda node: split_mix(split_mix(topic << 32 | node) ^ split_mix(seed)))
         for here, there in zip(ring, ring[1:] + ring[:1], strict=True):
             if here != there:
                 edges.add((min(here, there), max(here, there)))
     return edges
+
+
+def split_mix(number: int) -> int:
+    """The finaliser of SplitMix64 (Steele, Lea, Flood 2014) in whole numbers."""
+    number = (number + 0x9E3779B97F4A7C15) % 2**64
+    number = (number ^ number >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    number = (number ^ number >> 27) * 0x94D049BB133111EB % 2**64
+    return number ^ number >> 31
 
 
 def replay(

@@ -23,10 +23,10 @@ from topicloom.cli.options import (
 )
 from topicloom.cli.tables import builder_list
 from topicloom.errors import UsageError
-from topicloom.jobs.build import BuildTask, build_to_folder
-from topicloom.jobs.build_spark import SparkTask
+from topicloom.jobs.build import build_to_folder
 from topicloom.jobs.certify import certificate_told
 from topicloom.jobs.request import BuildRequest
+from topicloom.jobs.task import BuildTask
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -100,11 +100,13 @@ def build(
         raise UsageError("--out is missing; name the folder for the result")
     request = BuildRequest.of(algorithm, settings or [], seed=seed, threads=threads, certify=bounds)
     with screen.working() as progress:
-        task = SparkTask(
+        task = BuildTask(
             source,
             out,
             request,
             spark.choice(),
+            engine=engine,
+            limits=limits.files(),
             subscribers_only=table.subscribers_only,
             strict=table.strict,
             resume=resume,
@@ -112,7 +114,7 @@ def build(
             remark=screen.say,
             progress=progress,
         )
-        summary = build_to_folder(BuildTask(task, engine, limits.files()))
+        summary = build_to_folder(task)
     if summary["rejected"]:
         notices(screen)(f"{out / 'rejects.parquet'} lists every refused row with its reason")
     screen.show(*_told(summary, out))

@@ -9,7 +9,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,53 +30,24 @@ from topicloom.files.build_folder import (
     write_json,
 )
 from topicloom.files.run_folder import RunFolder, open_run, whole_phases
-from topicloom.jobs.inputs import EncodedInput, Notice, SparkChoice, encode_input, no_notice
-from topicloom.jobs.request import BuildRequest, Facts, summarise
+from topicloom.jobs.inputs import EncodedInput, encode_input
+from topicloom.jobs.request import Facts, summarise
+from topicloom.jobs.task import BuildTask
 from topicloom.jobs.verify import judge
-from topicloom.model.progress import SILENT, Progress
 from topicloom.model.verdict import Verdict
 from topicloom.spark.encode import EncodedInterest
 from topicloom.spark.engine import SPARK_BUILDERS, SparkBuild
 from topicloom.spark.failures import spark_errors
 from topicloom.spark.raw import write_rejects
 from topicloom.spark.result import write_result
-from topicloom.spark.source import TableSource, check_there, signature
+from topicloom.spark.source import check_there, signature
 from topicloom.version import __version__
 
 INGEST, WRITE, VERIFY = "ingest", "write", "verify"
 JUDGED = ("topics", "topics_partitioned", "topic_components", "edges")
 
 
-@dataclass(frozen=True, slots=True)
-class SparkTask:
-    """A build on Spark as it was asked for."""
-
-    source: TableSource
-    out: Path
-    request: BuildRequest
-    spark: SparkChoice
-    subscribers_only: bool = False
-    strict: bool = False
-    resume: bool = False
-    notice: Notice = no_notice
-    remark: Notice = no_notice
-    progress: Progress = SILENT
-
-    def fingerprint(self) -> dict[str, Any]:
-        """What must be the same for a run to be taken up again."""
-        session = self.spark.session(self.progress)
-        source = {key: value for key, value in asdict(self.source).items() if key != "options"}
-        return {
-            "version": __version__,
-            "algorithm": self.request.algorithm,
-            "parameters": self.request.parameters,
-            "seed": self.request.seed,
-            "interest": {**source, "subscribers_only": self.subscribers_only},
-            "interest files": signature(session, self.source),
-        }
-
-
-def build_on_spark(task: SparkTask, given: EncodedInput | None = None) -> dict[str, Any]:
+def build_on_spark(task: BuildTask, given: EncodedInput | None = None) -> dict[str, Any]:
     """The whole task; the summary that was written. `given` is the interest if it was read already."""
     request = task.request
     if not request.named:
@@ -91,7 +62,7 @@ def build_on_spark(task: SparkTask, given: EncodedInput | None = None) -> dict[s
         task.remark(reason)
     check_there(task.source)
     start = task.progress.now()
-    fingerprint = task.fingerprint()
+    fingerprint = _fingerprint(task)
     if task.resume and (done := _finished(task.out, fingerprint)) is not None:
         task.remark(f"{task.out} is whole already: nothing was left to do")
         return done
@@ -108,7 +79,7 @@ def build_on_spark(task: SparkTask, given: EncodedInput | None = None) -> dict[s
 
 
 def _run(
-    task: SparkTask, run: RunFolder, given: EncodedInput | None, start: float, fingerprint: Mapping[str, Any]
+    task: BuildTask, run: RunFolder, given: EncodedInput | None, start: float, fingerprint: Mapping[str, Any]
 ) -> dict[str, Any]:
     """All phases; `start` is when the first run would have begun if the later ones had followed at once."""
     progress, request = task.progress, task.request
@@ -137,10 +108,24 @@ def _run(
     return summary
 
 
+def _fingerprint(task: BuildTask) -> dict[str, Any]:
+    """What must be the same for a run to be taken up again."""
+    session = task.spark.session(task.progress)
+    source = {key: value for key, value in asdict(task.source).items() if key != "options"}
+    return {
+        "version": __version__,
+        "algorithm": task.request.algorithm,
+        "parameters": task.request.parameters,
+        "seed": task.request.seed,
+        "interest": {**source, "subscribers_only": task.subscribers_only},
+        "interest files": signature(session, task.source),
+    }
+
+
 # --- the phases ----------------------------------------------------------------------------------------
 
 
-def _ingest(task: SparkTask, folder: Path, given: EncodedInput | None) -> dict[str, Any]:
+def _ingest(task: BuildTask, folder: Path, given: EncodedInput | None) -> dict[str, Any]:
     notices: list[str] = []
 
     def tell(text: str) -> None:
@@ -171,13 +156,13 @@ def _encoded(run: RunFolder, record: Mapping[str, Any]) -> EncodedInterest:
     return EncodedInterest(**{**fields, **places})
 
 
-def _write(task: SparkTask, encoded: EncodedInterest, build: SparkBuild, folder: Path) -> dict[str, Any]:
+def _write(task: BuildTask, encoded: EncodedInterest, build: SparkBuild, folder: Path) -> dict[str, Any]:
     session = task.spark.session(task.progress)
     write_result(session, encoded, build.edges, folder, progress=task.progress)
     return {}
 
 
-def _verify(task: SparkTask, run: RunFolder) -> dict[str, Any]:
+def _verify(task: BuildTask, run: RunFolder) -> dict[str, Any]:
     """The judge reads what was written; the interest stays a table for it too."""
     verdict = judge(
         run.path(WRITE, INTEREST),
@@ -195,7 +180,7 @@ def _verdict(record: Mapping[str, Any]) -> Verdict:
 
 
 def _summarise(
-    task: SparkTask,
+    task: BuildTask,
     run: RunFolder,
     encoded: EncodedInterest,
     build: SparkBuild,

@@ -1,0 +1,53 @@
+"""A whole build as the user asks for it, and what is refused before any work begins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from topicloom.builders.registry import check_honours
+from topicloom.files.build_folder import check_replaceable
+from topicloom.jobs.constraints import ConstraintFiles
+from topicloom.jobs.engine import check_engine
+from topicloom.jobs.inputs import Notice, SparkChoice, no_notice
+from topicloom.jobs.request import BuildRequest
+from topicloom.model.progress import SILENT, Progress
+from topicloom.spark.source import TableSource
+
+NO_LIMITS = ConstraintFiles()
+
+
+@dataclass(frozen=True, slots=True)
+class BuildTask:
+    """From which table to which folder, and how.
+
+    `remark` hears what was chosen and why, `notice` what the user must not miss.
+    """
+
+    source: TableSource
+    out: Path
+    request: BuildRequest
+    spark: SparkChoice
+    engine: str = "auto"
+    limits: ConstraintFiles = NO_LIMITS
+    subscribers_only: bool = False
+    strict: bool = False
+    resume: bool = False
+    notice: Notice = no_notice
+    remark: Notice = no_notice
+    progress: Progress = SILENT
+
+    @property
+    def in_memory(self) -> str | None:
+        """An option that needs the interest in memory, if one was given."""
+        if self.request.certify:
+            return "--certify"
+        return next((f"--{kind}" for kind in self.limits.kinds()), None)
+
+    def check(self) -> None:
+        """Refuse what cannot be done."""
+        check_replaceable(self.out)
+        check_honours(self.request.algorithm, self.limits.kinds())
+        named = self.request.algorithm if self.request.named else None
+        check_engine(self.engine, named, in_memory=self.in_memory, resume=self.resume)
+        self.limits.check_there()
