@@ -47,7 +47,7 @@ def check_replaceable(out: Path) -> None:
 
 def _is_ours(folder: Path) -> bool:
     """Was everything in this folder written by an earlier run? A build, or a comparison of builds."""
-    if {path.name for path in folder.iterdir()} == {PHASES}:
+    if folder.is_dir() and {path.name for path in folder.iterdir()} == {PHASES}:
         return True
     try:
         summary = msgspec.json.decode((folder / SUMMARY).read_bytes(), type=dict[str, Any])
