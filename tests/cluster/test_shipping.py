@@ -58,7 +58,19 @@ def ran(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Ran:
     rows = "".join(f"{node},{topic}\n" for node, topic in PAIRS)
     (folder / "table.csv").write_text(f"node,topic\n{rows}")
     before = set(cluster.work_folders())
-    words = ["build", "table.csv", "--algorithm", "gm", "--out", "built", "--event-log", "events", "--quiet"]
+    words = [
+        "build",
+        "table.csv",
+        "--algorithm",
+        "dcbr-m",
+        "--engine",
+        "spark",
+        "--out",
+        "built",
+        "--event-log",
+        "events",
+        "--quiet",
+    ]
     answer = subprocess.run(
         [
             sys.executable,
@@ -94,7 +106,7 @@ def test_tasks_import_the_packed_package_and_not_the_checkout(ran: Ran) -> None:
 
 def test_a_build_on_the_cluster_gives_the_edges_of_a_build_here(ran: Ran) -> None:
     edges = pq.read_table(ran.folder / "built" / "edges.parquet").to_pylist()
-    here = topicloom.build(topicloom.Interest.from_pairs(PAIRS), algorithm="gm")
+    here = topicloom.build(topicloom.Interest.from_pairs(PAIRS), algorithm="dcbr-m")
     assert edges == here.overlay.to_pandas().to_dict("records")
     assert json.loads((ran.folder / "built" / "summary.json").read_text())["topic_connected"] is True
 

@@ -111,11 +111,17 @@ def test_an_unfinished_run_is_taken_up_only_when_asked_and_only_by_the_same_requ
 ):
     out = tmp_path / "out"
     said = interrupt(monkeypatch, table, out, cli)
-    assert f"finished phases are kept in {out}: --resume goes on with them" in said
+    assert f"finished phases are kept in {out}: the same command with --resume" in said
     for options in (["--engine", "spark"], ["--engine", "auto"], ["--engine", "local"]):
         code, _, said = cli("build", table, *DCBR, *options, "--out", out)
-        assert code == 2 and "holds an unfinished run: add --resume" in said
+        assert code == 2 and "holds an unfinished run: `topicloom build` with --resume goes on" in said
     assert cli("build", table, "--algorithm", "gm", "--out", out)[0] == 2
+    assert cli("compare", table, "--algorithms", "gm,star", "--out", out)[0] == 2
+    caps = tmp_path / "caps.csv"
+    caps.write_text("node,cap\n*,3\n")
+    for option in (["--caps", caps], ["--certify"]):
+        code, _, said = cli("build", table, "--out", out, "--resume", *option)
+        assert code == 2 and f"{option[0]} needs the interest in memory" in said
     code, _, said = cli("build", table, *DCBR, "--seed", "9", "--engine", "spark", "--out", out, "--resume")
     assert code == 2 and "begun with another seed (0, now 9)" in said
     code, _, said = cli(
@@ -141,6 +147,34 @@ def test_resume_goes_on_and_a_whole_build_has_nothing_left_to_do(cli, table, tmp
     assert json.loads(stdout) == json.loads((out / "summary.json").read_text())
     code, _, said = cli("build", table, *DCBR, "--seed", "9", "--engine", "spark", "--out", out, "--resume")
     assert code == 2 and "holds a finished build of another request" in said
+
+
+def test_strict_is_heard_when_a_run_goes_on(cli, table, tmp_path, monkeypatch):
+    with table.open("a") as more:
+        more.write("only-a-node\n")
+    interrupt(monkeypatch, table, tmp_path / "out", cli)
+    command = ["build", table, *DCBR, "--engine", "spark", "--out", tmp_path / "out", "--resume"]
+    code, _, said = cli(*command, "--strict")
+    assert code == 2 and "1 row was refused" in said and "--strict was given" in said
+    code, _, said = cli(*command)
+    assert code == 0 and "1 row was refused" in said
+
+
+def test_a_damaged_phase_is_not_resumed_for_ever(cli, table, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    interrupt(monkeypatch, table, out, cli)
+    for part in (out / ".phases" / "combine-1" / "edges").glob("part-*"):
+        part.write_bytes(part.read_bytes()[:-9])
+    code, _, said = cli("build", table, *DCBR, "--engine", "spark", "--out", out, "--resume")
+    assert code == 2 and f"remove {out / '.phases'} and begin anew" in said
+
+
+def test_an_earlier_comparison_can_be_replaced_too(cli, table, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    assert cli("compare", table, "--algorithms", "gm,star", "--out", out)[0] == 0
+    interrupt(monkeypatch, table, out, cli)
+    assert cli("build", table, *DCBR, "--engine", "spark", "--out", out, "--resume")[0] == 0
+    assert load_build(out).algorithm == "dcbr-m"
 
 
 def test_an_earlier_build_stays_until_the_new_one_is_whole(cli, table, tmp_path, monkeypatch):

@@ -161,7 +161,10 @@ def naive_count(clumps: list[list[int]], singles: list[int], kernel_nodes: int) 
     """The fewest groups that keep to the limit, looked for up to twice the least or one for each clump."""
     total = sum(map(len, clumps)) + len(singles)
     least = -(-total // kernel_nodes)
-    for count in range(least, max(len(clumps), 2 * least) + 1):
+    tries = list(range(least, max(len(clumps), 2 * least) + 1))
+    if (room := kernel_nodes - max(map(len, clumps), default=0)) > 0:
+        tries.append(max(tries[-1], -(-len(singles) // room)))
+    for count in tries:
         sizes = [0] * count
         for number, clump in enumerate(clumps):
             sizes[number * count // len(clumps)] += len(clump)

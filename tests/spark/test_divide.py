@@ -60,12 +60,13 @@ def built(
     out: Path,
     name: str,
     *,
-    resume: bool = False,
+    seed: int = 7,
     **options: Any,
 ) -> Iterator[SparkBuild]:
     defaults = {key: parameter.default for key, parameter in BUILDERS[name].parameters.items()}
-    with open_run(out, {}, resume=resume, now=lambda: 0.0) as run:
-        yield SPARK_BUILDERS[name](spark, encoded, run, **{**defaults, **options}, seed=7, progress=SILENT)
+    common = {"seed": seed, "notice": lambda text: None, "progress": SILENT}
+    with open_run(out, {}, resume=False, now=lambda: 0.0) as run:
+        yield SPARK_BUILDERS[name](spark, encoded, run, **{**defaults, **options}, **common)
 
 
 def edges_of(build: SparkBuild) -> list[tuple[int, int]]:
@@ -91,6 +92,35 @@ def test_edges_parameters_and_report_are_those_of_the_local_engine(
         assert found.degree_max == local.overlay.degrees().max()
         assert found.parameters == local.parameters
         assert found.report == local.report
+
+
+@pytest.mark.parametrize("seed", [-1, 2**63, 2**64 + 5])
+def test_any_whole_number_is_a_seed(spark, interests, tmp_path, seed):
+    interest, encoded = interests["uneven"]
+    local = BUILDERS["dcbr-m"].build(interest, seed=seed, p=3).overlay
+    with built(spark, encoded, tmp_path / "out", "dcbr-m", seed=seed, p=3) as found:
+        assert edges_of(found) == sorted(zip(local.u.tolist(), local.v.tolist(), strict=True))
+
+
+def test_the_edges_do_not_depend_on_how_large_tables_are_joined(spark, tmp_path, monkeypatch):
+    """Small tables are numbered on the driver and sent to every task; large ones are not."""
+    import topicloom.spark.divide as divide
+    import topicloom.spark.encode as encode
+    import topicloom.spark.result as result
+
+    for module in (divide, encode, result):
+        monkeypatch.setattr(module, "BROADCAST_IDS", 0)
+    monkeypatch.setattr(encode, "SMALL_ROWS", 0)
+    interest = generate_interest(workload_from_options(**WORKLOADS["uneven"]))
+    pq.write_table(interest.to_arrow(), tmp_path / "table.parquet")
+    source = interest_source(tmp_path / "table.parquet")
+    encoded = read_interest(spark, source, work_dir=tmp_path / "encoded").encoded
+    local = BUILDERS["dcbr-m"].build(interest, seed=7, kernel_nodes=120).overlay
+    with built(spark, encoded, tmp_path / "out", "dcbr-m", kernel_nodes=120) as found:
+        assert edges_of(found) == sorted(zip(local.u.tolist(), local.v.tolist(), strict=True))
+        result.write_result(spark, encoded, found.edges, tmp_path, progress=SILENT)
+    assert pq.read_table(tmp_path / "edges.parquet").to_pylist() == local.to_arrow().to_pylist()
+    assert pq.read_table(tmp_path / "interest.parquet").to_pylist() == interest.to_arrow().to_pylist()
 
 
 def test_several_levels_and_a_flat_call_were_among_the_cases(interests):

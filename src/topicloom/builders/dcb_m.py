@@ -6,13 +6,11 @@ Guarantee: maximum degree O(eta + optimum x log(nodes x topics)) (Lemma 12).
 from __future__ import annotations
 
 from topicloom.builders.divide.deal import KERNEL_NODES
-from topicloom.builders.divide.local import LocalGround
+from topicloom.builders.divide.local import divide_and_conquer
 from topicloom.builders.divide.plan import Settings
-from topicloom.builders.divide.run import run_phases
-from topicloom.builders.divide.split import split_bulk
 from topicloom.model.build import Build
 from topicloom.model.interest import Interest
-from topicloom.model.progress import SILENT, Progress, Stopwatch
+from topicloom.model.progress import SILENT, Progress
 
 
 def build_dcb_m(
@@ -34,16 +32,7 @@ def build_dcb_m(
     >>> build.overlay.n_edges, build.report["groups"]
     (5, 2)
     """
-    watch = Stopwatch(progress)
-    with watch.phase("split nodes"):
-        split = split_bulk(interest, eta)
-        ground = LocalGround(interest, split, lambda_=None, seed=seed, threads=threads, progress=progress)
-    report = run_phases(ground, Settings(p, None, kernel_nodes), watch)
-    return Build(
-        overlay=ground.overlay(),
-        algorithm="dcb-m",
-        parameters={"eta": eta, "p": p, "kernel_nodes": kernel_nodes},
-        seed=seed,
-        seconds=watch.seconds,
-        report={"eta": split.eta, **report},
+    settings = Settings(p, None, kernel_nodes)
+    return divide_and_conquer(
+        interest, "dcb-m", settings, eta=eta, seed=seed, threads=threads, progress=progress
     )

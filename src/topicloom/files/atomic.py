@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
+import glob
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,20 +35,50 @@ def replacing(target: Path) -> Iterator[Path]:
         raise InputError(f"cannot write {shown}: {error.strerror or error}") from error
 
 
+def remove_left_over(target: Path) -> None:
+    """Remove what runs that were killed left beside `target`; those that still run keep theirs."""
+    for path in target.absolute().parent.glob(f".*-{glob.escape(target.name)}"):
+        found = re.fullmatch(r"\.(?:tmp|old)-(\d+)-(.+)", path.name)
+        if found and found[2] == target.name and not _runs(int(found[1])):
+            _remove(path)
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
 def _swap(temporary: Path, target: Path) -> None:
-    if target.is_dir() and not target.is_symlink():
-        # A folder cannot be renamed onto a full one: the old one steps aside for a moment.
-        aside = target.with_name(f".old-{os.getpid()}-{target.name}")
-        _remove(aside)
-        target.rename(aside)
-        try:
-            temporary.rename(target)
-        except OSError:
-            aside.rename(target)
-            raise
-        _remove(aside)
-    else:
+    if not target.is_dir() or target.is_symlink():
         temporary.replace(target)
+        return
+    # A folder cannot be renamed onto a full one.
+    if _exchange(temporary, target):
+        return  # the old one has the temporary name now
+    aside = target.with_name(f".old-{os.getpid()}-{target.name}")
+    _remove(aside)
+    target.rename(aside)
+    try:
+        temporary.rename(target)
+    except OSError:
+        aside.rename(target)
+        raise
+    _remove(aside)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Let two names change places in one step, so that no moment is without either; False where it fails."""
+    try:
+        rename = ctypes.CDLL(None, use_errno=True).renameat2  # Linux, glibc 2.28
+    except (OSError, AttributeError, TypeError):
+        return False
+    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    return bool(rename(here, os.fsencode(one), here, os.fsencode(other), exchange) == 0)
 
 
 def _remove(path: Path) -> None:

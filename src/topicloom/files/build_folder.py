@@ -23,6 +23,8 @@ CHARTS = (".png", ".svg", ".html")
 EDGES, INTEREST, SUMMARY, REJECTS = "edges.parquet", "interest.parquet", "summary.json", "rejects.parquet"
 PHASES = ".phases"
 """Inside the folder of a result that is not whole yet: what its run has done so far (see run_folder.py)."""
+RECORD = "record.json"
+"""What makes the folder of a phase whole."""
 
 
 def is_build(path: Path) -> bool:
@@ -30,8 +32,22 @@ def is_build(path: Path) -> bool:
     return (path / SUMMARY).is_file() and (path / EDGES).exists()
 
 
-def check_replaceable(out: Path) -> None:
-    """Refuse to overwrite anything but an earlier result or an empty folder."""
+def whole_phases(root: Path) -> list[str]:
+    """The names of the whole phases of an unfinished run in `root`, in the order they were finished."""
+    found = [path for path in root.glob(f"*/{RECORD}") if not path.parent.name.startswith(".")]
+    return [path.parent.name for path in sorted(found, key=lambda path: path.stat().st_mtime_ns)]
+
+
+def check_replaceable(out: Path, *, resume: bool = False) -> None:
+    """Refuse to overwrite anything but an earlier result or an empty folder.
+
+    An unfinished run is refused too, for hours of work may lie there, unless it is to be resumed.
+    """
+    if not resume and whole_phases(out / PHASES):
+        raise InputError(
+            f"--out {out} holds an unfinished run: `topicloom build` with --resume goes on with it; remove "
+            f"{out / PHASES} to begin anew"
+        )
     try:
         if out.absolute() == Path.cwd():
             raise InputError(f"--out {out} is the current folder; name another one")
@@ -58,7 +74,7 @@ def _is_ours(folder: Path) -> bool:
     if summary.get("kind") == "build":
         return {path.name for path in folder.iterdir()} <= {EDGES, INTEREST, SUMMARY, REJECTS, PHASES}
     return summary.get("kind") == "comparison" and all(
-        path.name == SUMMARY or path.suffix in CHARTS or _is_ours(path) for path in folder.iterdir()
+        path.name in (SUMMARY, PHASES) or path.suffix in CHARTS or _is_ours(path) for path in folder.iterdir()
     )
 
 

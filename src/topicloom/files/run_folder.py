@@ -7,6 +7,7 @@ under a temporary name and renamed when its record is in it, so a half-written o
 from __future__ import annotations
 
 import fcntl
+import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -16,17 +17,21 @@ from typing import Any
 import msgspec
 
 from topicloom.errors import InputError
-from topicloom.files.build_folder import PHASES, write_json
+from topicloom.files.atomic import remove_left_over
+from topicloom.files.build_folder import PHASES, RECORD, check_replaceable, whole_phases, write_json
 
-REQUEST, RECORD, LOCK = "request.json", "record.json", "lock"
+REQUEST, LOCK = "request.json", "lock"
+
+Told = Callable[[str, float], None]
 
 
 class RunFolder:
     """The phases of one run; `keep` is how work is done once."""
 
-    def __init__(self, root: Path, now: Callable[[], float]) -> None:
+    def __init__(self, root: Path, now: Callable[[], float], told: Told) -> None:
         self.root = root
         self._now = now
+        self._told = told
 
     def record(self, name: str) -> dict[str, Any] | None:
         """What a whole phase left behind; None if it is not whole."""
@@ -45,13 +50,29 @@ class RunFolder:
         if known is not None:
             return known
         temporary = self.root / f".tmp-{name}"
-        shutil.rmtree(temporary, ignore_errors=True)
-        temporary.mkdir()
         start = self._now()
-        record = {**work(temporary), "seconds": 0.0}
-        record["seconds"] = self._now() - start
-        write_json(record, temporary / RECORD)
-        temporary.rename(self.root / name)
+        out = self.root.parent
+        with _write_errors(out):
+            shutil.rmtree(temporary, ignore_errors=True)
+            temporary.mkdir()
+        try:
+            record = dict(work(temporary))
+            record["seconds"] = self._now() - start
+            with _write_errors(out):
+                write_json(record, temporary / RECORD)
+                _flush(temporary)
+                temporary.rename(self.root / name)
+        except BaseException:
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise
+        self._told(name, record["seconds"])
+        return record
+
+    def require(self, name: str) -> dict[str, Any]:
+        """The record of a phase that must be whole by now."""
+        record = self.record(name)
+        if record is None:
+            raise InputError(f"phase {name} is gone from {self.root}: remove the folder and begin anew")
         return record
 
     def path(self, name: str, table: str) -> Path:
@@ -60,7 +81,7 @@ class RunFolder:
 
     def seconds(self) -> dict[str, float]:
         """How long each whole phase took, in whichever run that was."""
-        return {name: float((self.record(name) or {})["seconds"]) for name in self.whole()}
+        return {name: float(self.require(name)["seconds"]) for name in self.whole()}
 
     def whole(self) -> list[str]:
         """The phases that are whole."""
@@ -73,26 +94,26 @@ class RunFolder:
             self.root.parent.rmdir()
 
 
-def whole_phases(root: Path) -> list[str]:
-    """The names of the whole phases below `root`, in the order they were finished."""
-    found = [path for path in root.glob(f"*/{RECORD}") if not path.parent.name.startswith(".")]
-    return [path.parent.name for path in sorted(found, key=lambda path: path.stat().st_mtime_ns)]
-
-
 @contextmanager
 def open_run(
-    out: Path, request: Mapping[str, Any], *, resume: bool, now: Callable[[], float]
+    out: Path,
+    request: Mapping[str, Any],
+    *,
+    resume: bool,
+    now: Callable[[], float],
+    told: Told = lambda name, seconds: None,
 ) -> Iterator[RunFolder]:
     """The run of `request` in `out`, begun now or, with `resume`, by a run that did not come to its end.
 
     An unfinished run is never thrown away unasked, and never taken up by another request. A run that leaves
-    without a whole phase leaves no trace.
+    without a whole phase leaves no trace. `told` hears of each phase that becomes whole.
     """
     root = out.absolute() / PHASES
     with _write_errors(out):
         root.mkdir(parents=True, exist_ok=True)
     with _locked(root / LOCK, out):
-        run = RunFolder(root, now)
+        remove_left_over(out)
+        run = RunFolder(root, now, told)
         with _write_errors(out):
             _begin(run, out, request, resume)
         try:
@@ -102,18 +123,8 @@ def open_run(
                 run.discard()
 
 
-def refuse_unfinished(out: Path) -> None:
-    """Refuse a folder with an unfinished run: hours of work may lie there."""
-    if whole_phases(out / PHASES):
-        raise InputError(
-            f"--out {out} holds an unfinished run: add --resume to go on with it, or remove {out / PHASES} "
-            "to begin anew"
-        )
-
-
 def _begin(run: RunFolder, out: Path, request: Mapping[str, Any], resume: bool) -> None:
-    if not resume:
-        refuse_unfinished(out)
+    check_replaceable(out, resume=resume)
     if run.whole():
         _check_same(out, run.root, request)
         return
@@ -131,15 +142,39 @@ def _check_same(out: Path, root: Path, request: Mapping[str, Any]) -> None:
     now = msgspec.json.decode(msgspec.json.encode(request), type=dict[str, Any])
     for key in sorted({*begun, *now}):
         if begun.get(key) != now.get(key):
+            before, after = _difference(begun.get(key), now.get(key))
             raise InputError(
-                f"--resume: the run in {out} was begun with another {key} ({_short(begun.get(key))}, now "
-                f"{_short(now.get(key))}); give the same, or remove {out / PHASES} to begin anew"
+                f"--resume: the run in {out} was begun with another {key} ({before}, now {after}); give the "
+                f"same, or remove {out / PHASES} to begin anew"
             )
 
 
-def _short(value: Any) -> str:
-    text = msgspec.json.encode(value).decode()
-    return text if len(text) <= 200 else f"{text[:200]}..."
+def _difference(before: Any, after: Any) -> tuple[str, str]:
+    """Two values that differ, as text; of long lists and tables the first parts that do."""
+    if isinstance(before, list) and isinstance(after, list):
+        for pair in zip(before, after, strict=False):
+            if pair[0] != pair[1]:
+                return _difference(*pair) if isinstance(pair[0], dict) else (_text(pair[0]), _text(pair[1]))
+        return f"{len(before)} of them", f"{len(after)}"
+    if isinstance(before, dict) and isinstance(after, dict):
+        key = next(key for key in sorted({*before, *after}) if before.get(key) != after.get(key))
+        return f"{key} {_text(before.get(key))}", _text(after.get(key))
+    return _text(before), _text(after)
+
+
+def _text(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def _flush(folder: Path) -> None:
+    """To the disk itself: after a power cut a phase that is there must be whole too."""
+    for path in folder.rglob("*"):
+        if path.is_file():
+            descriptor = os.open(path, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
 
 
 @contextmanager

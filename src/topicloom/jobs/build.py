@@ -10,13 +10,11 @@ from topicloom.files.atomic import replacing
 from topicloom.files.build_folder import (
     EDGES,
     INTEREST,
-    PHASES,
     REJECTS,
     SUMMARY,
     write_json,
     write_table,
 )
-from topicloom.files.run_folder import refuse_unfinished, whole_phases
 from topicloom.jobs.build_spark import build_on_spark
 from topicloom.jobs.certify import certify
 from topicloom.jobs.constraints import load_constraints
@@ -31,10 +29,8 @@ from topicloom.model.progress import SILENT, Progress
 def build_to_folder(task: BuildTask) -> dict[str, Any]:
     """The whole task; the summary that was written."""
     task.check()
-    unfinished = bool(whole_phases(task.out / PHASES))
-    if task.engine == "spark" or (unfinished and task.resume):
+    if task.engine == "spark" or task.goes_on:
         return build_on_spark(task)
-    refuse_unfinished(task.out)
     start = task.progress.now()
     with task.spark.workspace(beside=task.out) as work:
         given = encode_input(

@@ -17,7 +17,7 @@ import msgspec
 
 from topicloom.builders.default import FALLBACK
 from topicloom.builders.registry import parse_parameters
-from topicloom.errors import InputError, TopicloomError, UsageError
+from topicloom.errors import InputError, UsageError
 from topicloom.files.atomic import replacing
 from topicloom.files.build_folder import (
     EDGES,
@@ -27,9 +27,10 @@ from topicloom.files.build_folder import (
     SUMMARY,
     is_build,
     read_summary,
+    whole_phases,
     write_json,
 )
-from topicloom.files.run_folder import RunFolder, open_run, whole_phases
+from topicloom.files.run_folder import RunFolder, open_run
 from topicloom.jobs.inputs import EncodedInput, encode_input
 from topicloom.jobs.request import Facts, summarise
 from topicloom.jobs.task import BuildTask
@@ -38,9 +39,10 @@ from topicloom.model.verdict import Verdict
 from topicloom.spark.encode import EncodedInterest
 from topicloom.spark.engine import SPARK_BUILDERS, SparkBuild
 from topicloom.spark.failures import spark_errors
-from topicloom.spark.raw import write_rejects
+from topicloom.spark.raw import REJECT_COLUMNS, rows_were
 from topicloom.spark.result import write_result
 from topicloom.spark.source import check_there, signature
+from topicloom.spark.tables import Tables
 from topicloom.version import __version__
 
 INGEST, WRITE, VERIFY = "ingest", "write", "verify"
@@ -62,20 +64,32 @@ def build_on_spark(task: BuildTask, given: EncodedInput | None = None) -> dict[s
         task.remark(reason)
     check_there(task.source)
     start = task.progress.now()
-    fingerprint = _fingerprint(task)
+    fingerprint = _fingerprint(task, given)
     if task.resume and (done := _finished(task.out, fingerprint)) is not None:
         task.remark(f"{task.out} is whole already: nothing was left to do")
         return done
-    with open_run(task.out, fingerprint, resume=task.resume, now=task.progress.now) as run:
+
+    def told(phase: str, seconds: float) -> None:
+        task.remark(f"{phase}: {seconds:.1f} s")
+
+    now = task.progress.now
+    with open_run(task.out, fingerprint, resume=task.resume, now=now, told=told) as run:
         before = run.seconds()
         if before:
             task.remark(f"going on after {', '.join(before)}")
         try:
             return _run(task, run, given, start - sum(before.values()), fingerprint)
-        except (TopicloomError, KeyboardInterrupt):
+        except BaseException as error:
             if run.whole():
-                task.notice(f"finished phases are kept in {task.out}: --resume goes on with them")
+                task.notice(_advice(task.out, error))
             raise
+
+
+def _advice(out: Path, error: BaseException) -> str:
+    """What to do with the phases that are whole."""
+    if PHASES in str(error):
+        return f"what an earlier run left is damaged: remove {out / PHASES} and begin anew"
+    return f"finished phases are kept in {out}: the same command with --resume goes on with them"
 
 
 def _run(
@@ -88,12 +102,20 @@ def _run(
     encoded = _encoded(run, record)
     for text in record["notices"] if given is None else ():
         task.notice(text)
-    with spark_errors(task.source.path):
-        build = SPARK_BUILDERS[request.algorithm](
-            session, encoded, run, seed=request.seed, progress=progress, **request.parameters
+    if task.strict and encoded.rejected:
+        raise InputError(
+            f"{rows_were(encoded.rejected)} refused in {task.source.path}, and --strict was given"
         )
-        if "remark" in build.report:
-            task.notice(build.report["remark"])
+    with spark_errors(str(task.out)):
+        build = SPARK_BUILDERS[request.algorithm](
+            session,
+            encoded,
+            run,
+            seed=request.seed,
+            notice=task.notice,
+            progress=progress,
+            **request.parameters,
+        )
         run.keep(WRITE, lambda folder: _write(task, encoded, build, folder))
     verdict = _verdict(run.keep(VERIFY, lambda folder: _verify(task, run)))
     summary = _summarise(task, run, encoded, build, verdict, start)
@@ -108,9 +130,10 @@ def _run(
     return summary
 
 
-def _fingerprint(task: BuildTask) -> dict[str, Any]:
+def _fingerprint(task: BuildTask, given: EncodedInput | None) -> dict[str, Any]:
     """What must be the same for a run to be taken up again."""
     session = task.spark.session(task.progress)
+    files = signature(session, task.source) if given is None else given.files
     source = {key: value for key, value in asdict(task.source).items() if key != "options"}
     return {
         "version": __version__,
@@ -118,7 +141,7 @@ def _fingerprint(task: BuildTask) -> dict[str, Any]:
         "parameters": task.request.parameters,
         "seed": task.request.seed,
         "interest": {**source, "subscribers_only": task.subscribers_only},
-        "interest files": signature(session, task.source),
+        "interest files": files,
     }
 
 
@@ -145,7 +168,8 @@ def _ingest(task: BuildTask, folder: Path, given: EncodedInput | None) -> dict[s
         for name in ("nodes", "topics", "pairs"):
             shutil.move(getattr(given.encoded, name), folder / name)
     if given.encoded.rejected:
-        write_rejects(given.raw, folder / REJECTS, progress=task.progress)
+        rejects = given.raw.rejects.orderBy(*REJECT_COLUMNS).select(*REJECT_COLUMNS)
+        Tables(rejects.sparkSession, str(folder), task.progress).write("write rejects", rejects, REJECTS)
         given.raw.release()
     return {**asdict(given.encoded), "notices": notices}
 

@@ -40,7 +40,9 @@ def check_engine(engine: str, algorithm: str | None, *, in_memory: str | None, r
         able = [name for name, builder in BUILDERS.items() if "spark" in builder.engines]
         raise UsageError(f"--engine spark: {algorithm} runs on local only; {', '.join(able)} run on spark")
     if engine == "spark" and in_memory is not None:
-        raise UsageError(f"--engine spark: {in_memory} needs the interest in memory; leave one of them out")
+        raise UsageError(
+            f"{in_memory} needs the interest in memory, and this build runs on Spark: leave it out"
+        )
     if engine == "local" and resume:
         raise UsageError(
             "--resume: only --engine spark keeps what a run has done so far; leave one of them out"

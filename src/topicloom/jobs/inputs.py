@@ -19,7 +19,7 @@ from topicloom.spark.ingest import read_interest, read_table
 from topicloom.spark.raw import RawTable, require_no_rejects, write_rejects
 from topicloom.spark.session import get_session
 from topicloom.spark.settings import is_local
-from topicloom.spark.source import TableSource, check_there
+from topicloom.spark.source import TableSource, check_there, signature
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -51,6 +51,8 @@ class SparkChoice:
         """
         cluster = not is_local(self.master or self.conf.get("spark.master", "local"))
         parent = beside.absolute().parent if beside is not None and cluster else None
+        if parent is not None:
+            parent.mkdir(parents=True, exist_ok=True)
         folder = Path(tempfile.mkdtemp(prefix=".topicloom-" if parent else "topicloom-", dir=parent))
         try:
             yield folder
@@ -80,6 +82,7 @@ class EncodedInput:
 
     encoded: EncodedInterest
     raw: RawTable
+    files: list[list[str | int]]  # the files it was read from, as they were before
 
     def load(self, progress: Progress) -> LoadedInterest:
         """All of it in memory."""
@@ -132,8 +135,10 @@ def encode_input(
 ) -> EncodedInput:
     """An interest table as tables of numbers below `work`; refused rows are told by `notice`."""
     check_there(source)
+    session = spark.session(progress)
+    files = signature(session, source)
     found = read_interest(
-        spark.session(progress),
+        session,
         source,
         subscribers_only=subscribers_only,
         strict=strict,
@@ -149,7 +154,7 @@ def encode_input(
             f"most rows of {source.path} were refused: check {source.options.separator} and "
             f"{source.options.no_header}"
         )
-    return EncodedInput(encoded, found.raw)
+    return EncodedInput(encoded, found.raw, files)
 
 
 def load_interest(source: TableSource, *, progress: Progress = SILENT, **options: Any) -> LoadedInterest:

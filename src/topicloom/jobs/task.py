@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from topicloom.builders.registry import check_honours
-from topicloom.files.build_folder import check_replaceable
+from topicloom.files.build_folder import PHASES, check_replaceable, whole_phases
 from topicloom.jobs.constraints import ConstraintFiles
 from topicloom.jobs.engine import check_engine
 from topicloom.jobs.inputs import Notice, SparkChoice, no_notice
@@ -44,10 +44,16 @@ class BuildTask:
             return "--certify"
         return next((f"--{kind}" for kind in self.limits.kinds()), None)
 
+    @property
+    def goes_on(self) -> bool:
+        """Is there an unfinished run to be taken up? Only Spark leaves one."""
+        return self.resume and bool(whole_phases(self.out / PHASES))
+
     def check(self) -> None:
         """Refuse what cannot be done."""
-        check_replaceable(self.out)
+        check_replaceable(self.out, resume=self.resume)
         check_honours(self.request.algorithm, self.limits.kinds())
         named = self.request.algorithm if self.request.named else None
-        check_engine(self.engine, named, in_memory=self.in_memory, resume=self.resume)
+        engine = "spark" if self.goes_on else self.engine
+        check_engine(engine, named, in_memory=self.in_memory, resume=self.resume)
         self.limits.check_there()

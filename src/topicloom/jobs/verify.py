@@ -12,8 +12,8 @@ from topicloom.model.progress import SILENT, Progress
 from topicloom.model.verdict import Verdict
 from topicloom.spark.encode import digest_rows, interest_rows
 from topicloom.spark.failures import spark_errors
-from topicloom.spark.raw import NO_PATTERNS
 from topicloom.spark.source import TableSource, check_there
+from topicloom.spark.tables import load_table
 from topicloom.spark.verify import verify_tables
 
 
@@ -31,8 +31,8 @@ def judge(
     with spark.workspace(beside) as work, spark_errors(str(edges)):
         return verify_tables(
             session,
-            session.read.option(*NO_PATTERNS).parquet(str(interest.absolute())),
-            session.read.option(*NO_PATTERNS).parquet(str(edges.absolute())),
+            load_table(session, str(interest)),
+            load_table(session, str(edges)),
             work_dir=work,
             path=path,
             progress=progress,

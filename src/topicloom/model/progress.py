@@ -65,8 +65,9 @@ class Stopwatch:
     seconds: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
-    def phase(self, name: str, total: float | None = None) -> Iterator[None]:
-        self.progress.phase(name, total)
+    def phase(self, name: str, total: float | None = None, shown: str | None = None) -> Iterator[None]:
+        """Time the block under `name`; the user sees `shown`, if it is given."""
+        self.progress.phase(shown or name, total)
         start = self.progress.now()
         try:
             yield

@@ -124,7 +124,7 @@ class SparkGround:
         hashed = nodes.select(
             "node",
             (sf.col("size") > eta).alias("bulk"),
-            sf.xxhash64("id", sf.lit(self.seed).cast("bigint")).alias("hash"),
+            sf.xxhash64("id", sf.lit(_signed(self.seed)).cast("bigint")).alias("hash"),
         )
         # Light nodes come first, so a bulk node's rank among its like is its place behind them.
         ranked = work.ranked(None, hashed, ["bulk", "hash", "node"])
@@ -148,7 +148,8 @@ class SparkGround:
         rows = self.rows(members.select("node", "group"), self.n_members(groups[:-1]))
         wanted = self._topic_sizes(self.pairs() if level == 0 else rows)
         broadcast = self.spark.sparkContext.broadcast(wanted)
-        phase = f"choose representatives of {n_groups} groups"
+        phase = "choose representatives"
+        self.progress.phase(phase, max(n_groups, 1))
         try:
             task = represent_task(phase, self.lambda_, broadcast)
             self._map_groups(phase, rows, n_groups, task, CHOSEN_SCHEMA, work, "chosen")
@@ -168,7 +169,7 @@ class SparkGround:
         if level == 0:
             members, task = members.select("node", "group"), conquer_task(phase)
         else:
-            before = self.run.record(build_name(level - 1)) or {}
+            before = self.run.require(build_name(level - 1))
             degrees = load_table(self.spark, str(self.run.path(build_name(level - 1), "degrees")))
             degree = sf.coalesce("degree", sf.lit(0)).cast("long").alias("degree")
             members = members.join(degrees, "node", "left").select("node", "group", "clump", degree)
@@ -189,7 +190,7 @@ class SparkGround:
     ) -> None:
         """Run `task` on the rows of every group, one group to a partition, and write what comes out."""
         parts = rows.repartitionById(max(n_groups, 1), "group").mapInArrow(task, schema)
-        with group_errors(phase):
+        with group_errors(self.spark, phase, n_groups):
             watched(
                 self.spark,
                 lambda: parts.write.mode("overwrite").parquet(address(work.path(name))),
@@ -216,6 +217,11 @@ def count_edges(work: Tables, before: DataFrame | None = None) -> dict[str, Any]
 def build_name(level: int) -> str:
     """The folder of the phase that builds a level."""
     return phase_name(level).replace(" ", "-")
+
+
+def _signed(seed: int) -> int:
+    """The seed as the 64 bits with a sign that Spark knows; the local engine takes the same bits."""
+    return (seed + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 def _chosen_name(groups: Groups) -> str:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+Notice = Callable[[str], None]
+
+
 @dataclass(frozen=True, slots=True)
 class SparkBuild:
     """Where the edges are (tables u, v of node numbers, all different), and what there is to say of them."""
@@ -44,20 +47,21 @@ def build_dcbr_m_on_spark(
     p: int | str,
     kernel_nodes: int,
     seed: int,
+    notice: Notice,
     progress: Progress,
 ) -> SparkBuild:
     """DCBR-M; with `lambda_` None DCB-M."""
     ground = SparkGround(spark, encoded, run, eta, lambda_, seed, progress)
     threshold = ground.split()
-    report = run_phases(ground, Settings(p, lambda_, kernel_nodes), Stopwatch(progress))
+    settings = Settings(p, lambda_, kernel_nodes)
+    report = run_phases(ground, settings, Stopwatch(progress), notice)
     names = [build_name(level) for level in range(len(report["levels"]))]
-    last = run.record(names[-1]) or {}
-    coverage = {} if lambda_ is None else {"lambda_": lambda_}
+    last = run.require(names[-1])
     return SparkBuild(
         edges=tuple(run.path(name, "edges") for name in names),
         n_edges=report["inner_edges"] + report["outer_edges"],
         degree_max=last["degree_max"],
-        parameters={"eta": eta, **coverage, "p": p, "kernel_nodes": kernel_nodes},
+        parameters=settings.parameters(eta),
         report={"eta": threshold, **report},
     )
 
@@ -76,6 +80,7 @@ def build_ring_pt_on_spark(
     *,
     order: str,
     seed: int,
+    notice: Notice,
     progress: Progress,
 ) -> SparkBuild:
     """Ring per topic."""

@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from topicloom.errors import InputError, Interrupted, TopicloomError
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 # Ours, raised by code that ran inside a Python worker and carried to the driver as text.
 _OURS = re.compile(r"topicloom\.errors\.(?:InputError|UsageError): (.+)")
-
-# What Spark says when a Python worker, or the executor around it, was ended from outside.
-_LOST = ("Python worker exited unexpectedly", "ExecutorLostFailure", "OutOfMemoryError")
 
 _NOT_PARQUET = re.compile(
     r"not a Parquet file|UNABLE_TO_INFER_SCHEMA|CANNOT_READ_FILE_FOOTER|ParquetDecoding|parquet.*[Cc]orrupt"
@@ -44,8 +45,11 @@ def spark_errors(path: str) -> Iterator[None]:
 
 
 @contextmanager
-def group_errors(phase: str) -> Iterator[None]:
-    """The same for a phase with one task for each group: a worker that the system ended names its group."""
+def group_errors(spark: SparkSession, phase: str, n_groups: int) -> Iterator[None]:
+    """The same for a phase whose last stage has a task for each group: a lost process names its group.
+
+    What a task itself raises, and faults of the stages before, pass through.
+    """
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
@@ -53,11 +57,19 @@ def group_errors(phase: str) -> Iterator[None]:
         yield
     except (PySparkException, Py4JError) as error:
         text = _whole_text(error)
-        lost = next((sign for sign in _LOST if sign in text), None)
-        task = re.search(r"Task (\d+) in stage", text)
-        if lost is None or task is None or _OURS.search(text):
+        found = re.search(r"Task (\d+) in stage (\d+)", text)
+        stage = spark.sparkContext.statusTracker().getStageInfo(int(found[2])) if found else None
+        if found is None or stage is None or stage.numTasks != max(n_groups, 1) or _OURS.search(text):
             raise
-        raise InputError(out_of_memory(phase, int(task[1]))) from None
+        if "Python worker exited unexpectedly" in text:
+            raise InputError(out_of_memory(phase, int(found[1]))) from None
+        if "ExecutorLostFailure" in text:
+            raise InputError(
+                f"{phase}: the executors that built group {found[1]} were lost again and again; if that is "
+                "for lack of memory, add to it (--spark-conf spark.executor.memoryOverhead=SIZE) or make "
+                "groups smaller with --set kernel_nodes=N"
+            ) from None
+        raise
 
 
 def out_of_memory(phase: str, number: int, size: str = "") -> str:

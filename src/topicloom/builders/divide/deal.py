@@ -90,13 +90,16 @@ def group_sizes(clumps: Sequence[int], n_singles: int, n_groups: int) -> Longs:
 def fewest_groups(clumps: Sequence[int], n_singles: int, kernel_nodes: int) -> int:
     """The fewest groups none of which gets more than `kernel_nodes` members, if such a number is found.
 
-    While no clump is larger than half of that there is one below the bound of the search.
+    There is one while every clump is smaller than that.
 
     >>> fewest_groups([5, 5, 5], 0, 10), fewest_groups([9, 9, 2], 0, 10), fewest_groups([], 25, 10)
     (2, 3, 3)
+    >>> fewest_groups([9, 9], 8, 10), fewest_groups([11], 0, 10)
+    (8, 2)
     """
     least = count_groups(sum(clumps) + n_singles, kernel_nodes)
-    for n_groups in range(least, max(len(clumps), 2 * least) + 1):
-        if group_sizes(clumps, n_singles, n_groups).max(initial=0) <= kernel_nodes:
-            return n_groups
-    return least
+    room = kernel_nodes - max(clumps, default=0)  # for single nodes beside the largest clump
+    most = max(len(clumps), 2 * least)
+    tries = [*range(least, most + 1), *([max(most, -(-n_singles // room))] if room > 0 else [])]
+    fits = (n for n in tries if group_sizes(clumps, n_singles, n).max(initial=0) <= kernel_nodes)
+    return next(fits, least)

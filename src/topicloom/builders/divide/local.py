@@ -12,18 +12,48 @@ from numpy.typing import NDArray
 
 from topicloom.builders.divide.deal import SINGLE, deal_members, hash_ranks
 from topicloom.builders.divide.phases import Edges, build_inner, build_outer
-from topicloom.builders.divide.plan import Dealt, Groups
+from topicloom.builders.divide.plan import Dealt, Groups, Settings
 from topicloom.builders.divide.rep_set import choose_representatives, topics_elsewhere
-from topicloom.builders.divide.split import Split
+from topicloom.builders.divide.run import run_phases
+from topicloom.builders.divide.split import Split, split_bulk
 from topicloom.kernels.parallel import default_threads, for_bounds
 from topicloom.model.arrays import pointers
+from topicloom.model.build import Build
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
-from topicloom.model.progress import SILENT, Progress, check_stop
+from topicloom.model.progress import SILENT, Progress, Stopwatch, check_stop
 from topicloom.model.restrict import restrict_interest
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
+
+
+def divide_and_conquer(
+    interest: Interest,
+    algorithm: str,
+    settings: Settings,
+    *,
+    eta: int | str,
+    seed: int,
+    threads: int | None,
+    progress: Progress,
+) -> Build:
+    """DCBR-M, and with `lambda_` None DCB-M, in this process."""
+    watch = Stopwatch(progress)
+    with watch.phase("split nodes"):
+        split = split_bulk(interest, eta)
+        ground = LocalGround(
+            interest, split, lambda_=settings.lambda_, seed=seed, threads=threads, progress=progress
+        )
+    report = run_phases(ground, settings, watch)
+    return Build(
+        overlay=ground.overlay(),
+        algorithm=algorithm,
+        parameters=settings.parameters(eta),
+        seed=seed,
+        seconds=watch.seconds,
+        report={"eta": split.eta, **report},
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

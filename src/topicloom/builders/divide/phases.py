@@ -1,6 +1,6 @@
 """What is done to one group, as pure functions: given the same nodes they answer the same in any process.
 
-So every engine may map over them. Who is in a group is decided in deal.py and levels.py.
+So every engine may map over them. Who is in a group is decided in plan.py and deal.py.
 """
 
 from __future__ import annotations

@@ -55,6 +55,11 @@ class Settings:
     lambda_: int | None
     kernel_nodes: int
 
+    def parameters(self, eta: int | str) -> dict[str, int | str]:
+        """What a build's summary says of them."""
+        coverage = {} if self.lambda_ is None else {"lambda_": self.lambda_}
+        return {"eta": eta, **coverage, "p": self.p, "kernel_nodes": self.kernel_nodes}
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -65,6 +70,7 @@ class Plan:
     n_bulk: int
     n_last: int
     kernel_nodes: int
+    asked: bool = False  # was the number of groups of the first level asked for?
 
     @property
     def n_steps(self) -> int:
@@ -87,9 +93,11 @@ class Plan:
         what = "the last call is flat: it" if self.n_last == self.largest_call else "a group"
         if self.groups[0] == 1 and self.n_last < self.largest_call:
             what = "the build is flat: its only group"
+        why = "smaller groups would leave over half of their nodes as representatives"
+        if self.asked and self.largest_call == max(self.levels[0].nodes, default=0):
+            why = f"p = {self.groups[0]} asks for it"
         return (
-            f"{what} holds {self.largest_call:,} nodes, more than kernel_nodes = {self.kernel_nodes:,}; "
-            "smaller groups would leave over half of the nodes as representatives, or p asks for it"
+            f"{what} holds {self.largest_call:,} nodes, more than kernel_nodes = {self.kernel_nodes:,}: {why}"
         )
 
 
@@ -110,7 +118,8 @@ def plan_levels(ground: Ground, settings: Settings) -> Plan:
         groups = (*groups, len(dealt.nodes))
         levels.append(dealt)
         clumps, singles = dealt.representatives, 0
-    return Plan(groups, tuple(levels), ground.n_bulk, sum(clumps) + singles, settings.kernel_nodes)
+    n_last, asked = sum(clumps) + singles, not isinstance(settings.p, str)
+    return Plan(groups, tuple(levels), ground.n_bulk, n_last, settings.kernel_nodes, asked)
 
 
 def _halved(ground: Ground, groups: Groups, count: int, n_nodes: int) -> Dealt | None:

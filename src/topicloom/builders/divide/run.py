@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from topicloom.builders.divide.knowledge import knowledge, pn_ratio
@@ -9,13 +10,21 @@ from topicloom.builders.divide.plan import Ground, Plan, Settings, plan_levels
 from topicloom.model.progress import Stopwatch
 
 
-def run_phases(ground: Ground, settings: Settings, watch: Stopwatch) -> dict[str, Any]:
-    """Plan the levels, then build them one after the other; the report."""
+def run_phases(
+    ground: Ground, settings: Settings, watch: Stopwatch, notice: Callable[[str], None] | None = None
+) -> dict[str, Any]:
+    """Plan the levels, then build them one after the other; the report.
+
+    `notice` hears, before anything is built, of a plan that does not keep to the limit.
+    """
     with watch.phase("choose representatives"):
         plan = plan_levels(ground, settings)
+    if notice is not None and (remark := plan.remark()):
+        notice(remark)
     edges = []
     for level in range(plan.n_steps):
-        with watch.phase(phase_name(level), max(plan.groups_at(level), 1)):
+        shown = f"{phase_name(level)} (level {level + 1} of {plan.n_steps})"
+        with watch.phase(phase_name(level), max(plan.groups_at(level), 1), shown=shown):
             edges.append(ground.build(plan.groups, level))
     return describe(plan, edges)
 
