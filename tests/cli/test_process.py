@@ -48,9 +48,15 @@ def test_an_unexpected_error_is_one_sentence_too():
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("library", ["libarrow", "java"])
-def test_ctrl_c_while_starting_is_one_sentence(tmp_path, library):
-    """While modules load and while Java starts: no traceback of ours or of a library's."""
+@pytest.mark.parametrize(
+    ("library", "sent"),
+    [("libarrow", signal.SIGINT), ("java", signal.SIGINT), ("java", signal.SIGTERM)],
+)
+def test_ctrl_c_while_starting_is_one_sentence(tmp_path, library, sent):
+    """While modules load and while Java starts: no traceback of ours or of a library's.
+
+    Schedulers send SIGTERM, and it is taken in the same way.
+    """
     table = tmp_path / "table.csv"
     table.write_text("node,topic\na,x\nb,x\n")
     process = subprocess.Popen(
@@ -63,7 +69,10 @@ def test_ctrl_c_while_starting_is_one_sentence(tmp_path, library):
         time.sleep(0.005)
     while library != "libarrow" and not Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text():
         time.sleep(0.005)
-    os.killpg(process.pid, signal.SIGINT)
+    if sent == signal.SIGINT:
+        os.killpg(process.pid, sent)
+    else:
+        process.send_signal(sent)
     told = process.communicate(timeout=60)[1]
     assert process.returncode == 130, told
     assert told.startswith(b"topicloom: interrupted"), told

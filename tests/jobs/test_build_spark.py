@@ -127,7 +127,7 @@ def test_an_unfinished_run_is_taken_up_only_when_asked_and_only_by_the_same_requ
     code, _, said = cli(
         "build", table, "--algorithm", "dcbr-m", "--engine", "spark", "--out", out, "--resume"
     )
-    assert code == 2 and "another parameters" in said
+    assert code == 2 and "another parameters (kernel_nodes 60, now 40000)" in said
     with table.open("a") as more:
         more.write("late,t0001\n")
     code, _, said = cli("build", table, *DCBR, "--engine", "spark", "--out", out, "--resume")
@@ -141,7 +141,7 @@ def test_resume_goes_on_and_a_whole_build_has_nothing_left_to_do(cli, table, tmp
         "topicloom.spark.divide.conquer_task", lambda phase: pytest.fail("conquer was done already")
     )
     code, _, said = cli("build", table, *DCBR, "--out", out, "--resume")
-    assert code == 0 and "going on after ingest, split, " in said
+    assert code == 0 and "going on after: ingest, split, " in said
     code, stdout, said = cli("build", table, *DCBR, "--engine", "spark", "--out", out, "--resume", "--json")
     assert code == 0 and "is whole already" in said
     assert json.loads(stdout) == json.loads((out / "summary.json").read_text())

@@ -31,7 +31,7 @@ from topicloom.model.progress import SILENT, Progress
 
 DIAMETER_2 = "each topic's subgraph has diameter at most 2"
 ETA_HELP = "nodes with more topics are bulk; auto leaves at most 20% bulk"
-KERNEL_NODES_HELP = "the largest group that is made when p is not a number"
+KERNEL_NODES_HELP = "the most nodes of a group, and of what is joined at once, unless p asks for more"
 
 ALL_KINDS = ("caps", "forbid", "require", "start", "costs")
 COSTS_HELP = "what costs of pairs do: break ties, or divide the contribution"

@@ -151,18 +151,26 @@ def _phases_told(summary: dict[str, Any]) -> list[str]:
     """Where the time of a build on Spark went, longest first, and who had to know how many nodes."""
     if summary["engine"] != "spark":
         return []
-    total = sum(summary["phases"].values()) or 1.0
-    longest = sorted(summary["phases"].items(), key=lambda item: -item[1])
+    times: dict[str, float] = {}
+    for name, seconds in summary["phases"].items():
+        shown = "choose representatives" if name.startswith("represent-") else name.replace("-", " ")
+        times[shown] = times.get(shown, 0.0) + seconds
+    total = summary["seconds"]["total"] or 1.0
+    times["start of Spark and the rest"] = max(total - sum(times.values()), 0.0)
+    longest = sorted(times.items(), key=lambda item: -item[1])
     shares = ", ".join(f"{name} {seconds:.1f} s ({seconds / total:.0%})" for name, seconds in longest)
-    told = [f"where the time went: {shares}"]
-    for level in summary["report"].get("levels", ()):
-        known = level["nodes_known"]
-        told.append(
-            f"{level['phase']}: {level['nodes']:,} nodes in {level['groups']:,} groups of up to "
-            f"{level['largest_group']:,}, {level['edges']:,} edges; a node knew {known['avg']:,.0f} nodes, "
-            f"at most {known['max']:,}"
-        )
-    return told
+    return [f"where {total:.1f} s went: {shares}", *map(_level_told, summary["report"].get("levels", ()))]
+
+
+def _level_told(level: dict[str, Any]) -> str:
+    known = level["nodes_known"]
+    groups = "1 group"
+    if level["groups"] != 1:
+        groups = f"{level['groups']:,} groups of up to {level['largest_group']:,}"
+    return (
+        f"{level['phase']}: {level['nodes']:,} nodes in {groups}, {level['edges']:,} edges; so far a node "
+        f"had to know {known['avg']:,.0f} nodes, at most {known['max']:,}"
+    )
 
 
 def _described(key: str) -> dict[str, Any]:

@@ -63,6 +63,9 @@ class Screen:
             bars.close()
 
 
+LAST = 99.0  # percent: what is left then, writing for instance, cannot be told from what was
+
+
 class _Done(ProgressColumn):
     """How much is done: of a count of things so many of all, otherwise the share."""
 
@@ -79,7 +82,9 @@ class _Left(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         text = f"{_clock(task.elapsed)} so far"
-        if task.total and task.time_remaining is not None:
+        if task.total and task.percentage >= LAST:
+            text += ", nearly done"
+        elif task.total and task.time_remaining is not None:
             text += f", about {_clock(task.time_remaining)} left"
         return Text(text)
 

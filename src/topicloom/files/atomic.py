@@ -39,11 +39,12 @@ def remove_left_over(target: Path) -> None:
     """Remove what runs that were killed left beside `target`; those that still run keep theirs."""
     for path in target.absolute().parent.glob(f".*-{glob.escape(target.name)}"):
         found = re.fullmatch(r"\.(?:tmp|old)-(\d+)-(.+)", path.name)
-        if found and found[2] == target.name and not _runs(int(found[1])):
+        if found and found[2] == target.name and not process_runs(int(found[1])):
             _remove(path)
 
 
-def _runs(process: int) -> bool:
+def process_runs(process: int) -> bool:
+    """Is there a process of this number on this machine?"""
     try:
         os.kill(process, 0)
     except ProcessLookupError:

@@ -126,7 +126,7 @@ def open_run(
 def _begin(run: RunFolder, out: Path, request: Mapping[str, Any], resume: bool) -> None:
     check_replaceable(out, resume=resume)
     if run.whole():
-        _check_same(out, run.root, request)
+        check_same(out, request)
         return
     for path in run.root.iterdir():
         if path.is_dir():
@@ -134,13 +134,15 @@ def _begin(run: RunFolder, out: Path, request: Mapping[str, Any], resume: bool) 
     write_json(request, run.root / REQUEST)
 
 
-def _check_same(out: Path, root: Path, request: Mapping[str, Any]) -> None:
+def check_same(out: Path, request: Mapping[str, Any], *, parts: bool = False) -> None:
+    """Refuse to take up the unfinished run in `out` for another request, or for other `parts` of one."""
+    root = out / PHASES
     try:
         begun = msgspec.json.decode((root / REQUEST).read_bytes(), type=dict[str, Any])
     except (OSError, msgspec.MsgspecError):
         raise InputError(f"{root / REQUEST} is damaged: remove {root} and begin anew") from None
     now = msgspec.json.decode(msgspec.json.encode(request), type=dict[str, Any])
-    for key in sorted({*begun, *now}):
+    for key in sorted(now if parts else {*begun, *now}):
         if begun.get(key) != now.get(key):
             before, after = _difference(begun.get(key), now.get(key))
             raise InputError(

@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from topicloom.builders.default import FALLBACK
+from topicloom.builders.entry import plain_name
 from topicloom.builders.registry import parse_parameters
 from topicloom.errors import InputError, UsageError
 from topicloom.files.atomic import replacing
@@ -30,7 +31,7 @@ from topicloom.files.build_folder import (
     whole_phases,
     write_json,
 )
-from topicloom.files.run_folder import RunFolder, open_run
+from topicloom.files.run_folder import RunFolder, check_same, open_run
 from topicloom.jobs.inputs import EncodedInput, encode_input
 from topicloom.jobs.request import Facts, summarise
 from topicloom.jobs.task import BuildTask
@@ -64,19 +65,26 @@ def build_on_spark(task: BuildTask, given: EncodedInput | None = None) -> dict[s
         task.remark(reason)
     check_there(task.source)
     start = task.progress.now()
-    fingerprint = _fingerprint(task, given)
+    asked = _asked(task)
+    if task.goes_on:
+        check_same(task.out, asked, parts=True)  # before Spark starts
+    session = task.spark.session(task.progress)
+    files = signature(session, task.source) if given is None else given.files
+    fingerprint = {**asked, "interest files": files}
     if task.resume and (done := _finished(task.out, fingerprint)) is not None:
         task.remark(f"{task.out} is whole already: nothing was left to do")
         return done
 
     def told(phase: str, seconds: float) -> None:
-        task.remark(f"{phase}: {seconds:.1f} s")
+        task.remark(f"{shown_phase(phase)}: {seconds:.1f} s")
 
     now = task.progress.now
     with open_run(task.out, fingerprint, resume=task.resume, now=now, told=told) as run:
         before = run.seconds()
         if before:
-            task.remark(f"going on after {', '.join(before)}")
+            task.remark(f"going on after: {', '.join(map(shown_phase, before))}")
+        elif task.resume:
+            task.remark(f"nothing to go on with in {task.out}: a new run begins")
         try:
             return _run(task, run, given, start - sum(before.values()), fingerprint)
         except BaseException as error:
@@ -130,19 +138,24 @@ def _run(
     return summary
 
 
-def _fingerprint(task: BuildTask, given: EncodedInput | None) -> dict[str, Any]:
-    """What must be the same for a run to be taken up again."""
-    session = task.spark.session(task.progress)
-    files = signature(session, task.source) if given is None else given.files
+def _asked(task: BuildTask) -> dict[str, Any]:
+    """What must be the same, besides the files themselves, for a run to be taken up again."""
     source = {key: value for key, value in asdict(task.source).items() if key != "options"}
     return {
         "version": __version__,
         "algorithm": task.request.algorithm,
-        "parameters": task.request.parameters,
+        "parameters": {plain_name(key): value for key, value in task.request.parameters.items()},
         "seed": task.request.seed,
         "interest": {**source, "subscribers_only": task.subscribers_only},
-        "interest files": files,
     }
+
+
+def shown_phase(name: str) -> str:
+    """What the user is told of a phase whose folder has this name."""
+    kind, *groups = name.split("-")
+    if kind == "represent":
+        return f"choose representatives of {groups[-1]} groups (level {len(groups)})"
+    return name.replace("-", " ")
 
 
 # --- the phases ----------------------------------------------------------------------------------------

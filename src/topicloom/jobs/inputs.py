@@ -17,7 +17,7 @@ from topicloom.model.progress import SILENT, Progress
 from topicloom.spark.encode import EncodedInterest
 from topicloom.spark.ingest import read_interest, read_table
 from topicloom.spark.raw import RawTable, require_no_rejects, write_rejects
-from topicloom.spark.session import get_session
+from topicloom.spark.session import get_session, session_runs
 from topicloom.spark.settings import is_local
 from topicloom.spark.source import TableSource, check_there, signature
 
@@ -40,7 +40,8 @@ class SparkChoice:
 
     def session(self, progress: Progress = SILENT) -> SparkSession:
         """The session of this process."""
-        progress.phase("start Spark")
+        if not session_runs():
+            progress.phase("start Spark")
         return get_session(master=self.master, conf=self.conf)
 
     @contextmanager

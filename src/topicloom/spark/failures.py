@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 # Ours, raised by code that ran inside a Python worker and carried to the driver as text.
 _OURS = re.compile(r"topicloom\.errors\.(?:InputError|UsageError): (.+)")
 
+# What Python says of a library that does not fit into its memory.
+_CANNOT_LOAD = re.compile(r"failed to map segment from shared object|Could not find/load shared object file")
+
 _NOT_PARQUET = re.compile(
     r"not a Parquet file|UNABLE_TO_INFER_SCHEMA|CANNOT_READ_FILE_FOOTER|ParquetDecoding|parquet.*[Cc]orrupt"
 )
@@ -90,6 +93,11 @@ def translated(error: BaseException, path: str) -> TopicloomError:
         return Interrupted("stopped on request; nothing was written")
     if lack := _workers_lack(text):
         return InputError(lack)
+    if _CANNOT_LOAD.search(text):
+        return InputError(
+            "a Python worker could not load its libraries: spark.executor.pyspark.memory, where set, must be "
+            "at least 1g, and more for large groups (docs/cluster.md)"
+        )
     if "No space left on device" in text:
         return InputError(
             f"no space is left on the disk while working on {path}: free some, or name another folder "

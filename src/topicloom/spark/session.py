@@ -12,7 +12,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -23,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from topicloom.errors import UsageError
 from topicloom.spark.java import find_java
 from topicloom.spark.packed import PYTHON, worker_python
+from topicloom.spark.scratch import new_scratch
 from topicloom.spark.settings import (
     check_reachable,
     checked_settings,
@@ -71,6 +71,11 @@ def get_session(*, master: str | None = None, conf: Mapping[str, str] | None = N
         return _running.spark
 
 
+def session_runs() -> bool:
+    """Is there a session already, so that asking for one takes no time?"""
+    return _running is not None and not _stopped(_running.spark)
+
+
 def stop_session() -> None:
     """End the session and its JVM and remove its folder; a session started elsewhere is left alone."""
     with _lock:
@@ -82,7 +87,7 @@ def session_folder(spark: SparkSession) -> Path:
     with _lock:
         global _running
         if _running is None:
-            _running = _Running(spark, _new_folder(), ours=False)
+            _running = _Running(spark, new_scratch(), ours=False)
         return _running.folder
 
 
@@ -92,7 +97,7 @@ def session_folder(spark: SparkSession) -> Path:
 def _start(asked: dict[str, str]) -> _Running:
     master = asked.get("spark.master", "local[*]")
     check_reachable(master)
-    folder = _new_folder()
+    folder = new_scratch()
     try:
         settings = {"spark.master": master, **default_conf(master), **folder_conf(master, folder), **asked}
         settings["spark.driver.extraJavaOptions"] = java_options(asked)
@@ -101,10 +106,6 @@ def _start(asked: dict[str, str]) -> _Running:
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-
-
-def _new_folder() -> Path:
-    return Path(tempfile.mkdtemp(prefix="topicloom-spark-"))
 
 
 def _launch(settings: dict[str, str], folder: Path) -> _Running:
@@ -246,7 +247,7 @@ def _adopt() -> _Running | None:
     from pyspark.sql import SparkSession
 
     active = SparkSession.getActiveSession()
-    return None if active is None or _stopped(active) else _Running(active, _new_folder(), ours=False)
+    return None if active is None or _stopped(active) else _Running(active, new_scratch(), ours=False)
 
 
 def _stopped(spark: SparkSession) -> bool:

@@ -74,8 +74,8 @@ class Plan:
 
     @property
     def n_steps(self) -> int:
-        """Levels with the last call."""
-        return len(self.groups) + 1
+        """Levels with the last call, if anybody is left for it."""
+        return len(self.groups) + (1 if self.n_last else 0)
 
     def groups_at(self, level: int) -> int:
         """How many groups are built at a level."""
