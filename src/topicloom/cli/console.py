@@ -84,8 +84,10 @@ class _Left(ProgressColumn):
         text = f"{_clock(task.elapsed)} so far"
         if task.total and task.percentage >= LAST:
             text += ", nearly done"
-        elif task.total and task.time_remaining is not None:
-            text += f", about {_clock(task.time_remaining)} left"
+        elif task.total and task.completed and task.elapsed:
+            # From the whole phase: groups may be minutes apart, longer than rich looks back.
+            left = task.elapsed * (task.total - task.completed) / task.completed
+            text += f", about {_clock(left)} left"
         return Text(text)
 
 
