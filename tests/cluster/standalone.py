@@ -54,23 +54,27 @@ class Cluster:
         settings = self.conf(**more).items()
         return ["--master", self.master, *(f"--spark-conf={key}={value}" for key, value in settings)]
 
-    def executors(self) -> list[int]:
-        """The processes that run tasks now, oldest first: kill one and its worker starts another."""
-        found = []
+    def executors(self) -> dict[str, int]:
+        """The process of each executor, by Spark's name of it: kill one and its worker starts another."""
+        found = {}
         for worker in self.workers:
             with suppress(psutil.NoSuchProcess):
-                found += [child for child in psutil.Process(worker).children() if _is_executor(child)]
-        return [child.pid for child in sorted(found, key=lambda child: child.create_time())]
+                for child in psutil.Process(worker).children():
+                    if name := _executor_name(child):
+                        found[name] = child.pid
+        return found
 
     def work_folders(self) -> list[Path]:
         """Where executors ran, one folder each: their output, and the archive as Spark unpacked it."""
         return sorted(self.folder.glob("work-*/app-*/[0-9]*"))
 
 
-def _is_executor(process: psutil.Process) -> bool:
+def _executor_name(process: psutil.Process) -> str | None:
     with suppress(psutil.Error):
-        return any("CoarseGrainedExecutorBackend" in word for word in process.cmdline())
-    return False
+        words = process.cmdline()
+        if any("CoarseGrainedExecutorBackend" in word for word in words):
+            return words[words.index("--executor-id") + 1]
+    return None
 
 
 @contextmanager

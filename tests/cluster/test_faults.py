@@ -42,33 +42,36 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def active_stages(port: int) -> list[dict[str, Any]]:
-    """What the driver's own page says of the stages that run now; nothing while it is not up."""
+def asked(port: int, question: str) -> list[dict[str, Any]]:
+    """What the driver's own page answers; nothing while it is not up."""
     base = f"http://127.0.0.1:{port}/api/v1/applications"
     with suppress(OSError, ValueError, IndexError):
         with urllib.request.urlopen(base, timeout=5) as answer:
             name = json.load(answer)[0]["id"]
-        with urllib.request.urlopen(f"{base}/{name}/stages?status=active", timeout=5) as answer:
+        with urllib.request.urlopen(f"{base}/{name}/{question}", timeout=5) as answer:
             return list(json.load(answer))
     return []
 
 
 def kill_in(phase: str, cluster: Cluster, process: subprocess.Popen[str], port: int) -> None:
-    """SIGKILL to an executor while groups of `phase` are being built, with more of them to come.
+    """SIGKILL to an executor while it builds a group of `phase`, with more of them to come.
 
-    All executors (one core each) must be at work, so that the one that dies takes a task with it. After an
-    earlier kill the second one may not be back yet.
+    An executor that ends its group just before it dies is given the next one, so a task always dies with it.
+    After an earlier kill the other one may still be starting: it is not the one to kill.
     """
     while True:
         assert process.poll() is None, f"the build ended before {phase}: {process.communicate()}"
-        for stage in active_stages(port):
-            executors = cluster.executors()
-            at_work = 1 <= stage["numActiveTasks"] == len(executors)
+        for stage in asked(port, "stages?status=active"):
             more = stage["numTasks"] > stage["numCompleteTasks"] + stage["numActiveTasks"]
-            if stage.get("description") == phase and stage["numTasks"] > 2 and at_work and more:
-                os.kill(executors[0], signal.SIGKILL)
-                return
-        time.sleep(0.05)
+            if stage.get("description") != phase or stage["numTasks"] <= 2 or not more:
+                continue
+            at_work = [one["id"] for one in asked(port, "executors") if one["activeTasks"]]
+            processes = cluster.executors()
+            for name in at_work:
+                if name in processes:
+                    os.kill(processes[name], signal.SIGKILL)
+                    return
+        time.sleep(0.02)
 
 
 def events_of(folder: Path) -> list[dict[str, Any]]:
@@ -82,7 +85,8 @@ def edges(build: Path) -> list[tuple[str, str]]:
 
 def test_killed_executors_change_nothing(cluster: Cluster, table: Path, tmp_path: Path):
     port = free_port()
-    page = {"ui_enabled": "true", "ui_port": str(port)}
+    # The page must not lag behind what the executors do.
+    page = {"ui_enabled": "true", "ui_port": str(port), "ui_liveUpdate_period": "0"}
     command = [sys.executable, "-m", "topicloom", "build", str(table), *BUILD]
     process = subprocess.Popen(
         [*command, "--engine", "spark", *cluster.options(**page), "--event-log", str(tmp_path / "events"),

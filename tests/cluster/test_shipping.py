@@ -129,7 +129,7 @@ def test_no_worker_compiled_a_kernel(cluster: Cluster, ran: Ran) -> None:
 
 
 def test_no_executor_outlives_its_session(cluster: Cluster, ran: Ran) -> None:
-    assert cluster.executors() == []
+    assert cluster.executors() == {}
 
 
 def test_workers_without_the_package_are_told_of_in_one_sentence(
