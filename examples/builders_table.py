@@ -1,7 +1,7 @@
 """Prints the tables of docs/builders.md: all builders, their parameters, the constraints they honour."""
 
-from topicloom.builders.entry import plain_name
 from topicloom.builders.registry import ALL_KINDS, BUILDERS
+from topicloom.model.parameters import plain_name
 
 
 def table(heading: list[str], rows: list[list[str]]) -> str:

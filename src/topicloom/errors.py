@@ -3,6 +3,7 @@
     TopicloomError            exit 2; the base of all
     ├── InputError            a file, row, column, node or topic is not usable
     ├── UsageError            an option or parameter is not usable
+    ├── ProtocolError         bytes of another node are no message of ours; never reaches a user
     ├── MissingJavaError      no Java 17 or newer and no bundled one either
     └── Interrupted           exit 130; the user asked to stop
 
@@ -24,6 +25,10 @@ class InputError(TopicloomError):
 
 class UsageError(TopicloomError):
     """An option or parameter cannot be used; the message names it and what is allowed."""
+
+
+class ProtocolError(TopicloomError):
+    """What another node sent cannot be understood; drivers close the connection and say why."""
 
 
 class MissingJavaError(TopicloomError):

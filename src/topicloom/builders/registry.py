@@ -12,7 +12,7 @@ from topicloom.builders.constrained import check_constraints
 from topicloom.builders.dcb_m import build_dcb_m
 from topicloom.builders.dcbr_m import build_dcbr_m
 from topicloom.builders.divide.deal import KERNEL_NODES
-from topicloom.builders.entry import Builder, Parameter, plain_name, python_name
+from topicloom.builders.entry import Builder
 from topicloom.builders.exact import OBJECTIVES, build_exact
 from topicloom.builders.full_mesh import build_full_mesh
 from topicloom.builders.gm import build_gm
@@ -27,6 +27,7 @@ from topicloom.model.build import Build
 from topicloom.model.constraints import UNCONSTRAINED, Constraints, Pairs
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
+from topicloom.model.parameters import Parameter, read_settings
 from topicloom.model.progress import SILENT, Progress
 
 DIAMETER_2 = "each topic's subgraph has diameter at most 2"
@@ -253,18 +254,7 @@ def check_honours(name: str, kinds: Iterable[str]) -> None:
 
 def parse_parameters(name: str, settings: Sequence[str]) -> dict[str, Any]:
     """All parameters of builder `name`: its defaults, overruled by `key=value` texts."""
-    builder = find_builder(name)
-    values: dict[str, Any] = {key: parameter.default for key, parameter in builder.parameters.items()}
-    for setting in settings:
-        key, equals, text = setting.partition("=")
-        if not equals:
-            raise UsageError(f"--set {setting}: write it as key=value")
-        parameter = python_name(key)
-        if parameter not in builder.parameters:
-            known = ", ".join(map(plain_name, builder.parameters)) or "no parameters"
-            raise UsageError(f"--set {setting}: {name} does not know {key!r}; it takes {known}")
-        values[parameter] = builder.parameters[parameter].parse(name, key, text)
-    return values
+    return read_settings(name, find_builder(name).parameters, settings)
 
 
 def check_parameters(name: str, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from typing import Any
 
 from rich.table import Table
 
-from topicloom.builders.entry import Parameter, plain_name
 from topicloom.builders.registry import BUILDERS
 from topicloom.cli.console import table
+from topicloom.model.parameters import Parameter, plain_name
 
 
 def comparison_table(title: str, rows: list[dict[str, Any]]) -> Table:

@@ -16,7 +16,6 @@ from typing import Any
 import msgspec
 
 from topicloom.builders.default import FALLBACK
-from topicloom.builders.entry import plain_name
 from topicloom.builders.registry import parse_parameters
 from topicloom.errors import InputError, UsageError
 from topicloom.files.atomic import replacing
@@ -36,6 +35,7 @@ from topicloom.jobs.inputs import EncodedInput, encode_input
 from topicloom.jobs.request import Facts, summarise
 from topicloom.jobs.task import BuildTask
 from topicloom.jobs.verify import judge
+from topicloom.model.parameters import plain_name
 from topicloom.model.verdict import Verdict
 from topicloom.spark.encode import EncodedInterest
 from topicloom.spark.engine import SPARK_BUILDERS, SparkBuild

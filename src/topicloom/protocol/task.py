@@ -1,0 +1,401 @@
+"""One maintenance task of a node (paper 004, section 2.3): it finds neighbors, keeps them, lets them go.
+
+Figures 2 to 5 with the readings that make them work:
+- coverage counts neighbors of this task; a neighbor may be let go if its degree has reached its target;
+- a DISCONNECT that was not answered is not repeated to the same neighbor within a quarantine;
+- with a topic uncovered, CONNECT goes on up to L^max + Margin;
+- topics that no known node can cover any more do not keep a task from letting needless neighbors go.
+And one of our own: a neighbor whose heartbeat is late is doubted, which stops it from counting for coverage
+well before it is given up, so that its replacement is there in time (see docs/spidercast.md).
+
+A task does nothing between changes: `wake` is the next time when something could be done, not a fixed beat.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Protocol
+
+from topicloom.protocol.context import Context
+from topicloom.protocol.coverage import Goal
+from topicloom.protocol.effects import Send
+from topicloom.protocol.membership import Membership, Rule
+from topicloom.protocol.messages import (
+    Connect,
+    ConnectOk,
+    Disconnect,
+    DisconnectOk,
+    Heartbeat,
+    Leave,
+    NodeId,
+    Redirect,
+    TaskId,
+    Topics,
+)
+from topicloom.protocol.rules import State
+
+LATE = 1.1
+"""So many heartbeats after the last one the next is late; what follows is worth a timer of its own."""
+
+
+class Links(Protocol):
+    """Who must know of a task's neighbors: the node, which joins the links of both tasks."""
+
+    def linked(self, peer: NodeId, shared: Topics, now: float) -> None:
+        """`peer` became a neighbor of the task."""
+
+    def unlinked(self, peer: NodeId, reason: str, now: float) -> None:
+        """It is one no longer."""
+
+
+class Neighbor:
+    """What a task knows of a neighbor: its last word, and what we asked of it."""
+
+    __slots__ = ("asked", "degree", "doubted", "heard", "interest", "shared", "target", "version", "word")
+
+    def __init__(self, degree: int, target: int, version: int, interest: Topics, shared: Topics, now: float):
+        self.degree, self.target = degree, target
+        self.version, self.interest, self.shared = version, interest, shared
+        self.heard = now
+        self.asked = -inf  # until then no second DISCONNECT
+        self.doubted = False
+        self.word: Heartbeat | None = None
+
+
+class Task:
+    """The neighbors of one task; its timers: `wake` (maintenance), `beat` (heartbeats), `alarm` (silence)."""
+
+    __slots__ = (
+        "_context", "_links", "_membership", "_out_of_reach", "_pending", "_redirects", "_word",
+        "alarm", "beat", "goal", "id", "neighbors", "rule", "target", "wake",
+    )  # fmt: skip
+
+    def __init__(
+        self, id: TaskId, context: Context, membership: Membership, goal: Goal, rule: Rule, links: Links
+    ) -> None:
+        self.id, self.goal, self.rule = id, goal, rule
+        self._context, self._membership, self._links = context, membership, links
+        self.neighbors: dict[NodeId, Neighbor] = {}
+        self.target = goal.limit
+        self._pending: dict[NodeId, float] = {}  # CONNECT sent: not again before this time; in order of time
+        self._redirects: dict[NodeId, Topics] = {}
+        self._out_of_reach = 0  # how much of what is lacking nobody known can give
+        self._word: Heartbeat | None = None
+        self.wake = self.beat = self.alarm = inf
+
+    def start(self, now: float) -> None:
+        """Begin, at a random point of the rhythm: nodes that start together do not all speak at once."""
+        settings, rng = self._context.settings, self._context.rng
+        if not self.goal.asleep:
+            self.wake = now + rng.random() * settings.connect_timeout
+            self.beat = now + rng.random() * settings.heartbeat
+
+    def state_of(self, peer: NodeId, now: float) -> State:
+        """What `peer` is to this task, in the words of `rules.py`."""
+        neighbor = self.neighbors.get(peer)
+        if neighbor is None:
+            return State.ASKED if peer in self._pending else State.STRANGER
+        if neighbor.doubted:
+            return State.DOUBTED
+        return State.PARTING if neighbor.asked > now else State.LINKED
+
+    # -- timers -----------------------------------------------------------------------------------------
+
+    def next_timer(self) -> float:
+        return min(self.wake, self.beat, self.alarm)
+
+    def handle_timer(self, now: float) -> None:
+        if self.alarm <= now:
+            self._listen(now)
+        if self.beat <= now:
+            self._speak(now)
+        if self.wake <= now:
+            self._maintain(now)
+
+    def _speak(self, now: float) -> None:
+        """A heartbeat to all neighbors, and a look at who has been silent."""
+        period = self._context.settings.heartbeat
+        self.beat += period * max(1, int((now - self.beat) / period))
+        if self.beat <= now:
+            self.beat += period
+        if self.neighbors:
+            self._context.effects.append(Send(tuple(self.neighbors), self._standing()))
+            self._listen(now)
+
+    def _standing(self) -> Heartbeat:
+        """The heartbeat of now: the last object as long as nothing in it changed."""
+        word, degree = self._word, len(self.neighbors)
+        if (
+            word is None
+            or word.degree != degree
+            or word.target != self.target
+            or word.version != self._context.version
+        ):
+            word = self._word = Heartbeat(self.id, degree, self.target, self._context.version)
+        return word
+
+    def _listen(self, now: float) -> None:
+        """Doubt neighbors that were silent for a while, give up those silent for long."""
+        settings = self._context.settings
+        late = now - LATE * settings.heartbeat
+        self.alarm = inf
+        lost = []
+        for peer, neighbor in self.neighbors.items():
+            if neighbor.heard > late:
+                continue
+            if neighbor.heard + settings.detector <= now:
+                lost.append(peer)
+                continue
+            doubt = neighbor.heard + settings.doubt * settings.heartbeat
+            if not neighbor.doubted and doubt <= now:
+                neighbor.doubted = True
+                self.goal.drop(neighbor.shared)
+                self.wake = min(self.wake, now)
+            self.alarm = min(self.alarm, neighbor.heard + settings.detector if neighbor.doubted else doubt)
+        for peer in lost:
+            self._membership.gone(peer, now)
+            self._remove(peer, "silent", now)
+
+    # -- maintenance: Figure 2 --------------------------------------------------------------------------
+
+    def _maintain(self, now: float) -> None:
+        """One turn of MAINTAINNEIGHBORS; `wake` says when the next one could do something."""
+        self.wake = inf
+        if self.goal.asleep:
+            return
+        self._forget_pending(now)
+        lacking, settings = self.goal.lacking, self._context.settings
+        if not lacking:
+            self._out_of_reach = 0
+            self._let_go(now)
+            return
+        room = len(self.neighbors) < self.goal.limit + settings.margin
+        if room and self._find(now):
+            self._out_of_reach = 0
+            self.target = self.goal.limit
+            self.wake = now + settings.connect_timeout
+        else:
+            if not self._pending:
+                self._out_of_reach = lacking
+            self.wake = now + settings.heartbeat  # others may come
+        if lacking <= self._out_of_reach or len(self.neighbors) > self.goal.limit:
+            self._let_go(now)
+
+    def _find(self, now: float) -> bool:
+        """CONNECT to one more node; False if nobody known is of use."""
+        peer = self._next_redirect()
+        if peer is None:
+            banned = {*self.neighbors, *self._pending, self._context.name}
+            peer = self._membership.choose(self.rule, self.goal.wanted, banned, self._context.rng)
+        if peer is None:
+            return False
+        self._pending[peer] = now + self._context.settings.connect_quarantine
+        context = self._context
+        context.send(
+            peer,
+            Connect(self.id, len(self.neighbors), self.target, context.version, context.interest),
+        )
+        return True
+
+    def _next_redirect(self) -> NodeId | None:
+        while self._redirects:
+            peer = next(iter(self._redirects))
+            interest = self._redirects.pop(peer)
+            if self._is_stranger(peer) and self.goal.serves(interest):
+                return peer
+        return None
+
+    def _is_stranger(self, peer: NodeId) -> bool:
+        return peer not in self.neighbors and peer not in self._pending and peer != self._context.name
+
+    def _forget_pending(self, now: float) -> None:
+        while self._pending and next(iter(self._pending.values())) <= now:
+            del self._pending[next(iter(self._pending))]
+
+    def _let_go(self, now: float) -> None:
+        """DISCONNECT from one neighbor that has enough others and is needed least, if it is not needed."""
+        settings, degree = self._context.settings, len(self.neighbors)
+        self.target = min(self.goal.limit, degree)
+        peers: list[NodeId] = []
+        least, soonest = 1 << 30, inf
+        for peer, neighbor in self.neighbors.items():
+            if neighbor.degree < neighbor.target or neighbor.doubted:
+                continue
+            loss = self.goal.loss(neighbor.shared)
+            if loss > least:
+                continue
+            if neighbor.asked > now:
+                soonest = min(soonest, neighbor.asked if loss == 0 else inf)
+            elif loss < least:
+                peers, least = [peer], loss
+            else:
+                peers.append(peer)
+        if peers and (least == 0 or degree > self.target):
+            peer = peers[0] if len(peers) == 1 else peers[self._context.rng.randrange(len(peers))]
+            self.neighbors[peer].asked = now + settings.disconnect_quarantine
+            self._context.send(peer, Disconnect(self.id))
+            self.wake = min(self.wake, now + settings.connect_timeout)
+        else:
+            self.wake = min(self.wake, soonest)
+
+    # -- messages: Figure 4 -----------------------------------------------------------------------------
+
+    def on_connect(self, peer: NodeId, message: Connect, now: float) -> None:
+        self._membership.heard(peer, message.version, message.interest, now)
+        if peer in self.neighbors:
+            self._update(peer, message, now)
+        elif len(self.neighbors) < self.goal.limit + self._context.settings.margin:
+            self._add(peer, message, now)
+        else:
+            self._redirect(peer, message)
+            return
+        context = self._context
+        context.send(
+            peer,
+            ConnectOk(self.id, len(self.neighbors), self.target, context.version, context.interest),
+        )
+
+    def _redirect(self, peer: NodeId, message: Connect) -> None:
+        """Name the neighbor with room that shares most with the requester; or nobody."""
+        margin = self._context.settings.margin
+        best: list[NodeId] = []
+        most = 0
+        for other, neighbor in self.neighbors.items():
+            if neighbor.degree >= neighbor.target + margin or neighbor.doubted:
+                continue
+            shared = len(neighbor.interest & message.interest)
+            if shared > most:
+                best, most = [other], shared
+            elif shared == most:
+                best.append(other)
+        if not best:
+            self._context.send(peer, Redirect(self.id, None, frozenset()))
+            return
+        other = best[self._context.rng.randrange(len(best))]
+        self._context.send(peer, Redirect(self.id, other, self.neighbors[other].interest))
+
+    def on_redirect(self, peer: NodeId, message: Redirect, now: float) -> None:
+        if peer in self._pending and message.node is not None and self._is_stranger(message.node):
+            self._redirects[message.node] = message.interest
+
+    def on_connect_ok(self, peer: NodeId, message: ConnectOk, now: float) -> None:
+        self._membership.heard(peer, message.version, message.interest, now)
+        if peer in self.neighbors:
+            self._update(peer, message, now)
+        elif peer in self._pending and len(self.neighbors) < self.goal.limit + self._context.settings.margin:
+            self._add(peer, message, now)
+        else:
+            self._context.send(peer, Leave(self.id))
+
+    def on_leave(self, peer: NodeId, message: Leave, now: float) -> None:
+        if message.gone:
+            self._membership.gone(peer, now)
+        if peer in self.neighbors:
+            self._remove(peer, "left", now)
+
+    def on_disconnect(self, peer: NodeId, message: Disconnect, now: float) -> None:
+        neighbor = self.neighbors.get(peer)
+        if neighbor is None:
+            self._context.send(peer, Leave(self.id))
+            return
+        loss = 0 if neighbor.doubted else self.goal.loss(neighbor.shared)
+        spare = loss == 0 and self.goal.lacking <= self._out_of_reach
+        if spare or len(self.neighbors) > self.target:
+            self._remove(peer, "not needed", now)
+            self._context.send(peer, DisconnectOk(self.id))
+            if spare:
+                self.target = len(self.neighbors)
+
+    def on_disconnect_ok(self, peer: NodeId, message: DisconnectOk, now: float) -> None:
+        neighbor = self.neighbors.get(peer)
+        if neighbor is not None and neighbor.asked > -inf:  # not asked: a late echo of an earlier link
+            self._remove(peer, "not needed", now)
+
+    def on_heartbeat(self, peer: NodeId, message: Heartbeat, now: float) -> bool:
+        """Note that `peer` lives and how it stands; True if it wants something now that we do not know of."""
+        neighbor = self.neighbors.get(peer)
+        if neighbor is None:
+            if peer not in self._pending:
+                self._context.send(peer, Leave(self.id))
+            return False
+        neighbor.heard = now
+        if neighbor.word is message:
+            return False
+        neighbor.word = message
+        neighbor.degree, neighbor.target = message.degree, message.target
+        if neighbor.doubted:
+            neighbor.doubted = False
+            self.goal.add(neighbor.shared)
+        if (
+            neighbor.degree >= neighbor.target
+            and neighbor.asked <= now
+            and not self.goal.loss(neighbor.shared)
+        ):
+            self.wake = min(self.wake, now)  # it may be one to let go
+        return message.version > neighbor.version
+
+    # -- neighbors --------------------------------------------------------------------------------------
+
+    def _add(self, peer: NodeId, message: Connect | ConnectOk, now: float) -> None:
+        shared = self._context.interest & message.interest
+        self.neighbors[peer] = Neighbor(
+            message.degree, message.target, message.version, message.interest, shared, now
+        )
+        self.goal.add(shared)
+        settings = self._context.settings
+        if self.target < self.goal.limit and len(self.neighbors) < self.target + settings.margin:
+            self.target += 1
+        self._links.linked(peer, shared, now)
+        self.beat = min(self.beat, now + settings.heartbeat)
+        if not self.goal.asleep:
+            self.wake = min(self.wake, now + settings.connect_timeout)
+
+    def _update(self, peer: NodeId, message: Connect | ConnectOk, now: float) -> None:
+        neighbor = self.neighbors[peer]
+        neighbor.heard = now
+        if message.version >= neighbor.version:
+            neighbor.degree, neighbor.target = message.degree, message.target
+            self.learn(peer, message.version, message.interest, now)
+
+    def learn(self, peer: NodeId, version: int, interest: Topics, now: float) -> None:
+        """A neighbor's interest, as it says itself."""
+        neighbor = self.neighbors.get(peer)
+        if neighbor is None or version <= neighbor.version:
+            return
+        if not neighbor.doubted:
+            self.goal.drop(neighbor.shared)
+        neighbor.version, neighbor.interest = version, interest
+        neighbor.shared = self._context.interest & interest
+        if not neighbor.doubted:
+            self.goal.add(neighbor.shared)
+        self.wake = min(self.wake, now)
+
+    def _remove(self, peer: NodeId, reason: str, now: float) -> None:
+        neighbor = self.neighbors.pop(peer)
+        if not neighbor.doubted:
+            self.goal.drop(neighbor.shared)
+        self._links.unlinked(peer, reason, now)
+        if self.goal.lacking > self._out_of_reach:
+            self.wake = min(self.wake, now)
+
+    # -- the node's own changes -------------------------------------------------------------------------
+
+    def interest_changed(self, now: float) -> None:
+        """The node wants something else: judge all neighbors anew."""
+        self.goal.restart(self._context.interest)
+        for neighbor in self.neighbors.values():
+            neighbor.shared = self._context.interest & neighbor.interest
+            if not neighbor.doubted:
+                self.goal.add(neighbor.shared)
+        self._out_of_reach = 0
+        self.wake = min(self.wake, now)
+
+    def leave(self, now: float) -> None:
+        """An orderly end: tell all neighbors."""
+        if self.neighbors:
+            self._context.effects.append(Send(tuple(self.neighbors), Leave(self.id, gone=True)))
+        for peer in list(self.neighbors):
+            neighbor = self.neighbors.pop(peer)
+            self._links.unlinked(peer, "we left", now)
+            del neighbor
+        self.wake = self.beat = self.alarm = inf

@@ -1,0 +1,1 @@
+"""Drives many protocol nodes in virtual time: deterministic for a seed, whatever the machine."""

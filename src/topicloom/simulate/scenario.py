@@ -1,0 +1,97 @@
+"""A simulation as asked for: parameters read and checked before anything begins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from topicloom.errors import UsageError
+from topicloom.model.interest import Interest
+from topicloom.model.parameters import read_settings
+from topicloom.protocol.node import Plan
+from topicloom.protocol.settings import Settings
+from topicloom.simulate.lives import Change, Churn, read_trace
+from topicloom.simulate.network import Network, read_network
+from topicloom.simulate.registry import GOSSIP, find_protocol
+
+TRACE_REST = 12.0
+"""Seconds that a run goes on after the last row of its trace, unless told otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """What to simulate."""
+
+    protocol: str
+    values: Mapping[str, Any]
+    plan: Plan
+    settings: Settings
+    seed: int
+
+    @classmethod
+    def of(cls, protocol: str, settings: Sequence[str], seed: int = 0) -> Scenario:
+        """From `key=value` texts; what cannot be is refused here."""
+        found = find_protocol(protocol)
+        values = read_settings(protocol, found.parameters, settings)
+        _check(values)
+        node = Settings(**{field.name: values[field.name] for field in fields(Settings)})
+        plan = found.plan(values)
+        if not (plan.greedy or plan.random or plan.adaptive):
+            raise UsageError(f"--protocol {protocol}: with these parameters no node wants a link; raise one")
+        return cls(protocol, values, plan, node, seed)
+
+    @property
+    def gossip(self) -> bool:
+        return bool(self.values["view"] == GOSSIP)
+
+    @property
+    def share(self) -> float:
+        """The share of nodes in a given view."""
+        return 1.0 if self.gossip else float(self.values["view"])
+
+    def network(self, interest: Interest) -> Network:
+        """Delays and losses between the nodes of the interest."""
+        values = self.values
+        names = interest.node_ids.to_pylist()
+        return read_network(values["latency"], values["loss"], interest.n_nodes, self.seed, names)
+
+    def churn(self, interest: Interest) -> Churn | None:
+        values = self.values
+        if not values["life"]:
+            return None
+        return Churn(
+            interest,
+            life=values["life"],
+            off=values["off"] or None,
+            crash=values["crash"],
+            until=values["until"] or None,
+            seed=self.seed,
+        )
+
+    def trace(self, interest: Interest) -> list[Change] | None:
+        return read_trace(self.values["trace"], interest) if self.values["trace"] else None
+
+
+def _check(values: Mapping[str, Any]) -> None:
+    """Refuse combinations that make no sense, in the user's words."""
+    if values["view"] == 0:
+        raise UsageError(
+            "--set view=0: a node that knows nobody finds no neighbor; take more than 0, up to 1"
+        )
+    if values["loss"] >= 1:
+        raise UsageError("--set loss=1: no message would arrive; take less than 1")
+    if values["life"] and values["trace"]:
+        raise UsageError("--set life and --set trace exclude each other: either chance or the file decides")
+    for name in ("off", "crash", "until"):
+        if values[name] and not values["life"]:
+            raise UsageError(f"--set {name}={values[name]:g}: it belongs to churn; set life=SECONDS too")
+    if values["life"] and not values["seconds"]:
+        raise UsageError("--set life: with churn nothing ever settles; set seconds=SECONDS too")
+    if values["publish"] and not values["seconds"]:
+        raise UsageError("--set publish: set seconds=SECONDS too, so that it is known how long")
+    if values["until"] and values["until"] > values["seconds"]:
+        raise UsageError(
+            f"--set until={values['until']:g}: it lies after the end of the run, "
+            f"seconds={values['seconds']:g}"
+        )
