@@ -34,6 +34,7 @@ TESTS = Path(__file__).parent
         "measures/test_diameter.py",
         "measures/test_filtering.py",
         "measures/test_profile.py",
+        "simulate/test_views.py",
         "workloads/test_draw.py",
     ],
 )

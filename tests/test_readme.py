@@ -12,11 +12,13 @@ import pytest
 
 from topicloom.builders.registry import BUILDERS
 from topicloom.cli.main import app
+from topicloom.protocol import rules
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 CODE = sorted((ROOT / "src" / "topicloom" / "cli").glob("*.py"))
 BUILDERS_PAGE = (ROOT / "docs" / "builders.md").read_text()
+SPIDERCAST_PAGE = (ROOT / "docs" / "spidercast.md").read_text()
 
 
 @pytest.mark.parametrize("text", [README, BUILDERS_PAGE], ids=["README", "docs/builders.md"])
@@ -47,7 +49,12 @@ def test_every_command_in_the_readme_exists_and_every_command_is_in_the_readme()
     assert there - shown - {"warm"} == set()
 
 
+def test_the_rules_of_a_link_in_the_docs_are_those_of_the_protocol():
+    assert rules.table() in SPIDERCAST_PAGE, "paste what `topicloom simulate --rules` prints"
+
+
 def test_every_option_that_is_documented_exists():
-    there = {option for text in (README, BUILDERS_PAGE) for option in re.findall(r"--[a-z][a-z-]+", text)}
+    pages = README + BUILDERS_PAGE + SPIDERCAST_PAGE
+    there = set(re.findall(r"--[a-z][a-z-]+", pages))
     known = set(re.findall(r"--[a-z][a-z-]+", "\n".join(path.read_text() for path in CODE)))
     assert there - known == set()

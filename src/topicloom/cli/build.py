@@ -21,7 +21,7 @@ from topicloom.cli.options import (
     Threads,
     notices,
 )
-from topicloom.cli.tables import builder_list
+from topicloom.cli.tables import builder_list, described_parameters
 from topicloom.errors import UsageError
 from topicloom.jobs.build import build_to_folder
 from topicloom.jobs.certify import certificate_told
@@ -184,10 +184,7 @@ def _described(key: str) -> dict[str, Any]:
         "engines": list(builder.engines),
         "seeded": builder.seeded,
         "honours": list(builder.honours),
-        "parameters": {
-            name: {"default": parameter.default, "help": parameter.help}
-            for name, parameter in builder.parameters.items()
-        },
+        "parameters": described_parameters(builder.parameters),
     }
 
 

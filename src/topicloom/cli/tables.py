@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from rich.table import Table
@@ -10,6 +10,7 @@ from rich.table import Table
 from topicloom.builders.registry import BUILDERS
 from topicloom.cli.console import table
 from topicloom.model.parameters import Parameter, plain_name
+from topicloom.simulate.registry import PROTOCOLS
 
 
 def comparison_table(title: str, rows: list[dict[str, Any]]) -> Table:
@@ -55,20 +56,47 @@ def builder_list() -> str:
             ("random", "seeded by --seed" if builder.seeded else "no: ties are fixed"),
             ("constraints", ", ".join(builder.honours) or "none"),
         ]
-        facts += [
-            (
-                f"--set {plain_name(name)}",
-                f"{parameter.help}{_allowed(parameter)} (default {parameter.default})",
-            )
-            for name, parameter in builder.parameters.items()
-        ]
-        lines = [f"{key}: {builder.aim}", *(f"    {name:<18} {text}" for name, text in facts)]
-        blocks.append("\n".join(lines))
+        blocks.append(_block(key, builder.aim, facts, builder.parameters))
     return "\n\n".join(blocks)
 
 
+def protocol_list() -> str:
+    """All protocols that can be simulated, in the same form; shared parameters stand once, at the end."""
+    shared = set.intersection(*(set(found.parameters) - set(found.own) for found in PROTOCOLS.values()))
+    blocks = [_block(key, found.aim, [("paper", found.paper)], found.own) for key, found in PROTOCOLS.items()]
+    some = next(iter(PROTOCOLS.values())).parameters
+    common = {name: parameter for name, parameter in some.items() if name in shared}
+    return "\n\n".join([*blocks, _block("all", "what they have in common", [], common)])
+
+
+def _block(key: str, aim: str, facts: list[tuple[str, str]], parameters: Mapping[str, Parameter]) -> str:
+    """A name, what it is for, and its facts and parameters below it."""
+    options = [
+        (
+            f"--set {plain_name(name)}",
+            f"{parameter.help}{_allowed(parameter)} (default {_shown(parameter.default)})",
+        )
+        for name, parameter in parameters.items()
+    ]
+    width = max((len(name) for name, _ in facts + options), default=0)
+    return "\n".join(
+        [f"{key}: {aim}", *(f"    {name:<{max(width, 18)}} {text}" for name, text in facts + options)]
+    )
+
+
+def _shown(default: object) -> object:
+    return default if default != "" else "none"
+
+
+def described_parameters(parameters: Mapping[str, Parameter]) -> dict[str, dict[str, object]]:
+    """The same for --json."""
+    return {
+        name: {"default": parameter.default, "help": parameter.help} for name, parameter in parameters.items()
+    }
+
+
 def _allowed(parameter: Parameter) -> str:
-    return f": {parameter.allowed()}" if parameter.choices else ""
+    return f": {parameter.allowed()}" if parameter.choices or parameter.form else ""
 
 
 def figures_table(title: str | None, figures: list[tuple[str, str]]) -> Table:

@@ -21,6 +21,8 @@ from topicloom.model.overlay import Overlay
 FORMAT = 1
 CHARTS = (".png", ".svg", ".html")
 EDGES, INTEREST, SUMMARY, REJECTS = "edges.parquet", "interest.parquet", "summary.json", "rejects.parquet"
+SIMULATION = frozenset({SUMMARY, "snapshots.parquet", "degrees.parquet", "partitioned.parquet", "last"})
+"""What the folder of a simulation holds (see simulation_folder.py)."""
 PHASES = ".phases"
 """Inside the folder of a result that is not whole yet: what its run has done so far (see run_folder.py)."""
 RECORD = "record.json"
@@ -62,7 +64,7 @@ def check_replaceable(out: Path, *, resume: bool = False) -> None:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Was everything in this folder written by an earlier run? A build, or a comparison of builds."""
+    """Was everything in this folder written by an earlier run? A build, a comparison or a simulation."""
     if folder.is_dir() and {path.name for path in folder.iterdir()} == {PHASES}:
         return True
     try:
@@ -73,6 +75,8 @@ def _is_ours(folder: Path) -> bool:
         return False
     if summary.get("kind") == "build":
         return {path.name for path in folder.iterdir()} <= {EDGES, INTEREST, SUMMARY, REJECTS, PHASES}
+    if summary.get("kind") == "simulation":
+        return {path.name for path in folder.iterdir() if path.suffix not in CHARTS} <= SIMULATION
     return summary.get("kind") == "comparison" and all(
         path.name in (SUMMARY, PHASES) or path.suffix in CHARTS or _is_ours(path) for path in folder.iterdir()
     )

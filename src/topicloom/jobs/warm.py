@@ -14,6 +14,8 @@ from topicloom.model.constraints import Constraints, Pairs
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.progress import SILENT, Progress
+from topicloom.simulate.run import simulate
+from topicloom.simulate.scenario import Scenario
 from topicloom.workloads.generate import generate_interest, workload_from_options
 
 
@@ -47,5 +49,7 @@ def warm_kernels(*, progress: Progress = SILENT) -> float:
     progress.advance()
     profile_interest(interest)
     interest_digest(interest)
+    for view in ("1", "0.5"):
+        simulate(interest, Scenario.of("spidercast", [f"view={view}", "seconds=1"]))
     progress.advance(2)
     return progress.now() - start

@@ -81,9 +81,7 @@ class Parameter:
                 yield value
 
 
-def read_settings(
-    owner: str, parameters: Mapping[str, Parameter], settings: Sequence[str]
-) -> dict[str, Any]:
+def read_settings(owner: str, parameters: Mapping[str, Parameter], settings: Sequence[str]) -> dict[str, Any]:
     """All parameters of `owner`: the defaults, overruled by `key=value` texts.
 
     >>> read_settings("gm", {"redundancy": Parameter(1, "times", least=1)}, ["redundancy=2"])

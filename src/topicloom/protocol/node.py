@@ -8,17 +8,16 @@ A fault of a remote node never raises out of `receive`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from math import inf
 from random import Random
 from typing import Any
 
 from topicloom.errors import UsageError
 from topicloom.protocol.context import Context
-from topicloom.protocol.coverage import Coverage, Goal, Quantity
+from topicloom.protocol.coverage import Coverage
 from topicloom.protocol.dissemination import Dissemination
 from topicloom.protocol.effects import Effect, LinkDown, LinkUp, Send
-from topicloom.protocol.membership import Membership, Rule
+from topicloom.protocol.membership import Membership
 from topicloom.protocol.messages import (
     AskInterest,
     Connect,
@@ -42,29 +41,12 @@ from topicloom.protocol.messages import (
     Topics,
     Want,
 )
+from topicloom.protocol.plan import Plan
 from topicloom.protocol.settings import Settings
 from topicloom.protocol.task import Task
 
 MAX_KR = 4
 """Adaptive K_r (paper 004, section 3.3.1) is raised while it is at most 3."""
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What the two tasks strive for: (K_g, K_r)-coverage, or so many similar and random links."""
-
-    greedy: int = 3
-    random: int = 0
-    adaptive: bool = False
-    by_coverage: bool = True
-
-    def goals(self, interest: Topics) -> tuple[Goal, Goal]:
-        if self.by_coverage:
-            return Coverage(interest, self.greedy), Coverage(interest, self.random)
-        return Quantity(interest, self.greedy), Quantity(interest, self.random)
-
-    def rules(self) -> tuple[Rule, Rule]:
-        return (Rule.GREEDY, Rule.COVERING) if self.by_coverage else (Rule.SIMILAR, Rule.ANYONE)
 
 
 class Node:
@@ -163,7 +145,8 @@ class Node:
         if topic not in self.context.interest:
             raise UsageError(f"node {self.context.name}: publish on topic {topic} needs a subscription to it")
         event = self.dissemination.publish(topic, payload, now)
-        self.due = min(self.due, self.dissemination.next_timer())
+        if self.running:
+            self.due = min(self.due, self.dissemination.next_timer())
         return event
 
     def leave(self, now: float) -> None:
@@ -182,7 +165,8 @@ class Node:
         if not self.running:
             return
         greedy, random = self.tasks
-        spoke = greedy.beat <= now
+        # The round of announcements goes by the first task that speaks: greedy may be asleep.
+        spoke = (greedy.beat if greedy.beat < inf else random.beat) <= now
         if greedy.next_timer() <= now:
             greedy.handle_timer(now)
             self._adapt(now)
@@ -241,6 +225,8 @@ class Node:
     # -- inside -----------------------------------------------------------------------------------------
 
     def _rearm(self) -> None:
+        if not self.running:
+            return  # nothing is due before `start` and after `leave`
         greedy, random = self.tasks
         self.due = min(
             greedy.wake,
@@ -257,8 +243,10 @@ class Node:
         """Adaptive K_r (3.3.1): few links mean interests too much alike, so random ones must help."""
         if not self.plan.adaptive:
             return
-        greedy, random = (task.goal for task in self.tasks)
-        if not isinstance(random, Coverage) or greedy.lacking or random.lacking or random.k >= MAX_KR:
+        random = self.tasks[TaskId.RANDOM].goal
+        if not isinstance(random, Coverage) or random.k >= MAX_KR:
+            return
+        if not all(task.content for task in self.tasks):
             return
         degree = len(self._links)
         few = degree <= self.plan.greedy if random.k == 0 else degree < len(self.context.interest)

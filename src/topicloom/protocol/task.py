@@ -4,7 +4,9 @@ Figures 2 to 5 with the readings that make them work:
 - coverage counts neighbors of this task; a neighbor may be let go if its degree has reached its target;
 - a DISCONNECT that was not answered is not repeated to the same neighbor within a quarantine;
 - with a topic uncovered, CONNECT goes on up to L^max + Margin;
-- topics that no known node can cover any more do not keep a task from letting needless neighbors go.
+- topics that no known node can cover any more do not keep a task from letting needless neighbors go;
+- a neighbor that is needed never goes, not even above L^max (where there is always one that is not needed):
+  it would only be sought again, and nodes with useless links that nobody may cut would do so for ever.
 And one of our own: a neighbor whose heartbeat is late is doubted, which stops it from counting for coverage
 well before it is given up, so that its replacement is there in time (see docs/spidercast.md).
 
@@ -32,10 +34,8 @@ from topicloom.protocol.messages import (
     TaskId,
     Topics,
 )
+from topicloom.protocol.neighbor import Neighbor, Requests
 from topicloom.protocol.rules import State
-
-LATE = 1.1
-"""So many heartbeats after the last one the next is late; what follows is worth a timer of its own."""
 
 
 class Links(Protocol):
@@ -48,25 +48,11 @@ class Links(Protocol):
         """It is one no longer."""
 
 
-class Neighbor:
-    """What a task knows of a neighbor: its last word, and what we asked of it."""
-
-    __slots__ = ("asked", "degree", "doubted", "heard", "interest", "shared", "target", "version", "word")
-
-    def __init__(self, degree: int, target: int, version: int, interest: Topics, shared: Topics, now: float):
-        self.degree, self.target = degree, target
-        self.version, self.interest, self.shared = version, interest, shared
-        self.heard = now
-        self.asked = -inf  # until then no second DISCONNECT
-        self.doubted = False
-        self.word: Heartbeat | None = None
-
-
 class Task:
     """The neighbors of one task; its timers: `wake` (maintenance), `beat` (heartbeats), `alarm` (silence)."""
 
     __slots__ = (
-        "_context", "_links", "_membership", "_out_of_reach", "_pending", "_redirects", "_word",
+        "_context", "_links", "_membership", "_out_of_reach", "_requests", "_word",
         "alarm", "beat", "goal", "id", "neighbors", "rule", "target", "wake",
     )  # fmt: skip
 
@@ -77,8 +63,7 @@ class Task:
         self._context, self._membership, self._links = context, membership, links
         self.neighbors: dict[NodeId, Neighbor] = {}
         self.target = goal.limit
-        self._pending: dict[NodeId, float] = {}  # CONNECT sent: not again before this time; in order of time
-        self._redirects: dict[NodeId, Topics] = {}
+        self._requests = Requests()
         self._out_of_reach = 0  # how much of what is lacking nobody known can give
         self._word: Heartbeat | None = None
         self.wake = self.beat = self.alarm = inf
@@ -94,10 +79,15 @@ class Task:
         """What `peer` is to this task, in the words of `rules.py`."""
         neighbor = self.neighbors.get(peer)
         if neighbor is None:
-            return State.ASKED if peer in self._pending else State.STRANGER
+            return State.ASKED if self._requests.is_asked(peer, now) else State.STRANGER
         if neighbor.doubted:
             return State.DOUBTED
         return State.PARTING if neighbor.asked > now else State.LINKED
+
+    @property
+    def content(self) -> bool:
+        """Nothing is lacking that anybody known could give."""
+        return self.goal.lacking <= self._out_of_reach
 
     # -- timers -----------------------------------------------------------------------------------------
 
@@ -137,7 +127,8 @@ class Task:
     def _listen(self, now: float) -> None:
         """Doubt neighbors that were silent for a while, give up those silent for long."""
         settings = self._context.settings
-        late = now - LATE * settings.heartbeat
+        # Whoever was heard later than this can be doubted after the next round at the earliest.
+        late = now - max(settings.doubt - 1.0, 0.0) * settings.heartbeat
         self.alarm = inf
         lost = []
         for peer, neighbor in self.neighbors.items():
@@ -149,6 +140,7 @@ class Task:
             doubt = neighbor.heard + settings.doubt * settings.heartbeat
             if not neighbor.doubted and doubt <= now:
                 neighbor.doubted = True
+                neighbor.word = None  # the same word again would be news: it lives
                 self.goal.drop(neighbor.shared)
                 self.wake = min(self.wake, now)
             self.alarm = min(self.alarm, neighbor.heard + settings.detector if neighbor.doubted else doubt)
@@ -163,33 +155,35 @@ class Task:
         self.wake = inf
         if self.goal.asleep:
             return
-        self._forget_pending(now)
+        self._requests.forget(now)
         lacking, settings = self.goal.lacking, self._context.settings
         if not lacking:
             self._out_of_reach = 0
             self._let_go(now)
             return
-        room = len(self.neighbors) < self.goal.limit + settings.margin
-        if room and self._find(now):
+        if self._has_room() and self._find(now):
             self._out_of_reach = 0
             self.target = self.goal.limit
             self.wake = now + settings.connect_timeout
         else:
-            if not self._pending:
+            if not self._requests.pending:
                 self._out_of_reach = lacking
             self.wake = now + settings.heartbeat  # others may come
-        if lacking <= self._out_of_reach or len(self.neighbors) > self.goal.limit:
+        if self.content or len(self.neighbors) > self.goal.limit:
             self._let_go(now)
+
+    def _has_room(self) -> bool:
+        return len(self.neighbors) < self.goal.limit + self._context.settings.margin
 
     def _find(self, now: float) -> bool:
         """CONNECT to one more node; False if nobody known is of use."""
-        peer = self._next_redirect()
+        peer = self._next_redirect(now)
         if peer is None:
-            banned = {*self.neighbors, *self._pending, self._context.name}
+            banned = {*self.neighbors, *self._requests.pending, self._context.name}
             peer = self._membership.choose(self.rule, self.goal.wanted, banned, self._context.rng)
         if peer is None:
             return False
-        self._pending[peer] = now + self._context.settings.connect_quarantine
+        self._requests.sent(peer, now + self._context.settings.connect_quarantine)
         context = self._context
         context.send(
             peer,
@@ -197,40 +191,30 @@ class Task:
         )
         return True
 
-    def _next_redirect(self) -> NodeId | None:
-        while self._redirects:
-            peer = next(iter(self._redirects))
-            interest = self._redirects.pop(peer)
-            if self._is_stranger(peer) and self.goal.serves(interest):
+    def _next_redirect(self, now: float) -> NodeId | None:
+        while (peer := self._requests.take_redirect(self.goal)) is not None:
+            if self._is_stranger(peer, now):
                 return peer
         return None
 
-    def _is_stranger(self, peer: NodeId) -> bool:
-        return peer not in self.neighbors and peer not in self._pending and peer != self._context.name
-
-    def _forget_pending(self, now: float) -> None:
-        while self._pending and next(iter(self._pending.values())) <= now:
-            del self._pending[next(iter(self._pending))]
+    def _is_stranger(self, peer: NodeId, now: float) -> bool:
+        known = peer in self.neighbors or peer == self._context.name
+        return not known and not self._requests.is_asked(peer, now)
 
     def _let_go(self, now: float) -> None:
-        """DISCONNECT from one neighbor that has enough others and is needed least, if it is not needed."""
+        """DISCONNECT from one neighbor that has enough others and is not needed."""
         settings, degree = self._context.settings, len(self.neighbors)
         self.target = min(self.goal.limit, degree)
         peers: list[NodeId] = []
-        least, soonest = 1 << 30, inf
+        soonest = inf
         for peer, neighbor in self.neighbors.items():
-            if neighbor.degree < neighbor.target or neighbor.doubted:
-                continue
-            loss = self.goal.loss(neighbor.shared)
-            if loss > least:
+            if neighbor.degree < neighbor.target or neighbor.doubted or self.goal.loss(neighbor.shared):
                 continue
             if neighbor.asked > now:
-                soonest = min(soonest, neighbor.asked if loss == 0 else inf)
-            elif loss < least:
-                peers, least = [peer], loss
+                soonest = min(soonest, neighbor.asked)
             else:
                 peers.append(peer)
-        if peers and (least == 0 or degree > self.target):
+        if peers:
             peer = peers[0] if len(peers) == 1 else peers[self._context.rng.randrange(len(peers))]
             self.neighbors[peer].asked = now + settings.disconnect_quarantine
             self._context.send(peer, Disconnect(self.id))
@@ -244,7 +228,7 @@ class Task:
         self._membership.heard(peer, message.version, message.interest, now)
         if peer in self.neighbors:
             self._update(peer, message, now)
-        elif len(self.neighbors) < self.goal.limit + self._context.settings.margin:
+        elif self._has_room():
             self._add(peer, message, now)
         else:
             self._redirect(peer, message)
@@ -275,14 +259,17 @@ class Task:
         self._context.send(peer, Redirect(self.id, other, self.neighbors[other].interest))
 
     def on_redirect(self, peer: NodeId, message: Redirect, now: float) -> None:
-        if peer in self._pending and message.node is not None and self._is_stranger(message.node):
-            self._redirects[message.node] = message.interest
+        named = message.node
+        if named is not None and self._requests.is_asked(peer, now) and self._is_stranger(named, now):
+            self._requests.redirected(named, message.interest)
+            if self.goal.lacking:
+                self.wake = min(self.wake, now + self._context.settings.connect_timeout)
 
     def on_connect_ok(self, peer: NodeId, message: ConnectOk, now: float) -> None:
         self._membership.heard(peer, message.version, message.interest, now)
         if peer in self.neighbors:
             self._update(peer, message, now)
-        elif peer in self._pending and len(self.neighbors) < self.goal.limit + self._context.settings.margin:
+        elif self._requests.is_asked(peer, now) and self._has_room():
             self._add(peer, message, now)
         else:
             self._context.send(peer, Leave(self.id))
@@ -298,12 +285,11 @@ class Task:
         if neighbor is None:
             self._context.send(peer, Leave(self.id))
             return
-        loss = 0 if neighbor.doubted else self.goal.loss(neighbor.shared)
-        spare = loss == 0 and self.goal.lacking <= self._out_of_reach
-        if spare or len(self.neighbors) > self.target:
+        self._trust(neighbor, now)
+        if not self.goal.loss(neighbor.shared):
             self._remove(peer, "not needed", now)
             self._context.send(peer, DisconnectOk(self.id))
-            if spare:
+            if self.content:
                 self.target = len(self.neighbors)
 
     def on_disconnect_ok(self, peer: NodeId, message: DisconnectOk, now: float) -> None:
@@ -315,24 +301,24 @@ class Task:
         """Note that `peer` lives and how it stands; True if it wants something now that we do not know of."""
         neighbor = self.neighbors.get(peer)
         if neighbor is None:
-            if peer not in self._pending:
+            if not self._requests.is_asked(peer, now) and peer != self._context.name:
                 self._context.send(peer, Leave(self.id))
             return False
         neighbor.heard = now
         if neighbor.word is message:
             return False
-        neighbor.word = message
         neighbor.degree, neighbor.target = message.degree, message.target
-        if neighbor.doubted:
-            neighbor.doubted = False
-            self.goal.add(neighbor.shared)
+        self._trust(neighbor, now)
         if (
             neighbor.degree >= neighbor.target
             and neighbor.asked <= now
             and not self.goal.loss(neighbor.shared)
         ):
             self.wake = min(self.wake, now)  # it may be one to let go
-        return message.version > neighbor.version
+        if message.version > neighbor.version:
+            return True  # as often as it is said: question or answer may be lost
+        neighbor.word = message
+        return False
 
     # -- neighbors --------------------------------------------------------------------------------------
 
@@ -352,10 +338,18 @@ class Task:
 
     def _update(self, peer: NodeId, message: Connect | ConnectOk, now: float) -> None:
         neighbor = self.neighbors[peer]
-        neighbor.heard = now
+        self._trust(neighbor, now)
         if message.version >= neighbor.version:
+            neighbor.word = None
             neighbor.degree, neighbor.target = message.degree, message.target
             self.learn(peer, message.version, message.interest, now)
+
+    def _trust(self, neighbor: Neighbor, now: float) -> None:
+        """It was heard: it counts for coverage, if it did not."""
+        neighbor.heard = now
+        if neighbor.doubted:
+            neighbor.doubted = False
+            self.goal.add(neighbor.shared)
 
     def learn(self, peer: NodeId, version: int, interest: Topics, now: float) -> None:
         """A neighbor's interest, as it says itself."""
@@ -375,7 +369,7 @@ class Task:
         if not neighbor.doubted:
             self.goal.drop(neighbor.shared)
         self._links.unlinked(peer, reason, now)
-        if self.goal.lacking > self._out_of_reach:
+        if not self.content:
             self.wake = min(self.wake, now)
 
     # -- the node's own changes -------------------------------------------------------------------------
@@ -395,7 +389,5 @@ class Task:
         if self.neighbors:
             self._context.effects.append(Send(tuple(self.neighbors), Leave(self.id, gone=True)))
         for peer in list(self.neighbors):
-            neighbor = self.neighbors.pop(peer)
-            self._links.unlinked(peer, "we left", now)
-            del neighbor
+            self._remove(peer, "we left", now)
         self.wake = self.beat = self.alarm = inf

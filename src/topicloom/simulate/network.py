@@ -57,6 +57,14 @@ def read_network(latency: str, loss: float, n_nodes: int, seed: int, node_ids: I
     return Network(_lossy(lambda sender, receiver: low + width * draw(), loss, rng))
 
 
+def check_latency(latency: str) -> None:
+    """Refuse at once what no file can mend."""
+    if _ends(latency) is None and not Path(latency).is_file():
+        raise InputError(
+            f"latency={latency}: it is no number of seconds, no range MIN:MAX, and no file of that name"
+        )
+
+
 def _lossy(delay: Delay, loss: float, rng: Random) -> Delay:
     if not loss:
         return delay
@@ -81,10 +89,7 @@ def _ends(latency: str) -> tuple[float, float] | None:
 
 
 def _by_pair(path: Path, names: list[str], n_nodes: int) -> Delay:
-    if not path.is_file():
-        raise InputError(
-            f"latency={path}: it is no number of seconds, no range MIN:MAX, and no file of that name exists"
-        )
+    check_latency(str(path))
     given, default = _read_pairs(path, names, n_nodes)
     # Both directions under one key each; a pair that is listed once holds for both.
     both = {receiver * n_nodes + sender: seconds for (sender, receiver), seconds in given.items()}

@@ -8,7 +8,7 @@ from typing import Any
 
 from topicloom.errors import UsageError
 from topicloom.model.parameters import Parameter
-from topicloom.protocol.node import Plan
+from topicloom.protocol.plan import Plan
 from topicloom.protocol.settings import Settings
 
 ADAPTIVE, GOSSIP = "adaptive", "gossip"

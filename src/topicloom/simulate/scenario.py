@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any
 
 from topicloom.errors import UsageError
 from topicloom.model.interest import Interest
 from topicloom.model.parameters import read_settings
-from topicloom.protocol.node import Plan
+from topicloom.protocol.plan import Plan
 from topicloom.protocol.settings import Settings
 from topicloom.simulate.lives import Change, Churn, read_trace
-from topicloom.simulate.network import Network, read_network
+from topicloom.simulate.network import Network, check_latency, read_network
 from topicloom.simulate.registry import GOSSIP, find_protocol
 
 TRACE_REST = 12.0
@@ -81,6 +82,9 @@ def _check(values: Mapping[str, Any]) -> None:
         )
     if values["loss"] >= 1:
         raise UsageError("--set loss=1: no message would arrive; take less than 1")
+    check_latency(values["latency"])
+    if values["trace"] and not Path(values["trace"]).is_file():
+        raise UsageError(f"--set trace={values['trace']}: there is no such file")
     if values["life"] and values["trace"]:
         raise UsageError("--set life and --set trace exclude each other: either chance or the file decides")
     for name in ("off", "crash", "until"):

@@ -1,0 +1,187 @@
+"""SpiderCast in the simulator: the numbers of paper 004, churn, crashes, and the time they take.
+
+The time of a case is that of the whole command, start of Spark and ingest included; `simulate` is the
+simulation alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from benchmarks.harness import (
+    Figure,
+    NotRun,
+    Options,
+    Row,
+    attempt,
+    checked,
+    fit_exponent,
+    json_of,
+    run_command,
+    topicloom_command,
+)
+
+TITLE = "SpiderCast simulated"
+DEGREES = {1_000: 10.84, 2_000: 10.13, 4_000: 9.59, 6_000: 9.32, 8_000: 9.14, 10_000: 9.02}
+PRINTED = {1_000: 10.81, 2_000: 10.11, 4_000: 9.53, 6_000: 9.24, 8_000: 9.08, 10_000: 8.95}
+ROWS = {  # Figure 12: average degrees that reproduce, at every number of nodes
+    "similarity(10,0)": (("similarity", "similar=10", "random=0"), 10.1),
+    "similarity(9,1)": (("similarity", "similar=9", "random=1"), 10.3),
+    "similarity(8,2)": (("similarity", "similar=8", "random=2"), 10.3),
+    "similarity(7,3)": (("similarity", "similar=7", "random=3"), 10.3),
+    "similarity(20,0)": (("similarity", "similar=20", "random=0"), 20.1),
+    "random(10)": (("random", "random=10"), 10.1),
+}
+CRASHES = ("life=100", "crash=1", "until=300", "seconds=309", "snapshot=1", "diameters=end")
+
+Cells = Mapping[str, Figure | str]
+
+
+def run(options: Options) -> Iterator[Row]:
+    sizes = list(DEGREES)[: 2 if options.quick else None]
+    table = "spidercast (3,0), full views, T=100 s=10 rss, until settled"
+    seconds: dict[int, float] = {}
+    for count in sizes:
+        yield attempt(table, f"V={count:,}", partial(_degree_cells, options, count, seconds))
+    if not options.quick:
+        yield attempt("growth of the time, seconds ~ V^e", "until settled", partial(_growth_cells, seconds))
+    table = "Figure 12: average degree and its distance from the value that reproduces; topics in parts"
+    for name, (words, expected) in ROWS.items():
+        for count in (1_000,) if options.quick else (1_000, 4_000):
+            yield attempt(table, f"{name} V={count:,}", partial(_row_cells, options, count, words, expected))
+    table = "partial views"
+    for count, share in ((4_000, 0.05), (8_000, 0.05), (100_000, 0.01)):
+        yield attempt(table, f"V={count:,} view={share:g}", partial(_view_cells, options, count, share))
+    yield attempt(table, "V=1,000 view=gossip", partial(_gossip_cells, options))
+    table = "churn of 3.8: V=1,250, 1,000 simulated seconds, snapshots every 200 s"
+    for life in (100, 500):
+        yield attempt(table, f"life={life} s", partial(_churn_cells, options, life))
+    table = "crashes without LEAVE: V=1,250, life=100 s for 300 s, 3 s detector, a snapshot every second"
+    for name, more in (("without doubt", ("doubt=3",)), ("topicloom", ()), ("with kg=4", ("kg=4",))):
+        yield attempt(table, name, partial(_crash_cells, options, more))
+    yield attempt("events under the same crashes, 5 per second", "topicloom", partial(_event_cells, options))
+
+
+def _simulate(
+    options: Options, nodes: int, *words: str, protocol: str = "spidercast"
+) -> tuple[dict[str, Any], Any]:
+    path = _table(options, nodes)
+    settings = [f"--set={word}" for word in words]
+    command = ["simulate", str(path), "--protocol", protocol, *settings, "--seed", "1", "--json", "--quiet"]
+    done = checked(run_command(topicloom_command(*command)))
+    return json_of(done), done
+
+
+def _table(options: Options, nodes: int) -> Path:
+    path = options.scratch / f"simulate-{nodes}.parquet"
+    if not path.exists():
+        shape = ["--topics", "100", "--subscriptions", "10", "--popularity", "rss", "--seed", "1"]
+        checked(
+            run_command(topicloom_command("generate", str(path), "--nodes", str(nodes), *shape, "--quiet"))
+        )
+    return path
+
+
+def _degree_cells(options: Options, count: int, seconds: dict[int, float]) -> Cells:
+    summary, done = _simulate(options, count)
+    seconds[count] = summary["seconds"]["simulate"]
+    return {
+        "average degree": f"{summary['degree_avg']:.2f}",
+        "off (expected)": _off(summary["degree_avg"], DEGREES[count], 2.0),
+        "off (printed)": f"{100 * (summary['degree_avg'] / PRINTED[count] - 1):+.1f}%",
+        "maximum": str(summary["degree_max"]),
+        "topics in parts": Figure(summary["topics_partitioned"], "", 0),
+        "diameter": f"{summary['diameter_overlay']}, in topics {summary['diameter_topic_max']}",
+        "messages per node": f"{summary['messages_per_node']:.1f}",
+        "simulate": Figure(seconds[count], "s", 30.0 if count == 10_000 else None),
+        "time": f"{done.seconds:.0f} s",
+    }
+
+
+def _off(measured: float, expected: float, allowed: float) -> Figure:
+    return Figure(100 * abs(measured / expected - 1), f"% of {expected}", allowed)
+
+
+def _growth_cells(seconds: Mapping[int, float]) -> Cells:
+    if len(seconds) < len(DEGREES):
+        raise NotRun("not every size was run")
+    return {"e": f"{fit_exponent(list(seconds), list(seconds.values())):.2f}"}
+
+
+def _row_cells(options: Options, count: int, words: tuple[str, ...], expected: float) -> Cells:
+    summary, _ = _simulate(options, count, *words[1:], protocol=words[0])
+    return {
+        "average degree": f"{summary['degree_avg']:.2f}",
+        "off": _off(summary["degree_avg"], expected, 3.0),
+        "topics in parts": str(summary["topics_partitioned"]),
+        "components": str(summary["topic_components"]),
+    }
+
+
+def _view_cells(options: Options, count: int, share: float) -> Cells:
+    large = count == 100_000
+    if large and options.quick:
+        raise NotRun("left out by --quick")
+    summary, done = _simulate(options, count, f"view={share}", *(("diameters=never",) if large else ()))
+    return {
+        "average degree": f"{summary['degree_avg']:.2f}",
+        "maximum": str(summary["degree_max"]),
+        "topics in parts": Figure(summary["topics_partitioned"], "", 0),
+        "simulate": Figure(summary["seconds"]["simulate"], "s", 600.0 if large else None),
+        "time": f"{done.seconds:.0f} s",
+        "memory of all processes": Figure(done.megabytes, "MB", 8_000.0 if large else None),
+    }
+
+
+def _gossip_cells(options: Options) -> Cells:
+    summary, _ = _simulate(options, 1_000, "view=gossip")
+    return {
+        "average degree": f"{summary['degree_avg']:.2f}",
+        "maximum": str(summary["degree_max"]),
+        "topics in parts": Figure(summary["topics_partitioned"], "", 0),
+        "simulate": f"{summary['seconds']['simulate']:.1f} s",
+    }
+
+
+def _churn_cells(options: Options, life: int) -> Cells:
+    if options.quick:
+        raise NotRun("left out by --quick")
+    summary, _ = _simulate(options, 1_250, f"life={life}", "seconds=1000", "snapshot=200")
+    return {
+        "snapshots with a topic in parts": Figure(summary["snapshots_partitioned"], "", 0),
+        "average degree": f"{summary['degree_avg']:.2f}",
+        "messages per join or leave": f"{summary['messages_per_change']:.1f}",
+        "simulate": Figure(summary["seconds"]["simulate"], "s", 120.0),
+    }
+
+
+def _crash_cells(options: Options, more: tuple[str, ...]) -> Cells:
+    if options.quick:
+        raise NotRun("left out by --quick")
+    summary, _ = _simulate(options, 1_250, *CRASHES, *more)
+    return {
+        "topics in parts at the end": Figure(summary["topics_partitioned"], "", None if more else 0),
+        "snapshots with one": f"{summary['snapshots_partitioned']} of {summary['snapshots']}",
+        "topic-snapshots in parts": str(summary["topics_partitioned_sum"]),
+        "average degree": f"{summary['degree_avg']:.2f}",
+        "messages per join or crash": f"{summary['messages_per_change']:.1f}",
+    }
+
+
+def _event_cells(options: Options) -> Cells:
+    if options.quick:
+        raise NotRun("left out by --quick")
+    summary, _ = _simulate(options, 1_250, *CRASHES, "publish=5")
+    events = summary["events"]
+    return {
+        "events": str(events["published"]),
+        "deliveries due": str(events["expected"]),
+        "missing": Figure(events["missing"], "", 0),
+        "slowest": f"{events['longest_wait']:.2f} s",
+        "messages per delivery": f"{events['messages'] / events['delivered']:.1f}",
+        "duplicates per delivery": f"{events['duplicates'] / events['delivered']:.2f}",
+        "hops": f"{events['hops_avg']:.1f}, at most {events['hops_max']}",
+    }

@@ -1,0 +1,59 @@
+"""Drive SpiderCast nodes by hand: no simulator, no sockets, just a clock that we turn ourselves.
+
+Run: python examples/nodes_by_hand.py
+"""
+
+from random import Random
+
+from topicloom.protocol.effects import Deliver, Send
+from topicloom.protocol.membership import PlainView
+from topicloom.protocol.node import Node
+
+WANTS = {
+    "kitchen": {"smoke", "temperature"},
+    "hall": {"smoke", "motion"},
+    "cellar": {"smoke", "energy"},
+    "garage": {"energy", "motion"},
+    "office": {"temperature", "energy"},
+}
+DELAY = 0.01
+
+view = PlainView({name: frozenset(topics) for name, topics in WANTS.items()})
+rng = Random(1)
+nodes = {name: Node(name, topics, membership=lambda context: view, rng=rng) for name, topics in WANTS.items()}
+mail = []  # (arrival, receiver, sender, message)
+
+
+def settle(name: str, now: float) -> None:
+    """Carry out what a node asks for: the whole duty of a driver."""
+    for effect in nodes[name].take_effects():
+        if isinstance(effect, Send):
+            mail.extend((now + DELAY, receiver, name, effect.message) for receiver in effect.to)
+        elif isinstance(effect, Deliver):
+            print(f"{now:.2f} s: {name} gets {effect.payload.decode()!r} after {effect.hops} hops")
+
+
+def run(until: float, now: float = 0.0) -> float:
+    """Feed whoever is next, message or timer, until the time is up."""
+    while True:
+        due, name = min((node.next_timer(), name) for name, node in nodes.items())
+        if mail and mail[0][0] <= due:
+            now, name, sender, message = mail.pop(0)
+            nodes[name].receive(sender, message, now)
+        else:
+            now = due
+            if now > until:
+                return until
+            nodes[name].handle_timer(now)
+        settle(name, now)
+
+
+for name, node in nodes.items():
+    node.start(0.0)
+    settle(name, 0.0)
+now = run(5.0)
+for name, node in nodes.items():
+    print(f"{name}: {', '.join(sorted(map(str, node.neighbors)))}")
+nodes["cellar"].publish("smoke", b"fire!", now)
+settle("cellar", now)
+run(6.0, now)

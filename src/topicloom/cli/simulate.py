@@ -1,0 +1,186 @@
+"""`topicloom simulate`: nodes that find an overlay by themselves, in virtual time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from topicloom.cli.groups import with_groups
+from topicloom.cli.options import InterestOptions, OutputOptions, Seed, SparkOptions, Threads, notices
+from topicloom.cli.tables import described_parameters, protocol_list
+from topicloom.jobs.simulate import simulate_source
+from topicloom.protocol.rules import table as rule_table
+from topicloom.simulate.registry import PROTOCOLS
+from topicloom.simulate.run import Outcome
+from topicloom.simulate.scenario import Scenario
+
+EXAMPLES = """
+[bold]Examples[/bold]
+
+  topicloom simulate table.csv
+
+  topicloom simulate table.csv --set kg=3 --set kr=adaptive --set view=0.05 --out course
+
+  topicloom simulate table.csv --set view=gossip --set latency=0.005:0.08 --set loss=0.01
+
+  topicloom simulate table.csv --set life=100 --set crash=1 --set seconds=300 --set publish=5 --out churn
+
+  topicloom simulate table.csv --protocol similarity --set similar=9 --set random=1
+
+  topicloom simulate --list          (all protocols and parameters)
+
+  topicloom simulate --rules         (the life of a link, as a table)
+"""
+DEGREES_PLOT, COURSE_PLOT = "degrees.png", "course.png"
+
+
+def simulate(
+    table: InterestOptions,
+    spark: SparkOptions,
+    output: OutputOptions,
+    protocol: Annotated[
+        str, typer.Option("--protocol", help=f"{', '.join(PROTOCOLS)} (see --list).")
+    ] = "spidercast",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="A parameter (see --list)."),
+    ] = None,
+    seed: Seed = 0,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Folder for snapshots, charts and the last overlay.", show_default=False),
+    ] = None,
+    threads: Threads = None,
+    list_protocols: Annotated[bool, typer.Option("--list", help="List protocols and leave.")] = False,
+    rules: Annotated[bool, typer.Option("--rules", help="Print the rules of a link and leave.")] = False,
+) -> None:
+    """Let every node of the table run a protocol that finds an overlay without a planner, in virtual time.
+
+    The same seed gives the same run. Exit 0 whether or not every topic ends up connected: that is a finding.
+    """
+    screen = output.screen()
+    if list_protocols:
+        screen.show(protocol_list())
+        screen.emit({"protocols": [_described(name) for name in PROTOCOLS]})
+        return
+    if rules:
+        screen.show(rule_table())
+        screen.emit({"rules": rule_table().splitlines()})
+        return
+    source = table.source()
+    scenario = Scenario.of(protocol, settings or [], seed=seed)
+    with screen.working() as progress:
+        summary, outcome = simulate_source(
+            source,
+            scenario,
+            out=out,
+            spark=spark.choice(),
+            subscribers_only=table.subscribers_only,
+            strict=table.strict,
+            threads=threads,
+            extras=_draw,
+            notice=notices(screen),
+            progress=progress,
+        )
+    screen.show(*_told(summary, outcome, out))
+    screen.emit(summary)
+
+
+def _draw(summary: dict[str, Any], outcome: Outcome, folder: Path) -> None:
+    """The charts of an --out folder."""
+    from topicloom.report.charts import degree_chart, save_chart
+    from topicloom.report.course import course_chart
+
+    last = outcome.snapshots[-1]
+    name = f"{summary['protocol']}, {summary['nodes']:,} nodes"
+    save_chart(
+        degree_chart(
+            {summary["protocol"]: last["degree_histogram"]}, f"Degrees after a simulation of {name}"
+        ),
+        folder / DEGREES_PLOT,
+    )
+    if len(outcome.snapshots) > 1:
+        save_chart(course_chart(outcome.snapshots, f"A simulation of {name}"), folder / COURSE_PLOT)
+
+
+def _told(summary: dict[str, Any], outcome: Outcome, out: Path | None) -> list[str]:
+    seconds = summary["simulated_seconds"]
+    end = "settled after" if summary["settled"] else "ran for"
+    present = (
+        "" if summary["nodes_present"] == summary["nodes"] else f", {summary['nodes_present']:,} present"
+    )
+    if summary["topics_partitioned"]:
+        parts = summary["topic_components"] - summary["topics"] + summary["topics_partitioned"]
+        proof = f"NOT topic-connected: {summary['topics_partitioned']:,} topics are in {parts:,} parts"
+    else:
+        proof = f"proved: each of the {summary['topics']:,} topics is connected"
+    lines = [
+        f"{summary['nodes']:,} nodes{present}, {summary['topics']:,} topics, "
+        f"{summary['subscriptions']:,} subscriptions",
+        f"{summary['protocol']} {end} {seconds:,.1f} simulated seconds "
+        f"({summary['seconds']['simulate']:.1f} s, {summary['occurrences']:,} occurrences)",
+        f"{summary['links']:,} links, average degree {summary['degree_avg']:.2f}, "
+        f"maximum {summary['degree_max']:,}",
+        proof,
+    ]
+    if summary["diameter_overlay"] is not None:
+        lines.append(
+            f"diameter: overlay {summary['diameter_overlay']}, "
+            f"at most {summary['diameter_topic_max'] or 0} inside a topic"
+        )
+    lines.append(
+        f"messages per node: {summary['messages_per_node']:.1f} to find and keep links, "
+        f"{summary['heartbeats_per_node']:,.0f} heartbeats"
+    )
+    lines += _churn_told(summary) + _events_told(summary["events"])
+    lines.append(
+        f"written to {out}; next: topicloom measure {out}/last/interest.parquet {out}/last/edges.parquet"
+        if out
+        else "--out DIR keeps snapshots, charts and the overlay"
+    )
+    return lines
+
+
+def _churn_told(summary: dict[str, Any]) -> list[str]:
+    lines = []
+    if summary["departures"]:
+        lines.append(
+            f"{summary['joins']:,} joins, {summary['departures']:,} departures "
+            f"({summary['crashes']:,} crashes); {summary['messages_per_change']:.1f} messages for each"
+        )
+    if summary["snapshots"] > 1:
+        lines.append(
+            f"{summary['snapshots']:,} snapshots: {summary['snapshots_partitioned']:,} with a topic in parts "
+            f"({summary['topics_partitioned_sum']:,} of {summary['snapshots'] * summary['topics']:,})"
+        )
+    return lines
+
+
+def _events_told(events: dict[str, Any]) -> list[str]:
+    if not events["published"]:
+        return []
+    due, missing = events["expected"], events["missing"]
+    return [
+        f"{events['published']:,} events: {due - missing:,} of {due:,} deliveries due were made, the slowest "
+        f"after {events['longest_wait']:.2f} s; {events['hops_avg'] or 0:.1f} hops on average, "
+        f"at most {events['hops_max'] or 0}",
+        f"{events['messages'] / max(events['delivered'], 1):.1f} messages per delivery, "
+        f"{events['duplicates']:,} duplicates, {events['repaired']:,} events came by repair",
+    ]
+
+
+def _described(name: str) -> dict[str, Any]:
+    found = PROTOCOLS[name]
+    return {
+        "protocol": name,
+        "aim": found.aim,
+        "paper": found.paper,
+        "parameters": described_parameters(found.parameters),
+    }
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command(epilog=EXAMPLES)(with_groups(simulate))

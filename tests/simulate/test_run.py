@@ -1,0 +1,156 @@
+"""The course of a simulation: the same for a seed, changes in their time, snapshots that tell the truth."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from simulate.worlds import rss, run
+from topicloom.errors import Interrupted
+from topicloom.model.interest import Interest
+from topicloom.model.progress import Silent
+from topicloom.simulate.run import Run, simulate
+from topicloom.simulate.scenario import Scenario
+
+BUSY = (
+    "life=40", "crash=0.5", "seconds=30", "snapshot=3", "publish=5", "latency=0.005:0.02", "loss=0.01",
+    "view=0.3",
+)  # fmt: skip
+FINGERPRINT = """
+import hashlib, sys
+from simulate.worlds import rss, run
+outcome = run(rss(120), *sys.argv[1:])
+told = repr((outcome.snapshots, outcome.partitioned, outcome.messages, outcome.occurrences))
+edges = outcome.moment.overlay.u.tobytes() + outcome.moment.overlay.v.tobytes()
+print(hashlib.sha256(told.encode() + edges).hexdigest())
+"""
+
+
+def fingerprint(*settings: str, hash_seed: str = "0") -> str:
+    environment = os.environ | {
+        "PYTHONHASHSEED": hash_seed,
+        "PYTHONPATH": str(Path(__file__).parent.parent),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", FINGERPRINT, *settings],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize("more", [(), ("view=gossip",)], ids=["given views", "gossip"])
+def test_a_seed_gives_the_same_run_in_every_process(more: tuple[str, ...]) -> None:
+    """Byte for byte, whatever Python's hash seed: otherwise nobody could repeat a finding."""
+    assert fingerprint(*BUSY, *more, hash_seed="1") == fingerprint(*BUSY, *more, hash_seed="2")
+
+
+def test_another_seed_gives_another_run() -> None:
+    one, other = (run(rss(120), seed=seed) for seed in (1, 2))
+    assert one.moment.overlay.u.tolist() != other.moment.overlay.u.tolist()
+
+
+def test_a_snapshot_on_the_way_does_not_change_the_course() -> None:
+    plain, watched = (run(rss(200), "life=50", "seconds=20", *more) for more in ((), ("snapshot=1",)))
+    assert len(watched.snapshots) == 20
+    assert plain.snapshots[-1] == watched.snapshots[-1]
+    assert plain.messages == watched.messages
+
+
+def test_a_run_that_settled_had_no_change_for_a_while() -> None:
+    scenario = Scenario.of("spidercast", ["settle=5"], seed=1)
+    first = simulate(rss(300), scenario)
+    later = run(rss(300), f"seconds={first.moment.time}", "settle=5")
+    assert first.settled
+    assert later.moment.overlay.u.tolist() == first.moment.overlay.u.tolist()
+    assert 5 < first.moment.time < 30
+
+
+def trace(tmp_path: Path, *rows: str) -> str:
+    path = tmp_path / "trace.csv"
+    path.write_text("\n".join(["time,node,change,topics", *rows]) + "\n")
+    return f"trace={path}"
+
+
+def home() -> Interest:
+    wants = {"a": "xy", "b": "xy", "c": "xz", "d": "yz", "e": "x"}
+    return Interest.from_pairs([(node, topic) for node, topics in wants.items() for topic in topics])
+
+
+def test_a_trace_is_followed(tmp_path: Path) -> None:
+    """d comes late, c leaves, a crashes, b wants another topic; e publishes before and after."""
+    outcome = run(
+        home(),
+        trace(
+            tmp_path,
+            "2,e,publish,x",
+            "5,d,join,",
+            "6,c,leave,",
+            "8,a,crash,",
+            "10,b,subscribe,z",
+            "15,e,publish,x",
+        ),
+        "snapshot=1",
+    )
+    nodes = {row["time"]: row["nodes"] for row in outcome.snapshots}
+    assert nodes[4.0] == 4
+    assert nodes[5.0] == 4, "who joined a moment ago is left out"
+    assert nodes[8.0] == 3
+    last = outcome.snapshots[-1]
+    assert outcome.moment.time == 15 + 12
+    assert last["nodes"] == 3
+    assert last["published"] == 2
+    assert last["expected"] == 4 + 2, "a, b, c, e at first; then b and e"
+    assert last["missing"] == 0
+    names = outcome.moment.interest.to_arrow().to_pylist()
+    assert {"node": "b", "topic": "z"} in names
+    assert {row["node"] for row in names} == {"b", "d", "e"}
+    assert last["topics_partitioned"] == 0
+    assert last["crashes"] == 1
+    assert last["departures"] == 2
+
+
+def test_one_sided_and_dead_links_do_not_count() -> None:
+    """Just after a crash no link to the dead node is shown, though its neighbors still believe in it."""
+    runner = Run(rss(100), Scenario.of("spidercast", ["seconds=5"], seed=1))
+    runner.population.begin()
+    runner.world.run(5.0)
+    victim = max(range(100), key=lambda node: len(runner.world.present(node).neighbors))
+    before = runner._snapshot()
+    runner.world.crash(victim)
+    del runner.population.joined[victim]
+    after = runner._snapshot()
+    assert any(runner.world.linked(node, victim) for node in range(100))
+    degree = int(before.overlay.degrees()[victim])
+    assert degree > 0
+    assert after.overlay.n_edges == before.overlay.n_edges - degree
+    assert victim not in after.present
+
+
+def test_a_run_can_be_stopped() -> None:
+    class Impatient(Silent):
+        def should_stop(self) -> bool:
+            return True
+
+    with pytest.raises(Interrupted):
+        simulate(rss(100), Scenario.of("spidercast", []), progress=Impatient())
+
+
+def test_a_lonely_node_and_an_empty_interest_end() -> None:
+    """Nobody to talk to is no reason to run for ever."""
+    lonely = run(Interest.from_pairs([("a", "x")]))
+    assert lonely.settled
+    assert lonely.snapshots[-1]["degree_max"] == 0
+    nobody = run(Interest.from_pairs([]))
+    assert nobody.snapshots[-1]["nodes"] == 0
+
+
+def test_order_is_kept_when_asked_for() -> None:
+    outcome = run(rss(100), "ordered=true", "latency=0.001:0.2", "seconds=20", "publish=20")
+    assert outcome.snapshots[-1]["missing"] == 0
