@@ -3,6 +3,8 @@
 Run: python examples/nodes_by_hand.py
 """
 
+from heapq import heappop, heappush
+from itertools import count
 from random import Random
 
 from topicloom.protocol.effects import Deliver, Send
@@ -21,14 +23,16 @@ DELAY = 0.01
 view = PlainView({name: frozenset(topics) for name, topics in WANTS.items()})
 rng = Random(1)
 nodes = {name: Node(name, topics, membership=lambda context: view, rng=rng) for name, topics in WANTS.items()}
-mail = []  # (arrival, receiver, sender, message)
+mail = []  # a heap of (arrival, order, receiver, sender, message)
+order = count()
 
 
 def settle(name: str, now: float) -> None:
-    """Carry out what a node asks for: the whole duty of a driver."""
+    """Carry out what a node asks for. Without connections LinkUp and LinkDown need no doing."""
     for effect in nodes[name].take_effects():
         if isinstance(effect, Send):
-            mail.extend((now + DELAY, receiver, name, effect.message) for receiver in effect.to)
+            for receiver in effect.to:
+                heappush(mail, (now + DELAY, next(order), receiver, name, effect.message))
         elif isinstance(effect, Deliver):
             print(f"{now:.2f} s: {name} gets {effect.payload.decode()!r} after {effect.hops} hops")
 
@@ -38,7 +42,7 @@ def run(until: float, now: float = 0.0) -> float:
     while True:
         due, name = min((node.next_timer(), name) for name, node in nodes.items())
         if mail and mail[0][0] <= due:
-            now, name, sender, message = mail.pop(0)
+            now, _, name, sender, message = heappop(mail)
             nodes[name].receive(sender, message, now)
         else:
             now = due

@@ -64,9 +64,12 @@ def test_the_folder_holds_the_course_and_the_last_overlay(cli, table, tmp_path) 
     last = [row for row in histogram if row["time"] == 20.0]
     assert sum(row["nodes"] for row in last) == summary["nodes_present"]
     assert sum(row["nodes"] * row["degree"] for row in last) == 2 * summary["links"]
-    code, stdout, _ = cli("verify", out / "last/interest.parquet", out / "last/edges.parquet", "--json")
+    code, stdout, _ = cli("verify", out / "last", out / "last", "--json")
     assert json.loads(stdout)["topics_partitioned"] == summary["topics_partitioned"], "judged by Spark too"
     assert json.loads(stdout)["edges"] == summary["links"]
+    measured = json.loads(cli("measure", out / "last", out / "last", "--json")[1])
+    assert measured["degree_avg"] == pytest.approx(summary["degree_avg"])
+    assert measured["diameter_topic_max"] == summary["diameter_topic_max"]
 
 
 def test_the_same_seed_gives_the_same_files(cli, table, tmp_path) -> None:
@@ -88,10 +91,23 @@ def test_a_result_is_replaced_and_nothing_else(cli, table, tmp_path) -> None:
     assert (out / "notes.txt").read_text() == "mine"
 
 
+def test_a_simulation_does_not_take_the_place_of_a_build(cli, table, tmp_path) -> None:
+    out = tmp_path / "build"
+    assert cli("build", table, "--no-header", "--algorithm", "gm", "--out", out, "--quiet")[0] == 0
+    assert cli("simulate", table, "--no-header", "--set", "seconds=2", "--out", out, "--quiet")[0] == 2
+    assert (out / "edges.parquet").exists()
+
+
 def test_people_are_told_what_happened(cli, table) -> None:
     code, stdout, _ = cli("simulate", table, "--no-header", *CHURN)
     assert code == 0
-    for words in ("ran for 20.0 simulated seconds", "departures", "4 snapshots", "deliveries due were made"):
+    for words in (
+        "ran for 20.0 simulated seconds",
+        "departures",
+        "4 snapshots",
+        "deliveries due were made",
+        "copies sent",
+    ):
         assert words in stdout
 
 

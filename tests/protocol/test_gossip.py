@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from topicloom.protocol.context import Context
 from topicloom.protocol.effects import Send
 from topicloom.protocol.gossip import Gossip
-from topicloom.protocol.membership import Membership, Rule
+from topicloom.protocol.membership import Choice, Membership
 from topicloom.protocol.messages import Descriptor, NodeId, Shuffle, ShuffleReply, Topics
 from topicloom.protocol.settings import Settings
 
@@ -87,7 +87,7 @@ class Wire:
 
 
 def relatives(node: Gossip, topic: str) -> bool:
-    return node.choose(Rule.COVERING, {topic}, set(), Random(1)) is not None
+    return node.choose(Choice.COVERING, {topic}, set(), Random(1)) is not None
 
 
 def single(name: NodeId = "me", seeds: Iterable[Descriptor] = (), **constants: float) -> Gossip:
@@ -245,7 +245,7 @@ def test_who_does_not_answer_is_dropped() -> None:
     gossip.handle_timer(gossip.next_timer())
     assert sent(gossip)[0][0] == "b"
     assert "a" not in gossip.view
-    assert gossip.choose(Rule.COVERING, {"x"}, {"b"}, Random(1)) is None  # nor kept in the side table
+    assert gossip.choose(Choice.COVERING, {"x"}, {"b"}, Random(1)) is None  # nor kept in the side table
 
 
 def test_what_is_too_old_is_forgotten() -> None:
@@ -354,8 +354,8 @@ def test_anyone_is_drawn_from_the_uniform_view_alone() -> None:
     gossip = single(gossip_view=1, gossip_shuffle=1)
     gossip.heard("a", 0, frozenset("y"), 0.0)
     gossip.heard("b", 0, frozenset("x"), 0.0)  # no room in the view, but it shares a topic
-    assert {gossip.choose(Rule.ANYONE, (), (), Random(seed)) for seed in range(20)} == {"a"}
-    assert gossip.choose(Rule.GREEDY, {"x"}, (), Random(1)) == "b"
+    assert {gossip.choose(Choice.ANYONE, (), (), Random(seed)) for seed in range(20)} == {"a"}
+    assert gossip.choose(Choice.GREEDY, {"x"}, (), Random(1)) == "b"
 
 
 def test_the_side_table_keeps_room_for_rare_topics_and_follows_the_interest() -> None:
@@ -366,7 +366,7 @@ def test_the_side_table_keeps_room_for_rare_topics_and_follows_the_interest() ->
         gossip.receive("p", Shuffle((told(name),)), 0.0)
     assert len(gossip._relatives.nodes) == 2  # of four places, two for each of two topics
     gossip.receive("p", Shuffle((told("rare", topics="y"),)), 0.0)
-    assert gossip.choose(Rule.GREEDY, {"y"}, (), Random(1)) == "rare"
+    assert gossip.choose(Choice.GREEDY, {"y"}, (), Random(1)) == "rare"
     gossip._context.interest = frozenset("z")
     gossip.interest_changed(0.0)
     assert not gossip._relatives.nodes
@@ -387,7 +387,7 @@ STEPS = st.one_of(
     st.tuples(st.just("heard"), NAMES, st.integers(0, 5), TOPICS),
     st.tuples(st.just("timer")),
     st.tuples(st.just("wants"), TOPICS),
-    st.tuples(st.just("choose"), st.sampled_from(list(Rule)), TOPICS),
+    st.tuples(st.just("choose"), st.sampled_from(list(Choice)), TOPICS),
 )
 
 

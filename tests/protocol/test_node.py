@@ -16,7 +16,16 @@ from protocol.wire_harness import Wire
 from topicloom.errors import UsageError
 from topicloom.protocol.effects import Deliver, LinkDown, LinkUp, Send
 from topicloom.protocol.gossip import Gossip
-from topicloom.protocol.messages import AskInterest, Descriptor, Event, Heartbeat, Leave, TaskId, TellInterest
+from topicloom.protocol.messages import (
+    AskInterest,
+    Connect,
+    Descriptor,
+    Event,
+    Heartbeat,
+    Leave,
+    TaskId,
+    TellInterest,
+)
 from topicloom.protocol.plan import Plan
 from topicloom.protocol.rules import State
 
@@ -100,12 +109,21 @@ def test_events_follow_an_interest_that_changes(pair: Wire) -> None:
     assert pair.delivered["b", 1, event] == 0
 
 
+def link_both_tasks(wire: Wire) -> None:
+    """Let the random tasks of a and b hold the link that their greedy tasks have, too."""
+    for one, other in (("a", "b"), ("b", "a")):
+        node = wire.nodes[other]
+        wire.hand(one, other, Connect(TaskId.RANDOM, 1, 1, node.context.version, node.interest))
+    wire.run(0.1)
+
+
 def test_both_tasks_and_the_events_follow_a_new_interest() -> None:
     """A link that both tasks hold: the second one must not keep the old interest."""
     wire = Wire(plan=Plan(greedy=1, random=1))
     wire.add("a", "xy")
     wire.add("b", "x")
     wire.run(3.0)
+    link_both_tasks(wire)
     wire.subscribe("b", "y")
     wire.run(0.5)
     assert all(task.neighbors["b"].shared == frozenset("xy") for task in wire.nodes["a"].tasks)
@@ -203,9 +221,21 @@ def test_a_node_that_does_not_run_wants_no_timer_whatever_the_application_does(p
     node.leave(pair.now)
     node.subscribe("q", pair.now)
     node.unsubscribe("y", pair.now)
-    node.publish("x", b"", pair.now)
+    with pytest.raises(UsageError, match="it has left or not started"):
+        node.publish("x", b"", pair.now)
     node.handle_timer(pair.now + 9)
     assert node.next_timer() == inf
+
+
+def test_a_neighbor_that_says_what_nobody_understands_is_none_any_more(pair: Wire) -> None:
+    """The driver is told to close the connection, so the node must not count on it either."""
+    node = pair.nodes["a"]
+    assert "b" in node.neighbors
+    node.receive("b", object(), pair.now)  # type: ignore[arg-type]
+    assert "b" not in node.neighbors
+    assert [effect for effect in node.take_effects() if isinstance(effect, LinkDown)] == [
+        LinkDown("b", "unknown message object")
+    ]
 
 
 def test_a_node_that_comes_back_is_not_taken_for_its_former_life(pair: Wire) -> None:
@@ -223,6 +253,7 @@ def test_a_link_that_both_tasks_hold_ends_with_the_second_one() -> None:
     wire.add("a", "x")
     wire.add("b", "x")
     wire.run(3.0)
+    link_both_tasks(wire)
     assert [sum("b" in task.neighbors for task in wire.nodes["a"].tasks)] == [2]
     ups = [effect for _, name, effect in wire.log if name == "a" and isinstance(effect, LinkUp)]
     assert ups == [LinkUp("b")]

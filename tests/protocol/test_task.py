@@ -12,7 +12,7 @@ import pytest
 from protocol.wire_harness import Wire
 from topicloom.protocol.coverage import Coverage
 from topicloom.protocol.effects import LinkUp
-from topicloom.protocol.membership import Rule, choose_among
+from topicloom.protocol.membership import Choice, choose_among
 from topicloom.protocol.messages import (
     Connect,
     ConnectOk,
@@ -325,12 +325,12 @@ def even(counts: Counter[NodeId], among: Iterable[NodeId], draws: int) -> bool:
     return set(counts) == set(among) and all(abs(n - draws * share) < 5 * spread for n in counts.values())
 
 
-@pytest.mark.parametrize("rule", Rule)
-def test_reading_8_ties_among_candidates_are_broken_uniformly(rule: Rule) -> None:
+@pytest.mark.parametrize("rule", Choice)
+def test_reading_8_ties_among_candidates_are_broken_uniformly(rule: Choice) -> None:
     known: dict[NodeId, Topics] = {number: frozenset("xy") for number in range(4)} | {9: frozenset("z")}
     rng = Random(8)
     found = Counter(choose_among(known.items(), rule, "xy", {2}, rng) for _ in range(2000))
-    assert even(found, [0, 1, 3, 9] if rule is Rule.ANYONE else [0, 1, 3], 2000)  # type: ignore[arg-type]
+    assert even(found, [0, 1, 3, 9] if rule is Choice.ANYONE else [0, 1, 3], 2000)  # type: ignore[arg-type]
 
 
 def test_reading_8_ties_of_disconnect_and_of_redirect_are_broken_uniformly() -> None:

@@ -28,7 +28,7 @@ def test_doubting_silent_neighbors_is_what_helps() -> None:
 
 
 def test_every_event_reaches_every_subscriber_that_stayed() -> None:
-    """Whoever was there and wanted the topic gets the event, over repaired links if need be, once."""
+    """Whoever was there and wanted the topic gets the event, over repaired links if need be."""
     outcome = run(rss(500), *CRASHES, "publish=10")
     last = outcome.snapshots[-1]
     assert last["published"] > 500

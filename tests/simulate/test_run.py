@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -10,11 +11,14 @@ from pathlib import Path
 import pytest
 
 from simulate.worlds import rss, run
-from topicloom.errors import Interrupted
+from topicloom.errors import Interrupted, UsageError
 from topicloom.model.interest import Interest
 from topicloom.model.progress import Silent
+from topicloom.protocol.messages import EventId
+from topicloom.protocol.node import Node
 from topicloom.simulate.run import Run, simulate
 from topicloom.simulate.scenario import Scenario
+from topicloom.simulate.tally import Tally
 
 BUSY = (
     "life=40", "crash=0.5", "seconds=30", "snapshot=3", "publish=5", "latency=0.005:0.02", "loss=0.01",
@@ -64,12 +68,34 @@ def test_a_snapshot_on_the_way_does_not_change_the_course() -> None:
 
 
 def test_a_run_that_settled_had_no_change_for_a_while() -> None:
-    scenario = Scenario.of("spidercast", ["settle=5"], seed=1)
-    first = simulate(rss(300), scenario)
-    later = run(rss(300), f"seconds={first.moment.time}", "settle=5")
+    first = run(rss(300), "settle=5")
+    before = run(rss(300), f"seconds={first.moment.time - 5}")
     assert first.settled
-    assert later.moment.overlay.u.tolist() == first.moment.overlay.u.tolist()
-    assert 5 < first.moment.time < 30
+    assert before.moment.overlay.u.tolist() == first.moment.overlay.u.tolist()
+    assert before.moment.overlay.v.tolist() == first.moment.overlay.v.tolist()
+
+
+@pytest.mark.parametrize("latency", ["0.2", "0.3"])
+def test_long_delays_do_not_keep_nodes_from_settling(latency: str) -> None:
+    """Neighbors asked to part one after the other, before the first has answered, would all be missed."""
+    near, far = (run(rss(200), f"latency={seconds}", "seconds=60") for seconds in ("0.01", latency))
+    assert far.settled
+    assert far.snapshots[-1]["links"] <= 1.1 * near.snapshots[-1]["links"]
+    assert far.snapshots[-1]["topics_partitioned"] == 0
+
+
+def test_departed_nodes_are_not_kept() -> None:
+    """A long run with churn would otherwise fill the memory with the dead."""
+    runner = Run(rss(100), Scenario.of("spidercast", ["life=5", "seconds=60", "crash=0.5", "publish=5"]))
+    gc.collect()
+    gc.disable()
+    try:
+        runner.finish()
+        alive = sum(isinstance(thing, Node) for thing in gc.get_objects())
+    finally:
+        gc.enable()
+    assert runner.population.departures > 500
+    assert alive <= 110
 
 
 def trace(tmp_path: Path, *rows: str) -> str:
@@ -142,15 +168,64 @@ def test_a_run_can_be_stopped() -> None:
         simulate(rss(100), Scenario.of("spidercast", []), progress=Impatient())
 
 
-def test_a_lonely_node_and_an_empty_interest_end() -> None:
+@pytest.mark.parametrize("view", ["1", "0.5", "gossip"])
+def test_a_lonely_node_and_an_empty_interest_end(view: str) -> None:
     """Nobody to talk to is no reason to run for ever."""
-    lonely = run(Interest.from_pairs([("a", "x")]))
+    lonely = run(Interest.from_pairs([("a", "x")]), f"view={view}")
     assert lonely.settled
     assert lonely.snapshots[-1]["degree_max"] == 0
-    nobody = run(Interest.from_pairs([]))
+    nobody = run(Interest.from_pairs([]), f"view={view}")
     assert nobody.snapshots[-1]["nodes"] == 0
 
 
-def test_order_is_kept_when_asked_for() -> None:
-    outcome = run(rss(100), "ordered=true", "latency=0.001:0.2", "seconds=20", "publish=20")
-    assert outcome.snapshots[-1]["missing"] == 0
+def test_links_are_counted_at_both_ends() -> None:
+    last = run(rss(150), "life=30", "crash=1", "until=40", "seconds=50", "diameters=never").snapshots[-1]
+    assert last["crashes"] > 50
+    assert last["links_made"] - last["links_ended"] == 2 * last["links"]
+
+
+def test_a_node_that_leaves_and_comes_back_at_once_is_known_again(tmp_path: Path) -> None:
+    outcome = run(home(), trace(tmp_path, "0,a,leave,", "0,a,join,"))
+    assert outcome.moment.overlay.degrees()[0] > 0
+
+
+def test_a_trace_that_goes_on_after_the_end_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="it goes on until 9 s, after the end of the run"):
+        run(home(), trace(tmp_path, "9,a,leave,"), "seconds=5")
+
+
+def test_closed_groups_are_opened_by_random_links() -> None:
+    """Four nodes each that share a topic of their own cover all they want: greedy links never leave them."""
+    pairs = [(f"n{n:03}", topic) for n in range(80) for topic in (f"t{n % 20}", "all")]
+    parts = {kr: run(Interest.from_pairs(pairs), f"kr={kr}").snapshots[-1] for kr in ("0", "1", "adaptive")}
+    assert parts["0"]["topic_components"] == 21 + 19
+    assert parts["1"]["topics_partitioned"] == parts["adaptive"]["topics_partitioned"] == 0
+
+
+def deliveries(
+    monkeypatch: pytest.MonkeyPatch, *settings: str
+) -> dict[tuple[int, object, object], list[int]]:
+    """The numbers of the events that each node got of each stream, in order."""
+    got: dict[tuple[int, object, object], list[int]] = {}
+    deliver = Tally.deliver
+
+    def record(self: Tally, node: int, event: EventId, hops: int, now: float) -> None:
+        got.setdefault((node, event.publisher, event.topic), []).append(event.number)
+        deliver(self, node, event, hops, now)
+
+    interest = Interest.from_pairs([(f"n{n}", topic) for n in range(12) for topic in "xy"])
+    settings += ("latency=0.001:0.2", "seconds=30", "publish=50", "order_wait=4")
+    with monkeypatch.context() as patch:
+        patch.setattr(Tally, "deliver", record)
+        assert run(interest, *settings).snapshots[-1]["missing"] == 0
+    return got
+
+
+def test_order_is_kept_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first part is the check of the check: without the option events do overtake each other."""
+    plain = deliveries(monkeypatch)
+    assert any(numbers != sorted(numbers) for numbers in plain.values())
+    ordered = deliveries(monkeypatch, "ordered=true")
+    assert all(numbers == sorted(numbers) for numbers in ordered.values())
+    for numbers in (*plain.values(), *ordered.values()):
+        assert len(numbers) == len(set(numbers)), "an event came twice"

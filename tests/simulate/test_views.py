@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from topicloom.errors import InputError
-from topicloom.protocol.membership import Rule, choose_among
+from topicloom.protocol.membership import Choice, choose_among
 from topicloom.simulate.views import Census
 
 # The random words are meant to wrap around, which numpy tells of when nothing is compiled.
@@ -40,7 +40,7 @@ draws = st.sampled_from([0.0, 0.1, 0.25, 1 / 3, 0.5, 0.7, 0.99, np.nextafter(1.0
 @settings(max_examples=200)
 @given(
     st.lists(st.none() | topic_sets, min_size=2, max_size=12),
-    st.sampled_from(Rule),
+    st.sampled_from(Choice),
     topic_sets,
     st.sets(st.integers(0, 11)),
     draws,
@@ -49,7 +49,7 @@ draws = st.sampled_from([0.0, 0.1, 0.25, 1 / 3, 0.5, 0.7, 0.99, np.nextafter(1.0
 )
 def test_a_shared_view_chooses_as_the_plain_choice_does(
     interests: list[frozenset[int] | None],
-    rule: Rule,
+    rule: Choice,
     wanted: frozenset[int],
     banned: set[int],
     draw: float,
@@ -78,7 +78,7 @@ def test_ties_are_broken_uniformly(share: float) -> None:
     rng, view = Random(5), census.view_of(0)
     row = range(20) if census.views is None else map(int, census.views[0])
     best = [node for node in row if node % 2 and node != 3]
-    found = Counter(view.choose(Rule.GREEDY, {1, 2}, {0, 3}, rng) for _ in range(4000))
+    found = Counter(view.choose(Choice.GREEDY, {1, 2}, {0, 3}, rng) for _ in range(4000))
     assert set(found) == set(best)
     expected = 4000 / len(best)
     assert all(abs(count - expected) < 5 * expected**0.5 for count in found.values())
@@ -89,7 +89,7 @@ def test_a_view_tells_the_truth_of_the_moment() -> None:
     view = census.view_of(0)
 
     def found(topic: int) -> int | str | None:
-        return view.choose(Rule.GREEDY, {topic}, {0}, Random(1))
+        return view.choose(Choice.GREEDY, {topic}, {0}, Random(1))
 
     assert found(65) is None
     census.enter(1, [65])
@@ -98,7 +98,7 @@ def test_a_view_tells_the_truth_of_the_moment() -> None:
     assert (found(65), found(2)) == (None, 1)
     census.forget(1)
     assert found(2) is None
-    assert view.choose(Rule.ANYONE, (), {0}, Random(1)) is None, "who is away is not even anyone"
+    assert view.choose(Choice.ANYONE, (), {0}, Random(1)) is None, "who is away is not even anyone"
 
 
 @pytest.mark.parametrize(("n", "share", "size"), [(2, 0.01, 1), (40, 0.25, 10), (9, 0.99, 8)])

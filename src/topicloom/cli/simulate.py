@@ -94,7 +94,7 @@ def _draw(summary: dict[str, Any], outcome: Outcome, folder: Path) -> None:
     from topicloom.report.course import course_chart
 
     last = outcome.snapshots[-1]
-    name = f"{summary['protocol']}, {summary['nodes']:,} nodes"
+    name = f"{summary['protocol']}, {summary['nodes_present']:,} nodes"
     save_chart(
         degree_chart(
             {summary["protocol"]: last["degree_histogram"]}, f"Degrees after a simulation of {name}"
@@ -106,41 +106,53 @@ def _draw(summary: dict[str, Any], outcome: Outcome, folder: Path) -> None:
 
 
 def _told(summary: dict[str, Any], outcome: Outcome, out: Path | None) -> list[str]:
-    seconds = summary["simulated_seconds"]
-    end = "settled after" if summary["settled"] else "ran for"
+    end = _ending(summary)
     present = (
         "" if summary["nodes_present"] == summary["nodes"] else f", {summary['nodes_present']:,} present"
     )
-    if summary["topics_partitioned"]:
+    if not summary["nodes_present"]:
+        proof = "nobody is present at the end"
+    elif summary["topics_partitioned"]:
         parts = summary["topic_components"] - summary["topics"] + summary["topics_partitioned"]
-        proof = f"NOT topic-connected: {summary['topics_partitioned']:,} topics are in {parts:,} parts"
+        split = summary["topics_partitioned"]
+        proof = (
+            f"NOT topic-connected: {split:,} {'topic is' if split == 1 else 'topics are'} in {parts:,} parts"
+        )
+        if summary["protocol"] == "spidercast":
+            proof += "; --set kr=1 or a larger kg or view may help"
     else:
         proof = f"proved: each of the {summary['topics']:,} topics is connected"
     lines = [
         f"{summary['nodes']:,} nodes{present}, {summary['topics']:,} topics, "
         f"{summary['subscriptions']:,} subscriptions",
-        f"{summary['protocol']} {end} {seconds:,.1f} simulated seconds "
-        f"({summary['seconds']['simulate']:.1f} s, {summary['occurrences']:,} occurrences)",
+        f"{summary['protocol']} {end} ({summary['seconds']['simulate']:.1f} s, "
+        f"{summary['occurrences']:,} occurrences)",
         f"{summary['links']:,} links, average degree {summary['degree_avg']:.2f}, "
         f"maximum {summary['degree_max']:,}",
         proof,
     ]
     if summary["diameter_overlay"] is not None:
-        lines.append(
-            f"diameter: overlay {summary['diameter_overlay']}, "
-            f"at most {summary['diameter_topic_max'] or 0} inside a topic"
-        )
+        inside = summary["diameter_topic_max"]
+        topics = "no topic is connected" if inside is None else f"at most {inside} inside a connected topic"
+        lines.append(f"diameter: overlay {summary['diameter_overlay']}, {topics}")
     lines.append(
         f"messages per node: {summary['messages_per_node']:.1f} to find and keep links, "
         f"{summary['heartbeats_per_node']:,.0f} heartbeats"
     )
     lines += _churn_told(summary) + _events_told(summary["events"])
     lines.append(
-        f"written to {out}; next: topicloom measure {out}/last/interest.parquet {out}/last/edges.parquet"
+        f"written to {out}; next: topicloom measure {out}/last {out}/last"
         if out
         else "--out DIR keeps snapshots, charts and the overlay"
     )
     return lines
+
+
+def _ending(summary: dict[str, Any]) -> str:
+    seconds = f"{summary['simulated_seconds']:,.1f} simulated seconds"
+    if summary["parameters"]["seconds"] or summary["parameters"]["trace"]:
+        return f"ran for {seconds}"
+    return f"settled after {seconds}" if summary["settled"] else f"did not settle within {seconds}"
 
 
 def _churn_told(summary: dict[str, Any]) -> list[str]:
@@ -166,8 +178,9 @@ def _events_told(events: dict[str, Any]) -> list[str]:
         f"{events['published']:,} events: {due - missing:,} of {due:,} deliveries due were made, the slowest "
         f"after {events['longest_wait']:.2f} s; {events['hops_avg'] or 0:.1f} hops on average, "
         f"at most {events['hops_max'] or 0}",
-        f"{events['messages'] / max(events['delivered'], 1):.1f} messages per delivery, "
-        f"{events['duplicates']:,} duplicates, {events['repaired']:,} events came by repair",
+        f"per delivery: {events['copies'] / max(events['delivered'], 1):.1f} copies sent and "
+        f"{(events['messages'] - events['copies']) / max(events['delivered'], 1):.1f} announcements; "
+        f"{events['repaired']:,} deliveries by repair",
     ]
 
 

@@ -91,12 +91,14 @@ def _shown(default: object) -> object:
 def described_parameters(parameters: Mapping[str, Parameter]) -> dict[str, dict[str, object]]:
     """The same for --json."""
     return {
-        name: {"default": parameter.default, "help": parameter.help} for name, parameter in parameters.items()
+        name: {"default": parameter.default, "help": parameter.help, "allowed": parameter.allowed()}
+        for name, parameter in parameters.items()
     }
 
 
 def _allowed(parameter: Parameter) -> str:
-    return f": {parameter.allowed()}" if parameter.choices or parameter.form else ""
+    told = parameter.choices or parameter.form or parameter.most is not None
+    return f": {parameter.allowed()}" if told else ""
 
 
 def figures_table(title: str | None, figures: list[tuple[str, str]]) -> Table:

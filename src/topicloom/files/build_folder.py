@@ -40,8 +40,8 @@ def whole_phases(root: Path) -> list[str]:
     return [path.parent.name for path in sorted(found, key=lambda path: path.stat().st_mtime_ns)]
 
 
-def check_replaceable(out: Path, *, resume: bool = False) -> None:
-    """Refuse to overwrite anything but an earlier result or an empty folder.
+def check_replaceable(out: Path, *, resume: bool = False, simulation: bool = False) -> None:
+    """Refuse to overwrite anything but an earlier result or an empty folder; a simulation only its like.
 
     An unfinished run is refused too, for hours of work may lie there, unless it is to be resumed.
     """
@@ -57,10 +57,14 @@ def check_replaceable(out: Path, *, resume: bool = False) -> None:
             return
         if not out.is_dir():
             raise InputError(f"--out {out} is a file; name a folder that does not exist yet")
-        if any(out.iterdir()) and not _is_ours(out):
+        if any(out.iterdir()) and (not _is_ours(out) or _is_simulation(out) != simulation):
             raise InputError(f"--out {out} holds something else than an earlier result; name another folder")
     except OSError as error:
         raise InputError(f"cannot use --out {out}: {error.strerror}") from None
+
+
+def _is_simulation(folder: Path) -> bool:
+    return (folder / "snapshots.parquet").exists()
 
 
 def _is_ours(folder: Path) -> bool:

@@ -31,10 +31,11 @@ def write_simulation(
     summary: Mapping[str, Any],
     snapshots: Sequence[Mapping[str, Any]],
     partitioned: Sequence[tuple[float, str, int]],
+    last: Mapping[str, Any],
     interest: Interest,
     overlay: Overlay,
 ) -> None:
-    """Fill `folder`: the course, and in last/ the interest and edges of the last moment.
+    """Fill `folder`: the course, and in last/ the last moment as a build with the summary `last`.
 
     A snapshot is one row of figures; what is a mapping in it goes to a table of its own or is left out.
     """
@@ -56,6 +57,7 @@ def write_simulation(
     (folder / LAST).mkdir()
     write_table(interest.to_arrow(), folder / LAST / INTEREST)
     write_table(overlay.to_arrow(), folder / LAST / EDGES)
+    write_json(last, folder / LAST / SUMMARY)
     write_json(summary, folder / SUMMARY)
 
 

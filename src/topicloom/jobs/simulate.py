@@ -10,6 +10,7 @@ from topicloom.files.atomic import replacing
 from topicloom.files.build_folder import FORMAT, check_replaceable
 from topicloom.files.simulation_folder import write_simulation
 from topicloom.jobs.inputs import LoadedInterest, Notice, SparkChoice, load_interest, no_notice
+from topicloom.measures.digest import interest_digest
 from topicloom.model.progress import SILENT, Progress
 from topicloom.simulate.run import Outcome, simulate
 from topicloom.simulate.scenario import Scenario
@@ -41,7 +42,7 @@ def simulate_source(
     `extras` may add files to the folder before it takes its place.
     """
     if out is not None:
-        check_replaceable(out)
+        check_replaceable(out, simulation=True)
     start = progress.now()
     with spark.workspace() as work:
         loaded = load_interest(
@@ -67,11 +68,46 @@ def simulate_source(
         with replacing(out) as folder:
             moment = outcome.moment
             write_simulation(
-                folder, summary, outcome.snapshots, outcome.partitioned, moment.interest, moment.overlay
+                folder,
+                summary,
+                outcome.snapshots,
+                outcome.partitioned,
+                summarise_last(summary, outcome),
+                moment.interest,
+                moment.overlay,
             )
             if extras is not None:
                 extras(summary, outcome, folder)
     return summary, outcome
+
+
+def summarise_last(summary: dict[str, Any], outcome: Outcome) -> dict[str, Any]:
+    """The last moment as the summary of a build, so that every command takes it for one."""
+    interest, last = outcome.moment.interest, outcome.snapshots[-1]
+    return {
+        "format": FORMAT,
+        "kind": "build",
+        "version": __version__,
+        "algorithm": summary["protocol"],
+        "engine": "simulation",
+        "parameters": summary["parameters"],
+        "seed": summary["seed"],
+        "nodes": len(outcome.moment.present),
+        "topics": int((interest.topic_sizes() > 0).sum()),
+        "subscriptions": interest.n_subscriptions,
+        "duplicates": 0,
+        "rejected": 0,
+        "interest_digest": interest_digest(interest),
+        "edges": last["links"],
+        "degree_max": last["degree_max"],
+        "degree_avg": last["degree_avg"],
+        "topic_components": last["topic_components"] - int((interest.topic_sizes() == 0).sum()),
+        "topics_partitioned": last["topics_partitioned"],
+        "topic_connected": last["topics_partitioned"] == 0,
+        "phases": {},
+        "report": {},
+        "seconds": summary["seconds"],
+    }
 
 
 def summarise_simulation(loaded: LoadedInterest, scenario: Scenario, outcome: Outcome) -> dict[str, Any]:
@@ -110,7 +146,8 @@ def summarise_simulation(loaded: LoadedInterest, scenario: Scenario, outcome: Ou
         "joins": last["joins"],
         "departures": last["departures"],
         "crashes": last["crashes"],
-        "events": {key: last[key] for key in EVENT_KEYS} | {"messages": last["event_messages"]},
+        "events": {key: last[key] for key in EVENT_KEYS}
+        | {"messages": last["event_messages"], "copies": outcome.messages.get("Event", 0)},
         "snapshots": len(outcome.snapshots),
         "snapshots_partitioned": len(split),
         "topics_partitioned_sum": sum(row["topics_partitioned"] for row in split),

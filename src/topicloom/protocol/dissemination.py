@@ -241,8 +241,7 @@ class Dissemination:
             self.delivered += 1
             self._context.effects.append(event)
             return
-        newcomer = self._wanted_for(id.topic, now) < self._context.settings.order_wait
-        ready = self._ordering.accept(event, previous, now, newcomer=newcomer)
+        ready = self._ordering.accept(event, previous, now)
         if ready is None:
             self.late += 1
         else:

@@ -25,7 +25,7 @@ from random import Random
 from typing import NamedTuple
 
 from topicloom.protocol.context import Context
-from topicloom.protocol.membership import Rule, choose_among
+from topicloom.protocol.membership import Choice, choose_among
 from topicloom.protocol.messages import Descriptor, NodeId, Shuffle, ShuffleReply, Topic, Topics
 
 
@@ -99,14 +99,14 @@ class Gossip:
     # --- what the node asks ------------------------------------------------------------------------
 
     def choose(
-        self, rule: Rule, wanted: Collection[Topic], banned: Collection[NodeId], rng: Random
+        self, choice: Choice, wanted: Collection[Topic], banned: Collection[NodeId], rng: Random
     ) -> NodeId | None:
         """By topics among the view and the side table; `anyone` among the uniform view alone."""
         known = [(node, known.interest) for node, known in self._view.items()]
-        if rule is not Rule.ANYONE:
+        if choice is not Choice.ANYONE:
             noted = self._relatives.nodes.items()
             known += [(node, known.interest) for node, known in noted if node not in self._view]
-        return choose_among(known, rule, wanted, banned, rng)
+        return choose_among(known, choice, wanted, banned, rng)
 
     # --- what the node says ------------------------------------------------------------------------
 

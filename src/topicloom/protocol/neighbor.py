@@ -20,7 +20,7 @@ class Neighbor:
         self.degree, self.target = degree, target
         self.version, self.interest, self.shared = version, interest, shared
         self.heard = now
-        self.asked = -inf  # until then no second DISCONNECT
+        self.asked = -inf  # when we sent DISCONNECT
         self.doubted = False
         self.word: Heartbeat | None = None
 

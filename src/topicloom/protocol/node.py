@@ -83,8 +83,8 @@ class Node:
         self.membership = membership(self.context)
         self.dissemination = Dissemination(self.context)
         self.tasks = tuple(
-            Task(task, self.context, self.membership, goal, rule, self)
-            for task, goal, rule in zip(TaskId, self.plan.goals(wanted), self.plan.rules(), strict=True)
+            Task(task, self.context, self.membership, goal, choice, self)
+            for task, goal, choice in zip(TaskId, self.plan.goals(wanted), self.plan.choices(), strict=True)
         )
         self._links: dict[NodeId, int] = {}  # neighbor -> how many of the tasks want it
         self.running = False
@@ -120,7 +120,7 @@ class Node:
             return
         handler = _HANDLERS.get(type(message))
         if handler is None:
-            self.effects.append(LinkDown(peer, f"unknown message {type(message).__name__}"))
+            self._close(peer, f"unknown message {type(message).__name__}", now)
             return
         handler(self, peer, message, now)
 
@@ -142,11 +142,14 @@ class Node:
 
     def publish(self, topic: Topic, payload: bytes, now: float) -> EventId:
         """Publish on one of the node's own topics."""
+        if not self.running:
+            raise UsageError(f"node {self.context.name}: it has left or not started; it cannot publish")
+        if not isinstance(payload, bytes):
+            raise UsageError(f"node {self.context.name}: a payload is bytes, not {type(payload).__name__}")
         if topic not in self.context.interest:
             raise UsageError(f"node {self.context.name}: publish on topic {topic} needs a subscription to it")
         event = self.dissemination.publish(topic, payload, now)
-        if self.running:
-            self.due = min(self.due, self.dissemination.next_timer())
+        self.due = min(self.due, self.dissemination.next_timer())
         return event
 
     def leave(self, now: float) -> None:
@@ -223,6 +226,15 @@ class Node:
         self.dissemination.link_down(peer, now)
 
     # -- inside -----------------------------------------------------------------------------------------
+
+    def _close(self, peer: NodeId, reason: str, now: float) -> None:
+        """Have nothing more to do with `peer`."""
+        linked = peer in self._links
+        for task in self.tasks:
+            task.drop(peer, reason, now)
+        if not linked:
+            self.effects.append(LinkDown(peer, reason))
+        self._rearm()
 
     def _rearm(self) -> None:
         if not self.running:

@@ -38,20 +38,17 @@ class Ordering:
         self._numbers: dict[Stream, list[tuple[int, EventId]]] = {}  # those waiting, sorted
         self.due = inf
 
-    def accept(
-        self, event: Deliver, previous: int, now: float, *, newcomer: bool = False
-    ) -> list[Deliver] | None:
+    def accept(self, event: Deliver, previous: int, now: float) -> list[Deliver] | None:
         """What may be delivered now that `event` came; None if it came too late itself.
 
-        The first event of a stream waits for the one it names as its predecessor too, except at a newcomer,
-        who subscribed a moment ago and need not expect that one.
+        The first event of a stream that comes waits for its predecessor too: it may only have been overtaken.
         """
         id = event.id
         stream = (id.publisher, id.topic)
         last = self._last.get(stream)
         if (last is not None and id.number <= last) or id in self._waiting:
             return None
-        ready = previous <= last if last is not None else newcomer or previous == 0
+        ready = previous <= (last or 0)
         if ready and stream not in self._numbers:
             self._delivered(stream, id.number)
             return [event]

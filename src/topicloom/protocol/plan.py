@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from topicloom.protocol.coverage import Coverage, Goal, Quantity
-from topicloom.protocol.membership import Rule
+from topicloom.protocol.membership import Choice
 from topicloom.protocol.messages import Topics
 
 
@@ -23,5 +23,5 @@ class Plan:
             return Coverage(interest, self.greedy), Coverage(interest, self.random)
         return Quantity(interest, self.greedy), Quantity(interest, self.random)
 
-    def rules(self) -> tuple[Rule, Rule]:
-        return (Rule.GREEDY, Rule.COVERING) if self.by_coverage else (Rule.SIMILAR, Rule.ANYONE)
+    def choices(self) -> tuple[Choice, Choice]:
+        return (Choice.GREEDY, Choice.COVERING) if self.by_coverage else (Choice.SIMILAR, Choice.ANYONE)

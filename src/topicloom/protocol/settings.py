@@ -7,6 +7,9 @@ from math import isfinite
 
 from topicloom.errors import UsageError
 
+SHORTEST = 0.001
+"""A clock that ticks faster than every millisecond only spins."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -46,8 +49,8 @@ class Settings:
             if not isfinite(value) or value < 0:
                 raise UsageError(f"{name}={value}: a number of at least 0 is needed")
         for name in ("connect_timeout", "heartbeat", "detector", "doubt", "gossip_period", "repair_timeout"):
-            if getattr(self, name) <= 0:
-                raise UsageError(f"{name}={getattr(self, name)}: it must be more than 0")
+            if getattr(self, name) < SHORTEST:
+                raise UsageError(f"{name}={getattr(self, name):g}: it must be at least {SHORTEST:g}")
         if self.detector <= self.heartbeat:
             raise UsageError(
                 f"detector={self.detector}: it must be longer than a heartbeat ({self.heartbeat} s), "

@@ -21,7 +21,7 @@ from typing import Protocol
 from topicloom.protocol.context import Context
 from topicloom.protocol.coverage import Goal
 from topicloom.protocol.effects import Send
-from topicloom.protocol.membership import Membership, Rule
+from topicloom.protocol.membership import Choice, Membership
 from topicloom.protocol.messages import (
     Connect,
     ConnectOk,
@@ -38,8 +38,12 @@ from topicloom.protocol.neighbor import Neighbor, Requests
 from topicloom.protocol.rules import State
 
 
-class Links(Protocol):
+class Host(Protocol):
     """Who must know of a task's neighbors: the node, which joins the links of both tasks."""
+
+    @property
+    def neighbors(self) -> tuple[NodeId, ...]:
+        """Those of both tasks."""
 
     def linked(self, peer: NodeId, shared: Topics, now: float) -> None:
         """`peer` became a neighbor of the task."""
@@ -52,27 +56,30 @@ class Task:
     """The neighbors of one task; its timers: `wake` (maintenance), `beat` (heartbeats), `alarm` (silence)."""
 
     __slots__ = (
-        "_context", "_links", "_membership", "_out_of_reach", "_requests", "_word",
-        "alarm", "beat", "goal", "id", "neighbors", "rule", "target", "wake",
+        "_context", "_host", "_membership", "_out_of_reach", "_requests", "_turn", "_word",
+        "alarm", "beat", "choice", "goal", "id", "neighbors", "target", "wake",
     )  # fmt: skip
 
     def __init__(
-        self, id: TaskId, context: Context, membership: Membership, goal: Goal, rule: Rule, links: Links
+        self, id: TaskId, context: Context, membership: Membership, goal: Goal, choice: Choice, host: Host
     ) -> None:
-        self.id, self.goal, self.rule = id, goal, rule
-        self._context, self._membership, self._links = context, membership, links
+        self.id, self.goal, self.choice = id, goal, choice
+        self._context, self._membership, self._host = context, membership, host
         self.neighbors: dict[NodeId, Neighbor] = {}
         self.target = goal.limit
         self._requests = Requests()
         self._out_of_reach = 0  # how much of what is lacking nobody known can give
         self._word: Heartbeat | None = None
+        self._turn = -inf  # when maintenance ran last
         self.wake = self.beat = self.alarm = inf
 
     def start(self, now: float) -> None:
         """Begin, at a random point of the rhythm: nodes that start together do not all speak at once."""
         settings, rng = self._context.settings, self._context.rng
         if not self.goal.asleep:
-            self.wake = now + rng.random() * settings.connect_timeout
+            # Random links lead where greedy ones do not, so greedy ones come first.
+            later = settings.heartbeat if self.id is TaskId.RANDOM else 0.0
+            self.wake = now + later + rng.random() * settings.connect_timeout
             self.beat = now + rng.random() * settings.heartbeat
 
     def state_of(self, peer: NodeId, now: float) -> State:
@@ -82,7 +89,7 @@ class Task:
             return State.ASKED if self._requests.is_asked(peer, now) else State.STRANGER
         if neighbor.doubted:
             return State.DOUBTED
-        return State.PARTING if neighbor.asked > now else State.LINKED
+        return State.PARTING if self._asked_until(neighbor) > now else State.LINKED
 
     @property
     def content(self) -> bool:
@@ -128,7 +135,8 @@ class Task:
         """Doubt neighbors that were silent for a while, give up those silent for long."""
         settings = self._context.settings
         # Whoever was heard later than this can be doubted after the next round at the earliest.
-        late = now - max(settings.doubt - 1.0, 0.0) * settings.heartbeat
+        patience = min(settings.doubt * settings.heartbeat, settings.detector)
+        late = now - max(patience - settings.heartbeat, 0.0)
         self.alarm = inf
         lost = []
         for peer, neighbor in self.neighbors.items():
@@ -142,8 +150,9 @@ class Task:
                 neighbor.doubted = True
                 neighbor.word = None  # the same word again would be news: it lives
                 self.goal.drop(neighbor.shared)
-                self.wake = min(self.wake, now)
-            self.alarm = min(self.alarm, neighbor.heard + settings.detector if neighbor.doubted else doubt)
+                self._stir(now)
+            end = neighbor.heard + settings.detector
+            self.alarm = min(self.alarm, end if neighbor.doubted else min(doubt, end))
         for peer in lost:
             self._membership.gone(peer, now)
             self._remove(peer, "silent", now)
@@ -153,6 +162,7 @@ class Task:
     def _maintain(self, now: float) -> None:
         """One turn of MAINTAINNEIGHBORS; `wake` says when the next one could do something."""
         self.wake = inf
+        self._turn = now
         if self.goal.asleep:
             return
         self._requests.forget(now)
@@ -172,6 +182,10 @@ class Task:
         if self.content or len(self.neighbors) > self.goal.limit:
             self._let_go(now)
 
+    def _stir(self, now: float) -> None:
+        """Something changed: a turn of maintenance soon, but not sooner than the rhythm allows."""
+        self.wake = min(self.wake, max(now, self._turn + self._context.settings.connect_timeout))
+
     def _has_room(self) -> bool:
         return len(self.neighbors) < self.goal.limit + self._context.settings.margin
 
@@ -179,8 +193,10 @@ class Task:
         """CONNECT to one more node; False if nobody known is of use."""
         peer = self._next_redirect(now)
         if peer is None:
-            banned = {*self.neighbors, *self._requests.pending, self._context.name}
-            peer = self._membership.choose(self.rule, self.goal.wanted, banned, self._context.rng)
+            # A random link to a greedy neighbor would be none: it must lead elsewhere to be of help.
+            linked = self._host.neighbors if self.id is TaskId.RANDOM else self.neighbors
+            banned = {*linked, *self._requests.pending, self._context.name}
+            peer = self._membership.choose(self.choice, self.goal.wanted, banned, self._context.rng)
         if peer is None:
             return False
         self._requests.sent(peer, now + self._context.settings.connect_quarantine)
@@ -202,25 +218,50 @@ class Task:
         return not known and not self._requests.is_asked(peer, now)
 
     def _let_go(self, now: float) -> None:
-        """DISCONNECT from one neighbor that has enough others and is not needed."""
-        settings, degree = self._context.settings, len(self.neighbors)
-        self.target = min(self.goal.limit, degree)
+        """DISCONNECT from one neighbor that has enough others and is not needed.
+
+        Those that were asked a moment ago and not heard since may be about to go: they count as gone.
+        """
+        settings = self._context.settings
+        self.target = min(self.goal.limit, len(self.neighbors))
+        going = [
+            neighbor
+            for neighbor in self.neighbors.values()
+            if neighbor.asked + settings.heartbeat > now and neighbor.heard < neighbor.asked
+        ]
+        for neighbor in going:
+            if not neighbor.doubted:
+                self.goal.drop(neighbor.shared)
+        peers, soonest = self._spare(now)
+        for neighbor in going:
+            if not neighbor.doubted:
+                self.goal.add(neighbor.shared)
+            soonest = min(soonest, neighbor.asked + settings.heartbeat)
+        if peers:
+            peer = peers[0] if len(peers) == 1 else peers[self._context.rng.randrange(len(peers))]
+            self.neighbors[peer].asked = now
+            self._context.send(peer, Disconnect(self.id))
+            self.wake = min(self.wake, now + settings.connect_timeout)
+        else:
+            self.wake = min(self.wake, soonest)
+
+    def _spare(self, now: float) -> tuple[list[NodeId], float]:
+        """Neighbors that may be asked to part, and when one more may be."""
         peers: list[NodeId] = []
         soonest = inf
         for peer, neighbor in self.neighbors.items():
             if neighbor.degree < neighbor.target or neighbor.doubted or self.goal.loss(neighbor.shared):
                 continue
-            if neighbor.asked > now:
-                soonest = min(soonest, neighbor.asked)
+            until = self._asked_until(neighbor)
+            if until > now:
+                soonest = min(soonest, until)
             else:
                 peers.append(peer)
-        if peers:
-            peer = peers[0] if len(peers) == 1 else peers[self._context.rng.randrange(len(peers))]
-            self.neighbors[peer].asked = now + settings.disconnect_quarantine
-            self._context.send(peer, Disconnect(self.id))
-            self.wake = min(self.wake, now + settings.connect_timeout)
-        else:
-            self.wake = min(self.wake, soonest)
+        return peers, soonest
+
+    def _asked_until(self, neighbor: Neighbor) -> float:
+        """Until then no second DISCONNECT to it."""
+        return neighbor.asked + self._context.settings.disconnect_quarantine
 
     # -- messages: Figure 4 -----------------------------------------------------------------------------
 
@@ -263,7 +304,7 @@ class Task:
         if named is not None and self._requests.is_asked(peer, now) and self._is_stranger(named, now):
             self._requests.redirected(named, message.interest)
             if self.goal.lacking:
-                self.wake = min(self.wake, now + self._context.settings.connect_timeout)
+                self._stir(now)
 
     def on_connect_ok(self, peer: NodeId, message: ConnectOk, now: float) -> None:
         self._membership.heard(peer, message.version, message.interest, now)
@@ -277,8 +318,7 @@ class Task:
     def on_leave(self, peer: NodeId, message: Leave, now: float) -> None:
         if message.gone:
             self._membership.gone(peer, now)
-        if peer in self.neighbors:
-            self._remove(peer, "left", now)
+        self.drop(peer, "left", now)
 
     def on_disconnect(self, peer: NodeId, message: Disconnect, now: float) -> None:
         neighbor = self.neighbors.get(peer)
@@ -311,10 +351,10 @@ class Task:
         self._trust(neighbor, now)
         if (
             neighbor.degree >= neighbor.target
-            and neighbor.asked <= now
+            and self._asked_until(neighbor) <= now
             and not self.goal.loss(neighbor.shared)
         ):
-            self.wake = min(self.wake, now)  # it may be one to let go
+            self._stir(now)  # it may be one to let go
         if message.version > neighbor.version:
             return True  # as often as it is said: question or answer may be lost
         neighbor.word = message
@@ -331,7 +371,7 @@ class Task:
         settings = self._context.settings
         if self.target < self.goal.limit and len(self.neighbors) < self.target + settings.margin:
             self.target += 1
-        self._links.linked(peer, shared, now)
+        self._host.linked(peer, shared, now)
         self.beat = min(self.beat, now + settings.heartbeat)
         if not self.goal.asleep:
             self.wake = min(self.wake, now + settings.connect_timeout)
@@ -362,15 +402,15 @@ class Task:
         neighbor.shared = self._context.interest & interest
         if not neighbor.doubted:
             self.goal.add(neighbor.shared)
-        self.wake = min(self.wake, now)
+        self._stir(now)
 
     def _remove(self, peer: NodeId, reason: str, now: float) -> None:
         neighbor = self.neighbors.pop(peer)
         if not neighbor.doubted:
             self.goal.drop(neighbor.shared)
-        self._links.unlinked(peer, reason, now)
+        self._host.unlinked(peer, reason, now)
         if not self.content:
-            self.wake = min(self.wake, now)
+            self._stir(now)
 
     # -- the node's own changes -------------------------------------------------------------------------
 
@@ -382,7 +422,12 @@ class Task:
             if not neighbor.doubted:
                 self.goal.add(neighbor.shared)
         self._out_of_reach = 0
-        self.wake = min(self.wake, now)
+        self._stir(now)
+
+    def drop(self, peer: NodeId, reason: str, now: float) -> None:
+        """Have done with `peer`, if it is a neighbor."""
+        if peer in self.neighbors:
+            self._remove(peer, reason, now)
 
     def leave(self, now: float) -> None:
         """An orderly end: tell all neighbors."""

@@ -31,6 +31,7 @@ def course_chart(snapshots: Sequence[Mapping[str, Any]], title: str) -> Any:
             for row in snapshots
             for column, name in lines
         ]
+        highest = max(1, *(point["value"] for point in points))
         panels.append(
             alt.Chart(alt.Data(values=points))
             .mark_line(strokeWidth=2, interpolate="step-after" if last else "linear", point=True)
@@ -39,8 +40,8 @@ def course_chart(snapshots: Sequence[Mapping[str, Any]], title: str) -> Any:
                 y=alt.Y(
                     "value:Q",
                     title=axis,
-                    scale=alt.Scale(domain=[0, max(1, *(point["value"] for point in points)) * 1.05]),
-                    axis=alt.Axis(tickMinStep=1, tickCount=4),
+                    scale=alt.Scale(domain=[0, highest * 1.05]),
+                    axis=alt.Axis(tickMinStep=1, tickCount=min(4, round(highest)), format=",d"),
                 ),
                 color=alt.Color(
                     "line:N",

@@ -17,7 +17,7 @@ from topicloom.simulate.scenario import Scenario
 from topicloom.simulate.views import Census
 from topicloom.simulate.world import World
 
-SEEDS = 3
+ENTRY_POINTS = 3
 """Nodes that a joining node knows when views come by gossip."""
 
 LIVES = 1 << 20
@@ -37,7 +37,7 @@ class Population:
         self._lives = [0] * n_nodes
         self.joined: dict[int, float] = {}  # who is here, and since when
         self.joins = self.departures = self.crashes = 0
-        self.duplicates = self.repaired = 0  # of nodes that are away now
+        self.duplicates = self.repaired = self.late = 0  # of nodes that are away now
 
     def first_changes(self) -> list[Change]:
         """What is known of the course from the start."""
@@ -59,7 +59,7 @@ class Population:
             if change.time == 0.0:
                 self.happen(change)
             else:
-                self._plan(change)
+                self._schedule(change)
 
     def trace_end(self) -> float | None:
         """The time of the last row of the trace."""
@@ -67,13 +67,17 @@ class Population:
 
     def settled_in(self) -> Iterator[int]:
         """Who has been here for some time."""
-        since = self._world.now - self._scenario.values["fresh"]
+        since = self._since()
         return (node for node, joined in self.joined.items() if joined <= since)
 
     def newcomers(self) -> set[int]:
-        """Who came a moment ago; those that were here from the start never count as such."""
-        since = max(0.0, self._world.now - self._scenario.values["fresh"])
+        """Who came a moment ago."""
+        since = self._since()
         return {node for node, joined in self.joined.items() if joined > since}
+
+    def _since(self) -> float:
+        """Who joined later is new; those that were here from the start never are."""
+        return max(0.0, self._world.now - float(self._scenario.values["fresh"]))
 
     def subscribers(self, topic: int) -> set[int]:
         """Who has been here for some time and wants `topic`."""
@@ -81,7 +85,7 @@ class Population:
 
     # -- changes ----------------------------------------------------------------------------------------
 
-    def _plan(self, change: Change) -> None:
+    def _schedule(self, change: Change) -> None:
         self._world.call_at(change.time, lambda now: self.happen(change))
 
     def happen(self, change: Change) -> None:
@@ -108,11 +112,11 @@ class Population:
         if self._churn is not None:
             following = self._churn.next_change(node, change)
             if following is not None:
-                self._plan(following)
+                self._schedule(following)
 
     def _join(self, change: Change) -> None:
         node, scenario = change.node, self._scenario
-        if change.time > 0.0:
+        if change.time > 0.0 or self._lives[node]:
             self._list(change)
         self.joins += 1
         self.joined[node] = self._world.now
@@ -135,7 +139,7 @@ class Population:
         if self._census is not None:
             return self._census.view_of(node)
         here = [other for other in self.joined if other != node]
-        known = self._rng.sample(here, min(SEEDS, len(here)))
+        known = self._rng.sample(here, min(ENTRY_POINTS, len(here)))
         return Gossip(context, [self._described(other) for other in known])
 
     def _described(self, node: int) -> Descriptor:
@@ -151,6 +155,7 @@ class Population:
         spread = self._world.present(node).dissemination
         self.duplicates += spread.duplicates
         self.repaired += spread.repaired
+        self.late += spread.late
         self._world.tally.excuse(node)
 
     def _crash(self, node: int) -> None:

@@ -63,8 +63,8 @@ _WORLD = {
     "crash": Parameter(0.0, "share of departures without LEAVE", least=0, most=1),
     "until": Parameter(0.0, "second from which on nobody comes or goes; 0: never", least=0),
     "trace": Parameter("", "who comes, goes and publishes when", form="a CSV file time,node,change,topics"),
-    "publish": Parameter(0.0, "events per second, by random nodes on random topics of theirs", least=0),
-    "seconds": Parameter(0.0, "simulated seconds; 0: until no link changed for `settle` seconds", least=0),
+    "publish": Parameter(0.0, "events per second, by random nodes on random topics", least=0, most=100_000),
+    "seconds": Parameter(0.0, "simulated seconds; 0: until settled, at most 600", least=0),
     "settle": Parameter(12.0, "seconds without a new or lost link that count as settled", least=0),
     "snapshot": Parameter(0.0, "seconds between snapshots; 0: one at the end", least=0),
     "fresh": Parameter(2.0, "seconds for which a node that joined is left out of snapshots", least=0),
@@ -95,7 +95,7 @@ PROTOCOLS: dict[str, Protocol] = {
     "spidercast": Protocol(
         _coverage,
         "every topic of a node is wanted by at least kg + kr of its neighbors",
-        "004, sections 2 and 3.3",
+        "Chockler et al., DEBS 2007, sections 2 and 3.3",
         {
             "kg": Parameter(3, "neighbors per topic chosen greedily", least=0),
             "kr": Parameter(
@@ -106,7 +106,7 @@ PROTOCOLS: dict[str, Protocol] = {
     "similarity": Protocol(
         lambda values: Plan(values["similar"], values["random"], by_coverage=False),
         "a number of links to the most similar nodes, and some to random ones",
-        "004, section 3.9.1",
+        "Chockler et al., DEBS 2007, section 3.9.1",
         {
             "similar": Parameter(10, "links to the nodes with most topics in common", least=0),
             "random": Parameter(0, "links to random nodes", least=0),
@@ -115,7 +115,7 @@ PROTOCOLS: dict[str, Protocol] = {
     "random": Protocol(
         lambda values: Plan(0, values["random"], by_coverage=False),
         "a number of links to random nodes",
-        "004, section 3.9.1",
+        "Chockler et al., DEBS 2007, section 3.9.1",
         {"random": Parameter(10, "links to random nodes", least=0)},
     ),
 }

@@ -11,11 +11,12 @@ from math import inf
 from random import Random
 from typing import Any
 
+from topicloom.errors import UsageError
 from topicloom.model.interest import Interest
 from topicloom.model.progress import SILENT, Progress, check_stop
 from topicloom.model.seeds import stream_key
 from topicloom.simulate.population import Population
-from topicloom.simulate.scenario import TRACE_REST, Scenario
+from topicloom.simulate.scenario import PUBLISH_REST, TRACE_REST, Scenario
 from topicloom.simulate.snapshot import Moment, measure_moment, take_moment
 from topicloom.simulate.world import World
 
@@ -27,9 +28,6 @@ LIMIT = 600.0
 
 RESTLESS = 10_000
 """Settled means: at most one link change among so many nodes within the seconds of `settle`."""
-
-PUBLISH_REST = 5.0
-"""Seconds before the end of a run when publishing ends, so that the last events can arrive."""
 
 ALL_DIAMETERS = 5_000
 """Up to so many nodes `diameters=auto` measures diameters in every snapshot, else only at the end."""
@@ -70,8 +68,8 @@ class Run:
         """Run to the end."""
         with _no_cycles_sought():
             self._progress.phase("start nodes")
-            self.population.begin()
             end = self._end()
+            self.population.begin()
             self._schedule(end)
             settled = self._advance(end)
             moment = self._snapshot(last=True)
@@ -80,10 +78,13 @@ class Run:
         return Outcome(moment, self._snapshots, self._partitioned, settled, tally.occurrences, dict(sent))
 
     def _end(self) -> float:
-        if self._scenario.values["seconds"]:
-            return float(self._scenario.values["seconds"])
-        last = self.population.trace_end()
-        return inf if last is None else last + TRACE_REST
+        seconds, last = float(self._scenario.values["seconds"]), self.population.trace_end()
+        if seconds and last is not None and last > seconds:
+            raise UsageError(
+                f"--set trace={self._scenario.values['trace']}: it goes on until {last:g} s, after the end "
+                "of the run; set seconds to more than that, or leave it out"
+            )
+        return seconds or (inf if last is None else last + TRACE_REST)
 
     def _schedule(self, end: float) -> None:
         """Snapshots and publications."""
@@ -92,7 +93,7 @@ class Run:
         if every:
             self._repeat(every, (LIMIT if end == inf else end) - every / 2, self._snapshot)
         if values["publish"]:
-            last = values["until"] or end - PUBLISH_REST
+            last = min(values["until"] or inf, end - PUBLISH_REST)
             self._repeat(1.0 / values["publish"], last, self._publish)
 
     def _repeat(self, every: float, last: float, what: Callable[[], object]) -> None:
@@ -170,6 +171,7 @@ class Run:
             "delivered": tally.delivered,
             "duplicates": people.duplicates + sum(part.duplicates for part in here),
             "repaired": people.repaired + sum(part.repaired for part in here),
+            "late": people.late + sum(part.late for part in here),
             "expected": tally.expected,
             "missing": tally.missing,
             "hops_avg": sum(hop * n for hop, n in hops) / tally.delivered if tally.delivered else None,

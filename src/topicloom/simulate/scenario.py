@@ -16,6 +16,9 @@ from topicloom.simulate.lives import Change, Churn, read_trace
 from topicloom.simulate.network import Network, check_latency, read_network
 from topicloom.simulate.registry import GOSSIP, find_protocol
 
+PUBLISH_REST = 5.0
+"""Seconds before the end of a run when publishing ends, so that the last events can arrive."""
+
 TRACE_REST = 12.0
 """Seconds that a run goes on after the last row of its trace, unless told otherwise."""
 
@@ -38,7 +41,7 @@ class Scenario:
         _check(values)
         node = Settings(**{field.name: values[field.name] for field in fields(Settings)})
         plan = found.plan(values)
-        if not (plan.greedy or plan.random or plan.adaptive):
+        if not (plan.greedy or plan.random):
             raise UsageError(f"--protocol {protocol}: with these parameters no node wants a link; raise one")
         return cls(protocol, values, plan, node, seed)
 
@@ -82,6 +85,8 @@ def _check(values: Mapping[str, Any]) -> None:
         )
     if values["loss"] >= 1:
         raise UsageError("--set loss=1: no message would arrive; take less than 1")
+    if values["view"] == GOSSIP and not (values["gossip_view"] and values["gossip_shuffle"]):
+        raise UsageError("--set view=gossip: gossip_view and gossip_shuffle must be at least 1")
     check_latency(values["latency"])
     if values["trace"] and not Path(values["trace"]).is_file():
         raise UsageError(f"--set trace={values['trace']}: there is no such file")
@@ -92,8 +97,16 @@ def _check(values: Mapping[str, Any]) -> None:
             raise UsageError(f"--set {name}={values[name]:g}: it belongs to churn; set life=SECONDS too")
     if values["life"] and not values["seconds"]:
         raise UsageError("--set life: with churn nothing ever settles; set seconds=SECONDS too")
-    if values["publish"] and not values["seconds"]:
-        raise UsageError("--set publish: set seconds=SECONDS too, so that it is known how long")
+    if values["publish"] and values["seconds"] <= PUBLISH_REST:
+        raise UsageError(
+            f"--set publish: set seconds=SECONDS too, more than {PUBLISH_REST:g}: publishing ends that long "
+            "before the end, so that all can arrive"
+        )
+    for name, least in (("snapshot", 0.01), ("seconds", 0.01)):
+        if 0 < values[name] < least:
+            raise UsageError(f"--set {name}={values[name]:g}: at least {least:g} seconds")
+    if values["settle"] < 1:
+        raise UsageError(f"--set settle={values['settle']:g}: at least 1 second, or nothing could happen")
     if values["until"] and values["until"] > values["seconds"]:
         raise UsageError(
             f"--set until={values['until']:g}: it lies after the end of the run, "

@@ -53,8 +53,9 @@ class Tally:
         """`expected` are the nodes that are here, want the topic, and must get the event in the end."""
         self.published += 1
         self.expected += len(expected)
-        self.waiting[event] = expected
-        self._published_at[event] = now
+        if expected:
+            self.waiting[event] = expected
+            self._published_at[event] = now
 
     def deliver(self, node: int, event: EventId, hops: int, now: float) -> None:
         self.delivered += 1

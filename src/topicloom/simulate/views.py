@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from topicloom.errors import InputError
 from topicloom.kernels.choice import choose_of_all, choose_of_view, draw_views
 from topicloom.model.seeds import stream_key
-from topicloom.protocol.membership import Given, Rule
+from topicloom.protocol.membership import Choice, Given
 from topicloom.protocol.messages import NodeId, Topic
 
 MAX_BYTES = 6_000_000_000
@@ -28,7 +28,9 @@ class Census:
 
     def __init__(self, n_nodes: int, n_topics: int, share: float, seed: int) -> None:
         self.n_nodes, self.share, self.seed = n_nodes, share, seed
-        self.view_size = 0 if share >= 1 else max(1, round(share * (n_nodes - 1)))
+        self.view_size = 0
+        if share < 1 and n_nodes > 1:
+            self.view_size = max(1, round(share * (n_nodes - 1)))
         n_words = (n_topics + 63) // 64
         needed = 8 * n_words * n_nodes + 4 * self.view_size * n_nodes
         if needed > MAX_BYTES:
@@ -84,12 +86,12 @@ class SharedView(Given):
         self._census, self._row = census, row
 
     def choose(
-        self, rule: Rule, wanted: Collection[Topic], banned: Collection[NodeId], rng: Random
+        self, choice: Choice, wanted: Collection[Topic], banned: Collection[NodeId], rng: Random
     ) -> NodeId | None:
         census = self._census
-        least = 1 if rule in (Rule.GREEDY, Rule.COVERING) else 0
-        ranked = rule in (Rule.GREEDY, Rule.SIMILAR)
-        topics = np.fromiter(wanted if rule is not Rule.ANYONE else (), dtype=np.int32)
+        least = 1 if choice in (Choice.GREEDY, Choice.COVERING) else 0
+        ranked = choice in (Choice.GREEDY, Choice.SIMILAR)
+        topics = np.fromiter(wanted if choice is not Choice.ANYONE else (), dtype=np.int32)
         others = np.fromiter(banned, dtype=np.int32, count=len(banned))
         draw = rng.random()
         table, listed, scores = census.bits, census.listed, census.scores

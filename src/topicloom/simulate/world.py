@@ -48,11 +48,15 @@ class World:
         node = self.present(number)
         node.leave(self.now)
         self._settle(number, node)
-        self.nodes[number] = None
+        self._remove(number)
 
     def crash(self, number: int) -> None:
-        """The node is away without a word; its links count as ended for nobody but the others in time."""
-        self.present(number)
+        """The node is away without a word; its ends of its links end with it, the others when noticed."""
+        self.tally.links_ended += len(self.present(number).neighbors)
+        self._remove(number)
+
+    def _remove(self, number: int) -> None:
+        self.present(number).tasks = ()  # a node and its tasks know each other: nobody else breaks the ring
         self.nodes[number] = None
 
     def tell(self, number: int, what: Callable[[Node], object]) -> None:
