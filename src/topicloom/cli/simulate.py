@@ -119,7 +119,7 @@ def _told(summary: dict[str, Any], outcome: Outcome, out: Path | None) -> list[s
             f"NOT topic-connected: {split:,} {'topic is' if split == 1 else 'topics are'} in {parts:,} parts"
         )
         if summary["protocol"] == "spidercast":
-            proof += "; --set kr=1 or a larger kg or view may help"
+            proof += "; --set kr=adaptive, a larger kg or view may help"
     else:
         proof = f"proved: each of the {summary['topics']:,} topics is connected"
     lines = [
@@ -159,7 +159,7 @@ def _churn_told(summary: dict[str, Any]) -> list[str]:
     lines = []
     if summary["departures"]:
         lines.append(
-            f"{summary['joins']:,} joins, {summary['departures']:,} departures "
+            f"{summary['joins']:,} joins (those at the start included), {summary['departures']:,} departures "
             f"({summary['crashes']:,} crashes); {summary['messages_per_change']:.1f} messages for each"
         )
     if summary["snapshots"] > 1:
