@@ -163,9 +163,12 @@ def _churn_told(summary: dict[str, Any]) -> list[str]:
             f"({summary['crashes']:,} crashes); {summary['messages_per_change']:.1f} messages for each"
         )
     if summary["snapshots"] > 1:
+        last = summary["last_partitioned"]
         lines.append(
             f"{summary['snapshots']:,} snapshots: {summary['snapshots_partitioned']:,} with a topic in parts "
-            f"({summary['topics_partitioned_sum']:,} of {summary['snapshots'] * summary['topics']:,})"
+            f"({summary['topics_partitioned_sum']:,} of {summary['snapshots'] * summary['topics']:,} topics"
+            + ("" if last is None else f"; the last at {last:,.1f} s")
+            + ")"
         )
     return lines
 

@@ -151,6 +151,7 @@ def summarise_simulation(loaded: LoadedInterest, scenario: Scenario, outcome: Ou
         "snapshots": len(outcome.snapshots),
         "snapshots_partitioned": len(split),
         "topics_partitioned_sum": sum(row["topics_partitioned"] for row in split),
+        "last_partitioned": split[-1]["time"] if split else None,
         "settled": outcome.settled,
         "simulated_seconds": outcome.moment.time,
         "occurrences": outcome.occurrences,
