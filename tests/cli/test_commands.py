@@ -12,7 +12,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from topicloom.cli.main import execute
 from topicloom.files.samples import sample_path
 
 BUILD_KEYS = {
@@ -40,18 +39,6 @@ PROMISED_BUILDERS = {
 }  # fmt: skip
 
 TABLE = "node,topic\na,x\nb,x\nb,y\nc,y\nc,z\na,x\n"
-
-
-@pytest.fixture
-def cli(spark, capsys):
-    """Run a command; gives exit code, stdout and stderr."""
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        code = execute([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return run
 
 
 @pytest.fixture

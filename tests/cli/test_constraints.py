@@ -9,21 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from topicloom.builders.registry import BUILDERS
-from topicloom.cli.main import execute
 
 STAR = "node,topic\n" + "".join(f"hub,t{i}\nleaf{i},t{i}\n" for i in range(4))
-
-
-@pytest.fixture
-def cli(spark, capsys):
-    """Run a command; gives exit code, stdout and stderr."""
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        code = execute([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return run
 
 
 @pytest.fixture

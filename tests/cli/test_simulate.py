@@ -8,7 +8,6 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from topicloom.cli.main import execute
 from topicloom.files.samples import sample_path
 from topicloom.simulate.registry import PROTOCOLS
 
@@ -17,16 +16,6 @@ KEYS = {
     "diameter_overlay", "diameter_topic_max", "messages_per_node", "simulated_seconds", "occurrences",
 }  # fmt: skip
 CHURN = ("--set=life=20", "--set=seconds=20", "--set=snapshot=5", "--set=publish=2", "--set=crash=0.5")
-
-
-@pytest.fixture
-def cli(spark, capsys):
-    def run(*arguments: object) -> tuple[int, str, str]:
-        code = execute([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return run
 
 
 @pytest.fixture
