@@ -10,6 +10,7 @@ import typer
 from typer.exceptions import TyperException
 
 from topicloom.cli import build, compare, demo, generate, inspect, measure, pack, simulate, verify, warm
+from topicloom.cli.content import group as content
 from topicloom.errors import TopicloomError
 from topicloom.version import __version__
 
@@ -29,7 +30,7 @@ app = typer.Typer(
         "Start with: [bold]topicloom demo[/bold], or [bold]topicloom build TABLE.csv --out DIR[/bold]."
     ),
 )
-for module in (generate, inspect, build, verify, measure, compare, simulate, demo, pack, warm):
+for module in (generate, inspect, build, verify, measure, compare, simulate, content, demo, pack, warm):
     module.register(app)
 
 

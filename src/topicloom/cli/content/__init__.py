@@ -1,0 +1,1 @@
+"""`topicloom content ...`: one file per command of content-based planning."""

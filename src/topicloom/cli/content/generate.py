@@ -1,0 +1,78 @@
+"""`topicloom content generate`: a random content problem."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from topicloom.cli.groups import with_groups
+from topicloom.cli.options import OutputOptions, Seed
+from topicloom.jobs.content_generate import generate_content_to
+
+EXAMPLES = """
+[bold]Examples[/bold]
+
+  topicloom content generate problem --users 1000 --brokers 10 --channels 20
+
+  topicloom content generate narrow --users 2000 --brokers 20 --channels 200 --width 0.02 --ratio 0.1 --seed 7
+"""
+
+
+def generate(
+    out: Annotated[
+        Path, typer.Argument(metavar="DIR", help="The folder to write the problem to.", show_default=False)
+    ],
+    users: Annotated[int, typer.Option("--users", help="Number of users.", show_default=False)],
+    brokers: Annotated[int, typer.Option("--brokers", help="Number of brokers.", show_default=False)],
+    channels: Annotated[
+        int, typer.Option("--channels", help="Equal parts of the content space.", show_default=False)
+    ],
+    output: OutputOptions,
+    model: Annotated[
+        str,
+        typer.Option(
+            "--model", help="plane: prices are distances in a square; iid: prices drawn one by one."
+        ),
+    ] = "plane",
+    ratio: Annotated[float, typer.Option("--ratio", help="Mean access price over mean core price.")] = 1.0,
+    width: Annotated[
+        str,
+        typer.Option(
+            "--width",
+            help="Mean length of what a user wants, of a content space of length 1; uniform: two uniform "
+            "end points.",
+        ),
+    ] = "uniform",
+    seed: Seed = 0,
+) -> None:
+    """Write a random content problem: users who publish by quadratic densities and want one interval each.
+
+    The brokers have equal capacities, together twice the demand (paper 001, section VI).
+    """
+    screen = output.screen()
+    with screen.working() as progress:
+        report = generate_content_to(
+            out,
+            users=users,
+            brokers=brokers,
+            channels=channels,
+            model=model,
+            ratio=ratio,
+            width=width,
+            seed=seed,
+            progress=progress,
+        )
+    screen.show(
+        f"{users:,} users, {brokers:,} brokers and {channels:,} channels written to {out} "
+        f"in {report['seconds']['total']:.1f} s",
+        f"demand {report['demand']:,.6g} and capacity {report['capacity']:,.6g} messages per second; "
+        f"a channel is wanted by {report['density']:.1%} of the users on average",
+    )
+    screen.emit(report)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the group."""
+    app.command(epilog=EXAMPLES)(with_groups(generate))

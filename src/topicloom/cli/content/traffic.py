@@ -1,0 +1,145 @@
+"""`topicloom content traffic`: a publication log and subscriptions into channels, rates and wants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from topicloom.cli.groups import with_groups
+from topicloom.cli.options import OutputOptions, SparkOptions, notices
+from topicloom.errors import UsageError
+from topicloom.jobs.content_traffic import DEFAULT_CHANNELS, TrafficTask, make_traffic
+from topicloom.spark.price_tables import PriceFiles
+
+EXAMPLES = """
+[bold]Examples[/bold]
+
+  topicloom content traffic --log log.parquet --subscriptions subs.csv --out problem
+
+  topicloom content traffic --log log.csv --subscriptions subs.csv --out problem --channels exact
+
+  topicloom content traffic --log log.csv --subscriptions subs.csv --out problem --brokers brokers.csv
+      --regions regions.csv --region-prices prices.csv
+"""
+_PRICES = "Brokers and prices (tables with named columns)"
+
+
+def _table(name: str, help_text: str) -> typer.models.OptionInfo:
+    option: typer.models.OptionInfo = typer.Option(name, help=help_text, rich_help_panel=_PRICES)
+    return option
+
+
+@dataclass(frozen=True, slots=True)
+class PriceOptions:
+    """Where brokers and prices come from, if they are to be written too."""
+
+    brokers: Annotated[str | None, _table("--brokers", "Columns broker, capacity.")] = None
+    access: Annotated[str | None, _table("--access", "Columns user, broker, price.")] = None
+    core: Annotated[str | None, _table("--core", "Columns a, b, price: between brokers.")] = None
+    coordinates: Annotated[
+        str | None, _table("--coordinates", "Columns kind (user or broker), id, x, y: prices are distances.")
+    ] = None
+    regions: Annotated[
+        str | None, _table("--regions", "Columns kind (user or broker), id, region: prices by region.")
+    ] = None
+    region_prices: Annotated[
+        str | None, _table("--region-prices", "Columns a, b, price: between and within regions.")
+    ] = None
+
+    def files(self) -> PriceFiles:
+        """What the job needs to read them."""
+        return PriceFiles(
+            self.brokers, self.access, self.core, self.coordinates, self.regions, self.region_prices
+        )
+
+
+def traffic(
+    log: Annotated[
+        str,
+        typer.Option(
+            "--log",
+            help="Messages: columns publisher, time (seconds or ISO 8601) and a column of numbers for each "
+            "attribute; CSV, TSV, JSON lines or Parquet, a file or a folder of files.",
+            show_default=False,
+        ),
+    ],
+    subscriptions: Annotated[
+        str,
+        typer.Option(
+            "--subscriptions",
+            help="What users want: columns user, subscription, attribute, low, high. A range is low <= value "
+            "< high; rows of one subscription are joined by and, subscriptions of a user by or.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        Path,
+        typer.Option("--out", help="Folder of the content problem; prices in it stay.", show_default=False),
+    ],
+    prices: PriceOptions,
+    spark: SparkOptions,
+    output: OutputOptions,
+    channels: Annotated[
+        str,
+        typer.Option(
+            "--channels",
+            metavar="N|exact",
+            help="At most so many channels, merged with the least false traffic; exact: all (one attribute).",
+        ),
+    ] = str(DEFAULT_CHANNELS),
+    strict: Annotated[bool, typer.Option("--strict", help="Any refused row is an error (exit 2).")] = False,
+) -> None:
+    """Turn a publication log and range subscriptions into the rates, wants and channels of a content problem.
+
+    A rate is messages per second over the log's span. Messages that no channel holds are dropped.
+    """
+    screen = output.screen()
+    with screen.working() as progress:
+        found = make_traffic(
+            TrafficTask(
+                log,
+                subscriptions,
+                out,
+                spark.choice(),
+                channels=_channels(channels),
+                prices=prices.files(),
+                strict=strict,
+                notice=notices(screen),
+                progress=progress,
+            )
+        )
+    screen.show(*_told(found, out))
+    screen.emit(found)
+
+
+def _channels(text: str) -> int | None:
+    if text == "exact":
+        return None
+    if not (text.isascii() and text.isdigit()):
+        raise UsageError(f"--channels {text!r} is neither a whole number nor exact")
+    return int(text)
+
+
+def _told(found: dict[str, Any], out: Path) -> list[str]:
+    grid = "" if len(found["shape"]) == 1 else f" in a grid of {' x '.join(map(str, found['shape']))}"
+    basis = "" if found["false_positive_exact"] else f" (of {found['false_positive_messages']:,} messages)"
+    before = f" of {found['channels_before']:,}" if found["channels_before"] != found["channels"] else ""
+    share = found["false_positive_share"]
+    advice = "" if share < 0.05 else "; more --channels bring it down"
+    return [
+        f"{found['log_rows']:,} messages over {found['span_seconds']:,.6g} s by {found['publishers']:,} "
+        f"publishers, {found['subscriptions']:,} subscriptions of {found['subscribers']:,} users",
+        f"{found['channels']:,} channels{before}{grid}; a channel is wanted by {found['density']:.1%} of the "
+        f"{found['users']:,} users on average",
+        f"false traffic: {share:.2%} of what users receive{basis}{advice}",
+        f"{found['dropped']:,} messages that no channel holds were dropped",
+        f"written to {out} in {found['seconds']['total']:.1f} s",
+    ]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the group."""
+    app.command(epilog=EXAMPLES)(with_groups(traffic))

@@ -1,0 +1,105 @@
+"""Which users should move, as far as one broker can know (paper 001, section IV-C).
+
+To a broker every other one is "a bigger user whose interests are the union" of its users': so it looks at a
+small problem of its own users and one such user per other broker, and asks the kernel of the local search what
+each move would change. With what it was told up to date, that change is the exact one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from topicloom.content.core_model import CoreModel
+from topicloom.content.cost import search_state
+from topicloom.kernels.assignment import move
+from topicloom.kernels.migrate import NOWHERE, best_move
+from topicloom.model.content import ContentProblem, Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """What a user, or all users of another broker, want and publish; `prices` to all brokers (users only)."""
+
+    ranges: Sequence[tuple[int, int]]
+    rates: Sequence[tuple[int, float]]
+    prices: Sequence[float] | None = None
+    movable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """A broker's picture of everything: its own users, then what it knows of broker 0, 1, ... (None: itself)."""
+
+    here: int
+    users: Sequence[Holder]
+    others: Sequence[Holder | None]
+    loads: Floats
+    capacity: Floats
+
+
+def demands(outlook: Outlook, model: CoreModel, n_channels: int) -> Floats:
+    """What passes the links of the own users, by what is known."""
+    return _problem(outlook, model, n_channels).demand[: len(outlook.users)]
+
+
+def choose_moves(
+    outlook: Outlook, model: CoreModel, n_channels: int, *, threshold: float, most: int
+) -> list[tuple[int, int, float]]:
+    """(user, broker, change of cost): users with the most traffic first, each as if those before had moved.
+
+    A user is worth moving if that saves more than the share `threshold` of what its own link costs.
+    """
+    problem = _problem(outlook, model, n_channels)
+    homes = [outlook.here] * len(outlook.users) + _places(outlook)
+    fixed, state = search_state(problem, model, np.array(homes, dtype=np.int32))
+    state.load[:] = outlook.loads
+    estimate = np.zeros(problem.n_brokers)
+    found: list[tuple[int, int, float]] = []
+    busiest = np.argsort(-problem.demand[: len(outlook.users)], kind="stable")
+    for user in busiest.tolist():
+        if len(found) >= most:
+            break
+        if not outlook.users[user].movable:
+            continue
+        target, change = best_move(fixed, state, user, problem.n_brokers, False, estimate)
+        least = threshold * problem.demand[user] * problem.access[user, outlook.here]
+        if target != NOWHERE and change < 0 and -change > least:
+            move(fixed, state, user, target)
+            found.append((user, int(target), float(change)))
+    return found
+
+
+def _places(outlook: Outlook) -> list[int]:
+    return [place for place, holder in enumerate(outlook.others) if holder is not None]
+
+
+def _problem(outlook: Outlook, model: CoreModel, n_channels: int) -> ContentProblem:
+    """The small problem: own users, then one big user per other broker, which never moves."""
+    others = [holder for holder in outlook.others if holder is not None]
+    holders = [*outlook.users, *others]
+    n_brokers = len(outlook.others)
+    access = np.zeros((len(holders), n_brokers))
+    for row, holder in enumerate(outlook.users):
+        access[row] = holder.prices
+    rates = [(row, channel, rate) for row, holder in enumerate(holders) for channel, rate in holder.rates]
+    wants = [(row, first, last) for row, holder in enumerate(holders) for first, last in holder.ranges]
+    return ContentProblem.of(
+        [""] * len(holders),
+        [""] * n_brokers,
+        outlook.capacity,
+        access,
+        model.core,
+        n_channels,
+        rates=_columns(rates),
+        wants=_columns(wants),
+    )
+
+
+def _columns(
+    rows: list[tuple[int, int, float]] | list[tuple[int, int, int]],
+) -> tuple[Floats, Floats, Floats]:
+    table = np.array(rows, dtype=np.float64).reshape(-1, 3)
+    return table[:, 0], table[:, 1], table[:, 2]

@@ -1,0 +1,132 @@
+"""What a set of users wants all together, and how wants and events are told in channels.
+
+Boxes are used to forward events, so nothing is delivered that nobody wants; channels only to reckon costs
+(paper 001, section IV-A: "sub-channeling is not used in message forwarding").
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
+from math import inf
+
+import numpy as np
+
+from topicloom.content.brokers.messages import Box, Point, Wants
+
+EVERYTHING = (-inf, inf)
+
+
+def check_wants(wants: Wants, n_attributes: int) -> str:
+    """What is wrong with these wants, or an empty text."""
+    for box in wants:
+        if len(box) != n_attributes:
+            return f"a subscription has {len(box)} ranges where there are {n_attributes} attributes"
+        if not all(low <= high for low, high in box):  # NaN fails too
+            return f"a range of subscription {box} ends before it begins"
+    return ""
+
+
+def matches(wants: Wants, point: Point) -> bool:
+    """Does one of the boxes hold the point?
+
+    >>> matches((((0, 5),), ((9, 10),)), (9,)), matches((((0, 5),),), (5,))
+    (True, False)
+    """
+    return any(
+        all(low <= value < high for (low, high), value in zip(box, point, strict=True)) for box in wants
+    )
+
+
+def union(wants: Iterable[Box]) -> Wants:
+    """Boxes that hold what one of the boxes holds, in a fixed order, as few as is easy.
+
+    >>> union([((3, 5),), ((0, 2),), ((2, 4),), ((7, 7),)])
+    (((0, 5),),)
+    """
+    boxes = sorted({box for box in wants if all(low < high for low, high in box)})
+    if not boxes:
+        return ()
+    return _merged(boxes) if len(boxes[0]) == 1 else _outermost(boxes)
+
+
+def _merged(boxes: list[Box]) -> Wants:
+    found: list[list[float]] = []
+    for ((low, high),) in boxes:
+        if found and low <= found[-1][1]:
+            found[-1][1] = max(found[-1][1], high)
+        else:
+            found.append([low, high])
+    return tuple(((low, high),) for low, high in found)
+
+
+def _outermost(boxes: list[Box]) -> Wants:
+    """Without the boxes that lie inside another one."""
+    ends = np.array(boxes)
+    low, high = ends[:, :, 0], ends[:, :, 1]
+    inside = [
+        np.count_nonzero(((low <= low[k]) & (high >= high[k])).all(axis=1)) > 1 for k in range(len(boxes))
+    ]
+    return tuple(box for box, hidden in zip(boxes, inside, strict=True) if not hidden)
+
+
+class Channels:
+    """A grid over the attributes: `bounds[a]` cuts attribute a, channels are numbered last attribute first.
+
+    >>> grid = Channels([[0, 1, 2, 3], [0, 10, 20]])
+    >>> grid.channel_of((1.5, 12)), grid.ranges_of((((0.5, 2), (-inf, 10)),)), grid.count
+    (3, [(0, 0), (2, 2)], 6)
+    >>> grid.channel_of((7, 12))
+    -1
+    """
+
+    __slots__ = ("_bounds", "_sizes", "count")
+
+    def __init__(self, bounds: Sequence[Sequence[float]]) -> None:
+        self._bounds = [list(map(float, cuts)) for cuts in bounds]
+        self._sizes = [len(cuts) - 1 for cuts in self._bounds]
+        self.count = int(np.prod(self._sizes))
+
+    @classmethod
+    def numbered(cls, n_channels: int) -> Channels:
+        """One attribute, the number of the channel itself."""
+        return cls([range(n_channels + 1)])
+
+    @property
+    def n_attributes(self) -> int:
+        return len(self._bounds)
+
+    def channel_of(self, point: Point) -> int:
+        """The channel of an event; -1 outside of the grid."""
+        channel = 0
+        for value, cuts, size in zip(point, self._bounds, self._sizes, strict=True):
+            cell = bisect_right(cuts, value) - 1
+            if not 0 <= cell < size:
+                return -1
+            channel = channel * size + cell
+        return channel
+
+    def ranges_of(self, wants: Wants) -> list[tuple[int, int]]:
+        """Ranges of channels, both ends included, that cover the wants; ascending, never touching."""
+        found: list[tuple[int, int]] = []
+        for first, last in sorted(run for box in wants for run in self._runs(box)):
+            if found and first <= found[-1][1] + 1:
+                found[-1] = found[-1][0], max(found[-1][1], last)
+            else:
+                found.append((first, last))
+        return found
+
+    def _runs(self, box: Box) -> Iterator[tuple[int, int]]:
+        cells = []
+        for (low, high), cuts, size in zip(box, self._bounds, self._sizes, strict=True):
+            first, end = max(bisect_right(cuts, low) - 1, 0), min(bisect_left(cuts, high), size)
+            if low >= high or first >= end:
+                return
+            cells.append(range(first, end))
+        for outer in product(*cells[:-1]):
+            base = 0
+            for cell, size in zip(outer, self._sizes, strict=False):
+                base = base * size + cell
+            base *= self._sizes[-1]
+            yield base + cells[-1][0], base + cells[-1][-1]

@@ -1,0 +1,323 @@
+"""A publication log and range subscriptions into the channels, rates and wants of a content problem."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from topicloom.content.channels import Axis, Boxes, Grid, cover, make_grid, read_boxes, users_reached
+from topicloom.content.merge import Ranges
+from topicloom.errors import InputError, UsageError
+from topicloom.files.atomic import replacing
+from topicloom.files.build_folder import FORMAT, write_json
+from topicloom.files.content_folder import (
+    ACCESS,
+    CHANNELS,
+    COORDINATES,
+    CORE,
+    RATES,
+    WANTS,
+    write_content_table,
+)
+from topicloom.jobs.inputs import Notice, SparkChoice, no_notice, tell_refused
+from topicloom.model.arrays import take_chunks
+from topicloom.model.progress import SILENT, Progress
+from topicloom.spark.failures import spark_errors
+from topicloom.spark.price_tables import PriceFiles, read_price_tables
+from topicloom.spark.raw import RawTable, require_no_rejects
+from topicloom.spark.source import check_there
+from topicloom.spark.tables import Tables
+from topicloom.spark.traffic import (
+    PUBLISHER,
+    SAMPLE_ROWS,
+    TIME,
+    Counted,
+    LogSummary,
+    count_messages,
+    log_columns,
+    sample_messages,
+    summarise_log,
+)
+from topicloom.spark.traffic_input import read_all, read_records, records_source, refuse_rows
+from topicloom.spark.traffic_lines import Column
+from topicloom.spark.watch import watched
+from topicloom.version import __version__
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+TRAFFIC = "traffic.json"
+DEFAULT_CHANNELS = 1_000
+MOST_CHANNELS = 1_000_000
+
+SUBSCRIPTION_COLUMNS = (
+    Column("user"),
+    Column("subscription"),
+    Column("attribute"),
+    Column("low", "bound"),
+    Column("high", "bound"),
+)
+RESERVED = (PUBLISHER, TIME, "_file", "_row", "_reason")
+
+
+@dataclass(frozen=True, slots=True)
+class TrafficTask:
+    """From which tables to which folder; `channels` is the most channels to make, None: all there are."""
+
+    log: str
+    subscriptions: str
+    out: Path
+    spark: SparkChoice
+    channels: int | None = DEFAULT_CHANNELS
+    prices: PriceFiles = field(default_factory=PriceFiles)
+    strict: bool = False
+    notice: Notice = no_notice
+    progress: Progress = SILENT
+
+    def check(self) -> None:
+        """Refuse what can be seen to fail before any work begins."""
+        if self.channels is not None and not 1 <= self.channels <= MOST_CHANNELS:
+            raise UsageError(
+                f"--channels {self.channels} is not a number from 1 to {MOST_CHANNELS:,}, or exact"
+            )
+        if self.out.exists() and not self.out.is_dir():
+            raise InputError(f"--out {self.out} is a file; name a folder")
+        for path, what in ((self.log, "log"), (self.subscriptions, "subscriptions")):
+            check_there(records_source(path, what))
+        self.prices.check()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Traffic:
+    """What came of it, before anything is written."""
+
+    boxes: Boxes
+    log: LogSummary
+    grid: Grid
+    counted: Counted
+    wants: Ranges
+    users: pa.StringArray
+    facts: Mapping[str, Any]
+
+
+def make_traffic(task: TrafficTask) -> dict[str, Any]:
+    """Read, make channels, count, write; the content of traffic.json."""
+    task.check()
+    progress = task.progress
+    start = progress.now()
+    session = task.spark.session(progress)
+    started = progress.now()
+    boxes = _read_subscriptions(session, task)
+    raw = read_records(
+        session,
+        records_source(task.log, "log"),
+        log_columns(boxes.attributes, task.subscriptions),
+        progress=progress,
+    )
+    with task.spark.workspace(task.out) as work:
+        try:
+            traffic = _made(raw, boxes, Tables(session, str(work), progress), task)
+        finally:
+            raw.release()
+    tables = read_price_tables(session, task.prices, traffic.users, notice=task.notice, progress=progress)
+    found = _facts(traffic, task)
+    progress.phase("write")
+    found["seconds"] = {
+        "start": started - start,
+        **traffic.facts["seconds"],
+        "total": progress.now() - start,
+    }
+    _write(task.out, traffic, tables, found)
+    return found
+
+
+def _read_subscriptions(session: SparkSession, task: TrafficTask) -> Boxes:
+    path = task.subscriptions
+    table = read_all(
+        session, records_source(path, "subscriptions"), SUBSCRIPTION_COLUMNS, progress=task.progress
+    )
+    low, high = table.column("low").to_numpy(), table.column("high").to_numpy()
+    refuse_rows(path, table, low > high, "low is above high")
+    boxes = read_boxes(table)
+    seen: dict[str, str] = {name: name for name in RESERVED}
+    for name in boxes.attributes:
+        other = seen.setdefault(name.lower(), name)
+        if other in RESERVED:
+            raise InputError(f"{path}: no attribute can be called {name!r}: that name is taken")
+        if other != name:
+            raise InputError(f"{path}: the attributes {other!r} and {name!r} differ in case only")
+    if task.channels is None and len(boxes.attributes) > 1:
+        raise UsageError(
+            f"--channels exact is for one attribute, and {path} names {len(boxes.attributes)}: "
+            f"{', '.join(boxes.attributes)}; give a number"
+        )
+    if not len(boxes):
+        raise InputError(f"{path}: nobody wants anything, for low is not below high in any subscription")
+    if boxes.n_empty:
+        told = "1 subscription is" if boxes.n_empty == 1 else f"{boxes.n_empty:,} subscriptions are"
+        task.notice(f"{told} empty in {path} (low is not below high) and want nothing")
+    return boxes
+
+
+def _made(raw: RawTable, boxes: Boxes, work: Tables, task: TrafficTask) -> Traffic:
+    progress = task.progress
+    begin = progress.now()
+    with spark_errors(task.log):
+        rejected = watched(work.spark, raw.rejects.count, progress=progress, phase="check log")
+    if task.strict:
+        require_no_rejects(raw, rejected)
+    tell_refused(rejected, raw.source, task.notice)
+    axes = [Axis.of(boxes, k) for k in range(len(boxes.attributes))]
+    log = summarise_log(raw, boxes.attributes, [axis.edges for axis in axes], progress=progress)
+    if log.rows == 0:
+        require_no_rejects(raw, rejected)
+        raise InputError(f"{task.log} holds no message: it is empty")
+    if log.last <= log.first:
+        raise InputError(
+            f"all {log.rows:,} messages of {task.log} are of one moment, {log.first:g}: "
+            "rates need a span of time"
+        )
+    read = progress.now()
+    grid = make_grid(boxes, axes, log.messages, task.channels, progress=progress)
+    merged = progress.now()
+    counted = count_messages(raw, boxes.attributes, log.publishers, grid, work)
+    progress.phase("cover subscriptions")
+    wants = cover(grid, boxes)
+    counted_at = progress.now()
+    share = _false_positives(raw, boxes, axes, log, grid, counted, wants, progress)
+    names = pa.chunked_array([log.publishers, boxes.users]).unique().sort()
+    facts = {
+        "rejected": rejected,
+        "channels_before": int(np.prod([axis.n_wanted for axis in axes])),
+        **share,
+        "seconds": {
+            "read": read - begin,
+            "merge": merged - read,
+            "count": counted_at - merged,
+            "compare": progress.now() - counted_at,
+        },
+    }
+    return Traffic(boxes, log, grid, counted, wants, names, facts)
+
+
+def _false_positives(
+    raw: RawTable,
+    boxes: Boxes,
+    axes: list[Axis],
+    log: LogSummary,
+    grid: Grid,
+    counted: Counted,
+    wants: Ranges,
+    progress: Progress,
+) -> dict[str, Any]:
+    """Which share of what the users take by their channels their subscriptions do not ask for.
+
+    A delivery is a (message, user) pair in which the user takes the message's channel; it is false when no
+    subscription of the user matches the message. With one attribute all messages are looked at, and with
+    several where the grid has every end point; otherwise a sample of them.
+    """
+    wanted = wants.wanted(grid.n_channels)
+    messages = np.bincount(counted.channel, weights=counted.n, minlength=grid.n_channels).astype(np.int64)
+    delivered, looked_at = int(messages @ wanted), log.rows
+    if len(axes) == 1:
+        asked_for = int(log.messages[0] @ axes[0].ranges.wanted(axes[0].n_parts))
+    elif list(grid.shape) == [axis.n_wanted for axis in axes]:
+        asked_for = delivered
+    else:
+        values = sample_messages(raw, boxes.attributes, log.rows, progress=progress)
+        progress.phase("match sample")
+        asked_for = users_reached(boxes, values, progress=progress)
+        channel = grid.channel_of(list(values.T)) if len(values) else np.zeros(0, np.int64)
+        delivered, looked_at = int(wanted[channel[channel >= 0]].sum()), len(values)
+    return {
+        "false_positive_share": (delivered - asked_for) / delivered if delivered else 0.0,
+        "false_positive_messages": looked_at,
+        "false_positive_exact": looked_at == log.rows,
+        "dropped": log.rows - int(messages.sum()),
+    }
+
+
+def _facts(traffic: Traffic, task: TrafficTask) -> dict[str, Any]:
+    boxes, log, grid = traffic.boxes, traffic.log, traffic.grid
+    return {
+        "format": FORMAT,
+        "kind": "content-traffic",
+        "version": __version__,
+        "parameters": {"channels": task.channels or "exact", "sample_rows": SAMPLE_ROWS},
+        "log_rows": log.rows,
+        "rejected": traffic.facts["rejected"],
+        "span_seconds": log.last - log.first,
+        "users": len(traffic.users),
+        "publishers": len(log.publishers),
+        "subscribers": len(boxes.users),
+        "subscriptions": len(boxes) + boxes.n_empty,
+        "subscriptions_empty": boxes.n_empty,
+        "attributes": list(boxes.attributes),
+        "channels_before": traffic.facts["channels_before"],
+        "channels": grid.n_channels,
+        "shape": list(grid.shape),
+        "dropped": traffic.facts["dropped"],
+        "rates": len(traffic.counted.n),
+        "wants": len(traffic.wants.user),
+        "density": float(traffic.wants.wanted(grid.n_channels).sum())
+        / (len(traffic.users) * grid.n_channels),
+        "false_positive_share": traffic.facts["false_positive_share"],
+        "false_positive_messages": traffic.facts["false_positive_messages"],
+        "false_positive_exact": traffic.facts["false_positive_exact"],
+    }
+
+
+def _write(out: Path, traffic: Traffic, tables: Mapping[str, pa.Table], found: Mapping[str, Any]) -> None:
+    """Fill the folder; channels.parquet goes first and comes last, for without it a folder is not whole."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / CHANNELS).unlink(missing_ok=True)
+        (out / TRAFFIC).unlink(missing_ok=True)
+        # Prices of the other kind would contradict the new ones.
+        for name in {ACCESS: [COORDINATES], COORDINATES: [ACCESS, CORE]}.get(_prices(tables), []):
+            (out / name).unlink(missing_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot write {out}: {error.strerror or error}") from None
+    for name, table in tables.items():
+        write_content_table(out, name, table)
+    write_content_table(out, RATES, _rates_table(traffic))
+    wants = traffic.wants
+    columns = {"first_channel": wants.first, "last_channel": wants.last}
+    users = take_chunks(traffic.boxes.users, wants.user)
+    write_content_table(out, WANTS, pa.table({"user": users, **columns}))
+    with replacing(out / TRAFFIC) as temporary:
+        write_json(found, temporary)
+    write_content_table(out, CHANNELS, traffic.grid.bounds())
+
+
+def _prices(tables: Mapping[str, pa.Table]) -> str:
+    return next((name for name in (ACCESS, COORDINATES) if name in tables), "")
+
+
+def _rates_table(traffic: Traffic) -> pa.Table:
+    """Messages per second by user and channel; a user without any, who wants nothing either, stands there
+    with rate 0 on channel 0, so that the folder names every user."""
+    counted, log = traffic.counted, traffic.log
+    rates = counted.n / (log.last - log.first)
+    named = pa.chunked_array(
+        [
+            log.publishers.take(pa.array(np.unique(counted.publisher))),
+            traffic.boxes.users.take(pa.array(np.unique(traffic.wants.user))),
+        ]
+    )
+    silent = traffic.users.filter(pc.invert(pc.is_in(traffic.users, value_set=named)))
+    nothing = np.zeros(len(silent))
+    users = take_chunks(log.publishers, counted.publisher)
+    return pa.table(
+        {
+            "user": pa.chunked_array([*users.chunks, silent]),
+            "channel": np.concatenate([counted.channel, nothing.astype(np.int64)]),
+            "rate": np.concatenate([rates, nothing]),
+        }
+    )

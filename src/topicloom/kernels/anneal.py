@@ -1,0 +1,87 @@
+"""Simulated annealing of an assignment: random moves and swaps, taken by the rule of Metropolis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from topicloom.kernels.assignment import move, move_change
+from topicloom.kernels.choice import _mix
+from topicloom.kernels.jit import kernel
+
+STEP = np.uint64(0x9E3779B97F4A7C15)
+SCALE = 1.0 / (1 << 53)
+
+
+@kernel
+def _uniform(counter: Any) -> Any:
+    """A number in [0, 1) from a counter."""
+    return np.float64(_mix(counter) >> np.uint64(11)) * SCALE
+
+
+@kernel
+def anneal(fixed: Any, state: Any, near: Any, counter: Any, proposals: int, start: float, end: float) -> Any:
+    """`proposals` random changes while the temperature falls geometrically from `start` to `end`.
+
+    A third of them are swaps of two users; the others move one user to a broker that is near to it
+    (`near[user]`), to any broker, or to the broker of another user. Capacities are always kept. Returns the
+    counter of the random stream, the change of cost and the number of changes taken.
+    """
+    n_users, n_brokers = fixed.access.shape
+    gained, taken = 0.0, 0
+    cooling = (end / start) ** (1.0 / max(proposals, 1))
+    heat = start
+    for _ in range(proposals):
+        heat *= cooling
+        counter += STEP
+        user = int(_uniform(counter) * n_users)
+        counter += STEP
+        kind = _uniform(counter)
+        counter += STEP
+        draw = _uniform(counter)
+        counter += STEP
+        limit = -heat * np.log(1.0 - _uniform(counter))
+        home = state.broker[user]
+        if kind < 0.3:
+            other = int(draw * n_users)
+            change = _try_swap(fixed, state, user, other, limit)
+            if change != np.inf:
+                gained += change
+                taken += 1
+            continue
+        if kind < 0.65:
+            target = near[user, int(draw * near.shape[1])]
+        elif kind < 0.85:
+            target = int(draw * n_brokers)
+        else:
+            target = state.broker[int(draw * n_users)]
+        if target == home or state.load[target] + fixed.demand[user] > fixed.capacity[target]:
+            continue
+        change = move_change(fixed, state, user, target)
+        if change <= limit:
+            move(fixed, state, user, target)
+            gained += change
+            taken += 1
+    return counter, gained, taken
+
+
+@kernel
+def _try_swap(fixed: Any, state: Any, user: int, other: int, limit: float) -> Any:
+    """Swap the brokers of two users if there is room and it costs at most `limit`; inf if it was not done."""
+    home, target = state.broker[user], state.broker[other]
+    difference = fixed.demand[user] - fixed.demand[other]
+    if (
+        home == target
+        or state.load[target] + difference > fixed.capacity[target]
+        or state.load[home] - difference > fixed.capacity[home]
+    ):
+        return np.inf
+    change = move_change(fixed, state, user, target)
+    move(fixed, state, user, target)
+    change += move_change(fixed, state, other, home)
+    if change <= limit:
+        move(fixed, state, other, home)
+        return change
+    move(fixed, state, user, home)
+    return np.inf
