@@ -94,7 +94,11 @@ def test_without_a_limit_there_is_no_false_traffic(case):
 
 def test_infinite_ends_and_attributes_that_are_not_named():
     subscriptions = [("a", "1", "x", -np.inf, 2.0), ("b", "1", "y", 1.0, np.inf), ("b", "1", "y", 0.0, 5.0)]
-    log = [("p", 0.0, {"x": -1e9, "y": 3.0}), ("p", 1.0, {"x": 1e9, "y": 1.0}), ("p", 2.0, {"x": 2.0, "y": 9.0})]
+    log = [
+        ("p", 0.0, {"x": -1e9, "y": 3.0}),
+        ("p", 1.0, {"x": 1e9, "y": 1.0}),
+        ("p", 2.0, {"x": 2.0, "y": 9.0}),
+    ]
     for limit in (1, 2, 4, 9):
         judge(log, subscriptions, limit)
 

@@ -1,9 +1,9 @@
-"""Content traffic from its definitions: sets and dicts over every message, every user, every pair of neighbours."""
+"""Content traffic from its definitions: sets and dicts over every message, user and pair of neighbours."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import product
+from itertools import pairwise, product
 from math import inf, prod
 from typing import Any, NamedTuple
 
@@ -27,14 +27,12 @@ def naive_boxes(subscriptions: Subscriptions) -> list[tuple[str, dict[str, tuple
     return [(user, box) for (user, _), box in found.items() if all(a < b for a, b in box.values())]
 
 
-def naive_axis(
-    values: list[float], ranges: list[tuple[str, float, float]], limit: float
-) -> list[Interval]:
+def naive_axis(values: list[float], ranges: list[tuple[str, float, float]], limit: float) -> list[Interval]:
     """One attribute cut at all end points, then neighbours merged while there are too many."""
     points = sorted({end for _, low, high in ranges for end in (low, high)})
     cut = [
         Interval(a, b, frozenset(user for user, low, high in ranges if low <= a and b <= high))
-        for a, b in zip(points, points[1:], strict=False)
+        for a, b in pairwise(points)
     ]
     channels = [interval for interval in cut if interval.users]
 
@@ -43,7 +41,7 @@ def naive_axis(
 
     while len(channels) > limit:
         merges = []
-        for i, (one, other) in enumerate(zip(channels, channels[1:], strict=False)):
+        for i, (one, other) in enumerate(pairwise(channels)):
             both = Interval(one.low, other.high, one.users | other.users)
             added = delivered(both) - delivered(one) - delivered(other)
             new = len(both.users - one.users) + len(both.users - other.users)

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from topicloom.builders.registry import BUILDERS
 from topicloom.cli.console import table
+from topicloom.content.registry import PLANNERS
 from topicloom.model.parameters import Parameter, plain_name
 from topicloom.simulate.registry import PROTOCOLS
 
@@ -57,6 +58,19 @@ def builder_list() -> str:
             ("constraints", ", ".join(builder.honours) or "none"),
         ]
         blocks.append(_block(key, builder.aim, facts, builder.parameters))
+    return "\n\n".join(blocks)
+
+
+def planner_list() -> str:
+    """All algorithms that plan content problems, in the same form."""
+    blocks = []
+    for key, planner in PLANNERS.items():
+        facts = [
+            ("time", planner.complexity),
+            ("paper", planner.paper),
+            ("random", "seeded by --seed" if planner.seeded else "no: ties are fixed"),
+        ]
+        blocks.append(_block(key, planner.aim, facts, planner.parameters))
     return "\n\n".join(blocks)
 
 

@@ -1,10 +1,10 @@
 """Clustering: users with much traffic between them on one broker (paper 001, Algorithm 2).
 
 First each broker in turn gets the pair of users with the largest traffic / price, then each other user joins
-the broker with the largest. The traffic b_ij of a pair counts both directions, and its price is the sum of both
-users' prices to the broker. The printed algorithm takes the smallest ratio in the second part where the text
-asks for the largest, and leaves open what happens to a user that fits nowhere: it goes to the broker with the
-most free room.
+the broker with the largest. The traffic b_ij of a pair counts both directions, and its price is the sum of
+both users' prices to the broker. The printed algorithm takes the smallest ratio in the second part where the
+text asks for the largest, and leaves open what happens to a user that fits nowhere: it goes to the broker with
+the most free room.
 """
 
 from __future__ import annotations
@@ -116,9 +116,10 @@ class _Clusters:
         head = free[_largest(worth, STAGES[0])]
         self._search(head, np.zeros(len(head)), doubt, broker, price, pair, ratio)
         for size in (*STAGES[1:], None):
-            key = self.reach[free] * ratio[1] - ratio[0] * price[free]
+            unit = ratio[1] if ratio[0] > 0 else 1.0
+            key = self.reach[free] * unit - ratio[0] * price[free]
             if pair[0] >= 0:  # those that could beat it, or be as good, with the most promising other
-                doubt = ROUNDING * float((self.reach[free] * ratio[1] + ratio[0] * price[free]).max(initial=0))
+                doubt = ROUNDING * float((self.reach[free] * unit + ratio[0] * price[free]).max(initial=0))
                 kept = key + key.max(initial=-np.inf) >= -doubt
                 free, key = free[kept], key[kept]
             order = np.lexsort((free, price[free], -key))[:size]
@@ -191,7 +192,7 @@ class _Clusters:
 
 
 def running_sums(problem: ContentProblem) -> Floats:
-    """The running sums of every user's rates, each with a 0 before them: user i's begin at rate_ptr[i] + i."""
+    """The running sums of every user's rates, from 0 on: those of user i begin at rate_ptr[i] + i."""
     n_users, ptr = problem.n_users, problem.rate_ptr
     totals = np.concatenate([[0.0], np.cumsum(problem.rates)])
     owner = np.repeat(np.arange(n_users), np.diff(ptr) + 1)

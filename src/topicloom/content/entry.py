@@ -13,7 +13,8 @@ from topicloom.model.parameters import Parameter
 class Planner:
     """What there is to know about an algorithm that assigns users to brokers.
 
-    `plan(problem, *, core_model, seed, time_limit, progress, **parameters)` gives a ContentPlan.
+    `plan(problem, *, core_model, seed, time_limit, progress, **parameters)` gives a ContentPlan. All planners
+    take the four common arguments; one that has no use for the core model, a seed or a time limit ignores it.
     """
 
     plan: Callable[..., ContentPlan]

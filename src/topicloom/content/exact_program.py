@@ -1,4 +1,4 @@
-"""The integer program of content/exact.py as arrays: variables in the order x, then sigma and y class by class."""
+"""The integer program of exact.py as arrays: the variables x, then sigma and y class by class."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Program:
         self.n_variables = problem.access.size
         limit = limits(problem.capacity)
         self.upper = [(problem.demand[:, None] <= limit).astype(np.float64).ravel()]
-        self._add_users(problem.demand, limit)
+        self._add_users(problem.demand, problem.capacity)
         for members, published in zip(*channel_classes(problem), strict=True):
             self._add_class(np.flatnonzero(members), published, model, scale)
 
@@ -71,17 +71,18 @@ class Program:
 
     # --- the rows --------------------------------------------------------------------------------------
 
-    def _add_users(self, demand: Floats, limit: Floats) -> None:
-        """Each user is on one broker, and each broker carries its users; in units of its limit."""
+    def _add_users(self, demand: Floats, capacity: Floats) -> None:
+        """Each user is on one broker, and each broker carries its users; in units of its capacity."""
         users, brokers = self.shape
         x = np.arange(users * brokers)
         self._rows(users, 1.0, 1.0, (x // brokers, x, np.ones(len(x))))
+        # Capacities without their slack: the library has one of the same size, and two of them confuse it.
         # A broker without capacity has no user with a demand by its upper bounds; 0 <= 1 is left of its row.
-        share = np.divide(demand[:, None], limit, out=np.zeros(self.shape), where=limit > 0)
+        share = np.divide(demand[:, None], capacity, out=np.zeros(self.shape), where=capacity > 0)
         self._rows(brokers, -np.inf, 1.0, (x % brokers, x, share.ravel()))
 
     def _add_class(self, members: Longs, published: Floats, model: CoreModel, scale: float) -> None:
-        users, brokers = self.shape
+        brokers = self.shape[1]
         most = min(brokers, len(members))
         sets = [list(own) for size in range(1, most + 1) for own in combinations(range(brokers), size)]
         inside = np.zeros((len(sets), brokers), dtype=np.bool_)
@@ -110,8 +111,20 @@ class Program:
         y = self._variables(costs.ravel())
         ones = np.ones(len(y))
         x = user * brokers + np.arange(brokers)
-        self._rows(brokers, 0.0, 0.0, (np.arange(len(y)) % brokers, y, ones), (np.arange(brokers), x, -np.ones(brokers)))
-        self._rows(n_sets, 0.0, 0.0, (np.arange(len(y)) // brokers, y, ones), (np.arange(n_sets), sigma, -np.ones(n_sets)))
+        self._rows(
+            brokers,
+            0.0,
+            0.0,
+            (np.arange(len(y)) % brokers, y, ones),
+            (np.arange(brokers), x, -np.ones(brokers)),
+        )
+        self._rows(
+            n_sets,
+            0.0,
+            0.0,
+            (np.arange(len(y)) // brokers, y, ones),
+            (np.arange(n_sets), sigma, -np.ones(n_sets)),
+        )
 
     def _variables(self, costs: Floats) -> Longs:
         """New variables between 0 and 1; their numbers."""

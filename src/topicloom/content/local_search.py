@@ -60,7 +60,7 @@ def plan_local_search(
     with watch.phase("descend", len(names), "local search"):
         for name in names:
             search.reset(starts[name])
-            search.settle_down()
+            search.settle_well()
             costs[name] = search.total
             best.note()
             progress.advance()

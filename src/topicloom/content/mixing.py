@@ -4,11 +4,11 @@ Phase 1 grows a tree for every channel and publisher (Algorithm 3) and adds up w
 and a broker. Phase 2 draws each user's broker by that weight. Phase 3, the trees between the brokers, is the
 evaluator's business.
 
-The paper counts a tree per publisher and channel; publishers that start at the same broker have the same tree,
-so there are at most brokers x channels of them. Algorithm 3 as printed measures distances from the users last
-connected; here a tree grows from all its brokers (Takahashi and Matsuyama), as the text means it. The paper does
-not say what happens when the drawn broker is full: only brokers with room are drawn, then the cheapest with
-room, then the broker with the most free room.
+The paper counts a tree per publisher and channel; publishers that start at the same broker have the same
+tree, so there are at most brokers x channels of them. Algorithm 3 as printed measures distances from the users
+last connected; here a tree grows from all its brokers (Takahashi and Matsuyama), as the text means it. The
+paper does not say what happens when the drawn broker is full: only brokers with room are drawn, then the
+cheapest with room is taken, then the broker with the most free room.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from topicloom.errors import UsageError
 from topicloom.kernels.mixing import fill_near, find_starts, grow_trees
 from topicloom.kernels.parallel import default_threads, for_slices
 from topicloom.model.arrays import pointers, sealed
-from topicloom.model.content import ContentPlan, ContentProblem, Floats, Ints, Longs
+from topicloom.model.content import ContentPlan, ContentProblem, Floats, Ints
 from topicloom.model.progress import SILENT, Progress, Stopwatch, check_stop
 from topicloom.model.seeds import generator
 

@@ -1,8 +1,8 @@
 """Greedy packing: every user on the cheapest broker that has room (paper 001, Algorithm 1).
 
 The printed algorithm swaps the names of users and brokers, never adds a user to the load of its broker, and
-forgets the user that no broker has room for. Here loads count, and such a user goes to the broker with the most
-free room: the report says how many there were. The core part of the cost does not enter.
+forgets the user that no broker has room for. Here loads count, and such a user goes to the broker with the
+most free room: the report says how many there were. The core part of the cost does not enter.
 """
 
 from __future__ import annotations
@@ -43,9 +43,7 @@ def plan_packing(
     )
 
 
-def place(
-    problem: ContentProblem, weight: Floats, draws: Floats, progress: Progress
-) -> tuple[Ints, int]:
+def place(problem: ContentProblem, weight: Floats, draws: Floats, progress: Progress) -> tuple[Ints, int]:
     """Place all users as `place_users` says; the assignment, and how many users found no room."""
     n_users, n_brokers = problem.n_users, problem.n_brokers
     load, limit = np.zeros(n_brokers), limits(problem.capacity)

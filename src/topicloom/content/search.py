@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from topicloom.content.core_model import CoreModel
 from topicloom.content.cost import search_state
 from topicloom.kernels.anneal import anneal
 from topicloom.kernels.assignment import Fixed, State, settle
-from topicloom.kernels.migrate import descend, gather, push, vacate
+from topicloom.kernels.migrate import attract, descend, gather, push, vacate
 from topicloom.model.arrays import pointers, sealed
-from topicloom.model.content import ContentProblem, Floats, Ints
+from topicloom.model.content import ContentProblem, Floats, Ints, Longs
 from topicloom.model.progress import Progress, check_stop
 
 SLICE = 256
@@ -24,6 +26,11 @@ PUSHED = 4
 """Guests of a full broker that are tried as the one to go."""
 GATHERED = 16
 """Subscribers of a channel on one broker that may leave it together."""
+REGROUPED = 100_000
+"""Pairs of a user and a broker up to which blocks of users are tried: their number grows faster."""
+SMALLEST_BLOCK = 4
+WORTH = 1e-3
+"""Blocks are tried again if they saved this share of the cost."""
 NEAR = 8
 """Brokers with the lowest access price that annealing proposes more often."""
 
@@ -38,6 +45,7 @@ class Search:
     tries: int
     progress: Progress
     order: Ints
+    alike: Ints
     estimate: Floats
     moves: dict[str, int] = field(default_factory=dict)
 
@@ -45,10 +53,11 @@ class Search:
     def of(
         cls, problem: ContentProblem, model: CoreModel, assignment: Ints, *, tries: int, progress: Progress
     ) -> Search:
-        """Start from an assignment; users with the most traffic come first in every pass."""
+        """Start from an assignment; the users with the most traffic come first in a pass."""
         fixed, state = search_state(problem, model, assignment)
         order = np.argsort(-problem.demand, kind="stable").astype(np.int32)
-        return cls(problem, fixed, state, tries, progress, order, np.zeros(problem.n_brokers))
+        alike = np.argsort(middles(problem), kind="stable").astype(np.int32)
+        return cls(problem, fixed, state, tries, progress, order, alike, np.zeros(problem.n_brokers))
 
     @property
     def total(self) -> float:
@@ -90,17 +99,36 @@ class Search:
 
     def close(self) -> float:
         """Brokers give up all their users, the least loaded first, where that saves; the change of cost."""
+        least = LEAST * self.total
+        return sum(
+            self._vacate(broker, self.order, least)
+            for broker in np.argsort(self.state.load, kind="stable").tolist()
+        )
+
+    def regroup(self) -> float:
+        """Users of like interest come to a broker together, or leave it together; the change of cost.
+
+        Blocks of the users in the order of their interest: all, halves, quarters and so on, each overlapping
+        its neighbours by half.
+        """
         gained = 0.0
         least = LEAST * self.total
-        for broker in np.argsort(self.state.load, kind="stable").tolist():
-            check_stop(self.progress)
-            guests = self.order[self.state.broker[self.order] == broker]
-            if len(guests):
-                moves, change = vacate(
-                    self.fixed, self.state, broker, guests, self.tries, least, self.estimate
-                )
-                gained += self._count("close", moves, change)
+        trail = np.zeros(self.problem.n_users, dtype=np.int32)
+        for broker in range(self.problem.n_brokers):
+            for block in _blocks(self.alike):
+                check_stop(self.progress)
+                moves, change = attract(self.fixed, self.state, broker, block, least, trail[: len(block)])
+                gained += self._count("attract", moves, change)
+                gained += self._vacate(broker, block, least)
         return gained
+
+    def _vacate(self, broker: int, users: Ints, least: float) -> float:
+        check_stop(self.progress)
+        guests = users[self.state.broker[users] == broker]
+        if not len(guests):
+            return 0.0
+        moves, change = vacate(self.fixed, self.state, broker, guests, self.tries, least, self.estimate)
+        return self._count("vacate", moves, change)
 
     def gather(self) -> float:
         """Few subscribers of a channel leave a broker together, where that saves; the change of cost."""
@@ -131,13 +159,20 @@ class Search:
         ranges = np.flatnonzero(hit)
         return (np.searchsorted(problem.want_ptr, ranges, side="right") - 1).astype(np.int32)
 
-    def settle_down(self, passes: int = 100) -> None:
-        """To a local optimum: no migration, push or closing of a broker saves anything more."""
-        for _ in range(passes):
+    def settle_down(self) -> None:
+        """To a local optimum: no migration, push, gathering or closing of a broker saves anything more."""
+        while True:
             while self.descend() < 0.0:
                 pass
-            if not (self.push() + self.gather() + self.close() < 0.0):
+            if not self.push() + self.gather() + self.close() < 0.0:
                 return
+
+    def settle_well(self) -> None:
+        """To a local optimum that blocks of users do not improve by much either."""
+        self.settle_down()
+        if self.problem.n_users * self.problem.n_brokers <= REGROUPED:
+            while self.regroup() < -WORTH * self.total:
+                self.settle_down()
 
     def cool(self, near: Ints, counter: int, proposals: int, start: float, end: float) -> int:
         """A slice of annealing; the counter of its random stream."""
@@ -151,7 +186,7 @@ class Search:
             check_stop(self.progress)
             yield self.order[first : first + SLICE]
 
-    def _guests(self) -> tuple[Floats, Ints]:
+    def _guests(self) -> tuple[Longs, Ints]:
         guests = np.argsort(self.state.broker, kind="stable").astype(np.int32)
         return pointers(self.state.broker, self.problem.n_brokers), guests
 
@@ -165,3 +200,31 @@ def near_brokers(problem: ContentProblem) -> Ints:
     n = min(NEAR, problem.n_brokers)
     nearest = np.argpartition(problem.access, n - 1, axis=1)[:, :n]
     return sealed(np.sort(nearest, axis=1).astype(np.int32))
+
+
+def _blocks(users: Ints) -> Iterator[Ints]:
+    """All users, then overlapping halves, quarters and so on."""
+    yield users
+    size = len(users) // 2
+    while size >= SMALLEST_BLOCK:
+        for first in range(0, len(users) - size // 2, size // 2):
+            yield users[first : first + size]
+        size //= 2
+
+
+def middles(problem: ContentProblem) -> Floats:
+    """The middle of the channels each user wants; for those that want none, of what they publish."""
+    lengths = (1.0 + problem.want_last - problem.want_first).astype(np.float64)
+    wanted = _means(problem.want_ptr, (problem.want_first + problem.want_last) / 2.0, lengths)
+    published = _means(problem.rate_ptr, problem.rate_channels, problem.rates)
+    return np.where(wanted >= 0.0, wanted, published)
+
+
+def _means(ptr: Longs, place: NDArray[Any], weight: Floats) -> Floats:
+    """The weighted mean place of every owner's entries; -1 without any."""
+    n = len(ptr) - 1
+    owner = np.repeat(np.arange(n), np.diff(ptr))
+    total = np.bincount(owner, weights=weight, minlength=n)
+    moment = np.bincount(owner, weights=place * weight, minlength=n)
+    means: Floats = np.divide(moment, total, out=np.full(n, -1.0), where=total > 0)
+    return means

@@ -10,8 +10,9 @@ from topicloom.content.cost import measure_cost
 from topicloom.content.mixing import plan_mixing
 from topicloom.content.packing import plan_packing
 from topicloom.content.random_plan import plan_random
+from topicloom.content.search import middles
 from topicloom.kernels.room import limits
-from topicloom.model.content import ContentProblem, Floats, Ints
+from topicloom.model.content import ContentProblem, Ints
 
 CENTRES = 16
 """Brokers around which `start_by_interest` tries to gather all users."""
@@ -23,28 +24,10 @@ def start_by_interest(problem: ContentProblem, core_model: str, seed: int) -> In
     Then a channel has its subscribers on one or two brokers. Good where links between brokers are dear and
     interests narrow; the access prices are not looked at. Of several groups of brokers the cheapest is kept.
     """
-    users = np.argsort(_middles(problem), kind="stable")
+    users = np.argsort(middles(problem), kind="stable").astype(np.int32)
     step = max(problem.n_brokers // CENTRES, 1)
     plans = [_fill(problem, users, centre) for centre in range(0, problem.n_brokers, step)]
     return min(plans, key=lambda plan: measure_cost(problem, plan, core_model).total)
-
-
-def _middles(problem: ContentProblem) -> Floats:
-    """The middle of the channels each user wants; for those that want none, of what they publish."""
-
-    def mean(ptr: Ints, place: Floats, weight: Floats) -> Floats:
-        owner = np.repeat(np.arange(problem.n_users), np.diff(ptr))
-        total = np.bincount(owner, weights=weight, minlength=problem.n_users)
-        moment = np.bincount(owner, weights=place * weight, minlength=problem.n_users)
-        return np.divide(moment, total, out=np.full(problem.n_users, -1.0), where=total > 0)
-
-    wanted = mean(
-        problem.want_ptr,
-        (problem.want_first + problem.want_last) / 2.0,
-        1.0 + problem.want_last - problem.want_first,
-    )
-    published = mean(problem.rate_ptr, problem.rate_channels.astype(np.float64), problem.rates)
-    return np.where(wanted >= 0.0, wanted, published)
 
 
 def _fill(problem: ContentProblem, users: Ints, centre: int) -> Ints:

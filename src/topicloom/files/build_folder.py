@@ -5,7 +5,6 @@ The layout is a promise to users (see docs/files.md); only this file writes or r
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from topicloom.errors import InputError
+from topicloom.files.replaceable import check_own
 from topicloom.model.build import Build
 from topicloom.model.overlay import Overlay
 
@@ -50,17 +50,12 @@ def check_replaceable(out: Path, *, resume: bool = False, simulation: bool = Fal
             f"--out {out} holds an unfinished run: `topicloom build` with --resume goes on with it; remove "
             f"{out / PHASES} to begin anew"
         )
-    try:
-        if out.absolute() == Path.cwd():
-            raise InputError(f"--out {out} is the current folder; name another one")
-        if not os.path.lexists(out):
-            return
-        if not out.is_dir():
-            raise InputError(f"--out {out} is a file; name a folder that does not exist yet")
-        if any(out.iterdir()) and (not _is_ours(out) or _is_simulation(out) != simulation):
-            raise InputError(f"--out {out} holds something else than an earlier result; name another folder")
-    except OSError as error:
-        raise InputError(f"cannot use --out {out}: {error.strerror}") from None
+    check_own(
+        out,
+        f"--out {out}",
+        "an earlier result",
+        lambda folder: _is_ours(folder) and _is_simulation(folder) == simulation,
+    )
 
 
 def _is_simulation(folder: Path) -> bool:

@@ -5,7 +5,6 @@ The layout is a promise to users. channels.parquet is always written last: witho
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -29,6 +28,7 @@ from topicloom.files.content_tables import (
     read_rows,
     write_content_table,
 )
+from topicloom.files.replaceable import check_own
 from topicloom.model.arrays import take_chunks
 from topicloom.model.content import ContentProblem, Floats, Longs
 
@@ -131,17 +131,7 @@ def write_problem(
 
 def check_generated(out: Path) -> None:
     """Refuse to overwrite anything but an empty folder or an earlier drawn problem."""
-    try:
-        if out.absolute() == Path.cwd():
-            raise InputError(f"{out} is the current folder; name another one")
-        if not os.path.lexists(out):
-            return
-        if not out.is_dir():
-            raise InputError(f"{out} is a file; name a folder that does not exist yet")
-        if any(out.iterdir()) and not _is_generated(out):
-            raise InputError(f"{out} holds something else than a generated problem; name another folder")
-    except OSError as error:
-        raise InputError(f"cannot use {out}: {error.strerror}") from None
+    check_own(out, str(out), "a generated problem", _is_generated)
 
 
 def _is_generated(folder: Path) -> bool:

@@ -6,6 +6,7 @@ together is the business of content_folder.py and content_prices.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -153,9 +154,14 @@ def read_rows(folder: Path, name: str, *, empty: bool = False) -> Rows:
     path = folder / name
     if not path.exists():
         raise InputError(f"{path} is missing; a content problem needs it")
-    columns, optional = SCHEMAS[name].names, OPTIONAL.get(name, ())
+    return read_columns(path, SCHEMAS[name], OPTIONAL.get(name, ()), empty=empty)
+
+
+def read_columns(path: Path, schema: pa.Schema, optional: Sequence[str] = (), *, empty: bool = False) -> Rows:
+    """The columns of `schema` from a Parquet file, whatever else it holds."""
+    columns = schema.names
     # Names repeat in millions of rows: as they are stored, each only once, they take little room.
-    names = [field.name for field in SCHEMAS[name] if field.type == pa.string()]
+    names = [field.name for field in schema if field.type == pa.string()]
     try:
         stored = pq.ParquetDataset(path, read_dictionary=names)
         there = [column for column in columns if column in stored.schema.names]

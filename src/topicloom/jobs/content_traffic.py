@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from topicloom.content.channels import Axis, Boxes, Grid, cover, make_grid, read_boxes, users_reached
 from topicloom.content.merge import Ranges
 from topicloom.errors import InputError, UsageError
-from topicloom.files.atomic import replacing
-from topicloom.files.build_folder import FORMAT, write_json
-from topicloom.files.content_folder import (
-    ACCESS,
-    CHANNELS,
-    COORDINATES,
-    CORE,
-    RATES,
-    WANTS,
-    write_content_table,
-)
 from topicloom.jobs.inputs import Notice, SparkChoice, no_notice, tell_refused
-from topicloom.model.arrays import take_chunks
+from topicloom.jobs.traffic_folder import Traffic, traffic_facts, write_traffic
 from topicloom.model.progress import SILENT, Progress
 from topicloom.spark.failures import spark_errors
 from topicloom.spark.price_tables import PriceFiles, read_price_tables
@@ -35,7 +22,6 @@ from topicloom.spark.source import check_there
 from topicloom.spark.tables import Tables
 from topicloom.spark.traffic import (
     PUBLISHER,
-    SAMPLE_ROWS,
     TIME,
     Counted,
     LogSummary,
@@ -47,12 +33,10 @@ from topicloom.spark.traffic import (
 from topicloom.spark.traffic_input import read_all, read_records, records_source, refuse_rows
 from topicloom.spark.traffic_lines import Column
 from topicloom.spark.watch import watched
-from topicloom.version import __version__
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-TRAFFIC = "traffic.json"
 DEFAULT_CHANNELS = 1_000
 MOST_CHANNELS = 1_000_000
 
@@ -84,26 +68,13 @@ class TrafficTask:
         """Refuse what can be seen to fail before any work begins."""
         if self.channels is not None and not 1 <= self.channels <= MOST_CHANNELS:
             raise UsageError(
-                f"--channels {self.channels} is not a number from 1 to {MOST_CHANNELS:,}, or exact"
+                f"--channels {self.channels} is neither a number from 1 to {MOST_CHANNELS:,} nor exact"
             )
         if self.out.exists() and not self.out.is_dir():
             raise InputError(f"--out {self.out} is a file; name a folder")
         for path, what in ((self.log, "log"), (self.subscriptions, "subscriptions")):
             check_there(records_source(path, what))
         self.prices.check()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Traffic:
-    """What came of it, before anything is written."""
-
-    boxes: Boxes
-    log: LogSummary
-    grid: Grid
-    counted: Counted
-    wants: Ranges
-    users: pa.StringArray
-    facts: Mapping[str, Any]
 
 
 def make_traffic(task: TrafficTask) -> dict[str, Any]:
@@ -126,14 +97,14 @@ def make_traffic(task: TrafficTask) -> dict[str, Any]:
         finally:
             raw.release()
     tables = read_price_tables(session, task.prices, traffic.users, notice=task.notice, progress=progress)
-    found = _facts(traffic, task)
+    found = traffic_facts(traffic, task.channels)
     progress.phase("write")
     found["seconds"] = {
         "start": started - start,
         **traffic.facts["seconds"],
         "total": progress.now() - start,
     }
-    _write(task.out, traffic, tables, found)
+    write_traffic(task.out, traffic, tables, found)
     return found
 
 
@@ -241,83 +212,3 @@ def _false_positives(
         "false_positive_exact": looked_at == log.rows,
         "dropped": log.rows - int(messages.sum()),
     }
-
-
-def _facts(traffic: Traffic, task: TrafficTask) -> dict[str, Any]:
-    boxes, log, grid = traffic.boxes, traffic.log, traffic.grid
-    return {
-        "format": FORMAT,
-        "kind": "content-traffic",
-        "version": __version__,
-        "parameters": {"channels": task.channels or "exact", "sample_rows": SAMPLE_ROWS},
-        "log_rows": log.rows,
-        "rejected": traffic.facts["rejected"],
-        "span_seconds": log.last - log.first,
-        "users": len(traffic.users),
-        "publishers": len(log.publishers),
-        "subscribers": len(boxes.users),
-        "subscriptions": len(boxes) + boxes.n_empty,
-        "subscriptions_empty": boxes.n_empty,
-        "attributes": list(boxes.attributes),
-        "channels_before": traffic.facts["channels_before"],
-        "channels": grid.n_channels,
-        "shape": list(grid.shape),
-        "dropped": traffic.facts["dropped"],
-        "rates": len(traffic.counted.n),
-        "wants": len(traffic.wants.user),
-        "density": float(traffic.wants.wanted(grid.n_channels).sum())
-        / (len(traffic.users) * grid.n_channels),
-        "false_positive_share": traffic.facts["false_positive_share"],
-        "false_positive_messages": traffic.facts["false_positive_messages"],
-        "false_positive_exact": traffic.facts["false_positive_exact"],
-    }
-
-
-def _write(out: Path, traffic: Traffic, tables: Mapping[str, pa.Table], found: Mapping[str, Any]) -> None:
-    """Fill the folder; channels.parquet goes first and comes last, for without it a folder is not whole."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        (out / CHANNELS).unlink(missing_ok=True)
-        (out / TRAFFIC).unlink(missing_ok=True)
-        # Prices of the other kind would contradict the new ones.
-        for name in {ACCESS: [COORDINATES], COORDINATES: [ACCESS, CORE]}.get(_prices(tables), []):
-            (out / name).unlink(missing_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot write {out}: {error.strerror or error}") from None
-    for name, table in tables.items():
-        write_content_table(out, name, table)
-    write_content_table(out, RATES, _rates_table(traffic))
-    wants = traffic.wants
-    columns = {"first_channel": wants.first, "last_channel": wants.last}
-    users = take_chunks(traffic.boxes.users, wants.user)
-    write_content_table(out, WANTS, pa.table({"user": users, **columns}))
-    with replacing(out / TRAFFIC) as temporary:
-        write_json(found, temporary)
-    write_content_table(out, CHANNELS, traffic.grid.bounds())
-
-
-def _prices(tables: Mapping[str, pa.Table]) -> str:
-    return next((name for name in (ACCESS, COORDINATES) if name in tables), "")
-
-
-def _rates_table(traffic: Traffic) -> pa.Table:
-    """Messages per second by user and channel; a user without any, who wants nothing either, stands there
-    with rate 0 on channel 0, so that the folder names every user."""
-    counted, log = traffic.counted, traffic.log
-    rates = counted.n / (log.last - log.first)
-    named = pa.chunked_array(
-        [
-            log.publishers.take(pa.array(np.unique(counted.publisher))),
-            traffic.boxes.users.take(pa.array(np.unique(traffic.wants.user))),
-        ]
-    )
-    silent = traffic.users.filter(pc.invert(pc.is_in(traffic.users, value_set=named)))
-    nothing = np.zeros(len(silent))
-    users = take_chunks(log.publishers, counted.publisher)
-    return pa.table(
-        {
-            "user": pa.chunked_array([*users.chunks, silent]),
-            "channel": np.concatenate([counted.channel, nothing.astype(np.int64)]),
-            "rate": np.concatenate([rates, nothing]),
-        }
-    )

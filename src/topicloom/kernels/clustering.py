@@ -1,9 +1,9 @@
 """Users put together by the traffic between them (paper 001, Algorithm 2).
 
-The traffic between users i and j counts both directions: b_ij = sum over channels of g[i,c] s[j,c] + g[j,c] s[i,c],
-with g rates and s 1 where a channel is wanted. Wanted channels come in ranges, so with the running sums of each
-user's rates b_ij costs a few look-ups; it is never tabled. `before` holds these sums: those of user i begin at
-rate_ptr[i] + i with a 0.
+The traffic of users i and j counts both directions: b_ij = sum over channels of g[i,c] s[j,c] + g[j,c] s[i,c],
+with g rates and s 1 where a channel is wanted. Wanted channels come in ranges, so with the running sums of
+each user's rates b_ij costs a few look-ups; it is never tabled. `before` holds these sums: those of user i
+begin at rate_ptr[i] + i with a 0.
 
 Ratios of traffic to price are compared by cross-multiplication: with traffic, a price of 0 is better than any
 other; no traffic is 0 whatever the price.
@@ -15,6 +15,7 @@ from typing import Any
 
 from topicloom.kernels.jit import kernel
 from topicloom.kernels.room import roomiest
+
 
 @kernel
 def beats(traffic: float, price: float, best_traffic: float, best_price: float) -> bool:
@@ -97,11 +98,12 @@ def best_pair(
     """The pair of users in `order` of the largest traffic / price that fits; the row to go on with.
 
     `pair` (-1: none yet) and its `ratio` (traffic, price) are the best so far, and are improved. No user
-    `sends` or `gets` more than that, to or from one other; with reach = (sends + gets) / 2 a pair has no more
-    traffic than both reach. key[k] = reach * best price - best traffic * price of user order[k] when the call
-    was prepared, falling: so a pair whose keys sum up to less than 0 is worse, and so are those after it. Equal keys ascend by price, then user: of pairs that can at best be equal, the first
-    that loses the tie ends the row. `doubt` is what rounding may change in such a sum. It comes back after
-    about `most` pairs.
+    `sends` or `gets` more than that, to or from one other; with reach = (sends + gets) / 2 a pair has no
+    more traffic than both reach. key[k] is reach * best price - best traffic * price of user order[k] when
+    the call was prepared (reach alone if there was no traffic yet), falling: so a pair whose keys sum up to
+    less than 0 is worse, and so are those after it. Equal keys ascend by price, then user: of pairs that can
+    at best be equal, the first that loses the tie ends the row. `doubt` is what rounding may change in such
+    a sum. It comes back after about `most` pairs.
     """
     looked = 0
     while row < len(order) - 1 and looked < most:
@@ -116,7 +118,7 @@ def best_pair(
                 if key[row] + key[k] < -doubt or (key[row] + key[k] == 0 and later):
                     break
                 most_sent = min(sends[i], gets[j]) + min(sends[j], gets[i])
-                left, right = most_sent * ratio[1], ratio[0] * cost
+                left, right = most_sent * (ratio[1] if ratio[0] > 0 else 1.0), ratio[0] * cost
                 if left < right - doubt or (left == right and later):
                     continue
             if demand[i] + demand[j] > limit:
@@ -148,7 +150,7 @@ def _join(
     wanted: Any,
     sent: Any,
 ) -> None:
-    """Count `user` on `broker`: wanted[c, b] are b's subscribers of c, sent[c, b] b's rate below channel c."""
+    """Count `user` on `broker`: wanted[c, b] are b's subscribers of c, sent[c, b] its rate below channel c."""
     for k in range(want_ptr[user], want_ptr[user + 1]):
         for c in range(firsts[k], ends[k]):
             wanted[c, broker] += 1.0

@@ -1,7 +1,7 @@
 """Which boxes hold a point: a packed tree of boxes, and a tail of boxes that are not in it yet.
 
-Rows `0:packed` are in tile order; node k of level 0 bounds rows k*FAN to (k+1)*FAN, node k of level l+1 bounds
-nodes k*FAN to (k+1)*FAN of level l. Ranges are half-open; a removed row has an empty range, so it never holds.
+Rows `0:packed` are in tile order; node k of level 0 bounds rows k*FAN to (k+1)*FAN, node k of level l+1
+bounds nodes k*FAN to (k+1)*FAN of level l. Ranges are half-open; a removed row has an empty range.
 """
 
 from __future__ import annotations

@@ -247,3 +247,33 @@ def gather(
         moves += more
         gained += change
     return moves, gained
+
+
+@kernel
+def attract(fixed: Any, state: Any, broker: int, users: Any, least: float, trail: Any) -> Any:
+    """Bring those of `users` to a broker that are nearer to it than to theirs; undo it unless that saves.
+
+    The first pays for the broker's place in the trees, the others follow more cheaply. `trail` is scratch, as
+    long as `users`. Returns the number of moves that stay and the change of cost.
+    """
+    gained, moved = 0.0, 0
+    trail[:] = -1
+    for k in range(len(users)):
+        user = users[k]
+        home = state.broker[user]
+        if (
+            home == broker
+            or fixed.access[user, broker] >= fixed.access[user, home]
+            or state.load[broker] + fixed.demand[user] > fixed.capacity[broker]
+        ):
+            continue
+        gained += move_change(fixed, state, user, broker)
+        move(fixed, state, user, broker)
+        trail[k] = home
+        moved += 1
+    if gained < -least:
+        return moved, gained
+    for k in range(len(users) - 1, -1, -1):
+        if trail[k] >= 0:
+            move(fixed, state, users[k], trail[k])
+    return 0, 0.0

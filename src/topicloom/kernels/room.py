@@ -1,8 +1,8 @@
 """What fits on a broker: the one rule of capacity that every planner, the evaluator and the bounds share.
 
 A user fits on a broker if load + demand <= limit, where `limits` gives the capacities with a little slack:
-loads are sums of many floats, and a broker that is exactly full on paper must not refuse its last user because
-of rounding. Kernels get the array of limits, so that there is nothing to remember in them.
+loads are sums of many floats, and a broker that is exactly full on paper must not refuse its last user
+because of rounding. Kernels get the array of limits, so that there is nothing to remember in them.
 """
 
 from __future__ import annotations

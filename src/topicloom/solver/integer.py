@@ -1,7 +1,7 @@
 """Integer programs on HiGHS: minimise costs over variables between 0 and 1, some of them whole.
 
-For programs that fit in one go; programs whose rows are found on the way are the business of search.py. As there
-the library runs in a thread of its own, so that Ctrl-C and a stop request are seen while it works.
+For programs that fit in one go; programs whose rows are found on the way are the business of search.py. As
+in linear.py the library runs in a thread of its own, so that Ctrl-C and a stop request are seen meanwhile.
 """
 
 from __future__ import annotations
@@ -66,19 +66,30 @@ def minimise(
     [1.0, 0.0]
     """
     highs = _program(costs, upper, whole, rows)
+    outcome = _attempt(highs, budget, start)
+    if not np.isfinite(outcome.bound) and budget.left() > 0:
+        # Its presolve has called programs infeasible that were not; what it says without is believed.
+        highs.setOptionValue("presolve", "off")
+        highs.clearSolver()
+        outcome = _attempt(highs, budget, start)
+    return outcome
+
+
+def _attempt(highs: Any, budget: Budget, start: tuple[NDArray[np.int64], Reals] | None) -> Outcome:
     if start is not None:
         highs.setSolution(len(start[0]), start[0].astype(np.int32), start[1])
     budget.check()
-    highs.setOptionValue("time_limit", min(budget.left(), 1e30))
-    before = highs.getRunTime()
+    before = highs.getRunTime()  # the library counts its time limit from its first run on
+    highs.setOptionValue("time_limit", min(before + budget.left(), 1e30))
     _run(highs, budget)
     budget.solving += highs.getRunTime() - before
     status, info = highs.getModelStatus(), highs.getInfo()
     found = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
+    bound = float(info.mip_dual_bound)
     return Outcome(
         np.array(highs.getSolution().col_value) if found else None,
-        float(info.mip_dual_bound),
-        status == highspy.HighsModelStatus.kOptimal,
+        bound,
+        status == highspy.HighsModelStatus.kOptimal and np.isfinite(bound),
         status == highspy.HighsModelStatus.kInfeasible,
     )
 

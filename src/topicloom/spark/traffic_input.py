@@ -24,15 +24,15 @@ from topicloom.spark.batches import _cut_lines, _runs, file_key
 from topicloom.spark.compress import BadCompression, decompressed
 from topicloom.spark.failures import spark_errors
 from topicloom.spark.heads import _first_rows, _header, _rules, ends_in_carriage_return
-from topicloom.spark.lines import NUMBER, BadRow, json_keys
-from topicloom.spark.parquet_input import _quoted, _readable
+from topicloom.spark.lines import BadRow, json_keys
+from topicloom.spark.parquet_input import _quoted
 from topicloom.spark.raw import NO_PATTERNS, RawTable, require_no_rejects, spark_path
 from topicloom.spark.source import DataFile, OptionNames, Resolved, TableSource, resolve
-from topicloom.spark.traffic_lines import INFINITE, ISO, MEANINGS, Column, RecordLayout, parse_records
+from topicloom.spark.traffic_lines import Column, RecordLayout, parse_records, require_columns
+from topicloom.spark.traffic_parquet import read_parquet_records
 from topicloom.spark.watch import watched
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column as SparkColumn
     from pyspark.sql import DataFrame, SparkSession
 
 _RECORDS_PER_BATCH = 20_000
@@ -64,7 +64,7 @@ def read_records(
     check_stop(progress)
     resolved = resolve(spark, source)
     if resolved.format == "parquet":
-        return _read_parquet(spark, source, resolved, columns)
+        return read_parquet_records(spark, source, resolved, columns)
     return _read_text(spark, source, resolved, tuple(columns))
 
 
@@ -103,17 +103,6 @@ def refuse_rows(
 
 def _plain(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _missing(shown: str, columns: Sequence[Column], there: Sequence[str]) -> None:
-    for column in columns:
-        if column.name not in there:
-            raise InputError(
-                f"{shown} has no column {column.name!r}{column.note}: its columns are {', '.join(there)}"
-            )
-
-
-# --- text --------------------------------------------------------------------------------------------------
 
 
 def _read_text(
@@ -159,10 +148,10 @@ def _layout(
             except BadRow:
                 continue
         if keys:
-            _missing(file.shown, columns, list(keys))
+            require_columns(file.shown, columns, list(keys))
         return RecordLayout(columns, None)
     names = _header(rows[0], file, separator, quote)
-    _missing(file.shown, columns, names)
+    require_columns(file.shown, columns, names)
     for column in columns:
         if names.count(column.name) > 1:
             raise InputError(f"{file.shown} has more than one column {column.name!r}")
@@ -227,73 +216,3 @@ def _parse_files(
                     yield from parse_records(pa.array(some, pa.binary()), plan.layout, plan.shown)
             except BadCompression as error:
                 raise InputError(f"cannot read {plan.shown}: {error}") from None
-
-
-# --- Parquet -----------------------------------------------------------------------------------------------
-
-
-def _read_parquet(
-    spark: SparkSession, source: TableSource, resolved: Resolved, columns: Sequence[Column]
-) -> RawTable:
-    from pyspark.sql import functions as sf
-
-    paths = [spark_path(spark, file) for file in resolved.files]
-    with spark_errors(source.path):
-        reader = spark.read.option(*NO_PATTERNS).option("mergeSchema", str(len(paths) > 1).lower())
-        frame = reader.parquet(*paths)
-        types: dict[str, Any] = {field.name: field.dataType for field in frame.schema.fields}
-    _missing(source.path, columns, list(types))
-    shown = sf.lit(source.path.rstrip("/"))
-    if len(resolved.files) > 1 or resolved.files[0].shown != source.path:
-        shown = sf.concat(shown, sf.lit("/"), sf.col("_metadata.file_name"))
-    picked = frame.select(*[sf.col(_quoted(column.name)) for column in columns], shown.alias("_file"))
-    values: list[SparkColumn] = []
-    reasons: list[SparkColumn] = []
-    for column in columns:
-        value, reason = _judged(column, types[column.name], source)
-        values.append(value.alias(column.name))
-        reasons.append(reason)
-    reason = sf.coalesce(*reasons)
-    texts = [sf.col(_quoted(column.name)).cast("string") for column in columns]
-    readable = [_readable(text).alias(column.name) for text, column in zip(texts, columns, strict=True)]
-    row = sf.to_json(sf.struct(*readable), {"ignoreNullFields": "false"})
-    bad = picked.withColumn("_reason", reason).where(sf.col("_reason").isNotNull())
-    rejects = bad.select(sf.col("_file").alias("file"), row.alias("row"), sf.col("_reason").alias("reason"))
-    return RawTable(source, picked.where(reason.isNull()).select(*values), rejects)
-
-
-def _judged(column: Column, kind: Any, source: TableSource) -> tuple[SparkColumn, SparkColumn]:
-    """A column's values, and why one makes its row unusable (null where it does not)."""
-    from pyspark.sql import functions as sf
-    from pyspark.sql import types as st
-
-    raw = sf.col(_quoted(column.name))
-    text = raw.cast("string")
-    missing = sf.when(raw.isNull(), sf.lit(f"the {column.name} is missing"))
-    if column.kind == "text":
-        if not isinstance(kind, (st.StringType, st.IntegralType, st.DecimalType)):
-            raise _wrong_type(column, kind, source, "identifiers are strings, integers or decimals")
-        missing = missing.when(text == "", sf.lit(f"the {column.name} is empty"))
-        return text, missing.when(~sf.is_valid_utf8(text), sf.lit(f"the {column.name} is not valid UTF-8"))
-    if isinstance(kind, st.NumericType):
-        number = raw.cast("double")
-    elif column.kind == "time" and isinstance(kind, (st.TimestampType, st.TimestampNTZType, st.DateType)):
-        number = sf.unix_micros(raw.cast("timestamp")) / sf.lit(1e6)
-    elif column.kind == "time" and isinstance(kind, st.StringType):
-        moment = sf.unix_micros(text.try_cast("timestamp")) / sf.lit(1e6)
-        number = sf.when(text.rlike(NUMBER), text.try_cast("double")).when(text.rlike(ISO), moment)
-    elif isinstance(kind, st.StringType):
-        number = sf.when(text.rlike(f"{NUMBER}|{INFINITE}"), text.try_cast("double"))
-    else:
-        raise _wrong_type(column, kind, source, f"it must be {MEANINGS[column.kind]}")
-    fine = number.isNotNull() & ~sf.isnan(number)
-    if column.kind != "bound":
-        fine &= sf.abs(number) < float("inf")
-    if column.kind == "amount":
-        fine &= number >= 0
-    wrong = sf.concat(sf.lit(f"the {column.name} '"), text, sf.lit(f"' is not {MEANINGS[column.kind]}"))
-    return number, missing.when(~fine, wrong)
-
-
-def _wrong_type(column: Column, kind: Any, source: TableSource, wanted: str) -> InputError:
-    return InputError(f"column {column.name!r} of {source.path} has type {kind.simpleString()}: {wanted}")

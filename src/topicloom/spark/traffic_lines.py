@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from topicloom.errors import InputError
 from topicloom.spark.lines import (
     NUMBER,
     BadRow,
@@ -69,6 +70,15 @@ class RecordLayout:
     separator: bytes = b","
     quote: bool = True
     n_fields: int = 0
+
+
+def require_columns(shown: str, columns: Sequence[Column], there: Sequence[str]) -> None:
+    """Refuse a table that lacks a wanted column."""
+    for column in columns:
+        if column.name not in there:
+            raise InputError(
+                f"{shown} has no column {column.name!r}{column.note}: its columns are {', '.join(there)}"
+            )
 
 
 def record_schema(columns: Sequence[Column]) -> pa.Schema:

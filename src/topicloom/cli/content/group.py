@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import typer
 
-from topicloom.cli.content import generate, traffic
+from topicloom.cli.content import cost, generate, plan, traffic
 
 EXAMPLES = """
 [bold]Examples[/bold]
 
   topicloom content generate problem --users 1000 --brokers 10 --channels 20
+
+  topicloom content traffic --log log.parquet --subscriptions subscriptions.csv --out problem
+
+  topicloom content plan problem --out plan
+
+  topicloom content cost problem plan
 """
 
 content = typer.Typer(
@@ -23,7 +29,7 @@ content = typer.Typer(
     ),
     epilog=EXAMPLES,
 )
-for module in (generate, traffic):
+for module in (generate, traffic, plan, cost):
     module.register(content)
 
 

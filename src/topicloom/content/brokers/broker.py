@@ -1,8 +1,8 @@
 """A broker: users, migrations, routes and what it knows of the others, behind one door.
 
-No clock, no socket, no thread, no randomness of its own: every call brings `now` (seconds on any steady clock),
-effects are taken with `take_effects`, and `next_timer` says when `handle_timer` wants to be called. A fault of
-a remote party never raises out of `receive`.
+No clock, no socket, no thread, no randomness of its own: every call brings `now` (seconds on any steady
+clock), effects are taken with `take_effects`, and `next_timer` says when `handle_timer` wants to be called. A
+fault of a remote party never raises out of `receive`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Which users should move, as far as one broker can know (paper 001, section IV-C).
 
 To a broker every other one is "a bigger user whose interests are the union" of its users': so it looks at a
-small problem of its own users and one such user per other broker, and asks the kernel of the local search what
-each move would change. With what it was told up to date, that change is the exact one.
+small problem of its own users and one such user per other broker, and asks the kernel of the local search
+what each move would change. With what it was told up to date, that change is the exact one.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Holder:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """A broker's picture of everything: its own users, then what it knows of broker 0, 1, ... (None: itself)."""
+    """A broker's picture: its own users, and what it knows of broker 0, 1, ... (None: itself)."""
 
     here: int
     users: Sequence[Holder]
@@ -98,8 +98,6 @@ def _problem(outlook: Outlook, model: CoreModel, n_channels: int) -> ContentProb
     )
 
 
-def _columns(
-    rows: list[tuple[int, int, float]] | list[tuple[int, int, int]],
-) -> tuple[Floats, Floats, Floats]:
+def _columns(rows: Sequence[tuple[float, ...]]) -> tuple[Floats, Floats, Floats]:
     table = np.array(rows, dtype=np.float64).reshape(-1, 3)
     return table[:, 0], table[:, 1], table[:, 2]

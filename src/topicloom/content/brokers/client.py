@@ -73,8 +73,8 @@ class Client:
         life: int = 1,
         number: int = 0,
     ) -> None:
-        """`brokers` are those it may turn to, the first one first; `rates` what it says it will publish (None:
-        its broker shall count). After a restart `life` must be higher and `number` that of its last event.
+        """`brokers` are those it may turn to, the first one first; `rates` what it says it will publish
+        (None: its broker shall count). After a restart `life` must be higher, `number` its last event's.
         """
         self.name, self.wants, self.rates, self.policy = name, wants, rates, policy
         self.settings, self._brokers, self._width = settings or Settings(), list(brokers), n_attributes
@@ -88,7 +88,8 @@ class Client:
         self.number = number
         self._version = self._told = self.term
         self._target: Name = ""
-        self._refusals = 0
+        self._tried: set[Name] = set()
+        self._force = False
         self._left: dict[Name, float] = {}  # brokers that may hold events for us, and until when
         self._unsent: list[Event] = []
         self._deadline = self._ping = inf
@@ -137,8 +138,8 @@ class Client:
 
     def receive(self, peer: Name, message: Message, now: float) -> None:
         """A message came from `peer`. Nothing that a peer says raises."""
-        if peer == self.broker:
-            self._waiting = False
+        if peer == self.broker:  # it lives
+            self._waiting, self._ping = False, now + self.settings.ping
         if type(message) is Letter:
             body = self._post.receive(peer, message)
             if body is not None:
@@ -177,10 +178,10 @@ class Client:
 
     # -- getting a broker -------------------------------------------------------------------------------
 
-    def _register(self, broker: Name, now: float, *, force: bool = False) -> None:
+    def _register(self, broker: Name, now: float) -> None:
         self._try(broker, Stage.REGISTERING, now)
         before = self._before(now)
-        body = Register(self.term, self._version, self.wants, self.rates, before, force)
+        body = Register(self.term, self._version, self.wants, self.rates, before, self._force)
         self._post.send(broker, body, now)
 
     def _try(self, broker: Name, stage: Stage, now: float) -> None:
@@ -189,29 +190,34 @@ class Client:
         self._deadline = now + self.settings.patience
 
     def _failed(self, now: float) -> None:
-        """No answer: back to the broker we have, or on to the next one."""
+        """No answer, or no: back to the broker we have, or on to the next one."""
         self._post.withdraw(self._target, lambda body: isinstance(body, Register | Connect))
         self._leave_behind(self._target, now)  # its answer may still be on the way
         if self.stage is Stage.CONNECTING and self.broker is not None:
             self._register(self.broker, now)
         else:
-            self._lose(self._target, now)
+            self._lose(now)
 
-    def _lose(self, broker: Name, now: float) -> None:
-        """`broker` is dead to us. First to those that may hold events for us, the last one first."""
-        lost = [body.event for body in self._post.give_up(broker) if isinstance(body, Publish)]
-        self._unsent[:0] = lost
+    def _lose(self, now: float) -> None:
+        """The broker we turned to is dead to us. First to those that may hold events for us, the last one
+        first; when all have been tried, once more round, and then they must take us without room."""
+        for broker in dict.fromkeys((self._target, self.broker)):
+            if broker is not None:
+                self._take_back(broker)
+                self._tried.add(broker)
         if self.broker is not None:
             self._leave_behind(self.broker, now)
-            if self.broker != broker:
-                self._unsent += [
-                    body.event for body in self._post.give_up(self.broker) if isinstance(body, Publish)
-                ]
         self.broker, self._ping, self._waiting = None, inf, False
-        known = [name for name in reversed(self._left) if name != broker]
-        order = list(dict.fromkeys([*known, *self._brokers]))
-        place = order.index(self._target) + 1 if self._target in order else 0
-        self._register(order[place % len(order)] if order[place % len(order)] != broker else order[0], now)
+        known = list(dict.fromkeys([*reversed(self._left), *self._brokers]))
+        fresh = [name for name in known if name not in self._tried]
+        if not fresh:
+            self._tried.clear()
+            self._force = True
+        self._register((fresh or known)[0], now)
+
+    def _take_back(self, broker: Name) -> None:
+        """Publications that `broker` has not confirmed go to the next one; who gets one twice will notice."""
+        self._unsent += [body.event for body in self._post.give_up(broker) if isinstance(body, Publish)]
 
     def _leave_behind(self, broker: Name, now: float) -> None:
         self._left.pop(broker, None)
@@ -227,9 +233,12 @@ class Client:
         if body.term != self.term or peer != self._target or self.stage is Stage.ATTACHED:
             return  # too late: a higher term of ours tells that broker so
         if self.broker is not None and self.broker != peer:
+            self._take_back(self.broker)  # should the old one die now, nobody would know whether it had them
             self._leave_behind(self.broker, now)
-        self.broker, self.stage, self._deadline, self._refusals = peer, Stage.ATTACHED, inf, 0
+        self.broker, self.stage, self._deadline = peer, Stage.ATTACHED, inf
         self._ping, self._waiting = now + self.settings.ping, False
+        self._force = False
+        self._tried.clear()
         self.effects.append(Attached(peer, self.term))
         if self._told < self._version:
             self._tell_wants(now)
@@ -238,33 +247,23 @@ class Client:
         self._unsent.clear()
 
     def _on_refused(self, peer: Name, body: Refused, now: float) -> None:
-        if body.term != self.term or peer != self._target or self.stage is Stage.ATTACHED:
-            return
-        if self.stage is Stage.CONNECTING and self.broker is not None:
+        if body.term == self.term and peer == self._target and self.stage is not Stage.ATTACHED:
             self._failed(now)
-            return
-        self._refusals += 1
-        place = self._brokers.index(peer) if peer in self._brokers else -1
-        following = self._brokers[(place + 1) % len(self._brokers)]
-        self._register(following, now, force=self._refusals >= len(self._brokers))
 
     def _on_pong(self, peer: Name, message: Pong, now: float) -> None:
         """Our broker may have forgotten us (it was started anew, say)."""
-        if peer == self.broker and message.term == self.term and not message.yours:
-            if self.stage is Stage.ATTACHED:
-                self._register(peer, now)
+        ours = peer == self.broker and message.term == self.term and self.stage is Stage.ATTACHED
+        if ours and not message.yours:
+            self._register(peer, now)
 
     def _check_broker(self, now: float) -> None:
-        """Does our broker live? A dead one leaves the question, or what we sent, without an answer."""
+        """Does our broker live? A dead one leaves a question without an answer."""
         assert self.broker is not None
-        if self._waiting:
-            if self.stage is Stage.ATTACHED:
-                self._target = self.broker
-                self._lose(self.broker, now)
-            else:
-                self._ping = now + self.settings.patience  # the attempt under way decides
+        if self._waiting and self.stage is Stage.ATTACHED:
+            self._target = self.broker
+            self._lose(now)
             return
-        self._waiting = True
+        self._waiting = True  # while an attempt is under way, that decides
         self.effects.append(Send(self.broker, Ping(self.term)))
         self._ping = now + self.settings.patience
 

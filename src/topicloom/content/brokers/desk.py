@@ -1,4 +1,4 @@
-"""What the parts of one broker share: who it is, its letters, its guests and what it knows of other brokers."""
+"""What the parts of one broker share: who it is, its letters, its guests and what it knows of others."""
 
 from __future__ import annotations
 

@@ -145,7 +145,9 @@ class Index:
         self._nodes = self._bounds(n) if n else self._no_nodes()
 
     def _bounds(self, n: int) -> tuple[Any, Any, Any]:
-        lows, highs, starts = [], [], [0]
+        lows: list[Floats] = []
+        highs: list[Floats] = []
+        starts = [0]
         low, high = self._low[:n], self._high[:n]
         while not lows or len(low) > 1:
             cuts = np.arange(0, len(low), FAN)

@@ -81,7 +81,8 @@ class Migration:
             return
         settled = guest is not None and guest.in_charge
         demand = replica.demand if replica is not None else self._demand_of(body.wants, body.rates or ())
-        if not (force or settled or replica is not None or desk.has_room(demand)):
+        # Who was here not long ago may come back even if its room is taken: we hold its events.
+        if not (force or guest is not None or replica is not None or desk.has_room(demand)):
             desk.post.send(peer, Refused(body.term), now)
             return
         if guest is None:

@@ -1,8 +1,8 @@
 """What is promised, and the life of a user at a broker in one table.
 
-The promise. Let no message take longer than `max_delay`; messages may overtake each other and come twice. Let
-e be an event that a client publishes when every broker knows some broker's announcement of a subscription that
-matches e, and let its subscriber keep it until e arrives. Then e is delivered to that subscriber exactly once,
+The promise. Let no message take longer than `max_delay`; messages may overtake each other and come twice.
+Let e be an event that a client publishes when every broker knows some broker's announcement of a subscription
+that matches e, and let its subscriber keep it until e arrives. Then e is delivered to it exactly once,
 - whatever migrations go on: several at once, one right after another, there and back, declined, refused;
 - if the foreign broker dies at any time before the client connects to it, or within `travel` seconds after
   (until then the home broker has all that the user should get, and the client goes back to it first).

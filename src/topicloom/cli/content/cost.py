@@ -1,0 +1,68 @@
+"""`topicloom content cost`: what an assignment costs, whoever made it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from topicloom.cli.content.judged import OVERFLOWS, Problem, judged_lines
+from topicloom.cli.content.plan import CoreModelName
+from topicloom.cli.groups import with_groups
+from topicloom.cli.options import OutputOptions, Seed, SparkOptions, notices
+from topicloom.errors import UsageError
+from topicloom.jobs.content_plan import judge_assignment
+
+EXAMPLES = """
+[bold]Examples[/bold]
+
+  topicloom content cost problem plan
+
+  topicloom content cost problem today.csv --core-model unicast
+"""
+
+
+def cost(
+    output: OutputOptions,
+    spark: SparkOptions,
+    problem: Problem = None,
+    assignment: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="ASSIGNMENT",
+            help="A plan folder, or a table with columns user, broker.",
+            show_default=False,
+        ),
+    ] = None,
+    core_model: CoreModelName = "free",
+    seed: Seed = 0,
+) -> None:
+    """Evaluate any assignment of a problem's users to its brokers, exactly.
+
+    Exit 1 if the demand on a broker exceeds its capacity.
+    """
+    if problem is None or assignment is None:
+        missing = "DIR" if problem is None else "ASSIGNMENT"
+        raise UsageError(f"{missing} is missing; write topicloom content cost DIR ASSIGNMENT")
+    screen = output.screen()
+    with screen.working() as progress:
+        summary = judge_assignment(
+            problem,
+            assignment,
+            spark=spark.choice(),
+            core_model=core_model,
+            seed=seed,
+            notice=notices(screen),
+            progress=progress,
+        )
+    screen.show(*judged_lines(summary, str(assignment)))
+    screen.emit(summary)
+    if summary["overflow"] > 0:
+        screen.say(OVERFLOWS.format(summary["overflow"]), always=True)
+        raise typer.Exit(1)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the group."""
+    app.command(epilog=EXAMPLES)(with_groups(cost))

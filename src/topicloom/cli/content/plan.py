@@ -1,0 +1,123 @@
+"""`topicloom content plan`: which broker each user should connect to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from topicloom.cli.content.judged import OVERFLOWS, Problem, judged_lines
+from topicloom.cli.groups import with_groups
+from topicloom.cli.options import OutputOptions, Seed, notices
+from topicloom.cli.tables import described_parameters, planner_list
+from topicloom.content.core_model import CODES
+from topicloom.content.registry import DEFAULT, PLANNERS
+from topicloom.errors import UsageError
+from topicloom.jobs.content_plan import plan_content
+from topicloom.model.parameters import read_settings
+
+EXAMPLES = """
+[bold]Examples[/bold]
+
+  topicloom content plan problem --out plan
+
+  topicloom content plan problem --out plan --time-limit 60
+
+  topicloom content plan problem --algorithm greedy-packing --out packed
+
+  topicloom content plan problem --set start=greedy-packing --set work=0 --core-model shared --out tree
+
+  topicloom content plan --list      (all algorithms and parameters)
+"""
+
+CoreModelName = Annotated[
+    str,
+    typer.Option(
+        "--core-model",
+        help=f"How brokers carry messages: {', '.join(CODES)} (a tree per channel and publishing broker; one "
+        "tree for all; a message for each broker; the best trees, for few brokers).",
+    ),
+]
+
+
+def plan(
+    output: OutputOptions,
+    problem: Problem = None,
+    algorithm: Annotated[
+        str, typer.Option("--algorithm", help=f"{', '.join(PLANNERS)} (see --list).")
+    ] = DEFAULT,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for the plan.", show_default=False)
+    ] = None,
+    core_model: CoreModelName = "free",
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            "--time-limit",
+            metavar="SECONDS",
+            help="local-search: go on annealing for so long; exact: stop after so long.",
+        ),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="A parameter of the algorithm (see --list)."),
+    ] = None,
+    seed: Seed = 0,
+    no_trees: Annotated[
+        bool, typer.Option("--no-trees", help="Do not write trees.parquet, the largest file.")
+    ] = False,
+    list_planners: Annotated[bool, typer.Option("--list", help="List algorithms and leave.")] = False,
+) -> None:
+    """Assign every user of a content problem to one broker so that all traffic costs little.
+
+    The cost counts access links (user to broker) and core links (among brokers) exactly. Without a time limit
+    the same seed gives the same plan. Exit 1 if the demand on a broker exceeds its capacity.
+    """
+    screen = output.screen()
+    if list_planners:
+        screen.show(planner_list())
+        screen.emit({"planners": [_described(name) for name in PLANNERS]})
+        return
+    if problem is None:
+        raise UsageError("DIR is missing; name the folder of a content problem")
+    if algorithm not in PLANNERS:
+        raise UsageError(f"--algorithm {algorithm}: choose one of {', '.join(PLANNERS)}")
+    parameters = read_settings(algorithm, PLANNERS[algorithm].parameters, settings or [])
+    with screen.working() as progress:
+        summary = plan_content(
+            problem,
+            algorithm,
+            parameters,
+            out=out,
+            core_model=core_model,
+            seed=seed,
+            time_limit=time_limit,
+            trees=not no_trees,
+            notice=notices(screen),
+            progress=progress,
+        )
+    screen.show(
+        *judged_lines(summary, algorithm),
+        f"planned in {summary['seconds']['plan']:.1f} s; "
+        + (f"written to {out}" if out else "--out DIR keeps the plan and its trees"),
+    )
+    screen.emit(summary)
+    if summary["overflow"] > 0:
+        screen.say(OVERFLOWS.format(summary["overflow"]), always=True)
+        raise typer.Exit(1)
+
+
+def _described(name: str) -> dict[str, Any]:
+    found = PLANNERS[name]
+    return {
+        "algorithm": name,
+        "aim": found.aim,
+        "paper": found.paper,
+        "parameters": described_parameters(found.parameters),
+    }
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the group."""
+    app.command(epilog=EXAMPLES)(with_groups(plan))

@@ -1,0 +1,167 @@
+"""Plan a content problem, or judge an assignment that somebody else made: folders in, a summary out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from topicloom.content.bounds import lower_bound
+from topicloom.content.core_model import CoreModel
+from topicloom.content.cost import Cost, measure_cost, trees_of
+from topicloom.content.random_plan import plan_random
+from topicloom.content.registry import PLANNERS
+from topicloom.errors import UsageError
+from topicloom.files.atomic import remove_left_over
+from topicloom.files.build_folder import FORMAT
+from topicloom.files.content_folder import read_problem
+from topicloom.files.content_tables import Rows
+from topicloom.files.plan_folder import (
+    KIND,
+    check_plan_out,
+    is_plan,
+    match_assignment,
+    read_assignment,
+    write_plan,
+)
+from topicloom.jobs.inputs import Notice, SparkChoice, no_notice
+from topicloom.model.content import ContentPlan, ContentProblem, Ints
+from topicloom.model.progress import SILENT, Progress, Stopwatch
+from topicloom.spark.source import check_there
+from topicloom.spark.traffic_input import read_all, records_source
+from topicloom.spark.traffic_lines import Column
+from topicloom.version import __version__
+
+RANDOM_PLANS = 5
+"""The cost reduction ratio compares with the mean of so many random plans."""
+
+
+def plan_content(
+    source: Path,
+    algorithm: str,
+    parameters: Mapping[str, Any],
+    *,
+    out: Path | None,
+    core_model: str = "free",
+    seed: int = 0,
+    time_limit: float | None = None,
+    trees: bool = True,
+    notice: Notice = no_notice,
+    progress: Progress = SILENT,
+) -> dict[str, Any]:
+    """Read the problem, plan it, keep the plan in `out`; its summary."""
+    if time_limit is not None and not time_limit > 0:
+        raise UsageError(f"--time-limit {time_limit:g}: give a number of seconds above 0")
+    if out is not None:
+        check_plan_out(out)
+        remove_left_over(out)
+    start = progress.now()
+    watch = Stopwatch(progress)
+    with watch.phase("read"):
+        problem = read_problem(source, notice)
+    CoreModel.of(problem.core, core_model)  # refuses what cannot be, before any work
+    begun = progress.now()
+    plan = PLANNERS[algorithm].plan(
+        problem, core_model=core_model, seed=seed, time_limit=time_limit, progress=progress, **parameters
+    )
+    watch.seconds["plan"] = progress.now() - begun
+    with watch.phase("judge"):
+        cost = measure_cost(problem, plan.assignment, core_model)
+        summary = {
+            "format": FORMAT,
+            "kind": KIND,
+            "version": __version__,
+            "algorithm": algorithm,
+            "parameters": dict(plan.parameters),
+            "seed": seed,
+            **judge(problem, cost, plan, core_model, seed, progress),
+            "report": dict(plan.report),
+            "phases": dict(plan.seconds),
+        }
+    with watch.phase("write"):
+        summary["seconds"] = {**watch.seconds, "total": progress.now() - start}
+        if out is not None:
+            listed = trees_of(problem, plan.assignment, core_model) if trees else None
+            write_plan(out, summary, problem, plan.assignment, cost.loads, listed)
+    summary["seconds"] = {**watch.seconds, "total": progress.now() - start}
+    return summary
+
+
+def judge_assignment(
+    source: Path,
+    path: Path,
+    *,
+    spark: SparkChoice,
+    core_model: str = "free",
+    seed: int = 0,
+    notice: Notice = no_notice,
+    progress: Progress = SILENT,
+) -> dict[str, Any]:
+    """The cost of an assignment of a problem's users, in the words of a plan's summary."""
+    start = progress.now()
+    problem = read_problem(source, notice, need_capacity=False)
+    assignment = _assignment(path, problem, spark, progress)
+    cost = measure_cost(problem, assignment, core_model)
+    found = ContentPlan(assignment, "given")
+    return {
+        **judge(problem, cost, found, core_model, seed, progress),
+        "seconds": {"total": progress.now() - start},
+    }
+
+
+def _assignment(path: Path, problem: ContentProblem, spark: SparkChoice, progress: Progress) -> Ints:
+    """A plan folder or one Parquet file needs no Spark; all other tables are read like any input."""
+    if is_plan(path) or (path.is_file() and path.suffix == ".parquet"):
+        return read_assignment(path, problem)
+    source = records_source(str(path), "assignment")
+    check_there(source)
+    table = read_all(spark.session(progress), source, [Column("user"), Column("broker")], progress=progress)
+    return match_assignment(Rows(path, table), problem)
+
+
+def judge(
+    problem: ContentProblem,
+    cost: Cost,
+    plan: ContentPlan,
+    core_model: str,
+    seed: int,
+    progress: Progress,
+) -> dict[str, Any]:
+    """All figures about a plan: what it costs, against random plans and against what must be paid."""
+    bound = max(lower_bound(problem, core_model, progress=progress).total, plan.bound or 0.0)
+    if cost.overflow == 0.0:
+        bound = min(bound, cost.total)  # an optimal plan's bound may lie above its cost by rounding
+    random_cost = random_mean(problem, core_model, seed)
+    used = cost.loads[np.bincount(plan.assignment, minlength=problem.n_brokers) > 0]
+    return {
+        "users": problem.n_users,
+        "brokers": problem.n_brokers,
+        "channels": problem.n_channels,
+        "core_model": core_model,
+        "core_share": cost.core_share,
+        "density": problem.density,
+        "broker_density": cost.broker_density,
+        "cost": cost.total,
+        "access_cost": cost.access,
+        "core_cost": cost.core,
+        "overflow": cost.overflow,
+        "crr": random_cost / cost.total if cost.total else 1.0,
+        "random_cost": random_cost,
+        "bound": bound,
+        # Plans that do not fit may cost less than any that does.
+        "gap": cost.total / bound - 1.0 if bound > 0.0 and cost.overflow == 0.0 else None,
+        "brokers_used": len(used),
+        "load_max_share": float(np.max(cost.loads / np.maximum(problem.capacity, 1e-300), initial=0.0)),
+    }
+
+
+def random_mean(problem: ContentProblem, core_model: str, seed: int) -> float:
+    """The mean cost of five random plans."""
+
+    def cost(assignment: Ints) -> float:
+        return measure_cost(problem, assignment, core_model).total
+
+    plans = (plan_random(problem, seed=seed + k).assignment for k in range(RANDOM_PLANS))
+    return float(np.mean([cost(plan) for plan in plans]))

@@ -1,0 +1,127 @@
+"""What came of a log and subscriptions, and how it goes into the folder of a content problem."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from topicloom.content.channels import Boxes, Grid
+from topicloom.content.merge import Ranges
+from topicloom.errors import InputError
+from topicloom.files.atomic import replacing
+from topicloom.files.build_folder import FORMAT, write_json
+from topicloom.files.content_folder import (
+    ACCESS,
+    CHANNELS,
+    COORDINATES,
+    CORE,
+    RATES,
+    WANTS,
+    write_content_table,
+)
+from topicloom.model.arrays import take_chunks
+from topicloom.spark.traffic import SAMPLE_ROWS, Counted, LogSummary
+from topicloom.version import __version__
+
+TRAFFIC = "traffic.json"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Traffic:
+    """What came of it, before anything is written."""
+
+    boxes: Boxes
+    log: LogSummary
+    grid: Grid
+    counted: Counted
+    wants: Ranges
+    users: pa.StringArray
+    facts: Mapping[str, Any]
+
+
+def traffic_facts(traffic: Traffic, channels: int | None) -> dict[str, Any]:
+    boxes, log, grid = traffic.boxes, traffic.log, traffic.grid
+    return {
+        "format": FORMAT,
+        "kind": "content-traffic",
+        "version": __version__,
+        "parameters": {"channels": channels or "exact", "sample_rows": SAMPLE_ROWS},
+        "log_rows": log.rows,
+        "rejected": traffic.facts["rejected"],
+        "span_seconds": log.last - log.first,
+        "users": len(traffic.users),
+        "publishers": len(log.publishers),
+        "subscribers": len(boxes.users),
+        "subscriptions": len(boxes) + boxes.n_empty,
+        "subscriptions_empty": boxes.n_empty,
+        "attributes": list(boxes.attributes),
+        "channels_before": traffic.facts["channels_before"],
+        "channels": grid.n_channels,
+        "shape": list(grid.shape),
+        "dropped": traffic.facts["dropped"],
+        "rates": len(traffic.counted.n),
+        "wants": len(traffic.wants.user),
+        "density": float(traffic.wants.wanted(grid.n_channels).sum())
+        / (len(traffic.users) * grid.n_channels),
+        "false_positive_share": traffic.facts["false_positive_share"],
+        "false_positive_messages": traffic.facts["false_positive_messages"],
+        "false_positive_exact": traffic.facts["false_positive_exact"],
+    }
+
+
+def write_traffic(
+    out: Path, traffic: Traffic, tables: Mapping[str, pa.Table], found: Mapping[str, Any]
+) -> None:
+    """Fill the folder; channels.parquet goes first and comes last, for without it a folder is not whole."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / CHANNELS).unlink(missing_ok=True)
+        (out / TRAFFIC).unlink(missing_ok=True)
+        # Prices of the other kind would contradict the new ones.
+        for name in {ACCESS: [COORDINATES], COORDINATES: [ACCESS, CORE]}.get(_prices(tables), []):
+            (out / name).unlink(missing_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot write {out}: {error.strerror or error}") from None
+    for name, table in tables.items():
+        write_content_table(out, name, table)
+    write_content_table(out, RATES, _rates_table(traffic))
+    wants = traffic.wants
+    columns = {"first_channel": wants.first, "last_channel": wants.last}
+    users = take_chunks(traffic.boxes.users, wants.user)
+    write_content_table(out, WANTS, pa.table({"user": users, **columns}))
+    with replacing(out / TRAFFIC) as temporary:
+        write_json(found, temporary)
+    write_content_table(out, CHANNELS, traffic.grid.bounds())
+
+
+def _prices(tables: Mapping[str, pa.Table]) -> str:
+    return next((name for name in (ACCESS, COORDINATES) if name in tables), "")
+
+
+def _rates_table(traffic: Traffic) -> pa.Table:
+    """Messages per second by user and channel; a user without any, who wants nothing either, stands there
+    with rate 0 on channel 0, so that the folder names every user."""
+    counted, log = traffic.counted, traffic.log
+    rates = counted.n / (log.last - log.first)
+    named = pa.chunked_array(
+        [
+            log.publishers.take(pa.array(np.unique(counted.publisher))),
+            traffic.boxes.users.take(pa.array(np.unique(traffic.wants.user))),
+        ]
+    )
+    silent = traffic.users.filter(pc.invert(pc.is_in(traffic.users, value_set=named)))
+    nothing = np.zeros(len(silent))
+    users = take_chunks(log.publishers, counted.publisher)
+    return pa.table(
+        {
+            "user": pa.chunked_array([*users.chunks, silent]),
+            "channel": np.concatenate([counted.channel, nothing.astype(np.int64)]),
+            "rate": np.concatenate([rates, nothing]),
+        }
+    )

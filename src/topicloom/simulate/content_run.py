@@ -1,0 +1,286 @@
+"""A whole simulation of migrating users: from a random start, round by round, with the exact cost of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from topicloom.content.brokers.broker import Broker
+from topicloom.content.brokers.client import Client
+from topicloom.content.brokers.interest import Channels
+from topicloom.content.brokers.messages import Rates, Wants
+from topicloom.content.brokers.routing import Trees
+from topicloom.content.core_model import CoreModel
+from topicloom.content.cost import measure_cost
+from topicloom.errors import UsageError
+from topicloom.model.content import ContentProblem, Ints, Longs
+from topicloom.model.progress import SILENT, Progress, check_stop
+from topicloom.model.seeds import generator, stream_key
+from topicloom.simulate.content_scenario import ContentScenario
+from topicloom.simulate.content_world import ContentTally, ContentWorld
+from topicloom.simulate.network import read_network
+
+SLICE = 0.5
+"""Simulated seconds between two looks at whether the user wants to stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContentOutcome:
+    """What came of it: the problem as it is at the end, who is where then, one row of figures per round."""
+
+    problem: ContentProblem
+    assignment: Ints
+    rows: list[dict[str, Any]]
+    tally: ContentTally
+    settled: bool
+    migrations: int
+    control: int
+    """Control messages after everybody had registered."""
+
+
+class ContentRun:
+    """One simulation from start to end; see `simulate_content`."""
+
+    def __init__(self, problem: ContentProblem, start: Ints, scenario: ContentScenario, progress: Progress) -> None:
+        self.problem, self._scenario, self._progress = problem, scenario, progress
+        self._original, self._start = problem, start
+        self._values = scenario.values
+        self.settings = scenario.settings(problem.n_brokers)
+        self._known = 4 * self.settings.max_delay  # until every broker knows what a user has told
+        self._travel = (problem.n_brokers + 3) * self.settings.max_delay
+        self._draw = generator(scenario.seed, "content", "simulate")
+        self._scale = self._event_scale()
+        names = [*problem.users.to_pylist(), *problem.brokers.to_pylist()]
+        network = read_network(self._values["latency"], 0.0, len(names), scenario.seed, names)
+        parties = [*self._clients(), *self._brokers()]
+        self.world = ContentWorld(parties, network, self.settings.max_delay)
+        self._traffic: Longs = np.arange(problem.n_users)
+        """Whose rates and wants, of those in the problem as given, each user has now."""
+        self._rows: list[dict[str, Any]] = []
+        self._registered = 0
+
+    def finish(self) -> ContentOutcome:
+        """Run to the end."""
+        world, values, quiet = self.world, self._values, 0
+        for number in range(len(world.parties)):
+            # Users do not all come at the same moment, so that their pings do not either.
+            world.call_at(self._phase(number), lambda now, number=number: world.tell(number, lambda p: p.start(now)))  # type: ignore[misc]
+        self._progress.phase("simulate rounds", values["rounds"])
+        self._advance(self.settings.round)
+        self._registered = world.tally.control
+        self._note()
+        for _ in range(values["rounds"]):
+            self._change()
+            self._publish()
+            self._advance(world.now + self.settings.round)
+            self._note()
+            self._progress.advance()
+            quiet = quiet + 1 if not self._rows[-1]["migrations"] else 0
+            if values["settle"] and quiet >= values["settle"]:
+                break
+        self._advance(world.now + self.settings.ttl + self._travel)
+        migrations = sum(row["migrations"] for row in self._rows)
+        settled = bool(values["settle"]) and quiet >= values["settle"]
+        control = world.tally.control - self._registered
+        return ContentOutcome(
+            self.problem, self._assignment(), self._rows, world.tally, settled, migrations, control
+        )
+
+    # -- the parties ------------------------------------------------------------------------------------
+
+    def _clients(self) -> list[Client]:
+        problem, values = self.problem, self._values
+        declines = self._draw.random(problem.n_users) < values["decline"]
+        found = []
+        for user in range(problem.n_users):
+            home = problem.n_users + int(self._start[user])
+            others = [problem.n_users + b for b in np.argsort(problem.access[user], kind="stable").tolist()]
+            stays = bool(declines[user])
+            found.append(
+                Client(
+                    user,
+                    self._wants(user),
+                    brokers=[home, *(other for other in others if other != home)],
+                    rates=self._told_rates(user),
+                    policy=lambda foreign, stays=stays: not stays,  # type: ignore[misc]
+                    settings=self.settings,
+                )
+            )
+        return found
+
+    def _brokers(self) -> list[Broker]:
+        problem = self.problem
+        names = list(range(problem.n_users, problem.n_users + problem.n_brokers))
+        model = CoreModel.of(problem.core, "free")
+        trees, channels = Trees(names, problem.core), Channels.numbered(problem.n_channels)
+        access = problem.access
+        return [
+            Broker(
+                name,
+                brokers=names,
+                core=model,
+                capacity=float(problem.capacity[place]) * self._scale,
+                channels=channels,
+                prices=lambda user: access[int(user)],  # type: ignore[arg-type,return-value]
+                rng=Random(stream_key(self._scenario.seed, "content", "broker", str(place))),
+                settings=self.settings,
+                trees=trees,
+            )
+            for place, name in enumerate(names)
+        ]
+
+    def _event_scale(self) -> float:
+        """Events per second of the simulation over those of the problem; brokers that count see the former."""
+        if self._values["rates"] != "counted":
+            return 1.0
+        total = float(self.problem.rates.sum())
+        return self._values["per_round"] / self.settings.round / total if total else 1.0
+
+    def _phase(self, number: int) -> float:
+        spread = min(self.settings.round / 4, self.settings.ping)
+        return spread * number / max(self.problem.n_users, 1) if number < self.problem.n_users else 0.0
+
+    def _wants(self, user: int) -> Wants:
+        """Ranges of channel numbers: the attribute of an event is the number of its channel."""
+        ends = slice(self.problem.want_ptr[user], self.problem.want_ptr[user + 1])
+        first, last = self.problem.want_first[ends].tolist(), self.problem.want_last[ends].tolist()
+        return tuple(((float(a), float(b + 1)),) for a, b in zip(first, last, strict=True))
+
+    def _told_rates(self, user: int) -> Rates | None:
+        if self._values["rates"] == "counted":
+            return None
+        ends = slice(self.problem.rate_ptr[user], self.problem.rate_ptr[user + 1])
+        channels, rates = self.problem.rate_channels[ends].tolist(), self.problem.rates[ends].tolist()
+        return tuple(zip(channels, rates, strict=True))
+
+    # -- what happens in a round ------------------------------------------------------------------------
+
+    def _change(self) -> None:
+        """Some users exchange what they publish and want: the whole demand stays what it was."""
+        count = round(self._values["drift"] * self.problem.n_users)
+        if count < 2:
+            return
+        drifting = np.sort(self._draw.choice(self.problem.n_users, count, replace=False))
+        self._traffic[drifting] = self._traffic[np.roll(drifting, int(self._draw.integers(1, count)))]
+        self.problem = with_traffic(self._original, self._traffic)
+        for user in drifting.tolist():
+            wants, rates = self._wants(user), self._told_rates(user)
+            self.world.tell(
+                user, lambda c, wants=wants, rates=rates: c.subscribe(wants, self.world.now, rates=rates)
+            )
+
+    def _publish(self) -> None:
+        """Events of this round, by users and on channels as their rates say, at random moments."""
+        problem, now = self.problem, self.world.now
+        total = float(problem.rates.sum())
+        if not self._values["events"] or not total:
+            return
+        # Nothing is under way while what users want changes: who should get it would not be well defined.
+        first, last = (self._known, self._travel) if self._values["drift"] else (0.0, 0.0)
+        if first + last >= self.settings.round / 2:
+            raise UsageError(
+                f"--set round={self.settings.round:g}: with drift and events a round must be longer than "
+                f"{2 * (first + last):g} s, or set a smaller max_delay"
+            )
+        count = self._values["per_round"]
+        owners = np.repeat(np.arange(problem.n_users), np.diff(problem.rate_ptr))
+        rows = self._draw.choice(len(owners), count, p=problem.rates / total)
+        times = now + first + np.sort(self._draw.random(count)) * (self.settings.round - first - last)
+        for row, time in zip(rows.tolist(), times.tolist(), strict=True):
+            user, channel = int(owners[row]), int(problem.rate_channels[row])
+            self.world.call_at(time, lambda now, user=user, channel=channel: self._event(user, channel, now))  # type: ignore[misc]
+
+    def _event(self, user: int, channel: int, now: float) -> None:
+        problem = self.problem
+        inside = (problem.want_first <= channel) & (channel <= problem.want_last)
+        owners = np.searchsorted(problem.want_ptr, np.flatnonzero(inside), side="right") - 1
+        expected = set(owners.tolist()) - {user}
+        # The whole channel is wanted or not: any value in it does.
+        id = self.world.tell(user, lambda client: client.publish((channel + 0.5,), b"", now))
+        self.world.tally.publish(id, expected)
+
+    def _advance(self, until: float) -> None:
+        while self.world.now < until:
+            check_stop(self._progress)
+            self.world.run(min(self.world.now + SLICE, until))
+
+    # -- figures ----------------------------------------------------------------------------------------
+
+    def _assignment(self) -> Ints:
+        """Where everybody is; who has no broker this moment counts as where it was."""
+        found = self._start.copy()
+        for user in range(self.problem.n_users):
+            broker = self.world.parties[user].broker  # type: ignore[union-attr]
+            if broker is not None:
+                found[user] = int(broker) - self.problem.n_users
+        return found
+
+    def _note(self) -> None:
+        cost = measure_cost(self.problem, self._assignment(), "free")
+        tally, rows = self.world.tally, self._rows
+        brokers = [party for party in self.world.parties if isinstance(party, Broker)]
+        arrived = sum(broker.migration.arrived for broker in brokers)
+        before = sum(row["migrations"] for row in rows)
+        control = tally.control - self._registered
+        assert isfinite(cost.total)
+        rows.append(
+            {
+                "round": len(rows),
+                "time": self.world.now,
+                "cost": cost.total,
+                "access_cost": cost.access,
+                "core_cost": cost.core,
+                "overflow": cost.overflow,
+                "migrations": arrived - before,
+                "control_messages": control - sum(row["control_messages"] for row in rows),
+                "published": tally.published,
+                "delivered": tally.delivered,
+            }
+        )
+
+
+def with_traffic(problem: ContentProblem, traffic: Longs) -> ContentProblem:
+    """The problem with user i publishing and wanting what user `traffic[i]` did.
+
+    >>> one = ContentProblem.of(["i", "j"], ["b"], [9.0], [[1.0], [2.0]], [[0.0]], 1,
+    ...     rates=([0], [0], [3.0]), wants=([1], [0], [0]))
+    >>> with_traffic(one, np.array([1, 0])).rate_ptr.tolist()
+    [0, 0, 1]
+    """
+
+    def rows(ptr: Longs) -> tuple[Longs, Longs]:
+        lengths = np.diff(ptr)[traffic]
+        owner = np.repeat(np.arange(len(traffic)), lengths)
+        begins = np.repeat(ptr[:-1][traffic] - (np.cumsum(lengths) - lengths), lengths)
+        return owner, begins + np.arange(len(owner))
+
+    rate_user, rate = rows(problem.rate_ptr)
+    want_user, want = rows(problem.want_ptr)
+    return ContentProblem.of(
+        problem.users,
+        problem.brokers,
+        problem.capacity,
+        problem.access,
+        problem.core,
+        problem.n_channels,
+        rates=(rate_user, problem.rate_channels[rate], problem.rates[rate]),
+        wants=(want_user, problem.want_first[want], problem.want_last[want]),
+    )
+
+
+def simulate_content(
+    problem: ContentProblem, start: Ints, scenario: ContentScenario, *, progress: Progress = SILENT
+) -> ContentOutcome:
+    """Let users and brokers of `problem` run from the assignment `start`.
+
+    >>> line = ContentProblem.of(["i", "j"], ["a", "b"], [9, 9], [[1, 2], [2, 1]], [[0, 5], [5, 0]], 1,
+    ...     rates=([0], [0], [3.0]), wants=([1], [0], [0]))
+    >>> outcome = simulate_content(line, np.array([0, 1], dtype=np.int32), ContentScenario.of(["per_round=20"]))
+    >>> outcome.assignment.tolist(), outcome.settled, outcome.tally.missing
+    ([0, 0], True, 0)
+    """
+    return ContentRun(problem, start, scenario, progress).finish()

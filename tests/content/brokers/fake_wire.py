@@ -1,0 +1,316 @@
+"""A fake wire with a manual clock that joins `Client` and `Broker` cores, and a judge of what comes of it.
+
+The wire delays, doubles and reorders messages; what is under way on a connection that is closed is lost; brokers
+die. Every step of every broker about every user is held
+against `RULES`; every publication, subscription and delivery is taken down and judged by `faults`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from heapq import heappop, heappush
+from itertools import count
+from math import inf
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from topicloom.content.brokers.broker import Broker
+from topicloom.content.brokers.client import Client
+from topicloom.content.brokers.effects import Attached, Deliver, Fault, Send
+from topicloom.content.brokers.interest import Channels
+from topicloom.content.brokers.messages import EventId, Letter, Message, Name
+from topicloom.content.brokers.migration import Migration
+from topicloom.content.brokers.rules import CHARGE, RULES, State, permits
+from topicloom.content.brokers.settings import Settings
+from topicloom.content.brokers.wire import decode, encode
+from topicloom.content.core_model import CoreModel
+
+UNJUDGED = frozenset({"delivery", "redirect", "forward", "news", "ask-news", "publish"})
+CONSTANTS: dict[str, Any] = {
+    "max_delay": 0.1, "longest_path": 4, "heartbeat": 0.5, "detector": 1.0, "ping": 1.0, "round": 0.0,
+}  # fmt: skip
+
+
+class Judge:
+    """Refuses steps that no row permits, and remembers which rows were seen."""
+
+    def __init__(self) -> None:
+        self.seen: Counter[int] = Counter()
+
+    def judge(self, before: State, on: str, sent: tuple[str, ...], after: State) -> None:
+        rows = [number for number, rule in enumerate(RULES) if permits(rule, before, on, sent, after)]
+        assert rows, f"no row of the table permits {before.value} on {on}: sent {sent}, then {after.value}"
+        self.seen.update(rows)
+
+
+class Wire:
+    """Clients and brokers in virtual time. Public attributes may be set at any time and hold from then on."""
+
+    def __init__(
+        self,
+        brokers: Sequence[Name] = "ABCD",
+        *,
+        seed: int = 1,
+        n_channels: int = 10,
+        core: Any = None,
+        capacity: float = 1e9,
+        prices: Callable[[Name], Sequence[float]] | None = None,
+        doubling: float = 0.0,
+        as_bytes: bool = False,
+        judge: Judge | None = None,
+        **constants: Any,
+    ) -> None:
+        self.settings = Settings(**(CONSTANTS | constants))
+        self.random, self.doubling, self.as_bytes = Random(seed), doubling, as_bytes
+        self.latency = (0.0, self.settings.max_delay)
+        self.judge = judge or Judge()
+        self.now = 0.0
+        self.clients: dict[Name, Client] = {}
+        self.deaths: dict[Name, float] = {}
+        self.published: dict[EventId, tuple[float, tuple[float, ...]]] = {}
+        self.wanted: defaultdict[Name, list[tuple[float, Any]]] = defaultdict(list)
+        self.delivered: defaultdict[tuple[Name, EventId], list[float]] = defaultdict(list)
+        self.false: list[tuple[Name, EventId]] = []
+        self.attached: list[tuple[float, Name, Name]] = []
+        self.faults: list[Fault] = []
+        self.sent: Counter[str] = Counter()
+        self._switched: dict[Name, float] = {}
+        self._order = count()
+        self._mail: list[tuple[float, int, Callable[[], None]]] = []
+        if core is None:
+            core = np.ones((len(brokers), len(brokers))) - np.eye(len(brokers))
+        model = CoreModel.of(core, "free")
+        self.brokers = {
+            name: Broker(
+                name,
+                brokers=list(brokers),
+                core=model,
+                capacity=capacity,
+                channels=Channels.numbered(n_channels),
+                prices=prices or (lambda user: [1.0] * len(brokers)),
+                rng=Random(f"{seed} {name}"),
+                settings=self.settings,
+            )
+            for name in brokers
+        }
+        for broker in self.brokers.values():
+            _watch(broker, self.judge)
+            broker.start(0.0)
+            self._settle(broker)
+
+    # -- what happens -----------------------------------------------------------------------------------
+
+    def add(self, name: Name, wants: Any, home: Name, **options: Any) -> Client:
+        others = [broker for broker in self.brokers if broker != home]
+        self.random.shuffle(others)
+        client = Client(name, wants, brokers=[home, *others], settings=self.settings, **options)
+        self.clients[name] = client
+        self.wanted[name].append((self.now, wants))
+        client.start(self.now)
+        self._settle(client)
+        return client
+
+    def publish(self, name: Name, *point: float) -> EventId:
+        id = self.clients[name].publish(point, b"", self.now)
+        self.published[id] = self.now, point
+        self._settle(self.clients[name])
+        return id
+
+    def subscribe(self, name: Name, wants: Any, **options: Any) -> None:
+        self.clients[name].subscribe(wants, self.now, **options)
+        self.wanted[name].append((self.now, wants))
+        self._settle(self.clients[name])
+
+    def move(self, client: Name, foreign: Name) -> bool:
+        """Its broker asks the client to move, if it can."""
+        broker = self.brokers.get(self.clients[client].broker)  # type: ignore[arg-type]
+        if broker is None or foreign == broker.name:
+            return False
+        asked = broker.request_to_move(client, foreign, self.now)
+        self._settle(broker)
+        return asked
+
+    def kill(self, broker: Name) -> None:
+        """Gone without a word; what it sent is on its way."""
+        del self.brokers[broker]
+        self.deaths[broker] = self.now
+
+    # -- time and messages ------------------------------------------------------------------------------
+
+    def at(self, time: float, action: Callable[[], object]) -> None:
+        heappush(self._mail, (time, next(self._order), action))  # type: ignore[arg-type]
+
+    def run(self, seconds: float) -> None:
+        """All that happens in the next `seconds`."""
+        end = self.now + seconds
+        while True:
+            everybody = [*self.brokers.values(), *self.clients.values()]
+            first = min(everybody, key=lambda party: party.next_timer())
+            timer, mail = first.next_timer(), self._mail[0][0] if self._mail else inf
+            if min(timer, mail) > end:
+                break
+            if mail <= timer:
+                self.now, _, action = heappop(self._mail)
+                action()
+            else:
+                self.now = max(self.now, timer)
+                first.handle_timer(self.now)
+                assert first.next_timer() > self.now, "a driver would spin"
+                self._settle(first)
+        self.now = end
+
+    def hand(self, to: Name, sender: Name, message: Message) -> None:
+        """A message arrives this moment, whether or not anybody sent it."""
+        party = self.brokers.get(to) or self.clients.get(to)
+        if party is not None:
+            party.receive(sender, message, self.now)
+            self._settle(party)
+
+    def _settle(self, party: Broker | Client) -> None:
+        for effect in party.take_effects():
+            if isinstance(effect, Send):
+                self._send(party.name, effect.to, effect.message)
+            elif isinstance(effect, Deliver):
+                self.delivered[party.name, effect.event.id].append(self.now)
+                if not _wants(self.wanted[party.name][-1][1], effect.event.point):
+                    self.false.append((party.name, effect.event.id))
+            elif isinstance(effect, Attached):
+                self.attached.append((self.now, party.name, effect.broker))
+                self._switched[party.name] = self.now
+            else:
+                self.faults.append(effect)
+
+    def _send(self, sender: Name, to: Name, message: Message) -> None:
+        inside = message.body if isinstance(message, Letter) else message
+        self.sent[str(inside.__struct_config__.tag)] += 1
+        for _ in range(1 + (self.random.random() < self.doubling)):
+            carried = decode(encode(message)) if self.as_bytes else message
+            # Half of all messages take the shortest or the longest time: these overtake the most.
+            delay = self.random.choice((*self.latency, self.random.uniform(*self.latency), None))
+            delay = self.random.uniform(*self.latency) if delay is None else delay
+            since = self.now
+            self.at(
+                self.now + delay,
+                lambda carried=carried: self._closed(to, sender, since) or self.hand(to, sender, carried),
+            )
+
+    def _closed(self, to: Name, sender: Name, since: float) -> bool:
+        """A client that has a new broker closes its connection to the old one: what is on it is lost."""
+        client, broker = (to, sender) if to in self.clients else (sender, to)
+        switched = self._switched.get(client, -1.0)
+        return client in self.clients and since < switched and self.clients[client].broker != broker
+
+    # -- what tests look at -----------------------------------------------------------------------------
+
+    def state(self, broker: Name, client: Name) -> State:
+        return self.brokers[broker].state_of(client)
+
+    def faulty(self, known: float) -> list[str]:
+        """What is wrong with the deliveries: those that were due and not made, made twice, or not wanted.
+
+        Due is what a client wanted from `known` seconds before the publication (so that all brokers knew)
+        until the longest that an event may take.
+        """
+        found = [f"{client} got {id} which it does not want" for client, id in self.false]
+        twice = {key: times for key, times in self.delivered.items() if len(times) > 1}
+        found += [f"{who} got {id} {len(times)} times" for (who, id), times in twice.items()]
+        for id, (time, point) in self.published.items():
+            for name, history in self.wanted.items():
+                if name == id.publisher:
+                    continue
+                until = time + self.settings.remember
+                held = [
+                    wants
+                    for (since, wants), (end, _) in zip(history, [*history[1:], (inf, None)], strict=True)
+                    if end > time - known and since <= until
+                ]
+                early = history[0][0] <= time - known
+                if early and all(_wants(wants, point) for wants in held) and (name, id) not in self.delivered:
+                    found.append(f"{name} never got {id} at {point}, published at {time:.3f}")
+        return found
+
+    def unquiet(self) -> list[str]:
+        """What is left over where nothing should go on any more."""
+        found = []
+        for name, client in self.clients.items():
+            holders = [broker for broker in self.brokers if self.state(broker, name) in CHARGE]
+            if holders != [client.broker]:
+                found.append(f"{name} is with {client.broker}, brokers {holders} think it is theirs")
+        for name, broker in self.brokers.items():
+            book = broker.desk.book
+            away = set(book.guests) - set(broker.users)
+            found += [f"{name} still redirects for {guest}" for guest in away]
+            found += [f"{name} keeps room for {client}" for client in book.replicas]
+            found += [f"{name} keeps events for {g.name}" for g in book.guests.values() if g.kept]
+            others = [*self.clients, *(other for other in self.brokers if other != name)]
+            found += [f"{name} has letters under way to {o}" for o in others if broker.desk.post.under_way(o)]
+            if broker.desk.strays:
+                found.append(f"{name} got {broker.desk.strays} events for users it does not know")
+        return found
+
+
+def _wants(wants: Any, point: tuple[float, ...]) -> bool:
+    return any(all(low <= x < high for (low, high), x in zip(box, point, strict=True)) for box in wants)
+
+
+def _watch(broker: Broker, judge: Judge) -> None:
+    """Let the judge see every step of the broker about a user."""
+
+    def watched(on: str, client: Name, work: Callable[[], Any]) -> Any:
+        before, mark = broker.state_of(client), len(broker.effects)
+        result = work()
+        sent = [
+            str(effect.message.body.__struct_config__.tag)
+            for effect in broker.effects[mark:]
+            if isinstance(effect, Send)
+            and isinstance(effect.message, Letter)
+            and client in (effect.to, getattr(effect.message.body, "client", None))
+        ]
+        words = tuple(dict.fromkeys(word.upper() for word in sent if word not in UNJUDGED))
+        judge.judge(before, on, words, broker.state_of(client))
+        return result
+
+    def wrap(kind: type, handler: Callable[..., Any]) -> Callable[..., Any]:
+        tag = str(kind.__struct_config__.tag)  # type: ignore[attr-defined]
+
+        def handle(peer: Name, body: Any, now: float) -> Any:
+            client = getattr(body, "client", peer)
+            return watched(tag.upper(), client, lambda: handler(peer, body, now))
+
+        return handler if tag in UNJUDGED else handle
+
+    for kind, (handler, from_broker) in broker._handlers.items():
+        broker._handlers[kind] = wrap(kind, handler), from_broker
+
+    class Watched(Migration):
+        """Tells of what happens without a message."""
+
+        __slots__ = ()
+
+        def request_to_move(self, guest: Any, foreign: Name, now: float) -> bool:
+            possible = guest.state is State.ATTACHED and broker.desk.view.alive(foreign)
+            call = super().request_to_move
+            return watched("decision", guest.name, lambda: call(guest, foreign, now)) if possible else False
+
+        def expire(self, name: Name, now: float) -> None:
+            guest, call = broker.desk.book.get(name), super().expire
+            if guest is not None and guest.deadline <= now:
+                watched("time", name, lambda: call(name, now))
+            else:
+                call(name, now)
+
+        def died(self, broker_name: Name, now: float) -> None:
+            before = {name: guest.state for name, guest in broker.desk.book.guests.items()}
+            super().died(broker_name, now)
+            for name, guest in broker.desk.book.guests.items():
+                if guest.state is not before[name]:
+                    judge.judge(before[name], "death", (), guest.state)
+
+        def silent(self, guest: Any, now: float) -> None:
+            call = super().silent
+            watched("silence", guest.name, lambda: call(guest, now))
+
+    broker.migration.__class__ = Watched
