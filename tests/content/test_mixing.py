@@ -18,7 +18,7 @@ from topicloom.model.seeds import generator
 from topicloom.workloads.content import generate_content
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(content_problems(max_brokers=6))
 def test_plans_are_those_of_the_paper(problem):
     """Otherwise a tree grows from the wrong broker or in the wrong order, or weights are added up wrongly."""

@@ -25,6 +25,8 @@ from topicloom.jobs.content_traffic import TrafficTask, make_traffic
 from topicloom.jobs.inputs import SparkChoice
 from topicloom.spark import traffic as spark_traffic
 from topicloom.spark.lines import BadRow
+from topicloom.spark.traffic import log_columns
+from topicloom.spark.traffic_input import read_records, records_source
 from topicloom.spark.traffic_lines import Column, RecordLayout, parse_records, read_record
 
 if TYPE_CHECKING:
@@ -166,8 +168,7 @@ def test_order_and_parts_of_the_log_do_not_matter(
 
 
 def test_moments_may_be_written_in_three_ways(spark: SparkSession, tmp_path: Path) -> None:
-    subs = subs_file([("a", "1", "x", 0.0, 9.0)], tmp_path)
-    seconds, rates = [0.0, 1.5, 40.0], []
+    seconds = [0.0, 1.5, 40.0]
     words = ["1970-01-01T00:00:00Z", "1970-01-01 01:00:01.5+01:00", "1970-01-01T00:00:40Z"]
     times = {
         "number": pa.array(seconds),
@@ -177,11 +178,23 @@ def test_moments_may_be_written_in_three_ways(spark: SparkSession, tmp_path: Pat
     for name, column in times.items():
         table = pa.table({"publisher": pa.array([7, 7, 8]), "time": column, "x": [1.0, 2.0, 3.0]})
         pq.write_table(table, tmp_path / f"{name}.parquet")
-        make_traffic(task(str(tmp_path / f"{name}.parquet"), subs, tmp_path / name))
-        rates.append(written(tmp_path / name)["rates"])
-    (tmp_path / "log.csv").write_text("publisher,time,x\n" + "".join(f"7,{word},1\n" for word in words))
-    assert make_traffic(task(str(tmp_path / "log.csv"), subs, tmp_path / "csv"))["span_seconds"] == 40.0
-    assert rates[0] == rates[1] == rates[2] == {("7", 0): 2 / 40, ("8", 0): 1 / 40}
+    (tmp_path / "log.csv").write_text(LOG + "".join(f"7,{word},1\n" for word in words))
+    for path in sorted(tmp_path.iterdir()):
+        raw = read_records(spark, records_source(str(path), "log"), log_columns(["x"], "subs"))
+        assert sorted(row["time"] for row in raw.rows.collect()) == seconds, path
+        assert {row["publisher"] for row in raw.rows.collect()} <= {"7", "8"}
+        raw.release()
+
+
+def test_names_of_attributes_are_opaque(spark: SparkSession, tmp_path: Path) -> None:
+    name = "a.b `c`"
+    log = some_log(8, [name], 10)
+    subscriptions = [("a", "1", name, 0.0, 9.0), ("b", "1", name, 4.0, 12.0)]
+    for writer in (as_csv, as_parquet):
+        path = writer(log_table(log), tmp_path / "log")
+        make_traffic(task(path, subs_file(subscriptions, tmp_path), tmp_path / writer.__name__))
+        expected = naive_traffic(log, subscriptions, 1000)
+        assert written(tmp_path / writer.__name__)["rates"] == pytest.approx(expected["rates"])
 
 
 SUBS = "user,subscription,attribute,low,high\n"
@@ -245,8 +258,8 @@ def test_refused_rows_are_counted_and_strict_names_the_first(spark: SparkSession
         found = make_traffic(task(str(tmp_path / name), subs, tmp_path / "out", notice=notices.append))
         assert (found["log_rows"], found["rejected"], found["span_seconds"]) == (2, 3, 5.0)
         assert any("3 rows were refused" in text for text in notices)
-        with pytest.raises(InputError, match="3 rows were refused"):
-            make_traffic(task(str(tmp_path / name), subs, tmp_path / "out", strict=True))
+    with pytest.raises(InputError, match="3 rows were refused"):
+        make_traffic(task(str(tmp_path / "log.csv"), subs, tmp_path / "out", strict=True))
 
 
 def test_exact_channels_are_for_one_attribute(spark: SparkSession, tmp_path: Path) -> None:
@@ -262,8 +275,9 @@ def test_a_folder_that_was_cut_off_is_not_taken_for_whole(
     subs = subs_file([("a", "1", "x", 0.0, 9.0)], tmp_path)
     (tmp_path / "log.csv").write_text(LOG + "p,0,1\np,5,1\n")
     wanted = task(str(tmp_path / "log.csv"), subs, tmp_path / "out")
-    make_traffic(wanted)
-    (tmp_path / "out" / "brokers.parquet").write_bytes(b"mine")
+    (tmp_path / "out").mkdir()
+    for name in ("channels.parquet", "traffic.json", "rates.parquet", "brokers.parquet"):
+        (tmp_path / "out" / name).write_bytes(b"mine")
 
     def cut(*arguments: Any) -> None:
         raise KeyboardInterrupt

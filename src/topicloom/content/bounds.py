@@ -1,7 +1,7 @@
 """What no plan within the capacities can cost less than: a bound on the access part, and what the core adds.
 
-Access: give every broker b a toll lambda_b >= 0 per unit of demand. A plan within the capacities pays tolls of
-at most sum lambda_b C_b, so for any tolls
+Access: give every broker b a toll lambda_b >= 0 per unit of demand. A plan within the capacities pays tolls
+of at most sum lambda_b C_b, so for any tolls
 
     access cost  >=  sum_i d_i min_b (price[i,b] + lambda_b)  -  sum_b lambda_b C_b
 

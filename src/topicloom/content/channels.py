@@ -166,7 +166,7 @@ def make_grid(
     """At most `limit` channels (None: all), given the messages in every part of every attribute.
 
     Each attribute is merged by itself, as if a subscription asked for nothing else: with one attribute that
-    is the exact false traffic, with several it stands for it.
+    is the exact false traffic, with several it stands for it (quantiles of the log do as well, not better).
     """
     sizes = [axis.n_wanted for axis in axes]
     shape = share_out(sizes, limit) if limit is not None else sizes

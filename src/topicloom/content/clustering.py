@@ -3,8 +3,8 @@
 First each broker in turn gets the pair of users with the largest traffic / price, then each other user joins
 the broker with the largest. The traffic b_ij of a pair counts both directions, and its price is the sum of
 both users' prices to the broker. The printed algorithm takes the smallest ratio in the second part where the
-text asks for the largest, and leaves open what happens to a user that fits nowhere: it goes to the broker with
-the most free room.
+text asks for the largest, and leaves open what happens to a user that fits nowhere: it goes to the broker
+with the most free room.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import numpy as np
 from topicloom.kernels.clustering import best_pair, join_clusters, scan_windows
 from topicloom.kernels.room import limits
 from topicloom.model.arrays import sealed
-from topicloom.model.content import ContentPlan, ContentProblem, Floats, Ints
+from topicloom.model.content import ContentPlan, ContentProblem, Floats, Ints, Longs
 from topicloom.model.progress import SILENT, Progress, Stopwatch, check_stop
 
 STAGES = (64, 1024)
 """The most promising users are tried first: the better their best pair, the fewer of all can beat it."""
 
-BLOCKS = 64
-"""The channels are cut into so many blocks at most to tell what users can send each other."""
+WINDOW_WORK = 500_000_000
+"""Users x windows that are looked at, at most, to tell what users can send each other."""
 
 ROUNDING = 1e-12  # relative; a pair is left out only if its bound is lower by more than this
 
@@ -45,7 +45,8 @@ def plan_clustering(
     [0, 0, 0]
     """
     watch = Stopwatch(progress)
-    clusters = _Clusters(problem, progress)
+    with watch.phase("bound traffic"):
+        clusters = _Clusters(problem, progress)
     with watch.phase("pair users", problem.n_brokers):
         for broker in range(problem.n_brokers):
             clusters.seed_broker(broker)
@@ -71,36 +72,29 @@ class _Clusters:
     def _most_sent(self) -> tuple[Floats, Floats]:
         """For every user the most it sends to, and the most it gets from, one other: upper bounds.
 
-        What a user wants lies in a window of whole blocks of channels, and there are few different windows.
+        What a user wants lies in a window of channels, and there are far fewer windows than users.
         """
         problem = self.problem
-        n_users, top = problem.n_users, problem.n_channels
         wanting = np.flatnonzero(np.diff(problem.want_ptr))
-        first = problem.want_first[problem.want_ptr[wanting]].astype(np.int64)
-        last = problem.want_last[problem.want_ptr[wanting + 1] - 1].astype(np.int64)
-        blocks = min(BLOCKS, top)
-        starts = -(-np.arange(blocks + 1) * top // max(blocks, 1))  # of the blocks: rounded up
-        windows, window = np.unique(
-            (first * blocks // max(top, 1)) * BLOCKS + last * blocks // max(top, 1), return_inverse=True
-        )
-        firsts, ends = starts[windows // BLOCKS], starts[windows % BLOCKS + 1]
-        sends, most = np.zeros(n_users), np.zeros(len(windows))
-        step = max(SLICE // max(len(windows), 1), 1)
-        for user in range(0, n_users, step):
+        firsts, ends, window = windows_of(problem, wanting)
+        sends, most = np.zeros(problem.n_users), np.zeros(len(firsts))
+        below = np.zeros(problem.n_channels + 1)
+        step = max(SLICE // (len(firsts) + len(below)), 1)
+        for user in range(0, problem.n_users, step):
             check_stop(self.progress)
             scan_windows(
                 user,
-                min(user + step, n_users),
+                min(user + step, problem.n_users),
                 problem.rate_ptr,
                 problem.rate_channels,
                 self.before,
-                sealed(firsts.astype(np.int32)),
-                sealed(ends.astype(np.int32)),
-                top,
+                firsts,
+                ends,
+                below,
                 sends,
                 most,
             )
-        gets = np.zeros(n_users)
+        gets = np.zeros(problem.n_users)
         gets[wanting] = most[window]
         return sealed(sends), sealed(gets)
 
@@ -130,7 +124,7 @@ class _Clusters:
             self.assignment[pair] = broker
 
     def _search(
-        self, order: Ints, key: Floats, doubt: float, broker: int, price: Floats, pair: Ints, ratio: Floats
+        self, order: Ints, key: Floats, doubt: float, broker: int, price: Floats, pair: Longs, ratio: Floats
     ) -> None:
         problem, row = self.problem, 0
         while row < len(order) - 1:
@@ -189,6 +183,24 @@ class _Clusters:
             )
             self.progress.advance((stop - first) * len(traffic[:1]))
         return homeless
+
+
+def windows_of(problem: ContentProblem, wanting: Longs) -> tuple[Ints, Ints, Longs]:
+    """The windows first..end-1 around what users want, each once, and the window of each `wanting` user.
+
+    If users x windows are too many, windows are widened to whole blocks of channels.
+    """
+    first = problem.want_first[problem.want_ptr[wanting]].astype(np.int64)
+    last = problem.want_last[problem.want_ptr[wanting + 1] - 1].astype(np.int64)
+    size = 1
+    while True:
+        keys, window = np.unique((first // size) * problem.n_channels + last // size, return_inverse=True)
+        if len(keys) * problem.n_users <= WINDOW_WORK or size >= problem.n_channels:
+            break
+        size *= 2
+    firsts = keys // max(problem.n_channels, 1) * size
+    ends = np.minimum((keys % max(problem.n_channels, 1) + 1) * size, problem.n_channels)
+    return sealed(firsts.astype(np.int32)), sealed(ends.astype(np.int32)), window
 
 
 def running_sums(problem: ContentProblem) -> Floats:

@@ -7,8 +7,9 @@ counts:
    least as much as the lightest forest of k - 1 edges (the first that Kruskal's algorithm takes), and as the
    way from some broker to the (k-1)-th nearest other. Sent one by one, messages go at least to the k - 1
    nearest of some broker.
-2. In a tree that joins S every broker of S except the root pays for the edge to its parent, at least the price
-   n_b to its nearest broker; so for any m the tree weighs at least  sum over b in S of min(n_b, m)  -  m.
+2. In a tree that joins S every broker of S except the root pays for the edge to its parent, at least the
+   price n_b to its nearest broker; so for any m the tree weighs at least
+   sum over b in S of min(n_b, m)  -  m.
    The demand of a user is a sum over channels, and a subscriber has the whole rate G in each of its own. Let
    every channel assign its subscribers as it likes best (plans may not): then it is a facility location
    problem, brokers open at min(n_b, m) and users connect at their prices, and dual ascent bounds it from

@@ -1,8 +1,8 @@
 """Exact plans for tiny problems, with a proof: an integer program over the sets of brokers with subscribers.
 
 The program of paper 001 (section II-B) multiplies variables; this one is linear. x[i,b]: user i is on broker
-b. Channels with the same subscribers count as one, k. sigma[k,S]: S is the set of brokers with a subscriber of
-k. y[i,k,p,S] = x[i,p] sigma[k,S] for the publishers i of k, whose tree to S weighs W(p,S) by the core model.
+b. Channels with the same subscribers count as one, k. sigma[k,S]: S is the set of brokers with a subscriber
+of k. y[i,k,p,S] = x[i,p] sigma[k,S] for the publishers i of k, whose tree to S weighs W(p,S).
 
     minimise   sum demand_i price[i,b] x[i,b]  +  sum g[i,k] W(p,S) y[i,k,p,S]
     sum over b of x[i,b] = 1,  sum over i of demand_i x[i,b] <= capacity_b,  sum over S of sigma[k,S] = 1

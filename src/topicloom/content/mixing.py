@@ -5,9 +5,9 @@ and a broker. Phase 2 draws each user's broker by that weight. Phase 3, the tree
 evaluator's business.
 
 The paper counts a tree per publisher and channel; publishers that start at the same broker have the same
-tree, so there are at most brokers x channels of them. Algorithm 3 as printed measures distances from the users
-last connected; here a tree grows from all its brokers (Takahashi and Matsuyama), as the text means it. The
-paper does not say what happens when the drawn broker is full: only brokers with room are drawn, then the
+tree, so there are at most brokers x channels of them. Algorithm 3 as printed measures distances from the
+users last connected; here a tree grows from all its brokers (Takahashi and Matsuyama), as the text means it.
+The paper does not say what happens when the drawn broker is full: only brokers with room are drawn, then the
 cheapest with room is taken, then the broker with the most free room.
 """
 
@@ -150,7 +150,8 @@ def _add_channel(
     for_slices(work, len(roots), slice_size=step, threads=threads, progress=progress)
 
     weight[publishers, begins] += rates
-    group_rate = np.bincount(begins, weights=rates, minlength=len(near))
+    group_rate = np.zeros(len(near))
+    np.add.at(group_rate, begins, rates)
     _add_homes(weight, members, homes, roots, group_rate, *_own(len(weight), publishers, begins, rates))
 
 

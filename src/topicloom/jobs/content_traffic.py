@@ -85,6 +85,7 @@ def make_traffic(task: TrafficTask) -> dict[str, Any]:
     session = task.spark.session(progress)
     started = progress.now()
     boxes = _read_subscriptions(session, task)
+    subscribed = progress.now()
     raw = read_records(
         session,
         records_source(task.log, "log"),
@@ -101,6 +102,7 @@ def make_traffic(task: TrafficTask) -> dict[str, Any]:
     progress.phase("write")
     found["seconds"] = {
         "start": started - start,
+        "subscriptions": subscribed - started,
         **traffic.facts["seconds"],
         "total": progress.now() - start,
     }
@@ -151,7 +153,7 @@ def _made(raw: RawTable, boxes: Boxes, work: Tables, task: TrafficTask) -> Traff
         raise InputError(f"{task.log} holds no message: it is empty")
     if log.last <= log.first:
         raise InputError(
-            f"all {log.rows:,} messages of {task.log} are of one moment, {log.first:g}: "
+            f"all {log.rows:,} messages of {task.log} are of one moment, {log.first:.15g}: "
             "rates need a span of time"
         )
     read = progress.now()

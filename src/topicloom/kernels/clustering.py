@@ -1,9 +1,9 @@
 """Users put together by the traffic between them (paper 001, Algorithm 2).
 
-The traffic of users i and j counts both directions: b_ij = sum over channels of g[i,c] s[j,c] + g[j,c] s[i,c],
-with g rates and s 1 where a channel is wanted. Wanted channels come in ranges, so with the running sums of
-each user's rates b_ij costs a few look-ups; it is never tabled. `before` holds these sums: those of user i
-begin at rate_ptr[i] + i with a 0.
+The traffic of users i and j counts both directions: b_ij = sum over c of g[i,c] s[j,c] + g[j,c] s[i,c], with
+g rates and s 1 where a channel is wanted. Wanted channels come in ranges, so with the running sums of each
+user's rates b_ij costs a few look-ups; it is never tabled. `before` holds these sums: those of user i begin
+at rate_ptr[i] + i with a 0.
 
 Ratios of traffic to price are compared by cross-multiplication: with traffic, a price of 0 is better than any
 other; no traffic is 0 whatever the price.
@@ -60,17 +60,26 @@ def scan_windows(
     before: Any,
     firsts: Any,
     ends: Any,
-    top: int,
+    below: Any,
     sends: Any,
     gets: Any,
 ) -> None:
-    """Of the users user..stop-1 on the windows firsts[k]..ends[k] - 1: what each sends at most to one of them
-    (`sends`), and what each window gets at most from one of them (`gets`)."""
+    """What the users user..stop-1 send on the windows firsts[k]..ends[k] - 1: the largest of each.
+
+    `sends` is the most of a user, `gets` of a window; `below` is scratch, a user's rate below each channel.
+    """
     for i in range(user, stop):
+        at = rate_ptr[i]
+        for c in range(len(below)):
+            while at < rate_ptr[i + 1] and channels[at] < c:
+                at += 1
+            below[c] = before[at + i]
+        most = 0.0
         for k in range(len(firsts)):
-            rate = _sent(rate_ptr, channels, before, i, firsts[k : k + 1], ends[k : k + 1], top)
-            sends[i] = max(sends[i], rate)
+            rate = below[ends[k]] - below[firsts[k]]
+            most = max(most, rate)
             gets[k] = max(gets[k], rate)
+        sends[i] = most
 
 
 @kernel
@@ -150,7 +159,7 @@ def _join(
     wanted: Any,
     sent: Any,
 ) -> None:
-    """Count `user` on `broker`: wanted[c, b] are b's subscribers of c, sent[c, b] its rate below channel c."""
+    """Count `user` on `broker`: wanted[c, b] are b's subscribers of c, sent[c, b] its rate below c."""
     for k in range(want_ptr[user], want_ptr[user + 1]):
         for c in range(firsts[k], ends[k]):
             wanted[c, broker] += 1.0

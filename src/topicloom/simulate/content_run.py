@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from math import isfinite
 from random import Random
 from typing import Any
@@ -28,6 +29,10 @@ SLICE = 0.5
 """Simulated seconds between two looks at whether the user wants to stop."""
 
 
+MOST_EVENTS = 20_000
+"""In a round, however few deliveries an event makes."""
+
+
 @dataclass(frozen=True, slots=True)
 class ContentOutcome:
     """What came of it: the problem as it is at the end, who is where then, one row of figures per round."""
@@ -45,7 +50,9 @@ class ContentOutcome:
 class ContentRun:
     """One simulation from start to end; see `simulate_content`."""
 
-    def __init__(self, problem: ContentProblem, start: Ints, scenario: ContentScenario, progress: Progress) -> None:
+    def __init__(
+        self, problem: ContentProblem, start: Ints, scenario: ContentScenario, progress: Progress
+    ) -> None:
         self.problem, self._scenario, self._progress = problem, scenario, progress
         self._original, self._start = problem, start
         self._values = scenario.values
@@ -53,10 +60,11 @@ class ContentRun:
         self._known = 4 * self.settings.max_delay  # until every broker knows what a user has told
         self._travel = (problem.n_brokers + 3) * self.settings.max_delay
         self._draw = generator(scenario.seed, "content", "simulate")
+        self._count = self._events_in_round()
         self._scale = self._event_scale()
         names = [*problem.users.to_pylist(), *problem.brokers.to_pylist()]
         network = read_network(self._values["latency"], 0.0, len(names), scenario.seed, names)
-        parties = [*self._clients(), *self._brokers()]
+        parties: list[Client | Broker] = [*self._clients(), *self._brokers()]
         self.world = ContentWorld(parties, network, self.settings.max_delay)
         self._traffic: Longs = np.arange(problem.n_users)
         """Whose rates and wants, of those in the problem as given, each user has now."""
@@ -68,7 +76,7 @@ class ContentRun:
         world, values, quiet = self.world, self._values, 0
         for number in range(len(world.parties)):
             # Users do not all come at the same moment, so that their pings do not either.
-            world.call_at(self._phase(number), lambda now, number=number: world.tell(number, lambda p: p.start(now)))  # type: ignore[misc]
+            world.call_at(self._phase(number), partial(self._begin, number))
         self._progress.phase("simulate rounds", values["rounds"])
         self._advance(self.settings.round)
         self._registered = world.tally.control
@@ -125,7 +133,7 @@ class ContentRun:
                 core=model,
                 capacity=float(problem.capacity[place]) * self._scale,
                 channels=channels,
-                prices=lambda user: access[int(user)],  # type: ignore[arg-type,return-value]
+                prices=lambda user: access[int(user)],
                 rng=Random(stream_key(self._scenario.seed, "content", "broker", str(place))),
                 settings=self.settings,
                 trees=trees,
@@ -133,12 +141,19 @@ class ContentRun:
             for place, name in enumerate(names)
         ]
 
+    def _events_in_round(self) -> int:
+        """So many events that all their deliveries together are as many as asked for, or hardly more."""
+        problem = self.problem
+        published = float(problem.rates.sum())
+        received = float(problem.demand.sum()) - published
+        return max(1, min(MOST_EVENTS, round(self._values["deliveries"] * published / max(received, 1e-300))))
+
     def _event_scale(self) -> float:
-        """Events per second of the simulation over those of the problem; brokers that count see the former."""
+        """Events per second here over those of the problem: brokers that count them see no others."""
         if self._values["rates"] != "counted":
             return 1.0
         total = float(self.problem.rates.sum())
-        return self._values["per_round"] / self.settings.round / total if total else 1.0
+        return self._count / self.settings.round / total if total else 1.0
 
     def _phase(self, number: int) -> float:
         spread = min(self.settings.round / 4, self.settings.ping)
@@ -156,6 +171,9 @@ class ContentRun:
         ends = slice(self.problem.rate_ptr[user], self.problem.rate_ptr[user + 1])
         channels, rates = self.problem.rate_channels[ends].tolist(), self.problem.rates[ends].tolist()
         return tuple(zip(channels, rates, strict=True))
+
+    def _begin(self, number: int, now: float) -> None:
+        self.world.tell(number, lambda party: party.start(now))
 
     # -- what happens in a round ------------------------------------------------------------------------
 
@@ -186,13 +204,12 @@ class ContentRun:
                 f"--set round={self.settings.round:g}: with drift and events a round must be longer than "
                 f"{2 * (first + last):g} s, or set a smaller max_delay"
             )
-        count = self._values["per_round"]
+        count = self._count
         owners = np.repeat(np.arange(problem.n_users), np.diff(problem.rate_ptr))
         rows = self._draw.choice(len(owners), count, p=problem.rates / total)
         times = now + first + np.sort(self._draw.random(count)) * (self.settings.round - first - last)
         for row, time in zip(rows.tolist(), times.tolist(), strict=True):
-            user, channel = int(owners[row]), int(problem.rate_channels[row])
-            self.world.call_at(time, lambda now, user=user, channel=channel: self._event(user, channel, now))  # type: ignore[misc]
+            self.world.call_at(time, partial(self._event, int(owners[row]), int(problem.rate_channels[row])))
 
     def _event(self, user: int, channel: int, now: float) -> None:
         problem = self.problem
@@ -279,7 +296,8 @@ def simulate_content(
 
     >>> line = ContentProblem.of(["i", "j"], ["a", "b"], [9, 9], [[1, 2], [2, 1]], [[0, 5], [5, 0]], 1,
     ...     rates=([0], [0], [3.0]), wants=([1], [0], [0]))
-    >>> outcome = simulate_content(line, np.array([0, 1], dtype=np.int32), ContentScenario.of(["per_round=20"]))
+    >>> scenario = ContentScenario.of(["deliveries=20"])
+    >>> outcome = simulate_content(line, np.array([0, 1], dtype=np.int32), scenario)
     >>> outcome.assignment.tolist(), outcome.settled, outcome.tally.missing
     ([0, 0], True, 0)
     """

@@ -21,12 +21,13 @@ PARAMETERS: dict[str, Parameter] = {
     "stay": Parameter(_OWN.stay, "rounds for which a user that has moved is left alone", least=0),
     "drift": Parameter(0.0, "share of users whose rates and wants change in each round", least=0, most=1),
     "events": Parameter(True, "users publish; false: only rates and wants are told"),
-    "per_round": Parameter(200, "events in a round, drawn by the users' rates", least=1, most=1_000_000),
+    "deliveries": Parameter(5_000, "about so many deliveries in a round, drawn by the rates", least=1),
     "rates": Parameter("told", "told by the users, or counted by brokers", choices=("told", "counted")),
     "window": Parameter(_OWN.window, "time constant of counted rates, seconds", least=0),
     "decline": Parameter(0.0, "share of users that decline every move", least=0, most=1),
     "latency": Parameter(
-        "0.005:0.05", "seconds a message takes", form="a number, MIN:MAX, or a CSV file with columns u,v,seconds"
+        "0.005:0.05", "seconds a message takes",
+        form="a number, MIN:MAX, or a CSV file with columns u,v,seconds",
     ),
     "max_delay": Parameter(_OWN.max_delay, "seconds that no message exceeds", least=0),
     "ping": Parameter(_OWN.ping, "seconds between two questions of a client to its broker", least=0),

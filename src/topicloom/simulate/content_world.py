@@ -130,7 +130,8 @@ class ContentWorld:
         delay = self._network.delay(sender, receiver)
         if delay is None or delay > self._max_delay:
             raise UsageError(
-                f"a message takes {delay} s where max_delay={self._max_delay:g}; raise max_delay to the longest latency"
+                f"a message takes {delay} s, more than max_delay={self._max_delay:g}; raise max_delay to the "
+                "longest latency"
             )
         heappush(self._mail, (self.now + delay, next(self._order), receiver, sender, message))
 

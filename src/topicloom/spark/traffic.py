@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from topicloom.content.channels import Grid
+from topicloom.errors import InputError
 from topicloom.model.content import Floats, Longs
 from topicloom.model.progress import SILENT, Progress
 from topicloom.spark.failures import spark_errors
@@ -190,8 +191,11 @@ def _count(
     for table in _gathered(batches):
         channel = grid.channel_of([column.to_numpy() for column in table.columns[1:]])
         inside = channel >= 0
-        who = pc.index_in(table.column(0), value_set=publishers).to_numpy()
-        new, n = np.unique((who.astype(np.int64) * grid.n_channels + channel)[inside], return_counts=True)
+        who = pc.index_in(table.column(0), value_set=publishers)
+        if who.null_count:
+            raise InputError("the log changed while it was read: publishers are there that were not before")
+        key = who.to_numpy().astype(np.int64) * grid.n_channels + channel
+        new, n = np.unique(key[inside], return_counts=True)
         keys, counts = _joined(np.concatenate([keys, new]), np.concatenate([counts, n]))
         if len(keys) > _KEYS_AT_ONCE:
             yield from _key_batches(keys, counts)

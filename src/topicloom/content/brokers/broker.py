@@ -17,6 +17,7 @@ import numpy as np
 from topicloom.content.brokers.choice import Holder, Outlook, choose_moves
 from topicloom.content.brokers.desk import Desk, Guestbook
 from topicloom.content.brokers.effects import Effect, Send
+from topicloom.content.brokers.flow import Flow
 from topicloom.content.brokers.guest import Guest
 from topicloom.content.brokers.interest import Channels, check_wants
 from topicloom.content.brokers.messages import (
@@ -54,7 +55,7 @@ from topicloom.content.brokers.routes import Routes
 from topicloom.content.brokers.routing import Trees
 from topicloom.content.brokers.rules import State
 from topicloom.content.brokers.settings import Settings
-from topicloom.content.brokers.view import View, add_rates
+from topicloom.content.brokers.view import View
 from topicloom.content.core_model import CoreModel
 from topicloom.model.content import Floats
 
@@ -97,7 +98,7 @@ class Broker:
             Guestbook(channels),
             effects,
         )
-        self.migration = Migration(self.desk, self._demand_of)
+        self.migration = Migration(self.desk, self._demand)
         self._routes = Routes(self.desk, trees or Trees(brokers, core.core))
         self._handlers = self._client_handlers() | self._broker_handlers()
         self._version = 0
@@ -213,7 +214,7 @@ class Broker:
         users = [
             Holder(
                 guest.ranges,
-                self._rates_of(guest, now),
+                guest.flow(now),
                 desk.prices(guest.name),
                 guest.state is State.ATTACHED and (guest.rest <= now or not free),
             )
@@ -227,26 +228,15 @@ class Broker:
                 loads[place], capacity[place] = desk.load, desk.capacity
                 continue
             peer = desk.view.peers[name]
-            others.append(Holder(peer.ranges, peer.rates))
+            others.append(Holder(peer.ranges, peer.flow))
             if peer.alive:
                 loads[place], capacity[place] = peer.load, peer.capacity
         return Outlook(self._brokers.index(self.name), users, others, loads, capacity)
 
-    def _rates_of(self, guest: Guest, now: float) -> Rates:
-        """What the user says it publishes, or else what was counted."""
-        return guest.summary.rates(now) if guest.rates is None else guest.rates
-
-    def _demand_of(self, wants: Wants, rates: Rates) -> float:
-        return self._demand(self.desk.channels.ranges_of(wants), rates)
-
-    def _demand(self, ranges: Sequence[tuple[int, int]], rates: Rates) -> float:
+    def _demand(self, ranges: Sequence[tuple[int, int]], flow: Flow) -> float:
         """All that passes a user's link: what it publishes, and what others publish that it wants."""
-        demand = sum(float(self._before[last + 1] - self._before[first]) for first, last in ranges)
-        for channel, rate in rates:
-            demand += rate
-            if any(first <= channel <= last for first, last in ranges):
-                demand -= rate
-        return max(demand, 0.0)
+        wanted = sum(float(self._before[last + 1] - self._before[first]) for first, last in ranges)
+        return max(wanted + flow.total - flow.within(ranges), 0.0)
 
     # -- telling the other brokers ----------------------------------------------------------------------
 
@@ -264,7 +254,7 @@ class Broker:
         total = self.desk.view.total_rates() + own
         np.cumsum(total, out=self._before[1:])
         for guest in self.desk.book.in_charge():
-            guest.demand = self._demand(guest.ranges, self._rates_of(guest, now))
+            guest.demand = self._demand(guest.ranges, guest.flow(now))
         busy = np.flatnonzero(own)
         rates = tuple(zip(busy.tolist(), own[busy].tolist(), strict=True))
         load = self.desk.load
@@ -275,7 +265,8 @@ class Broker:
     def _own_rates(self, now: float) -> Floats:
         own = np.zeros(self.desk.channels.count)
         for guest in self.desk.book.in_charge():
-            add_rates(own, self._rates_of(guest, now))
+            flow = guest.flow(now)
+            own[flow.channels] += flow.rates
         return own
 
     def _tell(self, wants: Wants | None, rates: Rates | None, now: float) -> None:

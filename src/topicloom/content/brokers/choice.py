@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from topicloom.content.brokers.flow import NOTHING, Flow
 from topicloom.content.core_model import CoreModel
 from topicloom.content.cost import search_state
 from topicloom.kernels.assignment import move
@@ -24,7 +25,7 @@ class Holder:
     """What a user, or all users of another broker, want and publish; `prices` to all brokers (users only)."""
 
     ranges: Sequence[tuple[int, int]]
-    rates: Sequence[tuple[int, float]]
+    flow: Flow
     prices: Sequence[float] | None = None
     movable: bool = True
 
@@ -40,17 +41,13 @@ class Outlook:
     capacity: Floats
 
 
-def demands(outlook: Outlook, model: CoreModel, n_channels: int) -> Floats:
-    """What passes the links of the own users, by what is known."""
-    return _problem(outlook, model, n_channels).demand[: len(outlook.users)]
-
-
 def choose_moves(
     outlook: Outlook, model: CoreModel, n_channels: int, *, threshold: float, most: int
 ) -> list[tuple[int, int, float]]:
     """(user, broker, change of cost): users with the most traffic first, each as if those before had moved.
 
-    A user is worth moving if that saves more than the share `threshold` of what its own link costs.
+    A user is worth moving if that saves more than the share `threshold` of what its own link costs; while we
+    carry more than we can, each goes wherever there is room.
     """
     problem = _problem(outlook, model, n_channels)
     homes = [outlook.here] * len(outlook.users) + _places(outlook)
@@ -66,7 +63,8 @@ def choose_moves(
             continue
         target, change = best_move(fixed, state, user, problem.n_brokers, False, estimate)
         least = threshold * problem.demand[user] * problem.access[user, outlook.here]
-        if target != NOWHERE and change < 0 and -change > least:
+        crowded = state.load[outlook.here] > fixed.capacity[outlook.here]
+        if target != NOWHERE and (crowded or (change < 0 and -change > least)):
             move(fixed, state, user, target)
             found.append((user, int(target), float(change)))
     return found
@@ -84,8 +82,11 @@ def _problem(outlook: Outlook, model: CoreModel, n_channels: int) -> ContentProb
     access = np.zeros((len(holders), n_brokers))
     for row, holder in enumerate(outlook.users):
         access[row] = holder.prices
-    rates = [(row, channel, rate) for row, holder in enumerate(holders) for channel, rate in holder.rates]
+    lengths = [len(holder.flow.channels) for holder in holders]
+    channels = np.concatenate([*(holder.flow.channels for holder in holders), NOTHING.channels])
+    rates = np.concatenate([*(holder.flow.rates for holder in holders), NOTHING.rates])
     wants = [(row, first, last) for row, holder in enumerate(holders) for first, last in holder.ranges]
+    columns = np.array(wants, dtype=np.int64).reshape(-1, 3).T
     return ContentProblem.of(
         [""] * len(holders),
         [""] * n_brokers,
@@ -93,11 +94,6 @@ def _problem(outlook: Outlook, model: CoreModel, n_channels: int) -> ContentProb
         access,
         model.core,
         n_channels,
-        rates=_columns(rates),
-        wants=_columns(wants),
+        rates=(np.repeat(np.arange(len(holders)), lengths), channels, rates),
+        wants=(columns[0], columns[1], columns[2]),
     )
-
-
-def _columns(rows: Sequence[tuple[float, ...]]) -> tuple[Floats, Floats, Floats]:
-    table = np.array(rows, dtype=np.float64).reshape(-1, 3)
-    return table[:, 0], table[:, 1], table[:, 2]

@@ -9,6 +9,7 @@ from itertools import count
 from math import inf
 
 from topicloom.content.brokers.effects import Effect, Fault
+from topicloom.content.brokers.flow import flow_of
 from topicloom.content.brokers.guest import Guest, Replica, Summary
 from topicloom.content.brokers.interest import Channels, union
 from topicloom.content.brokers.matching import Index
@@ -53,7 +54,7 @@ class Guestbook:
         """What the user wants from now on, unless something newer is known."""
         if version <= guest.version:
             return
-        guest.version, guest.rates = version, rates
+        guest.version, guest.rates, guest.told = version, rates, flow_of(rates)
         if wants != guest.wants:
             self._unlist(guest)
             guest.wants = wants

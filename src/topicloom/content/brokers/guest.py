@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import exp, inf
 
+from topicloom.content.brokers.flow import NOTHING, Flow, flow_of
 from topicloom.content.brokers.messages import Event, EventId, Name, Rates, Wants
 from topicloom.content.brokers.rules import CHARGE, State
 
@@ -62,12 +63,18 @@ class Guest:
     """Until then it is not asked to move."""
     numbers: tuple[int, ...] = ()
     ranges: list[tuple[int, int]] = field(default_factory=list)
+    told: Flow = NOTHING
+    """What the user says it publishes, if it does say so."""
     demand: float = 0.0
     move: int = 0
     other: Name = ""
     """The foreign broker while moving, the broker in charge while redirecting."""
     deadline: float = inf
     kept: dict[EventId, Event] = field(default_factory=dict)
+
+    def flow(self, now: float) -> Flow:
+        """What the user says it publishes, or else what was counted."""
+        return self.told if self.rates is not None else flow_of(self.summary.rates(now))
 
     @property
     def in_charge(self) -> bool:

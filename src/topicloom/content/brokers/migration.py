@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import count
 from math import inf, isfinite
 
 from topicloom.content.brokers.desk import Desk
+from topicloom.content.brokers.flow import Flow, flow_of
 from topicloom.content.brokers.guest import Guest, Replica, Summary
 from topicloom.content.brokers.interest import check_wants
 from topicloom.content.brokers.messages import (
@@ -43,8 +44,8 @@ class Migration:
 
     __slots__ = ("_demand_of", "_desk", "_moves", "arrived")
 
-    def __init__(self, desk: Desk, demand_of: Callable[[Wants, Rates], float]) -> None:
-        """`demand_of` tells what passes the link of a user with these wants and rates."""
+    def __init__(self, desk: Desk, demand_of: Callable[[Sequence[tuple[int, int]], Flow], float]) -> None:
+        """`demand_of` tells what passes the link of a user who wants these ranges and publishes this."""
         self._desk = desk
         self._moves = count(1)
         self.arrived = 0
@@ -80,7 +81,8 @@ class Migration:
             desk.post.send(peer, Refused(body.term), now)
             return
         settled = guest is not None and guest.in_charge
-        demand = replica.demand if replica is not None else self._demand_of(body.wants, body.rates or ())
+        ranges = desk.channels.ranges_of(body.wants)
+        demand = replica.demand if replica is not None else self._demand_of(ranges, flow_of(body.rates))
         # Who was here not long ago may come back even if its room is taken: we hold its events.
         if not (force or guest is not None or replica is not None or desk.has_room(demand)):
             desk.post.send(peer, Refused(body.term), now)
@@ -110,8 +112,7 @@ class Migration:
         guest = self._desk.book.get(peer)
         if guest is not None and self._sound(peer, body.wants, body.rates):
             self._desk.book.set_wants(guest, body.version, body.wants, body.rates)
-            rates = guest.summary.rates(now) if body.rates is None else body.rates
-            guest.demand = self._demand_of(guest.wants, rates)
+            guest.demand = self._demand_of(guest.ranges, guest.flow(now))
 
     def on_leave(self, peer: Name, body: Leave, now: float) -> None:
         guest = self._desk.book.get(peer)

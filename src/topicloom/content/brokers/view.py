@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from topicloom.content.brokers.flow import NOTHING, Flow, flow_of
 from topicloom.content.brokers.interest import Channels
 from topicloom.content.brokers.matching import Index
-from topicloom.content.brokers.messages import Name, News, Point, Rates, Wants
+from topicloom.content.brokers.messages import Box, Name, News, Point, Wants
 from topicloom.model.content import Floats
 
 
@@ -26,8 +27,9 @@ class Peer:
     rates_version: int = 0
     load_version: int = 0
     ranges: list[tuple[int, int]] = field(default_factory=list)
-    rates: Rates = ()
-    numbers: tuple[int, ...] = ()
+    flow: Flow = NOTHING
+    numbers: dict[Box, int] = field(default_factory=dict)
+    """What it wants, by box, as the index calls it."""
 
 
 class View:
@@ -54,7 +56,7 @@ class View:
             peer.wants_version = news.version
             self._set_wants(peer, news.wants)
         if news.rates is not None and news.version > peer.rates_version:
-            peer.rates_version, peer.rates = news.version, news.rates
+            peer.rates_version, peer.flow = news.version, flow_of(news.rates)
         if news.version > peer.load_version:
             peer.load_version, peer.load, peer.capacity = news.version, news.load, news.capacity
 
@@ -72,18 +74,14 @@ class View:
         """The rates of all others together, per channel."""
         total = np.zeros(self._channels.count)
         for peer in self.peers.values():
-            add_rates(total, peer.rates)
+            total[peer.flow.channels] += peer.flow.rates
         return total
 
     def _set_wants(self, peer: Peer, wants: Wants) -> None:
-        for number in peer.numbers:
-            self._index.remove(number)
-        peer.numbers = tuple(self._index.add(peer.name, box) for box in wants)
+        now = set(wants)
+        for box in [box for box in peer.numbers if box not in now]:
+            self._index.remove(peer.numbers.pop(box))
+        for box in wants:
+            if box not in peer.numbers:
+                peer.numbers[box] = self._index.add(peer.name, box)
         peer.ranges = self._channels.ranges_of(wants)
-
-
-def add_rates(total: Floats, rates: Rates) -> None:
-    """Add sparse rates to dense ones; channels that do not exist are left out."""
-    for channel, rate in rates:
-        if 0 <= channel < len(total):
-            total[channel] += rate

@@ -1,0 +1,198 @@
+"""`topicloom content plan` and `content cost` as a user meets them."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from topicloom.content.registry import DEFAULT, PLANNERS
+from topicloom.files.content_folder import read_problem
+
+KEYS = [
+    "format",
+    "kind",
+    "algorithm",
+    "parameters",
+    "seed",
+    "users",
+    "brokers",
+    "channels",
+    "cost",
+    "access_cost",
+    "core_cost",
+    "core_share",
+    "density",
+    "overflow",
+    "crr",
+    "bound",
+    "seconds",
+]
+
+
+@pytest.fixture(scope="module")
+def problem(tmp_path_factory, module_cli):
+    folder = tmp_path_factory.mktemp("content") / "problem"
+    code, _, err = module_cli(
+        "content", "generate", folder, "--users", 60, "--brokers", 4, "--channels", 12, "--ratio", 0.2,
+        "--width", 0.2, "--quiet",
+    )  # fmt: skip
+    assert code == 0, err
+    return folder
+
+
+@pytest.fixture(scope="module")
+def module_cli():
+    """Run a command in this process; gives exit code, stdout and stderr."""
+    import contextlib
+    import io
+
+    from topicloom.cli.main import execute
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = execute([str(argument) for argument in arguments])
+        return code, out.getvalue(), err.getvalue()
+
+    return run
+
+
+@pytest.mark.parametrize("algorithm", [name for name in PLANNERS if name != "exact"])
+def test_a_plan_is_written_and_cost_agrees(module_cli, problem, tmp_path, algorithm):
+    """The promised files and keys; `content cost` of the plan must print the plan's own figures."""
+    out = tmp_path / "plan"
+    code, printed, err = module_cli(
+        "content", "plan", problem, "--algorithm", algorithm, "--out", out, "--json"
+    )
+    assert code == 0, err
+    summary = json.loads(printed)
+    assert set(KEYS) <= set(summary) and summary["kind"] == "content-plan"
+    written = json.loads((out / "summary.json").read_text())
+    assert {key: written[key] for key in KEYS if key != "seconds"} == {
+        key: summary[key] for key in KEYS if key != "seconds"
+    }
+    assert summary["cost"] == pytest.approx(summary["access_cost"] + summary["core_cost"])
+    assert 0 < summary["bound"] <= summary["cost"] * (1 + 1e-9)
+    assignment = pq.read_table(out / "assignment.parquet")
+    assert assignment.column_names == ["user", "broker"] and assignment.num_rows == 60
+    trees = pq.read_table(out / "trees.parquet")
+    assert trees.column_names == ["broker", "channel", "a", "b"]
+    code, printed, err = module_cli("content", "cost", problem, out, "--json")
+    assert code == 0, err
+    judged = json.loads(printed)
+    for key in ("cost", "access_cost", "core_cost", "density", "crr", "bound", "overflow"):
+        assert judged[key] == pytest.approx(summary[key]), key
+
+
+def test_trees_price_the_core_cost(module_cli, problem, tmp_path):
+    """A reader of trees.parquet with the rates and prices at hand must come to the same core cost."""
+    out = tmp_path / "plan"
+    code, printed, _ = module_cli("content", "plan", problem, "--out", out, "--set", "work=1", "--json")
+    assert code == 0
+    read = read_problem(problem, print)
+    broker_of = dict(zip(*pq.read_table(out / "assignment.parquet").to_pydict().values(), strict=True))
+    sent: dict[tuple[str, int], float] = {}
+    for user, name in enumerate(read.users.to_pylist()):
+        for k in range(read.rate_ptr[user], read.rate_ptr[user + 1]):
+            key = broker_of[name], int(read.rate_channels[k])
+            sent[key] = sent.get(key, 0.0) + read.rates[k]
+    number = {name: place for place, name in enumerate(read.brokers.to_pylist())}
+    rows = pq.read_table(out / "trees.parquet").to_pylist()
+    total = sum(
+        sent[row["broker"], row["channel"]] * read.core[number[row["a"]], number[row["b"]]] for row in rows
+    )
+    assert total == pytest.approx(json.loads(printed)["core_cost"])
+
+
+def test_what_a_person_reads_begins_with_core_share_and_density(module_cli, problem):
+    code, printed, _ = module_cli("content", "plan", problem, "--set", "work=1")
+    lines = printed.splitlines()
+    assert code == 0
+    assert lines[0].startswith("core share") and lines[1].startswith("density")
+    assert any("within" in line or "times the optimum" in line for line in lines)
+
+
+def test_cost_reads_tables_of_others(cli, problem, tmp_path):
+    """A CSV file in any order of rows is an assignment too; unknown, missing and doubled users are named."""
+    read = read_problem(problem, print)
+    users, brokers = read.users.to_pylist(), read.brokers.to_pylist()
+    rows = [f"{user},{brokers[k % 4]}" for k, user in enumerate(users)]
+    table = tmp_path / "today.csv"
+
+    def judged(lines):
+        table.write_text("\n".join(["user,broker", *lines]) + "\n")
+        return cli("content", "cost", problem, table, "--json", "--quiet")
+
+    code, printed, err = judged(rows[::-1])
+    assert code == 0, err
+    pq.write_table(
+        pa.table({"user": users, "broker": [brokers[k % 4] for k in range(60)]}), tmp_path / "today.parquet"
+    )
+    again = cli("content", "cost", problem, tmp_path / "today.parquet", "--json", "--quiet")
+    assert json.loads(again[1])["cost"] == json.loads(printed)["cost"]
+    code, _, err = judged(rows[1:])
+    assert code == 2 and f"no broker for user {users[0]!r}" in err
+    code, _, err = judged([*rows, rows[3]])
+    assert code == 2 and "more than once" in err
+    code, _, err = judged([*rows[1:], f"{users[0]},nowhere"])
+    assert code == 2 and "nowhere" in err
+
+
+def test_an_assignment_that_does_not_fit_exits_1(module_cli, problem, tmp_path):
+    read = read_problem(problem, print)
+    table = pa.table({"user": read.users, "broker": [read.brokers[0].as_py()] * 60})
+    pq.write_table(table, tmp_path / "all-on-one.parquet")
+    code, printed, err = module_cli("content", "cost", problem, tmp_path / "all-on-one.parquet", "--json")
+    found = json.loads(printed)
+    assert code == 1 and "does not fit" in err
+    assert found["overflow"] == pytest.approx(read.demand.sum() - read.capacity[0])
+    assert found["gap"] is None
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--algorithm", "magic"], "choose one of"),
+        (["--core-model", "magic"], "choose one of free, shared, unicast"),
+        (["--time-limit", "0"], "above 0"),
+        (["--set", "heat=3"], "does not know 'heat'"),
+        (["--algorithm", "exact"], "local-search"),
+    ],
+)
+def test_bad_options_are_one_sentence(module_cli, problem, options, words):
+    code, printed, err = module_cli("content", "plan", problem, *options)
+    assert code == 2 and not printed
+    assert words in err and len(err.strip().splitlines()) == 1
+
+
+def test_only_a_plan_is_replaced(module_cli, problem, tmp_path):
+    out = tmp_path / "mine"
+    out.mkdir()
+    (out / "thesis.txt").write_text("years of work")
+    code, _, err = module_cli("content", "plan", problem, "--algorithm", "random", "--out", out)
+    assert code == 2 and "holds something else" in err
+    assert (out / "thesis.txt").exists()
+    code, _, err = module_cli("content", "plan", problem, "--algorithm", "random", "--out", problem)
+    assert code == 2 and (problem / "channels.parquet").exists()
+
+
+def test_list_names_all_with_the_default_first(module_cli):
+    code, printed, _ = module_cli("content", "plan", "--list")
+    assert code == 0 and printed.startswith(DEFAULT)
+    assert all(name in printed for name in PLANNERS)
+
+
+def test_core_models_are_ordered_as_they_should_be(module_cli, problem, tmp_path):
+    """The same assignment: the best trees cost least, one tree for all and single messages more."""
+    out = tmp_path / "plan"
+    module_cli("content", "plan", problem, "--algorithm", "greedy-packing", "--out", out, "--quiet")
+    costs = {}
+    for model in ("steiner", "free", "shared", "unicast"):
+        _, printed, _ = module_cli("content", "cost", problem, out, "--core-model", model, "--json")
+        costs[model] = json.loads(printed)["core_cost"]
+    assert costs["steiner"] <= costs["free"] <= min(costs["shared"], costs["unicast"]) * (1 + 1e-9)
+    assert not np.isclose(costs["free"], costs["unicast"])
