@@ -28,6 +28,7 @@ TESTS = Path(__file__).parent
         "content/test_clustering.py",
         "content/test_mixing.py",
         "content/test_packing.py",
+        "content/brokers/test_matching.py",
         "kernels/test_hashing.py",
         "kernels/test_moves.py",
         "kernels/test_repair.py",

@@ -27,7 +27,7 @@ def claims_too_much(problem: ContentProblem, core_model: str, best: float) -> bo
     return lower_bound(problem, core_model).total > best
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(content_problems(max_users=5, max_brokers=4, max_channels=4), st.sampled_from(list(CODES)))
 def test_no_plan_within_the_capacities_is_cheaper(problem, core_model):
     """Otherwise "within x% of optimal" is a lie."""

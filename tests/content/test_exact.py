@@ -56,7 +56,7 @@ def test_no_plan_is_cheaper(problem, core_model):
 
 
 def test_brokers_that_are_exactly_full_are_no_trouble():
-    """With the slack of the capacities in its rows the library called this infeasible, or kept a dear start."""
+    """With the slack of the capacities in its rows the library found this infeasible."""
     problem = ContentProblem.of(
         ["i", "j", "k"], ["a", "b"], [0.25, 0.5], [[0, 0], [0, 0.25], [0, 0]], np.zeros((2, 2)), 1,
         rates=([1], [0], [0.25]), wants=([0, 2], [0, 0], [0, 0]),

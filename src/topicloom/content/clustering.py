@@ -39,9 +39,9 @@ def plan_clustering(
 ) -> ContentPlan:
     """Pairs by the largest traffic / price, then everybody else by the same; equal ratios: the cheaper first.
 
-    >>> pairs = ContentProblem.of(["i", "j", "k"], ["a", "b"], [9, 9], [[2, 1], [1, 1], [1, 1]],
+    >>> pairs = ContentProblem.of(["i", "j", "k"], ["a", "b"], [10, 9], [[2, 1], [1, 1], [1, 1]],
     ...     [[0, 1], [1, 0]], 2, rates=([0, 1], [0, 1], [4.0, 1.0]), wants=([2, 0], [0, 1], [0, 1]))
-    >>> plan_clustering(pairs).assignment.tolist()      # i sends much to k, and little reaches j
+    >>> plan_clustering(pairs).assignment.tolist()      # i and k first, then j, that sends to i
     [0, 0, 0]
     """
     watch = Stopwatch(progress)

@@ -95,6 +95,7 @@ def search_state(problem: ContentProblem, model: CoreModel, assignment: Ints) ->
         np.zeros((channels, n)),
         np.zeros(channels, dtype=np.int32),
         np.zeros(channels),
+        np.zeros(channels),
         np.zeros(n, dtype=np.int32),
         np.zeros((2, n), dtype=np.int32),
         np.zeros((2, n)),

@@ -23,7 +23,7 @@ def plan_random(
     >>> line = ContentProblem.of(["i", "j"], ["a", "b"], [3, 9], [[1, 2], [1, 2]], [[0, 1], [1, 0]], 1,
     ...     rates=([0], [0], [3.0]), wants=([1], [0], [0]))
     >>> [plan_random(line, seed=seed).assignment.tolist() for seed in range(4)]
-    [[0, 1], [1, 0], [1, 1], [0, 1]]
+    [[1, 0], [0, 1], [0, 1], [0, 1]]
     """
     watch = Stopwatch(progress)
     with watch.phase("draw brokers", problem.n_users):

@@ -13,7 +13,8 @@ from topicloom.content.core_model import CoreModel
 from topicloom.content.cost import search_state
 from topicloom.kernels.anneal import anneal
 from topicloom.kernels.assignment import Fixed, State, settle
-from topicloom.kernels.migrate import attract, descend, gather, push, vacate
+from topicloom.kernels.migrate import descend, push
+from topicloom.kernels.regroup import attract, gather, vacate
 from topicloom.model.arrays import pointers, sealed
 from topicloom.model.content import ContentProblem, Floats, Ints, Longs
 from topicloom.model.progress import Progress, check_stop
@@ -47,6 +48,7 @@ class Search:
     order: Ints
     alike: Ints
     estimate: Floats
+    left: Ints
     moves: dict[str, int] = field(default_factory=dict)
 
     @classmethod
@@ -57,7 +59,8 @@ class Search:
         fixed, state = search_state(problem, model, assignment)
         order = np.argsort(-problem.demand, kind="stable").astype(np.int32)
         alike = np.argsort(middles(problem), kind="stable").astype(np.int32)
-        return cls(problem, fixed, state, tries, progress, order, alike, np.zeros(problem.n_brokers))
+        estimate, left = np.zeros(problem.n_brokers), np.zeros(problem.n_channels, dtype=np.int32)
+        return cls(problem, fixed, state, tries, progress, order, alike, estimate, left)
 
     @property
     def total(self) -> float:
@@ -127,7 +130,9 @@ class Search:
         guests = users[self.state.broker[users] == broker]
         if not len(guests):
             return 0.0
-        moves, change = vacate(self.fixed, self.state, broker, guests, self.tries, least, self.estimate)
+        moves, change = vacate(
+            self.fixed, self.state, broker, guests, self.tries, least, self.estimate, self.left
+        )
         return self._count("vacate", moves, change)
 
     def gather(self) -> float:
@@ -148,6 +153,7 @@ class Search:
                 self.tries,
                 least,
                 self.estimate,
+                self.left,
             )
             gained += self._count("gather", moves, change)
         return gained

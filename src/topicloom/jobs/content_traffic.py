@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from topicloom.content.channels import Axis, Boxes, Grid, cover, make_grid, read
 from topicloom.content.merge import Ranges
 from topicloom.errors import InputError, UsageError
 from topicloom.jobs.inputs import Notice, SparkChoice, no_notice, tell_refused
-from topicloom.jobs.traffic_folder import Traffic, traffic_facts, write_traffic
+from topicloom.jobs.traffic_folder import Traffic, finish_folder, traffic_facts, write_tables
 from topicloom.model.progress import SILENT, Progress
 from topicloom.spark.failures import spark_errors
 from topicloom.spark.price_tables import PriceFiles, read_price_tables
@@ -99,14 +100,18 @@ def make_traffic(task: TrafficTask) -> dict[str, Any]:
             raw.release()
     tables = read_price_tables(session, task.prices, traffic.users, notice=task.notice, progress=progress)
     found = traffic_facts(traffic, task.channels)
+    made = progress.now()
     progress.phase("write")
+    write_tables(task.out, traffic, tables)
+    end = progress.now()
     found["seconds"] = {
         "start": started - start,
         "subscriptions": subscribed - started,
         **traffic.facts["seconds"],
-        "total": progress.now() - start,
+        "write": end - made,
+        "total": end - start,
     }
-    write_traffic(task.out, traffic, tables, found)
+    finish_folder(task.out, traffic, found)
     return found
 
 
@@ -167,7 +172,7 @@ def _made(raw: RawTable, boxes: Boxes, work: Tables, task: TrafficTask) -> Traff
     names = pa.chunked_array([log.publishers, boxes.users]).unique().sort()
     facts = {
         "rejected": rejected,
-        "channels_before": int(np.prod([axis.n_wanted for axis in axes])),
+        "channels_before": prod(axis.n_wanted for axis in axes),
         **share,
         "seconds": {
             "read": read - begin,

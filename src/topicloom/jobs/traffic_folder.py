@@ -46,6 +46,7 @@ class Traffic:
 
 
 def traffic_facts(traffic: Traffic, channels: int | None) -> dict[str, Any]:
+    """The content of traffic.json but for the seconds."""
     boxes, log, grid = traffic.boxes, traffic.log, traffic.grid
     return {
         "format": FORMAT,
@@ -75,10 +76,8 @@ def traffic_facts(traffic: Traffic, channels: int | None) -> dict[str, Any]:
     }
 
 
-def write_traffic(
-    out: Path, traffic: Traffic, tables: Mapping[str, pa.Table], found: Mapping[str, Any]
-) -> None:
-    """Fill the folder; channels.parquet goes first and comes last, for without it a folder is not whole."""
+def write_tables(out: Path, traffic: Traffic, tables: Mapping[str, pa.Table]) -> None:
+    """Fill the folder but for what `finish_folder` writes, which is taken away first: it is not whole now."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         (out / CHANNELS).unlink(missing_ok=True)
@@ -95,6 +94,10 @@ def write_traffic(
     columns = {"first_channel": wants.first, "last_channel": wants.last}
     users = take_chunks(traffic.boxes.users, wants.user)
     write_content_table(out, WANTS, pa.table({"user": users, **columns}))
+
+
+def finish_folder(out: Path, traffic: Traffic, found: Mapping[str, Any]) -> None:
+    """Make the folder whole: traffic.json and, always last, channels.parquet."""
     with replacing(out / TRAFFIC) as temporary:
         write_json(found, temporary)
     write_content_table(out, CHANNELS, traffic.grid.bounds())

@@ -39,7 +39,8 @@ class State(NamedTuple):
     """An assignment and all that follows from it; then scratch.
 
     Channels x brokers: `wanted` counts subscribers, `sent` adds up rates, `weight` holds the trees' weights.
-    `members[c]` is the number of brokers with a subscriber, `cost[c]` the channel's core cost.
+    `members[c]` is the number of brokers with a subscriber, `lightest[c]` the least of the weights, `cost[c]`
+    the channel's core cost.
     """
 
     broker: Any
@@ -48,6 +49,7 @@ class State(NamedTuple):
     sent: Any
     weight: Any
     members: Any
+    lightest: Any
     cost: Any
     listed: Any
     ints: Any
@@ -104,10 +106,12 @@ def refresh(fixed: Any, state: Any, channel: int) -> None:
     """A channel's weights, members and core cost, anew."""
     weight, sent = state.weight[channel], state.sent[channel]
     state.members[channel] = weigh(fixed, state, channel, -1, -1, weight)
-    total = 0.0
+    total, least = 0.0, weight[0]
     for p in range(len(sent)):
         total += sent[p] * weight[p]
+        least = min(least, weight[p])
     state.cost[channel] = total
+    state.lightest[channel] = least
 
 
 @kernel

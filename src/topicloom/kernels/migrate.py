@@ -1,4 +1,4 @@
-"""Search moves on the exact cost: migrate a user, push another one out of a full broker, close a broker.
+"""Moves of single users on the exact cost: migrate one, or let it push another one out of a full broker.
 
 The best broker for a user is found in two steps. Where a broker already has subscribers of everything the
 user wants, the change of cost follows at once from the tables. Elsewhere a new broker joins some trees: its
@@ -14,6 +14,7 @@ import numpy as np
 
 from topicloom.kernels.assignment import move, move_change, weigh
 from topicloom.kernels.core_trees import UNICAST
+from topicloom.kernels.hope import promising
 from topicloom.kernels.jit import kernel
 
 NOWHERE = -1
@@ -47,9 +48,10 @@ def _add_channel(fixed: Any, state: Any, channel: int, home: int, own: Any, esti
             if sent[p] > 0.0:
                 for b in range(n):
                     added[b] += sent[p] * fixed.core[p, b]
-    lightest = np.inf
-    for b in range(n):
-        lightest = min(lightest, weight[b])
+    lightest = state.lightest[channel]
+    if leaves:
+        for b in range(n):
+            lightest = min(lightest, weight[b])
     for b in range(n):
         if wanted[b] == 0 or (b == home and leaves):
             if alone:
@@ -121,9 +123,12 @@ def descend(fixed: Any, state: Any, users: Any, tries: int, least: float, estima
     """
     moves, gained = 0, 0.0
     for user in users:
-        target, change = best_move(fixed, state, user, tries, False, estimate)
         home = state.broker[user]
-        if target != NOWHERE and (change < -least or state.load[home] > fixed.capacity[home]):
+        overloaded = state.load[home] > fixed.capacity[home]
+        if not (overloaded or promising(fixed, state, user, False, least)):
+            continue
+        target, change = best_move(fixed, state, user, tries, False, estimate)
+        if target != NOWHERE and (change < -least or overloaded):
             move(fixed, state, user, target)
             moves += 1
             gained += change
@@ -176,6 +181,8 @@ def push(
     """
     moves, gained = 0, 0.0
     for user in users:
+        if not promising(fixed, state, user, True, least):
+            continue
         home = state.broker[user]
         target, change = best_move(fixed, state, user, tries, True, estimate)
         if target == NOWHERE or change >= -least:
@@ -200,80 +207,3 @@ def push(
             moves += 2
             gained += whole
     return moves, gained
-
-
-@kernel
-def vacate(fixed: Any, state: Any, broker: int, guests: Any, tries: int, least: float, estimate: Any) -> Any:
-    """Send some guests of a broker elsewhere, each where it costs least; undo it unless that saves `least`.
-
-    With all guests the broker is closed. Returns the number of moves that stay and the change of cost.
-    """
-    gained, moved = 0.0, 0
-    for guest in guests:
-        target, change = best_move(fixed, state, guest, tries, False, estimate)
-        if target == NOWHERE:
-            break
-        move(fixed, state, guest, target)
-        moved += 1
-        gained += change
-    if moved == len(guests) and gained < -least:
-        return moved, gained
-    for k in range(moved - 1, -1, -1):
-        move(fixed, state, guests[k], broker)
-    return 0, 0.0
-
-
-@kernel
-def gather(
-    fixed: Any, state: Any, channel: int, users: Any, most: int, tries: int, least: float, estimate: Any
-) -> Any:
-    """Free brokers with at most `most` subscribers of a channel from it, where that saves.
-
-    One subscriber alone often has no reason to go while the others keep the broker in the trees. `users` are
-    all who want the channel.
-    """
-    moves, gained = 0, 0.0
-    guests = np.zeros(most, dtype=np.int32)
-    for broker in range(len(state.load)):
-        n = state.wanted[channel, broker]
-        if n < 2 or n > most:
-            continue
-        n = 0
-        for user in users:
-            if state.broker[user] == broker:
-                guests[n] = user
-                n += 1
-        more, change = vacate(fixed, state, broker, guests[:n], tries, least, estimate)
-        moves += more
-        gained += change
-    return moves, gained
-
-
-@kernel
-def attract(fixed: Any, state: Any, broker: int, users: Any, least: float, trail: Any) -> Any:
-    """Bring those of `users` to a broker that are nearer to it than to theirs; undo it unless that saves.
-
-    The first pays for the broker's place in the trees, the others follow more cheaply. `trail` is scratch, as
-    long as `users`. Returns the number of moves that stay and the change of cost.
-    """
-    gained, moved = 0.0, 0
-    trail[:] = -1
-    for k in range(len(users)):
-        user = users[k]
-        home = state.broker[user]
-        if (
-            home == broker
-            or fixed.access[user, broker] >= fixed.access[user, home]
-            or state.load[broker] + fixed.demand[user] > fixed.capacity[broker]
-        ):
-            continue
-        gained += move_change(fixed, state, user, broker)
-        move(fixed, state, user, broker)
-        trail[k] = home
-        moved += 1
-    if gained < -least:
-        return moved, gained
-    for k in range(len(users) - 1, -1, -1):
-        if trail[k] >= 0:
-            move(fixed, state, users[k], trail[k])
-    return 0, 0.0

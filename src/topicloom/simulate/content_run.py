@@ -5,22 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from math import isfinite
-from random import Random
 from typing import Any
 
 import numpy as np
 
 from topicloom.content.brokers.broker import Broker
 from topicloom.content.brokers.client import Client
-from topicloom.content.brokers.interest import Channels
-from topicloom.content.brokers.messages import Rates, Wants
-from topicloom.content.brokers.routing import Trees
-from topicloom.content.core_model import CoreModel
+from topicloom.content.brokers.messages import Rates
 from topicloom.content.cost import measure_cost
 from topicloom.errors import UsageError
 from topicloom.model.content import ContentProblem, Ints, Longs
 from topicloom.model.progress import SILENT, Progress, check_stop
-from topicloom.model.seeds import generator, stream_key
+from topicloom.model.seeds import generator
+from topicloom.simulate.content_parties import make_brokers, make_clients, rates_of, wants_of, with_traffic
 from topicloom.simulate.content_scenario import ContentScenario
 from topicloom.simulate.content_world import ContentTally, ContentWorld
 from topicloom.simulate.network import read_network
@@ -64,7 +61,11 @@ class ContentRun:
         self._scale = self._event_scale()
         names = [*problem.users.to_pylist(), *problem.brokers.to_pylist()]
         network = read_network(self._values["latency"], 0.0, len(names), scenario.seed, names)
-        parties: list[Client | Broker] = [*self._clients(), *self._brokers()]
+        declines = self._draw.random(problem.n_users) < self._values["decline"]
+        parties: list[Client | Broker] = [
+            *make_clients(problem, start, self._told_rates, declines, self.settings),
+            *make_brokers(problem, self._scale, scenario.seed, self.settings),
+        ]
         self.world = ContentWorld(parties, network, self.settings.max_delay)
         self._traffic: Longs = np.arange(problem.n_users)
         """Whose rates and wants, of those in the problem as given, each user has now."""
@@ -90,63 +91,22 @@ class ContentRun:
             quiet = quiet + 1 if not self._rows[-1]["migrations"] else 0
             if values["settle"] and quiet >= values["settle"]:
                 break
-        self._advance(world.now + self.settings.ttl + self._travel)
+        last = self._assignment()
+        self._advance(world.now + self.settings.ttl + self._travel)  # what is under way may arrive
         migrations = sum(row["migrations"] for row in self._rows)
         settled = bool(values["settle"]) and quiet >= values["settle"]
-        control = world.tally.control - self._registered
-        return ContentOutcome(
-            self.problem, self._assignment(), self._rows, world.tally, settled, migrations, control
-        )
+        control = sum(row["control_messages"] for row in self._rows)
+        return ContentOutcome(self.problem, last, self._rows, world.tally, settled, migrations, control)
 
-    # -- the parties ------------------------------------------------------------------------------------
-
-    def _clients(self) -> list[Client]:
-        problem, values = self.problem, self._values
-        declines = self._draw.random(problem.n_users) < values["decline"]
-        found = []
-        for user in range(problem.n_users):
-            home = problem.n_users + int(self._start[user])
-            others = [problem.n_users + b for b in np.argsort(problem.access[user], kind="stable").tolist()]
-            stays = bool(declines[user])
-            found.append(
-                Client(
-                    user,
-                    self._wants(user),
-                    brokers=[home, *(other for other in others if other != home)],
-                    rates=self._told_rates(user),
-                    policy=lambda foreign, stays=stays: not stays,  # type: ignore[misc]
-                    settings=self.settings,
-                )
-            )
-        return found
-
-    def _brokers(self) -> list[Broker]:
-        problem = self.problem
-        names = list(range(problem.n_users, problem.n_users + problem.n_brokers))
-        model = CoreModel.of(problem.core, "free")
-        trees, channels = Trees(names, problem.core), Channels.numbered(problem.n_channels)
-        access = problem.access
-        return [
-            Broker(
-                name,
-                brokers=names,
-                core=model,
-                capacity=float(problem.capacity[place]) * self._scale,
-                channels=channels,
-                prices=lambda user: access[int(user)],
-                rng=Random(stream_key(self._scenario.seed, "content", "broker", str(place))),
-                settings=self.settings,
-                trees=trees,
-            )
-            for place, name in enumerate(names)
-        ]
+    # -- before it begins -------------------------------------------------------------------------------
 
     def _events_in_round(self) -> int:
         """So many events that all their deliveries together are as many as asked for, or hardly more."""
         problem = self.problem
         published = float(problem.rates.sum())
         received = float(problem.demand.sum()) - published
-        return max(1, min(MOST_EVENTS, round(self._values["deliveries"] * published / max(received, 1e-300))))
+        count = self._values["deliveries"] * published / max(received, 1e-300)
+        return int(max(1.0, min(count, MOST_EVENTS)))
 
     def _event_scale(self) -> float:
         """Events per second here over those of the problem: brokers that count them see no others."""
@@ -159,18 +119,8 @@ class ContentRun:
         spread = min(self.settings.round / 4, self.settings.ping)
         return spread * number / max(self.problem.n_users, 1) if number < self.problem.n_users else 0.0
 
-    def _wants(self, user: int) -> Wants:
-        """Ranges of channel numbers: the attribute of an event is the number of its channel."""
-        ends = slice(self.problem.want_ptr[user], self.problem.want_ptr[user + 1])
-        first, last = self.problem.want_first[ends].tolist(), self.problem.want_last[ends].tolist()
-        return tuple(((float(a), float(b + 1)),) for a, b in zip(first, last, strict=True))
-
     def _told_rates(self, user: int) -> Rates | None:
-        if self._values["rates"] == "counted":
-            return None
-        ends = slice(self.problem.rate_ptr[user], self.problem.rate_ptr[user + 1])
-        channels, rates = self.problem.rate_channels[ends].tolist(), self.problem.rates[ends].tolist()
-        return tuple(zip(channels, rates, strict=True))
+        return rates_of(self.problem, user) if self._values["rates"] == "told" else None
 
     def _begin(self, number: int, now: float) -> None:
         self.world.tell(number, lambda party: party.start(now))
@@ -186,10 +136,8 @@ class ContentRun:
         self._traffic[drifting] = self._traffic[np.roll(drifting, int(self._draw.integers(1, count)))]
         self.problem = with_traffic(self._original, self._traffic)
         for user in drifting.tolist():
-            wants, rates = self._wants(user), self._told_rates(user)
-            self.world.tell(
-                user, lambda c, wants=wants, rates=rates: c.subscribe(wants, self.world.now, rates=rates)
-            )
+            wants, rates = wants_of(self.problem, user), self._told_rates(user)
+            self.world.tell(user, partial(Client.subscribe, wants=wants, now=self.world.now, rates=rates))
 
     def _publish(self) -> None:
         """Events of this round, by users and on channels as their rates say, at random moments."""
@@ -258,35 +206,6 @@ class ContentRun:
                 "delivered": tally.delivered,
             }
         )
-
-
-def with_traffic(problem: ContentProblem, traffic: Longs) -> ContentProblem:
-    """The problem with user i publishing and wanting what user `traffic[i]` did.
-
-    >>> one = ContentProblem.of(["i", "j"], ["b"], [9.0], [[1.0], [2.0]], [[0.0]], 1,
-    ...     rates=([0], [0], [3.0]), wants=([1], [0], [0]))
-    >>> with_traffic(one, np.array([1, 0])).rate_ptr.tolist()
-    [0, 0, 1]
-    """
-
-    def rows(ptr: Longs) -> tuple[Longs, Longs]:
-        lengths = np.diff(ptr)[traffic]
-        owner = np.repeat(np.arange(len(traffic)), lengths)
-        begins = np.repeat(ptr[:-1][traffic] - (np.cumsum(lengths) - lengths), lengths)
-        return owner, begins + np.arange(len(owner))
-
-    rate_user, rate = rows(problem.rate_ptr)
-    want_user, want = rows(problem.want_ptr)
-    return ContentProblem.of(
-        problem.users,
-        problem.brokers,
-        problem.capacity,
-        problem.access,
-        problem.core,
-        problem.n_channels,
-        rates=(rate_user, problem.rate_channels[rate], problem.rates[rate]),
-        wants=(want_user, problem.want_first[want], problem.want_last[want]),
-    )
 
 
 def simulate_content(

@@ -24,6 +24,10 @@ PARAMETERS: dict[str, Parameter] = {
     "deliveries": Parameter(5_000, "about so many deliveries in a round, drawn by the rates", least=1),
     "rates": Parameter("told", "told by the users, or counted by brokers", choices=("told", "counted")),
     "window": Parameter(_OWN.window, "time constant of counted rates, seconds", least=0),
+    "central": Parameter(
+        "quick", "the plan to compare with: local search from greedy packing, with everything, or none",
+        choices=("quick", "full", "none"),
+    ),
     "decline": Parameter(0.0, "share of users that decline every move", least=0, most=1),
     "latency": Parameter(
         "0.005:0.05", "seconds a message takes",

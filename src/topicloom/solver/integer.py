@@ -6,6 +6,7 @@ in linear.py the library runs in a thread of its own, so that Ctrl-C and a stop 
 
 from __future__ import annotations
 
+import math
 import threading
 from dataclasses import dataclass
 from typing import Any
@@ -67,7 +68,7 @@ def minimise(
     """
     highs = _program(costs, upper, whole, rows)
     outcome = _attempt(highs, budget, start)
-    if not np.isfinite(outcome.bound) and budget.left() > 0:
+    if not math.isfinite(outcome.bound) and budget.left() > 0:
         # Its presolve has called programs infeasible that were not; what it says without is believed.
         highs.setOptionValue("presolve", "off")
         highs.clearSolver()
@@ -89,7 +90,7 @@ def _attempt(highs: Any, budget: Budget, start: tuple[NDArray[np.int64], Reals] 
     return Outcome(
         np.array(highs.getSolution().col_value) if found else None,
         bound,
-        status == highspy.HighsModelStatus.kOptimal and np.isfinite(bound),
+        status == highspy.HighsModelStatus.kOptimal and math.isfinite(bound),
         status == highspy.HighsModelStatus.kInfeasible,
     )
 

@@ -1,14 +1,15 @@
 """A fake wire with a manual clock that joins `Client` and `Broker` cores, and a judge of what comes of it.
 
-The wire delays, doubles and reorders messages; what is under way on a connection that is closed is lost; brokers
-die. Every step of every broker about every user is held
-against `RULES`; every publication, subscription and delivery is taken down and judged by `faults`.
+The wire delays, doubles and reorders messages; what is under way on a connection that is closed is lost;
+brokers die. Every step of every broker about every user is held against `RULES`; every publication,
+subscription and delivery is taken down and judged by `faulty`.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
+from functools import partial
 from heapq import heappop, heappush
 from itertools import count
 from math import inf
@@ -191,11 +192,11 @@ class Wire:
             # Half of all messages take the shortest or the longest time: these overtake the most.
             delay = self.random.choice((*self.latency, self.random.uniform(*self.latency), None))
             delay = self.random.uniform(*self.latency) if delay is None else delay
-            since = self.now
-            self.at(
-                self.now + delay,
-                lambda carried=carried: self._closed(to, sender, since) or self.hand(to, sender, carried),
-            )
+            self.at(self.now + delay, partial(self._arrive, to, sender, carried, self.now))
+
+    def _arrive(self, to: Name, sender: Name, message: Message, since: float) -> None:
+        if not self._closed(to, sender, since):
+            self.hand(to, sender, message)
 
     def _closed(self, to: Name, sender: Name, since: float) -> bool:
         """A client that has a new broker closes its connection to the old one: what is on it is lost."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from topicloom.cli.content import cost, generate, plan, traffic
+from topicloom.cli.content import cost, generate, plan, simulate, traffic
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -29,7 +29,7 @@ content = typer.Typer(
     ),
     epilog=EXAMPLES,
 )
-for module in (generate, traffic, plan, cost):
+for module in (generate, traffic, plan, cost, simulate):
     module.register(content)
 
 

@@ -8,18 +8,14 @@ fault of a remote party never raises out of `receive`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import inf, isfinite
+from math import inf
 from random import Random
 from typing import Any
 
-import numpy as np
-
-from topicloom.content.brokers.choice import Holder, Outlook, choose_moves
+from topicloom.content.brokers.choice import choose_moves
 from topicloom.content.brokers.desk import Desk, Guestbook
 from topicloom.content.brokers.effects import Effect, Send
-from topicloom.content.brokers.flow import Flow
-from topicloom.content.brokers.guest import Guest
-from topicloom.content.brokers.interest import Channels, check_wants
+from topicloom.content.brokers.interest import Channels
 from topicloom.content.brokers.messages import (
     Accept,
     AskNews,
@@ -39,7 +35,6 @@ from topicloom.content.brokers.messages import (
     Ping,
     Pong,
     Publish,
-    Rates,
     Receipt,
     Redirect,
     Register,
@@ -47,9 +42,10 @@ from topicloom.content.brokers.messages import (
     Replicated,
     Subscribe,
     TookOver,
-    Wants,
 )
 from topicloom.content.brokers.migration import Migration
+from topicloom.content.brokers.news import Announcer
+from topicloom.content.brokers.outlook import outlook_of
 from topicloom.content.brokers.post import Post
 from topicloom.content.brokers.routes import Routes
 from topicloom.content.brokers.routing import Trees
@@ -57,7 +53,6 @@ from topicloom.content.brokers.rules import State
 from topicloom.content.brokers.settings import Settings
 from topicloom.content.brokers.view import View
 from topicloom.content.core_model import CoreModel
-from topicloom.model.content import Floats
 
 LOST_PINGS = 3
 """A client that is silent for so many of its pings is gone."""
@@ -98,12 +93,10 @@ class Broker:
             Guestbook(channels),
             effects,
         )
-        self.migration = Migration(self.desk, self._demand)
+        self._announcer = Announcer(self.desk)
+        self.migration = Migration(self.desk, self._announcer.demand)
         self._routes = Routes(self.desk, trees or Trees(brokers, core.core))
         self._handlers = self._client_handlers() | self._broker_handlers()
-        self._version = 0
-        self._told: tuple[Wants, Rates, float] = ((), (), -1.0)
-        self._before = np.zeros(channels.count + 1)  # rates of all channels before each one, added up
         self._beat = self._round = self._news = inf
         self.due = inf
 
@@ -119,7 +112,7 @@ class Broker:
             phase = self._rng.random()
             self._round = now + self.settings.round * (1 + phase)
             self._news = now + self.settings.round * phase / 2
-        self._tell_wants(now)
+        self._announcer.tell_wants(now)
         self._rearm()
 
     def receive(self, peer: Name, message: Message, now: float) -> None:
@@ -137,7 +130,7 @@ class Broker:
             self.effects.append(Send(peer, Pong(message.term, yours)))
         elif type(message) is not Beat:
             self.desk.fault(peer, f"{type(message).__name__} is nothing to say to a broker")
-        self._tell_wants(now)
+        self._announcer.tell_wants(now)
         self._rearm()
 
     def request_to_move(self, client: Name, foreign: Name, now: float) -> bool:
@@ -162,11 +155,11 @@ class Broker:
             self.migration.expire(name, now)
         if self._news <= now:
             self._news = now + self.settings.round / 2
-            self._tell_rates(now)
+            self._announcer.tell_rates(now)
         if self._round <= now:
             self._round = now + self.settings.round
             self.look(now)
-        self._tell_wants(now)
+        self._announcer.tell_wants(now)
         self.desk.post.handle_timer(now)
         self._rearm()
 
@@ -197,9 +190,8 @@ class Broker:
         guests = list(self.desk.book.in_charge())
         if not guests or not any(True for _ in self.desk.view.living()):
             return
-        outlook = self._outlook(guests, now)
         moves = choose_moves(
-            outlook,
+            outlook_of(self.desk, self._brokers, guests, now),
             self._core,
             self.desk.channels.count,
             threshold=self.settings.threshold,
@@ -207,87 +199,6 @@ class Broker:
         )
         for user, place, _ in moves:
             self.migration.request_to_move(guests[user], self._brokers[place], now)
-
-    def _outlook(self, guests: list[Guest], now: float) -> Outlook:
-        desk = self.desk
-        free = self.settings.stay * self.settings.round
-        users = [
-            Holder(
-                guest.ranges,
-                guest.flow(now),
-                desk.prices(guest.name),
-                guest.state is State.ATTACHED and (guest.rest <= now or not free),
-            )
-            for guest in guests
-        ]
-        others: list[Holder | None] = []
-        loads, capacity = np.zeros(len(self._brokers)), np.full(len(self._brokers), -1.0)
-        for place, name in enumerate(self._brokers):
-            if name == self.name:
-                others.append(None)
-                loads[place], capacity[place] = desk.load, desk.capacity
-                continue
-            peer = desk.view.peers[name]
-            others.append(Holder(peer.ranges, peer.flow))
-            if peer.alive:
-                loads[place], capacity[place] = peer.load, peer.capacity
-        return Outlook(self._brokers.index(self.name), users, others, loads, capacity)
-
-    def _demand(self, ranges: Sequence[tuple[int, int]], flow: Flow) -> float:
-        """All that passes a user's link: what it publishes, and what others publish that it wants."""
-        wanted = sum(float(self._before[last + 1] - self._before[first]) for first, last in ranges)
-        return max(wanted + flow.total - flow.within(ranges), 0.0)
-
-    # -- telling the other brokers ----------------------------------------------------------------------
-
-    def _tell_wants(self, now: float) -> None:
-        """The union of what all guests want, at once when it has changed: events depend on it."""
-        if self.desk.book.changed:
-            wants = self.desk.book.wants()
-            if wants != self._told[0]:
-                self._told = (wants, *self._told[1:])
-                self._tell(wants, None, now)
-
-    def _tell_rates(self, now: float) -> None:
-        """Rates and load, now and then and when they have changed: only costs depend on them."""
-        own = self._own_rates(now)
-        total = self.desk.view.total_rates() + own
-        np.cumsum(total, out=self._before[1:])
-        for guest in self.desk.book.in_charge():
-            guest.demand = self._demand(guest.ranges, guest.flow(now))
-        busy = np.flatnonzero(own)
-        rates = tuple(zip(busy.tolist(), own[busy].tolist(), strict=True))
-        load = self.desk.load
-        if (rates, load) != self._told[1:]:
-            self._told = (self._told[0], rates, load)
-            self._tell(None, rates, now)
-
-    def _own_rates(self, now: float) -> Floats:
-        own = np.zeros(self.desk.channels.count)
-        for guest in self.desk.book.in_charge():
-            flow = guest.flow(now)
-            own[flow.channels] += flow.rates
-        return own
-
-    def _tell(self, wants: Wants | None, rates: Rates | None, now: float) -> None:
-        self._version += 1
-        news = News(self._version, wants, rates, self.desk.load, self.desk.capacity)
-        for peer in self.desk.view.living():
-            self.desk.post.send(peer.name, news, now)
-
-    def _on_news(self, peer: Name, body: News, now: float) -> None:
-        rates = body.rates or ()
-        sound = all(0 <= channel < self.desk.channels.count and 0 <= rate < inf for channel, rate in rates)
-        wrong = check_wants(body.wants or (), self.desk.channels.n_attributes)
-        if wrong or not sound or not (isfinite(body.load) and body.capacity >= 0):
-            self.desk.fault(peer, wrong or "a rate, load or capacity is no sound number")
-            return
-        self.desk.view.learn(peer, body)
-
-    def _on_ask_news(self, peer: Name, body: AskNews, now: float) -> None:
-        self._version += 1
-        wants, rates, _ = self._told
-        self.desk.tell(peer, News(self._version, wants, rates, self.desk.load, self.desk.capacity), now)
 
     # -- who lives --------------------------------------------------------------------------------------
 
@@ -302,7 +213,7 @@ class Broker:
         if not known.alive:  # given up, and it lives after all
             known.alive = True
             self.desk.tell(peer, AskNews(), now)
-            self._on_ask_news(peer, AskNews(), now)
+            self._announcer.on_ask_news(peer, AskNews(), now)
 
     def _listen(self, now: float) -> None:
         for peer in list(self.desk.view.living()):
@@ -339,8 +250,8 @@ class Broker:
     def _broker_handlers(self) -> dict[type, tuple[Callable[..., Any], bool]]:
         moving = self.migration
         return {
-            News: (self._on_news, True),
-            AskNews: (self._on_ask_news, True),
+            News: (self._announcer.on_news, True),
+            AskNews: (self._announcer.on_ask_news, True),
             Forward: (self._routes.on_forward, True),
             Replicate: (moving.on_replicate, True),
             Replicated: (moving.on_replicated, True),

@@ -16,7 +16,7 @@ class Summary:
 
     >>> summary = Summary(window=60.0, now=0.0)
     >>> for second in range(600): summary.count(3, float(second))
-    >>> [(channel, round(rate, 2)) for channel, rate in summary.rates(600.0)]
+    >>> [(channel, round(rate, 1)) for channel, rate in summary.rates(600.0)]
     [(3, 1.0)]
     """
 
@@ -61,6 +61,8 @@ class Guest:
     heard: float
     rest: float = 0.0
     """Until then it is not asked to move."""
+    declined: int = 0
+    """Moves that came to nothing, one after another."""
     numbers: tuple[int, ...] = ()
     ranges: list[tuple[int, int]] = field(default_factory=list)
     told: Flow = NOTHING

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import count
 from math import inf, isfinite
 
 from topicloom.content.brokers.desk import Desk
-from topicloom.content.brokers.flow import Flow, flow_of
+from topicloom.content.brokers.flow import flow_of
 from topicloom.content.brokers.guest import Guest, Replica, Summary
 from topicloom.content.brokers.interest import check_wants
 from topicloom.content.brokers.messages import (
@@ -39,13 +39,17 @@ KEEP_ROOM = 4
 """Times `patience`: so long room is kept free for a user that was announced."""
 
 
+MOST_DOUBLINGS = 5
+
+
 class Migration:
     """The part of a broker that knows which users are its own."""
 
     __slots__ = ("_demand_of", "_desk", "_moves", "arrived")
 
-    def __init__(self, desk: Desk, demand_of: Callable[[Sequence[tuple[int, int]], Flow], float]) -> None:
-        """`demand_of` tells what passes the link of a user who wants these ranges and publishes this."""
+    def __init__(self, desk: Desk, demand_of: Callable[..., float]) -> None:
+        """`demand_of(ranges, flow, counted=...)` tells what passes the link of a user who wants these ranges
+        of channels and publishes this; `counted`: it was among the users already."""
         self._desk = desk
         self._moves = count(1)
         self.arrived = 0
@@ -82,7 +86,10 @@ class Migration:
             return
         settled = guest is not None and guest.in_charge
         ranges = desk.channels.ranges_of(body.wants)
-        demand = replica.demand if replica is not None else self._demand_of(ranges, flow_of(body.rates))
+        if replica is not None:
+            demand = replica.demand
+        else:
+            demand = self._demand_of(ranges, flow_of(body.rates), counted=guest is not None)
         # Who was here not long ago may come back even if its room is taken: we hold its events.
         if not (force or guest is not None or replica is not None or desk.has_room(demand)):
             desk.post.send(peer, Refused(body.term), now)
@@ -253,9 +260,11 @@ class Migration:
         self._desk.book.set_deadline(guest, guest.name, now + seconds)
 
     def _stay(self, guest: Guest, now: float) -> None:
-        """The move is off; the user is left in peace for a while."""
+        """The move is off; the user is left in peace for a while, each time for longer: one that always
+        declines would otherwise take the place of others in every round."""
         guest.state, guest.other = State.ATTACHED, ""
-        guest.rest = now + self._desk.settings.stay * self._desk.settings.round
+        guest.rest = now + self._desk.settings.stay * self._desk.settings.round * 2**guest.declined
+        guest.declined = min(guest.declined + 1, MOST_DOUBLINGS)
         self._desk.book.set_deadline(guest, guest.name, inf)
 
     def _call_off(self, guest: Guest, now: float, unless: Name | None = None) -> None:

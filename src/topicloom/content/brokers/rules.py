@@ -6,6 +6,9 @@ that matches e, and let its subscriber keep it until e arrives. Then e is delive
 - whatever migrations go on: several at once, one right after another, there and back, declined, refused;
 - if the foreign broker dies at any time before the client connects to it, or within `travel` seconds after
   (until then the home broker has all that the user should get, and the client goes back to it first).
+What is under way on a connection that a client closes when it has moved may be lost on it: it comes another
+way. Publications of a client that moves are not lost or repeated either: what its old broker has not
+confirmed goes to the new one, and subscribers know the numbers they have had.
 Nothing is ever delivered twice, nor to a client whose subscription does not match, whoever dies.
 If a broker dies at another time, its clients find another one in their lists and register there; events that
 were under way to or from them then may be lost, or not.

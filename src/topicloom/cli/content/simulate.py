@@ -1,0 +1,150 @@
+"""`topicloom content simulate`: brokers that migrate their users by themselves, in virtual time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from topicloom.cli.console import table
+from topicloom.cli.groups import with_groups
+from topicloom.cli.options import OutputOptions, Seed, notices
+from topicloom.cli.tables import described_parameters
+from topicloom.content.brokers.rules import table as rule_table
+from topicloom.errors import UsageError
+from topicloom.jobs.content_simulate import simulate_content_folder
+from topicloom.simulate.content_run import ContentOutcome
+from topicloom.simulate.content_scenario import PARAMETERS, ContentScenario
+
+EXAMPLES = """
+[bold]Examples[/bold]
+
+  topicloom content simulate problem
+
+  topicloom content simulate problem --set events=false --set rounds=60 --out course
+
+  topicloom content simulate problem --set drift=0.02 --set settle=0 --set rounds=20
+
+  topicloom content simulate problem --set rates=counted --set deliveries=50000
+
+  topicloom content simulate --list          (all parameters)
+
+  topicloom content simulate --rules         (the life of a user at a broker, as a table)
+"""
+PLOT = "rounds.png"
+SHOWN = 12
+"""Rounds in the table on the screen: the first ones, and the last."""
+
+
+def simulate(
+    output: OutputOptions,
+    source: Annotated[
+        Path | None, typer.Argument(metavar="DIR", help="A content problem.", show_default=False)
+    ] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A parameter (see --list).")
+    ] = None,
+    seed: Seed = 0,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", help="Folder for the rounds, a chart and the last assignment.", show_default=False
+        ),
+    ] = None,
+    list_parameters: Annotated[bool, typer.Option("--list", help="List parameters and leave.")] = False,
+    rules: Annotated[bool, typer.Option("--rules", help="Print the rules of a user and leave.")] = False,
+) -> None:
+    """Let brokers move their users to cheaper brokers by themselves, from a random start, in virtual time.
+
+    The cost of each round is the exact one. The same seed gives the same run.
+    """
+    screen = output.screen()
+    if rules:
+        screen.show(rule_table())
+        screen.emit({"rules": rule_table().splitlines()})
+        return
+    if list_parameters:
+        described = described_parameters(PARAMETERS)
+        screen.show(*(f"{name}={row['default']}: {row['help']}" for name, row in described.items()))
+        screen.emit({"parameters": described})
+        return
+    if source is None:
+        raise UsageError("DIR is missing; name the folder of a content problem")
+    scenario = ContentScenario.of(settings or [], seed=seed)
+    with screen.working() as progress:
+        summary, outcome = simulate_content_folder(
+            source, scenario, out=out, extras=_draw, notice=notices(screen), progress=progress
+        )
+    screen.show(_rounds_table(outcome), *_told(summary, out))
+    screen.emit(summary)
+
+
+def _draw(summary: dict[str, Any], outcome: ContentOutcome, folder: Path) -> None:
+    """The chart of an --out folder."""
+    from topicloom.report.charts import save_chart
+    from topicloom.report.rounds import rounds_chart
+
+    central = summary["cost_central"]
+    levels = {} if central is None else {"centralised local search": central}
+    title = f"{summary['users']:,} users migrating among {summary['brokers']:,} brokers"
+    save_chart(rounds_chart(outcome.rows, levels, title), folder / PLOT)
+
+
+def _rounds_table(outcome: ContentOutcome) -> Any:
+    rows = outcome.rows
+    shown = rows if len(rows) <= SHOWN else [*rows[: SHOWN - 2], *rows[-2:]]
+    columns = ["round", "cost", "access", "core", "overflow", "migrations", "control\nmessages"]
+    return table(
+        None,
+        [(name, "right") for name in columns],
+        [
+            [
+                f"{row['round']:,}",
+                f"{row['cost']:,.6g}",
+                f"{row['access_cost']:,.6g}",
+                f"{row['core_cost']:,.6g}",
+                f"{row['overflow']:,.3g}",
+                f"{row['migrations']:,}",
+                f"{row['control_messages']:,}",
+            ]
+            for row in shown
+        ],
+    )
+
+
+def _told(summary: dict[str, Any], out: Path | None) -> list[str]:
+    start, end, central = summary["cost_start"], summary["cost_end"], summary["cost_central"]
+    settled = "settled" if summary["settled"] else "not settled"
+    lines = [
+        f"{summary['users']:,} users, {summary['brokers']:,} brokers, {summary['channels']:,} channels; "
+        f"{settled} after {summary['rounds']:,} rounds ({summary['seconds']['simulate']:.1f} s)",
+        f"cost {start:,.6g} at the start, {end:,.6g} at the end ({_share(end, start)}); "
+        f"random plans cost {summary['cost_random']:,.6g}",
+    ]
+    if central is not None:
+        lines.append(
+            f"a planner that knows everything: {central:,.6g}; the brokers are at {_share(end, central)}"
+        )
+    if summary["migrations"]:
+        lines.append(
+            f"{summary['migrations']:,} migrations, {summary['messages_per_migration']:.1f} control "
+            "messages for each"
+        )
+    events = summary["events"]
+    if events["published"]:
+        lines.append(
+            f"{events['published']:,} events: {events['delivered']:,} of {events['expected']:,} deliveries "
+            f"made, {events['missing']:,} missing, {events['duplicates']:,} twice"
+        )
+    lines.append(f"written to {out}" if out else "--out DIR keeps the rounds, a chart and the assignment")
+    return lines
+
+
+def _share(part: float, whole: float) -> str:
+    return f"{part / whole:.1%}" if whole else "nothing to pay"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the group."""
+    app.command(epilog=EXAMPLES)(with_groups(simulate))

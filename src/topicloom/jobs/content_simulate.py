@@ -1,0 +1,128 @@
+"""Let brokers migrate the users of a content problem by themselves, beside the centralised plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+
+from topicloom.content.cost import measure_cost
+from topicloom.content.local_search import plan_local_search
+from topicloom.content.random_plan import plan_random
+from topicloom.files.atomic import remove_left_over, replacing
+from topicloom.files.build_folder import CHARTS, FORMAT, SUMMARY, write_json, write_table
+from topicloom.files.content_folder import read_problem
+from topicloom.files.replaceable import check_own
+from topicloom.jobs.content_plan import random_mean
+from topicloom.jobs.inputs import Notice, no_notice
+from topicloom.model.content import ContentProblem
+from topicloom.model.progress import SILENT, Progress, Stopwatch
+from topicloom.simulate.content_run import ContentOutcome, simulate_content
+from topicloom.simulate.content_scenario import ContentScenario
+from topicloom.version import __version__
+
+KIND = "content-simulation"
+ROUNDS, ASSIGNMENT = "rounds.parquet", "assignment.parquet"
+Extras = Callable[[dict[str, Any], ContentOutcome, Path], None]
+
+QUICK: dict[str, Any] = {"start": "greedy-packing", "work": 0}
+"""The centralised plan to compare with: local search from greedy packing, without annealing."""
+
+
+def simulate_content_folder(
+    source: Path,
+    scenario: ContentScenario,
+    *,
+    out: Path | None,
+    extras: Extras | None = None,
+    notice: Notice = no_notice,
+    progress: Progress = SILENT,
+) -> tuple[dict[str, Any], ContentOutcome]:
+    """Read the problem, run the scenario, keep the course in `out`; the summary and the outcome.
+
+    `extras` may add files to the folder before it takes its place.
+    """
+    if out is not None:
+        check_own(out, f"--out {out}", "an earlier simulation of content", _is_simulation)
+        remove_left_over(out)
+    begun, watch = progress.now(), Stopwatch(progress)
+    with watch.phase("read"):
+        problem = read_problem(source, notice)
+    with watch.phase("simulate"):
+        start = plan_random(problem, seed=scenario.seed).assignment
+        outcome = simulate_content(problem, start, scenario, progress=progress)
+    with watch.phase("central", shown="plan centrally"):
+        central = _central(outcome.problem, scenario, progress)
+    summary = summarise_content_simulation(scenario, outcome, central)
+    summary["seconds"] = {**watch.seconds, "total": progress.now() - begun}
+    if out is not None:
+        progress.phase("write")
+        with replacing(out) as folder:
+            folder.mkdir()
+            write_table(pa.Table.from_pylist(outcome.rows), folder / ROUNDS)
+            brokers = outcome.problem.brokers.take(pa.array(outcome.assignment))
+            write_table(pa.table({"user": outcome.problem.users, "broker": brokers}), folder / ASSIGNMENT)
+            write_json(summary, folder / SUMMARY)
+            if extras is not None:
+                extras(summary, outcome, folder)
+    return summary, outcome
+
+
+def _central(problem: ContentProblem, scenario: ContentScenario, progress: Progress) -> float | None:
+    """What a planner that knows everything makes of the problem as it is at the end."""
+    how = scenario.values["central"]
+    if how == "none":
+        return None
+    more = QUICK if how == "quick" else {}
+    plan = plan_local_search(problem, core_model="free", seed=scenario.seed, progress=progress, **more)
+    return measure_cost(problem, plan.assignment, "free").total
+
+
+def summarise_content_simulation(
+    scenario: ContentScenario, outcome: ContentOutcome, central: float | None
+) -> dict[str, Any]:
+    """The content of summary.json."""
+    problem, tally, first, last = outcome.problem, outcome.tally, outcome.rows[0], outcome.rows[-1]
+    return {
+        "format": FORMAT,
+        "kind": KIND,
+        "version": __version__,
+        "parameters": dict(scenario.values),
+        "seed": scenario.seed,
+        "users": problem.n_users,
+        "brokers": problem.n_brokers,
+        "channels": problem.n_channels,
+        "rounds": len(outcome.rows) - 1,
+        "settled": outcome.settled,
+        "cost_start": first["cost"],
+        "cost_end": last["cost"],
+        "cost_central": central,
+        "cost_random": random_mean(problem, "free", scenario.seed),
+        "access_cost": last["access_cost"],
+        "core_cost": last["core_cost"],
+        "overflow": last["overflow"],
+        "migrations": outcome.migrations,
+        "control_messages": outcome.control,
+        "messages_per_migration": outcome.control / outcome.migrations if outcome.migrations else None,
+        "messages": dict(sorted(tally.messages.items())),
+        "events": {
+            "published": tally.published,
+            "expected": tally.expected,
+            "delivered": tally.delivered,
+            "missing": tally.missing,
+            "duplicates": tally.duplicates,
+        },
+    }
+
+
+def _is_simulation(folder: Path) -> bool:
+    """Was everything in this folder written here?"""
+    try:
+        summary = msgspec.json.decode((folder / SUMMARY).read_bytes(), type=dict[str, Any])
+    except (OSError, msgspec.MsgspecError):
+        return False
+    names = {path.name for path in folder.iterdir() if path.suffix not in CHARTS}
+    return summary.get("kind") == KIND and names <= {ROUNDS, ASSIGNMENT, SUMMARY}

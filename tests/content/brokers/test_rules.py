@@ -1,0 +1,154 @@
+"""The table in `rules.py` against what brokers do: every step is permitted, and every row happens."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from content.brokers.fake_wire import Judge, Wire
+from content.brokers.test_promise import CLIENTS, chain, scene
+from topicloom.content.brokers import migration as migration_module
+from topicloom.content.brokers import rules
+from topicloom.content.brokers.messages import (
+    Accept,
+    Cancel,
+    Connect,
+    Decline,
+    Leave,
+    Letter,
+    NoRoom,
+    Register,
+    Replicate,
+    Replicated,
+    Subscribe,
+    TookOver,
+)
+from topicloom.content.brokers.rules import RULES, State, permits, table
+
+ALL_WANTS = (((0.0, 10.0),),)
+
+
+def alone(judge: Judge, state: State, **options) -> Wire:
+    """Broker A, to which user u is in `state`; nobody else says anything by itself: u is no client here."""
+    wire = Wire("AB", judge=judge, detector=100.0, ping=100.0, **options)
+    say(wire, "u", Register(5, 1, ALL_WANTS, None, ()))
+    if state is State.ABSENT:
+        say(wire, "u", Leave(5))
+    elif state is State.REDIRECTING:
+        say(wire, "B", TookOver("u", 6))
+    elif state is not State.ATTACHED:
+        assert wire.brokers["A"].request_to_move("u", "B", wire.now)
+        if state is not State.ASKED:
+            say(wire, "u", Accept(1))
+        if state is State.READY:
+            say(wire, "B", Replicated(1, "u"))
+    assert wire.state("A", "u") is state
+    return wire
+
+
+def say(wire: Wire, sender: str, body: object) -> None:
+    """A letter that has not been had."""
+    number = wire.brokers["A"].desk.post._line(sender).had.floor + 1
+    wire.hand("A", sender, Letter(1, number, 0, body))
+
+
+WORDS = [
+    ("u", Register(9, 9, ALL_WANTS, None, ("B",))),
+    ("u", Register(1, 1, ALL_WANTS, None, ())),
+    ("u", Connect(9, 3, 9, ALL_WANTS, None, ("B",))),
+    ("u", Connect(1, 3, 1, ALL_WANTS, None, ("B",))),
+    ("u", Subscribe(9, (), None)),
+    ("u", Accept(1)),
+    ("u", Accept(7)),
+    ("u", Decline(1)),
+    ("u", Decline(7)),
+    ("u", Leave(9)),
+    ("B", Replicate(3, "u", 5, 1, ALL_WANTS, None, (), 0.0)),
+    ("B", Replicated(1, "u")),
+    ("B", Replicated(7, "u")),
+    ("B", NoRoom(1, "u")),
+    ("B", NoRoom(7, "u")),
+    ("B", Cancel(3, "u")),
+    ("B", TookOver("u", 9)),
+    ("B", TookOver("u", 1)),
+]
+
+
+@pytest.fixture(scope="module")
+def judge():
+    """Everything that can be said in every state, time passing in every state, and whole scenes."""
+    judge = Judge()
+    for state in State:
+        for sender, body in WORDS:
+            wire = alone(judge, state)
+            say(wire, sender, body)
+        wire = alone(judge, state)
+        wire.run(3 * wire.settings.ttl)
+    full = alone(judge, State.ABSENT, capacity=0.0)
+    told = ((1, 5.0),)
+    for body in (Register(9, 9, ALL_WANTS, told, ()), Connect(9, 3, 9, ALL_WANTS, told, ("B",))):
+        full.brokers["A"]._announcer._before[:] = range(11)
+        say(full, "u", body)
+    say(full, "B", Replicate(3, "u", 5, 1, ALL_WANTS, None, (), 1.0))
+    for seed in range(8):
+        scene(seed, chain(seed, "ABCDD"), death=0.3 + 0.2 * seed, judge=judge)
+    return judge
+
+
+def test_every_row_of_the_table_happens(judge):
+    late = {"of the client", "of the foreign broker", "the foreign broker is dead"}  # in the tests below
+    unseen = [f"{rule.on}: {rule.when}" for number, rule in enumerate(RULES) if not judge.seen[number]]
+    assert [text for text in unseen if text.split(": ", 1)[1] not in late] == []
+
+
+def test_death_and_silence_are_in_the_table():
+    judge = Judge()
+    for steps in (1, 2):
+        wire = Wire("AB", judge=judge, detector=0.7, heartbeat=0.5, ping=0.3)
+        wire.add("u", ALL_WANTS, "A")
+        wire.run(1.2)
+        wire.kill("B")
+        wire.latency = (0.0, 0.0)
+        wire.brokers["A"].desk.view.peers["B"].heard = wire.now - 0.6
+        assert wire.move("u", "B")
+        if steps == 1:  # B is found dead between the question and the answer
+            wire.brokers["A"].desk.view.bury("B")
+        wire.run(2.0)
+        assert wire.state("A", "u") is State.ATTACHED
+        del wire.clients["u"]
+        wire.run(5.0)
+        assert wire.state("A", "u") is State.ABSENT, "a client that is gone must be forgotten"
+    seen = {(RULES[number].on, RULES[number].when) for number in judge.seen}
+    assert {("silence", "of the client"), ("ACCEPT", "the foreign broker is dead")} <= seen
+    assert ("death", "of the foreign broker") in seen
+
+
+def test_a_step_that_the_table_does_not_allow_is_noticed(monkeypatch):
+    real = migration_module.Migration.on_took_over
+
+    def stays(migration, peer, body, now):
+        real(migration, peer, body, now)
+        guest = migration._desk.book.get(body.client)
+        if guest is not None:
+            guest.state = State.ATTACHED
+
+    monkeypatch.setattr(migration_module.Migration, "on_took_over", stays)
+    with pytest.raises(AssertionError, match="no row of the table"):
+        scene(1, [(0.1, f"u{number}", "D") for number in range(CLIENTS)])
+
+
+def test_the_table_is_sharp():
+    assert not permits(RULES[7], State.ASKED, "ACCEPT", (), State.COPYING), "a copy must be sent"
+    assert not any(permits(rule, State.ATTACHED, "ACCEPT", (), State.COPYING) for rule in RULES)
+    assert not any(permits(rule, State.REDIRECTING, "time", (), State.ATTACHED) for rule in RULES)
+    other = replace(RULES[7], then=(State.READY,))
+    assert not permits(other, State.ASKED, "ACCEPT", ("REPLICATE",), State.COPYING)
+
+
+def test_the_table_prints_all_rows():
+    lines = table().splitlines()
+    assert len(lines) == 1 + len(RULES)
+    assert max(map(len, lines)) < 200
+    assert all(state.value in table() for state in State)
+    assert rules.__doc__ is not None and "exactly once" in rules.__doc__

@@ -1,0 +1,132 @@
+"""Brokers that migrate users, simulated: costs fall to rest, every delivery is made, a seed fixes all."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from content_strategies import content_problems
+from topicloom.content.brokers.desk import Desk
+from topicloom.content.cost import measure_cost
+from topicloom.content.local_search import plan_local_search
+from topicloom.content.random_plan import plan_random
+from topicloom.errors import UsageError
+from topicloom.model.content import ContentProblem
+from topicloom.simulate.content_parties import with_traffic
+from topicloom.simulate.content_run import ContentOutcome, simulate_content
+from topicloom.simulate.content_scenario import ContentScenario
+from topicloom.workloads.content import generate_content
+
+
+@pytest.fixture(scope="module")
+def problem() -> ContentProblem:
+    return generate_content(60, 4, 12, ratio=0.5, width=0.2, seed=3).problem
+
+
+def run(problem: ContentProblem, *words: str, seed: int = 0) -> ContentOutcome:
+    start = plan_random(problem, seed=seed).assignment
+    return simulate_content(problem, start, ContentScenario.of(["deliveries=300", *words], seed=seed))
+
+
+def test_costs_fall_until_nobody_moves(problem):
+    outcome = run(problem)
+    costs = [row["cost"] for row in outcome.rows]
+    central = measure_cost(problem, plan_local_search(problem, work=0).assignment).total
+    assert outcome.settled and costs[-1] < 0.8 * costs[0]
+    assert costs[-1] <= 1.25 * central, "a planner that knows everything is only a little better"
+    assert costs[-1] == pytest.approx(measure_cost(problem, outcome.assignment).total)
+    assert outcome.rows[-1]["overflow"] == 0
+    assert outcome.migrations == sum(row["migrations"] for row in outcome.rows) > 10
+    # Seven letters and their receipts for the move itself; the rest tells the other brokers.
+    assert 14 <= outcome.control / outcome.migrations < 60
+
+
+def test_every_event_reaches_whom_it_should_while_users_move(problem):
+    tally = run(problem).tally
+    assert tally.published > 30 and tally.expected > 1_000
+    assert (tally.delivered, tally.missing, tally.duplicates) == (tally.expected, 0, 0)
+
+
+def test_the_tally_notices_what_is_not_delivered(problem, monkeypatch):
+    real = Desk.hand
+
+    def forgets(desk, guest, event, now):
+        if event.point[0] < 6:
+            real(desk, guest, event, now)
+
+    monkeypatch.setattr(Desk, "hand", forgets)
+    outcome = run(problem, "rounds=4")
+    assert outcome.tally.missing > 0
+    assert outcome.tally.missing + outcome.tally.delivered == outcome.tally.expected
+
+
+def test_a_seed_fixes_the_whole_run(problem):
+    one, same, other = (run(problem, "rounds=5", "drift=0.1", seed=seed) for seed in (1, 1, 2))
+    assert one.rows == same.rows and one.tally.messages == same.tally.messages
+    assert one.rows != other.rows
+
+
+def test_drifting_users_are_followed(problem):
+    still, moving = run(problem, "settle=0", "rounds=12"), run(problem, "drift=0.1", "settle=0", "rounds=12")
+    assert moving.tally.missing == moving.tally.duplicates == 0
+    assert moving.migrations > still.migrations
+    assert moving.rows[-1]["cost"] == pytest.approx(measure_cost(moving.problem, moving.assignment).total)
+    assert moving.rows[-1]["cost"] < 0.8 * moving.rows[0]["cost"], "they are followed to where they are cheap"
+    assert sorted(moving.problem.demand) == pytest.approx(sorted(problem.demand)), "the demand is the same"
+
+
+def test_brokers_that_count_find_nearly_the_same_as_if_they_were_told(problem):
+    told = run(problem, "events=false")
+    counted = run(problem, "rates=counted", "deliveries=1500")
+    assert counted.rows[-1]["cost"] <= 1.1 * told.rows[-1]["cost"]
+    assert told.tally.published == 0 and counted.tally.missing == 0
+
+
+def test_who_declines_stays(problem):
+    outcome = run(problem, "decline=1", "rounds=4", "settle=0", "events=false")
+    assert outcome.migrations == 0
+    assert np.array_equal(outcome.assignment, plan_random(problem, seed=0).assignment)
+
+
+@settings(max_examples=12, deadline=None)
+@given(content_problems(max_users=6, max_brokers=4), st.integers(0, 5))
+def test_any_problem_can_be_simulated(drawn, seed):
+    """Idle users, channels that nobody wants, one broker, full brokers."""
+    outcome = run(drawn, "rounds=5", "deliveries=40", seed=seed)
+    assert outcome.tally.missing == outcome.tally.duplicates == 0
+    assert len(outcome.assignment) == drawn.n_users
+    assert outcome.rows[-1]["cost"] == pytest.approx(measure_cost(drawn, outcome.assignment).total)
+
+
+@settings(max_examples=20, deadline=None)
+@given(content_problems(), st.randoms(use_true_random=False))
+def test_exchanged_traffic_is_the_same_problem_under_other_names(drawn, random):
+    order = list(range(drawn.n_users))
+    random.shuffle(order)
+    changed = with_traffic(drawn, np.array(order))
+    assert changed.demand.tolist() == pytest.approx(drawn.demand[order].tolist())
+    assert changed.channel_rate.tolist() == pytest.approx(drawn.channel_rate.tolist())
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (["round=0"], "round=0"),
+        (["rates=counted", "events=false"], "nothing to count"),
+        (["detector=0.5"], "--set detector"),
+        (["latency=never"], "latency=never"),
+        (["speed=9"], "does not know 'speed'"),
+    ],
+)
+def test_what_cannot_be_is_refused(words, what):
+    with pytest.raises(UsageError if "latency" not in what else Exception, match=what):
+        ContentScenario.of(words)
+
+
+def test_latencies_above_the_promised_delay_are_refused(problem):
+    with pytest.raises(UsageError, match="raise max_delay"):
+        run(problem, "latency=0.2:0.3", "rounds=1")
+    with pytest.raises(UsageError, match="a round must be longer"):
+        run(problem, "round=1", "drift=0.5", "rounds=1")
