@@ -8,6 +8,7 @@ import numpy as np
 
 from topicloom.kernels.assignment import move, move_change
 from topicloom.kernels.choice import _mix
+from topicloom.kernels.hope import least_change
 from topicloom.kernels.jit import kernel
 
 STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -58,6 +59,8 @@ def anneal(fixed: Any, state: Any, near: Any, counter: Any, proposals: int, star
             target = state.broker[int(draw * n_users)]
         if target == home or state.load[target] + fixed.demand[user] > fixed.capacity[target]:
             continue
+        if least_change(fixed, state, user, target) > limit:
+            continue
         change = move_change(fixed, state, user, target)
         if change <= limit:
             move(fixed, state, user, target)
@@ -76,6 +79,9 @@ def _try_swap(fixed: Any, state: Any, user: int, other: int, limit: float) -> An
         or state.load[target] + difference > fixed.capacity[target]
         or state.load[home] - difference > fixed.capacity[home]
     ):
+        return np.inf
+    one, two = least_change(fixed, state, user, target), least_change(fixed, state, other, home)
+    if one + two > 2.0 * limit:  # each may gain by the other's move: what both join, and what they leave
         return np.inf
     change = move_change(fixed, state, user, target)
     move(fixed, state, user, target)

@@ -92,3 +92,23 @@ def worth_vacating(fixed: Any, state: Any, broker: int, guests: Any, least: floa
         for k in range(fixed.want_ptr[guest], fixed.want_ptr[guest + 1]):
             left[fixed.want_first[k] : fixed.want_last[k] + 1] = 0
     return hope > least
+
+
+@kernel
+def least_change(fixed: Any, state: Any, user: int, target: int) -> Any:
+    """About the least that a move to `target` changes the cost by, without computing any tree.
+
+    A broker that joins a tree adds about what it is away from it; half of that is counted, to be careful.
+    """
+    home = state.broker[user]
+    change = fixed.demand[user] * (fixed.access[user, target] - fixed.access[user, home])
+    for k in range(fixed.rate_ptr[user], fixed.rate_ptr[user + 1]):
+        row = state.weight[fixed.rate_channels[k]]
+        change += fixed.rates[k] * (row[target] - row[home])
+    for k in range(fixed.want_ptr[user], fixed.want_ptr[user + 1]):
+        for c in range(fixed.want_first[k], fixed.want_last[k] + 1):
+            if state.wanted[c, target] == 0:
+                change += 0.5 * fixed.channel_rate[c] * (state.weight[c, target] - state.lightest[c])
+            if state.wanted[c, home] == 1:
+                change -= _freed(fixed, state, c, home)
+    return change

@@ -18,6 +18,7 @@ from topicloom.kernels.hope import promising
 from topicloom.kernels.jit import kernel
 
 NOWHERE = -1
+MISSES = 2  # brokers computed in vain before the rest, of higher estimates, is left alone
 
 
 @kernel
@@ -97,7 +98,7 @@ def best_move(fixed: Any, state: Any, user: int, tries: int, anywhere: bool, est
 @kernel
 def _choose(fixed: Any, state: Any, user: int, tries: int, estimate: Any, sure: Any) -> Any:
     """The best of the estimated targets, computing `tries` of those not known exactly, lowest first."""
-    target, change = NOWHERE, np.inf
+    target, change, misses = NOWHERE, np.inf, 0
     while True:
         b = 0
         for other in range(1, len(estimate)):
@@ -107,11 +108,12 @@ def _choose(fixed: Any, state: Any, user: int, tries: int, estimate: Any, sure: 
             return target, change
         if sure[b]:
             return (b, estimate[b]) if estimate[b] < change else (target, change)
-        if tries > 0:
+        if tries > 0 and misses < MISSES:
             tries -= 1
+            misses += 1
             exact = move_change(fixed, state, user, b)
             if exact < change:
-                target, change = b, exact
+                target, change, misses = b, exact, 0
         estimate[b] = np.inf
 
 

@@ -69,7 +69,7 @@ def parse_lines(plans: Plans, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.
     block: tuple[str, int] | None = None
     for batch in batches:
         lines, files, starts = batch.columns
-        for begin, end in _runs(files, starts):
+        for begin, end in block_runs(files, starts):
             this = (files[begin].as_py(), starts[begin].as_py())
             plan = plans[file_key(unquote(this[0]))]
             skip = int(plan.header and this[1] == 0 and this != block)
@@ -94,14 +94,14 @@ def _parse_file(content: pa.Buffer, plan: FilePlan) -> Iterator[pa.RecordBatch]:
         whole = unended(b"".join(chunks).removeprefix(BOM))
         records = cut_records(whole, plan.layout.separator)
     else:
-        records = _cut_lines(chunks)
+        records = cut_lines(chunks)
     if plan.header:
         next(records, None)
     while some := list(islice(records, _RECORDS_PER_BATCH)):
         yield from parse_some(pa.array(some, pa.binary()), plan)
 
 
-def _cut_lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
+def cut_lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
     rest = next(chunks, b"").removeprefix(BOM)
     for chunk in chunks:
         # A chunk without a newline is only joined on, so very long lines stay linear enough in practice.
@@ -113,7 +113,7 @@ def _cut_lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
         yield unended(rest)
 
 
-def _runs(files: pa.Array, starts: pa.Array) -> list[tuple[int, int]]:
+def block_runs(files: pa.Array, starts: pa.Array) -> list[tuple[int, int]]:
     """Stretches of a batch that come from one block of one file."""
     count = len(files)
     if count == 0:

@@ -62,13 +62,13 @@ def plan_file(
     spark: SparkSession, file: DataFile, source: TableSource, kind: str
 ) -> tuple[FilePlan, Notice | None] | None:
     """How to read one text file and the notice about its header; None for a file without any row."""
-    separator, quote = _rules(source, kind)
-    rows = _first_rows(spark, file, separator if source.multiline and quote else None)
+    separator, quote = text_rules(source, kind)
+    rows = first_rows(spark, file, separator if source.multiline and quote else None)
     if not rows:
         return None
     if kind == "json":
         return FilePlan(file.shown, file.compression, _json_layout(rows, source, file), header=False), None
-    columns = _header(rows[0], file, separator, quote) if source.header else None
+    columns = read_header(rows[0], file, separator, quote) if source.header else None
     count = _width(rows, separator, quote) if columns is None else len(columns)
     first, second = choose_columns(columns, count, source, file.shown)
     layout = Layout(
@@ -184,7 +184,7 @@ def _notice(header: str, columns: tuple[str, str], source: TableSource, shown: s
     return Notice(header, sentence)
 
 
-def _rules(source: TableSource, kind: str) -> tuple[bytes, bool]:
+def text_rules(source: TableSource, kind: str) -> tuple[bytes, bool]:
     separator = source.separator or ("\t" if kind == "tsv" else ",")
     quote = source.quote if source.quote is not None else kind == "csv"
     return separator.encode(), quote and kind != "json"
@@ -204,7 +204,7 @@ def _json_layout(rows: list[bytes], source: TableSource, file: DataFile) -> Keys
     return Keys(columns[first], columns[second], bool(source.extras), number_column(source))
 
 
-def _header(line: bytes, file: DataFile, separator: bytes, quote: bool) -> list[str]:
+def read_header(line: bytes, file: DataFile, separator: bytes, quote: bool) -> list[str]:
     try:
         return [field.decode() for field in split_fields(line, separator, quote)]
     except (BadRow, UnicodeDecodeError) as error:
@@ -224,7 +224,7 @@ def _width(rows: list[bytes], separator: bytes, quote: bool) -> int:
 # --- the first row, wherever the file lies ---------------------------------------------------------------
 
 
-def _first_rows(spark: SparkSession, file: DataFile, quoted_by: bytes | None) -> list[bytes]:
+def first_rows(spark: SparkSession, file: DataFile, quoted_by: bytes | None) -> list[bytes]:
     """The first records without their line ends (at least one, unless the file is empty)."""
     for content, complete in _beginnings(spark, file):
         data = content.removeprefix(BOM)

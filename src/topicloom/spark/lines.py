@@ -105,12 +105,12 @@ def read_line(line: bytes, layout: Layout) -> Row:
     """
     if not line:
         raise BadRow("the row is empty")
-    _text(line)
+    decoded(line)
     fields = split_fields(line, layout.separator, layout.quote)
     if len(fields) != layout.n_fields:
         few = "few" if len(fields) < layout.n_fields else "many"
         raise BadRow(f"too {few} fields: {len(fields)} where the first row has {layout.n_fields}")
-    values = [_text(field) for field in fields]
+    values = [decoded(field) for field in fields]
     for position, name in zip((layout.first, layout.second), layout.names, strict=True):
         if not values[position]:
             raise BadRow(f"the {name} is empty")
@@ -170,14 +170,14 @@ def read_json(line: bytes, keys: Keys) -> Row:
     """
     if not line:
         raise BadRow("the row is empty")
-    record = _json_object(line)
+    record = json_object(line)
     return Row(
-        _json_field(record, keys.first),
-        _json_field(record, keys.second),
-        read_role(_json_field(record, "role"))
+        json_field(record, keys.first),
+        json_field(record, keys.second),
+        read_role(json_field(record, "role"))
         if keys.extras and keys.number == "rate" and _present(record, "role")
         else None,
-        read_number(_json_field(record, keys.number), keys.number)
+        read_number(json_field(record, keys.number), keys.number)
         if keys.extras and _present(record, keys.number)
         else None,
     )
@@ -185,7 +185,7 @@ def read_json(line: bytes, keys: Keys) -> Row:
 
 def json_keys(line: bytes) -> list[str]:
     """The keys of a JSON line in the order they stand there."""
-    return list(_json_object(line))
+    return list(json_object(line))
 
 
 class _Object(dict[str, Any]):
@@ -209,8 +209,8 @@ _DECODER = json.JSONDecoder(
 )
 
 
-def _json_object(line: bytes) -> _Object:
-    text = _text(line)
+def json_object(line: bytes) -> _Object:
+    text = decoded(line)
     try:
         record = _DECODER.decode(text)
     except (ValueError, RecursionError) as error:
@@ -226,7 +226,7 @@ def _present(record: _Object, key: str) -> bool:
     return record.get(key) is not None or key in record.repeated
 
 
-def _json_field(record: _Object, key: str) -> str:
+def json_field(record: _Object, key: str) -> str:
     if key not in record:
         raise BadRow(f"the key {key!r} is missing")
     if key in record.repeated:
@@ -264,7 +264,7 @@ def at_least(name: str) -> str:
     return "above 0" if name == "cost" else "of at least 0"
 
 
-def _text(raw: bytes) -> str:
+def decoded(raw: bytes) -> str:
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:

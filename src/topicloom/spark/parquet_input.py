@@ -37,8 +37,8 @@ def read_parquet(spark: SparkSession, source: TableSource, resolved: Resolved) -
     extras = [i for i in extras if i not in (first, second)]
     for position in (first, second):
         _check_identifier_type(fields[position], source)
-    columns = {target: _quoted(names[i]) for target, i in zip(source.names, (first, second), strict=True)}
-    columns |= {names[i]: _quoted(names[i]) for i in extras}
+    columns = {target: quoted_name(names[i]) for target, i in zip(source.names, (first, second), strict=True)}
+    columns |= {names[i]: quoted_name(names[i]) for i in extras}
     shown = sf.lit(source.path.rstrip("/"))
     if len(resolved.files) > 1 or resolved.files[0].shown != source.path:
         shown = sf.concat(shown, sf.lit("/"), sf.col("_metadata.file_name"))
@@ -76,7 +76,7 @@ def _judged(source: TableSource, picked: DataFrame, targets: list[str]) -> RawTa
             for name, text in texts.items()
         ]
     )
-    readable = sf.struct(*[_readable(text).alias(name) for name, text in texts.items()])
+    readable = sf.struct(*[readable_text(text).alias(name) for name, text in texts.items()])
     row = sf.to_json(readable, {"ignoreNullFields": "false"})
     bad = picked.withColumn("reason", reason).where(sf.col("reason").isNotNull())
     return RawTable(source, rows, bad.select("file", row.alias("row"), "reason"))
@@ -107,7 +107,7 @@ def _nan_as_null(number: Column) -> Column:
     return sf.when(~sf.isnan(number), number)
 
 
-def _readable(text: Column) -> Column:
+def readable_text(text: Column) -> Column:
     """The value itself, or its bytes as `\\xNN` where it is not valid UTF-8."""
     from pyspark.sql import functions as sf
 
@@ -125,5 +125,5 @@ def _check_identifier_type(field: Any, source: TableSource) -> None:
         )
 
 
-def _quoted(name: str) -> str:
+def quoted_name(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"

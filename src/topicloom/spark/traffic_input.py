@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 
 from topicloom.errors import InputError
 from topicloom.model.progress import SILENT, Progress, check_stop
-from topicloom.spark.batches import _cut_lines, _runs, file_key
+from topicloom.spark.batches import block_runs, cut_lines, file_key
 from topicloom.spark.compress import BadCompression, decompressed
 from topicloom.spark.failures import spark_errors
-from topicloom.spark.heads import _first_rows, _header, _rules, ends_in_carriage_return
+from topicloom.spark.heads import ends_in_carriage_return, first_rows, read_header, text_rules
 from topicloom.spark.lines import BadRow, json_keys
-from topicloom.spark.parquet_input import _quoted
+from topicloom.spark.parquet_input import quoted_name
 from topicloom.spark.raw import NO_PATTERNS, RawTable, require_no_rejects, spark_path
 from topicloom.spark.source import DataFile, OptionNames, Resolved, TableSource, resolve
 from topicloom.spark.traffic_lines import Column, RecordLayout, parse_records, require_columns
@@ -136,8 +136,8 @@ def _layout(
     spark: SparkSession, file: DataFile, source: TableSource, kind: str, columns: tuple[Column, ...]
 ) -> RecordLayout | None:
     """Where the columns lie in one file; None for a file without any row."""
-    separator, quote = _rules(source, kind)
-    rows = _first_rows(spark, file, None)
+    separator, quote = text_rules(source, kind)
+    rows = first_rows(spark, file, None)
     if not rows:
         return None
     if kind == "json":
@@ -150,7 +150,7 @@ def _layout(
         if keys:
             require_columns(file.shown, columns, list(keys))
         return RecordLayout(columns, None)
-    names = _header(rows[0], file, separator, quote)
+    names = read_header(rows[0], file, separator, quote)
     require_columns(file.shown, columns, names)
     for column in columns:
         if names.count(column.name) > 1:
@@ -161,7 +161,7 @@ def _layout(
 
 def _ddl(columns: Sequence[Column]) -> str:
     kinds = [
-        f"{_quoted(column.name)} {'string' if column.kind == 'text' else 'double'}" for column in columns
+        f"{quoted_name(column.name)} {'string' if column.kind == 'text' else 'double'}" for column in columns
     ]
     return ", ".join([*kinds, "_file string", "_row string", "_reason string"])
 
@@ -184,7 +184,7 @@ def _parse_lines(
     block: tuple[str, int] | None = None
     for batch in batches:
         lines, files, starts = batch.columns
-        for begin, end in _runs(files, starts):
+        for begin, end in block_runs(files, starts):
             this = (files[begin].as_py(), starts[begin].as_py())
             plan = plans[file_key(unquote(this[0]))]
             skip = int(plan.header and this[1] == 0 and this != block)
@@ -209,7 +209,7 @@ def _parse_files(
         for content, file in zip(batch.column(0), batch.column(1), strict=True):
             plan = plans[file_key(unquote(file.as_py()))]
             try:
-                records = _cut_lines(decompressed(io.BytesIO(content.as_buffer()), plan.compression))
+                records = cut_lines(decompressed(io.BytesIO(content.as_buffer()), plan.compression))
                 if plan.header:
                     next(records, None)
                 while some := list(islice(records, _RECORDS_PER_BATCH)):

@@ -24,9 +24,9 @@ from topicloom.errors import InputError
 from topicloom.spark.lines import (
     NUMBER,
     BadRow,
-    _json_field,
-    _json_object,
-    _text,
+    decoded,
+    json_field,
+    json_object,
     printable,
     split_fields,
     without_line_end,
@@ -194,15 +194,15 @@ def read_record(line: bytes, layout: RecordLayout) -> list[str | float]:
     if not line:
         raise BadRow("the row is empty")
     if layout.places is None:
-        record = _json_object(line)
-        return [read_value(_json_field(record, column.name), column) for column in layout.columns]
-    _text(line)
+        record = json_object(line)
+        return [read_value(json_field(record, column.name), column) for column in layout.columns]
+    decoded(line)
     fields = split_fields(line, layout.separator, layout.quote)
     if len(fields) != layout.n_fields:
         few = "few" if len(fields) < layout.n_fields else "many"
         raise BadRow(f"too {few} fields: {len(fields)} where the first row has {layout.n_fields}")
     return [
-        read_value(_text(fields[place]), column)
+        read_value(decoded(fields[place]), column)
         for column, place in zip(layout.columns, layout.places, strict=True)
     ]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from topicloom.errors import InputError
 from topicloom.spark.failures import spark_errors
 from topicloom.spark.lines import NUMBER
-from topicloom.spark.parquet_input import _quoted, _readable
+from topicloom.spark.parquet_input import quoted_name, readable_text
 from topicloom.spark.raw import NO_PATTERNS, RawTable, spark_path
 from topicloom.spark.source import Resolved, TableSource
 from topicloom.spark.traffic_lines import INFINITE, ISO, MEANINGS, Column, require_columns
@@ -32,7 +32,7 @@ def read_parquet_records(
     shown = sf.lit(source.path.rstrip("/"))
     if len(resolved.files) > 1 or resolved.files[0].shown != source.path:
         shown = sf.concat(shown, sf.lit("/"), sf.col("_metadata.file_name"))
-    picked = frame.select(*[sf.col(_quoted(column.name)) for column in columns], shown.alias("_file"))
+    picked = frame.select(*[sf.col(quoted_name(column.name)) for column in columns], shown.alias("_file"))
     values: list[SparkColumn] = []
     reasons: list[SparkColumn] = []
     for column in columns:
@@ -40,8 +40,8 @@ def read_parquet_records(
         values.append(value.alias(column.name))
         reasons.append(reason)
     reason = sf.coalesce(*reasons)
-    texts = [sf.col(_quoted(column.name)).cast("string") for column in columns]
-    readable = [_readable(text).alias(column.name) for text, column in zip(texts, columns, strict=True)]
+    texts = [sf.col(quoted_name(column.name)).cast("string") for column in columns]
+    readable = [readable_text(text).alias(column.name) for text, column in zip(texts, columns, strict=True)]
     row = sf.to_json(sf.struct(*readable), {"ignoreNullFields": "false"})
     bad = picked.withColumn("_reason", reason).where(sf.col("_reason").isNotNull())
     rejects = bad.select(sf.col("_file").alias("file"), row.alias("row"), sf.col("_reason").alias("reason"))
@@ -53,7 +53,7 @@ def _judged(column: Column, kind: Any, source: TableSource) -> tuple[SparkColumn
     from pyspark.sql import functions as sf
     from pyspark.sql import types as st
 
-    raw = sf.col(_quoted(column.name))
+    raw = sf.col(quoted_name(column.name))
     text = raw.cast("string")
     missing = sf.when(raw.isNull(), sf.lit(f"the {column.name} is missing"))
     if column.kind == "text":

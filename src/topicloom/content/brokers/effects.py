@@ -6,7 +6,8 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from topicloom.content.brokers.messages import Event, Message, Name
+from topicloom.content.brokers.envelope import Message
+from topicloom.content.brokers.messages import Event, Name
 
 
 class Send(Struct, frozen=True, gc=False):

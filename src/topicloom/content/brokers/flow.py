@@ -11,6 +11,22 @@ from topicloom.content.brokers.messages import Rates
 from topicloom.model.content import Floats, Longs
 
 
+MOST = 1e12
+"""Messages per second that nobody publishes on a channel: with more, sums would lose all that is small."""
+
+
+def check_rates(rates: Rates | None, n_channels: float) -> str:
+    """What is wrong with these rates, or an empty text.
+
+    >>> check_rates(((0, 1.5),), 1), check_rates(((1, 1.5),), 1)
+    ('', 'channel 1 has the rate 1.5: that channel does not exist, or nobody publishes so much')
+    """
+    for channel, rate in rates or ():
+        if not (0 <= channel < n_channels and 0 <= rate <= MOST):  # NaN fails too
+            return f"channel {channel} has the rate {rate:g}: that channel does not exist, or nobody publishes so much"
+    return ""
+
+
 class Flow(NamedTuple):
     """Channels, ascending and distinct, with their rates.
 

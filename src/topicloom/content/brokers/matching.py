@@ -63,6 +63,8 @@ class Index:
             raise UsageError(f"a subscription needs a range for each of the {self.n_attributes} attributes")
         if np.isnan(low).any() or np.isnan(high).any():
             raise UsageError("the ends of a range are numbers or infinite, never NaN")
+        if self._used + count > len(self._low):
+            self._tidy()  # subscriptions may come and go without any event in between
         numbers = range(self._next, self._next + count)
         self._reserve(self._used + count)
         rows = slice(self._used, self._used + count)

@@ -1,7 +1,6 @@
 """Everything that clients and brokers say to each other (paper 001, section V). Plain values.
 
-What must arrive travels in a `Letter` (see `post.py`), which gives every body exactly once to its receiver as
-long as both ends live. Signs of life travel bare.
+These are the bodies; `envelope.py` has what they travel in.
 """
 
 from __future__ import annotations
@@ -220,47 +219,5 @@ Body: TypeAlias = (
     | Welcome | Refused | RequestToMove | Ready | Delivery
     | News | AskNews | Forward | Replicate | Replicated | NoRoom | Cancel | TookOver | HandedOver | Redirect
 )  # fmt: skip
-
-
-# -- the outside --------------------------------------------------------------------------------------------
-
-
-class Letter(Struct, frozen=True, gc=False, tag="letter"):
-    """A body that must arrive. `life` rises with each start of the sender; `number` counts its letters to
-    this receiver, and it has receipts for all up to `settled`."""
-
-    life: int
-    number: int
-    settled: int
-    body: Body
-
-
-class Receipt(Struct, frozen=True, gc=False, tag="receipt"):
-    """The letter has arrived."""
-
-    life: int
-    number: int
-
-
-class Beat(Struct, frozen=True, gc=False, tag="beat"):
-    """Broker to broker: I live."""
-
-    life: int
-
-
-class Ping(Struct, frozen=True, gc=False, tag="ping"):
-    """Client to broker: are you still my broker under this term?"""
-
-    term: int
-
-
-class Pong(Struct, frozen=True, gc=False, tag="pong"):
-    """Broker to client: yes, or no."""
-
-    term: int
-    yours: bool
-
-
-Message: TypeAlias = Letter | Receipt | Beat | Ping | Pong
 EVENT_BODIES = (Publish, Delivery, Forward, Redirect)
 """Bodies that carry events on their ordinary way; all others are control."""

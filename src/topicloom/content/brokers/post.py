@@ -1,57 +1,59 @@
 """Letters: bodies that arrive exactly once, in any order, while both ends live.
 
 A letter goes out again until its receipt comes; the receiver knows the numbers it has had. `withdraw` takes
-back what is no longer wanted, `give_up` all that is under way to a dead end.
+back what is no longer wanted, `give_up` all that is under way to a dead end. Numbers are those of the sender
+and not of a pair, so both may forget each other when they have been silent for long.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from heapq import heappop, heappush
 from itertools import count
 from math import inf
 
 from topicloom.content.brokers.effects import Effect, Send
-from topicloom.content.brokers.messages import Body, Letter, Name, Receipt
+from topicloom.content.brokers.envelope import Letter, Receipt
+from topicloom.content.brokers.messages import Body, Name
 from topicloom.content.brokers.seen import Numbers
 
 
 class _Line:
     """What one party has with one other."""
 
-    __slots__ = ("had", "life", "next", "open")
+    __slots__ = ("had", "life", "open", "used")
 
     def __init__(self) -> None:
-        self.next = 1
-        self.open: dict[int, Body] = {}  # sent, no receipt yet; ascending numbers
+        # Sent, no receipt yet; ascending numbers. The first one is asked for with every letter: in a plain
+        # dict that means to step over all that were removed before it.
+        self.open: OrderedDict[int, Body] = OrderedDict()
         self.life = -1  # of the other
         self.had = Numbers()
-
-    @property
-    def settled(self) -> int:
-        return next(iter(self.open), self.next) - 1
+        self.used = True  # since the last look
 
 
 class Post:
     """One party's letters to and from all others."""
 
-    __slots__ = ("_effects", "_lines", "_order", "_resend", "_timers", "life")
+    __slots__ = ("_effects", "_lines", "_look", "_next", "_order", "_remember", "_resend", "_timers", "life")
 
-    def __init__(self, life: int, resend: float, effects: list[Effect]) -> None:
+    def __init__(self, life: int, resend: float, effects: list[Effect], remember: float = inf) -> None:
+        """Nothing is on its way for longer than `remember`: who is silent for so long may be forgotten."""
         self.life = life
-        self._resend, self._effects = resend, effects
+        self._resend, self._effects, self._remember = resend, effects, remember
+        self._next = 1
+        self._look = -inf
         self._lines: dict[Name, _Line] = {}
         self._order = count()  # names need not be comparable
         self._timers: list[tuple[float, int, Name, int]] = []
 
     def send(self, to: Name, body: Body, now: float) -> int:
         """The number of the letter."""
-        line = self._line(to)
-        number = line.next
-        line.next += 1
+        line, number = self._line(to), self._next
+        self._next += 1
         line.open[number] = body
-        self._effects.append(Send(to, Letter(self.life, number, line.settled, body)))
-        heappush(self._timers, (now + self._resend, next(self._order), to, number))
+        self._post(to, line, number, now)
         return number
 
     def receive(self, peer: Name, letter: Letter) -> Body | None:
@@ -85,6 +87,11 @@ class Post:
         """All that is under way to `to`."""
         return self.withdraw(to, lambda body: True)
 
+    def close(self) -> None:
+        """Nothing goes out again."""
+        for line in self._lines.values():
+            line.open.clear()
+
     def under_way(self, to: Name) -> int:
         line = self._lines.get(to)
         return len(line.open) if line is not None else 0
@@ -93,21 +100,32 @@ class Post:
         timers = self._timers
         while timers:
             _, _, to, number = timers[0]
-            if number in self._lines[to].open:
+            line = self._lines.get(to)
+            if line is not None and number in line.open:
                 return timers[0][0]
             heappop(timers)
         return inf
 
     def handle_timer(self, now: float) -> None:
-        """Send again what has waited too long."""
+        """Send again what has waited too long; forget, now and then, with whom nothing is going on."""
         while self.next_timer() <= now:
             _, _, to, number = heappop(self._timers)
-            line = self._lines[to]
-            self._effects.append(Send(to, Letter(self.life, number, line.settled, line.open[number])))
-            heappush(self._timers, (now + self._resend, next(self._order), to, number))
+            self._post(to, self._lines[to], number, now)
+        if self._look <= now:
+            self._look = now + self._remember
+            self._lines = {name: line for name, line in self._lines.items() if line.used or line.open}
+            for line in self._lines.values():
+                line.used = False
+
+    def _post(self, to: Name, line: _Line, number: int, now: float) -> None:
+        settled = next(iter(line.open)) - 1
+        self._effects.append(Send(to, Letter(self.life, number, settled, line.open[number])))
+        heappush(self._timers, (now + self._resend, next(self._order), to, number))
 
     def _line(self, peer: Name) -> _Line:
+        """For reading or writing a letter."""
         line = self._lines.get(peer)
         if line is None:
             line = self._lines[peer] = _Line()
+        line.used = True
         return line

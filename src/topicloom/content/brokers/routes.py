@@ -37,7 +37,9 @@ class Routes:
 
     def on_forward(self, peer: Name, body: Forward, now: float) -> None:
         """An event with the rest of its path."""
-        if self._sound(peer, body.event):
+        if len(body.tree) > len(self._desk.view.peers):
+            self._desk.fault(peer, f"a tree of {len(body.tree):,} links is larger than all brokers need")
+        elif self._sound(peer, body.event):
             self._here(body.event, now)
             self._pass_on(body.event, body.tree, now)
 
@@ -57,11 +59,13 @@ class Routes:
 
     def _pass_below(self, event: Event, root: Name, links: Links, now: float) -> None:
         """To every child of `root`; in place of a dead child, or of ourselves, to those below it."""
-        for child, below in branches(root, links):
-            if self._desk.view.alive(child):
-                self._desk.post.send(child, Forward(event, below), now)
-            else:
-                self._pass_below(event, child, below, now)
+        todo = [(root, links)]
+        for parent, part in todo:
+            for child, below in branches(parent, part):
+                if self._desk.view.alive(child):
+                    self._desk.post.send(child, Forward(event, below), now)
+                elif below:
+                    todo.append((child, below))
 
     def _sound(self, peer: Name, event: Event) -> bool:
         good = len(event.point) == self._desk.channels.n_attributes and all(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 from topicloom.content.brokers.messages import EventId, Name
 
 
@@ -60,7 +62,7 @@ class Memory:
         self._remember = remember
         self._floor: dict[Name, int] = {}
         self._above: dict[Name, set[int]] = {}
-        self._order: dict[EventId, float] = {}  # in the order they came
+        self._order: deque[tuple[float, EventId]] = deque()  # as they came
 
     def add(self, id: EventId, now: float) -> bool:
         """True if it is new."""
@@ -69,7 +71,7 @@ class Memory:
         if id.number <= self._floor.get(id.publisher, 0) or id.number in above:
             return False
         above.add(id.number)
-        self._order[id] = now
+        self._order.append((now, id))
         return True
 
     def held(self) -> int:
@@ -77,11 +79,8 @@ class Memory:
         return len(self._order)
 
     def _forget(self, now: float) -> None:
-        while self._order:
-            id = next(iter(self._order))
-            if self._order[id] > now - self._remember:
-                return
-            del self._order[id]
+        while self._order and self._order[0][0] <= now - self._remember:
+            id = self._order.popleft()[1]
             above = self._above[id.publisher]
             above.discard(id.number)
             if not above:
