@@ -13,8 +13,10 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 
 @pytest.mark.parametrize("script", EXAMPLES, ids=lambda path: path.name)
-def test_example_runs(script):
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+def test_example_runs(script, tmp_path):
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout
 

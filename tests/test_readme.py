@@ -11,14 +11,18 @@ from pathlib import Path
 import pytest
 
 from topicloom.builders.registry import BUILDERS
+from topicloom.cli.content.group import content
 from topicloom.cli.main import app
+from topicloom.content.brokers import rules as user_rules
+from topicloom.content.registry import PLANNERS
 from topicloom.protocol import rules
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
-CODE = sorted((ROOT / "src" / "topicloom" / "cli").glob("*.py"))
+CODE = sorted((ROOT / "src" / "topicloom" / "cli").rglob("*.py"))
 BUILDERS_PAGE = (ROOT / "docs" / "builders.md").read_text()
 SPIDERCAST_PAGE = (ROOT / "docs" / "spidercast.md").read_text()
+CONTENT_PAGE = (ROOT / "docs" / "content.md").read_text()
 
 
 @pytest.mark.parametrize("text", [README, BUILDERS_PAGE], ids=["README", "docs/builders.md"])
@@ -43,10 +47,30 @@ def test_every_builder_that_takes_such_an_interest_is_in_the_picture():
 
 
 def test_every_command_in_the_readme_exists_and_every_command_is_in_the_readme():
-    there = {command.name or command.callback.__name__ for command in app.registered_commands}
+    there = _names(app) | {group.typer_instance.info.name for group in app.registered_groups}
     shown = set(re.findall(r"(?:^|\$ |`)topicloom ([a-z]+)", README, re.MULTILINE))
     assert shown - there == set()
     assert there - shown - {"warm"} == set()
+
+
+def _names(commands):
+    return {command.name or command.callback.__name__ for command in commands.registered_commands}
+
+
+def test_every_content_command_that_is_shown_exists_and_every_one_is_shown():
+    pages = README + CONTENT_PAGE
+    shown = set(re.findall(r"(?:\$ topicloom |`topicloom |`)content ([a-z]+)", pages))
+    assert shown == _names(content)
+
+
+def test_the_table_of_planners_is_the_registry():
+    for key, planner in PLANNERS.items():
+        assert f"| `{key}` | {planner.aim} | {planner.complexity} | {planner.paper} |" in CONTENT_PAGE
+
+
+def test_the_rules_of_a_user_in_the_docs_are_those_of_the_brokers():
+    plain = [line.rstrip() for line in user_rules.table().splitlines()]
+    assert "\n".join(plain) in CONTENT_PAGE, "paste what `topicloom content simulate --rules` prints"
 
 
 def test_the_rules_of_a_link_in_the_docs_are_those_of_the_protocol():
@@ -54,7 +78,7 @@ def test_the_rules_of_a_link_in_the_docs_are_those_of_the_protocol():
 
 
 def test_every_option_that_is_documented_exists():
-    pages = README + BUILDERS_PAGE + SPIDERCAST_PAGE
+    pages = README + BUILDERS_PAGE + SPIDERCAST_PAGE + CONTENT_PAGE
     there = set(re.findall(r"--[a-z][a-z-]+", pages))
     known = set(re.findall(r"--[a-z][a-z-]+", "\n".join(path.read_text() for path in CODE)))
     assert there - known == set()

@@ -9,8 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import content_tables
 from topicloom.content.registry import DEFAULT, PLANNERS
-from topicloom.files.content_folder import read_problem
+from topicloom.files.content_folder import ACCESS, BROKERS, CORE, RATES, read_problem
 
 KEYS = [
     "format",
@@ -151,6 +152,35 @@ def test_an_assignment_that_does_not_fit_exits_1(module_cli, problem, tmp_path):
     assert code == 1 and "does not fit" in err
     assert found["overflow"] == pytest.approx(read.demand.sum() - read.capacity[0])
     assert found["gap"] is None
+
+
+def test_whoever_used_the_search_is_not_told_to_use_it(module_cli, tmp_path):
+    """Two users of demand 4 do not fit on brokers of 6 and 2, whatever the algorithm."""
+    folder = content_tables.write(tmp_path, {BROKERS: [("x", 6.0), ("y", 2.0)], RATES: [("i", 0, 4.0)]})
+    for algorithm in ("random", DEFAULT):
+        code, _, err = module_cli("content", "plan", folder, "--algorithm", algorithm)
+        assert code == 1 and ("try --algorithm" in err) == (algorithm != DEFAULT)
+
+
+def test_a_plan_that_avoids_dear_core_links_does_not_call_them_unimportant(module_cli, tmp_path):
+    """All users on one broker: the plan has no core cost because a link between brokers is dear."""
+    folder = content_tables.write(tmp_path, {CORE: [("x", "y", 70.0)]})
+    code, printed, _ = module_cli("content", "plan", folder)
+    assert code == 0 and printed.startswith("core share 0.0%: this plan keeps off the links between brokers")
+    folder = content_tables.write(tmp_path, {CORE: [("x", "y", 0.0)]})
+    _, printed, _ = module_cli("content", "plan", folder)
+    assert printed.startswith("core share 0.0%: links between brokers hardly matter")
+
+
+def test_a_plan_for_nothing_has_no_ratio(module_cli, tmp_path):
+    """Where only random plans cost anything no number says how much less a plan costs."""
+    prices = [("i", "x", 0.0), ("i", "y", 2.0), ("j", "x", 0.0), ("j", "y", 4.0)]
+    folder = content_tables.write(tmp_path, {ACCESS: prices})
+    code, printed, _ = module_cli("content", "plan", folder, "--json")
+    found = json.loads(printed)
+    assert code == 0 and found["cost"] == 0 and found["random_cost"] > 0 and found["crr"] is None
+    code, printed, _ = module_cli("content", "plan", folder)
+    assert code == 0 and "random plans cost " in printed and "times as much" not in printed
 
 
 @pytest.mark.parametrize(

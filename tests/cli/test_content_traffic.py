@@ -11,7 +11,8 @@ import pytest
 
 from topicloom.errors import InputError, UsageError
 from topicloom.files.content_folder import read_problem
-from topicloom.spark.price_tables import PriceFiles, read_price_tables
+from topicloom.spark.price_files import PriceFiles
+from topicloom.spark.price_tables import read_prices
 
 LOG = "publisher,time,x\na,0,1\nb,5,3\nb,6,9\nc,10,3\n"
 SUBS = "user,subscription,attribute,low,high\na,1,x,2,4\nb,1,x,0,2\nb,2,x,3,10\n"
@@ -90,7 +91,7 @@ def test_usage_is_judged_before_any_work(cli, given, monkeypatch, options, told)
 def prices(spark, given, *names, notice=lambda text: None):
     files = PriceFiles(**{name: str(given / f"{name}.csv") for name in ("brokers", *names)})
     files.check()
-    return read_price_tables(spark, files, USERS, notice=notice)
+    return read_prices(spark, files, notice=notice).tables(USERS)
 
 
 def test_prices_from_tables_and_coordinates(spark, given):
@@ -109,7 +110,11 @@ def test_prices_from_tables_and_coordinates(spark, given):
         ("brokers", ("B0,50", "B1,50"), "more than once"),
         ("brokers", ("B0,50", "B0,-1"), "the capacity '-1' is not a finite number of at least 0"),
         ("access", ("b,B1,2\n", ""), "no price between user b and broker B1"),
-        ("access", ("b,B1,2", "b,B7,2"), "in the row 'b,B7,2' the broker is none of the brokers"),
+        (
+            "access",
+            ("b,B1,2", "b,B7,2"),
+            "in the row 'b,B7,2' broker names no broker of --brokers",
+        ),
         ("access", ("b,B1,2", "b,B1,nan"), "the price 'nan' is not"),
         ("access", ("b,B1,2", "b,B0,7"), "the price differs from another row"),
         ("core", ("B1,B0,3\n", ""), "no price between brokers B0 and B1"),
@@ -117,7 +122,7 @@ def test_prices_from_tables_and_coordinates(spark, given):
         ("coordinates", ("user,b,3,4\n", ""), "has no row of user b"),
         ("coordinates", ("user,b,3,4", "user,a,3,4"), "the same id stands there twice"),
         ("coordinates", ("user,b", "robot,b"), "the kind is neither user nor broker"),
-        ("regions", ("broker,B1,us", "broker,B9,us"), "the id is none of the brokers"),
+        ("regions", ("broker,B1,us", "broker,B9,us"), "id names no broker of --brokers"),
         (
             "region_prices",
             ("us,us,2\n", ""),
@@ -134,6 +139,21 @@ def test_bad_brokers_and_prices_are_named(spark, given, table, change, told):
         prices(spark, given, *names.get(table, [table]))
     assert told in str(caught.value)
     assert f"{table}.csv" in str(caught.value)
+
+
+def test_prices_are_judged_before_the_log(cli, given):
+    """A log takes minutes: a broker that does not exist must not be found out after them."""
+    (given / "log.csv").write_text("publisher,time\na,1\n")
+    (given / "core.csv").write_text("a,b,price\nB1,B7,3\n")
+    options = [
+        word for name in ("brokers", "access", "core") for word in (f"--{name}", given / f"{name}.csv")
+    ]
+    code, _, told = cli(
+        "content", "traffic", "--log", given / "log.csv", "--subscriptions", given / "subs.csv",
+        "--out", given / "problem", *options,
+    )  # fmt: skip
+    assert code == 2 and "core.csv: in the row 'B1,B7,3' b names no broker of --brokers" in told
+    assert not (given / "problem").exists()
 
 
 def test_prices_that_do_not_go_together_are_refused(given):

@@ -67,7 +67,7 @@ def judge(log, subscriptions, limit):
     channel = grid.channel_of(list(values.T))
     assert np.count_nonzero(channel < 0) == expected["dropped"]
     delivered = int(wants.wanted(grid.n_channels)[channel[channel >= 0]].sum())
-    reached = users_reached(boxes, values)
+    reached = int(users_reached(boxes, values).sum())
     assert (delivered - reached) / max(delivered, 1) == expected["false_positive_share"]
 
 

@@ -80,7 +80,7 @@ FAULTS = {
     "an unknown broker in core": ({CORE: [("x", "z", 1)]}, "broker b is not in brokers.parquet"),
     "missing access prices": (
         {ACCESS: [("i", "y", 1.0), ("j", "y", 1.0)]},
-        r"no price between user i and broker x \(and 1 more are missing\)",
+        r"no price between user i and broker x \(and 1 more is missing\)",
     ),
     "a missing core price": (
         {BROKERS: [("x", 1), ("y", 1), ("z", 99)], ACCESS: [(u, b, 1) for u in "ij" for b in "xyz"]},

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from content_strategies import content_problems
-from topicloom.content.brokers.desk import Desk
+from topicloom.content.brokers.desk import Desk, Guestbook
+from topicloom.content.brokers.interest import joined
 from topicloom.content.cost import measure_cost
 from topicloom.content.local_search import plan_local_search
 from topicloom.content.random_plan import plan_random
@@ -39,6 +40,7 @@ def test_costs_fall_until_nobody_moves(problem):
     assert costs[-1] == pytest.approx(measure_cost(problem, outcome.assignment).total)
     assert outcome.rows[-1]["overflow"] == 0
     assert outcome.migrations == sum(row["migrations"] for row in outcome.rows) > 10
+    assert outcome.messages["Connect"] == outcome.migrations, "both are of the same time"
     # Seven letters and their receipts for the move itself; the rest tells the other brokers.
     assert 14 <= outcome.control / outcome.migrations < 60
 
@@ -84,6 +86,20 @@ def test_brokers_that_count_find_nearly_the_same_as_if_they_were_told(problem):
     assert told.tally.published == 0 and counted.tally.missing == 0
 
 
+def test_users_are_not_drawn_back_by_their_own_shadow(problem, monkeypatch):
+    """A broker that redirects for a user still gets its events, but must not count as wanting them."""
+    words = ("round=2", "stay=0", "events=false", "rounds=40")
+    outcome = run(problem, *words)
+    assert outcome.settled
+
+    def with_shadows(book):
+        return tuple(joined(run for guest in book.guests.values() for run in guest.ranges))
+
+    monkeypatch.setattr(Guestbook, "ranges", with_shadows)
+    misled = run(problem, *words)
+    assert misled.migrations > 1.5 * outcome.migrations and not misled.settled
+
+
 def test_who_declines_stays(problem):
     outcome = run(problem, "decline=1", "rounds=4", "settle=0", "events=false")
     assert outcome.migrations == 0
@@ -123,6 +139,17 @@ def test_exchanged_traffic_is_the_same_problem_under_other_names(drawn, random):
 def test_what_cannot_be_is_refused(words, what):
     with pytest.raises(UsageError if "latency" not in what else Exception, match=what):
         ContentScenario.of(words)
+
+
+def test_a_file_of_latencies_needs_names_that_differ(tmp_path):
+    twins = ContentProblem.of(
+        ["a", "b"], ["b"], [9.0], [[1.0], [2.0]], [[0.0]], 1, rates=([0], [0], [3.0]), wants=([1], [0], [0])
+    )
+    path = tmp_path / "latency.csv"
+    path.write_text("u,v,seconds\n*,*,0.01\n")
+    with pytest.raises(UsageError, match="both called 'b'"):
+        run(twins, f"latency={path}", "rounds=1")
+    run(twins, "latency=0.01", "rounds=1")
 
 
 def test_latencies_above_the_promised_delay_are_refused(problem):

@@ -24,9 +24,10 @@ from topicloom.jobs import traffic_folder
 from topicloom.jobs.content_traffic import TrafficTask, make_traffic
 from topicloom.jobs.inputs import SparkChoice
 from topicloom.spark import traffic as spark_traffic
+from topicloom.spark import traffic_sample
 from topicloom.spark.lines import BadRow
 from topicloom.spark.traffic import log_columns
-from topicloom.spark.traffic_input import read_records, records_source
+from topicloom.spark.traffic_input import read_all, read_records, records_source
 from topicloom.spark.traffic_lines import Column, RecordLayout, parse_records, read_record
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ def test_order_and_parts_of_the_log_do_not_matter(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Fewer than there are, so that a sample is taken, which must be the same one.
-    monkeypatch.setattr(spark_traffic, "SAMPLE_ROWS", 20)
+    monkeypatch.setattr(traffic_sample, "SAMPLE_ROWS", 20)
     log, subscriptions = some_log(5, ["x", "y"]), some_subscriptions(5, ["x", "y"])
     subs = subs_file(subscriptions, tmp_path)
     mixed = random.Random(0).sample(log, len(log))
@@ -260,6 +261,32 @@ def test_refused_rows_are_counted_and_strict_names_the_first(spark: SparkSession
         assert any("3 rows were refused" in text for text in notices)
     with pytest.raises(InputError, match="3 rows were refused"):
         make_traffic(task(str(tmp_path / "log.csv"), subs, tmp_path / "out", strict=True))
+
+
+def test_a_mended_table_is_read_anew(spark: SparkSession, tmp_path: Path) -> None:
+    """What Spark keeps of a table that was refused must not stand in for the same file later on."""
+    path = tmp_path / "subs.csv"
+    source, columns = records_source(str(path), "subscriptions"), [Column("user"), Column("low", "bound")]
+    path.write_text("user,low\na,1\nb,nan\n")
+    with pytest.raises(InputError, match="1 row was refused"):
+        read_all(spark, source, columns)
+    path.write_text("user,low\na,1\nb,2\n")
+    assert read_all(spark, source, columns).num_rows == 2
+
+
+def test_the_sample_of_a_log_that_repeats_itself_is_neither_empty_nor_all_of_it(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Equal messages have equal hashes: without care the false traffic would be judged by none, or by all."""
+    monkeypatch.setattr(traffic_sample, "SAMPLE_ROWS", 50)
+    boxes = [("a", "1", "x", 0.0, 4.0), ("b", "1", "x", 0.0, 2.0), ("b", "1", "y", 0.0, 2.0),
+             ("c", "1", "y", 1.0, 4.0), ("d", "1", "x", 1.0, 3.0)]  # fmt: skip
+    log = [("p", 0.0, {"x": 1.5, "y": 0.5})] * 300 + [("p", 1.0, {"x": 3.5, "y": 3.5})] * 700
+    path, subs = as_json(log_table(log), tmp_path / "log"), subs_file(boxes, tmp_path)
+    found = make_traffic(task(path, subs, tmp_path / "out", channels=2))
+    expected = naive_traffic(log, boxes, 2)["false_positive_share"]
+    assert expected > 0 and found["false_positive_share"] == pytest.approx(expected, rel=0.1)
+    assert 25 <= found["false_positive_messages"] <= 100 and not found["false_positive_exact"]
 
 
 def test_exact_channels_are_for_one_attribute(spark: SparkSession, tmp_path: Path) -> None:

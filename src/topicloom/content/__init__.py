@@ -1,1 +1,1 @@
-"""Content-based publish/subscribe of minimum cost (paper 001): plans, their cost, and brokers that migrate users."""
+"""Content-based publish/subscribe of minimum cost (paper 001): plans, costs, brokers that migrate users."""

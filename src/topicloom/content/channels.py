@@ -225,11 +225,11 @@ def cover(grid: Grid, boxes: Boxes) -> Ranges:
     return Ranges.of(boxes.owner[box], row + first[-1][box], row + last[-1][box])
 
 
-def users_reached(boxes: Boxes, values: NDArray[np.float64], *, progress: Progress = SILENT) -> int:
-    """How many deliveries these messages (rows of `values`) make where every user gets just what it wants."""
+def users_reached(boxes: Boxes, values: NDArray[np.float64], *, progress: Progress = SILENT) -> Longs:
+    """How many users each message (row of `values`) reaches where every user gets just what it wants."""
     heads = np.flatnonzero(first_of_runs(boxes.owner))
     step = max(1, _MATCHES_AT_ONCE // max(len(boxes), 1))
-    found = 0
+    found = np.zeros(len(values), np.int64)
     for start in range(0, len(values), step):
         check_stop(progress)
         some = values[start : start + step]
@@ -237,5 +237,5 @@ def users_reached(boxes: Boxes, values: NDArray[np.float64], *, progress: Progre
         for k in range(values.shape[1]):
             value = some[:, k, None]
             match &= (boxes.low[:, k] <= value) & (value < boxes.high[:, k])
-        found += int(np.count_nonzero(np.logical_or.reduceat(match, heads, axis=1)))
+        found[start : start + step] = np.logical_or.reduceat(match, heads, axis=1).sum(axis=1)
     return found

@@ -45,20 +45,13 @@ def core_bound(problem: ContentProblem, model: CoreModel, tolls: Floats, progres
         for channel in np.argsort(-problem.channel_rate, kind="stable").tolist():
             if left <= 0 or problem.channel_rate[channel] == 0:
                 break
-            members = _members(problem, channel)
+            members = sealed(problem.subscribers_of(channel))
             for most in levels[levels > 0].tolist():
                 opening = np.minimum(n_nearest, most)
                 gained, rounds = _ascend(problem, members, tolls, opening, progress)
                 left -= rounds * len(members) * problem.n_brokers
                 added[channel] = max(added[channel], gained - most)
     return float(np.sum(problem.channel_rate * added))
-
-
-def _members(problem: ContentProblem, channel: int) -> Ints:
-    """The users that want a channel."""
-    inside = (problem.want_first <= channel) & (channel <= problem.want_last)
-    owner = np.searchsorted(problem.want_ptr, np.flatnonzero(inside), side="right") - 1
-    return sealed(owner.astype(np.int32))
 
 
 def _ascend(

@@ -16,6 +16,7 @@ from topicloom.kernels.assignment import Fixed, State, settle
 from topicloom.kernels.room import limits
 from topicloom.model.arrays import freeze_fields
 from topicloom.model.content import ContentProblem, Floats, Ints
+from topicloom.model.progress import SILENT, Progress, check_stop
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,7 +108,7 @@ def search_state(problem: ContentProblem, model: CoreModel, assignment: Ints) ->
 
 
 def trees_of(
-    problem: ContentProblem, assignment: Ints, core_model: str = "free"
+    problem: ContentProblem, assignment: Ints, core_model: str = "free", *, progress: Progress = SILENT
 ) -> Iterator[tuple[int, int, list[tuple[int, int]]]]:
     """(broker, channel, edges) for every broker that publishes on a channel, channel by channel.
 
@@ -118,6 +119,7 @@ def trees_of(
     _, state = search_state(problem, model, assignment)
     published = _published(problem, assignment)
     for channel in range(problem.n_channels):
+        check_stop(progress)
         members = np.flatnonzero(state.wanted[channel]).tolist()
         inside = set(members)
         common: list[tuple[int, int]] | None = None

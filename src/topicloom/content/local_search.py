@@ -55,16 +55,19 @@ def plan_local_search(
             starts[name] = STARTS[name](problem, core_model, seed)
             progress.advance()
     search = Search.of(problem, model, starts[names[0]], tries=tries, progress=progress)
+    search.until = until
     best = Best(search)
-    costs = {}
+    costs: dict[str, float] = {}
     with watch.phase("descend", len(names), "local search"):
         for name in names:
+            if costs and search.over():
+                break
             search.reset(starts[name])
             search.settle_well()
             costs[name] = search.total
             best.note()
             progress.advance()
-    _anneal(search, best, work, until, stream_key(seed, "content", "anneal"), watch)
+    _anneal(search, best, work, stream_key(seed, "content", "anneal"), watch)
     report = {"starts": costs, "moves": dict(search.moves), "best_start": min(costs, key=costs.__getitem__)}
     parameters = {"start": start, "work": work, "tries": tries, "time_limit": time_limit}
     return ContentPlan(best.assignment, "local-search", parameters, seed, watch.seconds, report)
@@ -97,38 +100,36 @@ def _starts(problem: ContentProblem, start: str) -> list[str]:
     return list(STARTS)
 
 
-def _anneal(search: Search, best: Best, work: int, until: float | None, key: int, watch: Stopwatch) -> None:
+def _anneal(search: Search, best: Best, work: int, key: int, watch: Stopwatch) -> None:
     """Rounds of annealing from the best assignment, each ended by local search.
 
     Without a time limit one round per heat; with one, over and over until it has passed.
     """
-    problem, progress = search.problem, watch.progress
-    if (work == 0 and until is None) or problem.n_brokers < 2 or not problem.n_users:
+    problem, limited = search.problem, search.until is not None
+    if (work == 0 and not limited) or problem.n_brokers < 2 or search.total <= 0.0:
         return
     near = near_brokers(problem)
     budget = max(work * problem.n_users, FEWEST) // len(HEATS)
-    total = None if until is not None else float(budget * len(HEATS))
+    total = None if limited else float(budget * len(HEATS))
     counter = key
     with watch.phase("anneal", total):
         while True:
             for heat in HEATS:
                 best.restore()
                 unit = heat * search.total / problem.n_users
-                counter = _round(search, near, counter, budget, unit, until)
+                counter = _round(search, near, counter, budget, unit)
                 search.settle_down()
                 best.note()
-                if until is not None and progress.now() >= until:
+                if search.over():
                     return
-            if until is None:
+            if not limited:
                 return
 
 
-def _round(search: Search, near: Ints, counter: int, budget: int, heat: float, until: float | None) -> int:
+def _round(search: Search, near: Ints, counter: int, budget: int, heat: float) -> int:
     """One round of `budget` proposals in slices; the counter of the random stream."""
     done = 0
-    while done < budget and heat > 0.0:
-        if until is not None and search.progress.now() >= until:
-            break
+    while done < budget and not search.over():
         part = min(SLICE, budget - done)
         hot, cold = (heat * COOLED ** (at / budget) for at in (done, done + part))
         counter = search.cool(near, counter, part, hot, cold)

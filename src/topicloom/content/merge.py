@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from topicloom.model.content import Longs
+from topicloom.model.content import Longs, merged_ranges, times_wanted
 from topicloom.model.progress import SILENT, Progress, check_stop
 
 _LOOK_EVERY = 1_000  # merges between two looks at the stop flag
@@ -30,29 +30,12 @@ class Ranges:
 
     @classmethod
     def of(cls, user: NDArray[np.integer], first: NDArray[np.integer], last: NDArray[np.integer]) -> Ranges:
-        """Sort by user and place; what overlaps or touches becomes one.
-
-        >>> found = Ranges.of(np.array([1, 0, 0]), np.array([5, 3, 0]), np.array([6, 4, 2]))
-        >>> found.user.tolist(), found.first.tolist(), found.last.tolist()
-        ([0, 1], [0, 5], [4, 6])
-        """
-        order = np.lexsort((last, first, user))
-        user, first, last = (np.asarray(column, np.int64)[order] for column in (user, first, last))
-        if not len(user):
-            return cls(user, first, last)
-        # The furthest end so far within the user: ends of later users are shifted above all earlier ones.
-        shift = user * (int(last.max()) + 2)
-        reach = np.maximum.accumulate(last + shift) - shift
-        starts = np.ones(len(user), np.bool_)
-        starts[1:] = (user[1:] != user[:-1]) | (first[1:] > reach[:-1] + 1)
-        heads = np.flatnonzero(starts)
-        return cls(user[heads], first[heads], reach[np.append(heads[1:], len(user)) - 1])
+        """Sort by user and place; what overlaps or touches becomes one."""
+        return cls(*merged_ranges(user, first, last))
 
     def wanted(self, n_parts: int) -> Longs:
         """By how many users each part is wanted."""
-        change = np.bincount(self.first, minlength=n_parts + 1)[: n_parts + 1]
-        change = change - np.bincount(self.last + 1, minlength=n_parts + 1)[: n_parts + 1]
-        return np.cumsum(change)[:n_parts].astype(np.int64)
+        return times_wanted(self.first, self.last, n_parts)
 
 
 def merge_parts(

@@ -78,8 +78,7 @@ class _Traffic:
         self._published = pointers(problem.rate_channels, problem.n_channels)
         self.publishers: Ints = owner[order].astype(np.int32)
         self.rates = problem.rates[order]
-        self._wanting = np.repeat(np.arange(problem.n_users, dtype=np.int32), np.diff(problem.want_ptr))
-        self._first, self._last = problem.want_first, problem.want_last
+        self._problem = problem
 
     def published(self, channel: int) -> slice:
         """Where the channel's publishers and rates are."""
@@ -87,7 +86,7 @@ class _Traffic:
 
     def members(self, channel: int) -> Ints:
         """The users that want the channel, ascending."""
-        return self._wanting[(self._first <= channel) & (channel <= self._last)]
+        return self._problem.subscribers_of(channel)
 
 
 def _ways(problem: ContentProblem, progress: Progress) -> tuple[Floats, Ints]:

@@ -32,6 +32,7 @@ REGROUPED = 100_000
 SMALLEST_BLOCK = 4
 WORTH = 1e-3
 """Blocks are tried again if they saved this share of the cost."""
+BLOCK = 4096
 NEAR = 8
 """Brokers with the lowest access price that annealing proposes more often."""
 
@@ -49,6 +50,7 @@ class Search:
     alike: Ints
     estimate: Floats
     left: Ints
+    until: float | None = None
     moves: dict[str, int] = field(default_factory=dict)
 
     @classmethod
@@ -78,6 +80,11 @@ class Search:
         self.state.broker[:] = assignment
         settle(self.fixed, self.state)
 
+    def over(self) -> bool:
+        """Has the time passed? Raises if the user asked to stop."""
+        check_stop(self.progress)
+        return self.until is not None and self.progress.now() >= self.until
+
     def descend(self) -> float:
         """Every user migrates to its best broker with room, if that saves; the change of cost."""
         gained = 0.0
@@ -102,11 +109,12 @@ class Search:
 
     def close(self) -> float:
         """Brokers give up all their users, the least loaded first, where that saves; the change of cost."""
-        least = LEAST * self.total
-        return sum(
-            self._vacate(broker, self.order, least)
-            for broker in np.argsort(self.state.load, kind="stable").tolist()
-        )
+        gained, least = 0.0, LEAST * self.total
+        for broker in np.argsort(self.state.load, kind="stable").tolist():
+            if self.over():
+                break
+            gained += self._vacate(broker, self.order, least)
+        return gained
 
     def regroup(self) -> float:
         """Users of like interest come to a broker together, or leave it together; the change of cost.
@@ -119,14 +127,14 @@ class Search:
         trail = np.zeros(self.problem.n_users, dtype=np.int32)
         for broker in range(self.problem.n_brokers):
             for block in _blocks(self.alike):
-                check_stop(self.progress)
+                if self.over():
+                    return gained
                 moves, change = attract(self.fixed, self.state, broker, block, least, trail[: len(block)])
                 gained += self._count("attract", moves, change)
                 gained += self._vacate(broker, block, least)
         return gained
 
     def _vacate(self, broker: int, users: Ints, least: float) -> float:
-        check_stop(self.progress)
         guests = users[self.state.broker[users] == broker]
         if not len(guests):
             return 0.0
@@ -143,12 +151,13 @@ class Search:
             counts = self.state.wanted[channel]
             if not np.any((counts > 1) & (counts <= GATHERED)) or not self.problem.channel_rate[channel]:
                 continue
-            check_stop(self.progress)
+            if self.over():
+                break
             moves, change = gather(
                 self.fixed,
                 self.state,
                 channel,
-                self.subscribers(channel),
+                self.problem.subscribers_of(channel),
                 GATHERED,
                 self.tries,
                 least,
@@ -158,15 +167,11 @@ class Search:
             gained += self._count("gather", moves, change)
         return gained
 
-    def subscribers(self, channel: int) -> Ints:
-        """All users that want a channel."""
-        problem = self.problem
-        hit = (problem.want_first <= channel) & (channel <= problem.want_last)
-        ranges = np.flatnonzero(hit)
-        return (np.searchsorted(problem.want_ptr, ranges, side="right") - 1).astype(np.int32)
-
     def settle_down(self) -> None:
-        """To a local optimum: no migration, push, gathering or closing of a broker saves anything more."""
+        """To a local optimum: no migration, push, gathering or closing of a broker saves anything more.
+
+        Or as far as the time goes, if it is limited (`until`).
+        """
         while True:
             while self.descend() < 0.0:
                 pass
@@ -189,7 +194,8 @@ class Search:
 
     def _slices(self) -> Iterator[Ints]:
         for first in range(0, len(self.order), SLICE):
-            check_stop(self.progress)
+            if self.over():
+                return
             yield self.order[first : first + SLICE]
 
     def _guests(self) -> tuple[Longs, Ints]:
@@ -202,10 +208,13 @@ class Search:
 
 
 def near_brokers(problem: ContentProblem) -> Ints:
-    """For every user the brokers with the lowest access prices, cheapest first."""
+    """For every user the brokers with the lowest access prices, in order of their numbers."""
     n = min(NEAR, problem.n_brokers)
-    nearest = np.argpartition(problem.access, n - 1, axis=1)[:, :n]
-    return sealed(np.sort(nearest, axis=1).astype(np.int32))
+    near = np.zeros((problem.n_users, n), dtype=np.int32)
+    for first in range(0, problem.n_users, BLOCK):
+        rows = slice(first, first + BLOCK)
+        near[rows] = np.sort(np.argpartition(problem.access[rows], n - 1, axis=1)[:, :n], axis=1)
+    return sealed(near)
 
 
 def _blocks(users: Ints) -> Iterator[Ints]:

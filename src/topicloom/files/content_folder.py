@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
-from topicloom.files.content_prices import Coordinates, read_prices, sorted_ids
+from topicloom.files.content_prices import Coordinates, access_table, core_table, read_prices, sorted_ids
 from topicloom.files.content_tables import (
     ACCESS,
     BOUNDS,
@@ -116,7 +116,8 @@ def write_problem(
         if coordinates is not None:
             write_content_table(temporary, COORDINATES, _coordinates_table(problem, coordinates))
         else:
-            _write_prices(temporary, problem)
+            write_content_table(temporary, ACCESS, access_table(users, brokers, problem.access))
+            write_content_table(temporary, CORE, core_table(brokers, problem.core))
         owner = np.repeat(np.arange(problem.n_users), np.diff(problem.rate_ptr))
         columns = {"channel": problem.rate_channels, "rate": problem.rates}
         write_content_table(temporary, RATES, pa.table({"user": take_chunks(users, owner), **columns}))
@@ -142,16 +143,6 @@ def _is_generated(folder: Path) -> bool:
     except (OSError, pa.ArrowException):
         return False
     return all(metadata.get(key) == value for key, value in GENERATED.items())
-
-
-def _write_prices(folder: Path, problem: ContentProblem) -> None:
-    user = np.repeat(np.arange(problem.n_users), problem.n_brokers)
-    broker = np.tile(np.arange(problem.n_brokers), problem.n_users)
-    names = {"user": take_chunks(problem.users, user), "broker": take_chunks(problem.brokers, broker)}
-    write_content_table(folder, ACCESS, pa.table({**names, "price": problem.access.ravel()}))
-    a, b = np.triu_indices(problem.n_brokers, 1)
-    names = {"a": take_chunks(problem.brokers, a), "b": take_chunks(problem.brokers, b)}
-    write_content_table(folder, CORE, pa.table({**names, "price": problem.core[a, b]}))
 
 
 def _coordinates_table(problem: ContentProblem, coordinates: Coordinates) -> pa.Table:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from topicloom.errors import InputError
 from topicloom.files.content_tables import ACCESS, COORDINATES, CORE, Rows, read_rows
-from topicloom.model.arrays import freeze_fields
+from topicloom.model.arrays import freeze_fields, take_chunks
 from topicloom.model.content import Floats, Longs
 
 Marks = NDArray[np.bool_]
@@ -74,11 +74,25 @@ def read_prices(
     a, b, c = (brokers[broker].as_py() for broker in worst)
     direct, way = core[worst[0], worst[1]], closed[worst[0], worst[1]]
     count = np.count_nonzero(np.triu(core > closed * (1 + ROUNDING)))
+    pairs = "a pair" if count == 1 else f"{count:,} pairs"
     notice(
-        f"{folder / CORE} breaks the triangle inequality for {count:,} pairs of brokers: {a} to {b} costs "
+        f"{folder / CORE} breaks the triangle inequality for {pairs} of brokers: {a} to {b} costs "
         f"{direct:g} directly but {way:g} by way of {c}; the cheapest ways are taken instead"
     )
     return users, access, closed
+
+
+def access_table(users: pa.StringArray, brokers: pa.StringArray, prices: Floats) -> pa.Table:
+    """access.parquet: a row for every price between a user and a broker."""
+    user, broker = np.divmod(np.arange(prices.size), max(len(brokers), 1))
+    names = {"user": take_chunks(users, user), "broker": take_chunks(brokers, broker)}
+    return pa.table({**names, "price": prices.ravel()})
+
+
+def core_table(brokers: pa.StringArray, prices: Floats) -> pa.Table:
+    """core.parquet: a row for every pair of brokers."""
+    a, b = np.triu_indices(len(brokers), 1)
+    return pa.table({"a": take_chunks(brokers, a), "b": take_chunks(brokers, b), "price": prices[a, b]})
 
 
 def metric_closure(core: Floats) -> tuple[Floats, tuple[int, int, int] | None]:
@@ -155,7 +169,7 @@ def _no_price(
 ) -> None:
     count = int(np.count_nonzero(missing))
     row, column = divmod(int(np.argmax(missing)), missing.shape[1])
-    more = f" (and {count - 1:,} more are missing)" if count > 1 else ""
+    more = f" (and {count - 1:,} more {'are' if count > 2 else 'is'} missing)" if count > 1 else ""
     raise InputError(
         f"{path}: no price between {one[0]} {one[1][row]} and {other[0]} {other[1][column]}{more}"
     )

@@ -36,6 +36,8 @@ from topicloom.version import __version__
 
 RANDOM_PLANS = 5
 """The cost reduction ratio compares with the mean of so many random plans."""
+ROUNDING = 1e-6
+"""By so much of the cost a bound may lie above it."""
 
 
 def plan_content(
@@ -83,7 +85,7 @@ def plan_content(
     with watch.phase("write"):
         summary["seconds"] = {**watch.seconds, "total": progress.now() - start}
         if out is not None:
-            listed = trees_of(problem, plan.assignment, core_model) if trees else None
+            listed = trees_of(problem, plan.assignment, core_model, progress=progress) if trees else None
             write_plan(out, summary, problem, plan.assignment, cost.loads, listed)
     summary["seconds"] = {**watch.seconds, "total": progress.now() - start}
     return summary
@@ -131,9 +133,11 @@ def judge(
 ) -> dict[str, Any]:
     """All figures about a plan: what it costs, against random plans and against what must be paid."""
     bound = max(lower_bound(problem, core_model, progress=progress).total, plan.bound or 0.0)
-    if cost.overflow == 0.0:
+    if cost.overflow == 0.0 and bound <= cost.total * (1 + ROUNDING):
         bound = min(bound, cost.total)  # an optimal plan's bound may lie above its cost by rounding
-    random_cost = random_mean(problem, core_model, seed)
+    plans = random_costs(problem, core_model, seed)
+    random_cost = float(np.mean([plan.total for plan in plans]))
+    random_core = float(np.mean([plan.core for plan in plans]))
     used = cost.loads[np.bincount(plan.assignment, minlength=problem.n_brokers) > 0]
     return {
         "users": problem.n_users,
@@ -147,8 +151,9 @@ def judge(
         "access_cost": cost.access,
         "core_cost": cost.core,
         "overflow": cost.overflow,
-        "crr": random_cost / cost.total if cost.total else 1.0,
+        "crr": _reduction(random_cost, cost.total),
         "random_cost": random_cost,
+        "random_core_share": random_core / random_cost if random_cost else 0.0,
         "bound": bound,
         # Plans that do not fit may cost less than any that does.
         "gap": cost.total / bound - 1.0 if bound > 0.0 and cost.overflow == 0.0 else None,
@@ -157,11 +162,19 @@ def judge(
     }
 
 
+def random_costs(problem: ContentProblem, core_model: str, seed: int) -> list[Cost]:
+    """What five random plans cost."""
+    plans = (plan_random(problem, seed=seed + k).assignment for k in range(RANDOM_PLANS))
+    return [measure_cost(problem, plan, core_model) for plan in plans]
+
+
 def random_mean(problem: ContentProblem, core_model: str, seed: int) -> float:
     """The mean cost of five random plans."""
+    return float(np.mean([cost.total for cost in random_costs(problem, core_model, seed)]))
 
-    def cost(assignment: Ints) -> float:
-        return measure_cost(problem, assignment, core_model).total
 
-    plans = (plan_random(problem, seed=seed + k).assignment for k in range(RANDOM_PLANS))
-    return float(np.mean([cost(plan) for plan in plans]))
+def _reduction(random_cost: float, cost: float) -> float | None:
+    """How many times as much random plans cost; None where this is no number: only they cost anything."""
+    if cost == 0.0:
+        return None if random_cost > 0.0 else 1.0
+    return random_cost / cost

@@ -107,7 +107,7 @@ def summarise_content_simulation(
         "migrations": outcome.migrations,
         "control_messages": outcome.control,
         "messages_per_migration": outcome.control / outcome.migrations if outcome.migrations else None,
-        "messages": dict(sorted(tally.messages.items())),
+        "messages": outcome.messages,
         "events": {
             "published": tally.published,
             "expected": tally.expected,

@@ -17,7 +17,8 @@ from topicloom.jobs.inputs import Notice, SparkChoice, no_notice, tell_refused
 from topicloom.jobs.traffic_folder import Traffic, finish_folder, traffic_facts, write_tables
 from topicloom.model.progress import SILENT, Progress
 from topicloom.spark.failures import spark_errors
-from topicloom.spark.price_tables import PriceFiles, read_price_tables
+from topicloom.spark.price_files import PriceFiles
+from topicloom.spark.price_tables import read_prices
 from topicloom.spark.raw import RawTable, require_no_rejects
 from topicloom.spark.source import check_there
 from topicloom.spark.tables import Tables
@@ -28,11 +29,11 @@ from topicloom.spark.traffic import (
     LogSummary,
     count_messages,
     log_columns,
-    sample_messages,
     summarise_log,
 )
 from topicloom.spark.traffic_input import read_all, read_records, records_source, refuse_rows
 from topicloom.spark.traffic_lines import Column
+from topicloom.spark.traffic_sample import sample_messages
 from topicloom.spark.watch import watched
 
 if TYPE_CHECKING:
@@ -87,6 +88,8 @@ def make_traffic(task: TrafficTask) -> dict[str, Any]:
     started = progress.now()
     boxes = _read_subscriptions(session, task)
     subscribed = progress.now()
+    prices = read_prices(session, task.prices, notice=task.notice, progress=progress)
+    priced = progress.now()
     raw = read_records(
         session,
         records_source(task.log, "log"),
@@ -98,7 +101,7 @@ def make_traffic(task: TrafficTask) -> dict[str, Any]:
             traffic = _made(raw, boxes, Tables(session, str(work), progress), task)
         finally:
             raw.release()
-    tables = read_price_tables(session, task.prices, traffic.users, notice=task.notice, progress=progress)
+    tables = prices.tables(traffic.users)
     found = traffic_facts(traffic, task.channels)
     made = progress.now()
     progress.phase("write")
@@ -107,6 +110,7 @@ def make_traffic(task: TrafficTask) -> dict[str, Any]:
     found["seconds"] = {
         "start": started - start,
         "subscriptions": subscribed - started,
+        "prices": priced - subscribed,
         **traffic.facts["seconds"],
         "write": end - made,
         "total": end - start,
@@ -138,8 +142,8 @@ def _read_subscriptions(session: SparkSession, task: TrafficTask) -> Boxes:
     if not len(boxes):
         raise InputError(f"{path}: nobody wants anything, for low is not below high in any subscription")
     if boxes.n_empty:
-        told = "1 subscription is" if boxes.n_empty == 1 else f"{boxes.n_empty:,} subscriptions are"
-        task.notice(f"{told} empty in {path} (low is not below high) and want nothing")
+        told = "1 subscription asks" if boxes.n_empty == 1 else f"{boxes.n_empty:,} subscriptions ask"
+        task.notice(f"{told} for nothing in {path}: low is not below high")
     return boxes
 
 
@@ -158,8 +162,12 @@ def _made(raw: RawTable, boxes: Boxes, work: Tables, task: TrafficTask) -> Traff
         raise InputError(f"{task.log} holds no message: it is empty")
     if log.last <= log.first:
         raise InputError(
-            f"all {log.rows:,} messages of {task.log} are of one moment, {log.first:.15g}: "
-            "rates need a span of time"
+            f"{task.log} has no span of time, which rates need: "
+            + (
+                "it holds a single message"
+                if log.rows == 1
+                else f"all {log.rows:,} messages are of one moment, {log.first:.15g}"
+            )
         )
     read = progress.now()
     grid = make_grid(boxes, axes, log.messages, task.channels, progress=progress)
@@ -208,11 +216,12 @@ def _false_positives(
     elif list(grid.shape) == [axis.n_wanted for axis in axes]:
         asked_for = delivered
     else:
-        values = sample_messages(raw, boxes.attributes, log.rows, progress=progress)
+        sample = sample_messages(raw, boxes.attributes, log.rows, progress=progress)
         progress.phase("match sample")
-        asked_for = users_reached(boxes, values, progress=progress)
-        channel = grid.channel_of(list(values.T)) if len(values) else np.zeros(0, np.int64)
-        delivered, looked_at = int(wanted[channel[channel >= 0]].sum()), len(values)
+        asked_for = int(users_reached(boxes, sample.values, progress=progress) @ sample.n)
+        channel = grid.channel_of(list(sample.values.T))
+        delivered = int((wanted[channel] * sample.n)[channel >= 0].sum())
+        looked_at = int(sample.n.sum())
     return {
         "false_positive_share": (delivered - asked_for) / delivered if delivered else 0.0,
         "false_positive_messages": looked_at,

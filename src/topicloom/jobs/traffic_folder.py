@@ -26,7 +26,8 @@ from topicloom.files.content_folder import (
     write_content_table,
 )
 from topicloom.model.arrays import take_chunks
-from topicloom.spark.traffic import SAMPLE_ROWS, Counted, LogSummary
+from topicloom.spark.traffic import Counted, LogSummary
+from topicloom.spark.traffic_sample import SAMPLE_ROWS
 from topicloom.version import __version__
 
 TRAFFIC = "traffic.json"

@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from topicloom.builders.registry import BUILDERS
+from topicloom.content.bounds import lower_bound
+from topicloom.content.cost import measure_cost
+from topicloom.content.registry import PLANNERS
 from topicloom.kernels.forest import fresh_slots, join_pairs
 from topicloom.measures.connectivity import check_overlay
 from topicloom.measures.digest import interest_digest
@@ -14,15 +17,18 @@ from topicloom.model.constraints import Constraints, Pairs
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.progress import SILENT, Progress
+from topicloom.simulate.content_run import simulate_content
+from topicloom.simulate.content_scenario import ContentScenario
 from topicloom.simulate.run import simulate
 from topicloom.simulate.scenario import Scenario
+from topicloom.workloads.content import generate_content
 from topicloom.workloads.generate import generate_interest, workload_from_options
 
 
 def warm_kernels(*, progress: Progress = SILENT) -> float:
     """Run every builder, measure and generator on small interests; the seconds it took."""
     start = progress.now()
-    progress.phase("compile kernels", len(BUILDERS) + 4)
+    progress.phase("compile kernels", len(BUILDERS) + 5)
     interest = generate_interest(
         workload_from_options(300, topics=20, subscriptions="2:6", popularity="zipf:0.5")
     )
@@ -52,4 +58,19 @@ def warm_kernels(*, progress: Progress = SILENT) -> float:
     for view in ("1", "0.5"):
         simulate(interest, Scenario.of("spidercast", [f"view={view}", "seconds=1"]))
     progress.advance(2)
+    _warm_content()
+    progress.advance()
     return progress.now() - start
+
+
+def _warm_content() -> None:
+    """Every planner, the bounds, and a few rounds of brokers that match events."""
+    problem = generate_content(40, 3, 6, ratio=0.5, width=0.2, seed=1).problem
+    for name, planner in PLANNERS.items():
+        if name != "exact":  # has no kernel of its own
+            planner.plan(problem)
+    assignment = PLANNERS["greedy-packing"].plan(problem).assignment
+    measure_cost(problem, assignment)
+    lower_bound(problem)
+    scenario = ContentScenario.of(["rounds=1", "deliveries=20"])
+    simulate_content(problem, assignment, scenario)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from topicloom.kernels.assignment import move, move_change
-from topicloom.kernels.choice import _mix
+from topicloom.kernels.choice import mix
 from topicloom.kernels.hope import least_change
 from topicloom.kernels.jit import kernel
 
@@ -18,7 +18,7 @@ SCALE = 1.0 / (1 << 53)
 @kernel
 def _uniform(counter: Any) -> Any:
     """A number in [0, 1) from a counter."""
-    return np.float64(_mix(counter) >> np.uint64(11)) * SCALE
+    return np.float64(mix(counter) >> np.uint64(11)) * SCALE
 
 
 @kernel

@@ -14,7 +14,7 @@ from topicloom.kernels.jit import kernel
 
 
 @kernel
-def _mix(x: Any) -> Any:
+def mix(x: Any) -> Any:
     """The finalizer of splitmix64: a counter in, a random word out."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -115,7 +115,7 @@ def draw_views(views: Any, first: int, n_nodes: int, key: Any, seen: Any) -> Non
         taken = 0
         while taken < size:
             counter += np.uint64(0x9E3779B97F4A7C15)
-            node = np.int64(_mix(counter) % np.uint64(n_nodes))
+            node = np.int64(mix(counter) % np.uint64(n_nodes))
             if seen[node] != stamp:
                 seen[node] = stamp
                 views[i, taken] = node

@@ -16,6 +16,15 @@ LEVELS = 8
 
 
 @kernel
+def _holds(low: Any, high: Any, row: int, points: Any, p: int) -> bool:
+    for a in range(points.shape[1]):
+        x = points[p, a]
+        if x < low[row, a] or x >= high[row, a]:
+            return False
+    return True
+
+
+@kernel
 def match_boxes(
     points: Any,
     first: int,
@@ -35,7 +44,6 @@ def match_boxes(
     Comes back with (points done, rows found by them): early when `found` is full. Level l has the nodes
     `starts[l]:starts[l+1]`; `stack` has room for FAN entries per level.
     """
-    width = points.shape[1]
     top = len(starts) - 2
     count = 0
     for p in range(first, points.shape[0]):
@@ -53,36 +61,18 @@ def match_boxes(
             if level > 0:
                 base = starts[level - 1]
                 for k in range(child, last):
-                    inside = True
-                    for a in range(width):
-                        x = points[p, a]
-                        if x < node_low[base + k, a] or x >= node_high[base + k, a]:
-                            inside = False
-                            break
-                    if inside:
+                    if _holds(node_low, node_high, base + k, points, p):
                         stack[depth, 0], stack[depth, 1] = level - 1, k
                         depth += 1
                 continue
             for k in range(child, last):
-                inside = True
-                for a in range(width):
-                    x = points[p, a]
-                    if x < low[k, a] or x >= high[k, a]:
-                        inside = False
-                        break
-                if inside:
+                if _holds(low, high, k, points, p):
                     if count == len(found):
                         return p, begin
                     found[count] = k
                     count += 1
         for k in range(packed, used):
-            inside = True
-            for a in range(width):
-                x = points[p, a]
-                if x < low[k, a] or x >= high[k, a]:
-                    inside = False
-                    break
-            if inside:
+            if _holds(low, high, k, points, p):
                 if count == len(found):
                     return p, begin
                 found[count] = k

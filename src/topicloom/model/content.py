@@ -74,6 +74,12 @@ class ContentProblem:
         pairs = self.n_users * self.n_channels
         return float(self.channel_wanted.sum()) / pairs if pairs else 0.0
 
+    def subscribers_of(self, channel: int) -> Ints:
+        """The users that want a channel, ascending."""
+        inside = (self.want_first <= channel) & (channel <= self.want_last)
+        owner = np.searchsorted(self.want_ptr, np.flatnonzero(inside), side="right") - 1
+        return owner.astype(np.int32)
+
     @classmethod
     def of(
         cls,
@@ -94,11 +100,9 @@ class ContentProblem:
         files checks them before: here numbers are taken as they are.
         """
         n_users = len(users)
-        want_user, want_first, want_last = _merged(wants, n_channels)
+        want_user, want_first, want_last = merged_ranges(*wants)
         want_ptr = np.searchsorted(want_user, np.arange(n_users + 1)).astype(np.int64)
-        change = np.bincount(want_first, minlength=n_channels + 1)[: n_channels + 1]
-        change = change - np.bincount(want_last + 1, minlength=n_channels + 1)[: n_channels + 1]
-        wanted = np.cumsum(change)[:n_channels].astype(np.int64)
+        wanted = times_wanted(want_first, want_last, n_channels)
 
         rate_user, rate_channel, rate = _summed(rates, n_channels)
         own = _wants(want_user, want_first, want_last, rate_user, rate_channel, n_channels)
@@ -134,19 +138,30 @@ class ContentProblem:
         freeze_fields(self)
 
 
-def _merged(wants: tuple[Any, Any, Any], n_channels: int) -> tuple[Longs, Longs, Longs]:
-    """Ranges sorted by user and start, those of a user that overlap or touch made one."""
-    user, first, last = (np.asarray(column, dtype=np.int64) for column in wants)
+def merged_ranges(user: Any, first: Any, last: Any) -> tuple[Longs, Longs, Longs]:
+    """Ranges sorted by user and start, those of a user that overlap or touch made one.
+
+    >>> [column.tolist() for column in merged_ranges([1, 0, 0], [5, 3, 0], [6, 4, 2])]
+    [[0, 1], [0, 5], [4, 6]]
+    """
+    user, first, last = (np.asarray(column, dtype=np.int64) for column in (user, first, last))
     order = np.lexsort((last, first, user))
     user, first, last = user[order], first[order], last[order]
     if not len(user):
         return user, first, last
     # The furthest end so far within the user: ends of later users are shifted above all earlier ones.
-    reach = np.maximum.accumulate(last + user * (n_channels + 1)) - user * (n_channels + 1)
+    shift = user * (int(last.max()) + 2)
+    reach = np.maximum.accumulate(last + shift) - shift
     starts = np.ones(len(user), dtype=np.bool_)
     starts[1:] = (user[1:] != user[:-1]) | (first[1:] > reach[:-1] + 1)
     heads = np.flatnonzero(starts)
     return user[heads], first[heads], reach[np.append(heads[1:], len(user)) - 1]
+
+
+def times_wanted(first: Longs, last: Longs, n: int) -> Longs:
+    """In how many of the ranges first..last each of the numbers 0 to n - 1 lies."""
+    change = np.bincount(first, minlength=n + 1) - np.bincount(last + 1, minlength=n + 1)
+    return np.cumsum(change)[:n].astype(np.int64)
 
 
 def _summed(rates: tuple[Any, Any, Any], n_channels: int) -> tuple[Longs, Longs, Floats]:

@@ -8,7 +8,10 @@ from typing import Any
 from topicloom.errors import UsageError
 from topicloom.report.charts import COLORS, make_title
 
-NOTE = "Cost: messages per second times prices. Dashed: what a planner that knows everything finds."
+NOTE = "Cost: messages per second times prices."
+DASHED = " Dashed: what a planner that knows everything finds."
+GREY = "#777"
+"""Of the bars: every colour above stands for a cost."""
 
 
 def rounds_chart(rows: Sequence[Mapping[str, Any]], levels: Mapping[str, float], title: str) -> Any:
@@ -22,7 +25,7 @@ def rounds_chart(rows: Sequence[Mapping[str, Any]], levels: Mapping[str, float],
         {"round": row["round"], "value": row[column], "line": name} for row in rows for column, name in lines
     ]
     names = [name for _, name in lines]
-    rounds = alt.Scale(domain=[-0.5, rows[-1]["round"] + 0.5], nice=False)
+    rounds = alt.Scale(domain=[-0.5, rows[-1]["round"] + 0.5], nice=False, padding=0)
     cost = (
         alt.Chart(alt.Data(values=points))
         .mark_line(strokeWidth=2, point=True)
@@ -40,17 +43,19 @@ def rounds_chart(rows: Sequence[Mapping[str, Any]], levels: Mapping[str, float],
     marks = [{"value": value, "name": name, "round": rows[-1]["round"]} for name, value in levels.items()]
     level = alt.Chart(alt.Data(values=marks))
     rules = level.mark_rule(strokeDash=[6, 4], color="#555").encode(y="value:Q")
-    words = level.mark_text(align="right", dy=12, color="#333").encode(
-        x="round:Q", y="value:Q", text="name:N"
-    )
+    place = {"x": "round:Q", "y": "value:Q", "text": "name:N"}
+    # A white rim, or the words could not be read where a line runs through them.
+    rim = level.mark_text(align="right", dy=-8, stroke="white", strokeWidth=5).encode(**place)
+    words = level.mark_text(align="right", dy=-8, color="#333").encode(**place)
     bars = (
         alt.Chart(alt.Data(values=[{"round": row["round"], "value": row["migrations"]} for row in rows]))
-        .mark_bar(color=COLORS[2])
+        .mark_bar(color=GREY)
         .encode(
             x=alt.X("round:Q", title="round", axis=alt.Axis(tickMinStep=1), scale=rounds),
             y=alt.Y("value:Q", title="migrations", axis=alt.Axis(tickMinStep=1, format=",d")),
         )
         .properties(width=620, height=90)
     )
-    upper = alt.layer(cost, rules, words).properties(width=620, height=240)
-    return alt.vconcat(upper, bars, spacing=14).properties(title=make_title(title, NOTE))
+    upper = alt.layer(cost, rules, rim, words).properties(width=620, height=240)
+    note = NOTE + DASHED if levels else NOTE
+    return alt.vconcat(upper, bars, spacing=14).properties(title=make_title(title, note))

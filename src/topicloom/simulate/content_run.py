@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import partial
 from math import isfinite
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -42,6 +44,8 @@ class ContentOutcome:
     migrations: int
     control: int
     """Control messages after everybody had registered."""
+    messages: dict[str, int]
+    """All messages by kind, up to the end of the last round: brokers go on while the last events arrive."""
 
 
 class ContentRun:
@@ -60,6 +64,12 @@ class ContentRun:
         self._count = self._events_in_round()
         self._scale = self._event_scale()
         names = [*problem.users.to_pylist(), *problem.brokers.to_pylist()]
+        if len(set(names)) < len(names) and Path(self._values["latency"]).is_file():
+            name = next(name for name, times in Counter(names).items() if times > 1)
+            raise UsageError(
+                f"--set latency={self._values['latency']}: a user and a broker are both called {name!r}, so "
+                "no file can say which one it means; give one latency or a range"
+            )
         network = read_network(self._values["latency"], 0.0, len(names), scenario.seed, names)
         declines = self._draw.random(problem.n_users) < self._values["decline"]
         parties: list[Client | Broker] = [
@@ -91,12 +101,14 @@ class ContentRun:
             quiet = quiet + 1 if not self._rows[-1]["migrations"] else 0
             if values["settle"] and quiet >= values["settle"]:
                 break
-        last = self._assignment()
+        last, messages = self._assignment(), dict(sorted(world.tally.messages.items()))
         self._advance(world.now + self.settings.ttl + self._travel)  # what is under way may arrive
         migrations = sum(row["migrations"] for row in self._rows)
         settled = bool(values["settle"]) and quiet >= values["settle"]
         control = sum(row["control_messages"] for row in self._rows)
-        return ContentOutcome(self.problem, last, self._rows, world.tally, settled, migrations, control)
+        return ContentOutcome(
+            self.problem, last, self._rows, world.tally, settled, migrations, control, messages
+        )
 
     # -- before it begins -------------------------------------------------------------------------------
 
@@ -188,7 +200,7 @@ class ContentRun:
         cost = measure_cost(self.problem, self._assignment(), "free")
         tally, rows = self.world.tally, self._rows
         brokers = [party for party in self.world.parties if isinstance(party, Broker)]
-        arrived = sum(broker.migration.arrived for broker in brokers)
+        arrived = sum(broker.arrived for broker in brokers)
         before = sum(row["migrations"] for row in rows)
         control = tally.control - self._registered
         assert isfinite(cost.total)

@@ -15,7 +15,7 @@ _OWN = Settings()
 PARAMETERS: dict[str, Parameter] = {
     "rounds": Parameter(40, "rounds at most", least=1),
     "settle": Parameter(4, "rounds without a migration after which it ends; 0: never", least=0),
-    "round": Parameter(_OWN.round, "seconds between two looks of a broker at its users", least=0),
+    "round": Parameter(_OWN.round, "seconds between two looks of a broker at its users, on average", least=0),
     "threshold": Parameter(_OWN.threshold, "share of a user's cost that a move must save", least=0, most=1),
     "moves": Parameter(_OWN.moves, "moves that a broker begins in a round at most", least=1),
     "stay": Parameter(_OWN.stay, "rounds for which a user that has moved is left alone", least=0),

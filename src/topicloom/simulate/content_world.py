@@ -16,7 +16,8 @@ from typing import Any, TypeAlias
 from topicloom.content.brokers.broker import Broker
 from topicloom.content.brokers.client import Client
 from topicloom.content.brokers.effects import Deliver, Fault, Send
-from topicloom.content.brokers.messages import EVENT_BODIES, EventId, Letter, Message, Receipt
+from topicloom.content.brokers.envelope import Letter, Message, Receipt
+from topicloom.content.brokers.messages import EVENT_BODIES, EventId
 from topicloom.errors import UsageError
 from topicloom.simulate.network import Network
 

@@ -7,7 +7,7 @@ rules in `lines.py`, which alone decide what a row means and why one is refused.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice, pairwise
 from typing import Any
 from urllib.parse import unquote
@@ -61,20 +61,29 @@ def file_key(path: str) -> str:
 
 
 def parse_lines(plans: Plans, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Batches of (line, address of the file, start of the block), in file order within a block.
+    """The rows of batches of (line, address of the file, start of the block)."""
+    for key, lines in cut_blocks(batches, lambda key: plans[key].header):
+        yield from parse_some(lines, plans[key])
 
-    Spark cuts large files into blocks and packs small ones together, so a header is known by being the
-    first line of a block that starts at 0. Spark's reader has dropped the byte order mark already.
+
+def cut_blocks(
+    batches: Iterator[pa.RecordBatch], has_header: Callable[[str], bool]
+) -> Iterator[tuple[str, pa.BinaryArray]]:
+    """The key of a file and some lines of it without its header, from batches as `parse_lines` takes them.
+
+    They come in file order within a block. Spark cuts large files into blocks and packs small ones together,
+    so a header is known by being the first line of a block that starts at 0. Spark's reader has dropped the
+    byte order mark already.
     """
     block: tuple[str, int] | None = None
     for batch in batches:
         lines, files, starts = batch.columns
-        for begin, end in block_runs(files, starts):
+        for begin, end in _runs(files, starts):
             this = (files[begin].as_py(), starts[begin].as_py())
-            plan = plans[file_key(unquote(this[0]))]
-            skip = int(plan.header and this[1] == 0 and this != block)
+            key = file_key(unquote(this[0]))
+            skip = int(has_header(key) and this[1] == 0 and this != block)
             block = this
-            yield from parse_some(lines.slice(begin + skip, end - begin - skip), plan)
+            yield key, lines.slice(begin + skip, end - begin - skip)
 
 
 def parse_files(plans: Plans, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -113,7 +122,7 @@ def cut_lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
         yield unended(rest)
 
 
-def block_runs(files: pa.Array, starts: pa.Array) -> list[tuple[int, int]]:
+def _runs(files: pa.Array, starts: pa.Array) -> list[tuple[int, int]]:
     """Stretches of a batch that come from one block of one file."""
     count = len(files)
     if count == 0:

@@ -22,6 +22,7 @@ from topicloom.errors import InputError
 from topicloom.model.content import Floats, Longs
 from topicloom.model.progress import SILENT, Progress
 from topicloom.spark.failures import spark_errors
+from topicloom.spark.parquet_input import quoted_name
 from topicloom.spark.raw import RawTable
 from topicloom.spark.tables import Tables
 from topicloom.spark.traffic_lines import Column
@@ -33,9 +34,6 @@ if TYPE_CHECKING:
 
 PUBLISHER, TIME = "publisher", "time"
 COUNTS = "counts"
-
-SAMPLE_ROWS = 20_000
-"""About so many messages are matched against the subscriptions where not all of them can be."""
 
 _ROWS_AT_ONCE = 1_000_000
 _KEYS_AT_ONCE = 8_000_000
@@ -67,7 +65,7 @@ def summarise_log(
 
     spark = raw.rows.sparkSession
     shared = spark.sparkContext.broadcast([np.ascontiguousarray(edge) for edge in edges])
-    picked = _picked(raw, attributes)
+    picked = picked_columns(raw, attributes)
     found = picked.mapInArrow(
         partial(_look, shared), "kind int, name string, part long, n long, low double, high double"
     )
@@ -95,12 +93,12 @@ def summarise_log(
 _WHO, _WHEN = -1, -2
 
 
-def _picked(raw: RawTable, attributes: Sequence[str]) -> DataFrame:
+def picked_columns(raw: RawTable, attributes: Sequence[str]) -> DataFrame:
     """Publisher, time and the attributes in this order, under names that cannot be mistaken."""
     from pyspark.sql import functions as sf
 
-    quoted = ["`" + name.replace("`", "``") + "`" for name in (PUBLISHER, TIME, *attributes)]
-    return raw.rows.select(*[sf.col(name).alias(f"c{k}") for k, name in enumerate(quoted)])
+    names = (PUBLISHER, TIME, *attributes)
+    return raw.rows.select(*[sf.col(quoted_name(name)).alias(f"c{k}") for k, name in enumerate(names)])
 
 
 def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
@@ -170,7 +168,7 @@ def count_messages(
     from pyspark.sql import functions as sf
 
     shared = raw.rows.sparkSession.sparkContext.broadcast((publishers, grid))
-    keys = _picked(raw, attributes).drop("c1").mapInArrow(partial(_count, shared), "key long, n long")
+    keys = picked_columns(raw, attributes).drop("c1").mapInArrow(partial(_count, shared), "key long, n long")
     with spark_errors(raw.source.path):
         work.write("count messages", keys.groupBy("key").agg(sf.sum("n").alias("n")), COUNTS, stages=2)
     shared.unpersist()
@@ -217,22 +215,3 @@ def _key_batches(keys: Longs, counts: Longs) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_arrays(
             [pa.array(keys[start:stop]), pa.array(counts[start:stop])], names=["key", "n"]
         )
-
-
-def sample_messages(
-    raw: RawTable, attributes: Sequence[str], rows: int, *, progress: Progress = SILENT
-) -> Floats:
-    """The values of about SAMPLE_ROWS messages (all, if there are no more), one row each.
-
-    Chosen by a hash of the message itself, so any partitioning and order of rows gives the same ones.
-    """
-    from pyspark.sql import functions as sf
-
-    picked = _picked(raw, attributes)
-    every = -(-rows // SAMPLE_ROWS)
-    if every > 1:
-        picked = picked.where(sf.pmod(sf.xxhash64(*picked.columns), sf.lit(every)) == 0)
-    values = picked.drop("c0", "c1")
-    with spark_errors(raw.source.path):
-        table = watched(values.sparkSession, values.toArrow, progress=progress, phase="sample log")
-    return np.column_stack([column.to_numpy() for column in table.columns])

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from topicloom.errors import InputError
 from topicloom.model.progress import SILENT, Progress, check_stop
-from topicloom.spark.batches import block_runs, cut_lines, file_key
+from topicloom.spark.batches import cut_blocks, cut_lines, file_key
 from topicloom.spark.compress import BadCompression, decompressed
 from topicloom.spark.failures import spark_errors
 from topicloom.spark.heads import ends_in_carriage_return, first_rows, read_header, text_rules
@@ -78,10 +78,12 @@ def read_all(
 ) -> pa.Table:
     """All rows of a table in memory; any that cannot be used is an error, and unless `empty` having none."""
     raw = read_records(spark, source, columns, progress=progress)
-    require_no_rejects(raw, raw.n_rejects(progress=progress))
-    with spark_errors(source.path):
-        table = watched(spark, raw.rows.toArrow, progress=progress, phase=f"read {source.what}")
-    raw.release()
+    try:
+        require_no_rejects(raw, raw.n_rejects(progress=progress))
+        with spark_errors(source.path):
+            table = watched(spark, raw.rows.toArrow, progress=progress, phase=f"read {source.what}")
+    finally:  # Spark would give the kept rows to whoever reads the mended file later in this session
+        raw.release()
     if not table.num_rows and not empty:
         raise InputError(f"{source.path} holds no row: it is empty")
     return table
@@ -180,16 +182,8 @@ def _lines_of(
 def _parse_lines(
     plans: Mapping[str, RecordPlan], batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """As `batches.parse_lines`: a header is the first line of a block that starts at 0."""
-    block: tuple[str, int] | None = None
-    for batch in batches:
-        lines, files, starts = batch.columns
-        for begin, end in block_runs(files, starts):
-            this = (files[begin].as_py(), starts[begin].as_py())
-            plan = plans[file_key(unquote(this[0]))]
-            skip = int(plan.header and this[1] == 0 and this != block)
-            block = this
-            yield from parse_records(lines.slice(begin + skip, end - begin - skip), plan.layout, plan.shown)
+    for key, lines in cut_blocks(batches, lambda key: plans[key].header):
+        yield from parse_records(lines, plans[key].layout, plans[key].shown)
 
 
 def _files_of(

@@ -18,33 +18,22 @@ from typing import Any
 
 import numpy as np
 
+from content.brokers.judge import Judge, watch
 from topicloom.content.brokers.broker import Broker
 from topicloom.content.brokers.client import Client
+from topicloom.content.brokers.desk import Guestbook
 from topicloom.content.brokers.effects import Attached, Deliver, Fault, Send
+from topicloom.content.brokers.envelope import Letter, Message
 from topicloom.content.brokers.interest import Channels
-from topicloom.content.brokers.messages import EventId, Letter, Message, Name
-from topicloom.content.brokers.migration import Migration
-from topicloom.content.brokers.rules import CHARGE, RULES, State, permits
+from topicloom.content.brokers.messages import EventId, Name
+from topicloom.content.brokers.rules import CHARGE, State
 from topicloom.content.brokers.settings import Settings
 from topicloom.content.brokers.wire import decode, encode
 from topicloom.content.core_model import CoreModel
 
-UNJUDGED = frozenset({"delivery", "redirect", "forward", "news", "ask-news", "publish"})
 CONSTANTS: dict[str, Any] = {
     "max_delay": 0.1, "longest_path": 4, "heartbeat": 0.5, "detector": 1.0, "ping": 1.0, "round": 0.0,
 }  # fmt: skip
-
-
-class Judge:
-    """Refuses steps that no row permits, and remembers which rows were seen."""
-
-    def __init__(self) -> None:
-        self.seen: Counter[int] = Counter()
-
-    def judge(self, before: State, on: str, sent: tuple[str, ...], after: State) -> None:
-        rows = [number for number, rule in enumerate(RULES) if permits(rule, before, on, sent, after)]
-        assert rows, f"no row of the table permits {before.value} on {on}: sent {sent}, then {after.value}"
-        self.seen.update(rows)
 
 
 class Wire:
@@ -71,6 +60,7 @@ class Wire:
         self.now = 0.0
         self.clients: dict[Name, Client] = {}
         self.deaths: dict[Name, float] = {}
+        self.gone: list[Name] = []
         self.published: dict[EventId, tuple[float, tuple[float, ...]]] = {}
         self.wanted: defaultdict[Name, list[tuple[float, Any]]] = defaultdict(list)
         self.delivered: defaultdict[tuple[Name, EventId], list[float]] = defaultdict(list)
@@ -83,24 +73,17 @@ class Wire:
         self._mail: list[tuple[float, int, Callable[[], None]]] = []
         if core is None:
             core = np.ones((len(brokers), len(brokers))) - np.eye(len(brokers))
-        model = CoreModel.of(core, "free")
-        self.brokers = {
-            name: Broker(
-                name,
-                brokers=list(brokers),
-                core=model,
-                capacity=capacity,
-                channels=Channels.numbered(n_channels),
-                prices=prices or (lambda user: [1.0] * len(brokers)),
-                rng=Random(f"{seed} {name}"),
-                settings=self.settings,
-            )
-            for name in brokers
+        self.brokers: dict[Name, Broker] = {}
+        self._lives: Counter[Name] = Counter()
+        self._parts: dict[str, Any] = {
+            "brokers": list(brokers),
+            "core": CoreModel.of(core, "free"),
+            "capacity": capacity,
+            "channels": Channels.numbered(n_channels),
+            "prices": prices or (lambda user: [1.0] * len(brokers)),
         }
-        for broker in self.brokers.values():
-            _watch(broker, self.judge)
-            broker.start(0.0)
-            self._settle(broker)
+        for name in brokers:
+            self.begin(name, Random(f"{seed} {name}"))
 
     # -- what happens -----------------------------------------------------------------------------------
 
@@ -133,6 +116,23 @@ class Wire:
         asked = broker.request_to_move(client, foreign, self.now)
         self._settle(broker)
         return asked
+
+    def leave(self, name: Name) -> None:
+        """The client leaves the system in order; its core stays, to answer what still comes."""
+        self.clients[name].leave(self.now)
+        self._settle(self.clients[name])
+        self.gone.append(name)
+
+    def begin(self, name: Name, rng: Random | None = None) -> None:
+        """A broker is started, perhaps anew: then it knows nothing of its life before."""
+        self._lives[name] += 1
+        broker = Broker(
+            name, rng=rng or Random(0), settings=self.settings, life=self._lives[name], **self._parts
+        )
+        self.brokers[name] = broker
+        watch(broker, self.judge)
+        broker.start(self.now)
+        self._settle(broker)
 
     def kill(self, broker: Name) -> None:
         """Gone without a word; what it sent is on its way."""
@@ -206,6 +206,9 @@ class Wire:
 
     # -- what tests look at -----------------------------------------------------------------------------
 
+    def book(self, broker: Name) -> Guestbook:
+        return self.brokers[broker].desk.book
+
     def state(self, broker: Name, client: Name) -> State:
         return self.brokers[broker].state_of(client)
 
@@ -237,11 +240,18 @@ class Wire:
         """What is left over where nothing should go on any more."""
         found = []
         for name, client in self.clients.items():
+            if name in self.gone:
+                if client.next_timer() < inf:
+                    found.append(f"{name} has left and still wants to do something")
+                found += [
+                    f"{name} has left, {b} knows it" for b in self.brokers if name in self.book(b).guests
+                ]
+                continue
             holders = [broker for broker in self.brokers if self.state(broker, name) in CHARGE]
             if holders != [client.broker]:
                 found.append(f"{name} is with {client.broker}, brokers {holders} think it is theirs")
         for name, broker in self.brokers.items():
-            book = broker.desk.book
+            book = self.book(name)
             away = set(book.guests) - set(broker.users)
             found += [f"{name} still redirects for {guest}" for guest in away]
             found += [f"{name} keeps room for {client}" for client in book.replicas]
@@ -255,63 +265,3 @@ class Wire:
 
 def _wants(wants: Any, point: tuple[float, ...]) -> bool:
     return any(all(low <= x < high for (low, high), x in zip(box, point, strict=True)) for box in wants)
-
-
-def _watch(broker: Broker, judge: Judge) -> None:
-    """Let the judge see every step of the broker about a user."""
-
-    def watched(on: str, client: Name, work: Callable[[], Any]) -> Any:
-        before, mark = broker.state_of(client), len(broker.effects)
-        result = work()
-        sent = [
-            str(effect.message.body.__struct_config__.tag)
-            for effect in broker.effects[mark:]
-            if isinstance(effect, Send)
-            and isinstance(effect.message, Letter)
-            and client in (effect.to, getattr(effect.message.body, "client", None))
-        ]
-        words = tuple(dict.fromkeys(word.upper() for word in sent if word not in UNJUDGED))
-        judge.judge(before, on, words, broker.state_of(client))
-        return result
-
-    def wrap(kind: type, handler: Callable[..., Any]) -> Callable[..., Any]:
-        tag = str(kind.__struct_config__.tag)  # type: ignore[attr-defined]
-
-        def handle(peer: Name, body: Any, now: float) -> Any:
-            client = getattr(body, "client", peer)
-            return watched(tag.upper(), client, lambda: handler(peer, body, now))
-
-        return handler if tag in UNJUDGED else handle
-
-    for kind, (handler, from_broker) in broker._handlers.items():
-        broker._handlers[kind] = wrap(kind, handler), from_broker
-
-    class Watched(Migration):
-        """Tells of what happens without a message."""
-
-        __slots__ = ()
-
-        def request_to_move(self, guest: Any, foreign: Name, now: float) -> bool:
-            possible = guest.state is State.ATTACHED and broker.desk.view.alive(foreign)
-            call = super().request_to_move
-            return watched("decision", guest.name, lambda: call(guest, foreign, now)) if possible else False
-
-        def expire(self, name: Name, now: float) -> None:
-            guest, call = broker.desk.book.get(name), super().expire
-            if guest is not None and guest.deadline <= now:
-                watched("time", name, lambda: call(name, now))
-            else:
-                call(name, now)
-
-        def died(self, broker_name: Name, now: float) -> None:
-            before = {name: guest.state for name, guest in broker.desk.book.guests.items()}
-            super().died(broker_name, now)
-            for name, guest in broker.desk.book.guests.items():
-                if guest.state is not before[name]:
-                    judge.judge(before[name], "death", (), guest.state)
-
-        def silent(self, guest: Any, now: float) -> None:
-            call = super().silent
-            watched("silence", guest.name, lambda: call(guest, now))
-
-    broker.migration.__class__ = Watched

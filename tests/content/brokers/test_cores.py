@@ -5,20 +5,16 @@ from __future__ import annotations
 import pytest
 
 from content.brokers.fake_wire import Wire
-from topicloom.content.brokers.client import Client, Stage
+from topicloom.content.brokers.client import Client
+from topicloom.content.brokers.envelope import Beat, Letter, Ping, Pong, Receipt
 from topicloom.content.brokers.messages import (
     Accept,
-    Beat,
     Delivery,
     Event,
     EventId,
     Forward,
-    Letter,
     News,
-    Ping,
-    Pong,
     Publish,
-    Receipt,
     Redirect,
     Register,
     Replicate,
@@ -26,6 +22,7 @@ from topicloom.content.brokers.messages import (
     Welcome,
 )
 from topicloom.content.brokers.rules import State
+from topicloom.content.brokers.stage import Stage
 from topicloom.errors import UsageError
 
 ALL = (((0.0, 10.0),),)
@@ -153,9 +150,11 @@ NONSENSE = [
     ("w", Register(1, 1, ALL, ((1, -1.0),), ())),
     ("B", Accept(1)),
     ("B", Forward(event(1.0, 2.0), ())),
-    ("B", News(99, (((2, 1),),), None, 0.0, 1.0)),
-    ("B", News(99, ALL, ((-1, 1.0),), 0.0, 1.0)),
-    ("B", News(99, ALL, (), NAN, 1.0)),
+    ("B", News(99, (((2, 1),),), None, (), 0.0, 1.0)),
+    ("B", News(99, ALL, ((-1, 1.0),), (), 0.0, 1.0)),
+    ("B", News(99, ALL, (), (), NAN, 1.0)),
+    ("B", News(99, ALL, (), ((3, 10),), 0.0, 1.0)),
+    ("B", News(99, ALL, (), ((3, 2),), 0.0, 1.0)),
     ("B", Replicate(1, "w", 1, 1, (((2, 1),),), None, (), 0.0)),
 ]
 

@@ -86,3 +86,11 @@ def test_owners_and_refusals():
         index.add("w", ((0, 1), (float("nan"), 1)))
     with pytest.raises(KeyError):
         index.remove(99)
+
+
+def test_subscriptions_that_change_without_any_event_take_no_room():
+    index = Index(1)
+    index.add_many(range(100), [[0.0]] * 100, [[1.0]] * 100)
+    for _ in range(5_000):
+        index.remove(index.add("u", ((0, 1),)))
+    assert len(index._low) < 1_000 and len(index.match((0.5,))) == 100

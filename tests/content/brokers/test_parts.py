@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from topicloom.content.brokers.effects import Send
+from topicloom.content.brokers.envelope import Letter, Receipt
 from topicloom.content.brokers.flow import flow_of
 from topicloom.content.brokers.guest import Summary
 from topicloom.content.brokers.interest import Channels, matches, union
-from topicloom.content.brokers.messages import Accept, EventId, Letter, Receipt
+from topicloom.content.brokers.messages import Accept, EventId, Leave
 from topicloom.content.brokers.post import Post
 from topicloom.content.brokers.routing import Trees, branches
 from topicloom.content.brokers.seen import Memory, Numbers
@@ -67,6 +68,26 @@ def test_a_new_life_begins_its_letters_anew():
     assert post.receive("b", Letter(1, 1, 0, Accept(1))) is not None
     assert post.receive("b", Letter(2, 1, 0, Accept(2))) is not None, "the sender was started anew"
     assert post.receive("b", Letter(1, 2, 1, Accept(3))) is None, "a letter of its life before"
+
+
+def test_numbers_go_on_with_whom_was_forgotten():
+    sender, receiver = Post(1, 1.0, []), Post(1, 1.0, [], remember=10.0)
+    out = sender._effects
+
+    def carried() -> list[int]:
+        got = [receiver.receive("a", effect.message) for effect in out]
+        out.clear()
+        return [body.term for body in got if body is not None]
+
+    for now in range(100):
+        receiver.handle_timer(float(now))
+        if now % 30 == 0:
+            sender.send("b", Leave(now), float(now))
+            assert carried() == [now]
+            sender.give_up("b")
+            sender.send("c", Leave(now), float(now))  # numbers are of the sender, whoever it writes to
+            out.clear()
+    assert len(receiver._lines) <= 1
 
 
 @given(st.lists(st.integers(1, 12)), st.integers(0, 12))

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from content.brokers.fake_wire import Judge, Wire
-from topicloom.content.brokers.client import Client
+from content.brokers.fake_wire import Wire
+from content.brokers.judge import Judge
+from topicloom.content.brokers.attachment import Attachment
 from topicloom.content.brokers.desk import Desk
 from topicloom.content.brokers.messages import Delivery
 from topicloom.content.brokers.migration import Migration
@@ -184,10 +185,10 @@ BREAKS: dict[str, tuple[type, str, Any, bool]] = {
     "redirected events are not kept": (Desk, "hand", keeps_nothing, True),
     "nobody passes by a dead broker": (Routes, "around", lambda self, dead, bodies, now: None, True),
     "the client stays with a dead broker": (
-        Client, "_lose", lambda self, now: setattr(self, "_ping", inf), True,
+        Attachment, "_lose", lambda self, now: setattr(self, "_ping", inf), True,
     ),
     "publications stay with the broker that was left": (
-        Client, "_take_back", lambda self, broker: None, True,
+        Attachment, "_take_back", lambda self, broker: None, True,
     ),
     "letters go out only once": (Post, "handle_timer", lambda self, now: self._timers.clear(), True),
 }  # fmt: skip

@@ -6,17 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from content.brokers.fake_wire import Judge, Wire
+from content.brokers.fake_wire import Wire
+from content.brokers.judge import Judge
 from content.brokers.test_promise import CLIENTS, chain, scene
 from topicloom.content.brokers import migration as migration_module
 from topicloom.content.brokers import rules
+from topicloom.content.brokers.envelope import Letter
 from topicloom.content.brokers.messages import (
     Accept,
     Cancel,
     Connect,
     Decline,
     Leave,
-    Letter,
     NoRoom,
     Register,
     Replicate,

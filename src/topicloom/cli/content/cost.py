@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from topicloom.cli.content.judged import OVERFLOWS, Problem, judged_lines
+from topicloom.cli.content.judged import Problem, judged_lines, overflow_line
 from topicloom.cli.content.plan import CoreModelName
 from topicloom.cli.groups import with_groups
 from topicloom.cli.options import OutputOptions, Seed, SparkOptions, notices
@@ -59,7 +59,7 @@ def cost(
     screen.show(*judged_lines(summary, str(assignment)))
     screen.emit(summary)
     if summary["overflow"] > 0:
-        screen.say(OVERFLOWS.format(summary["overflow"]), always=True)
+        screen.say(overflow_line(summary["overflow"]), always=True)
         raise typer.Exit(1)
 
 

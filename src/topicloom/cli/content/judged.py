@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from topicloom.content.advice import advice
+from topicloom.content.registry import DEFAULT
 
 Problem = Annotated[
     Path | None,
@@ -17,26 +18,37 @@ Problem = Annotated[
         show_default=False,
     ),
 ]
-OVERFLOWS = (
-    "topicloom: the plan does not fit: {:,.6g} messages per second exceed the capacities; add capacity, or "
-    "try --algorithm local-search"
-)
+
+
+def overflow_line(overflow: float, algorithm: str = "") -> str:
+    """What to do about a plan that does not fit."""
+    other = "" if algorithm == DEFAULT else f", or try --algorithm {DEFAULT}"
+    return (
+        f"topicloom: the plan does not fit: {overflow:,.6g} messages per second exceed the capacities; add "
+        f"capacity{other}"
+    )
 
 
 def judged_lines(summary: dict[str, Any], name: str) -> list[str]:
     """Core share and density first, then cost, comparison with random plans, and the proved bound."""
     return [
-        f"core share {summary['core_share']:.1%}: {advice(summary['core_share'], summary['broker_density'])}",
+        f"core share {summary['core_share']:.1%}: "
+        + advice(summary["core_share"], summary["broker_density"], summary["random_core_share"]),
         f"density {summary['density']:.1%} of the (user, channel) pairs are wanted; "
         f"{summary['broker_density']:.1%} of the (broker, channel) pairs have a subscriber",
         f"{summary['users']:,} users, {summary['brokers_used']:,} of {summary['brokers']:,} brokers used, "
         f"{summary['channels']:,} channels; core model {summary['core_model']}",
         f"{name}: cost {summary['cost']:,.6g} = access {summary['access_cost']:,.6g} + core "
-        f"{summary['core_cost']:,.6g}; random plans cost {summary['crr']:.2f} times as much",
+        f"{summary['core_cost']:,.6g}; random plans cost {_beside_random(summary)}",
         f"fullest broker at {summary['load_max_share']:.0%} of its capacity"
         + (f", {summary['overflow']:,.6g} too much in all" if summary["overflow"] else ""),
-        f"no plan costs less than {summary['bound']:,.6g}{_within(summary['gap'])}",
+        f"no plan that fits costs less than {summary['bound']:,.6g}{_within(summary['gap'])}",
     ]
+
+
+def _beside_random(summary: dict[str, Any]) -> str:
+    ratio = summary["crr"]
+    return f"{summary['random_cost']:,.6g}" if ratio is None else f"{ratio:.2f} times as much"
 
 
 def _within(gap: float | None) -> str:

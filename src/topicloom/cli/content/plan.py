@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from topicloom.cli.content.judged import OVERFLOWS, Problem, judged_lines
+from topicloom.cli.content.judged import Problem, judged_lines, overflow_line
 from topicloom.cli.groups import with_groups
 from topicloom.cli.options import OutputOptions, Seed, notices
 from topicloom.cli.tables import described_parameters, planner_list
@@ -104,7 +104,7 @@ def plan(
     )
     screen.emit(summary)
     if summary["overflow"] > 0:
-        screen.say(OVERFLOWS.format(summary["overflow"]), always=True)
+        screen.say(overflow_line(summary["overflow"], algorithm), always=True)
         raise typer.Exit(1)
 
 

@@ -12,7 +12,7 @@ from topicloom.cli.groups import with_groups
 from topicloom.cli.options import OutputOptions, SparkOptions, notices
 from topicloom.errors import UsageError
 from topicloom.jobs.content_traffic import DEFAULT_CHANNELS, TrafficTask, make_traffic
-from topicloom.spark.price_tables import PriceFiles
+from topicloom.spark.price_files import PriceFiles
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -127,15 +127,16 @@ def _told(found: dict[str, Any], out: Path) -> list[str]:
     grid = "" if len(found["shape"]) == 1 else f" in a grid of {' x '.join(map(str, found['shape']))}"
     basis = "" if found["false_positive_exact"] else f" (of {found['false_positive_messages']:,} messages)"
     before = f" of {found['channels_before']:,}" if found["channels_before"] != found["channels"] else ""
+    one = "channel" if found["channels"] == 1 else "channels"
     share = found["false_positive_share"]
     advice = "" if share < 0.05 else "; more --channels bring it down"
     return [
         f"{found['log_rows']:,} messages over {found['span_seconds']:,.6g} s by {found['publishers']:,} "
         f"publishers, {found['subscriptions']:,} subscriptions of {found['subscribers']:,} users",
-        f"{found['channels']:,} channels{before}{grid}; a channel is wanted by {found['density']:.1%} of the "
+        f"{found['channels']:,} {one}{before}{grid}; a channel is wanted by {found['density']:.1%} of the "
         f"{found['users']:,} users on average",
         f"false traffic: {share:.2%} of what users receive{basis}{advice}",
-        f"{found['dropped']:,} messages that no channel holds were dropped",
+        f"messages dropped, for no channel holds them: {found['dropped']:,}",
         f"written to {out} in {found['seconds']['total']:.1f} s",
     ]
 

@@ -10,39 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import inf
 from random import Random
-from typing import Any
 
+from topicloom.content.brokers.arrivals import Arrivals
 from topicloom.content.brokers.choice import choose_moves
 from topicloom.content.brokers.desk import Desk, Guestbook
 from topicloom.content.brokers.effects import Effect, Send
+from topicloom.content.brokers.envelope import Beat, Letter, Message, Ping, Pong, Receipt
 from topicloom.content.brokers.interest import Channels
-from topicloom.content.brokers.messages import (
-    Accept,
-    AskNews,
-    Beat,
-    Body,
-    Cancel,
-    Connect,
-    Decline,
-    Forward,
-    HandedOver,
-    Leave,
-    Letter,
-    Message,
-    Name,
-    News,
-    NoRoom,
-    Ping,
-    Pong,
-    Publish,
-    Receipt,
-    Redirect,
-    Register,
-    Replicate,
-    Replicated,
-    Subscribe,
-    TookOver,
-)
+from topicloom.content.brokers.liveness import Liveness
+from topicloom.content.brokers.messages import Body, Name, Rates
 from topicloom.content.brokers.migration import Migration
 from topicloom.content.brokers.news import Announcer
 from topicloom.content.brokers.outlook import outlook_of
@@ -53,9 +29,6 @@ from topicloom.content.brokers.rules import State
 from topicloom.content.brokers.settings import Settings
 from topicloom.content.brokers.view import View
 from topicloom.content.core_model import CoreModel
-
-LOST_PINGS = 3
-"""A client that is silent for so many of its pings is gone."""
 
 
 class Broker:
@@ -69,15 +42,15 @@ class Broker:
         core: CoreModel,
         capacity: float,
         channels: Channels,
-        prices: Callable[[Name], Sequence[float]],
+        prices: Callable[[Name], Sequence[float] | None],
         rng: Random,
         settings: Settings | None = None,
         trees: Trees | None = None,
         life: int = 1,
     ) -> None:
         """`brokers` are all brokers, this one included, in the order of the prices: `core` among brokers,
-        `prices(user)` from a user to each. `life` must be higher after each restart. `trees` may be shared by
-        brokers that run in one process."""
+        `prices(user)` from a user to each (None: not known, so the user stays where it is). `life` must be
+        higher after each restart. `trees` may be shared by brokers that run in one process."""
         self.name, self.settings = name, settings or Settings()
         self._brokers, self._core, self._rng = list(brokers), core, rng
         effects: list[Effect] = []
@@ -88,23 +61,29 @@ class Broker:
             channels,
             capacity,
             prices,
-            Post(life, self.settings.resend, effects),
+            Post(life, self.settings.resend, effects, self.settings.remember),
             View((other for other in brokers if other != name), channels),
             Guestbook(channels),
             effects,
         )
         self._announcer = Announcer(self.desk)
-        self.migration = Migration(self.desk, self._announcer.demand)
-        self._routes = Routes(self.desk, trees or Trees(brokers, core.core))
-        self._handlers = self._client_handlers() | self._broker_handlers()
+        self._arrivals = Arrivals(self.desk, self._announcer.demand)
+        self.migration = Migration(self.desk)
+        routes = Routes(self.desk, trees or Trees(brokers, core.core))
+        self._liveness = Liveness(self.desk, self._announcer, self.migration, routes)
+        self._from_clients = routes.from_clients()
+        self._from_brokers = routes.from_brokers() | self._announcer.from_brokers()
+        for part in (self._arrivals, self.migration):
+            self._from_clients |= part.from_clients()
+            self._from_brokers |= part.from_brokers()
         self._beat = self._round = self._news = inf
         self.due = inf
 
     # -- what a driver calls ----------------------------------------------------------------------------
 
     def start(self, now: float) -> None:
-        """Begin to serve. Rounds of different brokers fall on different moments, or they would all act on
-        the same knowledge at once."""
+        """Begin to serve. Brokers look at their users at different moments, or they would all act on the
+        same knowledge at once."""
         for peer in self.desk.view.peers.values():
             peer.heard = now
         self._beat = now
@@ -117,7 +96,7 @@ class Broker:
 
     def receive(self, peer: Name, message: Message, now: float) -> None:
         """A message came from `peer`. Nothing that a peer says raises."""
-        self._heard(peer, now)
+        self._liveness.heard(peer, message, now)
         if type(message) is Letter:
             body = self.desk.post.receive(peer, message)
             if body is not None:
@@ -150,14 +129,15 @@ class Broker:
             self._beat = now + self.settings.heartbeat
             beat = Beat(self.desk.post.life)
             self.effects.extend(Send(peer, beat) for peer in self.desk.view.peers)
-            self._listen(now)
+            self._liveness.listen(now)
         for name in self.desk.book.overdue(now):
             self.migration.expire(name, now)
         if self._news <= now:
             self._news = now + self.settings.round / 2
             self._announcer.tell_rates(now)
         if self._round <= now:
-            self._round = now + self.settings.round
+            # Never in step with another one: two brokers could exchange the same users for ever.
+            self._round = now + self.settings.round * (0.75 + 0.5 * self._rng.random())
             self.look(now)
         self._announcer.tell_wants(now)
         self.desk.post.handle_timer(now)
@@ -177,8 +157,19 @@ class Broker:
         return [guest.name for guest in self.desk.book.in_charge()]
 
     @property
+    def arrived(self) -> int:
+        """How many users have come by a migration so far."""
+        return self._arrivals.arrived
+
+    @property
     def load(self) -> float:
+        """The demands of its users, and of those it keeps room for."""
         return self.desk.load
+
+    def summarize(self, client: Name, now: float) -> Rates:
+        """How often a user publishes on each channel, as counted here (paper 001, section V)."""
+        guest = self.desk.book.get(client)
+        return guest.summary.rates(now) if guest is not None else ()
 
     def state_of(self, client: Name) -> State:
         return self.desk.book.state_of(client)
@@ -200,67 +191,15 @@ class Broker:
         for user, place, _ in moves:
             self.migration.request_to_move(guests[user], self._brokers[place], now)
 
-    # -- who lives --------------------------------------------------------------------------------------
-
-    def _heard(self, peer: Name, now: float) -> None:
-        guest = self.desk.book.get(peer)
-        if guest is not None:
-            guest.heard = now
-        known = self.desk.view.peers.get(peer)
-        if known is None:
-            return
-        known.heard = now
-        if not known.alive:  # given up, and it lives after all
-            known.alive = True
-            self.desk.tell(peer, AskNews(), now)
-            self._announcer.on_ask_news(peer, AskNews(), now)
-
-    def _listen(self, now: float) -> None:
-        for peer in list(self.desk.view.living()):
-            if peer.heard < now - self.settings.detector:
-                self.desk.view.bury(peer.name)
-                self._routes.around(peer.name, self.desk.post.give_up(peer.name), now)
-                self.migration.died(peer.name, now)
-        patience = LOST_PINGS * self.settings.ping + self.settings.patience
-        for guest in list(self.desk.book.in_charge()):
-            if guest.heard < now - patience:
-                self.migration.silent(guest, now)
-
     # -- inside -----------------------------------------------------------------------------------------
 
     def _handle(self, peer: Name, body: Body, now: float) -> None:
-        handler, from_broker = self._handlers.get(type(body), (None, False))
-        if handler is None or from_broker != (peer in self.desk.view.peers):
+        handlers = self._from_brokers if peer in self.desk.view.peers else self._from_clients
+        handler = handlers.get(type(body))
+        if handler is None:
             self.desk.fault(peer, f"{type(body).__name__} is nothing for it to say to a broker")
-            return
-        handler(peer, body, now)
-
-    def _client_handlers(self) -> dict[type, tuple[Callable[..., Any], bool]]:
-        moving = self.migration
-        return {
-            Register: (moving.on_register, False),
-            Connect: (moving.on_connect, False),
-            Subscribe: (moving.on_subscribe, False),
-            Accept: (moving.on_accept, False),
-            Decline: (moving.on_decline, False),
-            Leave: (moving.on_leave, False),
-            Publish: (self._routes.on_publish, False),
-        }
-
-    def _broker_handlers(self) -> dict[type, tuple[Callable[..., Any], bool]]:
-        moving = self.migration
-        return {
-            News: (self._announcer.on_news, True),
-            AskNews: (self._announcer.on_ask_news, True),
-            Forward: (self._routes.on_forward, True),
-            Replicate: (moving.on_replicate, True),
-            Replicated: (moving.on_replicated, True),
-            NoRoom: (moving.on_no_room, True),
-            Cancel: (moving.on_cancel, True),
-            TookOver: (moving.on_took_over, True),
-            HandedOver: (moving.on_handed_over, True),
-            Redirect: (moving.on_redirect, True),
-        }
+        else:
+            handler(peer, body, now)
 
     def _rearm(self) -> None:
         self.due = min(

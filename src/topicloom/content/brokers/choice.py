@@ -22,7 +22,8 @@ from topicloom.model.content import ContentProblem, Floats
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """What a user, or all users of another broker, want and publish; `prices` to all brokers (users only)."""
+    """What a user, or all users of another broker, want and publish; `prices` to all brokers (users only,
+    None: not known)."""
 
     ranges: Sequence[tuple[int, int]]
     flow: Flow
@@ -81,7 +82,7 @@ def _problem(outlook: Outlook, model: CoreModel, n_channels: int) -> ContentProb
     n_brokers = len(outlook.others)
     access = np.zeros((len(holders), n_brokers))
     for row, holder in enumerate(outlook.users):
-        access[row] = holder.prices
+        access[row] = 0.0 if holder.prices is None else holder.prices
     lengths = [len(holder.flow.channels) for holder in holders]
     channels = np.concatenate([*(holder.flow.channels for holder in holders), NOTHING.channels])
     rates = np.concatenate([*(holder.flow.rates for holder in holders), NOTHING.rates])

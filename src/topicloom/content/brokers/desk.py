@@ -9,11 +9,22 @@ from itertools import count
 from math import inf
 
 from topicloom.content.brokers.effects import Effect, Fault
-from topicloom.content.brokers.flow import flow_of
+from topicloom.content.brokers.flow import check_rates, flow_of
 from topicloom.content.brokers.guest import Guest, Replica, Summary
-from topicloom.content.brokers.interest import Channels, union
+from topicloom.content.brokers.interest import Channels, check_wants, joined, union
 from topicloom.content.brokers.matching import Index
-from topicloom.content.brokers.messages import Body, Delivery, Event, Name, Point, Rates, Redirect, Wants
+from topicloom.content.brokers.messages import (
+    Body,
+    Cancel,
+    Delivery,
+    Event,
+    Name,
+    Point,
+    Ranges,
+    Rates,
+    Redirect,
+    Wants,
+)
 from topicloom.content.brokers.post import Post
 from topicloom.content.brokers.rules import State
 from topicloom.content.brokers.settings import Settings
@@ -67,6 +78,10 @@ class Guestbook:
         self.changed = False
         return union(box for guest in self.guests.values() for box in guest.wants)
 
+    def ranges(self) -> Ranges:
+        """The channels that the users want of whom we are the broker."""
+        return tuple(joined(run for guest in self.in_charge() for run in guest.ranges))
+
     def matching(self, point: Point) -> list[Guest]:
         """The guests that want an event, in the order of their subscriptions."""
         owners = dict.fromkeys(self._index.owner_list(point))
@@ -102,7 +117,7 @@ class Desk:
     settings: Settings
     channels: Channels
     capacity: float
-    prices: Callable[[Name], Sequence[float]]
+    prices: Callable[[Name], Sequence[float] | None]
     post: Post
     view: View
     book: Guestbook
@@ -117,6 +132,18 @@ class Desk:
 
     def fault(self, peer: Name, reason: str) -> None:
         self.effects.append(Fault(peer, reason))
+
+    def sound(self, peer: Name, wants: Wants, rates: Rates | None) -> bool:
+        """Could this be wanted and published? If not, it is a fault of `peer`."""
+        wrong = check_wants(wants, self.channels.n_attributes) or check_rates(rates, self.channels.count)
+        if wrong:
+            self.fault(peer, wrong)
+        return not wrong
+
+    def call_off(self, guest: Guest, now: float, unless: Name | None = None) -> None:
+        """Tell the foreign broker of a move under way that it will not be."""
+        if guest.state in (State.COPYING, State.READY) and guest.other != unless:
+            self.tell(guest.other, Cancel(guest.move, guest.name), now)
 
     def hand(self, guest: Guest, event: Event, now: float) -> None:
         """An event has come for a guest: to the user itself, or to the broker that has it now (redirect)."""

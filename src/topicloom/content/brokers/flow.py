@@ -10,7 +10,6 @@ import numpy as np
 from topicloom.content.brokers.messages import Rates
 from topicloom.model.content import Floats, Longs
 
-
 MOST = 1e12
 """Messages per second that nobody publishes on a channel: with more, sums would lose all that is small."""
 
@@ -23,7 +22,10 @@ def check_rates(rates: Rates | None, n_channels: float) -> str:
     """
     for channel, rate in rates or ():
         if not (0 <= channel < n_channels and 0 <= rate <= MOST):  # NaN fails too
-            return f"channel {channel} has the rate {rate:g}: that channel does not exist, or nobody publishes so much"
+            return (
+                f"channel {channel} has the rate {rate:g}: that channel does not exist, or nobody publishes "
+                "so much"
+            )
     return ""
 
 

@@ -9,13 +9,10 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
-from math import inf
 
 import numpy as np
 
 from topicloom.content.brokers.messages import Box, Point, Wants
-
-EVERYTHING = (-inf, inf)
 
 
 def check_wants(wants: Wants, n_attributes: int) -> str:
@@ -71,9 +68,25 @@ def _outermost(boxes: list[Box]) -> Wants:
     return tuple(box for box, hidden in zip(boxes, inside, strict=True) if not hidden)
 
 
+def joined(runs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Ranges of channels, both ends included, that cover the runs; ascending, never touching.
+
+    >>> joined([(5, 6), (0, 1), (2, 3)])
+    [(0, 3), (5, 6)]
+    """
+    found: list[tuple[int, int]] = []
+    for first, last in sorted(set(runs)):
+        if found and first <= found[-1][1] + 1:
+            found[-1] = found[-1][0], max(found[-1][1], last)
+        else:
+            found.append((first, last))
+    return found
+
+
 class Channels:
     """A grid over the attributes: `bounds[a]` cuts attribute a, channels are numbered last attribute first.
 
+    >>> from math import inf
     >>> grid = Channels([[0, 1, 2, 3], [0, 10, 20]])
     >>> grid.channel_of((1.5, 12)), grid.ranges_of((((0.5, 2), (-inf, 10)),)), grid.count
     (3, [(0, 0), (2, 2)], 6)
@@ -109,13 +122,7 @@ class Channels:
 
     def ranges_of(self, wants: Wants) -> list[tuple[int, int]]:
         """Ranges of channels, both ends included, that cover the wants; ascending, never touching."""
-        found: list[tuple[int, int]] = []
-        for first, last in sorted(run for box in wants for run in self._runs(box)):
-            if found and first <= found[-1][1] + 1:
-                found[-1] = found[-1][0], max(found[-1][1], last)
-            else:
-                found.append((first, last))
-        return found
+        return joined(run for box in wants for run in self._runs(box))
 
     def _runs(self, box: Box) -> Iterator[tuple[int, int]]:
         cells = []

@@ -5,6 +5,7 @@ These are the bodies; `envelope.py` has what they travel in.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -17,6 +18,8 @@ Box: TypeAlias = tuple[Range, ...]
 Wants: TypeAlias = tuple[Box, ...]
 Rates: TypeAlias = tuple[tuple[int, float], ...]
 """(channel, messages per second), ascending channels; what is not listed is 0."""
+Ranges: TypeAlias = tuple[tuple[int, int], ...]
+"""Of channels, both ends included; ascending, never touching."""
 Point: TypeAlias = tuple[float, ...]
 
 
@@ -135,11 +138,17 @@ class Delivery(Struct, frozen=True, gc=False, tag="delivery"):
 
 
 class News(Struct, frozen=True, gc=False, tag="news"):
-    """What the sender's users want and publish all together, its load and capacity; None: as before."""
+    """What the sender's users want and publish all together, its load and capacity; None: as before.
+
+    `wants` says what events to send; it includes users that have left, for whom the sender redirects.
+    `ranges` of channels are those of the users that it has: who reckons what a move would cost needs these,
+    or a user could be drawn back by its own shadow.
+    """
 
     version: int
     wants: Wants | None
     rates: Rates | None
+    ranges: Ranges
     load: float
     capacity: float
 
@@ -221,3 +230,5 @@ Body: TypeAlias = (
 )  # fmt: skip
 EVENT_BODIES = (Publish, Delivery, Forward, Redirect)
 """Bodies that carry events on their ordinary way; all others are control."""
+Handlers: TypeAlias = dict[type, Callable[..., None]]
+"""What to do about a body, by its kind: called with (sender, body, now)."""

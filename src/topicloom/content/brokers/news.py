@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf, isfinite
+from math import isfinite
 
 import numpy as np
 
 from topicloom.content.brokers.desk import Desk
 from topicloom.content.brokers.flow import Flow
-from topicloom.content.brokers.interest import check_wants
-from topicloom.content.brokers.messages import AskNews, Name, News, Rates, Wants
+from topicloom.content.brokers.messages import AskNews, Handlers, Name, News, Ranges, Rates, Wants
 from topicloom.model.content import Floats
 
 
@@ -22,8 +21,11 @@ class Announcer:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         self._version = 0
-        self._told: tuple[Wants, Rates, float] = ((), (), -1.0)
+        self._told: tuple[Wants, Rates, float, Ranges] = ((), (), -1.0, ())
         self._before = np.zeros(desk.channels.count + 1)  # rates of all channels before each one, added up
+
+    def from_brokers(self) -> Handlers:
+        return {News: self.on_news, AskNews: self.on_ask_news}
 
     def tell_wants(self, now: float) -> None:
         """The union of what all guests want, at once when it has changed: events depend on it."""
@@ -34,16 +36,16 @@ class Announcer:
                 self._tell(wants, None, now)
 
     def tell_rates(self, now: float) -> None:
-        """Rates and load, now and then and when they have changed: only costs depend on them."""
+        """Rates, load and channels, now and then and when they have changed: only costs depend on them."""
         own = self._own_rates(now)
         np.cumsum(self._desk.view.total_rates() + own, out=self._before[1:])
         for guest in self._desk.book.in_charge():
             guest.demand = self.demand(guest.ranges, guest.flow(now))
         busy = np.flatnonzero(own)
         rates = tuple(zip(busy.tolist(), own[busy].tolist(), strict=True))
-        load = self._desk.load
-        if (rates, load) != self._told[1:]:
-            self._told = (self._told[0], rates, load)
+        costs = rates, self._desk.load, self._desk.book.ranges()
+        if costs != self._told[1:]:
+            self._told = (self._told[0], *costs)
             self._tell(None, rates, now)
 
     def demand(self, ranges: Sequence[tuple[int, int]], flow: Flow, *, counted: bool = True) -> float:
@@ -56,13 +58,15 @@ class Announcer:
         return max(wanted - own, 0.0) + flow.total
 
     def on_news(self, peer: Name, body: News, now: float) -> None:
-        rates = body.rates or ()
-        sound = all(0 <= channel < self._desk.channels.count and 0 <= rate < inf for channel, rate in rates)
-        wrong = check_wants(body.wants or (), self._desk.channels.n_attributes)
-        if wrong or not sound or not (isfinite(body.load) and body.capacity >= 0):
-            self._desk.fault(peer, wrong or "a rate, load or capacity is no sound number")
+        if not self._desk.sound(peer, body.wants or (), body.rates):
             return
-        self._desk.view.learn(peer, body)
+        count = self._desk.channels.count
+        if not (isfinite(body.load) and body.capacity >= 0):
+            self._desk.fault(peer, f"load {body.load} or capacity {body.capacity} is no sound number")
+        elif not all(0 <= first <= last < count for first, last in body.ranges):
+            self._desk.fault(peer, "a range of channels ends before it begins, or where there are none")
+        else:
+            self._desk.view.learn(peer, body)
 
     def on_ask_news(self, peer: Name, body: AskNews, now: float) -> None:
         self._desk.tell(peer, self._news(self._told[0], self._told[1]), now)
@@ -81,4 +85,5 @@ class Announcer:
 
     def _news(self, wants: Wants | None, rates: Rates | None) -> News:
         self._version += 1
-        return News(self._version, wants, rates, self._desk.load, self._desk.capacity)
+        desk = self._desk
+        return News(self._version, wants, rates, desk.book.ranges(), desk.load, desk.capacity)

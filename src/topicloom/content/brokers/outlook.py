@@ -19,15 +19,11 @@ def outlook_of(desk: Desk, brokers: Sequence[Name], guests: Sequence[Guest], now
     Users on the move, and those that moved or declined not long ago, are seen but not moved. A dead broker
     has less than no room.
     """
-    users = [
-        Holder(
-            guest.ranges,
-            guest.flow(now),
-            desk.prices(guest.name),
-            movable=guest.state is State.ATTACHED and guest.rest <= now,
-        )
-        for guest in guests
-    ]
+    users = []
+    for guest in guests:
+        prices = desk.prices(guest.name)
+        movable = prices is not None and guest.state is State.ATTACHED and guest.rest <= now
+        users.append(Holder(guest.ranges, guest.flow(now), prices, movable=movable))
     others: list[Holder | None] = []
     loads, capacity = np.zeros(len(brokers)), np.full(len(brokers), -1.0)
     for place, name in enumerate(brokers):

@@ -53,7 +53,7 @@ class Post:
         line, number = self._line(to), self._next
         self._next += 1
         line.open[number] = body
-        self._post(to, line, number, now)
+        self._write(to, line, number, now)
         return number
 
     def receive(self, peer: Name, letter: Letter) -> Body | None:
@@ -110,14 +110,14 @@ class Post:
         """Send again what has waited too long; forget, now and then, with whom nothing is going on."""
         while self.next_timer() <= now:
             _, _, to, number = heappop(self._timers)
-            self._post(to, self._lines[to], number, now)
+            self._write(to, self._lines[to], number, now)
         if self._look <= now:
             self._look = now + self._remember
             self._lines = {name: line for name, line in self._lines.items() if line.used or line.open}
             for line in self._lines.values():
                 line.used = False
 
-    def _post(self, to: Name, line: _Line, number: int, now: float) -> None:
+    def _write(self, to: Name, line: _Line, number: int, now: float) -> None:
         settled = next(iter(line.open)) - 1
         self._effects.append(Send(to, Letter(self.life, number, settled, line.open[number])))
         heappush(self._timers, (now + self._resend, next(self._order), to, number))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from topicloom.content.brokers.desk import Desk
-from topicloom.content.brokers.messages import Body, Event, Forward, Name, Publish
+from topicloom.content.brokers.messages import Body, Event, Forward, Handlers, Name, Publish
 from topicloom.content.brokers.routing import Links, Trees, branches
 
 
@@ -16,6 +16,12 @@ class Routes:
 
     def __init__(self, desk: Desk, trees: Trees) -> None:
         self._desk, self._trees = desk, trees
+
+    def from_clients(self) -> Handlers:
+        return {Publish: self.on_publish}
+
+    def from_brokers(self) -> Handlers:
+        return {Forward: self.on_forward}
 
     def on_publish(self, peer: Name, body: Publish, now: float) -> None:
         """A client's event. Any broker takes it, also one that the client has left meanwhile."""

@@ -29,7 +29,7 @@ class Settings:
     """Seconds between two questions of a client to its broker."""
 
     round: float = 10.0
-    """Seconds between two looks at which users should move; 0: a broker never looks by itself."""
+    """Seconds between two looks at which users should move, on average; 0: a broker never looks by itself."""
     threshold: float = 0.02
     """A move must save more than this share of what the user costs now."""
     moves: int = 8

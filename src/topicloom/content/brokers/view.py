@@ -21,12 +21,15 @@ class Peer:
     name: Name
     heard: float
     alive: bool = True
+    life: int = -1
+    """The highest it was heard of in; it rises with each start."""
     load: float = 0.0
     capacity: float = 0.0
     wants_version: int = 0
     rates_version: int = 0
     load_version: int = 0
     ranges: list[tuple[int, int]] = field(default_factory=list)
+    """Of channels that its own users want."""
     flow: Flow = NOTHING
     numbers: dict[Box, int] = field(default_factory=dict)
     """What it wants, by box, as the index calls it."""
@@ -59,12 +62,13 @@ class View:
             peer.rates_version, peer.flow = news.version, flow_of(news.rates)
         if news.version > peer.load_version:
             peer.load_version, peer.load, peer.capacity = news.version, news.load, news.capacity
+            peer.ranges = list(news.ranges)
 
     def bury(self, name: Name) -> None:
         """The broker is dead: nothing is wanted or published there. If it lives after all, it tells anew."""
         peer = self.peers[name]
         self._set_wants(peer, ())
-        self.peers[name] = Peer(name, peer.heard, alive=False)
+        self.peers[name] = Peer(name, peer.heard, alive=False, life=peer.life)
 
     def interested(self, point: Point) -> set[Name]:
         """The living brokers where somebody wants an event."""
@@ -84,4 +88,3 @@ class View:
         for box in wants:
             if box not in peer.numbers:
                 peer.numbers[box] = self._index.add(peer.name, box)
-        peer.ranges = self._channels.ranges_of(wants)

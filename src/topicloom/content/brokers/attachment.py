@@ -1,0 +1,233 @@
+"""A client's broker: how it is found, left for another one, and replaced when it is lost.
+
+The client alone says who its broker is: each attempt to get one has a higher term. While it tries another
+broker it stays with the one it has, and it goes back there when the attempt fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+
+from topicloom.content.brokers.effects import Attached, Effect, Send
+from topicloom.content.brokers.envelope import Ping, Pong
+from topicloom.content.brokers.messages import (
+    Accept,
+    Connect,
+    Decline,
+    Event,
+    Handlers,
+    Leave,
+    Name,
+    Publish,
+    Ready,
+    Refused,
+    Register,
+    RequestToMove,
+    Subscribe,
+    Welcome,
+)
+from topicloom.content.brokers.post import Post
+from topicloom.content.brokers.settings import Settings
+from topicloom.content.brokers.stage import Policy, Stage, Statement
+
+
+class Attachment:
+    """The part of a client that has a broker, or looks for one."""
+
+    def __init__(
+        self,
+        statement: Statement,
+        brokers: Sequence[Name],
+        policy: Policy,
+        settings: Settings,
+        post: Post,
+        effects: list[Effect],
+    ) -> None:
+        self.broker: Name | None = None
+        self.stage = Stage.IDLE
+        self.policy = policy
+        self.term = statement.version  # both begin with the life of the client
+        self._statement, self._brokers, self._settings = statement, list(brokers), settings
+        self._post, self._effects = post, effects
+        self._told = statement.version
+        self._target: Name = ""
+        self._tried: set[Name] = set()
+        self._force = False
+        self._accepted: tuple[int, Name] = 0, ""
+        self._left: dict[Name, float] = {}  # brokers that may hold events for us, and until when
+        self._unsent: list[Event] = []
+        self._deadline = self._ping = inf
+        self._waiting = False  # for a Pong
+
+    def handlers(self) -> Handlers:
+        return {
+            Welcome: self.on_welcome,
+            Refused: self.on_refused,
+            RequestToMove: self.on_request_to_move,
+            Ready: self.on_ready,
+        }
+
+    # -- what the client does ---------------------------------------------------------------------------
+
+    def register(self, broker: Name, now: float) -> None:
+        """Ask a broker to be ours."""
+        before = self._try(broker, Stage.REGISTERING, now)
+        own = self._statement
+        self._post.send(
+            broker, Register(self.term, own.version, own.wants, own.rates, before, self._force), now
+        )
+
+    def publish(self, event: Event, now: float) -> None:
+        """To our broker, as soon as there is one."""
+        if self.broker is None:
+            self._unsent.append(event)
+        else:
+            self._post.send(self.broker, Publish(event), now)
+
+    def tell_wants(self, now: float) -> None:
+        if self.broker is not None:
+            own = self._statement
+            self._post.send(self.broker, Subscribe(own.version, own.wants, own.rates), now)
+
+    def leave(self, now: float) -> None:
+        """Tell all who may think that we are theirs, the one that we are trying to get included."""
+        if self.stage is Stage.IDLE:
+            return
+        self._post.withdraw(self._target, _is_attempt)
+        here = () if self.broker is None else (self.broker,)
+        for broker in dict.fromkeys((*here, self._target, *self._before(now))):
+            self._post.send(broker, Leave(self.term), now)
+        self.stage, self.broker = Stage.IDLE, None
+        self._ping, self._deadline = inf, now + self._settings.patience
+
+    def next_timer(self) -> float:
+        return min(self._deadline, self._ping)
+
+    def handle_timer(self, now: float) -> None:
+        if self._deadline <= now:
+            self._deadline = inf
+            if self.stage is Stage.IDLE:
+                self._post.close()  # who has not confirmed by now is dead
+            else:
+                self._failed(now)
+        if self._ping <= now:
+            self._check_broker(now)
+
+    def heard(self, peer: Name, now: float) -> None:
+        """Any message of our broker says that it lives."""
+        if peer == self.broker:
+            self._waiting, self._ping = False, now + self._settings.ping
+
+    # -- getting a broker -------------------------------------------------------------------------------
+
+    def _try(self, broker: Name, stage: Stage, now: float) -> tuple[Name, ...]:
+        """A new attempt; the brokers, other than the one we turn to, that may hold events for us."""
+        self.term += 1
+        self.stage, self._target, self._told = stage, broker, self._statement.version
+        self._deadline = now + self._settings.patience
+        return self._before(now)
+
+    def _failed(self, now: float) -> None:
+        """No answer, or no: back to the broker we have, or on to the next one."""
+        self._post.withdraw(self._target, _is_attempt)
+        self._leave_behind(self._target, now)  # its answer may still be on the way
+        if self.stage is Stage.CONNECTING and self.broker is not None:
+            self.register(self.broker, now)
+        else:
+            self._lose(now)
+
+    def _lose(self, now: float) -> None:
+        """The broker we turned to is dead to us. First to those that may hold events for us, the last one
+        first; when all have been tried, once more round, and then they must take us without room."""
+        for broker in dict.fromkeys((self._target, self.broker)):
+            if broker is not None:
+                self._take_back(broker)
+                self._tried.add(broker)
+        if self.broker is not None:
+            self._leave_behind(self.broker, now)
+        self.broker, self._ping, self._waiting = None, inf, False
+        known = list(dict.fromkeys([*reversed(self._left), *self._brokers]))
+        fresh = [name for name in known if name not in self._tried]
+        if not fresh:
+            self._tried.clear()
+            self._force = True
+        self.register((fresh or known)[0], now)
+
+    def _take_back(self, broker: Name) -> None:
+        """Publications that `broker` has not confirmed go to the next one; who gets one twice will notice."""
+        self._unsent += [body.event for body in self._post.give_up(broker) if isinstance(body, Publish)]
+
+    def _leave_behind(self, broker: Name, now: float) -> None:
+        self._left.pop(broker, None)
+        self._left[broker] = now + self._settings.ttl + self._settings.patience
+
+    def _before(self, now: float) -> tuple[Name, ...]:
+        self._left = {name: until for name, until in self._left.items() if until > now}
+        here = () if self.broker is None else (self.broker,)
+        return tuple(name for name in dict.fromkeys([*here, *self._left]) if name != self._target)
+
+    def on_welcome(self, peer: Name, body: Welcome, now: float) -> None:
+        if body.term != self.term or peer != self._target or self.stage is Stage.ATTACHED:
+            return  # too late: a higher term of ours tells that broker so
+        if self.broker is not None and self.broker != peer:
+            self._take_back(self.broker)  # should the old one die now, nobody would know whether it had them
+            self._leave_behind(self.broker, now)
+        self.broker, self.stage, self._deadline = peer, Stage.ATTACHED, inf
+        self._ping, self._waiting = now + self._settings.ping, False
+        self._force = False
+        self._tried.clear()
+        self._effects.append(Attached(peer, self.term))
+        if self._told < self._statement.version:
+            self.tell_wants(now)
+        for event in self._unsent:
+            self._post.send(peer, Publish(event), now)
+        self._unsent.clear()
+
+    def on_refused(self, peer: Name, body: Refused, now: float) -> None:
+        """Go on to the next broker at once; but whom even those refuse that must take us (it wants what
+        cannot be), asks in the rhythm of its patience."""
+        mine = body.term == self.term and peer == self._target and self.stage is not Stage.ATTACHED
+        if mine and not self._force:
+            self._failed(now)
+
+    def on_pong(self, peer: Name, message: Pong, now: float) -> None:
+        """Our broker may have forgotten us (it was started anew, say)."""
+        ours = peer == self.broker and message.term == self.term and self.stage is Stage.ATTACHED
+        if ours and not message.yours:
+            self.register(peer, now)
+
+    def _check_broker(self, now: float) -> None:
+        """Does our broker live? A dead one leaves a question without an answer."""
+        assert self.broker is not None
+        if self._waiting and self.stage is Stage.ATTACHED:
+            self._target = self.broker
+            self._lose(now)
+            return
+        self._waiting = True  # while an attempt is under way, that decides
+        self._effects.append(Send(self.broker, Ping(self.term)))
+        self._ping = now + self._settings.patience
+
+    # -- moving -----------------------------------------------------------------------------------------
+
+    def on_request_to_move(self, peer: Name, body: RequestToMove, now: float) -> None:
+        """Accept or decline, as our policy says (paper 001, section V)."""
+        asked = peer == self.broker and self.stage is Stage.ATTACHED and body.foreign in self._brokers
+        accepted = asked and self.policy(body.foreign)
+        if accepted:
+            self._accepted = body.move, body.foreign
+        self._post.send(peer, Accept(body.move) if accepted else Decline(body.move), now)
+
+    def on_ready(self, peer: Name, body: Ready, now: float) -> None:
+        """Connect to the foreign broker, if we have accepted that."""
+        agreed = self._accepted == (body.move, body.foreign)
+        if peer != self.broker or self.stage is not Stage.ATTACHED or not agreed:
+            return
+        before = self._try(body.foreign, Stage.CONNECTING, now)
+        own = self._statement
+        connect = Connect(self.term, body.move, own.version, own.wants, own.rates, before)
+        self._post.send(body.foreign, connect, now)
+
+
+def _is_attempt(body: object) -> bool:
+    return isinstance(body, Register | Connect)
