@@ -31,7 +31,7 @@ TITLE = "Content-based plans"
 PUBLISHED = ("greedy-packing", "clustering", "steiner-mixing")
 ASKED = {"greedy-packing": 0.1, "clustering": 2.0, "steiner-mixing": 10.0, "local-search": 5.0}
 PRINTED = {"random": 0.9, "greedy-packing": 91.445, "clustering": 100.235, "steiner-mixing": 179.654}
-SIZES = (2_500, 5_000, 10_000, 20_000)
+SIZES = (5_000, 10_000, 20_000, 40_000)
 WIDTHS = (0.005, 0.01, 0.02)
 AT_LEAST = 1.7
 """How much larger the cost reduction ratio of local search is to be than the best published one."""

@@ -226,3 +226,24 @@ def test_core_models_are_ordered_as_they_should_be(module_cli, problem, tmp_path
         costs[model] = json.loads(printed)["core_cost"]
     assert costs["steiner"] <= costs["free"] <= min(costs["shared"], costs["unicast"]) * (1 + 1e-9)
     assert not np.isclose(costs["free"], costs["unicast"])
+
+
+def test_a_user_that_is_too_much_for_every_broker_is_named(module_cli, problem, tmp_path):
+    """Enough capacity in all, but not for one user: the plan is made, and who it is must be said."""
+    folder = tmp_path / "many-small"
+    folder.mkdir()
+    for path in problem.iterdir():
+        (folder / path.name).write_bytes(path.read_bytes())
+    read = read_problem(problem, print)
+    names = [f"s{k:03}" for k in range(200)]
+    small = pa.table({"broker": names, "capacity": np.full(200, read.demand.max() * 0.9)})
+    pq.write_table(small, folder / "brokers.parquet")
+    places = pq.read_table(folder / "coordinates.parquet").to_pylist()
+    users = [row for row in places if row["kind"] == "user"]
+    scale = next(row["scale"] for row in places if row["kind"] == "broker")
+    brokers = [{"kind": "broker", "id": name, "x": 0.5, "y": 0.5, "scale": scale} for name in names]
+    pq.write_table(pa.Table.from_pylist(users + brokers), folder / "coordinates.parquet")
+    code, _, err = module_cli("content", "plan", folder, "--algorithm", "greedy-packing")
+    giant = read.users[int(np.argmax(read.demand))].as_py()
+    assert code == 1
+    assert f"no plan fits: user {giant!r} alone" in err

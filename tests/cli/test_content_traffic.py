@@ -173,3 +173,24 @@ def test_new_prices_take_the_place_of_those_of_the_other_kind(cli, given):
     )  # fmt: skip
     assert code == 0, told
     assert read_problem(out, lambda text: pytest.fail(text)).access[1].tolist() == [5.0, 5.0]
+
+
+def test_refused_rows_are_kept_and_foreign_folders_left_alone(cli, given):
+    """A row that cannot be read must be there to look at; an --out that holds other things stays as it is."""
+    (given / "log.csv").write_text(LOG + "c,11,lots\n")
+    base = ("content", "traffic", "--log", given / "log.csv", "--subscriptions", given / "subs.csv")
+    out = given / "problem"
+    code, shown, told = cli(*base, "--out", out)
+    assert code == 0 and "1 row was refused" in told
+    assert "rejects.parquet" in shown
+    rejects = pq.read_table(out / "rejects.parquet").to_pylist()
+    assert [row["row"] for row in rejects] == ["c,11,lots"]
+    (given / "log.csv").write_text(LOG.replace(",10,", ",1800000000000,"))
+    code, shown, told = cli(*base, "--out", out)
+    assert code == 0 and "milliseconds" in told
+    assert not (out / "rejects.parquet").exists()  # those of the run before are not this run's
+    (given / "mine").mkdir()
+    (given / "mine" / "notes.txt").write_text("keep")
+    code, _, told = cli(*base, "--out", given / "mine")
+    assert code == 2 and "something else than a content problem" in told
+    assert [path.name for path in (given / "mine").iterdir()] == ["notes.txt"]

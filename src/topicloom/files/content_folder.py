@@ -76,7 +76,22 @@ def read_problem(
         notice(f"{folder}: nobody publishes anything that another user wants, so every plan costs 0")
     if need_capacity:
         check_capacity(problem)
+        _tell_giants(problem, notice)
     return problem
+
+
+def _tell_giants(problem: ContentProblem, notice: Callable[[str], None]) -> None:
+    """Say so if a user alone is too much for every broker: then no plan fits."""
+    most = float(problem.capacity.max())
+    giants = np.flatnonzero(problem.demand > most * (1 + 1e-9))
+    if len(giants):
+        first = int(giants[np.argmax(problem.demand[giants])])
+        others = "" if len(giants) == 1 else f" (and {len(giants) - 1:,} more such users)"
+        notice(
+            f"no plan fits: user {problem.users[first].as_py()!r} alone has a demand of "
+            f"{problem.demand[first]:,.6g} messages per second, the largest broker a capacity of {most:,.6g}"
+            f"{others}"
+        )
 
 
 def check_capacity(problem: ContentProblem) -> None:
@@ -85,7 +100,8 @@ def check_capacity(problem: ContentProblem) -> None:
     if demand > capacity * (1 + 1e-12):
         raise InputError(
             f"the brokers' total capacity {capacity:,.6g} is below the users' total demand {demand:,.6g} by "
-            f"{demand - capacity:,.6g} messages per second ({demand / max(capacity, 1e-300) - 1:.2%})"
+            f"{demand - capacity:,.6g} messages per second ({demand / max(capacity, 1e-300) - 1:.2%} of it); add brokers "
+            "or capacity"
             if capacity
             else f"the brokers' total capacity is 0, but the users' total demand is {demand:,.6g}"
         )

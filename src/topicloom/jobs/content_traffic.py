@@ -13,13 +13,21 @@ import pyarrow as pa
 from topicloom.content.channels import Axis, Boxes, Grid, cover, make_grid, read_boxes, users_reached
 from topicloom.content.merge import Ranges
 from topicloom.errors import InputError, UsageError
+from topicloom.files.build_folder import REJECTS
 from topicloom.jobs.inputs import Notice, SparkChoice, no_notice, tell_refused
-from topicloom.jobs.traffic_folder import Traffic, finish_folder, traffic_facts, write_tables
+from topicloom.jobs.traffic_folder import (
+    Traffic,
+    check_traffic_out,
+    finish_folder,
+    keep_rejects,
+    traffic_facts,
+    write_tables,
+)
 from topicloom.model.progress import SILENT, Progress
 from topicloom.spark.failures import spark_errors
 from topicloom.spark.price_files import PriceFiles
 from topicloom.spark.price_tables import read_prices
-from topicloom.spark.raw import RawTable, require_no_rejects
+from topicloom.spark.raw import RawTable, require_no_rejects, write_rejects
 from topicloom.spark.source import check_there
 from topicloom.spark.tables import Tables
 from topicloom.spark.traffic import (
@@ -49,6 +57,8 @@ SUBSCRIPTION_COLUMNS = (
     Column("low", "bound"),
     Column("high", "bound"),
 )
+YEAR_5000 = 95_617_584_000.0
+"""In seconds since 1970: later times are likely to be milliseconds."""
 RESERVED = (PUBLISHER, TIME, "_file", "_row", "_reason")
 
 
@@ -72,8 +82,7 @@ class TrafficTask:
             raise UsageError(
                 f"--channels {self.channels} is neither a number from 1 to {MOST_CHANNELS:,} nor exact"
             )
-        if self.out.exists() and not self.out.is_dir():
-            raise InputError(f"--out {self.out} is a file; name a folder")
+        check_traffic_out(self.out)
         for path, what in ((self.log, "log"), (self.subscriptions, "subscriptions")):
             check_there(records_source(path, what))
         self.prices.check()
@@ -99,13 +108,16 @@ def make_traffic(task: TrafficTask) -> dict[str, Any]:
     with task.spark.workspace(task.out) as work:
         try:
             traffic = _made(raw, boxes, Tables(session, str(work), progress), task)
+            if traffic.facts["rejected"]:
+                write_rejects(raw, work / REJECTS)
         finally:
             raw.release()
-    tables = prices.tables(traffic.users)
-    found = traffic_facts(traffic, task.channels)
-    made = progress.now()
-    progress.phase("write")
-    write_tables(task.out, traffic, tables)
+        tables = prices.tables(traffic.users)
+        found = traffic_facts(traffic, task.channels)
+        made = progress.now()
+        progress.phase("write")
+        write_tables(task.out, traffic, tables)
+        keep_rejects(work / REJECTS, task.out)
     end = progress.now()
     found["seconds"] = {
         "start": started - start,
@@ -168,6 +180,11 @@ def _made(raw: RawTable, boxes: Boxes, work: Tables, task: TrafficTask) -> Traff
                 if log.rows == 1
                 else f"all {log.rows:,} messages are of one moment, {log.first:.15g}"
             )
+        )
+    if log.last > YEAR_5000:
+        task.notice(
+            f"the times of {task.log} go up to {log.last:.15g}: as seconds since 1970 that is after the year "
+            "5000; if they are milliseconds, divide them by 1000"
         )
     read = progress.now()
     grid = make_grid(boxes, axes, log.messages, task.channels, progress=progress)

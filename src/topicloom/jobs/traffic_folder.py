@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,16 +16,18 @@ from topicloom.content.channels import Boxes, Grid
 from topicloom.content.merge import Ranges
 from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
-from topicloom.files.build_folder import FORMAT, write_json
+from topicloom.files.build_folder import FORMAT, REJECTS, write_json
 from topicloom.files.content_folder import (
     ACCESS,
     CHANNELS,
     COORDINATES,
     CORE,
     RATES,
+    SCHEMAS,
     WANTS,
     write_content_table,
 )
+from topicloom.files.replaceable import check_own
 from topicloom.model.arrays import take_chunks
 from topicloom.spark.traffic import Counted, LogSummary
 from topicloom.spark.traffic_sample import SAMPLE_ROWS
@@ -44,6 +47,26 @@ class Traffic:
     wants: Ranges
     users: pa.StringArray
     facts: Mapping[str, Any]
+
+
+def check_traffic_out(out: Path) -> None:
+    """Refuse to mix the tables with anything but those of a content problem."""
+    ours = {*SCHEMAS, TRAFFIC, REJECTS}
+    check_own(
+        out,
+        f"--out {out}",
+        "a content problem",
+        lambda folder: {path.name for path in folder.iterdir()} <= ours,
+    )
+
+
+def keep_rejects(written: Path, out: Path) -> None:
+    """Put the refused rows of the log into the folder; without any, none of an earlier run stay there."""
+    if not written.exists():
+        (out / REJECTS).unlink(missing_ok=True)
+        return
+    with replacing(out / REJECTS) as temporary:
+        shutil.copyfile(written, temporary)
 
 
 def traffic_facts(traffic: Traffic, channels: int | None) -> dict[str, Any]:

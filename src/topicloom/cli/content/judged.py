@@ -19,6 +19,9 @@ Problem = Annotated[
     ),
 ]
 
+PROVED, LOOSE = 1e-9, 0.5
+"""Gaps up to which a plan is called optimal, and above which it is told in times instead of percent."""
+
 
 def overflow_line(overflow: float, algorithm: str = "") -> str:
     """What to do about a plan that does not fit."""
@@ -54,6 +57,8 @@ def _beside_random(summary: dict[str, Any]) -> str:
 def _within(gap: float | None) -> str:
     if gap is None:
         return ""
-    if gap > 1.0:
+    if gap <= PROVED:
+        return ": this one is optimal"
+    if gap > LOOSE:
         return f": this one costs at most {gap + 1.0:.1f} times the optimum"
     return f": this one is within {gap:.1%} of optimal"

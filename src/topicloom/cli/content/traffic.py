@@ -11,6 +11,7 @@ import typer
 from topicloom.cli.groups import with_groups
 from topicloom.cli.options import OutputOptions, SparkOptions, notices
 from topicloom.errors import UsageError
+from topicloom.files.build_folder import REJECTS
 from topicloom.jobs.content_traffic import DEFAULT_CHANNELS, TrafficTask, make_traffic
 from topicloom.spark.price_files import PriceFiles
 
@@ -136,7 +137,8 @@ def _told(found: dict[str, Any], out: Path) -> list[str]:
         f"{found['channels']:,} {one}{before}{grid}; a channel is wanted by {found['density']:.1%} of the "
         f"{found['users']:,} users on average",
         f"false traffic: {share:.2%} of what users receive{basis}{advice}",
-        f"messages dropped, for no channel holds them: {found['dropped']:,}",
+        f"messages dropped, for no channel holds them: {found['dropped']:,}"
+        + (f"; rows refused: {found['rejected']:,}, see {out / REJECTS}" if found["rejected"] else ""),
         f"written to {out} in {found['seconds']['total']:.1f} s",
     ]
 
