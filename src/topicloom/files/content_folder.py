@@ -97,14 +97,15 @@ def _tell_giants(problem: ContentProblem, notice: Callable[[str], None]) -> None
 def check_capacity(problem: ContentProblem) -> None:
     """Refuse a problem whose brokers cannot carry all demand even together."""
     capacity, demand = float(problem.capacity.sum()), float(problem.demand.sum())
-    if demand > capacity * (1 + 1e-12):
-        raise InputError(
-            f"the brokers' total capacity {capacity:,.6g} is below the users' total demand {demand:,.6g} by "
-            f"{demand - capacity:,.6g} messages per second ({demand / max(capacity, 1e-300) - 1:.2%} of it); add brokers "
-            "or capacity"
-            if capacity
-            else f"the brokers' total capacity is 0, but the users' total demand is {demand:,.6g}"
-        )
+    if demand <= capacity * (1 + 1e-12):
+        return
+    if not capacity:
+        raise InputError(f"the brokers' total capacity is 0, but the users' total demand is {demand:,.6g}")
+    raise InputError(
+        f"the brokers' total capacity {capacity:,.6g} is below the users' total demand {demand:,.6g} by "
+        f"{demand - capacity:,.6g} messages per second ({demand / capacity - 1:.2%} of the capacity); add "
+        "brokers or capacity"
+    )
 
 
 def interval_bounds(attribute: str, edges: Floats) -> pa.ListArray:
