@@ -40,7 +40,7 @@ def plan_local_search(
 ) -> ContentPlan:
     """A plan that no migration, push through a full broker, or closing of a broker makes cheaper.
 
-    >>> line = ContentProblem.of(["i", "j"], ["a", "b"], [9, 9], [[1, 2], [2, 1]], [[0, 5], [5, 0]], 1,
+    >>> line = ContentProblem.of(["i", "j"], ["a", "b"], [9, 9], [[1, 4], [2, 1]], [[0, 5], [5, 0]], 1,
     ...     rates=([0], [0], [3.0]), wants=([1], [0], [0]))
     >>> plan_local_search(line).assignment.tolist()      # the link between the brokers is dear
     [0, 0]
