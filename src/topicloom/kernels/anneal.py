@@ -52,11 +52,11 @@ def anneal(fixed: Any, state: Any, near: Any, counter: Any, proposals: int, star
                 taken += 1
             continue
         if kind < 0.65:
-            target = near[user, int(draw * near.shape[1])]
+            target = np.int64(near[user, int(draw * near.shape[1])])
         elif kind < 0.85:
-            target = int(draw * n_brokers)
+            target = np.int64(draw * n_brokers)
         else:
-            target = state.broker[int(draw * n_users)]
+            target = np.int64(state.broker[int(draw * n_users)])
         if target == home or state.load[target] + fixed.demand[user] > fixed.capacity[target]:
             continue
         if least_change(fixed, state, user, target) > limit:
@@ -72,7 +72,7 @@ def anneal(fixed: Any, state: Any, near: Any, counter: Any, proposals: int, star
 @kernel
 def _try_swap(fixed: Any, state: Any, user: int, other: int, limit: float) -> Any:
     """Swap the brokers of two users if there is room and it costs at most `limit`; inf if it was not done."""
-    home, target = state.broker[user], state.broker[other]
+    home, target = np.int64(state.broker[user]), np.int64(state.broker[other])
     difference = fixed.demand[user] - fixed.demand[other]
     if (
         home == target

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from topicloom.kernels.core_trees import fill_weights
 from topicloom.kernels.jit import kernel
 
@@ -117,7 +119,7 @@ def refresh(fixed: Any, state: Any, channel: int) -> None:
 @kernel
 def move_change(fixed: Any, state: Any, user: int, target: int) -> Any:
     """What the total cost changes by if `user` moved to broker `target`."""
-    home = state.broker[user]
+    home = np.int64(state.broker[user])
     if home == target:
         return 0.0
     change = fixed.demand[user] * (fixed.access[user, target] - fixed.access[user, home])

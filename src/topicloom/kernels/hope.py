@@ -62,7 +62,7 @@ def promising(fixed: Any, state: Any, user: int, anywhere: bool, least: float) -
     loss = _access_loss(fixed, state, user, anywhere)
     if loss == np.inf:
         return False
-    home = state.broker[user]
+    home = np.int64(state.broker[user])
     hope = _start_gain(fixed, state, user) - loss
     for k in range(fixed.want_ptr[user], fixed.want_ptr[user + 1]):
         for c in range(fixed.want_first[k], fixed.want_last[k] + 1):
@@ -77,7 +77,8 @@ def promising(fixed: Any, state: Any, user: int, anywhere: bool, least: float) -
 def worth_vacating(fixed: Any, state: Any, broker: int, guests: Any, least: float, left: Any) -> Any:
     """May it save more than `least` if these guests leave the broker? `left` is zero before and after."""
     hope = 0.0
-    for guest in guests:
+    for k in range(len(guests)):
+        guest = np.int64(guests[k])
         loss = _access_loss(fixed, state, guest, False)
         if loss == np.inf:
             return False
@@ -100,7 +101,7 @@ def least_change(fixed: Any, state: Any, user: int, target: int) -> Any:
 
     A broker that joins a tree adds about what it is away from it; half of that is counted, to be careful.
     """
-    home = state.broker[user]
+    home = np.int64(state.broker[user])
     change = fixed.demand[user] * (fixed.access[user, target] - fixed.access[user, home])
     for k in range(fixed.rate_ptr[user], fixed.rate_ptr[user + 1]):
         row = state.weight[fixed.rate_channels[k]]

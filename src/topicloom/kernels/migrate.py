@@ -69,7 +69,7 @@ def best_move(fixed: Any, state: Any, user: int, tries: int, anywhere: bool, est
     Only brokers with room, unless `anywhere`. NOWHERE if there is none. `tries` brokers at most are computed
     beyond those whose change is known at once.
     """
-    home, n, sure = state.broker[user], len(state.load), state.sure
+    home, n, sure = np.int64(state.broker[user]), len(state.load), state.sure
     demand = fixed.demand[user]
     for b in range(n):
         estimate[b] = demand * (fixed.access[user, b] - fixed.access[user, home])
@@ -124,7 +124,8 @@ def descend(fixed: Any, state: Any, users: Any, tries: int, least: float, estima
     A user of an overloaded broker goes in any case. Returns the number of moves and the change of cost.
     """
     moves, gained = 0, 0.0
-    for user in users:
+    for k in range(len(users)):
+        user = np.int64(users[k])  # one type of number everywhere: each further one is compiled anew
         home = state.broker[user]
         overloaded = state.load[home] > fixed.capacity[home]
         if not (overloaded or promising(fixed, state, user, False, least)):
@@ -182,10 +183,11 @@ def push(
     `guests[guest_ptr[b]:guest_ptr[b+1]]` were b's users when the pass began.
     """
     moves, gained = 0, 0.0
-    for user in users:
+    for place in range(len(users)):
+        user = np.int64(users[place])
         if not promising(fixed, state, user, True, least):
             continue
-        home = state.broker[user]
+        home = np.int64(state.broker[user])
         target, change = best_move(fixed, state, user, tries, True, estimate)
         if target == NOWHERE or change >= -least:
             continue
@@ -194,14 +196,15 @@ def push(
             moves += 1
             gained += change
             continue
-        best, where, whole = NOWHERE, NOWHERE, -least
+        best, where, whole = np.int64(NOWHERE), np.int64(NOWHERE), -least
         number = _pushed(fixed, state, target, guests[guest_ptr[target] : guest_ptr[target + 1]], found)
         for k in range(number):
-            if found[k] == user:
+            candidate = np.int64(found[k])
+            if candidate == user:
                 continue
-            other, further = best_move(fixed, state, found[k], tries, False, estimate)
+            other, further = best_move(fixed, state, candidate, tries, False, estimate)
             if other != NOWHERE and change + further < whole:
-                best, where, whole = found[k], other, change + further
+                best, where, whole = candidate, other, change + further
         if best == NOWHERE:
             move(fixed, state, user, home)
         else:

@@ -27,7 +27,8 @@ def vacate(
     gained, moved = 0.0, 0
     if not worth_vacating(fixed, state, broker, guests, least, left):
         return 0, 0.0
-    for guest in guests:
+    for k in range(len(guests)):
+        guest = np.int64(guests[k])
         target, change = best_move(fixed, state, guest, tries, False, estimate)
         if target == NOWHERE:
             break
@@ -37,7 +38,7 @@ def vacate(
     if moved == len(guests) and gained < -least:
         return moved, gained
     for k in range(moved - 1, -1, -1):
-        move(fixed, state, guests[k], broker)
+        move(fixed, state, np.int64(guests[k]), broker)
     return 0, 0.0
 
 
@@ -85,7 +86,7 @@ def attract(fixed: Any, state: Any, broker: int, users: Any, least: float, trail
     gained, moved = 0.0, 0
     trail[:] = -1
     for k in range(len(users)):
-        user = users[k]
+        user = np.int64(users[k])
         home = state.broker[user]
         if (
             home == broker
@@ -101,5 +102,5 @@ def attract(fixed: Any, state: Any, broker: int, users: Any, least: float, trail
         return moved, gained
     for k in range(len(users) - 1, -1, -1):
         if trail[k] >= 0:
-            move(fixed, state, users[k], trail[k])
+            move(fixed, state, np.int64(users[k]), np.int64(trail[k]))
     return 0, 0.0
