@@ -6,16 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-# Shared machines stall: how long an example takes, or how many a filter drops in a row, says nothing here.
-settings.register_profile(
-    "shared", deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
-)
-settings.load_profile("shared")
 
 
 @pytest.fixture(scope="session")
