@@ -1,0 +1,1 @@
+"""Starts and stops real brokers on this machine and proves what they deliver."""

@@ -1,0 +1,77 @@
+"""What the runner asks of one kind of broker; mosquitto.py, nats.py and zenoh.py answer it.
+
+The runner knows processes, publications and proofs; a target knows command lines, readiness and clients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from topicloom.model.mesh import Mesh
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One process to start: the node it belongs to and its command line."""
+
+    node: str
+    argv: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """Message number `message`, published on `topic` by a client of `node`."""
+
+    node: str
+    topic: str
+    message: int
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A client of `node` that subscribed to `topic` got message number `message`."""
+
+    node: str
+    topic: str
+    message: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stray:
+    """The broker of `node` carried `count` messages that its node does not want; `detail` says which, where."""
+
+    node: str
+    count: int
+    detail: str
+
+
+class Traffic(Protocol):
+    """Clients at every broker: one that subscribes to all topics its node wants, and publishes."""
+
+    async def publish(self, publication: Publication) -> None:
+        """Hand one message to the node's broker; returns when the broker has it."""
+
+    async def find_strays(self, publications: Sequence[Publication]) -> list[Stray]:
+        """What brokers carried beyond what these publications need; asked once all is quiet."""
+
+    async def close(self) -> None:
+        """Disconnect all clients."""
+
+
+class Target(Protocol):
+    """One kind of broker."""
+
+    def check_present(self) -> None:
+        """Refuse, with the package to install, if the broker's program or client library is not here."""
+
+    def commands(self, mesh: Mesh, folder: Path) -> list[Command]:
+        """What to start, in order; the configurations of the mesh lie in `folder`."""
+
+    async def links_up(self, mesh: Mesh) -> set[str]:
+        """The names of the links that are up now; brokers that do not answer yet have none."""
+
+    async def connect(self, mesh: Mesh, arrived: Callable[[Arrival], None]) -> Traffic:
+        """Connect and subscribe clients everywhere; each message they get is told to `arrived`."""
