@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+EXTRAS := $(VENV)/.installed-extras
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test lint bench pack clean
@@ -14,6 +15,11 @@ $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	touch $(STAMP)
+
+# libp2p is compiled on the spot, so only the tests ask for it.
+$(EXTRAS): $(STAMP)
+	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,libp2p]' \
+	  && touch $(EXTRAS) || echo "libp2p needs gcc and libgmp-dev to install: tests that use it are skipped"
 
 install: $(STAMP) ## create .venv with the pinned versions and compile the kernels
 	$(BIN)/topicloom warm --quiet
@@ -27,7 +33,7 @@ lint: install ## ruff, mypy --strict, import-linter
 	$(BIN)/mypy --strict
 	$(BIN)/lint-imports --no-cache
 
-test: lint ## lint, then all tests
+test: lint $(EXTRAS) ## lint, then all tests; those of brokers need mosquitto and nats-server (apt)
 	$(BIN)/pytest
 
 bench: install ## measure speed and memory, write benchmarks/RESULTS.md

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,8 @@ def test_example_runs(script, tmp_path):
     done = subprocess.run(
         [sys.executable, str(script)], capture_output=True, text=True, check=False, cwd=tmp_path
     )
+    if done.returncode == 2 and "topicloom[libp2p]" in done.stderr and not os.environ.get("CI"):
+        pytest.skip(done.stderr.strip())  # libp2p is compiled on the spot; where CI is set it must be there
     assert done.returncode == 0, done.stderr
     assert done.stdout
 

@@ -40,6 +40,8 @@ TESTS = Path(__file__).parent
         "measures/test_filtering.py",
         "measures/test_profile.py",
         "simulate/test_views.py",
+        "trees/test_packing.py",
+        "trees/test_spanning.py",
         "workloads/test_draw.py",
     ],
 )

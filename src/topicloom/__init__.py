@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from topicloom.version import __version__
 
 if TYPE_CHECKING:
-    from topicloom.api import build, load_build, measure, read, verify
+    from topicloom.api import build, load_build, load_graph, measure, read, verify
     from topicloom.model.build import Build
     from topicloom.model.constraints import Constraints
     from topicloom.model.interest import Interest
@@ -32,6 +32,7 @@ __all__ = [
     "__version__",
     "build",
     "load_build",
+    "load_graph",
     "measure",
     "read",
     "verify",
@@ -43,7 +44,7 @@ _HOMES = {
     "Interest": "topicloom.model.interest",
     "Overlay": "topicloom.model.overlay",
     "Verdict": "topicloom.model.verdict",
-    **dict.fromkeys(("build", "load_build", "measure", "read", "verify"), "topicloom.api"),
+    **dict.fromkeys(("build", "load_build", "load_graph", "measure", "read", "verify"), "topicloom.api"),
 }
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from topicloom.builders.default import DEFAULT, choose_default
 from topicloom.builders.registry import check_parameters, run_builder
+from topicloom.export.graphs.files import load_graph
 from topicloom.files.build_folder import load_build
 from topicloom.measures.connectivity import check_overlay
 from topicloom.measures.summary import measure_overlay
@@ -19,7 +20,7 @@ from topicloom.model.overlay import Overlay
 from topicloom.model.progress import Progress, Silent
 from topicloom.model.verdict import Verdict
 
-__all__ = ["build", "load_build", "measure", "read", "verify"]
+__all__ = ["build", "load_build", "load_graph", "measure", "read", "verify"]
 
 
 def read(

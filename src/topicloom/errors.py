@@ -4,6 +4,7 @@
     ├── InputError            a file, row, column, node or topic is not usable
     ├── UsageError            an option or parameter is not usable
     ├── ProtocolError         bytes of another node are no message of ours; never reaches a user
+    ├── MeshError             exit 1; brokers did not start, did not link up or died
     ├── MissingJavaError      no Java 17 or newer and no bundled one either
     └── Interrupted           exit 130; the user asked to stop
 
@@ -29,6 +30,12 @@ class UsageError(TopicloomError):
 
 class ProtocolError(TopicloomError):
     """What another node sent cannot be understood; drivers close the connection and say why."""
+
+
+class MeshError(TopicloomError):
+    """A mesh of brokers does not run; the message names the nodes or links and what the broker said."""
+
+    exit_code = 1
 
 
 class MissingJavaError(TopicloomError):

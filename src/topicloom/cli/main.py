@@ -9,7 +9,20 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from topicloom.cli import build, compare, demo, generate, inspect, measure, pack, simulate, verify, warm
+from topicloom.cli import (
+    build,
+    compare,
+    demo,
+    export,
+    generate,
+    inspect,
+    measure,
+    pack,
+    simulate,
+    verify,
+    warm,
+)
+from topicloom.cli import run as run_mesh
 from topicloom.cli.content import group as content
 from topicloom.errors import TopicloomError
 from topicloom.version import __version__
@@ -30,7 +43,21 @@ app = typer.Typer(
         "Start with: [bold]topicloom demo[/bold], or [bold]topicloom build TABLE.csv --out DIR[/bold]."
     ),
 )
-for module in (generate, inspect, build, verify, measure, compare, simulate, content, demo, pack, warm):
+for module in (
+    generate,
+    inspect,
+    build,
+    verify,
+    measure,
+    compare,
+    simulate,
+    export,
+    run_mesh,
+    content,
+    demo,
+    pack,
+    warm,
+):
     module.register(app)
 
 

@@ -1,4 +1,4 @@
-"""`topicloom verify`: proves or refutes topic-connectivity of an edge table."""
+"""`topicloom verify`: proves an edge table topic-connected or not; judges brokers' configurations."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import typer
 from topicloom.cli.console import Screen, table
 from topicloom.cli.groups import with_groups
 from topicloom.cli.options import EdgeOptions, InterestOptions, OutputOptions, SparkOptions, notices
+from topicloom.cli.verify_brokers import Brokers, verify_brokers
 from topicloom.jobs.verify import verify_sources
 from topicloom.model.verdict import Verdict
 
@@ -18,8 +19,11 @@ EXAMPLES = """
   topicloom verify my-overlay my-overlay
 
   topicloom verify table.csv edges.tsv --edges-no-header --all split-topics.jsonl
+
+  topicloom verify --mosquitto /etc/our-brokers --hosts hosts.csv
 """
 SHOWN_SIZES = 8
+BROKERS = "Brokers"
 
 
 def verify(
@@ -33,13 +37,46 @@ def verify(
             "--all", metavar="FILE", help="Write every split topic there (.jsonl, .json, .parquet)."
         ),
     ] = None,
+    mosquitto: Annotated[
+        str | None,
+        typer.Option(
+            "--mosquitto",
+            metavar="CONF_DIR",
+            help="Judge the bridges of Mosquitto configurations instead; EDGES is left out, INTEREST may be.",
+            rich_help_panel=BROKERS,
+        ),
+    ] = None,
+    nats: Annotated[
+        str | None,
+        typer.Option(
+            "--nats",
+            metavar="CONF_DIR",
+            help="Judge the leaf node links of NATS configurations instead.",
+            rich_help_panel=BROKERS,
+        ),
+    ] = None,
+    hosts: Annotated[
+        str | None,
+        typer.Option(
+            "--hosts",
+            metavar="FILE",
+            help="Where the brokers are: columns node, host; otherwise told by file names and ports.",
+            rich_help_panel=BROKERS,
+        ),
+    ] = None,
 ) -> None:
     """Prove that for every topic the subscribers are connected through nodes that want it.
 
     Exit 0: topic-connected. Exit 1: not, with witnesses. Unknown nodes, self-loops and duplicate edges are
     counted and left out of the proof; with --strict they are errors (exit 2).
+
+    With --mosquitto or --nats: read a folder of configurations and name loops, doubled and one-sided bridges
+    and topics in parts that no link joins. Exit 0: nothing found. Exit 1: findings.
     """
     screen = output.screen()
+    if mosquitto is not None or nats is not None or hosts is not None:
+        verify_brokers(screen, Brokers(mosquitto, nats, hosts), interest, edges, spark)
+        return
     with screen.working() as progress:
         verdict = verify_sources(
             interest.source(),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from topicloom.model.mesh import Mesh
 
@@ -41,7 +41,7 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True)
 class Stray:
-    """The broker of `node` carried `count` messages that its node does not want; `detail` says which, where."""
+    """The broker of `node` carried `count` messages that its node does not want; `detail` says which."""
 
     node: str
     count: int
@@ -61,6 +61,25 @@ class Traffic(Protocol):
         """Disconnect all clients."""
 
 
+@runtime_checkable
+class Probed(Protocol):
+    """A Traffic that sees strays with probes may answer this too; then failover is judged for strays as well.
+
+    Counters against an exact expectation cannot do so: while brokers come and go, nobody knows the paths.
+    """
+
+    def seen_strays(self) -> list[Stray]:
+        """All strays since the clients connected."""
+
+
+@runtime_checkable
+class Counted(Protocol):
+    """A Traffic whose probes see every message at every broker may answer this too."""
+
+    def messages_carried(self) -> int:
+        """How often a broker took up one of our messages, over all brokers, since the clients connected."""
+
+
 class Target(Protocol):
     """One kind of broker."""
 
@@ -68,10 +87,20 @@ class Target(Protocol):
         """Refuse, with the package to install, if the broker's program or client library is not here."""
 
     def commands(self, mesh: Mesh, folder: Path) -> list[Command]:
-        """What to start, in order; the configurations of the mesh lie in `folder`."""
+        """What to start, in order; the configurations of the mesh lie in `folder`.
+
+        `folder` is a temporary copy and the working directory of the processes: files in it may be amended.
+        Several processes of one node are fine. Their output is kept, and its end shown if one dies.
+        """
 
     async def links_up(self, mesh: Mesh) -> set[str]:
         """The names of the links that are up now; brokers that do not answer yet have none."""
 
     async def connect(self, mesh: Mesh, arrived: Callable[[Arrival], None]) -> Traffic:
-        """Connect and subscribe clients everywhere; each message they get is told to `arrived`."""
+        """Connect and subscribe clients everywhere; each message they get is told to `arrived`.
+
+        Asked once all links are up. Returns when the subscriptions are in force across the links too, so
+        that no message published from then on may be lost; after some seconds of waiting for that it
+        returns all the same, and the proof tells. A ConnectionError means that a broker does not answer
+        yet: the runner tries again. A broker that is killed later must not disturb the other clients.
+        """

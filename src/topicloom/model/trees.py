@@ -1,4 +1,4 @@
-"""How topics travel over an overlay: a spanning tree for each topic, classes of topics, links that carry them.
+"""How topics travel over an overlay: a spanning tree of each, classes of topics, links that carry them.
 
 Values only; `topicloom.trees` makes and checks them. Numbers are those of the interest's nodes and topics.
 """

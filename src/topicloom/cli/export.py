@@ -1,0 +1,160 @@
+"""`topicloom export`: a build as broker configurations or as a graph file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from topicloom.cli.groups import with_groups
+from topicloom.cli.options import OutputOptions, notices
+from topicloom.errors import UsageError
+from topicloom.export.registry import EXPORTERS
+from topicloom.jobs.export import DEFAULT_BACKUPS, ExportOptions, described_exporters, export_build
+
+EXAMPLES = """
+[bold]Examples[/bold]
+
+  topicloom export mosquitto my-overlay --out brokers
+
+  topicloom export nats my-overlay --hosts hosts.csv --credentials logins.csv --out brokers
+
+  topicloom export mosquitto my-overlay --hosts hosts.csv --tls certificates --backups 2 --out brokers
+
+  topicloom export zenoh my-overlay --out routers --json
+
+  topicloom export --list          (all kinds and their options)
+"""
+_BROKERS = "Brokers"
+
+
+def export(
+    output: OutputOptions,
+    kind: Annotated[
+        str | None, typer.Argument(metavar="KIND", help=f"{', '.join(EXPORTERS)}.", show_default=False)
+    ] = None,
+    build: Annotated[
+        Path | None, typer.Argument(metavar="BUILD", help="A build folder.", show_default=False)
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Folder to write.", show_default=False)] = None,
+    hosts: Annotated[
+        Path | None,
+        typer.Option(
+            "--hosts",
+            metavar="FILE",
+            help="CSV with columns node, host and maybe port, for gossipsub peer_id; without it all brokers "
+            "are on 127.0.0.1.",
+            rich_help_panel=_BROKERS,
+        ),
+    ] = None,
+    credentials: Annotated[
+        Path | None,
+        typer.Option(
+            "--credentials",
+            metavar="FILE",
+            help="CSV with columns node, user, password; without it everybody may log in.",
+            rich_help_panel=_BROKERS,
+        ),
+    ] = None,
+    tls: Annotated[
+        Path | None,
+        typer.Option(
+            "--tls",
+            metavar="DIR",
+            help="Folder with ca.crt and, for each node, NODE.crt and NODE.key; named in the "
+            "configurations, not copied.",
+            rich_help_panel=_BROKERS,
+        ),
+    ] = None,
+    backups: Annotated[
+        int | None,
+        typer.Option(
+            "--backups",
+            metavar="N",
+            help="Brokers that a link may turn to when its other end is gone, where that is safe "
+            f"(mosquitto, nats; default {DEFAULT_BACKUPS}; 0: none).",
+            rich_help_panel=_BROKERS,
+            show_default=False,
+        ),
+    ] = None,
+    split: Annotated[
+        int | None,
+        typer.Option(
+            "--split",
+            metavar="N",
+            help="Up to N links in each direction of an edge, so that more of them have a safe backup "
+            "(mosquitto; default 1: fewest links).",
+            rich_help_panel=_BROKERS,
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            "--seed",
+            metavar="K",
+            help="For tests only: keys that follow from this number, so that anybody can make them again "
+            "(gossipsub; default: keys nobody can guess).",
+            rich_help_panel=_BROKERS,
+            show_default=False,
+        ),
+    ] = None,
+    list_kinds: Annotated[bool, typer.Option("--list", help="List kinds and leave.")] = False,
+) -> None:
+    """Write a build as configurations of real brokers, or as a file for graph tools.
+
+    Brokers get a spanning tree for each topic, so that nothing goes round in circles, and manifest.json says
+    who dials whom, what each topic is called there and in which order to start. No Spark is needed.
+    """
+    screen = output.screen()
+    if list_kinds:
+        found = described_exporters()
+        screen.show(*(_line(entry) for entry in found))
+        screen.emit({"exporters": found})
+        return
+    if kind is None or build is None:
+        raise UsageError("KIND or BUILD is missing; write topicloom export KIND BUILD --out DIR (see --list)")
+    if out is None:
+        raise UsageError("--out is missing; name the folder to write")
+    with screen.working() as progress:
+        summary = export_build(
+            kind,
+            build,
+            out=out,
+            options=ExportOptions(hosts, credentials, tls, backups, split, seed),
+            notice=notices(screen),
+            progress=progress,
+        )
+    screen.show(*_told(summary))
+    screen.emit(summary)
+
+
+def _line(entry: Any) -> str:
+    options = " ".join(f"--{name}" for name in entry["options"])
+    return f"{entry['kind']}: {entry['description']}" + (f" ({options})" if options else "")
+
+
+def _told(summary: dict[str, Any]) -> list[str]:
+    kind, out = summary["kind"], summary["out"]
+    if not EXPORTERS[kind].mesh:
+        return [
+            f"{summary['nodes']:,} nodes, {summary['links']:,} links, {summary['topics']:,} topics",
+            f"written to {out}: {len(summary['files']):,} files",
+        ]
+    lines = [
+        f"{summary['nodes']:,} brokers, {summary['links']:,} links, at most "
+        f"{summary['connections_per_node_max']:,} at one broker; {summary['topics']:,} topics"
+        + (f" in {summary['accounts']:,} accounts" if summary["accounts"] else "")
+    ]
+    if "backups" in EXPORTERS[kind].options:
+        lines.append(f"{summary['backups']:,} of the links have a backup")
+    # libp2p nodes are programs of the user's own: there is nothing we could start.
+    what = "" if kind == "gossipsub" else f"; next: topicloom run {kind} {out} --messages 100"
+    lines.append(f"written to {out}: {len(summary['files']):,} files{what}")
+    return lines
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command(epilog=EXAMPLES)(with_groups(export))

@@ -1,0 +1,161 @@
+"""Run a mesh on this machine from beginning to end: start, prove, break and mend it if asked, stop.
+
+Whatever happens in between (a fault, Ctrl-C, a signal to end), no broker is left when this returns.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shutil
+import signal
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from topicloom.deploy.failover import NodeFailover, fail_over
+from topicloom.deploy.inbox import Inbox
+from topicloom.deploy.ports import FreePorts
+from topicloom.deploy.processes import Brokers
+from topicloom.deploy.running import Proof, RunningMesh, RunSettings
+from topicloom.deploy.target import Target
+from topicloom.deploy.usage import Usage, connections_per_node, measure_usage, open_connections
+from topicloom.errors import MeshError, UsageError
+from topicloom.model.mesh import Mesh
+from topicloom.model.progress import SILENT, Progress
+
+Place = Callable[[Path, Callable[[], int]], tuple[Mesh, Mapping[str, str]]]
+"""Given a folder and a source of free ports: its mesh on the loopback address, and the changed files."""
+
+ATTEMPTS = 5  # whole starts, each with new ports, when another program takes one of ours
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a run."""
+
+    mesh: Mesh
+    proof: Proof
+    seconds_ready: float
+    usage: Usage
+    connections_open: Mapping[str, int]
+    failover: tuple[NodeFailover, ...]
+
+    @property
+    def exact(self) -> bool:
+        return self.proof.verdict.exact and not self.proof.storm and all(one.held for one in self.failover)
+
+
+def run_mesh(
+    target: Target,
+    folder: Path,
+    place: Place,
+    settings: RunSettings,
+    *,
+    progress: Progress = SILENT,
+) -> Outcome:
+    """Run the mesh whose files lie in `folder`, as `place` moves it to this machine."""
+    for attempt in range(1, ATTEMPTS + 1):
+        with tempfile.TemporaryDirectory(prefix="topicloom-run-") as scratch:
+            work, logs = Path(scratch, "mesh"), Path(scratch, "logs")
+            shutil.copytree(folder, work)
+            logs.mkdir()
+            mesh, configs = place(work, FreePorts().take)
+            for name, text in configs.items():
+                (work / name).write_text(text)
+            kill = nodes_to_kill(mesh, settings.kill)
+            brokers = Brokers(work, logs)
+            try:
+                return _until_signal(_run(target, mesh, work, brokers, settings, kill, progress))
+            except MeshError:
+                if attempt == ATTEMPTS or not brokers.lost_a_port:
+                    raise
+    raise AssertionError("the last attempt returns or raises")
+
+
+def nodes_to_kill(mesh: Mesh, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The nodes that --kill names; `all` is every node, unless one is called so."""
+    nodes = tuple(node.name for node in mesh.nodes)
+    if names == ("all",) and "all" not in nodes:
+        return nodes
+    for name in names:
+        if name not in nodes:
+            raise UsageError(f"--kill {name}: the mesh has no such node; name one, or all")
+    return names
+
+
+async def _run(
+    target: Target,
+    mesh: Mesh,
+    folder: Path,
+    brokers: Brokers,
+    settings: RunSettings,
+    kill: tuple[str, ...],
+    progress: Progress,
+) -> Outcome:
+    with brokers:
+        began = time.monotonic()
+        running = RunningMesh(target, mesh, folder, brokers, settings, progress)
+        progress.phase("start brokers", len(running.commands))
+        await running.start()
+        progress.phase("wait for links", len(mesh.links))
+        await running.wait_linked()
+        inbox = Inbox(time.monotonic)
+        traffic = await running.connect(inbox.arrived)
+        ready = time.monotonic() - began
+        try:
+            progress.phase("publish", settings.messages * len(mesh.topics))
+            proof = await running.prove(settings.messages, traffic, inbox)
+            usage = measure_usage(brokers.pids())
+            sockets = connections_per_node(open_connections(mesh, brokers.pids()))
+        finally:
+            await traffic.close()
+        broken: list[NodeFailover] = []
+        if kill and not proof.storm:
+            progress.phase("kill and bring back", len(kill))
+            running.progress = SILENT  # its own steps are none of this phase's
+            for node in kill:
+                broken.append(await fail_over(running, node))
+                progress.advance()
+        return Outcome(mesh, proof, ready, usage, sockets, tuple(broken))
+
+
+def _until_signal(work: Coroutine[Any, Any, Result]) -> Result:
+    """Run `work`; a signal to end cancels it, it puts everything away, and KeyboardInterrupt follows.
+
+    A Python exception out of a signal handler could come in the middle of putting away; this cannot.
+    """
+
+    async def guarded() -> Result:
+        task = asyncio.current_task()
+        assert task is not None
+        with _signals(task.cancel):
+            return await work
+
+    try:
+        return asyncio.run(guarded())
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
+
+
+@contextlib.contextmanager
+def _signals(stop: Callable[[], object]) -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread hears signals
+        return
+    loop = asyncio.get_running_loop()
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    for number in SIGNALS:
+        loop.add_signal_handler(number, stop)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            loop.remove_signal_handler(number)
+            signal.signal(number, handler)

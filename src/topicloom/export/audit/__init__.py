@@ -1,0 +1,1 @@
+"""What is wrong with configured meshes: loops, doubled and one-sided links, topics in parts."""

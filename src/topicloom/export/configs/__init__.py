@@ -1,0 +1,1 @@
+"""Configurations of brokers, hand-written ones too: read, and moved to other addresses."""

@@ -1,0 +1,85 @@
+"""Logins of nodes: the credentials file, and Mosquitto's password hashes."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from topicloom.errors import InputError
+from topicloom.files.csv_rows import read_rows
+
+ITERATIONS = 5000
+"""Rounds of PBKDF2; mosquitto_passwd uses 101, the file format allows any number."""
+SALT_BYTES = 12
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """How a node's broker, and its clients, log in elsewhere."""
+
+    user: str
+    password: str
+
+
+def read_credentials(path: Path, nodes: Sequence[str]) -> dict[str, Login]:
+    """The credentials file: columns node, user, password; every node once, no other nodes.
+
+    Several nodes may share a user, with the same password.
+    """
+    known = set(nodes)
+    logins: dict[str, Login] = {}
+    passwords: dict[str, str] = {}
+    for row in read_rows(path, "--credentials", ("node", "user", "password")):
+        node, login = row["node"], Login(row["user"], row["password"])
+        if node not in known:
+            raise InputError(f"{row.where}: {node!r} is not a node of the build")
+        if node in logins:
+            raise InputError(f"{row.where}: node {node!r} has a login already")
+        if passwords.setdefault(login.user, login.password) != login.password:
+            raise InputError(f"{row.where}: user {login.user!r} has another password already")
+        _check(login, row.where)
+        logins[node] = login
+    missing = next((node for node in nodes if node not in logins), None)
+    if missing is not None:
+        raise InputError(f"--credentials {path} has no login for node {missing!r}; every node needs one")
+    return logins
+
+
+def _check(login: Login, where: str) -> None:
+    """What no target's file can hold is refused here, without repeating the password."""
+    for what, text in (("user", login.user), ("password", login.password)):
+        if _CONTROL.search(text) or text != text.strip():
+            raise InputError(f"{where}: the {what} has a control character or a space at an end")
+    if ":" in login.user or login.user.startswith("#"):
+        raise InputError(f"{where}: user {login.user!r} has a colon or begins with #: password files cannot")
+    if re.match(r"\$2[abxy]\$\d\d\$", login.password):  # NATS would take it for one
+        raise InputError(f"{where}: the password looks like a hash; give the password itself")
+
+
+def mosquitto_hash(login: Login) -> str:
+    """The line of a Mosquitto password file: salted PBKDF2 with SHA-512.
+
+    The salt comes from the user's name, so that the same export gives the same bytes; it need not be secret,
+    only differ between users.
+
+    >>> mosquitto_hash(Login("ann", "secret")).split("$")[:3]
+    ['ann:', '7', '5000']
+    """
+    salt = hashlib.sha256(b"topicloom mosquitto salt\0" + login.user.encode()).digest()[:SALT_BYTES]
+    digest = hashlib.pbkdf2_hmac("sha512", login.password.encode(), salt, ITERATIONS)
+    return f"{login.user}:$7${ITERATIONS}${_base64(salt)}${_base64(digest)}"
+
+
+def mosquitto_passwords(logins: Iterable[Login]) -> str:
+    """A whole password file; each user once."""
+    once = {login.user: login for login in logins}
+    return "".join(f"{mosquitto_hash(once[user])}\n" for user in sorted(once))
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode()

@@ -1,0 +1,147 @@
+"""GossipSub: for each node its direct peers, which are all its neighbors in the overlay, and no mesh.
+
+With D = Dlo = Dhi = Dout = 0 a node sends only to its direct peers, and peering must be configured at both
+ends (gossipsub v1.1, "explicit peering agreements"). A node that does not want a topic does not forward it,
+so every message stays among subscribers, and reaches them all because each topic is connected. Cycles do no
+harm: messages have identifiers, and a node passes on each only once.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from topicloom.export.gossipsub_keys import Identity, identities
+from topicloom.export.graphs.parts import shared_topics
+from topicloom.export.hosts import LOOPBACK, Place, assign_ports, bind_host, same_host
+from topicloom.export.mesh_plan import refuse_empty
+from topicloom.export.names import file_stems
+from topicloom.export.request import Figures, Request
+from topicloom.files.mesh_folder import write_mesh
+from topicloom.model.mesh import Mesh, MeshLink, MeshNode, MeshTopic
+from topicloom.model.progress import check_stop
+
+FORMAT = 1
+PURPOSE, PORT = "p2p", 4001
+KEYS = "keys"
+NO_MESH = {"D": 0, "Dlo": 0, "Dhi": 0, "Dout": 0, "Dscore": 0, "Dlazy": 0}
+"""The names of go's GossipSubParams and of js's options; go refuses a Dscore above Dhi."""
+MOST_TOPICS = 100
+"""py-libp2p ignores what a peer subscribes to beyond this many topics, unless told otherwise."""
+
+
+def export_gossipsub(request: Request, folder: Path) -> Figures:
+    """Fill the folder: NODE.json for each node, keys/NODE.key where we made its key, and the manifest."""
+    refuse_empty(request)
+    nodes: list[str] = request.interest.node_ids.to_pylist()
+    stems = file_stems(nodes)
+    places = request.places or dict.fromkeys(nodes, Place(LOOPBACK))
+    ports = assign_ports(places, {node: [(PURPOSE, PORT)] for node in nodes})
+    request.progress.phase("keys")
+    who = identities(nodes, places, seed=request.seed)
+    check_stop(request.progress)
+    request.progress.phase("write")
+    mesh = Mesh(
+        kind="gossipsub",
+        nodes=tuple(
+            MeshNode(node, places[node].host, ports[node], (f"{stems[node]}.json",)) for node in nodes
+        ),
+        links=_links(request, nodes, stems),
+        topics=_topics(request, nodes),
+        start_order=tuple(nodes),
+    )
+    keys = {f"{KEYS}/{stems[node]}.key": f"{who[node].key}\n" for node in nodes if who[node].key}
+    if keys:
+        (folder / KEYS).mkdir(mode=0o700)
+        request.notice(
+            f"{len(keys):,} new private keys are in {KEYS}/: give each node its own and nobody another's"
+        )
+    write_mesh(folder, mesh, _files(request, mesh, stems, who) | keys, secret=keys.keys())
+    most = int(request.interest.subscription_sizes().max())
+    if most > MOST_TOPICS:
+        request.notice(
+            f"a node has {most:,} topics: py-libp2p heeds {MOST_TOPICS} of a peer unless its Pubsub has a "
+            "larger max_subscriptions_per_peer"
+        )
+    degrees = request.overlay.degrees()
+    return Figures(links=len(mesh.links), connections_per_node_max=int(degrees.max()))
+
+
+def _files(
+    request: Request, mesh: Mesh, stems: Mapping[str, str], who: Mapping[str, Identity]
+) -> dict[str, str]:
+    """The text of each node's file."""
+    topics: list[str] = request.interest.topic_ids.to_pylist()
+    by_name = {node.name: node for node in mesh.nodes}
+    peers: dict[str, list[dict[str, Any]]] = {node.name: [] for node in mesh.nodes}
+    for link in mesh.links:
+        for own, other in ((link.dialer, link.acceptor), (link.acceptor, link.dialer)):
+            address = multiaddr(by_name[other].host, by_name[other].ports[PURPOSE])
+            # `id` and `addrs` are the fields of go's peer.AddrInfo and of js's AddrInfo.
+            entry = {"node": other, "id": who[other].peer_id, "addrs": [address], "topics": link.topics}
+            peers[own].append(entry)
+    texts = {}
+    for number, node in enumerate(mesh.nodes):
+        port, identity = node.ports[PURPOSE], who[node.name]
+        content = {
+            "format": FORMAT,
+            "kind": mesh.kind,
+            "node": node.name,
+            "id": identity.peer_id,
+            "key": f"{KEYS}/{stems[node.name]}.key" if identity.key else None,
+            "listen": [_listen(node.host, port)],
+            "addrs": [multiaddr(node.host, port)],
+            "topics": [topics[topic] for topic in request.interest.topics_of(number)],
+            "gossipsub": NO_MESH,
+            "direct_peers": sorted(peers[node.name], key=lambda peer: str(peer["node"]).encode()),
+        }
+        texts[node.configs[0]] = msgspec.json.format(msgspec.json.encode(content), indent=2).decode() + "\n"
+    return texts
+
+
+def _links(request: Request, nodes: Sequence[str], stems: Mapping[str, str]) -> tuple[MeshLink, ...]:
+    """Every edge; both ends dial, the one that is named last in order of nodes is called the dialer."""
+    interest, overlay = request.interest, request.overlay
+    topics: list[str] = interest.topic_ids.to_pylist()
+    pairs = interest.pair_nodes().astype(np.int64) * max(interest.n_topics, 1) + interest.node_topics
+    counts, shared = shared_topics(interest, pairs, overlay.u, overlay.v)
+    ends = np.cumsum(counts).tolist()
+    links = []
+    for u, v, start, end in zip(overlay.u, overlay.v, [0, *ends], ends, strict=False):
+        dialer, acceptor = nodes[v], nodes[u]
+        name = f"{stems[dialer]}~{stems[acceptor]}"  # no stem has this character
+        links.append(MeshLink(name, dialer, acceptor, tuple(topics[topic] for topic in shared[start:end])))
+    return tuple(links)
+
+
+def _topics(request: Request, nodes: Sequence[str]) -> tuple[MeshTopic, ...]:
+    """GossipSub holds any text as a topic: names stay."""
+    interest = request.interest
+    return tuple(
+        MeshTopic(name, name, tuple(nodes[node] for node in interest.nodes_of(topic)))
+        for topic, name in enumerate(interest.topic_ids.to_pylist())
+    )
+
+
+def multiaddr(host: str, port: int) -> str:
+    """Where a node is dialled.
+
+    >>> multiaddr("10.0.0.7", 4001), multiaddr("::1", 4001), multiaddr("site-7.example", 4001)
+    ('/ip4/10.0.0.7/tcp/4001', '/ip6/::1/tcp/4001', '/dns/site-7.example/tcp/4001')
+    """
+    try:
+        return f"/ip{ipaddress.ip_address(host).version}/{host}/tcp/{port}"
+    except ValueError:
+        return f"/dns/{host}/tcp/{port}"
+
+
+def _listen(host: str, port: int) -> str:
+    """What the node itself opens: a loopback address as it is, otherwise every address of the machine."""
+    if bind_host(host) is not None:
+        return multiaddr(same_host(host), port)
+    return f"/ip6/::/tcp/{port}" if ":" in host else f"/ip4/0.0.0.0/tcp/{port}"

@@ -1,0 +1,97 @@
+"""Graph files by kind: their names in an exported folder, who writes and who reads them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from topicloom.errors import InputError
+from topicloom.export.graphs.dot import read_dot, write_dot
+from topicloom.export.graphs.edge_list import read_edge_list, write_edge_list
+from topicloom.export.graphs.graphml import read_graphml, write_graphml
+from topicloom.export.graphs.node_link import read_node_link, write_node_link
+from topicloom.export.request import Figures, Request
+from topicloom.model.interest import Interest
+from topicloom.model.overlay import Overlay
+from topicloom.model.progress import Progress
+
+
+class Writer(Protocol):
+    def __call__(
+        self, interest: Interest, overlay: Overlay, path: Path, *, progress: Progress = ...
+    ) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class GraphFormat:
+    """One kind of graph file: its name in a folder, other endings it is known by, its writer and reader."""
+
+    file: str
+    endings: tuple[str, ...]
+    write: Writer
+    read: Callable[[Path], tuple[Interest, Overlay]]
+
+
+GRAPH_FORMATS: Mapping[str, GraphFormat] = {
+    "graphml": GraphFormat("overlay.graphml", (".graphml", ".xml"), write_graphml, read_graphml),
+    "node-link": GraphFormat("overlay.json", (".json",), write_node_link, read_node_link),
+    "edge-list": GraphFormat("overlay.edgelist", (".edgelist", ".txt"), write_edge_list, read_edge_list),
+    "dot": GraphFormat("overlay.dot", (".dot", ".gv"), write_dot, read_dot),
+}
+
+
+def export_graphml(request: Request, folder: Path) -> Figures:
+    """Fill the folder with overlay.graphml."""
+    return _export("graphml", request, folder)
+
+
+def export_node_link(request: Request, folder: Path) -> Figures:
+    """Fill the folder with overlay.json."""
+    return _export("node-link", request, folder)
+
+
+def export_edge_list(request: Request, folder: Path) -> Figures:
+    """Fill the folder with overlay.edgelist."""
+    return _export("edge-list", request, folder)
+
+
+def export_dot(request: Request, folder: Path) -> Figures:
+    """Fill the folder with overlay.dot."""
+    return _export("dot", request, folder)
+
+
+def _export(kind: str, request: Request, folder: Path) -> Figures:
+    interest, overlay = request.interest, request.overlay
+    request.progress.phase("write", interest.n_nodes + overlay.n_edges)
+    known = GRAPH_FORMATS[kind]
+    known.write(interest, overlay, folder / known.file, progress=request.progress)
+    most = int(overlay.degrees().max()) if overlay.n_nodes else 0
+    return Figures(links=overlay.n_edges, connections_per_node_max=most)
+
+
+def load_graph(path: str | os.PathLike[str], kind: str | None = None) -> tuple[Interest, Overlay]:
+    """The interest and overlay of a graph file, or of the folder that `topicloom export` made of it.
+
+    Without `kind` the ending of the name tells the format. What was exported comes back as it was. GraphML
+    and node-link files of other programs are read too, where nodes have `topics`: a JSON array.
+    """
+    path = Path(path)
+    if kind is not None and kind not in GRAPH_FORMATS:
+        raise InputError(f"no graph format is called {kind!r}; there are {', '.join(GRAPH_FORMATS)}")
+    if path.is_dir():
+        kinds = [kind] if kind else GRAPH_FORMATS
+        inside = [name for name in kinds if (path / GRAPH_FORMATS[name].file).is_file()]
+        if len(inside) != 1:
+            raise InputError(f"{path} holds {len(inside)} graph files; name the file")
+        kind, path = inside[0], path / GRAPH_FORMATS[inside[0]].file
+    if kind is None:
+        kind = next((name for name, known in GRAPH_FORMATS.items() if path.suffix in known.endings), None)
+    if kind is None:
+        raise InputError(f"{path}: the ending names no graph format; give one of {', '.join(GRAPH_FORMATS)}")
+    try:
+        return GRAPH_FORMATS[kind].read(path)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from None

@@ -1,0 +1,104 @@
+"""Run an exported mesh on this machine and say what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from topicloom.deploy.failover import NodeFailover
+from topicloom.deploy.proof import connections_per_node, hops_max
+from topicloom.deploy.registry import TARGETS, load_target
+from topicloom.deploy.runner import Outcome, nodes_to_kill, run_mesh
+from topicloom.deploy.running import RunSettings
+from topicloom.errors import InputError, UsageError
+from topicloom.export.configs.relocate import relocate
+from topicloom.files.mesh_folder import read_mesh
+from topicloom.model.mesh import Mesh
+from topicloom.model.progress import SILENT, Progress
+
+
+def run_folder(
+    kind: str, folder: Path, settings: RunSettings, *, progress: Progress = SILENT
+) -> tuple[dict[str, Any], Outcome]:
+    """Start the mesh of an exported folder, prove it, stop it; the summary and the outcome."""
+    nodes_to_kill(read_kind(kind, folder), settings.kill)
+    outcome = run_mesh(load_target(kind), folder, move_here, settings, progress=progress)
+    return summarise_run(kind, outcome), outcome
+
+
+def read_kind(kind: str, folder: Path) -> Mesh:
+    """The mesh of an exported folder; refused if it is of another kind, or of one that cannot be run."""
+    if kind not in TARGETS:
+        raise UsageError(f"cannot run {kind}; kinds that can be run are {', '.join(TARGETS)}")
+    mesh = read_mesh(folder)
+    if mesh.kind != kind:
+        raise InputError(
+            f"{folder} was exported for {mesh.kind}; run it with: topicloom run {mesh.kind} {folder}"
+        )
+    return mesh
+
+
+def move_here(folder: Path, free_port: Callable[[], int]) -> tuple[Mesh, Mapping[str, str]]:
+    """The mesh of a folder, its links as configured there, on loopback; and its changed files."""
+    moved = relocate(folder, read_mesh(folder), free_port)
+    return moved.mesh, moved.configs
+
+
+def summarise_run(kind: str, outcome: Outcome) -> dict[str, Any]:
+    """What `run --json` prints."""
+    mesh, proof, verdict = outcome.mesh, outcome.proof, outcome.proof.verdict
+    return {
+        "kind": kind,
+        "nodes": len(mesh.nodes),
+        "links": len(mesh.links),
+        "connections_per_node_max": max(connections_per_node(mesh).values(), default=0),
+        "topics": len(mesh.topics),
+        "published": verdict.published,
+        "expected": verdict.expected,
+        "delivered": verdict.delivered,
+        "duplicates": verdict.duplicates,
+        "strays": verdict.strays,
+        "seconds_ready": outcome.seconds_ready,
+        "hops_max": hops_max(mesh),
+        "storm": proof.storm,
+        "exact": outcome.exact,
+        "connections_open_max": max(outcome.connections_open.values(), default=0),
+        "connections_open": sum(outcome.connections_open.values()) // 2,
+        "seconds_deliver": proof.seconds,
+        "cpu_seconds": outcome.usage.cpu_total,
+        "cpu_seconds_deliver": proof.cpu_seconds,
+        "messages_carried": proof.carried,
+        "memory_bytes": outcome.usage.memory_total,
+        "usage": [
+            {"node": node, "cpu_seconds": cpu, "memory_bytes": outcome.usage.memory_bytes[node]}
+            for node, cpu in outcome.usage.cpu_seconds.items()
+        ],
+        "missing": [asdict(one) for one in verdict.missing],
+        "duplicate_witnesses": [asdict(one) for one in verdict.duplicate_witnesses],
+        "stray_witnesses": [asdict(one) for one in verdict.stray_witnesses],
+        "failover": [_failover(one) for one in outcome.failover],
+    }
+
+
+def _failover(one: NodeFailover) -> dict[str, Any]:
+    return {
+        "node": one.node,
+        "topics": len(one.topics),
+        "interrupted": sum(topic.parts > 1 for topic in one.topics),
+        "recovered": sum(
+            topic.seconds is not None and topic.apart == 1 < topic.parts for topic in one.topics
+        ),
+        "apart": sum(topic.apart > 1 for topic in one.topics),
+        "lost": sum(topic.seconds is None for topic in one.topics),
+        "seconds_max": max(one.seconds(), default=None),
+        "seconds_median": median(one.seconds()) if one.seconds() else None,
+        "duplicates": one.duplicates,
+        "strays": one.strays,
+        "links_at_backups": one.elsewhere,
+        "seconds_back": one.seconds_back,
+        "exact_again": one.again.exact,
+        "by_topic": [asdict(topic) for topic in one.topics],
+    }

@@ -1,0 +1,93 @@
+"""Marks for tests that need a program beside Python: skipped where it is absent, but a failure under CI.
+
+With the environment variable CI set these tests must run: a skip there would prove nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+
+def find_program(name: str) -> str | None:
+    """Where a broker's program is; Debian puts mosquitto where ordinary users do not look."""
+    return shutil.which(name) or shutil.which(name, path="/usr/sbin:/usr/local/sbin:/sbin")
+
+
+def _needs(*programs: str) -> pytest.MarkDecorator:
+    absent = [name for name in programs if find_program(name) is None]
+    # Under CI nothing is skipped: the test runs, does not find its program, and fails.
+    return pytest.mark.skipif(
+        bool(absent) and "CI" not in os.environ, reason=f"{', '.join(absent)} not installed"
+    )
+
+
+needs_mosquitto = _needs("mosquitto")
+needs_nats = _needs("nats-server")
+needs_graphviz = _needs("dot")
+
+
+def mosquitto() -> str:
+    """The program's path, or a failed test."""
+    return _found("mosquitto")
+
+
+def nats_server() -> str:
+    """The program's path, or a failed test."""
+    return _found("nats-server")
+
+
+def _found(name: str) -> str:
+    path = find_program(name)
+    if path is None:
+        pytest.fail(f"{name} is not installed; with CI set that is a failure")
+    return path
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports of 127.0.0.1 that nobody uses at the moment."""
+    sockets = [socket.socket() for _ in range(count)]
+    try:
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
+    finally:
+        for one in sockets:
+            one.close()
+
+
+@contextmanager
+def running(*commands: Sequence[str], cwd: Path) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Start programs, with their output in files of `cwd`; they are gone afterwards whatever happens."""
+    started: list[subprocess.Popen[bytes]] = []
+    try:
+        for place, command in enumerate(commands):
+            with (cwd / f"log-{place}").open("wb") as log:
+                started.append(subprocess.Popen(command, cwd=cwd, stdout=log, stderr=subprocess.STDOUT))
+        yield started
+    finally:
+        for process in started:
+            process.terminate()
+        for process in started:
+            try:
+                process.wait(5)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def wait_for(holds: Callable[[], bool], what: str, seconds: float = 20.0) -> None:
+    """Look again and again until something holds; a failed test if it never does."""
+    until = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > until:
+            pytest.fail(f"waited {seconds:g} s for {what}")
+        time.sleep(0.02)

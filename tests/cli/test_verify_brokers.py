@@ -1,0 +1,88 @@
+"""`topicloom verify --mosquitto` and `--nats` as a user runs them; no Spark without INTEREST."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from topicloom.cli.main import execute
+
+KEYS = {"kind", "brokers", "links", "topics", "loops", "unconnected", "one_sided", "doubled", "sound"}
+
+
+@pytest.fixture
+def run(capsys):
+    def running(*arguments):
+        code = execute([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return running
+
+
+@pytest.fixture
+def pair(tmp_path):
+    folder = tmp_path / "brokers"
+    folder.mkdir()
+    (folder / "hub.conf").write_text("listener 1883\n")
+    (folder / "site.conf").write_text("connection up\naddress hub\ntopic t/# both 1\n")
+    return folder
+
+
+def test_a_sound_folder(run, pair):
+    code, out, _ = run("verify", "--mosquitto", pair)
+    assert code == 0 and out.startswith("sound: 2 brokers, 1 bridge, 1 pattern of topics")
+    code, out, _ = run("verify", "--mosquitto", pair, "--json")
+    content = json.loads(out)
+    assert code == 0 and content.keys() == KEYS and content["sound"] is True
+
+
+def test_findings_say_where_what_and_what_next(run, pair):
+    (pair / "hub.conf").write_text("connection down\naddress site\ntopic t/1 both\n")
+    (pair / "far.conf").write_text("connection up\naddress hub\ntopic s/# out\n")
+    code, out, _ = run("verify", "--mosquitto", pair)
+    assert code == 1
+    assert "messages go round or come twice:" in out and "messages do not come where they should:" in out
+    assert f"topic t/1 goes round for ever between hub and site, bridged 2 times at {pair}/hub.conf:3" in out
+    assert f"topic s/# goes from far to hub and does not come back ({pair}/far.conf:3); write `both`" in out
+    code, out, _ = run("verify", "--mosquitto", pair, "--json")
+    (doubled,) = json.loads(out)["doubled"]
+    assert code == 1 and doubled["storms"] and doubled["brokers"] == ["hub", "site"]
+    assert doubled["where"] == [f"{pair}/hub.conf:3", f"{pair}/site.conf:3"]
+
+
+def test_an_interest_is_checked_too(cli, pair, tmp_path):
+    (pair / "third.conf").write_text("connection up\naddress hub\ntopic u both\n")
+    table = tmp_path / "table.csv"
+    table.write_text("node,topic\nhub,t/1\nsite,t/1\nthird,t/1\nthird,u\n")
+    code, out, _ = cli("verify", table, "--mosquitto", pair, "--json")
+    content = json.loads(out)
+    assert code == 1 and content.keys() == KEYS | {"unreached", "strays"}
+    assert [finding["topics"] for finding in content["unreached"]] == [["t/1"]]
+    assert [(finding["brokers"], finding["topics"]) for finding in content["strays"]] == [(["hub"], ["u"])]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--mosquitto", "BROKERS", "--nats", "BROKERS"), "give one of them"),
+        (("--hosts", "h.csv"), "--hosts goes with --mosquitto or --nats"),
+        (("a.csv", "b.csv", "--nats", "BROKERS"), "EDGES b.csv: with --nats"),
+        (("--nats", "absent"), "absent is no folder"),
+        (("--nats", "BROKERS"), "has no value"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence(run, pair, arguments, said):
+    (pair / "hub.conf").write_text("port:\n")
+    code, out, err = run("verify", *(pair if word == "BROKERS" else word for word in arguments))
+    assert code == 2 and out == "" and said in err and "Traceback" not in err and err.count("\n") == 1
+
+
+def test_a_manifest_of_another_kind_is_refused(run, tmp_path):
+    from export.export_cases import exported
+
+    folder = exported("nats", tmp_path)
+    assert run("verify", "--nats", folder)[0] == 0
+    code, _, err = run("verify", "--mosquitto", folder)
+    assert code == 2 and "verify it with --nats" in err

@@ -1,0 +1,241 @@
+"""What an audit of configurations must find, and must not: against copies of messages counted one by one."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from naive.bridges import MANY, all_names, copies
+from topicloom.errors import InputError
+from topicloom.export.audit.flow import Arc, Flow
+from topicloom.export.configs.mosquitto import read_mosquitto
+from topicloom.export.configs.mqtt_names import kinds_of_names, matches
+from topicloom.jobs.audit import audit_folder
+
+PATTERNS = ["#", "+", "a", "a/#", "+/b", "a/b", "a/+", "$s/#"]
+DIAMOND = [("w", "x"), ("w", "y"), ("x", "z"), ("y", "z")]
+PREFIXES = ["", "", "", "", "a/", "b/", "p"]
+
+
+@st.composite
+def rules(draw):
+    pattern, direction = draw(st.sampled_from(PATTERNS)), draw(st.sampled_from(["out", "in", "both", "both"]))
+    local, remote = draw(st.sampled_from(PREFIXES)), draw(st.sampled_from(PREFIXES))
+    if pattern[0] in "+#":
+        local, remote = local.replace("p", ""), remote.replace("p", "")
+    return pattern, direction, local, remote
+
+
+@st.composite
+def meshes(draw):
+    brokers = ["w", "x", "y", "z"][: draw(st.integers(2, 4))]
+    ends = st.permutations(brokers).map(lambda order: order[:2])
+    private = st.sampled_from([True, True, True, False])
+    count = draw(st.integers(1, 4))
+    return [
+        (*draw(ends), draw(st.lists(rules(), min_size=1, max_size=2)), draw(private)) for _ in range(count)
+    ]
+
+
+def write_mesh(folder, links):
+    """The links as configurations, all brokers on one machine; port numbers tell them apart."""
+    names = sorted({end for link in links for end in link[:2]})
+    for broker in names:
+        lines = [f"listener {1000 + names.index(broker)}"]
+        for number, (dialer, acceptor, its_rules, known) in enumerate(links):
+            if dialer == broker:
+                lines += [f"connection c{number}", f"address 127.0.0.1:{1000 + names.index(acceptor)}"]
+                lines += [f"try_private {str(known).lower()}"]
+                for pattern, way, local, remote in its_rules:
+                    lines += [f"topic {pattern} {way} 0 {local or chr(34) * 2} {remote or chr(34) * 2}"]
+        (folder / f"{broker}.conf").write_text("\n".join(lines) + "\n")
+    return names
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(links=meshes())
+@example(links=[("x", "y", [("#", "both", "", "")], True), ("y", "x", [("a/+", "out", "", "")], True)])
+@example(links=[("x", "y", [("#", "out", "", "a/")], True), ("y", "x", [("#", "out", "", "")], True)])
+@example(
+    links=[(*pair, [(pattern, "out", "", "")], True) for pair, pattern in zip(DIAMOND, "##b#", strict=True)]
+)
+def test_it_finds_repeats_exactly_where_copies_come_twice(tmp_path_factory, links):
+    """Otherwise it would alarm where all is well, or call a mesh sound that floods."""
+    folder = tmp_path_factory.mktemp("mesh")
+    brokers = write_mesh(folder, links)
+    audit = audit_folder("mosquitto", folder)
+    found = [copies(links, start, name) for start in brokers for name in all_names(links, 3)]
+    assert bool(audit.repeating) == any(max(got.values()) > 1 or got.total() >= MANY for got in found)
+    storms = any(got.total() >= MANY for got in found)
+    assert any(finding.storms for finding in audit.repeating) == storms
+
+
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(links=meshes())
+def test_every_name_takes_the_way_of_one_of_the_kinds(tmp_path_factory, links):
+    """A kind that is missing would leave topics unjudged."""
+    folder = tmp_path_factory.mktemp("mesh")
+    names = write_mesh(folder, links)
+    bridges = [bridge for name in names for bridge in read_mosquitto(folder / f"{name}.conf").bridges]
+    patterns = {whole for bridge in bridges for rule in bridge.rules for whole in (rule.local, rule.remote)}
+
+    def seen_by(name):
+        return frozenset(pattern for pattern in patterns if matches(pattern, name))
+
+    kinds = {seen_by(kind) for kind in kinds_of_names(bridges)}
+    assert {seen_by(name) for name in all_names(links, 3)} - {frozenset()} <= kinds
+
+
+arcs = st.lists(
+    st.tuples(st.integers(0, 5), st.sampled_from("abcd"), st.sampled_from("abcd"), st.booleans()), max_size=6
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(arcs)
+def test_flow_is_sound_exactly_where_no_message_repeats(drawn):
+    """One-way links: rings that carry nothing round are no loops, ways that meet are."""
+    found = []
+    for number, (_, tail, head, both) in enumerate(drawn):
+        if tail != head:
+            found.append(Arc(number, (tail, ""), (head, "")))
+            if both:
+                found.append(Arc(number, (head, ""), (tail, "")))
+    flow = Flow(found)
+    repeats = any(flow.repeats((broker, "")) for broker in "abcd")
+    assert bool(flow.doubled() or flow.loops()) == repeats
+
+
+def conf(folder, name, *lines):
+    path = folder / f"{name}.conf"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(lines) + "\n")
+
+
+def bridge(name, to, *topics):
+    return [f"connection {name}", f"address {to}", *topics]
+
+
+def test_two_brokers_that_bridge_each_other_storm(tmp_path):
+    """The shape of mosquitto issue 3011."""
+    conf(tmp_path, "one", "listener 1883 0.0.0.0", *bridge("up", "two:1883", "topic news/# both 2"))
+    conf(tmp_path, "two", "listener 1883 0.0.0.0", *bridge("down", "one:1883", "topic # both 2"))
+    audit = audit_folder("mosquitto", tmp_path)
+    (doubled,) = audit.doubled
+    assert doubled.storms and doubled.brokers == ("one", "two") and doubled.topics == ("news/#",)
+    assert doubled.where == (f"{tmp_path}/one.conf:4", f"{tmp_path}/two.conf:4")
+    assert not audit.loops and not audit.losing
+
+
+def test_in_and_out_at_both_ends_comes_twice(tmp_path):
+    """The shape of mosquitto issue 204: each machine pulls what the other pushes; nothing goes round."""
+    names = ["laptop", "kitchen", "attic"]
+    for name in names:
+        lines = []
+        for other in set(names) - {name}:
+            lines += bridge(f"to-{other}", f"{other}.home", f"topic {name}/# in 0", f"topic {other}/# out 0")
+        conf(tmp_path, name, *lines)
+    audit = audit_folder("mosquitto", tmp_path)
+    assert len(audit.doubled) == 3 and not any(finding.storms for finding in audit.doubled)
+    assert not audit.loops
+
+
+def test_a_ring_of_brokers_storms_though_every_bridge_is_private(tmp_path):
+    """The shape of mosquitto issue 1003: each broker bridged to the next for the sake of redundancy."""
+    names = ["a", "b", "c", "d"]
+    for name, other in zip(names, names[1:] + names[:1], strict=True):
+        conf(tmp_path, name, *bridge("next", other, "topic # both", "try_private true"))
+    (loop,) = audit_folder("mosquitto", tmp_path).loops
+    assert loop.storms and sorted(loop.brokers) == names and loop.topics == ("#",)
+
+
+def test_trees_per_topic_are_sound_though_all_together_are_a_ring(tmp_path):
+    names = ["a", "b", "c"]
+    for place, name in enumerate(names):
+        topics = [f"topic t/{topic} both 1" for topic in range(3) if topic != place]
+        conf(tmp_path, name, *bridge("next", names[(place + 1) % 3], *topics))
+    audit = audit_folder("mosquitto", tmp_path)
+    assert audit.sound and audit.topics == 3
+    conf(tmp_path, "a", *bridge("next", "b", "topic t/+ both 1"))
+    (loop,) = audit_folder("mosquitto", tmp_path).loops
+    assert loop.topics == ("t/0",)
+
+
+def test_prefixes_that_keep_directions_apart_are_sound(tmp_path):
+    conf(tmp_path, "hub")
+    conf(
+        tmp_path,
+        "site",
+        *bridge("up", "hub", "topic # both 0 up/ site/up/", "topic # both 0 down/ site/down/"),
+    )
+    assert audit_folder("mosquitto", tmp_path).sound
+
+
+def test_a_name_that_grows_each_round_is_a_loop(tmp_path):
+    conf(tmp_path, "hub", *bridge("down", "site", "topic # out 0"))
+    conf(tmp_path, "site", *bridge("up", "hub", 'topic # out 0 "" site/'))
+    (loop,) = audit_folder("mosquitto", tmp_path).loops
+    assert loop.storms and set(loop.brokers) == {"hub", "site"}
+
+
+def test_one_sided_bridges(tmp_path):
+    conf(tmp_path, "hub", "listener 1884")
+    conf(tmp_path, "site", *bridge("up", "hub:1884", "topic default", "topic pulled in", "topic fine both"))
+    conf(
+        tmp_path,
+        "far",
+        *bridge("a", "nowhere.example:1883", "topic x both"),
+        *bridge("b", "hub", "topic y both"),
+    )
+    first, second, *ways = audit_folder("mosquitto", tmp_path).one_sided
+    assert "nowhere.example:1883" in first.text and first.where == (f"{tmp_path}/far.conf:2",)
+    assert "hub does not listen on port 1883" in second.text
+    assert {(way.topics, way.brokers) for way in ways} == {
+        (("default",), ("site", "hub")),
+        (("pulled",), ("hub", "site")),
+    }
+
+
+def test_two_bridges_with_one_client_id(tmp_path):
+    conf(tmp_path, "hub")
+    for name in ("x", "y"):
+        conf(tmp_path, name, *bridge("up", "hub", "remote_clientid bridge", "topic # both"))
+    (found,) = audit_folder("mosquitto", tmp_path).one_sided
+    assert "throws the other out" in found.text and len(found.where) == 2
+
+
+def test_a_topic_in_two_parts(tmp_path):
+    conf(tmp_path, "a", *bridge("n", "b", "topic t/1 both", "topic t/2 both"))
+    conf(tmp_path, "b")
+    conf(tmp_path, "c", *bridge("n", "d", "topic t/1 both"))
+    conf(tmp_path, "d")
+    (parted,) = audit_folder("mosquitto", tmp_path).unconnected
+    assert parted.topics == ("t/1",) and parted.brokers == ("a", "b", "c", "d")
+
+
+def test_folders_as_brokers_and_hosts_that_say_who_is_who(tmp_path):
+    conf(tmp_path / "brokers/hub", "mosquitto")
+    conf(tmp_path / "brokers/site/conf.d", "bridge", *bridge("up", "10.0.0.9:1883", "topic # both"))
+    conf(tmp_path / "brokers/site", "mosquitto", "include_dir conf.d")
+    (lost,) = audit_folder("mosquitto", tmp_path / "brokers").one_sided
+    assert lost.where == (f"{tmp_path}/brokers/site/conf.d/bridge.conf:2",)
+    hosts = tmp_path / "hosts.csv"
+    hosts.write_text("node,host\nhub,10.0.0.9\nsite,10.0.0.8\n")
+    audit = audit_folder("mosquitto", tmp_path / "brokers", hosts=hosts)
+    assert audit.sound and audit.brokers == 2 and audit.links == 1
+
+
+def test_an_address_that_may_be_two_brokers_is_refused(tmp_path):
+    for name in "ab":
+        conf(tmp_path, name, "listener 1883")
+    conf(tmp_path, "c", "listener 1885", *bridge("up", "localhost", "topic # both"))
+    with pytest.raises(InputError, match=r"c.conf:3: localhost:1883 may be a and b"):
+        audit_folder("mosquitto", tmp_path)
+
+
+def test_a_folder_without_configurations_is_refused(tmp_path):
+    with pytest.raises(InputError, match="holds no configuration"):
+        audit_folder("mosquitto", tmp_path)
+    with pytest.raises(InputError, match="is no folder"):
+        audit_folder("nats", tmp_path / "absent")
