@@ -17,7 +17,7 @@ SMALL = (  # nodes, topics, subscriptions, popularity, overlay; seconds asked fo
     (50, 40, "4:12", "zipf:1", "full-mesh", None),
     (50, 200, "10:20", "zipf:1", "gm", 2.0),
 )
-LARGE = (1000, 1000, "20", "zipf:1", "gm", 60.0)
+LARGE = ((1000, 100, "10", "zipf:1", "gm", 10.0), (1000, 1000, "20", "zipf:1", "gm", 10.0))
 GROWTH = (60, 120, 240)
 TREES = ((50, 40, "4:12", "gm"), (50, 40, "4:12", "full-mesh"), (1000, 1000, "20", "gm"))
 SEEDS = (1, 2, 3)
@@ -27,7 +27,7 @@ Cells = Mapping[str, Figure | str]
 
 def run(options: Options) -> Iterator[Row]:
     table = "Packing: links and classes (first-fit: input order, one breadth-first tree for each topic)"
-    for case in (*SMALL, LARGE):
+    for case in (*SMALL, *LARGE):
         nodes, topics, sizes, law, overlay, asked = case
         name = f"V={nodes} T={topics} s={sizes} {law}, {overlay}"
         yield attempt(table, name, partial(_packing_cells, options, case, asked))

@@ -31,7 +31,7 @@ except ImportError:
     print("this example needs libp2p: pip install 'topicloom[libp2p]'", file=sys.stderr)
     sys.exit(2)
 
-PATIENCE = 20.0
+PATIENCE = 60.0  # seconds; nodes are ready in less than two unless the machine is busy
 logging.getLogger("libp2p").setLevel(logging.CRITICAL)  # nodes dial before others listen: that is no fault
 
 
@@ -152,8 +152,8 @@ async def deliver(folder, configs, messages):
                 await trio.sleep(0)
         before, quiet = -1, 0
         with trio.move_on_after(PATIENCE):
-            # Nothing came for half a second; for one and a half, if something is missing.
-            while quiet < (10 if arrived.total() >= expected else 30):
+            # Nothing came for half a second; for three, if something is missing.
+            while quiet < (10 if arrived.total() >= expected else 60):
                 await trio.sleep(0.05)
                 quiet, before = (0, arrived.total()) if arrived.total() != before else (quiet + 1, before)
         for node in nodes:
@@ -166,7 +166,14 @@ async def deliver(folder, configs, messages):
 
 def read_configs(folder):
     manifest = json.loads((folder / "manifest.json").read_text())
-    return [json.loads((folder / name).read_text()) for node in manifest["nodes"] for name in node["configs"]]
+    names = [name for node in manifest["nodes"] for name in node["configs"]]
+    configs = [json.loads((folder / name).read_text()) for name in names]
+    for config in configs:
+        if not config["key"] or not (folder / config["key"]).is_file():
+            sys.exit(
+                f"{folder} has no private key of {config['node']}: to run all nodes here, all are needed"
+            )
+    return configs
 
 
 def show(what, folder, configs, messages=2):

@@ -12,7 +12,9 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -33,6 +35,11 @@ def _needs(*programs: str) -> pytest.MarkDecorator:
 needs_mosquitto = _needs("mosquitto")
 needs_nats = _needs("nats-server")
 needs_graphviz = _needs("dot")
+
+
+def zenoh_module() -> ModuleType:
+    """The package, or a skipped test; under CI an import that fails."""
+    return import_module("zenoh") if "CI" in os.environ else pytest.importorskip("zenoh")
 
 
 def mosquitto() -> str:
@@ -84,7 +91,7 @@ def running(*commands: Sequence[str], cwd: Path) -> Iterator[list[subprocess.Pop
                 process.wait()
 
 
-def wait_for(holds: Callable[[], bool], what: str, seconds: float = 20.0) -> None:
+def wait_for(holds: Callable[[], bool], what: str, seconds: float = 60.0) -> None:
     """Look again and again until something holds; a failed test if it never does."""
     until = time.monotonic() + seconds
     while not holds():

@@ -15,6 +15,7 @@ from topicloom.cli.content.group import content
 from topicloom.cli.main import app
 from topicloom.content.brokers import rules as user_rules
 from topicloom.content.registry import PLANNERS
+from topicloom.export.registry import EXPORTERS
 from topicloom.protocol import rules
 
 ROOT = Path(__file__).parent.parent
@@ -23,6 +24,7 @@ CODE = sorted((ROOT / "src" / "topicloom" / "cli").rglob("*.py"))
 BUILDERS_PAGE = (ROOT / "docs" / "builders.md").read_text()
 SPIDERCAST_PAGE = (ROOT / "docs" / "spidercast.md").read_text()
 CONTENT_PAGE = (ROOT / "docs" / "content.md").read_text()
+MESHES_PAGE = (ROOT / "docs" / "meshes.md").read_text()
 
 
 @pytest.mark.parametrize("text", [README, BUILDERS_PAGE], ids=["README", "docs/builders.md"])
@@ -63,6 +65,13 @@ def test_every_content_command_that_is_shown_exists_and_every_one_is_shown():
     assert shown == _names(content)
 
 
+def test_every_kind_of_broker_is_on_the_page_of_meshes():
+    graphs = "graphml|node-link|edge-list|dot"
+    brokers = set(re.findall(r"^\| `([a-z]+)` \|", MESHES_PAGE, re.MULTILINE))
+    assert f"`topicloom export {graphs} BUILD --out DIR`" in MESHES_PAGE
+    assert brokers | set(graphs.split("|")) == set(EXPORTERS)
+
+
 def test_the_table_of_planners_is_the_registry():
     for key, planner in PLANNERS.items():
         assert f"| `{key}` | {planner.aim} | {planner.complexity} | {planner.paper} |" in CONTENT_PAGE
@@ -78,7 +87,7 @@ def test_the_rules_of_a_link_in_the_docs_are_those_of_the_protocol():
 
 
 def test_every_option_that_is_documented_exists():
-    pages = README + BUILDERS_PAGE + SPIDERCAST_PAGE + CONTENT_PAGE
+    pages = README + BUILDERS_PAGE + SPIDERCAST_PAGE + CONTENT_PAGE + MESHES_PAGE
     there = set(re.findall(r"--[a-z][a-z-]+", pages))
     known = set(re.findall(r"--[a-z][a-z-]+", "\n".join(path.read_text() for path in CODE)))
     assert there - known == set()

@@ -23,6 +23,12 @@ from topicloom.model.overlay import Overlay
 BROKERS = ("mosquitto", "nats", "zenoh")
 NODES = ["..", "N1", "Straße/7 #2\nlistener 1", "a b", "n1", "x" * 300]
 TOPICS = {"plant/line 1": range(4), "$SYS/#": range(2, 6), "a..b": [0, 5], "lone": [1], "all": range(6)}
+PASSWORD = "secret-"
+OPEN = {
+    "mosquitto": "# Everybody who reaches the port may log in.",
+    "nats": "# The password is the same everywhere",
+    "zenoh": "// Everybody who reaches the port may log in.",
+}
 KEYS = {
     "kind", "nodes", "links", "accounts", "topics", "connections_per_node_max", "backups", "out", "files",
 }  # fmt: skip
@@ -125,6 +131,54 @@ def test_an_export_is_replaced_and_nothing_else(cli, build: Path, tmp_path: Path
     assert (code, (build / "edges.parquet").exists()) == (2, True)
 
 
+def test_a_new_export_keeps_who_the_libp2p_nodes_are(cli, build: Path, tmp_path: Path) -> None:
+    """Keys are made once: new ones would turn every node into a stranger to those that run."""
+    out = tmp_path / "out"
+    command = ("export", "gossipsub", build, "--out", out, "--quiet")
+    assert "6 new private keys" in cli(*command)[2]
+    before = {path.relative_to(out): path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    assert cli(*command)[::2] == (0, "")
+    assert before == {path.relative_to(out): path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    assert {path.stat().st_mode & 0o777 for path in (out / "keys").iterdir()} == {0o600}
+    name = read_mesh(out).nodes[0].configs[0]
+    told = json.loads((out / name).read_text(encoding="utf-8"))
+    (out / told["key"]).unlink()  # taken away to its node
+    assert cli(*command)[::2] == (0, "")
+    again = json.loads((out / name).read_text(encoding="utf-8"))
+    assert (again["id"], again["key"]) == (told["id"], None)
+
+
+@pytest.mark.parametrize("kind", [*BROKERS, "gossipsub"])
+def test_nodes_with_the_names_of_our_own_files(cli, tmp_path: Path, kind: str) -> None:
+    """A node `manifest` must not write over the manifest, nor `ca` be given the authority's certificate."""
+    nodes = ["Manifest", "ca", "keys", "manifest", "manifest.json"]
+    odd = make_build(tmp_path / "odd", Interest.from_pairs((node, "x") for node in nodes))
+    assert cli("export", kind, odd, "--out", tmp_path / "out", "--quiet")[0] == 0
+    mesh = read_mesh(tmp_path / "out")
+    assert [node.name for node in mesh.nodes] == nodes
+    configs = {config for node in mesh.nodes for config in node.configs}
+    assert len({config.lower() for config in configs | {"manifest.json"}}) == 6
+    assert not any(config.split("~")[0].rpartition(".")[0] == "ca" for config in configs)
+
+
+def test_private_keys_are_never_lost(cli, build: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert cli("export", "gossipsub", build, "--out", out, "--quiet")[0] == 0
+    keys = {path: path.read_bytes() for path in (out / "keys").iterdir()}
+    fewer = Interest.from_pairs([(NODES[1], "all"), (NODES[3], "all")])
+    smaller = make_build(tmp_path / "smaller", fewer)
+    for words in (["nats", build], ["gossipsub", smaller], ["gossipsub", build, "--seed", 1]):
+        code, _, stderr = cli("export", *words, "--out", out, "--quiet")
+        assert (code, "--out holds the private key of node" in stderr) == (2, True)
+        assert keys == {path: path.read_bytes() for path in (out / "keys").iterdir()}
+    (out / read_mesh(out).nodes[0].configs[0]).write_text("{")
+    code, _, stderr = cli("export", "gossipsub", build, "--out", out, "--quiet")
+    assert (code, "holds private keys that cannot be kept" in stderr) == (2, True)
+    for path in keys:
+        path.unlink()
+    assert cli("export", "nats", build, "--out", out, "--quiet")[0] == 0
+
+
 def test_people_are_told_what_happened(cli, build: Path, tmp_path: Path) -> None:
     code, stdout, _ = cli("export", "nats", build, "--out", tmp_path / "out")
     assert code == 0
@@ -165,7 +219,7 @@ def test_more_links_give_more_backups(cli, build: Path, tmp_path: Path) -> None:
 
 def logins(folder: Path) -> Path:
     path = folder / "logins.csv"
-    rows = "".join(f'"{node}",u{number},p{number}\n' for number, node in enumerate(NODES))
+    rows = "".join(f'"{node}",u{number},{PASSWORD}{number}\n' for number, node in enumerate(NODES))
     path.write_text(f"node,user,password\n{rows}", encoding="utf-8")
     return path
 
@@ -182,6 +236,8 @@ def test_open_brokers_elsewhere_are_warned_about(cli, build: Path, tmp_path: Pat
     arguments = ("export", kind, build, "--quiet")
     code, _, stderr = cli(*arguments, "--out", tmp_path / "a", "--hosts", hosts(tmp_path))
     assert (code, "give --credentials" in stderr) == (0, True)
+    for config in (config for node in read_mesh(tmp_path / "a").nodes for config in node.configs):
+        assert OPEN[kind] in (tmp_path / "a" / config).read_text(encoding="utf-8")
     code, _, stderr = cli(*arguments, "--out", tmp_path / "b", "--hosts", hosts(tmp_path, "127.0.0.1"))
     assert (code, stderr) == (0, "")
     secret = ("--hosts", hosts(tmp_path), "--credentials", logins(tmp_path))
@@ -190,6 +246,9 @@ def test_open_brokers_elsewhere_are_warned_about(cli, build: Path, tmp_path: Pat
     for path in (tmp_path / "c").iterdir():
         if path.name != "manifest.json":
             assert path.stat().st_mode & 0o077 == 0, f"others can read {path.name}"
+            assert OPEN[kind] not in path.read_text(encoding="utf-8")
+    manifest = (tmp_path / "c" / "manifest.json").read_text(encoding="utf-8")
+    assert PASSWORD not in manifest
 
 
 @needs_openssl
@@ -243,12 +302,17 @@ def test_out_is_needed(cli, build: Path) -> None:
     assert (code, "--out is missing" in stderr) == (2, True)
 
 
-@pytest.mark.parametrize("kind", BROKERS)
-def test_what_cannot_be_planned_or_named_leaves_nothing(cli, tmp_path: Path, interest, kind: str) -> None:
+@pytest.mark.parametrize("kind", [*BROKERS, "gossipsub"])
+def test_an_overlay_that_leaves_a_topic_in_parts_is_refused(cli, tmp_path: Path, interest, kind: str) -> None:
     split = make_build(tmp_path / "split", interest, Overlay.from_edges(interest.node_ids, [0], [1]))
     code, _, stderr = cli("export", kind, split, "--out", tmp_path / "out")
     assert (code, len(stderr.strip().splitlines())) == (2, 1)
-    assert "connected" in stderr
+    assert "is not connected: no path of its subscribers joins" in stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("kind", BROKERS)
+def test_what_cannot_be_named_leaves_nothing(cli, tmp_path: Path, kind: str) -> None:
     long = make_build(tmp_path / "long", Interest.from_pairs([("a", "x" * 70_000), ("b", "x" * 70_000)]))
     code, _, stderr = cli("export", kind, long, "--out", tmp_path / "out")
     assert code == 2
@@ -261,11 +325,11 @@ def test_a_plan_that_does_not_hold_is_not_written(
     cli, build, tmp_path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The checker is asked about what is about to be written: a lost link must not reach the disk."""
-    from topicloom.export import routes
+    from topicloom.export import link_plan
 
     for kind, planner in (("mosquitto", "tree_links"), ("nats", "forest_links")):
-        honest = getattr(routes, planner)
-        monkeypatch.setattr(routes, planner, lambda plan, honest=honest: honest(plan)[1:])
+        honest = getattr(link_plan, planner)
+        monkeypatch.setattr(link_plan, planner, lambda plan, honest=honest: honest(plan)[1:])
         code, _, stderr = cli("export", kind, build, "--out", tmp_path / "out")
         assert (code, "internal error" in stderr, (tmp_path / "out").exists()) == (2, True, False)
 

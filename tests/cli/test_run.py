@@ -102,13 +102,16 @@ def test_what_cannot_be_run_is_one_sentence_and_exit_2(folder, run, arguments, t
         (4, signal.SIGKILL),
     ],
 )
-def test_no_broker_outlives_it(folder, brokers, sent):
+def test_no_broker_outlives_it(folder, tmp_path, brokers, sent):
     """Whatever ends it, and whether it is still starting brokers or waits for strays."""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
     process = subprocess.Popen(
         [*COMMAND, "mosquitto", str(folder), "--settle", "60"],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         start_new_session=True,
+        env={**os.environ, "TMPDIR": str(scratch)},
         # In the background of a shell we ignore Ctrl-C; the command must not inherit that.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
@@ -125,6 +128,7 @@ def test_no_broker_outlives_it(folder, brokers, sent):
         assert process.returncode == 130, told
         assert told.startswith(b"topicloom: interrupted"), told
         assert told.count(b"\n") == 1, told
+        assert not list(scratch.iterdir()), "its temporary folder is left"
 
 
 def _lives(child: psutil.Process) -> bool:

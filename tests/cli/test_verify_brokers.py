@@ -86,3 +86,12 @@ def test_a_manifest_of_another_kind_is_refused(run, tmp_path):
     assert run("verify", "--nats", folder)[0] == 0
     code, _, err = run("verify", "--mosquitto", folder)
     assert code == 2 and "verify it with --nats" in err
+
+
+@pytest.mark.parametrize(("kind", "told"), [("mosquitto", "connection NAME"), ("nats", "leaf node remote")])
+def test_a_folder_without_any_link_is_not_called_sound(run, tmp_path, kind, told):
+    """Files of another program, or the wrong folder."""
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.conf").write_text("" if kind == "nats" else "listener 1883\n")
+    code, out, err = run("verify", f"--{kind}", tmp_path)
+    assert (code, out) == (2, "") and told in err and err.count("\n") == 1

@@ -47,18 +47,19 @@ EXACT = Verdict(2, 8, 8, 0, 0)
 
 
 @pytest.mark.parametrize(
-    ("topics", "duplicates", "strays", "again", "held"),
+    ("topics", "missing", "duplicates", "strays", "again", "held"),
     [
-        ((Recovery("x", 2, 1, 1.5),), 0, 0, EXACT, True),
-        ((Recovery("x", 2, 2, 0.1),), 0, None, EXACT, True),  # apart, as foreseen; no probes
-        ((Recovery("x", 2, 1, None),), 0, 0, EXACT, False),
-        ((Recovery("x", 2, 1, 1.5),), 1, 0, EXACT, False),
-        ((Recovery("x", 2, 1, 1.5),), 0, 2, EXACT, False),
-        ((Recovery("x", 2, 1, 1.5),), 0, 0, Verdict(2, 8, 7, 0, 0), False),
+        ((Recovery("x", 2, 1, 1.5),), 0, 0, 0, EXACT, True),
+        ((Recovery("x", 2, 2, 0.1),), 0, 0, None, EXACT, True),  # apart, as foreseen; no probes
+        ((Recovery("x", 2, 1, None),), 0, 0, 0, EXACT, False),
+        ((Recovery("x", 2, 1, 1.5),), 1, 0, 0, EXACT, False),  # it flowed once, but not any more
+        ((Recovery("x", 2, 1, 1.5),), 0, 1, 0, EXACT, False),
+        ((Recovery("x", 2, 1, 1.5),), 0, 0, 2, EXACT, False),
+        ((Recovery("x", 2, 1, 1.5),), 0, 0, 0, Verdict(2, 8, 7, 0, 0), False),
     ],
 )
-def test_what_counts_as_held(topics, duplicates, strays, again, held):
-    assert NodeFailover("b", topics, duplicates, strays, 0, 1.0, again).held is held
+def test_what_counts_as_held(topics, missing, duplicates, strays, again, held):
+    assert NodeFailover("b", topics, missing, duplicates, strays, 0, 1.0, again).held is held
 
 
 @needs_mosquitto
@@ -76,7 +77,7 @@ def test_a_killed_broker_s_topics_flow_again_over_the_backup(tmp_path):
     assert topic.seconds is not None
     assert topic.seconds > 0.5
     assert summary["failover"][0]["exact_again"] is True
-    assert (failover.duplicates, failover.strays, failover.elsewhere) == (0, 0, 0)
+    assert (failover.missing, failover.duplicates, failover.strays, failover.elsewhere) == (0, 0, 0, 0)
 
 
 def test_a_topic_has_recovered_only_when_all_that_can_have_heard_all_parts():
@@ -99,5 +100,8 @@ def test_killing_a_node_that_is_not_there_is_refused():
     mesh = hand_mesh(ALL, STAR)
     with pytest.raises(UsageError, match="--kill e"):
         nodes_to_kill(mesh, ("e",))
+    with pytest.raises(UsageError, match="leave the others out"):
+        nodes_to_kill(mesh, ("all", "b"))
     assert nodes_to_kill(mesh, ("all",)) == ("a", "b", "c", "d")
+    assert nodes_to_kill(mesh, ("b", "b")) == ("b", "b")  # twice is twice
     assert nodes_to_kill(hand_mesh({"all": (), "b": ()}, []), ("all",)) == ("all",)

@@ -21,12 +21,12 @@ from naive.crossings import crossings_one_by_one
 from topicloom.deploy.nats import Nats
 from topicloom.deploy.nats_conf import NatsLogin, read_access
 from topicloom.deploy.nats_counters import Counted, expected_crossings, judge_counters
-from topicloom.deploy.nats_monitor import read_client_subjects, read_leafs
-from topicloom.deploy.target import Publication
+from topicloom.deploy.nats_monitor import Leaf, read_client_subjects, read_leafs
+from topicloom.deploy.target import Publication, Resting
 from topicloom.errors import InputError
 from topicloom.export.credentials import Login
 from topicloom.export.hosts import Place
-from topicloom.model.mesh import Mesh, MeshLink, MeshTopic
+from topicloom.model.mesh import Mesh, MeshLink, MeshNode, MeshTopic
 
 # --- the arithmetic ------------------------------------------------------------------------------------
 
@@ -319,3 +319,25 @@ def test_servers_that_are_not_there_have_no_links() -> None:
     assert asyncio.run(read_leafs(port)) is None
     assert asyncio.run(read_client_subjects(port)) == {}
     assert time.monotonic() - began < 5
+
+
+def test_a_link_that_rests_at_its_backup_would_turn_back_to_its_first_end(monkeypatch) -> None:
+    """Else a kill after another kill is judged by links that are not there any more."""
+    ports = {name: {"leaf": place} for place, name in enumerate("abc", 7000)}
+    mesh = Mesh(
+        "nats",
+        tuple(MeshNode(name, "127.0.0.1", ports[name], ()) for name in "abc"),
+        (MeshLink("c~a", "c", "a", ("x",), "A0", ("b",)),),
+        (MeshTopic("x", "x", ("a", "b", "c"), "A0"),),
+        (),
+        ("A0",),
+    )
+
+    async def leafs(_mesh: Mesh) -> dict[str, list[Leaf]]:
+        return {"c": [Leaf("A0", 7001, 0, 0)], "b": [Leaf("A0", 50_000, 0, 0)], "a": []}
+
+    monkeypatch.setattr("topicloom.deploy.nats.read_all_leafs", leafs)
+    target = Nats()
+    assert isinstance(target, Resting)
+    (link,) = asyncio.run(target.links_now(mesh))
+    assert (link.acceptor, link.backups) == ("b", ("a",))

@@ -89,6 +89,13 @@ def test_last_words_of_a_broker_that_ended_are_told(folders):
         assert not brokers.lost_a_port
 
 
+def test_a_full_disk_is_told(folders, monkeypatch):
+    """Brokers that cannot write hang rather than fail."""
+    monkeypatch.setattr("topicloom.deploy.processes.LEAST_FREE", 1 << 62)
+    with Brokers(*folders) as brokers, pytest.raises(MeshError, match="disk is full at .*TMPDIR"):
+        brokers.check_alive()
+
+
 def test_a_taken_port_is_recognised(folders):
     with Brokers(*folders) as brokers:
         brokers.start(

@@ -17,6 +17,7 @@ from topicloom.deploy import runner
 from topicloom.deploy.registry import TARGETS, load_target
 from topicloom.deploy.runner import run_mesh
 from topicloom.deploy.running import RunSettings
+from topicloom.deploy.signals import SIGNALS
 from topicloom.deploy.usage import connections_per_node, links_elsewhere, open_connections
 from topicloom.errors import MeshError, UsageError
 from topicloom.jobs.run import move_here as place
@@ -87,13 +88,13 @@ def test_a_broker_that_dies_while_it_should_serve_is_told(folder):
 
 @needs_mosquitto
 def test_signals_are_put_back_as_they_were(folder):
-    before = {number: signal.getsignal(number) for number in runner.SIGNALS}
+    before = {number: signal.getsignal(number) for number in SIGNALS}
     run_mesh(load_target("mosquitto"), folder, place, QUICK)
-    assert {number: signal.getsignal(number) for number in runner.SIGNALS} == before
+    assert {number: signal.getsignal(number) for number in SIGNALS} == before
 
 
 @needs_mosquitto
-@pytest.mark.parametrize("number", runner.SIGNALS)
+@pytest.mark.parametrize("number", SIGNALS)
 def test_a_signal_ends_the_run_as_an_interrupt(folder, number):
     def send() -> None:
         while not brokers_left():

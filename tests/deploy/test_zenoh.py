@@ -107,14 +107,13 @@ def test_a_removed_link_is_noticed(tmp_path: Path) -> None:
     mesh = export_mesh("zenoh", tmp_path / "mesh", {"x": "abc"}, ["ab", "bc"])
     dialer = next(node for node in mesh.nodes if node.name == mesh.links[0].dialer)
     path = tmp_path / "mesh" / dialer.configs[0]
-    heading, _, content = path.read_text().partition("\n")
-    config = json.loads(content)
+    lines = path.read_text().splitlines()
+    config = json.loads("\n".join(line for line in lines if not line.startswith("//")))
     assert config["connect"]["endpoints"].pop(0)
     path.write_text(json.dumps(config))
     verdict = run(Zenoh(), tmp_path / "mesh").proof.verdict
     assert not verdict.exact
     assert verdict.delivered < verdict.expected
-    assert heading.startswith("//")
 
 
 class _Planted(Zenoh):

@@ -35,10 +35,42 @@ def test_a_cluster_that_dials_two_hubs_is_no_loop_until_the_hubs_are_linked(tmp_
         leaf(tmp_path, name, "fe1:7444", "fe2:7444", head=head)
     leaf(tmp_path, "fe1", leafnodes="port: 7444")
     leaf(tmp_path, "fe2", leafnodes="port: 7444")
-    assert audit_folder("nats", tmp_path).sound
+    audit = audit_folder("nats", tmp_path)
+    assert not audit.repeating
+    (between,) = audit.losing
+    assert between.brokers == ("s1+s2+s3", "fe1", "fe2")
     leaf(tmp_path, "fe2", "fe1:7444", leafnodes="port: 7444")
     (loop,) = audit_folder("nats", tmp_path).loops
     assert sorted(loop.brokers) == ["fe1", "fe2", "s1+s2+s3"]
+
+
+def test_a_remote_serves_only_the_server_of_a_cluster_that_has_it(tmp_path):
+    for name in ("s1", "s2"):
+        head = f"server_name: {name}\ncluster {{ name: main, port: 6222, routes: [nats://s1:6222] }}"
+        leaf(tmp_path, name, *(["hub"] if name == "s1" else []), head=head)
+    leaf(tmp_path, "hub")
+    (absent,) = audit_folder("nats", tmp_path).losing
+    assert absent.brokers == ("s2", "hub") and "s1.conf" in absent.text
+
+
+def test_a_server_that_dials_two_passes_nothing_between_them(tmp_path):
+    """Unless it wants the topic, or one that dials it does, or one of the remotes is that of a hub."""
+    from topicloom.model.interest import Interest
+
+    for name in ("a", "c"):
+        leaf(tmp_path, name)
+    leaf(tmp_path, "x", "a", "c")
+    leaf(tmp_path, "s", "x")
+    (between,) = audit_folder("nats", tmp_path).unconnected
+    assert between.brokers == ("x", "a", "c") and len(between.where) == 2
+    assert "let all but one of them dial x" in between.text
+    pairs = [("a", "t"), ("c", "t"), ("x", "u"), ("s", "u"), ("a", "v"), ("x", "v"), ("a", "w"), ("s", "w")]
+    pairs += [("c", "v"), ("c", "w")]
+    audit = audit_folder("nats", tmp_path, interest=Interest.from_pairs(pairs))
+    assert [(finding.topics, finding.brokers) for finding in audit.losing] == [(("t",), ("a", "c"))]
+    assert [(stray.topics, stray.brokers) for stray in audit.strays] == [(("w",), ("x",))]
+    leaf(tmp_path, "x", "a", '{url: "nats-leaf://c", hub: true}')
+    assert audit_folder("nats", tmp_path).sound
 
 
 def test_a_link_at_both_ends_and_twice_at_one(tmp_path):

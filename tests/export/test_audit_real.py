@@ -107,7 +107,9 @@ def write_servers(folder, remotes):
     for name in NAMES:
         client, leaf, monitor = ports[name]
         listed = ", ".join(
-            f'{{url: "nats-leaf://127.0.0.1:{ports[far][1]}"}}' for near, far in remotes if near == name
+            f'{{url: "nats-leaf://127.0.0.1:{ports[far][1]}"{"".join(more)}}}'
+            for near, far, *more in remotes
+            if near == name
         )
         (folder / f"{name}.conf").write_text(
             f"server_name: {name}\nlisten: 127.0.0.1:{client}\nhttp: 127.0.0.1:{monitor}\n"
@@ -124,10 +126,12 @@ def leaves(port):
         return 0
 
 
-async def delivered(ports, count=5):
-    """Each server publishes so often on one subject; how often (server, message) arrived."""
+async def delivered(ports, names=NAMES, count=5):
+    """Each of these servers publishes so often on one subject; how often (server, message) arrived."""
     got: Counter[tuple[str, str]] = Counter()
-    clients = {name: await nats.connect(f"nats://127.0.0.1:{ports[name][0]}") for name in NAMES}
+    clients = {
+        name: await nats.connect(f"nats://127.0.0.1:{ports[name][0]}", connect_timeout=20) for name in names
+    }
     try:
         for name, client in clients.items():
 
@@ -167,3 +171,36 @@ def test_a_triangle_of_nats_servers_is_cut_and_a_tree_is_exact(tmp_path, loop):
         got = asyncio.run(delivered(ports))
         assert "Loop detected" not in logs()
     assert got == {(name, f"{i} of {other}"): 1 for i in range(5) for name in NAMES for other in NAMES}
+
+
+@needs_nats
+@pytest.mark.parametrize("wants", [False, True])
+def test_a_nats_server_passes_nothing_between_two_that_it_dials(tmp_path, wants):
+    """The audit says so; it passes what a client of its own wants too, and with `hub: true` everything."""
+    remotes = [("b", "a"), ("b", "c")]
+    ports = write_servers(tmp_path, remotes)
+    assert [finding.brokers for finding in audit_folder("nats", tmp_path).losing] == [("b", "a", "c")]
+    names = NAMES if wants else ("a", "c")
+    assert run_servers(tmp_path, ports, names) == {
+        (name, f"{i} of {other}"): 1
+        for i in range(5)
+        for name in names
+        for other in names
+        if wants or name == other
+    }
+
+
+@needs_nats
+def test_a_nats_server_that_dials_as_a_hub_passes_all(tmp_path):
+    ports = write_servers(tmp_path, [("b", "a"), ("b", "c", ", hub: true")])
+    assert audit_folder("nats", tmp_path).sound
+    assert run_servers(tmp_path, ports, ("a", "c")) == {
+        (name, f"{i} of {other}"): 1 for i in range(5) for name in "ac" for other in "ac"
+    }
+
+
+def run_servers(folder, ports, names):
+    """What clients at some of the servers get once all links are up."""
+    with running(*([nats_server(), "-c", f"{name}.conf"] for name in NAMES), cwd=folder):
+        wait_for(lambda: sum(leaves(ports[name][2]) for name in NAMES) == 4, "the links")
+        return asyncio.run(delivered(ports, names))

@@ -19,7 +19,14 @@ from strategies import interests
 from topicloom.errors import InputError, UsageError
 from topicloom.export import gossipsub_keys
 from topicloom.export.gossipsub import export_gossipsub
-from topicloom.export.gossipsub_keys import base58, check_peer_id, identities, make_identity, peer_id_of
+from topicloom.export.gossipsub_keys import (
+    base58,
+    check_peer_id,
+    identities,
+    make_identity,
+    peer_id_of,
+    read_identity,
+)
 from topicloom.export.hosts import Place, read_hosts
 from topicloom.export.request import Request
 from topicloom.files.mesh_folder import read_mesh
@@ -95,6 +102,25 @@ def test_keys_are_secret_random_and_not_in_the_lists(tmp_path):
     assert len(keys) == 4, "two exports, two nodes: four different keys"
     assert all("2 new private keys" in text for text in told)
     assert "key=" not in repr(make_identity(bytes(32)))
+
+
+def test_earlier_identities_are_kept_but_not_against_the_hosts_file():
+    old = identities(["a", "b"], {})
+    assert identities(["a", "b"], {}, kept=old) == old
+    known = Place("10.0.0.1", peer_id=peer_id_of(bytes(32)))
+    own = Place("10.0.0.2", peer_id=old["b"].peer_id)
+    found = identities(["a", "b"], {"a": known, "b": own}, kept=old)
+    assert (found["a"].peer_id, found["a"].key) == (known.peer_id, None)
+    assert found["b"] == old["b"], "the hosts file says what the folder says: the key stays"
+
+
+@pytest.mark.parametrize("damage", ["x", "é", base64.b64encode(bytes(68)).decode(), None])
+def test_a_damaged_key_of_an_earlier_export_is_refused(damage):
+    """None: a key of another node, which would make this node somebody else."""
+    mine, other = make_identity(bytes(32)), make_identity(bytes(31) + b"1")
+    assert read_identity(mine.peer_id, mine.key, "here") == mine
+    with pytest.raises(InputError, match="here: the private key is not the one of peer id"):
+        read_identity(mine.peer_id, damage or other.key, "here")
 
 
 def test_a_seed_gives_the_same_keys_each_time():
@@ -212,9 +238,9 @@ def test_a_node_that_is_sent_what_it_does_not_want_is_counted(example, tmp_path,
     import trio
 
     interest = Interest.from_pairs(zip("aabccdd", "xyxxyxy", strict=True))
-    overlay = Overlay.from_edges(interest.node_ids, [0, 0, 1], [1, 2, 3])
+    overlay = Overlay.from_edges(interest.node_ids, [0, 0, 1, 2], [1, 2, 3, 3])
     monkeypatch.setattr(example, "TopicRouter", example.GossipSub)
-    files = list(exported(tmp_path, interest, overlay).values())
+    files = example.without(list(exported(tmp_path, interest, overlay).values()), "c", "d")
     expected, delivered, duplicates, strays = trio.run(example.deliver, tmp_path, files, 1)
     assert strays > 0 and duplicates == 0
     assert delivered < expected, "y is apart: b, between a and d, does not want it and does not pass it on"

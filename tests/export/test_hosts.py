@@ -34,7 +34,12 @@ def test_hosts_are_read_by_column_name_in_any_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "has no column node; its first line must be a header with node, host"),
+        ("", "has no column node; its first line must be a header such as node,host, but the file is empty"),
+        ("node;host\na;x\nb;y\n", "header such as node,host, not 'node;host'"),
+        (
+            "node,host\na,x:1883\nb,y\n",
+            "line 2: host 'x:1883' is neither a name nor an address; give the port in",
+        ),
         ("node,address\na,x\n", "has no column host"),
         ("node,host,host\n", "has two columns host"),
         ("node,host\na,x\n", "has no host for node 'b'; every node needs one"),

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from strategies import interests
+from topicloom.export.link_plan import check_mesh
 from topicloom.export.mosquitto import export_mosquitto
 from topicloom.export.nats import export_nats
 from topicloom.export.request import Request
-from topicloom.export.routes import check_mesh
 from topicloom.export.zenoh import export_zenoh
 from topicloom.files.mesh_folder import read_mesh
 from topicloom.model.interest import Interest

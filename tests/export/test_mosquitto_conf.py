@@ -163,3 +163,17 @@ levels = st.sampled_from(["a", "b", "", "$c"])
 def test_matching_against_the_standard_read_level_by_level(pattern, rest, name):
     whole = [*pattern, "#"] if rest else pattern
     assert matches("/".join(whole), "/".join(name)) == match(whole, name)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "meant"),
+    [("conection x", "connection"), ("listner 1883", "listener"), ("topics # both", "topic")],
+)
+def test_a_misspelt_link_is_not_taken_for_none(read, wrong, meant):
+    with pytest.raises(InputError, match=rf"site.conf:2: there is no option {wrong.split()[0]}.*{meant}"):
+        read(f"persistence true\n{wrong}\n")
+
+
+def test_options_that_only_look_alike_are_left_to_mosquitto(read):
+    others = "max_connections 5\nconnection a\naddress b\nlocal_clientid c\nbridge_certfile d\nlog_type all\n"
+    assert len(read(others).bridges) == 1

@@ -105,7 +105,7 @@ def test_links_come_up_with_logins_and_certificates(tmp_path: Path, host: str) -
         found = {}
         for node, url in monitor.items():
             try:
-                with urlopen(url, timeout=2) as answer:
+                with urlopen(url, timeout=10) as answer:
                     found[node] = json.load(answer)["leafnodes"]
             except OSError:
                 found[node] = -1
@@ -119,7 +119,7 @@ def test_links_come_up_with_logins_and_certificates(tmp_path: Path, host: str) -
             password=password,
             tls=trust,
             allow_reconnect=False,
-            connect_timeout=5,
+            connect_timeout=30,
         )
         await client.close()
 

@@ -160,3 +160,32 @@ def test_what_is_written_is_read_back(tmp_path, data):
     path = tmp_path / "written.conf"
     path.write_text(render_nats(held(data)), encoding="utf-8", newline="")
     assert plain(parse_nats(path, "")) == data
+
+
+@needs_nats
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "leafnode { port: 7422 }",
+        "leafnodes { prot: 7422 }",
+        "leafnodes { remote: [{url: 'nats://h'}] }",
+        "leafnodes { remotes: [{url: 'nats://h', acount: A}] }",
+    ],
+)
+def test_a_misspelt_link_is_not_taken_for_none(tmp_path, wrong):
+    (tmp_path / "site.conf").write_text(wrong)
+    with pytest.raises(InputError, match=r"site.conf:1: there is no option .*; write"):
+        read_nats(tmp_path / "site.conf")
+    done = subprocess.run(
+        [nats_server(), "-t", "-c", "site.conf"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert "unknown field" in done.stderr + done.stdout  # the server says so too
+
+
+def test_accounts_of_an_operator_are_in_no_file(tmp_path):
+    remotes = "leafnodes { remotes: [{url: 'nats://h', account: AABC, credentials: x}] }"
+    (tmp_path / "site.conf").write_text(f"operator: op.jwt\nresolver: MEMORY\n{remotes}\n")
+    assert [one.account for one in read_nats(tmp_path / "site.conf").remotes] == ["AABC"]
+    (tmp_path / "site.conf").write_text(remotes)
+    with pytest.raises(InputError, match="'AABC' is not among"):
+        read_nats(tmp_path / "site.conf")

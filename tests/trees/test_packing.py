@@ -130,6 +130,23 @@ def test_a_topic_that_is_not_connected_is_refused():
         pack_forests(interest, overlay_on(interest, [(0, 1)]))
 
 
+def test_a_large_search_ends_after_a_fixed_amount_of_work(monkeypatch):
+    """Work grows with subscriptions x classes, and without an end a thousand nodes would take minutes."""
+    interest = generate_interest(workload_from_options(20, 12, "3:5", "zipf:1", 3))
+    overlay = build_gm(interest).overlay
+    ends = []
+    honest = module.search_classes
+    monkeypatch.setattr(
+        module, "search_classes", lambda state, until: ends.append(until) or honest(state, until)
+    )
+    pack_forests(interest, overlay)
+    whole = ends[-1]
+    ends.clear()
+    monkeypatch.setattr(module, "MOST_WORK", 2_000)
+    assert check_packing(interest, overlay, pack_forests(interest, overlay)) == []
+    assert ends[-1] < whole / 10 and ends[-1] <= 2_000 + interest.n_subscriptions * interest.n_topics * 4
+
+
 def test_it_stops_on_request_between_slices(monkeypatch):
     monkeypatch.setattr(module, "SLICE", 100)
     interest = generate_interest(workload_from_options(20, 12, "3:5", "zipf:1", 3))

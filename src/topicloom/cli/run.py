@@ -87,8 +87,8 @@ def _figures(summary: dict[str, Any]) -> list[tuple[str, str]]:
     delivered = max(summary["delivered"], 1)
     return [
         ("brokers", f"{summary['nodes']:,}"),
-        ("links", f"{summary['links']:,} ({summary['connections_open']:,} connections open)"),
-        ("connections of a broker", f"at most {summary['connections_per_node_max']:,}"),
+        ("links", _links(summary)),
+        ("connections of a broker", _connections(summary)),
         ("hops of a message", f"at most {summary['hops_max']:,}"),
         ("ready after", f"{summary['seconds_ready']:.1f} s"),
         ("published", f"{summary['published']:,} on {summary['topics']:,} topics"),
@@ -96,13 +96,28 @@ def _figures(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("duplicates", f"{summary['duplicates']:,}"),
         ("strays", f"{summary['strays']:,}"),
         ("deliveries", f"{summary['delivered'] / max(summary['seconds_deliver'], 1e-9):,.0f} per second"),
-        ("CPU of brokers", f"{summary['cpu_seconds']:.2f} s"),
+        ("CPU of brokers", f"{summary['cpu_seconds']:.2f} s{_traced(summary)}"),
         (
             "while delivering",
             f"{summary['cpu_seconds_deliver'] * 1e6 / delivered:.0f} ms per 1,000 deliveries",
         ),
         ("memory of brokers", f"{summary['memory_bytes'] / 1e6:,.0f} MB"),
     ]
+
+
+def _links(summary: dict[str, Any]) -> str:
+    away = f", {summary['links_at_backups']:,} at their backups" if summary["links_at_backups"] else ""
+    return f"{summary['links']:,} ({summary['connections_open']:,} connections open{away})"
+
+
+def _traced(summary: dict[str, Any]) -> str:
+    """For the proof of strays routers of Zenoh write a line for every message; that is in their CPU time."""
+    return ", tracing included" if summary["kind"] == "zenoh" else ""
+
+
+def _connections(summary: dict[str, Any]) -> str:
+    planned, found = summary["connections_per_node_max"], summary["connections_open_max"]
+    return f"at most {planned:,}" + (f" planned, {found:,} open" if found != planned else "")
 
 
 def _faults(summary: dict[str, Any]) -> list[str]:
@@ -132,7 +147,7 @@ def _failovers(summary: dict[str, Any]) -> list[str]:
                 f"; backups took {one['seconds_median']:.1f} s (median), at most {one['seconds_max']:.1f} s"
             )
         strays = "strays not judged" if one["strays"] is None else f"{one['strays']:,} strays"
-        line += f"; {one['duplicates']:,} duplicates, {strays}; "
+        line += f"; then {one['missing']:,} missing, {one['duplicates']:,} duplicates, {strays}; "
         line += "exact again" if one["exact_again"] else "NOT exact again"
         line += f" {one['seconds_back']:.1f} s after its return"
         if one["links_at_backups"]:

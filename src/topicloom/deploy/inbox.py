@@ -25,13 +25,11 @@ class Inbox:
         self.due = 0
         self._open: set[Arrival] = set()
         self._now = now
-        self._last = now()
         self._woken = asyncio.Event()
 
     def arrived(self, arrival: Arrival) -> None:
         """A client got this; what a Target tells."""
         self.total += 1
-        self._last = self._now()
         self.counts[arrival] += 1
         self._open.discard(arrival)
         if not self._open or self.storm:
@@ -48,20 +46,33 @@ class Inbox:
         return self.total > STORM_FACTOR * self.due + STORM_FLOOR
 
     @property
+    def missing(self) -> int:
+        """How many of those expected have not come."""
+        return len(self._open)
+
+    @property
     def complete(self) -> bool:
         return not self._open
+
+    def give_up(self) -> None:
+        """What has not come by now need not."""
+        self._open.clear()
 
     async def wait(self, quiet: float, check: Callable[[], None]) -> bool:
         """Wait until all is there (True), or nothing came for `quiet` seconds, or there is a storm.
 
-        `check` may raise; it is called now and then.
+        `check` may raise; it is called now and then. Time in which this process stood still does not count:
+        what came meanwhile has not been read yet.
         """
-        began = self._now()
+        idle, total = 0.0, self.total
         while not self.complete and not self.storm:
             check()
-            if self._now() - max(self._last, began) > quiet:
+            if idle > quiet:
                 return False
+            before = self._now()
             await self._pause(min(LOOK, quiet))
+            idle = idle + min(self._now() - before, 2 * LOOK) if self.total == total else 0.0
+            total = self.total
         return self.complete and not self.storm
 
     async def settle(self, seconds: float, check: Callable[[], None]) -> None:

@@ -19,7 +19,7 @@ from topicloom.deploy.mosquitto_conf import Login, amend, listens_on
 from topicloom.deploy.mqtt_client import Access, MqttClient
 from topicloom.deploy.target import Arrival, Command, Publication, Stray
 from topicloom.errors import UsageError
-from topicloom.model.mesh import Mesh
+from topicloom.model.mesh import Mesh, MeshNode
 
 PROGRAM = "mosquitto"
 STATES = "$SYS/broker/connection/#"
@@ -31,6 +31,8 @@ PACKET = 200  # topics in one subscription request
 class Mosquitto:
     """The target; remembers how to log in to each broker."""
 
+    returns_after = 8.0  # it looks for the first address every 5 seconds
+
     def __init__(self) -> None:
         self._access: dict[str, Access] = {}
         self._watchers: dict[str, tuple[MqttClient, set[str]]] = {}
@@ -38,6 +40,9 @@ class Mosquitto:
     def check_present(self) -> None:
         """Debian puts it where only root looks."""
         _program()
+
+    def door(self, node: MeshNode) -> int:
+        return node.ports["mqtt"]
 
     def commands(self, mesh: Mesh, folder: Path) -> list[Command]:
         login = Login.random()

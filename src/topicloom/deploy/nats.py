@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 from topicloom.deploy.nats_conf import NatsAccess, read_access
@@ -13,7 +14,7 @@ from topicloom.deploy.nats_leafs import live_links, read_all_leafs
 from topicloom.deploy.nats_traffic import NatsTraffic
 from topicloom.deploy.target import Arrival, Command
 from topicloom.errors import InputError, UsageError
-from topicloom.model.mesh import Mesh
+from topicloom.model.mesh import Mesh, MeshLink, MeshNode
 
 PROGRAM = "nats-server"
 CHECKS_AT_ONCE = 4
@@ -22,11 +23,16 @@ CHECKS_AT_ONCE = 4
 class Nats:
     """The target; remembers how to log in to each server."""
 
+    returns_after = 0.5  # never: it keeps to the server that it found
+
     def __init__(self) -> None:
         self._access: dict[str, NatsAccess] = {}
 
     def check_present(self) -> None:
         _program()
+
+    def door(self, node: MeshNode) -> int:
+        return node.ports["client"]
 
     def commands(self, mesh: Mesh, folder: Path) -> list[Command]:
         program = _program()
@@ -38,6 +44,16 @@ class Nats:
 
     async def links_up(self, mesh: Mesh) -> set[str]:
         return {link.name for link in live_links(mesh, await read_all_leafs(mesh))}
+
+    async def links_now(self, mesh: Mesh) -> list[MeshLink]:
+        ends = {link.name: (link.acceptor, *link.backups) for link in mesh.links}
+        found = []
+        for link in live_links(mesh, await read_all_leafs(mesh)):
+            all_ends = ends[link.name]
+            place = all_ends.index(link.acceptor)
+            # Urls take turns: after the one that is gone comes the next, after the last the first.
+            found.append(replace(link, backups=(*all_ends[place + 1 :], *all_ends[:place])))
+        return found
 
     async def connect(self, mesh: Mesh, arrived: Callable[[Arrival], None]) -> NatsTraffic:
         traffic = NatsTraffic(mesh, self._access, arrived)

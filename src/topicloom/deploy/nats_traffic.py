@@ -22,6 +22,7 @@ from topicloom.errors import MeshError
 from topicloom.model.mesh import Mesh, MeshLink
 
 PATIENCE = 5.0  # seconds without progress until interest that has not spread is given up
+ANSWER = 20.0  # seconds a server may take to let a client in; hundreds may ask at once
 LOOK = 0.02  # seconds between two questions to the servers
 STILL = 0.1  # seconds between two readings of counters that must agree
 
@@ -135,6 +136,7 @@ async def _log_in(node: str, account: str, port: int, access: NatsAccess) -> Any
             password=login.password,
             tls=None if access.authority is None else _context(access),
             allow_reconnect=False,
+            connect_timeout=ANSWER,
             error_cb=_ignore,
         )
     except (nats.errors.Error, OSError, TimeoutError) as error:

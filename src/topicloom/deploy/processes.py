@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -27,6 +28,7 @@ PATIENCE = 3.0  # seconds from the polite signal to the one that cannot be refus
 TAIL = 6  # lines of a broker's output in an error
 FAULT = re.compile(r"error|refused|denied|fail", re.IGNORECASE)
 PORT_TAKEN = "address already in use"
+LEAST_FREE = 16_384  # bytes on the disk; with less brokers hang rather than fail
 PR_SET_PDEATHSIG = 1
 
 
@@ -88,7 +90,11 @@ class Brokers:
         return found
 
     def check_alive(self) -> None:
-        """Raise the last words of a broker that ended by itself."""
+        """Raise the last words of a broker that ended by itself, or that none can write any more."""
+        if shutil.disk_usage(self._logs).free < LEAST_FREE:
+            raise MeshError(
+                f"the disk is full at {self._logs.parent}, where brokers write; make room there or set TMPDIR"
+            )
         for one in self._running:
             code = one.process.poll()
             if code is not None:

@@ -5,23 +5,19 @@ Whatever happens in between (a fault, Ctrl-C, a signal to end), no broker is lef
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import shutil
-import signal
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
 
 from topicloom.deploy.failover import NodeFailover, fail_over
 from topicloom.deploy.inbox import Inbox
 from topicloom.deploy.ports import FreePorts
 from topicloom.deploy.processes import Brokers
 from topicloom.deploy.running import Proof, RunningMesh, RunSettings
+from topicloom.deploy.signals import Signals
 from topicloom.deploy.target import Target
 from topicloom.deploy.usage import Usage, connections_per_node, measure_usage, open_connections
 from topicloom.errors import MeshError, UsageError
@@ -32,8 +28,6 @@ Place = Callable[[Path, Callable[[], int]], tuple[Mesh, Mapping[str, str]]]
 """Given a folder and a source of free ports: its mesh on the loopback address, and the changed files."""
 
 ATTEMPTS = 5  # whole starts, each with new ports, when another program takes one of ours
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +39,7 @@ class Outcome:
     seconds_ready: float
     usage: Usage
     connections_open: Mapping[str, int]
+    elsewhere: int  # links that stood at a backup from the beginning
     failover: tuple[NodeFailover, ...]
 
     @property
@@ -62,27 +57,39 @@ def run_mesh(
 ) -> Outcome:
     """Run the mesh whose files lie in `folder`, as `place` moves it to this machine."""
     for attempt in range(1, ATTEMPTS + 1):
-        with tempfile.TemporaryDirectory(prefix="topicloom-run-") as scratch:
+        with Signals() as signals, tempfile.TemporaryDirectory(prefix="topicloom-run-") as scratch:
             work, logs = Path(scratch, "mesh"), Path(scratch, "logs")
-            shutil.copytree(folder, work)
-            logs.mkdir()
-            mesh, configs = place(work, FreePorts().take)
-            for name, text in configs.items():
-                (work / name).write_text(text)
+            mesh = _prepare(folder, work, logs, place)
             kill = nodes_to_kill(mesh, settings.kill)
             brokers = Brokers(work, logs)
             try:
-                return _until_signal(_run(target, mesh, work, brokers, settings, kill, progress))
+                return signals.run(_run(target, mesh, work, brokers, settings, kill, progress))
             except MeshError:
                 if attempt == ATTEMPTS or not brokers.lost_a_port:
                     raise
     raise AssertionError("the last attempt returns or raises")
 
 
+def _prepare(folder: Path, work: Path, logs: Path, place: Place) -> Mesh:
+    """A copy of the folder that may be changed, moved to this machine."""
+    try:
+        shutil.copytree(folder, work)
+        logs.mkdir()
+        mesh, configs = place(work, FreePorts().take)
+        for name, text in configs.items():
+            (work / name).write_text(text)
+    except OSError as error:  # of copying it is a list of faults, one for each file
+        fault = error.args[0][0][2] if isinstance(error, shutil.Error) else error
+        raise MeshError(f"cannot copy {folder} to {work.parent}: {fault}") from None
+    return mesh
+
+
 def nodes_to_kill(mesh: Mesh, names: tuple[str, ...]) -> tuple[str, ...]:
     """The nodes that --kill names; `all` is every node, unless one is called so."""
     nodes = tuple(node.name for node in mesh.nodes)
-    if names == ("all",) and "all" not in nodes:
+    if "all" in names and "all" not in nodes:
+        if set(names) != {"all"}:
+            raise UsageError("--kill all: that is every node already; leave the others out")
         return nodes
     for name in names:
         if name not in nodes:
@@ -106,6 +113,7 @@ async def _run(
         await running.start()
         progress.phase("wait for links", len(mesh.links))
         await running.wait_linked()
+        elsewhere = await running.wait_in_place()
         inbox = Inbox(time.monotonic)
         traffic = await running.connect(inbox.arrived)
         ready = time.monotonic() - began
@@ -123,39 +131,4 @@ async def _run(
             for node in kill:
                 broken.append(await fail_over(running, node))
                 progress.advance()
-        return Outcome(mesh, proof, ready, usage, sockets, tuple(broken))
-
-
-def _until_signal(work: Coroutine[Any, Any, Result]) -> Result:
-    """Run `work`; a signal to end cancels it, it puts everything away, and KeyboardInterrupt follows.
-
-    A Python exception out of a signal handler could come in the middle of putting away; this cannot.
-    """
-
-    async def guarded() -> Result:
-        task = asyncio.current_task()
-        assert task is not None
-        with _signals(task.cancel):
-            return await work
-
-    try:
-        return asyncio.run(guarded())
-    except asyncio.CancelledError:
-        raise KeyboardInterrupt from None
-
-
-@contextlib.contextmanager
-def _signals(stop: Callable[[], object]) -> Iterator[None]:
-    if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread hears signals
-        return
-    loop = asyncio.get_running_loop()
-    before = {number: signal.getsignal(number) for number in SIGNALS}
-    for number in SIGNALS:
-        loop.add_signal_handler(number, stop)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            loop.remove_signal_handler(number)
-            signal.signal(number, handler)
+        return Outcome(mesh, proof, ready, usage, sockets, elsewhere, tuple(broken))

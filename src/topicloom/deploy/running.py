@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from topicloom.deploy.inbox import Inbox
+from topicloom.deploy.ports import is_listening
 from topicloom.deploy.processes import Brokers
 from topicloom.deploy.proof import Verdict, due_arrivals, judge, plan_publications
 from topicloom.deploy.target import Arrival, Counted, Publication, Target, Traffic
-from topicloom.deploy.usage import measure_usage
+from topicloom.deploy.usage import links_elsewhere, measure_usage, open_connections
 from topicloom.errors import MeshError
 from topicloom.model.mesh import Mesh
 from topicloom.model.progress import Progress
@@ -20,6 +22,8 @@ from topicloom.model.progress import Progress
 BATCH = 200
 """Messages under way at once; brokers drop what they cannot queue (mosquitto: 1,000 for each client)."""
 POLL = 0.1  # seconds between two questions for links
+LOOK = 0.01  # seconds between two looks whether a broker listens
+CALM = 0.5  # seconds without a change while every link is where it belongs
 NAMED = 10  # links in an error
 
 
@@ -69,14 +73,33 @@ class RunningMesh:
         self.settings = settings
         self.progress = progress
         self.commands = target.commands(mesh, folder)
+        self._doors = {node.name: target.door(node) for node in mesh.nodes}
 
     async def start(self, nodes: Sequence[str] | None = None) -> None:
         """Start all brokers, or those of some nodes, in the order in which they should."""
         for command in self.commands:
             if nodes is None or command.node in nodes:
+                await self._wait_listening(command.node)
                 self.brokers.start(command)
                 self.progress.advance()
                 await asyncio.sleep(0)  # an interrupt comes through here
+
+    async def _wait_listening(self, dialer: str) -> None:
+        """Wait for the brokers that this one dials, of those started before it, if its links have backups.
+
+        It would turn to the backups else: nats-server stays there, mosquitto returns seconds later, in the
+        middle of the proof.
+        """
+        waiting = {link.acceptor for link in self.mesh.links if link.dialer == dialer and link.backups}
+        waiting &= set(self.brokers.nodes())
+        deadline = time.monotonic() + self.settings.timeout
+        while waiting and time.monotonic() < deadline:
+            self.brokers.check_alive()
+            for acceptor in sorted(waiting):
+                if await is_listening(self._doors[acceptor]):
+                    waiting.remove(acceptor)
+            if waiting:
+                await asyncio.sleep(LOOK)
 
     async def wait_linked(self) -> None:
         """Wait until all links are up; those that are not in time are named."""
@@ -92,6 +115,34 @@ class RunningMesh:
                 return
             if time.monotonic() > deadline:
                 raise self._not_up(names - up)
+            await asyncio.sleep(POLL)
+
+    async def wait_in_place(self) -> int:
+        """Wait until no link moves between its acceptor and its backups; how many stay with a backup.
+
+        A dialer that does not find its acceptor turns to a backup. Mosquitto looks for the first address
+        every 5 seconds and returns to it, nats-server keeps to the server that it found. Both are fine:
+        wherever links with safe backups end, every topic has a tree. But what is under way while one moves
+        may be lost. So it is over when all links are where they belong, or all are open somewhere and none
+        has moved for some time. Mosquitto tries the first address with a connection that it closes again,
+        while the link is still at the backup: then there is one connection too many.
+        """
+        if not any(link.backups for link in self.mesh.links):
+            return 0
+        deadline = time.monotonic() + self.settings.timeout
+        steady, before = time.monotonic(), Counter[tuple[str, str]]()
+        while True:
+            self.brokers.check_alive()
+            open_now = open_connections(self.mesh, self.brokers.pids())
+            elsewhere = links_elsewhere(self.mesh, open_now)
+            now = time.monotonic()
+            if open_now != before:
+                steady, before = now, open_now
+            enough = self.target.returns_after if elsewhere else CALM
+            whole = open_now.total() == len(self.mesh.links)
+            if (whole and now - steady > enough) or now > deadline:
+                await self.wait_linked()
+                return elsewhere
             await asyncio.sleep(POLL)
 
     def _not_up(self, missing: set[str]) -> MeshError:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from topicloom.model.mesh import Mesh
+from topicloom.model.mesh import Mesh, MeshLink, MeshNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +80,23 @@ class Counted(Protocol):
         """How often a broker took up one of our messages, over all brokers, since the clients connected."""
 
 
+@runtime_checkable
+class Resting(Protocol):
+    """A Target whose links stay with a backup that they found answers this too."""
+
+    async def links_now(self, mesh: Mesh) -> list[MeshLink]:
+        """The links that are up, each with the acceptor that it has now, and as its backups the other ends
+        in the order in which it would turn to them."""
+
+
 class Target(Protocol):
     """One kind of broker."""
+
+    returns_after: float
+    """Seconds after which a link that stands at a backup does not return by itself any more."""
+
+    def door(self, node: MeshNode) -> int:
+        """The port that the node's broker opens last: when it takes connections, so do the others."""
 
     def check_present(self) -> None:
         """Refuse, with the package to install, if the broker's program or client library is not here."""

@@ -6,6 +6,7 @@ The zenoh library is loaded here and nowhere else, and only when a session is op
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from topicloom.deploy.zenoh_router import FULL, LINKS
 from topicloom.errors import UsageError
 
 ANSWER = 20.0  # seconds a process may take to tell of all its routers
+AGAIN = 0.05  # seconds until a question is asked again
 Place = tuple[str, str]  # node and account
 
 
@@ -91,13 +93,15 @@ class Session:
         """Hand over one message; returns when the router has taken it."""
         # Messages and questions of one session keep their order: an answer means the message is there.
         question = f"@/{self.router.identifier}/router/subscriber/{name}"
-        try:
+        until = time.monotonic() + ANSWER
+        with suppress(self._zenoh.ZError):
             self.session.put(name, payload, congestion_control=self._zenoh.CongestionControl.BLOCK)
-            taken = any(reply.ok is not None for reply in self.session.get(question, timeout=ANSWER))
-        except self._zenoh.ZError:
-            taken = False
-        if not taken:
-            raise ConnectionError(f"the router {self.router.config} is gone")
+            # While other routers come and go a question may end without an answer: it is asked again.
+            while time.monotonic() < until:
+                if any(reply.ok is not None for reply in self.session.get(question, timeout=ANSWER)):
+                    return
+                time.sleep(AGAIN)
+        raise ConnectionError(f"the router {self.router.config} does not answer any more")
 
     def close(self) -> None:
         with suppress(self._zenoh.ZError):  # the router may be gone already

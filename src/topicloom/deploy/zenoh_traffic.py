@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from topicloom.deploy.daemons import Daemons
 from topicloom.deploy.target import Arrival, Publication, Stray
 from topicloom.deploy.zenoh_admin import Place, Router, Session, View, linked, read_all_views
 from topicloom.deploy.zenoh_trace import Carried, judge_trace, read_carried, unwanted
@@ -18,6 +18,7 @@ PATIENCE = 5.0  # seconds without progress until interest that has not spread is
 LOOK = 0.02  # seconds between two questions to the routers
 STILL = 0.1  # seconds between two readings of traces that must agree
 THREADS = 16  # the library's calls block
+CLOSING = 5.0  # seconds to take leave
 
 
 class ZenohTraffic:
@@ -43,7 +44,7 @@ class ZenohTraffic:
         self._sessions: dict[Place, Session] = {}
         self._subscribers: list[Any] = []
         self._loop = asyncio.get_running_loop()
-        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="zenoh")
+        self._threads = Daemons(THREADS)
         self._closed = False
         self._base: dict[str, Counter[str]] = {}
 
@@ -125,10 +126,11 @@ class ZenohTraffic:
 
     async def close(self) -> None:
         self._closed = True
-        await asyncio.gather(
-            *(self._call(one.close) for one in self._sessions.values()), return_exceptions=True
-        )
-        self._threads.shutdown(wait=False)
+        closing = [self._call(one.close) for one in self._sessions.values()]
+        if closing:
+            # Threads may hang in routers that do not answer any more; these are ended right after this.
+            await asyncio.wait(closing, timeout=CLOSING)
+        self._threads.shutdown()
 
     def _call(self, function: Callable[..., Any], *arguments: Any) -> asyncio.Future[Any]:
         return self._loop.run_in_executor(self._threads, function, *arguments)

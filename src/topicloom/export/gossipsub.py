@@ -16,16 +16,20 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from topicloom.export.gossipsub_keys import Identity, identities
+from topicloom.errors import InputError
+from topicloom.export.gossipsub_keys import Identity, identities, read_identity
 from topicloom.export.graphs.parts import shared_topics
 from topicloom.export.hosts import LOOPBACK, Place, assign_ports, bind_host, same_host
 from topicloom.export.mesh_plan import refuse_empty
 from topicloom.export.names import file_stems
 from topicloom.export.request import Figures, Request
-from topicloom.files.mesh_folder import write_mesh
+from topicloom.files.mesh_folder import MANIFEST, kind_of, read_mesh, write_mesh
+from topicloom.measures.connectivity import check_overlay
 from topicloom.model.mesh import Mesh, MeshLink, MeshNode, MeshTopic
 from topicloom.model.progress import check_stop
+from topicloom.trees.spanning import split_sentence
 
+KIND = "gossipsub"
 FORMAT = 1
 PURPOSE, PORT = "p2p", 4001
 KEYS = "keys"
@@ -36,18 +40,20 @@ MOST_TOPICS = 100
 
 
 def export_gossipsub(request: Request, folder: Path) -> Figures:
-    """Fill the folder: NODE.json for each node, keys/NODE.key where we made its key, and the manifest."""
+    """Fill the folder: NODE.json for each node, keys/NODE.key where we have its key, and the manifest."""
     refuse_empty(request)
+    _refuse_split(request)
     nodes: list[str] = request.interest.node_ids.to_pylist()
     stems = file_stems(nodes)
     places = request.places or dict.fromkeys(nodes, Place(LOOPBACK))
     ports = assign_ports(places, {node: [(PURPOSE, PORT)] for node in nodes})
     request.progress.phase("keys")
-    who = identities(nodes, places, seed=request.seed)
+    who = identities(nodes, places, kept=request.identities, seed=request.seed)
+    refuse_loss(request.identities, who)
     check_stop(request.progress)
     request.progress.phase("write")
     mesh = Mesh(
-        kind="gossipsub",
+        kind=KIND,
         nodes=tuple(
             MeshNode(node, places[node].host, ports[node], (f"{stems[node]}.json",)) for node in nodes
         ),
@@ -58,8 +64,10 @@ def export_gossipsub(request: Request, folder: Path) -> Figures:
     keys = {f"{KEYS}/{stems[node]}.key": f"{who[node].key}\n" for node in nodes if who[node].key}
     if keys:
         (folder / KEYS).mkdir(mode=0o700)
+    new = sum(who[node].key is not None and who[node] != request.identities.get(node) for node in nodes)
+    if new:
         request.notice(
-            f"{len(keys):,} new private keys are in {KEYS}/: give each node its own and nobody another's"
+            f"{new:,} new private keys are in {KEYS}/: give each node its own and nobody another's"
         )
     write_mesh(folder, mesh, _files(request, mesh, stems, who) | keys, secret=keys.keys())
     most = int(request.interest.subscription_sizes().max())
@@ -70,6 +78,56 @@ def export_gossipsub(request: Request, folder: Path) -> Figures:
         )
     degrees = request.overlay.degrees()
     return Figures(links=len(mesh.links), connections_per_node_max=int(degrees.max()))
+
+
+def _refuse_split(request: Request) -> None:
+    """No tree is planned here that would find it out."""
+    verdict = check_overlay(request.interest, request.overlay, n_witnesses=1, progress=request.progress)
+    for split in verdict.witnesses:
+        raise InputError(split_sentence(split.topic, *split.nodes[:2]))
+
+
+def read_identities(folder: Path) -> dict[str, Identity]:
+    """Who the nodes of the earlier export in this folder are; nobody if it is none of GossipSub.
+
+    A key that was taken away to its node is not there any more: the peer id still is.
+    """
+    if not (folder / MANIFEST).is_file() or kind_of(folder) != KIND:
+        return {}
+    try:
+        return {
+            node.name: _read_identity(folder, folder / node.configs[0]) for node in read_mesh(folder).nodes
+        }
+    except (InputError, OSError, ValueError) as error:  # also what msgspec raises
+        if not any((folder / KEYS).glob("*")):
+            return {}
+        raise InputError(
+            f"--out {folder} holds private keys that cannot be kept ({error}); name another folder"
+        ) from None
+
+
+def _read_identity(folder: Path, path: Path) -> Identity:
+    file = msgspec.json.decode(path.read_bytes(), type=_NodeFile)
+    key = folder / KEYS / Path(file.key).name if file.key else None
+    text = key.read_text("ascii").strip() if key and key.is_file() else None
+    return read_identity(file.id, text, str(path))
+
+
+class _NodeFile(msgspec.Struct):
+    """What is read back of a node's file."""
+
+    id: str
+    key: str | None = None
+
+
+def refuse_loss(kept: Mapping[str, Identity], found: Mapping[str, Identity]) -> None:
+    """Refuse an export over another one if a private key of that would be gone."""
+    lost = next((node for node, old in kept.items() if old.key and found.get(node) != old), None)
+    if lost is not None:
+        raise InputError(
+            f"--out holds the private key of node {lost!r}, which this export would not keep; name another "
+            f"folder, or move its {KEYS}/ away"
+        )
 
 
 def _files(

@@ -34,9 +34,13 @@ class Identity:
 
 
 def identities(
-    nodes: Sequence[str], places: Mapping[str, Place], *, seed: int | None = None
+    nodes: Sequence[str],
+    places: Mapping[str, Place],
+    *,
+    kept: Mapping[str, Identity] | None = None,
+    seed: int | None = None,
 ) -> dict[str, Identity]:
-    """The peer ids of the hosts file, and new keys for the nodes that have none there.
+    """The peer ids of the hosts file, those `kept` of an earlier export, and new keys for the other nodes.
 
     Keys come from the system's randomness. With a `seed` they are the same each time, which is for tests
     only: who knows the seed has every key.
@@ -44,18 +48,33 @@ def identities(
     found: dict[str, Identity] = {}
     owners: dict[str, str] = {}
     for node in nodes:
-        place = places.get(node)
+        place, old = places.get(node), (kept or {}).get(node)
         if place is not None and place.peer_id:
-            found[node] = Identity(check_peer_id(place.peer_id, place.where))
+            peer_id = check_peer_id(place.peer_id, place.where)
+            found[node] = old if old is not None and old.peer_id == peer_id else Identity(peer_id)
+        elif seed is not None:
+            found[node] = make_identity(_derived(seed, node))
         else:
-            raw = secrets.token_bytes(SEED_BYTES) if seed is None else _derived(seed, node)
-            found[node] = make_identity(raw)
+            found[node] = old or make_identity(secrets.token_bytes(SEED_BYTES))
         other = owners.setdefault(found[node].peer_id, node)
         if other != node:
             raise InputError(
                 f"--hosts gives nodes {other!r} and {node!r} the same peer_id; each needs its own"
             )
     return found
+
+
+def read_identity(peer_id: str, key: str | None, where: str) -> Identity:
+    """The identity that an earlier export wrote; refused if the key is damaged or somebody else's."""
+    check_peer_id(peer_id, where)
+    if key is not None:
+        try:
+            raw = base64.b64decode(key, validate=True)
+        except ValueError:
+            raw = b""
+        if not raw.startswith(_PRIVATE) or peer_id_of(raw[-SEED_BYTES:]) != peer_id:
+            raise InputError(f"{where}: the private key is not the one of peer id {peer_id}")
+    return Identity(peer_id, key)
 
 
 def make_identity(seed: bytes) -> Identity:

@@ -139,10 +139,10 @@ def _host(text: str, where: str) -> str:
         found = ipaddress.ip_address(bare)
     except ValueError:
         if len(text) > 253 or not re.fullmatch(r"[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_.])?", text):
-            raise InputError(
-                f"{where}: host {text!r} is neither a name nor an address; names are letters, digits, "
-                "dots and hyphens"
-            ) from None
+            hint = "names are letters, digits, dots and hyphens"
+            if re.fullmatch(r"[^:]+:[0-9]+", text):
+                hint = "give the port in a column of its own, port"
+            raise InputError(f"{where}: host {text!r} is neither a name nor an address; {hint}") from None
         if re.fullmatch(r"[0-9.]+", text):
             raise InputError(f"{where}: host {text!r} is no IPv4 address") from None
         return text

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 from topicloom.errors import InputError
 from topicloom.export.hosts import LOOPBACK, Place, assign_ports, is_loopback
+from topicloom.export.link_plan import check_mesh
 from topicloom.export.names import encode_name, file_stems
 from topicloom.export.request import Figures, Request
 from topicloom.export.tls import check_certificates
-from topicloom.files.mesh_folder import MANIFEST, mesh_digest
+from topicloom.files.mesh_folder import MANIFEST, mesh_digest, write_mesh
 from topicloom.model.mesh import Mesh, MeshLink, MeshNode, MeshTopic
 from topicloom.model.trees import Link
 from topicloom.version import __version__
@@ -122,6 +124,16 @@ def plan_mesh(
         options={} if request.tls is None else {"tls": str(request.tls.absolute())},
     )
     return MeshPlan(mesh, stems, wanted)
+
+
+def write_plan(
+    request: Request, plan: MeshPlan, folder: Path, files: Mapping[str, str], secret: Collection[str]
+) -> Figures:
+    """Prove the mesh once more as it is planned, write it and its configurations; its figures."""
+    check_mesh(request, plan.mesh)
+    request.progress.phase("write")
+    write_mesh(folder, plan.mesh, files, secret=secret)
+    return plan.figures()
 
 
 def account_name(topic_class: int) -> str:

@@ -10,29 +10,32 @@ from pathlib import Path
 
 from topicloom.export.credentials import mosquitto_passwords
 from topicloom.export.hosts import bind_host
-from topicloom.export.mesh_plan import MeshPlan, Shape, plan_mesh, refuse_empty, warn_open
+from topicloom.export.link_plan import plan_trees
+from topicloom.export.mesh_plan import MeshPlan, Shape, plan_mesh, refuse_empty, warn_open, write_plan
 from topicloom.export.request import Figures, Request
-from topicloom.export.routes import check_mesh, plan_trees
 from topicloom.export.tls import certificates_of
-from topicloom.files.mesh_folder import write_mesh
 from topicloom.model.mesh import MeshLink
 
 SHAPE = Shape("mosquitto", (("mqtt", 1883),), ".conf")
 TLS_PORT = 8883
+BRIDGE = (
+    "cleansession true",
+    "notifications true",
+    "notifications_local_only true",
+    "restart_timeout 1 2",
+    "try_private true",  # without it messages come back
+)
+"""What every bridge says."""
 
 
 def export_mosquitto(request: Request, folder: Path) -> Figures:
     """Fill the folder; the figures of the mesh."""
     refuse_empty(request)
-    routes = plan_trees(request)
+    planned = plan_trees(request)
     shape = SHAPE if request.tls is None else Shape("mosquitto", (("mqtt", TLS_PORT),), ".conf")
-    plan = plan_mesh(request, shape, routes.links, routes.start_order)
+    plan = plan_mesh(request, shape, planned.links, planned.start_order)
     warn_open(request, "the brokers let everybody in")
-    check_mesh(request, plan.mesh)
-    request.progress.phase("write")
-    configs, secret = render(plan, request)
-    write_mesh(folder, plan.mesh, configs, secret=secret)
-    return plan.figures()
+    return write_plan(request, plan, folder, *render(plan, request))
 
 
 def render(plan: MeshPlan, request: Request) -> tuple[dict[str, str], list[str]]:
@@ -80,14 +83,7 @@ def _bridge(plan: MeshPlan, request: Request, link: MeshLink) -> list[str]:
         lines += [f"addresses {addresses}", "round_robin false"]
     else:
         lines += [f"address {addresses}"]
-    lines += [
-        f"remote_clientid {link.name}",
-        "cleansession true",
-        "notifications true",
-        "notifications_local_only true",
-        "restart_timeout 1 2",
-        "try_private true",
-    ]
+    lines += [f"remote_clientid {link.name}", *BRIDGE]
     if request.logins:
         login = request.logins[link.dialer]
         lines += [f"remote_username {login.user}", f"remote_password {login.password}"]

@@ -89,6 +89,8 @@ def _escaped(found: re.Match[str]) -> str:
 
 
 STEM_LENGTH = 80
+RESERVED = ("manifest", "ca")
+"""No node's: manifest.json lies beside its files, ca.crt beside its certificate."""
 
 
 def _readable(node: str) -> str:
@@ -100,13 +102,13 @@ def file_stems(nodes: Iterable[str]) -> dict[str, str]:
 
     Letters, digits, dots, hyphens and underscores; no two alike even where capitals do not count.
 
-    >>> file_stems(["n1", "N1", "a/b", ".."])
-    {'n1': 'n1', 'N1': 'N1_2', 'a/b': 'a_b', '..': '_.'}
+    >>> file_stems(["n1", "N1", "a/b", "..", "ca"])
+    {'n1': 'n1', 'N1': 'N1_2', 'a/b': 'a_b', '..': '_.', 'ca': 'ca_2'}
     """
     nodes = list(nodes)
     plain = {node: _readable(node) for node in nodes}
     stems: dict[str, str] = {}
-    used: dict[str, int] = {}  # stem without capitals -> how often it was asked for
+    used = dict.fromkeys(RESERVED, 1)  # stem without capitals -> how often it was asked for
     # Nodes that can keep their own name come first, so that no other takes it.
     for node in sorted(nodes, key=lambda node: plain[node] != node):
         stem, wanted = plain[node], plain[node].lower()

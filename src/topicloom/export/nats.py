@@ -11,11 +11,10 @@ from urllib.parse import quote
 
 from topicloom.export.credentials import Login
 from topicloom.export.hosts import address, bind_host
-from topicloom.export.mesh_plan import MeshPlan, Shape, plan_mesh, refuse_empty, warn_open
+from topicloom.export.link_plan import plan_forests
+from topicloom.export.mesh_plan import MeshPlan, Shape, plan_mesh, refuse_empty, warn_open, write_plan
 from topicloom.export.request import Figures, Request
-from topicloom.export.routes import check_mesh, plan_forests
 from topicloom.export.tls import certificates_of
-from topicloom.files.mesh_folder import write_mesh
 from topicloom.model.mesh import MeshLink
 
 SHAPE = Shape("nats", (("client", 4222), ("leaf", 7422), ("monitor", 8222)), ".conf")
@@ -26,14 +25,10 @@ DEFAULT_PASSWORD = "topicloom"
 def export_nats(request: Request, folder: Path) -> Figures:
     """Fill the folder; the figures of the mesh."""
     refuse_empty(request)
-    routes = plan_forests(request)
-    plan = plan_mesh(request, SHAPE, routes.links, routes.start_order, routes.class_of)
+    planned = plan_forests(request)
+    plan = plan_mesh(request, SHAPE, planned.links, planned.start_order, planned.class_of)
     warn_open(request, f"all accounts have the password {DEFAULT_PASSWORD!r}")
-    check_mesh(request, plan.mesh)
-    request.progress.phase("write")
-    configs, secret = render(plan, request)
-    write_mesh(folder, plan.mesh, configs, secret=secret)
-    return plan.figures()
+    return write_plan(request, plan, folder, *render(plan, request))
 
 
 def render(plan: MeshPlan, request: Request) -> tuple[dict[str, str], list[str]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from topicloom.export.credentials import Login
+from topicloom.export.gossipsub_keys import Identity
 from topicloom.export.hosts import Place
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
@@ -19,8 +20,8 @@ class Request:
 
     `places` and `logins` go by node and are empty when the user gave none; `tls` is the folder of
     certificates; an edge may have up to `split` links in each direction so that more of them have backups;
-    `seed` is for tests, which want the same keys each time. `notice` tells the user something
-    that must not be missed.
+    `identities` of libp2p nodes are those of the earlier export that this one replaces; `seed` is for tests,
+    which want the same keys each time. `notice` tells the user something that must not be missed.
     """
 
     interest: Interest
@@ -30,6 +31,7 @@ class Request:
     tls: Path | None = None
     backups: int = 0
     split: int = 1
+    identities: Mapping[str, Identity] = field(default_factory=dict)
     seed: int | None = None
     notice: Callable[[str], None] = lambda text: None
     progress: Progress = SILENT

@@ -12,27 +12,24 @@ import msgspec
 
 from topicloom.errors import InputError
 from topicloom.export.hosts import address, bind_host
-from topicloom.export.mesh_plan import MeshPlan, Shape, plan_mesh, refuse_empty, warn_open
+from topicloom.export.link_plan import plan_forests
+from topicloom.export.mesh_plan import MeshPlan, Shape, plan_mesh, refuse_empty, warn_open, write_plan
 from topicloom.export.request import Figures, Request
-from topicloom.export.routes import check_mesh, plan_forests
 from topicloom.export.tls import certificates_of
-from topicloom.files.mesh_folder import write_mesh
 
 SHAPE = Shape("zenoh", (("router", 7447),), ".json5", by_account=True)
+OPEN = "Everybody who reaches the port may log in."
+PATHS = "A relative path begins at the folder that the router is started in."
 
 
 def export_zenoh(request: Request, folder: Path) -> Figures:
     """Fill the folder; the figures of the mesh."""
     refuse_empty(request)
     _refuse_addresses(request)
-    routes = plan_forests(request)
-    plan = plan_mesh(request, SHAPE, routes.links, routes.start_order, routes.class_of)
+    planned = plan_forests(request)
+    plan = plan_mesh(request, SHAPE, planned.links, planned.start_order, planned.class_of)
     warn_open(request, "the routers let everybody in")
-    check_mesh(request, plan.mesh)
-    request.progress.phase("write")
-    configs, secret = render(plan, request)
-    write_mesh(folder, plan.mesh, configs, secret=secret)
-    return plan.figures()
+    return write_plan(request, plan, folder, *render(plan, request))
 
 
 def render(plan: MeshPlan, request: Request) -> tuple[dict[str, str], list[str]]:
@@ -94,7 +91,8 @@ def _config(plan: MeshPlan, request: Request, name: str, account: str) -> str:
     if transport:
         content["transport"] = transport
     text = msgspec.json.format(msgspec.json.encode(content), indent=2).decode()
-    return plan.heading(f"Zenoh router {account}", name, "//") + text + "\n"
+    remark = PATHS if request.logins else OPEN
+    return plan.heading(f"Zenoh router {account}", name, "//") + f"// {remark}\n{text}\n"
 
 
 def _users_file(plan: MeshPlan, name: str, account: str) -> str:

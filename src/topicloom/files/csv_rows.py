@@ -64,9 +64,10 @@ def read_rows(
 def _check_header(header: Sequence[str], path: Path, option: str, needed: Sequence[str]) -> None:
     missing = next((column for column in needed if column not in header), None)
     if missing is not None:
+        found = f"not {','.join(header)[:60]!r}" if header else "but the file is empty"
         raise InputError(
-            f"{option} {path} has no column {missing}; its first line must be a header with "
-            f"{', '.join(needed)}"
+            f"{option} {path} has no column {missing}; its first line must be a header such as "
+            f"{','.join(needed)}, {found}"
         )
     repeated = next((column for column in header if list(header).count(column) > 1), None)
     if repeated is not None:

@@ -56,6 +56,11 @@ def write_manifest(folder: Path, kind: str, files: Iterable[str], content: Mappi
     write_json({**head, **content, "files": sorted(files)}, folder / MANIFEST)
 
 
+def kind_of(folder: Path) -> str:
+    """The kind of an exported folder."""
+    return str(_read(folder).get("kind"))
+
+
 def read_mesh(folder: Path) -> Mesh:
     """The mesh of an exported folder; refused where the manifest or a configuration is missing or broken."""
     path = folder / MANIFEST

@@ -48,12 +48,22 @@ def audit_folder(
 
     if kind == "mosquitto":
         mosquittos = _mosquittos(paths, where)
+        linked = any(broker.conf.bridges for broker in mosquittos.brokers.values())
+        _refuse_unlinked(folder, mesh, linked, "bridge; a bridge begins with a line `connection NAME`")
         progress.phase("follow messages")
         return audit_mosquitto(mosquittos, _wanted(interest, mesh, mosquittos.brokers, kind, folder))
     servers = _servers(paths, where)
+    linked = any(broker.conf.remotes for broker in servers.brokers.values())
+    _refuse_unlinked(folder, mesh, linked, "leaf node remote; routes within a cluster are not judged")
     progress.phase("follow messages")
     wanted = _wanted(interest, mesh, servers.brokers, kind, folder)
     return audit_nats(servers, wanted, _accounts(wanted, mesh, servers) if wanted is not None else None)
+
+
+def _refuse_unlinked(folder: Path, mesh: Mesh | None, linked: bool, what: str) -> None:
+    """Files without any link are not those that were meant; in an exported folder there may be none."""
+    if mesh is None and not linked:
+        raise InputError(f"no configuration in {folder} has a {what}")
 
 
 def _paths(folder: Path, mesh: Mesh | None) -> dict[str, Path]:

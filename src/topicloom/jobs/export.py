@@ -14,6 +14,8 @@ import pyarrow.parquet as pq
 
 from topicloom.errors import InputError, UsageError
 from topicloom.export.credentials import read_credentials
+from topicloom.export.gossipsub import KIND as GOSSIPSUB
+from topicloom.export.gossipsub import read_identities, refuse_loss
 from topicloom.export.hosts import read_hosts
 from topicloom.export.registry import EXPORTERS, Exporter, find_exporter
 from topicloom.export.request import Request
@@ -68,6 +70,9 @@ def export_build(
     _check_options(kind, exporter, options)
     check_export_out(out)
     remove_left_over(out)
+    identities = read_identities(out)
+    if kind != GOSSIPSUB:
+        refuse_loss(identities, {})
     progress.phase("read")
     build = load_build(source)
     interest = read_interest(source)
@@ -79,6 +84,7 @@ def export_build(
         tls=options.tls,
         backups=_backups(exporter, options),
         split=options.split or 1,
+        identities=identities,
         seed=options.seed,
         notice=notice,
         progress=progress,

@@ -18,9 +18,9 @@ from topicloom.deploy.registry import load_target
 from topicloom.deploy.runner import Outcome, Place, run_mesh
 from topicloom.deploy.running import RunSettings
 from topicloom.errors import UsageError
+from topicloom.export.baselines import full_mesh, star_mesh
 from topicloom.export.mosquitto import export_mosquitto
 from topicloom.export.request import Request
-from topicloom.export.rivals import full_mesh, star_mesh
 from topicloom.jobs.run import move_here, read_kind
 from topicloom.model.interest import Interest
 from topicloom.model.mesh import Mesh
@@ -42,7 +42,7 @@ class Design:
 def compare_meshes(
     kind: str, folder: Path, settings: RunSettings, *, progress: Progress = SILENT
 ) -> dict[str, Any]:
-    """Run the exported mesh and its rivals; `rows` of figures, ours first."""
+    """Run the exported mesh and the baselines; `rows` of figures, ours first."""
     if kind != KIND:
         raise UsageError(f"--compare runs {KIND} only: no probe sees every message that {kind} carries")
     if settings.kill:

@@ -22,6 +22,7 @@ from topicloom.simulate.content_scenario import ContentScenario
 from topicloom.simulate.run import simulate
 from topicloom.simulate.scenario import Scenario
 from topicloom.trees.packing import pack_forests
+from topicloom.trees.spanning import build_trees
 from topicloom.workloads.content import generate_content
 from topicloom.workloads.generate import generate_interest, workload_from_options
 
@@ -43,7 +44,9 @@ def warm_kernels(*, progress: Progress = SILENT) -> float:
     BUILDERS["exact"].build(generate_interest(small))
     star = Interest.from_pairs([(node, f"t{i}") for i in range(4) for node in ("hub", f"n{i}")])
     BUILDERS["exact"].build(star)  # one tree serves it, with a node to relieve
-    pack_forests(star, BUILDERS["star"].build(star).overlay)  # plants trees, too
+    hub = BUILDERS["star"].build(star).overlay
+    build_trees(star, hub)
+    pack_forests(star, hub)
     # A second run on the pairs left over takes the ways that a single run does not.
     BUILDERS["gm"].build(interest, redundancy=2)
     # Pairs with costs have a kernel of their own, edges that exist already another.

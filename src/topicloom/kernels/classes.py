@@ -215,12 +215,3 @@ def place_topic(state: Any, topic: Any, barred: Any, skip: Any) -> Any:
         return False
     _put(state, topic, np.int64(chosen), skip)
     return True
-
-
-@kernel
-def place_all(state: Any, topics: Any) -> int:
-    """Place these topics one after the other; how many were, before there was no room for a class more."""
-    for i in range(len(topics)):
-        if not place_topic(state, np.int64(topics[i]), np.int64(NONE), np.int64(0)):
-            return i
-    return len(topics)

@@ -89,7 +89,7 @@ def build_trees(interest: Interest, overlay: Overlay, *, progress: Progress = SI
         check_stop(progress)
         split = work(plant_trees, topics)
         if split >= 0:
-            raise InputError(_split_message(interest, overlay, split))
+            raise InputError(split_message(interest, overlay, split))
         progress.advance(len(topics))
     progress.phase("exchange parents", None)
     for _ in range(PASSES):
@@ -143,7 +143,7 @@ def _trees(interest: Interest, parent: Ints) -> TopicTrees:
     return TopicTrees(interest, starts, interest.topic_nodes[inner], parent[inner], roots)
 
 
-def _split_message(interest: Interest, overlay: Overlay, topic: int) -> str:
+def split_message(interest: Interest, overlay: Overlay, topic: int) -> str:
     """Names two subscribers that no path inside the topic joins."""
     ptr, nbr = overlay.adjacency()
     members = set(interest.nodes_of(topic).tolist())
@@ -155,9 +155,13 @@ def _split_message(interest: Interest, overlay: Overlay, topic: int) -> str:
             if other in members and other not in reached:
                 reached.add(other)
                 open_nodes.append(other)
-    other = min(members - reached)
+    ends = (interest.node_ids[node].as_py() for node in (first, min(members - reached)))
+    return split_sentence(interest.topic_ids[topic].as_py(), *ends)
+
+
+def split_sentence(topic: str, one: str, other: str) -> str:
+    """What the user is told of a topic that the overlay leaves in parts."""
     return (
-        f"topic {interest.topic_ids[topic].as_py()!r} is not connected: no path of its subscribers joins "
-        f"{interest.node_ids[first].as_py()!r} and {interest.node_ids[other].as_py()!r}; "
+        f"topic {topic!r} is not connected: no path of its subscribers joins {one!r} and {other!r}; "
         "`topicloom verify` shows all such topics"
     )

@@ -3,34 +3,20 @@
 Servers look for loops within an account, whatever the subjects: deny lists do not break one. A server that
 sees a loop cuts the link and tries again half a minute later; one that is not seen carries messages round.
 Servers of a cluster pass messages on once only, so a cluster counts as one server here. What accounts import
-from and export to each other is not followed.
+from and export to each other is not followed. nats_hubs.py knows what dialers do not pass on.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from topicloom.export.audit.coverage import Coverage, check_coverage
 from topicloom.export.audit.findings import Audit, Finding, several
 from topicloom.export.audit.flow import Arc, Flow, Spot
+from topicloom.export.audit.nats_hubs import Hubs, LeafLink
 from topicloom.export.configs.folder import Directory
-from topicloom.export.configs.nats import GLOBAL, LeafUrl, NatsConf, Remote, text_of
-
-
-@dataclass(frozen=True, slots=True)
-class LeafLink:
-    """A leaf node remote and both its ends, by the names of servers, each with its account."""
-
-    remote: Remote
-    dialer: str
-    acceptor: str
-    far_account: str
-
-    @property
-    def where(self) -> str:
-        return str(self.remote.urls[0].value.where)
+from topicloom.export.configs.nats import GLOBAL, OPERATOR, LeafUrl, NatsConf, Remote, text_of
 
 
 def audit_nats(
@@ -42,14 +28,15 @@ def audit_nats(
     links, lost = _links(directory)
     group = _groups(directory)
     flow = Flow(_arcs(links, group))
+    hubs = Hubs(links, group, flow)
     spots = _spots(directory, links, group)
     coverage = Coverage()
     if wanted is not None:
-        flows = dict.fromkeys(wanted, flow)
         accounts = account_of or {}
         homes = {
             (b, t): (group[b], accounts.get(t, GLOBAL)) for t, brokers in wanted.items() for b in brokers
         }
+        flows = {t: hubs.flow_of({homes[b, t] for b in brokers}) for t, brokers in wanted.items()}
         coverage = check_coverage(wanted, flows, homes, by_interest=True)
     return Audit(
         "nats",
@@ -58,9 +45,9 @@ def audit_nats(
         len({account for _, account in spots}),
         loops=tuple(_loops(flow, links)),
         doubled=tuple(_doubled(flow, links)),
-        one_sided=tuple(lost),
+        one_sided=(*lost, *hubs.absent()),
         # Topics of one account may have different subscribers; where they are known, each topic is judged.
-        unconnected=tuple(_parted(flow, spots)) if wanted is None else (),
+        unconnected=(*_parted(flow, spots), *hubs.findings()) if wanted is None else (),
         covered=wanted is not None,
         unreached=coverage.unreached,
         strays=coverage.strays,
@@ -107,7 +94,8 @@ def _far_account(remote: Remote, url: LeafUrl, conf: NatsConf) -> tuple[str | No
     """The acceptor's account that the remote gets into; without one, why it is turned away."""
     open_account = conf.leaf_account or GLOBAL
     if remote.other_login:
-        return (remote.account if remote.account in conf.accounts else open_account), ""
+        known = remote.account in conf.accounts or conf.tree.get(*OPERATOR) is not None
+        return (remote.account if known else open_account), ""
     if url.user is None:
         stranger = text_of(conf.tree.get("no_auth_user"))
         if stranger is not None and stranger in conf.users:

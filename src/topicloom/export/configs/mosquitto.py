@@ -12,10 +12,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from topicloom.export.configs.where import Address, Where, parse_address, parse_port, read_text
+from topicloom.export.configs.where import (
+    Address,
+    Where,
+    parse_address,
+    parse_port,
+    read_text,
+    refuse_misspelt,
+)
 
 DEFAULT_PORT = 1883
 DIRECTIONS = ("out", "in", "both")
+LINK_OPTIONS = (
+    "listener", "port", "bind_address", "include_dir", "connection", "address", "addresses", "topic",
+    "remote_clientid", "clientid", "round_robin", "try_private",
+)  # fmt: skip
+ALIKE_BUT_OTHERS = ("max_connections", "local_clientid")
 MOST_INCLUDES = 16  # folders within folders; a folder that includes itself would never end
 
 
@@ -104,6 +116,9 @@ class MosquittoConf:
 def read_mosquitto(path: Path, *, shown: str | None = None) -> MosquittoConf:
     """One mosquitto.conf; `shown` is what messages call it, the path by default."""
     lines = tuple(_lines(path, shown or str(path), 0))
+    for line in lines:
+        if line.words and line.key not in ALIKE_BUT_OTHERS and not line.key.startswith("bridge_"):
+            refuse_misspelt(line.key, LINK_OPTIONS, line.where)
     return MosquittoConf(shown or str(path), lines, tuple(_listeners(lines)), tuple(_bridges(lines)))
 
 

@@ -12,12 +12,14 @@ from pathlib import Path
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from topicloom.export.configs.nats_lang import Value, parse_nats
+from topicloom.export.configs.nats_words import LEAFNODES, check_words
 from topicloom.export.configs.where import Address, Where, parse_address, parse_port
 
 CLIENT_PORT, LEAF_PORT, CLUSTER_PORT, MONITOR_PORT = 4222, 7422, 6222, 8222
 GLOBAL = "$G"
 MONITORS = ("http", "http_port", "monitor_port", "https", "https_port")
-LEAFNODES = ("leafnodes", "leaf", "leafnode")
+OPERATOR = ("operator", "operators", "trusted", "trusted_keys", "resolver", "account_resolver")
+"""Options by which accounts are kept elsewhere, signed by an operator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,7 @@ class Remote:
     draws_lots: bool
     other_login: bool  # by credentials or nkey: the acceptor's account cannot be read from the files
     denies: bool
+    as_hub: bool  # the dialer passes messages on as if it had been dialled
     value: Value
     where: Where
 
@@ -89,11 +92,13 @@ def read_nats(
     """One server's configuration; `shown` is what messages call it, the path by default."""
     shown = shown or str(path)
     tree = parse_nats(path, shown, environment)
+    check_words(tree)
     leaf = tree.get(*LEAFNODES)
     cluster = tree.get("cluster")
     accounts = dict(_accounts(tree))
     users = dict(_users(tree, leaf))
     remotes = leaf.get("remotes") if leaf else None
+    named = None if tree.get(*OPERATOR) else accounts
     authorization = leaf.get("authorization") if leaf else None
     return NatsConf(
         shown,
@@ -105,7 +110,7 @@ def read_nats(
         accounts,
         users,
         text_of(authorization.get("account")) if authorization else None,
-        tuple(_remote(remote, accounts) for remote in (remotes.entries() if remotes else ())),
+        tuple(_remote(remote, named) for remote in (remotes.entries() if remotes else ())),
     )
 
 
@@ -218,23 +223,25 @@ def _login(block: Value, account: str) -> Iterator[tuple[str, tuple[str, str | N
         yield text_of(user) or "", (account, text_of(block.get("password", "pass")))
 
 
-def _remote(value: Value, accounts: Mapping[str, Where]) -> Remote:
+def _remote(value: Value, accounts: Mapping[str, Where] | None) -> Remote:
+    """One remote; `accounts` are those that it may be for, None if the file does not tell."""
     if isinstance(value.data, str):  # remotes: ["nats-leaf://..."] is short for a block with one url
-        return Remote((_url(value, LEAF_PORT),), GLOBAL, False, False, False, value, value.where)
+        return Remote((_url(value, LEAF_PORT),), GLOBAL, False, False, False, False, value, value.where)
     texts = [*_listed(value, "url"), *_listed(value, "urls")]
     if not texts:
         raise value.where.fault("this remote has no url; add url: nats-leaf://HOST:PORT")
     named = value.get("account", "local")
     account = text_of(named) or GLOBAL
-    if named is not None and account not in accounts and account != GLOBAL:
+    if named is not None and accounts is not None and account not in (*accounts, GLOBAL):
         raise named.where.fault(f"account {account!r} is not among this server's accounts; add it")
-    lots = value.get("no_randomize", "dont_randomize")
+    lots, hub = value.get("no_randomize", "dont_randomize"), value.get("hub")
     return Remote(
         tuple(_url(text, LEAF_PORT) for text in texts),
         account,
         len(texts) > 1 and not (lots is not None and lots.data is True),
         value.get("credentials", "creds", "nkey", "seed") is not None,
         value.get("deny_imports", "deny_import", "deny_exports", "deny_export") is not None,
+        hub is not None and hub.data is True,
         value,
         value.where,
     )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from topicloom.export.configs.nats import LEAFNODES, MONITORS, NatsConf, Remote, read_nats, split_url, text_of
+from topicloom.export.configs.nats import MONITORS, NatsConf, Remote, read_nats, split_url, text_of
 from topicloom.export.configs.nats_lang import Value
+from topicloom.export.configs.nats_words import LEAFNODES
 from topicloom.export.configs.nats_write import render_nats
 from topicloom.export.configs.relocation import (
     HERE,

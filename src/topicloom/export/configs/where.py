@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 from topicloom.errors import InputError
+
+ALIKE = 0.75  # from 0 to 1, by difflib; `topics` and `topic` are 0.91 alike
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -80,3 +84,10 @@ def parse_address(text: str, default_port: int, where: Where, *, bare_ipv6_port:
     if not host:
         raise where.fault(f"{text!r} has no host; write HOST or HOST:PORT")
     return Address(host.lower(), parse_port(port, where) if port else default_port, where)
+
+
+def refuse_misspelt(word: str, known: Collection[str], where: Where) -> None:
+    """Refuse a word that is nearly one of those known: a link that is not read would look like none."""
+    if word not in known:
+        for meant in get_close_matches(word, known, 1, ALIKE):
+            raise where.fault(f"there is no option {word}; write {meant} if you mean that")

@@ -3,13 +3,13 @@
 In a quoted DOT name only the quote can be escaped: a backslash before a quote or at the end cannot be told
 from an escape, and drawing programs read `\\n` or `\\N` in a name as commands. A name that begins with `%`
 is lost: Graphviz takes it for one of its own. So quotes, backslashes, control characters and a first `%` make
-the file quoted-printable (see graph_names.py).
+the file quoted-printable (see names.py).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from topicloom.errors import InputError
@@ -23,7 +23,6 @@ from topicloom.export.graphs.parts import (
     check_pair,
     edge_chunks,
     node_chunks,
-    node_keys,
     unwanted_topics,
 )
 from topicloom.model.interest import Interest
@@ -46,17 +45,11 @@ def write_dot(interest: Interest, overlay: Overlay, path: Path, *, progress: Pro
     names = names_in(interest, FORBIDDEN, QUOTED_PRINTABLE)
     unwanted = unwanted_topics(interest, names.topics, _quoted)
     about = {"format": FORMAT, "names": names.how} | ({UNWANTED: unwanted} if unwanted else {})
-    keys = node_keys(interest)
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write(f"{_HEAD}{EXPLAINED[names.how]}\ngraph overlay {{\n")
-        file.write(f"  graph [{_attributes(about)}];\n")
-        place = 0
-        for chunk in node_chunks(interest, names.topics, progress, _quoted):
-            lines = []
-            for node, texts in zip(names.nodes[place : place + len(chunk)], chunk, strict=True):
-                lines.append(f'  "{node}" [{_attributes(dict(zip(keys, texts, strict=True)))}];\n')
-            file.write("".join(lines))
-            place += len(chunk)
+        file.write(f"  graph [{_attributes(about.items())}];\n")
+        for chunk in node_chunks(interest, names.nodes, names.topics, progress, _quoted):
+            file.write("".join(f'  "{node}" [{_attributes(own)}];\n' for node, own in chunk))
         for u, v, shared in edge_chunks(interest, overlay, names.topics, progress, _quoted):
             file.write(
                 "".join(
@@ -115,8 +108,8 @@ def _quoted(name: str) -> str:
     return f'\\"{name}\\"'  # nothing in a name needs an escape of JSON any more
 
 
-def _attributes(values: dict[str, str]) -> str:
-    return ", ".join(f'{key}="{value}"' for key, value in values.items())
+def _attributes(values: Iterable[tuple[str, str]]) -> str:
+    return ", ".join(f'{key}="{value}"' for key, value in values)
 
 
 def _read_attributes(text: str) -> dict[str, str]:

@@ -6,7 +6,7 @@
 
 The lines `# node` hold the interest and the nodes without edges: networkx passes over them, we read them.
 A name with white space, `#`, quotes or backslashes, or an empty one, makes the file percent-encoded (see
-graph_names.py).
+names.py).
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from topicloom.export.graphs.parts import (
     check_pair,
     edge_chunks,
     node_chunks,
-    node_keys,
     unwanted_topics,
 )
 from topicloom.model.interest import Interest
@@ -47,19 +46,14 @@ def write_edge_list(interest: Interest, overlay: Overlay, path: Path, *, progres
     check_pair(interest, overlay)
     names = names_in(interest, FORBIDDEN)
     unwanted = unwanted_topics(interest, names.topics)
-    keys = node_keys(interest)
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write(f"{_HEAD}{EXPLAINED[names.how]}\n# names {names.how}\n")
         if unwanted:
             file.write(f"# {UNWANTED} {unwanted}\n")
-        place = 0
-        for chunk in node_chunks(interest, names.topics, progress):
-            lines = []
-            for node, texts in zip(names.nodes[place : place + len(chunk)], chunk, strict=True):
-                data = ",".join(f'"{key}":{text}' for key, text in zip(keys, texts, strict=True))
-                lines.append(f"# node {node} {{{data}}}\n")
-            file.write("".join(lines))
-            place += len(chunk)
+        for chunk in node_chunks(interest, names.nodes, names.topics, progress):
+            for node, own in chunk:
+                data = ",".join(f'"{key}":{text}' for key, text in own)
+                file.write(f"# node {node} {{{data}}}\n")
         for u, v, shared in edge_chunks(interest, overlay, names.topics, progress):
             file.write(
                 "".join(

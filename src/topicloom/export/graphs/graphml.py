@@ -3,7 +3,7 @@
 It is also the attribute `name`, where igraph looks for it; in an `id` igraph reads `&` as `&#38;`.
 
 XML 1.0 cannot hold most control characters: an interest with such a name is written with percent-encoded
-names (see graph_names.py), which the graph attribute `names` says.
+names (see names.py), which the graph attribute `names` says.
 """
 
 from __future__ import annotations
@@ -59,16 +59,10 @@ def write_graphml(interest: Interest, overlay: Overlay, path: Path, *, progress:
         file.write(f'<graph edgedefault="undirected">\n<desc>{EXPLAINED[names.how]}</desc>\n')
         for key, value in about.items():
             file.write(f'<data key="graph_{key}">{value}</data>\n')
-        place = 0
-        for chunk in node_chunks(interest, names.topics, progress, _in_text):
-            lines = []
-            for node, texts in zip(nodes[place : place + len(chunk)], chunk, strict=True):
-                data = "".join(
-                    f'<data key="node_{key}">{text}</data>' for key, text in zip(keys, texts, strict=True)
-                )
-                lines.append(f'<node id="{node}"><data key="node_{NAME}">{node}</data>{data}</node>\n')
-            file.write("".join(lines))
-            place += len(chunk)
+        for chunk in node_chunks(interest, nodes, names.topics, progress, _in_text):
+            for node, attributes in chunk:
+                data = "".join(f'<data key="node_{key}">{text}</data>' for key, text in attributes)
+                file.write(f'<node id="{node}"><data key="node_{NAME}">{node}</data>{data}</node>\n')
         for u, v, shared in edge_chunks(interest, overlay, names.topics, progress, _in_text):
             file.write(
                 "".join(

@@ -19,7 +19,6 @@ from topicloom.export.graphs.parts import (
     check_pair,
     edge_chunks,
     node_chunks,
-    node_keys,
     unwanted_topics,
 )
 from topicloom.model.interest import Interest
@@ -34,17 +33,14 @@ def write_node_link(interest: Interest, overlay: Overlay, path: Path, *, progres
     nodes = [json.dumps(name, ensure_ascii=False) for name in interest.node_ids.to_pylist()]
     unwanted = unwanted_topics(interest, topics)
     about = f'{{"format":"{FORMAT}","names":"{PLAIN}"' + (f',"{UNWANTED}":{unwanted}}}' if unwanted else "}")
-    keys = node_keys(interest)
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write(f'{{"directed":false,"multigraph":false,"graph":{about},\n"nodes":[')
-        place, before = 0, "\n"
-        for chunk in node_chunks(interest, topics, progress):
-            lines = []
-            for node, texts in zip(nodes[place : place + len(chunk)], chunk, strict=True):
-                data = "".join(f',"{key}":{text}' for key, text in zip(keys, texts, strict=True))
-                lines.append(f'{{"id":{node}{data}}}')
-            file.write(before + ",\n".join(lines))
-            place, before = place + len(chunk), ",\n"
+        before = "\n"
+        for chunk in node_chunks(interest, nodes, topics, progress):
+            for node, own in chunk:
+                data = "".join(f',"{key}":{text}' for key, text in own)
+                file.write(f'{before}{{"id":{node}{data}}}')
+                before = ",\n"
         file.write('\n],\n"edges":[')
         before = "\n"
         for u, v, shared in edge_chunks(interest, overlay, topics, progress):

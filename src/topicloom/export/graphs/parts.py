@@ -1,4 +1,4 @@
-"""Interest and overlay as the nodes and edges of a graph file, piece by piece; graph_collect.py goes back.
+"""Interest and overlay as the nodes and edges of a graph file, piece by piece; collect.py goes back.
 
 A node has the attribute `topics`, and `roles` and `rates` beside it where the interest has them; an edge has
 the `topics` that both its ends want. Their values are JSON arrays; a format says with `quote` how it writes
@@ -39,9 +39,17 @@ def in_json(name: str) -> str:
 
 
 def node_chunks(
-    interest: Interest, topics: Sequence[str], progress: Progress, quote: Quote = in_json
-) -> Iterator[list[list[str]]]:
-    """For each node, in order, the JSON text of each of its attributes; `topics` as names of the file."""
+    interest: Interest,
+    nodes: Sequence[str],
+    topics: Sequence[str],
+    progress: Progress,
+    quote: Quote = in_json,
+) -> Iterator[list[tuple[str, list[tuple[str, str]]]]]:
+    """For each node, in order, its name and its attributes with their JSON text.
+
+    `nodes` and `topics` are the names that the file gives them.
+    """
+    keys = node_keys(interest)
     texts = list(map(quote, topics))
     roles = list(map(quote, ROLES))
     for low in range(0, interest.n_nodes, CHUNK):
@@ -56,7 +64,8 @@ def node_chunks(
             columns.append(["null" if rate != rate else repr(rate) for rate in interest.rates[here].tolist()])
         starts = [end - ends[0] for end in ends]
         yield [
-            [f"[{','.join(column[start:stop])}]" for column in columns] for start, stop in pairwise(starts)
+            (node, [(key, f"[{','.join(own[start:stop])}]") for key, own in zip(keys, columns, strict=True)])
+            for node, (start, stop) in zip(nodes[low:high], pairwise(starts), strict=True)
         ]
         progress.advance(high - low)
 

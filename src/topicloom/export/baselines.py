@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
+from topicloom.export.hosts import LOOPBACK
+from topicloom.export.mosquitto import BRIDGE
 from topicloom.export.names import file_stems
 from topicloom.model.mesh import Mesh, MeshLink, MeshNode
 
 HUB = "hub"
 ORIGIN = "from"
-LOOPBACK = "127.0.0.1"
 Lines = Callable[[MeshLink, str], Iterable[str]]
 """The `topic` lines of a link for one topic by its name at the brokers."""
 
@@ -101,10 +102,6 @@ def _bridge(link: MeshLink, acceptor: MeshNode, called: Mapping[str, str], lines
         f"connection {link.name}",
         f"address {acceptor.host}:{acceptor.ports['mqtt']}",
         f"remote_clientid {link.name}",
-        "cleansession true",
-        "notifications true",
-        "notifications_local_only true",
-        "restart_timeout 1 2",
-        "try_private true",
+        *BRIDGE,
         *(line for topic in link.topics for line in lines(link, called[topic])),
     ]

@@ -16,7 +16,7 @@ from topicloom.trees.spanning import build_trees
 
 
 @dataclass(frozen=True, slots=True)
-class Routes:
+class LinkPlan:
     """Who dials whom, by number; the brokers in the order to start them; the class of each topic."""
 
     links: Sequence[Link]
@@ -24,7 +24,7 @@ class Routes:
     class_of: Sequence[int] | None = None
 
 
-def plan_trees(request: Request) -> Routes:
+def plan_trees(request: Request) -> LinkPlan:
     """A spanning tree for each topic; the links of all of them together may have cycles."""
     interest, progress = request.interest, request.progress
     trees = build_trees(interest, request.overlay, progress=progress)
@@ -33,10 +33,10 @@ def plan_trees(request: Request) -> Routes:
     if request.backups:
         progress.phase("find backups")
         links = with_backups(interest, links, most=request.backups, split=request.split, progress=progress)
-    return Routes(links, start_order(interest.n_nodes, links))
+    return LinkPlan(links, start_order(interest.n_nodes, links))
 
 
-def plan_forests(request: Request) -> Routes:
+def plan_forests(request: Request) -> LinkPlan:
     """Classes of topics, the links of each class a forest."""
     interest, progress = request.interest, request.progress
     packing = pack_forests(interest, request.overlay, progress=progress)
@@ -45,7 +45,7 @@ def plan_forests(request: Request) -> Routes:
     if request.backups:
         progress.phase("find backups")
         links = with_backups(interest, links, classes=True, most=request.backups, progress=progress)
-    return Routes(links, start_order(interest.n_nodes, links), packing.class_of.tolist())
+    return LinkPlan(links, start_order(interest.n_nodes, links), packing.class_of.tolist())
 
 
 def check_mesh(request: Request, mesh: Mesh) -> None:
