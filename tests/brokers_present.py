@@ -35,6 +35,7 @@ def _needs(*programs: str) -> pytest.MarkDecorator:
 needs_mosquitto = _needs("mosquitto")
 needs_nats = _needs("nats-server")
 needs_graphviz = _needs("dot")
+needs_openssl = _needs("openssl")
 
 
 def zenoh_module() -> ModuleType:

@@ -9,8 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from brokers_present import mosquitto, nats_server, needs_mosquitto, needs_nats, running, wait_for
-from export.certificates import make_certificates, needs_openssl
+from brokers_present import (
+    mosquitto,
+    nats_server,
+    needs_mosquitto,
+    needs_nats,
+    needs_openssl,
+    running,
+    wait_for,
+)
+from export.certificates import make_certificates
 from topicloom.builders.registry import run_builder
 from topicloom.cli.main import execute
 from topicloom.export.names import file_stems

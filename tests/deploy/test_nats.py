@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brokers_present import free_ports, nats_server, needs_nats
+from brokers_present import free_ports, nats_server, needs_nats, needs_openssl
 from deploy.exported import RING, RING_EDGES, export_mesh, run, stranger_in, twice
-from export.certificates import make_certificates, needs_openssl
+from export.certificates import make_certificates
 from naive.crossings import crossings_one_by_one
 from topicloom.deploy.nats import Nats
 from topicloom.deploy.nats_conf import NatsLogin, read_access

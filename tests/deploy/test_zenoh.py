@@ -15,9 +15,10 @@ from typing import Any
 
 import pytest
 
-from brokers_present import free_ports, wait_for
+from brokers_present import free_ports, needs_openssl, wait_for
 from deploy.exported import RING, RING_EDGES, export_mesh, run, stranger_in, twice
-from export.certificates import make_certificates, needs_openssl
+from export.certificates import make_certificates
+from topicloom.deploy.running import RunSettings
 from topicloom.deploy.target import Publication
 from topicloom.deploy.zenoh import Zenoh
 from topicloom.deploy.zenoh_admin import Session, read_all_views
@@ -26,6 +27,7 @@ from topicloom.errors import MeshError, UsageError
 from topicloom.export.credentials import Login
 from topicloom.export.hosts import Place
 from topicloom.files.mesh_folder import write_mesh
+from topicloom.jobs.run import run_folder
 from topicloom.model.mesh import Mesh, MeshLink, MeshNode, MeshTopic
 
 # --- reading a trace -----------------------------------------------------------------------------------
@@ -101,6 +103,13 @@ def test_logins_and_certificates(tmp_path: Path) -> None:
         places={node: Place(f"{node}.example") for node in "abc"},
     )
     assert run(Zenoh(), tmp_path / "mesh").exact
+
+
+def test_there_is_no_failover_to_look_at(tmp_path: Path) -> None:
+    """Zenoh dials every endpoint it is given: a second one would be a link, not a backup."""
+    export_mesh("zenoh", tmp_path / "mesh", {"x": "abc"}, ["ab", "bc"])
+    with pytest.raises(UsageError, match="--kill goes with mosquitto and nats"):
+        run_folder("zenoh", tmp_path / "mesh", RunSettings(kill=("a",)))
 
 
 def test_a_removed_link_is_noticed(tmp_path: Path) -> None:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-import pytest
-
-needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl not installed")
 CURVE = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from brokers_present import mosquitto, needs_mosquitto, running, wait_for
-from export.certificates import make_certificates, needs_openssl
+from brokers_present import mosquitto, needs_mosquitto, needs_openssl, running, wait_for
+from export.certificates import make_certificates
 from export.mesh_cases import ORDER, TREES, on_free_ports, small_request, write_files
 from topicloom.export.credentials import Login
 from topicloom.export.hosts import Place

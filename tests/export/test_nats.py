@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brokers_present import nats_server, needs_nats, running, wait_for
-from export.certificates import make_certificates, needs_openssl
+from brokers_present import nats_server, needs_nats, needs_openssl, running, wait_for
+from export.certificates import make_certificates
 from export.mesh_cases import CLASS_OF, FORESTS, ORDER, on_free_ports, small_request, write_files
 from topicloom.export.credentials import Login
 from topicloom.export.hosts import Place, address

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from brokers_present import wait_for, zenoh_module
-from export.certificates import make_certificates, needs_openssl
+from brokers_present import needs_openssl, wait_for, zenoh_module
+from export.certificates import make_certificates
 from export.mesh_cases import CLASS_OF, FORESTS, ORDER, on_free_ports, small_request, write_files
 from topicloom.errors import InputError
 from topicloom.export.credentials import Login

@@ -92,8 +92,9 @@ class Resting(Protocol):
 class Target(Protocol):
     """One kind of broker."""
 
-    returns_after: float
-    """Seconds after which a link that stands at a backup does not return by itself any more."""
+    returns_after: float | None
+    """Seconds after which a link that stands at a backup does not return by itself any more; None where
+    links have no backups: then there is no failover to look at."""
 
     def door(self, node: MeshNode) -> int:
         """The port that the node's broker opens last: when it takes connections, so do the others."""

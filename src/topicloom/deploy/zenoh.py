@@ -18,7 +18,7 @@ from topicloom.model.mesh import Mesh, MeshLink, MeshNode
 class Zenoh:
     """The target; remembers the routers and where each process tells of them."""
 
-    returns_after = 0.0  # zenoh has no backups
+    returns_after = None
 
     def __init__(self) -> None:
         self._routers: dict[Place, Router] = {}

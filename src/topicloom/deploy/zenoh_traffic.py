@@ -11,7 +11,7 @@ from typing import Any
 from topicloom.deploy.daemons import Daemons
 from topicloom.deploy.target import Arrival, Publication, Stray
 from topicloom.deploy.zenoh_admin import Place, Router, Session, View, linked, read_all_views
-from topicloom.deploy.zenoh_trace import Carried, judge_trace, read_carried, unwanted
+from topicloom.deploy.zenoh_trace import Carried, judge_trace, read_carried
 from topicloom.model.mesh import Mesh
 
 PATIENCE = 5.0  # seconds without progress until interest that has not spread is given up
@@ -112,10 +112,6 @@ class ZenohTraffic:
             if now == before:
                 return judge_trace(self._mesh, publications, self._arrivals, now)
             before = now
-
-    def seen_strays(self) -> list[Stray]:
-        """What the traces show of topics that nodes do not want."""
-        return unwanted(self._mesh, self._carried())
 
     def _traced(self) -> dict[str, Counter[str]]:
         return {node: read_carried(trace) for node, trace in self._traces.items()}

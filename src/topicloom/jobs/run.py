@@ -25,7 +25,10 @@ def run_folder(
 ) -> tuple[dict[str, Any], Outcome]:
     """Start the mesh of an exported folder, prove it, stop it; the summary and the outcome."""
     nodes_to_kill(read_kind(kind, folder), settings.kill)
-    outcome = run_mesh(load_target(kind), folder, move_here, settings, progress=progress)
+    target = load_target(kind)
+    if settings.kill and target.returns_after is None:
+        raise UsageError(f"--kill goes with mosquitto and nats: links of {kind} have no backups to turn to")
+    outcome = run_mesh(target, folder, move_here, settings, progress=progress)
     return summarise_run(kind, outcome), outcome
 
 
