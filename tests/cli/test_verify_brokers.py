@@ -8,7 +8,8 @@ import pytest
 
 from topicloom.cli.main import execute
 
-KEYS = {"kind", "brokers", "links", "topics", "loops", "unconnected", "one_sided", "doubled", "sound"}
+KEYS = {"kind", "brokers", "links", "topics", "loops", "unconnected", "one_sided", "doubled"}
+KEYS |= {"unlinked", "sound"}
 
 
 @pytest.fixture
@@ -52,6 +53,24 @@ def test_findings_say_where_what_and_what_next(run, pair):
     assert doubled["where"] == [f"{pair}/hub.conf:3", f"{pair}/site.conf:3"]
 
 
+def test_brokers_without_a_bridge_are_named(run, pair):
+    """Sound is what is bridged; one that was forgotten would not be seen."""
+    (pair / "site7.conf").write_text("listener 1883\n")
+    code, out, _ = run("verify", "--mosquitto", pair)
+    assert code == 0 and out.rstrip().endswith("; 1 broker has no bridge: site7")
+    (pair / "site8.conf").write_text("listener 1883\n")
+    assert "; 2 brokers have no bridge: site7 and site8" in run("verify", "--mosquitto", pair)[1]
+    assert json.loads(run("verify", "--mosquitto", pair, "--json")[1])["unlinked"] == ["site7", "site8"]
+
+
+def test_hosts_of_others_than_the_brokers(run, pair, tmp_path):
+    hosts = tmp_path / "hosts.csv"
+    hosts.write_text("node,host\nhub,10.0.0.1\nsite,10.0.0.2\nother,10.0.0.3\n")
+    code, _, err = run("verify", "--mosquitto", pair, "--hosts", hosts)
+    assert code == 2 and "build" not in err
+    assert "line 4: 'other' is not among the brokers, which are called by their files: hub and site" in err
+
+
 def test_an_interest_is_checked_too(cli, pair, tmp_path):
     (pair / "third.conf").write_text("connection up\naddress hub\ntopic u both\n")
     table = tmp_path / "table.csv"
@@ -69,6 +88,9 @@ def test_an_interest_is_checked_too(cli, pair, tmp_path):
         (("--mosquitto", "BROKERS", "--nats", "BROKERS"), "give one of them"),
         (("--hosts", "h.csv"), "--hosts goes with --mosquitto or --nats"),
         (("a.csv", "b.csv", "--nats", "BROKERS"), "EDGES b.csv: with --nats"),
+        (("--mosquitto", "BROKERS", "--all", "split.jsonl"), "--all split.jsonl: with --mosquitto"),
+        (("--nats", "BROKERS", "--all", "split.jsonl"), "--all split.jsonl: with --nats"),
+        (("--hosts", "h.csv", "--all", "split.jsonl"), "--hosts goes with --mosquitto or --nats"),
         (("--nats", "absent"), "absent is no folder"),
         (("--nats", "BROKERS"), "has no value"),
     ],

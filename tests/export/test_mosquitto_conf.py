@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -12,7 +14,8 @@ from brokers_present import free_ports, mosquitto, needs_mosquitto
 from naive.bridges import match
 from topicloom.errors import InputError
 from topicloom.export.configs.mosquitto import read_mosquitto
-from topicloom.export.configs.mqtt_names import matches
+from topicloom.export.configs.mosquitto_words import WORDS
+from topicloom.export.configs.mqtt_names import common, matches
 
 HAND_WRITTEN = """\
 # our hub
@@ -104,6 +107,13 @@ BROKEN = [
         "site.conf:3: connection a exists at site.conf:1",
     ),
     ("include_dir nowhere", "site.conf:1: include_dir 'nowhere' is no folder"),
+    ("include_dir /nowhere/conf.d", "site.conf:1: include_dir /nowhere/conf.d is not in"),
+    (
+        "persistence true\nbeautiful yes",
+        "site.conf:2: there is no option beautiful; mosquitto",
+    ),
+    ("bridge_cafiles x", "site.conf:1: there is no option bridge_cafiles; write bridge_cafile"),
+    ("Listener 1883", "site.conf:1: there is no option Listener; write listener"),
 ]
 
 
@@ -125,6 +135,21 @@ def test_what_is_refused_here_mosquitto_refuses_too(tmp_path, text):
     except subprocess.TimeoutExpired:
         pytest.fail("mosquitto runs with it")
     assert ended.returncode != 0
+
+
+@needs_mosquitto
+def test_the_program_has_no_option_that_is_refused_here(tmp_path):
+    """Words in the program that look like options but are none of those known here: it must not know them."""
+    program = Path(mosquitto()).read_bytes()
+    words = {word.decode() for word in re.findall(rb"(?<=\0)[a-z]{2,}(?:_[a-z0-9.]+)+(?=\0)", program)}
+    assert len(words & WORDS) > 50
+    stems = {word.partition("_")[0] for word in WORDS}
+    for word in sorted(words - WORDS):
+        if word.partition("_")[0] in stems:
+            (tmp_path / "site.conf").write_text(f"{word}\n")
+            command = [mosquitto(), "-c", "site.conf", "-p", str(free_ports(1)[0])]
+            ended = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=9, check=False)
+            assert b"Unknown configuration variable" in ended.stdout + ended.stderr, word
 
 
 def test_included_folders_stand_where_they_are_included(tmp_path):
@@ -163,6 +188,17 @@ levels = st.sampled_from(["a", "b", "", "$c"])
 def test_matching_against_the_standard_read_level_by_level(pattern, rest, name):
     whole = [*pattern, "#"] if rest else pattern
     assert matches("/".join(whole), "/".join(name)) == match(whole, name)
+
+
+filters = st.tuples(
+    st.lists(st.one_of(st.sampled_from("ab"), st.just("+")), min_size=1, max_size=3), st.booleans()
+).map(lambda drawn: "/".join([*drawn[0], "#"] if drawn[1] else drawn[0]))
+
+
+@given(filters, filters, st.lists(st.sampled_from("abc"), min_size=1, max_size=4).map("/".join))
+def test_what_two_patterns_have_in_common(one, other, name):
+    both = common(one, other)
+    assert (both is not None and matches(both, name)) == (matches(one, name) and matches(other, name))
 
 
 @pytest.mark.parametrize(

@@ -119,16 +119,18 @@ def test_folders_without_a_manifest(tmp_path: Path, content: bytes | None, words
 
 
 def test_only_an_earlier_export_may_be_replaced(folder: Path) -> None:
-    check_export_out(folder)
+    check_export_out(folder, "nats")
+    with pytest.raises(InputError, match="holds an export of kind nats"):
+        check_export_out(folder, "mosquitto")
     (folder / "notes.txt").write_text("mine")
     with pytest.raises(InputError, match="holds something else than an earlier export"):
-        check_export_out(folder)
+        check_export_out(folder, "nats")
     assert (folder / "notes.txt").exists()
 
 
 def test_an_export_that_is_no_mesh_is_replaced_too(tmp_path: Path) -> None:
     (tmp_path / "overlay.dot").write_text("graph {}")
     with pytest.raises(InputError, match="something else"):
-        check_export_out(tmp_path)
+        check_export_out(tmp_path, "dot")
     write_manifest(tmp_path, "dot", ["overlay.dot", "manifest.json"])
-    check_export_out(tmp_path)
+    check_export_out(tmp_path, "dot")

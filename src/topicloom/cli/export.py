@@ -148,7 +148,8 @@ def _told(summary: dict[str, Any]) -> list[str]:
         + (f" in {summary['accounts']:,} accounts" if summary["accounts"] else "")
     ]
     if "backups" in EXPORTERS[kind].options:
-        lines.append(f"{summary['backups']:,} of the links have a backup")
+        have = "has" if summary["backups"] == 1 else "have"
+        lines.append(f"{summary['backups']:,} of the links {have} a backup")
     # libp2p nodes are programs of the user's own: there is nothing we could start.
     what = "" if kind == "gossipsub" else f"; next: topicloom run {kind} {out} --messages 100"
     lines.append(f"written to {out}: {len(summary['files']):,} files{what}")

@@ -75,7 +75,7 @@ def verify(
     """
     screen = output.screen()
     if mosquitto is not None or nats is not None or hosts is not None:
-        verify_brokers(screen, Brokers(mosquitto, nats, hosts), interest, edges, spark)
+        verify_brokers(screen, Brokers(mosquitto, nats, hosts), interest, edges, spark, all_witnesses)
         return
     with screen.working() as progress:
         verdict = verify_sources(

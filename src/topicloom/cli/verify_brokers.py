@@ -10,7 +10,7 @@ import typer
 from topicloom.cli.console import Screen
 from topicloom.cli.options import EdgeOptions, InterestOptions, SparkOptions, notices
 from topicloom.errors import UsageError
-from topicloom.export.audit.findings import Audit, Finding
+from topicloom.export.audit.findings import Audit, Finding, several
 from topicloom.jobs.audit import audit_folder
 from topicloom.jobs.inputs import load_interest
 from topicloom.model.interest import Interest
@@ -39,10 +39,19 @@ class Brokers:
 
 
 def verify_brokers(
-    screen: Screen, brokers: Brokers, interest: InterestOptions, edges: EdgeOptions, spark: SparkOptions
+    screen: Screen,
+    brokers: Brokers,
+    interest: InterestOptions,
+    edges: EdgeOptions,
+    spark: SparkOptions,
+    all_witnesses: str | None = None,
 ) -> None:
     """Judge a folder and show what was found; exit 1 if that is anything."""
     kind, folder = brokers.choice()
+    if all_witnesses is not None:
+        raise UsageError(
+            f"--all {all_witnesses}: with --{kind} no split topics are written; --json names all findings"
+        )
     if edges.edges:
         raise UsageError(f"EDGES {edges.edges}: with --{kind} the links are those of the configurations")
     with screen.working() as progress:
@@ -84,12 +93,22 @@ def _show(screen: Screen, audit: Audit) -> None:
     counts = f"{_many(audit.brokers, 'broker')}, {_many(audit.links, link)}, {_many(audit.topics, topic)}"
     if audit.sound:
         proved = "; every node gets what it wants, and no broker anything else" if audit.covered else ""
-        screen.show(f"sound: {counts}; nothing goes round, comes twice or stays away{proved}")
+        screen.show(
+            f"sound: {counts}; nothing goes round, comes twice or stays away{proved}{_alone(audit, link)}"
+        )
         return
-    screen.show(f"NOT sound: {counts}")
+    screen.show(f"NOT sound: {counts}{_alone(audit, link)}")
     _section(screen, "messages go round or come twice", audit.repeating)
     _section(screen, "messages do not come where they should", audit.losing)
     _section(screen, "brokers carry topics that their nodes do not want", audit.strays)
+
+
+def _alone(audit: Audit, link: str) -> str:
+    """Brokers without a link: whether that is meant nobody says."""
+    if not audit.unlinked:
+        return ""
+    has = "has" if len(audit.unlinked) == 1 else "have"
+    return f"; {_many(len(audit.unlinked), 'broker')} {has} no {link}: {several(audit.unlinked)}"
 
 
 def _many(count: int, what: str) -> str:

@@ -30,16 +30,23 @@ class Place:
 
 
 def read_hosts(
-    path: Path, nodes: Sequence[str], notice: Callable[[str], None] = lambda text: None
+    path: Path,
+    nodes: Sequence[str],
+    notice: Callable[[str], None] = lambda text: None,
+    *,
+    what: str = "a node of the build",
 ) -> dict[str, Place]:
-    """The hosts file: columns node, host and maybe port, peer_id; every node once, no other nodes."""
+    """The hosts file: columns node, host and maybe port, peer_id; every node once, no other nodes.
+
+    `what` a node must be, for the message about one that is not.
+    """
     known = set(nodes)
     places: dict[str, Place] = {}
     used: dict[tuple[str, int], str] = {}
     for row in read_rows(path, "--hosts", ("node", "host"), ("port", "peer_id"), notice):
         node = row["node"]
         if node not in known:
-            raise InputError(f"{row.where}: {node!r} is not a node of the build")
+            raise InputError(f"{row.where}: {node!r} is not {what}")
         if node in places:
             raise InputError(f"{row.where}: node {node!r} has a host already ({_line(places[node].where)})")
         place = Place(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from topicloom.errors import InputError
 from topicloom.export.audit.findings import Audit, several
 from topicloom.export.audit.mosquitto import audit_mosquitto
 from topicloom.export.audit.nats import audit_nats
-from topicloom.export.configs.folder import Broker, Directory, find_configs, read_brokers
+from topicloom.export.configs.folder import Broker, Directory, find_configs, name_brokers, read_brokers
 from topicloom.export.configs.mosquitto import MosquittoConf, read_mosquitto
 from topicloom.export.configs.nats import GLOBAL, NatsConf, read_nats
 from topicloom.export.configs.where import ANY_HOST
@@ -20,6 +22,7 @@ from topicloom.model.interest import Interest
 from topicloom.model.mesh import Mesh
 from topicloom.model.progress import SILENT, Progress
 
+C = TypeVar("C")
 Hosts = Callable[[Iterable[str]], Mapping[str, str]]
 """The hosts of brokers with these names, as far as the user or the manifest says."""
 
@@ -41,18 +44,17 @@ def audit_folder(
     mesh = read_mesh(folder) if (folder / MANIFEST).is_file() else None
     if mesh is not None and mesh.kind != kind:
         raise InputError(f"{folder} holds a mesh of kind {mesh.kind}; verify it with --{mesh.kind}")
-    paths = _paths(folder, mesh)
 
     def where(names: Iterable[str]) -> dict[str, str]:
         return _hosts(hosts, mesh, list(names))
 
     if kind == "mosquitto":
-        mosquittos = _mosquittos(paths, where)
+        mosquittos = _mosquittos(folder, mesh, where)
         linked = any(broker.conf.bridges for broker in mosquittos.brokers.values())
         _refuse_unlinked(folder, mesh, linked, "bridge; a bridge begins with a line `connection NAME`")
         progress.phase("follow messages")
         return audit_mosquitto(mosquittos, _wanted(interest, mesh, mosquittos.brokers, kind, folder))
-    servers = _servers(paths, where)
+    servers = _servers(folder, mesh, where)
     linked = any(broker.conf.remotes for broker in servers.brokers.values())
     _refuse_unlinked(folder, mesh, linked, "leaf node remote; routes within a cluster are not judged")
     progress.phase("follow messages")
@@ -66,22 +68,25 @@ def _refuse_unlinked(folder: Path, mesh: Mesh | None, linked: bool, what: str) -
         raise InputError(f"no configuration in {folder} has a {what}")
 
 
-def _paths(folder: Path, mesh: Mesh | None) -> dict[str, Path]:
-    if mesh is None:
-        return find_configs(folder)
-    return {node.name: folder / node.configs[0] for node in mesh.nodes}
+def _read(
+    folder: Path, mesh: Mesh | None, read: Callable[[Path], C], parts_of: Callable[[C], Iterable[Path]]
+) -> dict[str, C]:
+    """The configuration of each broker: as the manifest says, otherwise all files that are no parts."""
+    if mesh is not None:
+        return {node.name: read(folder / node.configs[0]) for node in mesh.nodes}
+    found = read_brokers(find_configs(folder), read, parts_of)
+    return {name: found[path] for name, path in name_brokers(folder, found).items()}
 
 
 def _hosts(hosts: Path | None, mesh: Mesh | None, names: list[str]) -> dict[str, str]:
     if hosts is not None:
-        return {name: place.host for name, place in read_hosts(hosts, names).items()}
+        what = f"among the brokers, which are called by their files: {several(names)}"
+        return {name: place.host for name, place in read_hosts(hosts, names, what=what).items()}
     return {node.name: node.host for node in mesh.nodes} if mesh is not None else {}
 
 
-def _mosquittos(paths: Mapping[str, Path], where: Hosts) -> Directory[MosquittoConf]:
-    confs = read_brokers(
-        paths, read_mosquitto, lambda conf: {line.where.file for line in conf.lines} | {conf.file}
-    )
+def _mosquittos(folder: Path, mesh: Mesh | None, where: Hosts) -> Directory[MosquittoConf]:
+    confs = _read(folder, mesh, partial(read_mosquitto, root=folder), lambda conf: conf.folders)
     hosts = where(confs)
     return Directory(
         Broker(
@@ -94,8 +99,8 @@ def _mosquittos(paths: Mapping[str, Path], where: Hosts) -> Directory[MosquittoC
     )
 
 
-def _servers(paths: Mapping[str, Path], where: Hosts) -> Directory[NatsConf]:
-    confs = read_brokers(paths, read_nats, lambda conf: conf.files)
+def _servers(folder: Path, mesh: Mesh | None, where: Hosts) -> Directory[NatsConf]:
+    confs = _read(folder, mesh, read_nats, lambda conf: map(Path, conf.files))
     hosts = where(confs)
     return Directory(
         Broker(

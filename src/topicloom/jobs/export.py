@@ -68,7 +68,7 @@ def export_build(
     options = options or ExportOptions()
     exporter = find_exporter(kind)
     _check_options(kind, exporter, options)
-    check_export_out(out)
+    check_export_out(out, kind)
     remove_left_over(out)
     identities = read_identities(out)
     if kind != GOSSIPSUB:

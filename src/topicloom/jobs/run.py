@@ -66,6 +66,7 @@ def summarise_run(kind: str, outcome: Outcome) -> dict[str, Any]:
         "strays": verdict.strays,
         "seconds_ready": outcome.seconds_ready,
         "hops_max": hops_max(mesh),
+        "tls": "tls" in mesh.options,
         "storm": proof.storm,
         "exact": outcome.exact,
         "connections_open_max": max(outcome.connections_open.values(), default=0),

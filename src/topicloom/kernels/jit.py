@@ -11,9 +11,13 @@ from typing import TypeVar
 
 from numba import njit
 
+from topicloom.kernels.freshness import keep_fresh
+
 F = TypeVar("F", bound=Callable[..., object])
 
 
 def kernel(function: F) -> F:
     """Compile `function` on first use; the machine code is cached on disk."""
-    return njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
+    compiled: F = njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
+    keep_fresh(compiled, function)
+    return compiled

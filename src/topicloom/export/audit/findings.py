@@ -38,7 +38,11 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """All findings; `topics` counts the kinds of topics that the links tell apart, or the accounts."""
+    """All findings; `topics` counts the kinds of topics that the links tell apart, or the accounts.
+
+    `unlinked` are brokers without any link: no fault, as nothing says what they should get, but told. With an
+    interest or a manifest that is known, and brokers which miss something are among the unreached.
+    """
 
     kind: str
     brokers: int
@@ -51,6 +55,7 @@ class Audit:
     covered: bool = False  # against an interest
     unreached: tuple[Finding, ...] = field(default=())
     strays: tuple[Finding, ...] = field(default=())
+    unlinked: tuple[str, ...] = ()
 
     @property
     def repeating(self) -> tuple[Finding, ...]:
@@ -76,7 +81,7 @@ class Audit:
         names = ["loops", "unconnected", "one_sided", "doubled"]
         for name in names + (["unreached", "strays"] if self.covered else []):
             content[name] = [finding.to_json() for finding in getattr(self, name)]
-        return {**content, "sound": self.sound}
+        return {**content, "unlinked": list(self.unlinked), "sound": self.sound}
 
 
 def several(names: Iterable[str]) -> str:

@@ -9,23 +9,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from topicloom.export.audit.coverage import Coverage, check_coverage
 from topicloom.export.audit.findings import Audit, Finding, several
-from topicloom.export.audit.flow import Arc, Doubled, Flow, Loop, Spot
+from topicloom.export.audit.flow import Doubled, Flow, Loop
+from topicloom.export.audit.mosquitto_flow import BridgeLink, Carried
 from topicloom.export.configs.folder import Directory
-from topicloom.export.configs.mosquitto import Bridge, MosquittoConf
-from topicloom.export.configs.mqtt_names import MOST_LEVELS, kinds_of_names, rule_of, sent_as
-
-
-@dataclass(frozen=True, slots=True)
-class BridgeLink:
-    """A bridge and both its ends, by the names of their brokers."""
-
-    bridge: Bridge
-    dialer: str
-    acceptor: str
+from topicloom.export.configs.mosquitto import MosquittoConf
+from topicloom.export.configs.mqtt_kinds import kinds_of_names
+from topicloom.export.configs.mqtt_names import rule_of
 
 
 def audit_mosquitto(
@@ -34,7 +26,7 @@ def audit_mosquitto(
     """All findings; `wanted` are the brokers whose nodes want each topic, by its name on the brokers."""
     links, lost = _links(directory)
     carried = Carried(links)
-    kinds = kinds_of_names(link.bridge for link in links)
+    kinds = kinds_of_names((link.bridge, link.dialer, link.acceptor) for link in links)
     found = _Found(links)
     for name, label in kinds.items():
         found.add(name, label, *carried.flow(name))
@@ -54,6 +46,15 @@ def audit_mosquitto(
         covered=wanted is not None,
         unreached=coverage.unreached,
         strays=coverage.strays,
+        unlinked=_unlinked(directory, links) if wanted is None else (),
+    )
+
+
+def _unlinked(directory: Directory[MosquittoConf], links: list[BridgeLink]) -> tuple[str, ...]:
+    """The brokers that no bridge begins or ends at."""
+    linked = {link.acceptor for link in links}
+    return tuple(
+        name for name, broker in directory.brokers.items() if not broker.conf.bridges and name not in linked
     )
 
 
@@ -97,70 +98,6 @@ _Topics = dict[str, str]
 """Names of topics, and what users read for each."""
 
 
-class Carried:
-    """Which links carry a name; patterns without wildcards are looked up, the others tried."""
-
-    def __init__(self, links: list[BridgeLink]) -> None:
-        self._links = links
-        self._exact: dict[str, set[int]] = defaultdict(set)
-        self._wild: set[int] = set()
-        prefixes = [p for link in links for r in link.bridge.rules for p in (r.local_prefix, r.remote_prefix)]
-        # Each bridge crossed once each way adds no more levels than this; a name that has grown by more has
-        # crossed one of them twice, and goes on so.
-        self._growth = 2 * sum(prefix.count("/") + bool(prefix) for prefix in prefixes) + 1
-        for number, link in enumerate(links):
-            for rule in link.bridge.rules:
-                for pattern in (rule.local, rule.remote):
-                    if "+" in pattern or "#" in pattern:
-                        self._wild.add(number)
-                    else:
-                        self._exact[pattern].add(number)
-
-    def out_of(self, spot: Spot) -> Iterator[Arc]:
-        """The arcs of messages that are at a broker under a name."""
-        broker, name = spot
-        for number in sorted(self._exact.get(name, set()) | self._wild):
-            link = self._links[number]
-            for tail, head, out in ((link.dialer, link.acceptor, True), (link.acceptor, link.dialer, False)):
-                other = sent_as(link.bridge, name, out=out) if tail == broker else None
-                if other is not None:
-                    yield Arc(number, spot, (head, other), out and not link.bridge.known_as_bridge)
-
-    def flow(self, name: str) -> tuple[Flow, Loop | None]:
-        """All arcs of a message of this name, and the loop in which its name grows without end, if any."""
-        starts = {
-            end
-            for number in self._exact.get(name, set()) | self._wild
-            for end in (self._links[number].dialer, self._links[number].acceptor)
-        }
-        spots: dict[Spot, None] = {(broker, name): None for broker in sorted(starts)}
-        # Walks as messages take them: not back over the link they came by.
-        came: dict[Arc, Arc | None] = {arc: None for spot in spots for arc in self.out_of(spot)}
-        waiting, limit = list(came), min(name.count("/") + self._growth, MOST_LEVELS)
-        while waiting:
-            arc = waiting.pop()  # depth first: of names that grow there may be very many
-            spots.setdefault(arc.head)
-            if arc.head[1].count("/") > limit:
-                return Flow(came), _growing(came, arc)
-            for further in self.out_of(arc.head):
-                allowed = further.link != arc.link or arc.echoes or arc.tail[0] == arc.head[0]
-                if allowed and further not in came:
-                    came[further] = arc
-                    waiting.append(further)
-        within = (arc for spot in spots for arc in self.out_of(spot) if arc.head in spots)
-        return Flow(within), None
-
-
-def _growing(came: dict[Arc, Arc | None], last: Arc) -> Loop:
-    """The last round of a message that gets a longer name each time."""
-    way = [last]
-    while (before := came[way[-1]]) is not None:
-        way.append(before)
-    turn = next(i for i, arc in enumerate(way) if i and (arc.link, arc.tail[0]) == (last.link, last.tail[0]))
-    around = way[:turn][::-1]
-    return Loop(tuple((arc.tail[0], "") for arc in around), tuple({arc.link: None for arc in around}), True)
-
-
 class _Found:
     """Findings of all names so far; the same links in the same trouble are one finding with many topics."""
 
@@ -189,12 +126,9 @@ class _Found:
                 lines, topics = self._one_way.setdefault((arc.tail[0], arc.head[0]), ({}, {}))
                 lines[str(rule.where if rule else bridge.where)] = None
                 topics[name] = label
-        parts: dict[int, list[str]] = defaultdict(list)
-        for (broker, called), part in flow.parts.items():
-            if called == name:
-                parts[part].append(broker)
+        parts = _parts(name, flow)
         if len(parts) > 1:
-            self._parted.setdefault(tuple(map(tuple, parts.values())), {})[name] = label
+            self._parted.setdefault(parts, {})[name] = label
 
     def _lines(self, links: tuple[int, ...], topics: _Topics) -> tuple[str, ...]:
         """The lines that carry the first of these topics, or where the connections begin."""
@@ -255,6 +189,23 @@ class _Found:
             )
             brokers = tuple(broker for part in parts for broker in part)
             yield Finding(_distinct(topics), brokers, (), text)
+
+
+def _parts(name: str, flow: Flow) -> tuple[tuple[str, ...], ...]:
+    """The parts in which a topic is bridged under this name: brokers that no bridge joins to the others.
+
+    Only parts in which it keeps its name are told. Where a bridge renames, the same name at two brokers need
+    not be the same topic (each site's `sensors/#` in a branch of its own at a hub), and configurations do not
+    say which is meant: such parts are left out, so that some topics in parts among them are not found. With
+    an interest or a manifest each topic is judged by who wants it, under its one name.
+    """
+    brokers: dict[int, list[str]] = defaultdict(list)
+    renamed = set()
+    for (broker, called), part in flow.parts.items():
+        brokers[part].append(broker)
+        if called != name:
+            renamed.add(part)
+    return tuple(tuple(found) for part, found in brokers.items() if part not in renamed)
 
 
 def _distinct(topics: _Topics) -> tuple[str, ...]:

@@ -51,7 +51,17 @@ def audit_nats(
         covered=wanted is not None,
         unreached=coverage.unreached,
         strays=coverage.strays,
+        unlinked=_unlinked(directory, links, group) if wanted is None else (),
     )
+
+
+def _unlinked(
+    directory: Directory[NatsConf], links: list[LeafLink], group: Mapping[str, str]
+) -> tuple[str, ...]:
+    """The servers that no leaf node link begins or ends at, nor at others of their cluster."""
+    linked = {group[end] for link in links for end in (link.dialer, link.acceptor)}
+    linked |= {group[name] for name, broker in directory.brokers.items() if broker.conf.remotes}
+    return tuple(name for name in directory.brokers if group[name] not in linked)
 
 
 def _groups(directory: Directory[NatsConf]) -> dict[str, str]:

@@ -1,13 +1,15 @@
 """Hand-written configurations in a folder: which files are brokers, what they are called, who has an address.
 
 A broker is a file *.conf (or *.cfg) of the folder, called by its name; or a folder below with such a file,
-called by the folder's name. Files that another one includes are no brokers. An exported folder says all this
-in its manifest.
+called by the folder's name (`site7/mosquitto.conf`, or copied whole, `site7/etc/mosquitto/mosquitto.conf`).
+Files that another one includes, and all files of a folder that another one includes, are no brokers. An
+exported folder says all this in its manifest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -19,6 +21,8 @@ from topicloom.export.hosts import same_host
 SUFFIXES = (".conf", ".cfg")
 MAIN = ("mosquitto", "nats", "nats-server", "server", "config")
 """Names that say nothing about which broker it is; the folder around it does."""
+SYSTEM = ("etc", "mosquitto", "nats", "nats-server")
+"""Folders that are called so on every machine."""
 
 C = TypeVar("C")
 
@@ -33,46 +37,60 @@ class Broker(Generic[C]):
     conf: C
 
 
-def find_configs(folder: Path) -> dict[str, Path]:
-    """The files that may be brokers, by the broker's name."""
+def find_configs(folder: Path) -> list[Path]:
+    """The files that may be brokers."""
     if not folder.is_dir():
         raise InputError(f"{folder} is no folder; name one with a configuration for each broker")
     files = sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES and path.is_file())
-    named: dict[str, Path] = {}
-    for path in files:
-        inside = path.relative_to(folder)
-        alone = len([other for other in files if other.parent == path.parent]) == 1
-        by_folder = path.parent != folder and (alone or path.stem in MAIN)
-        name = inside.parent.as_posix() if by_folder else inside.with_suffix("").as_posix()
-        if name in named:
-            raise InputError(f"{path} and {named[name]} are both broker {name!r}; rename one of them")
-        named[name] = path
-    if not named:
+    if not files:
         raise InputError(f"{folder} holds no configuration: no file *.conf there or below")
-    return named
+    return files
 
 
 def read_brokers(
-    paths: Mapping[str, Path], read: Callable[[Path], C], files_of: Callable[[C], Iterable[str]]
-) -> dict[str, C]:
-    """Read them all; those that another one includes are left out. `files_of`: the files of a reading."""
-    read_files: dict[str, C] = {}
-    faults: dict[str, InputError] = {}
-    for name, path in paths.items():
+    paths: Iterable[Path], read: Callable[[Path], C], parts_of: Callable[[C], Iterable[Path]]
+) -> dict[Path, C]:
+    """Read them all; parts of others are left out. `parts_of`: the files and folders of a reading."""
+    found: dict[Path, C] = {}
+    faults: dict[Path, InputError] = {}
+    for path in paths:
         try:
-            read_files[name] = read(path)
+            found[path] = read(path)
         except InputError as error:
-            faults[name] = error  # a part of another file need not make sense alone
-    included = {
-        Path(file).resolve()
-        for name, conf in read_files.items()
-        for file in files_of(conf)
-        if Path(file).resolve() != paths[name].resolve()
-    }
-    for name, fault in faults.items():
-        if paths[name].resolve() not in included:
+            faults[path] = error  # a part of another file need not make sense alone
+    parts: dict[Path, set[Path]] = defaultdict(set)  # with who has them
+    for path, conf in found.items():
+        for part in parts_of(conf):
+            parts[part.resolve()].add(path)
+
+    def is_part(path: Path) -> bool:
+        whole = path.resolve()
+        return bool((parts[whole] | parts[whole.parent]) - {path})
+
+    for path, fault in faults.items():
+        if not is_part(path):
             raise fault
-    return {name: conf for name, conf in read_files.items() if paths[name].resolve() not in included}
+    return {path: conf for path, conf in found.items() if not is_part(path)}
+
+
+def name_brokers(folder: Path, paths: Iterable[Path]) -> dict[str, Path]:
+    """The brokers' files by the brokers' names."""
+    files = list(paths)
+    beside = Counter(path.parent for path in files)
+    named: dict[str, Path] = {}
+    for path in files:
+        inside = path.relative_to(folder)
+        if path.parent != folder and (beside[path.parent] == 1 or path.stem in MAIN):
+            inside = inside.parent
+            while inside.name in SYSTEM and len(inside.parts) > 1:
+                inside = inside.parent
+        else:
+            inside = inside.with_suffix("")
+        name = inside.as_posix()
+        if name in named:
+            raise InputError(f"{path} and {named[name]} are both broker {name!r}; rename one of them")
+        named[name] = path
+    return named
 
 
 class Directory(Generic[C]):

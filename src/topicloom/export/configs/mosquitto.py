@@ -3,7 +3,7 @@
 The rules and defaults are those of mosquitto.conf(5) and of mosquitto 2.0, which reads a file line by line:
 a line that begins with # is a comment, words are parted by spaces, options that may come once for each
 `listener` or `connection` belong to the last one named. Options that play no part in how messages travel
-are kept as lines and not judged: mosquitto itself does that.
+are kept as lines; what stands behind them is left to mosquitto, but words that it does not know are refused.
 """
 
 from __future__ import annotations
@@ -12,42 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from topicloom.export.configs.where import (
-    Address,
-    Where,
-    parse_address,
-    parse_port,
-    read_text,
-    refuse_misspelt,
-)
+from topicloom.export.configs.mosquitto_lines import ConfLine, ConfReader
+from topicloom.export.configs.mosquitto_words import refuse_unknown
+from topicloom.export.configs.where import Address, Where, parse_address, parse_port
 
 DEFAULT_PORT = 1883
 DIRECTIONS = ("out", "in", "both")
-LINK_OPTIONS = (
-    "listener", "port", "bind_address", "include_dir", "connection", "address", "addresses", "topic",
-    "remote_clientid", "clientid", "round_robin", "try_private",
-)  # fmt: skip
-ALIKE_BUT_OTHERS = ("max_connections", "local_clientid")
-MOST_INCLUDES = 16  # folders within folders; a folder that includes itself would never end
-
-
-@dataclass(frozen=True, slots=True)
-class ConfLine:
-    """One line as it stands; `words` is empty for comments and empty lines."""
-
-    text: str
-    words: tuple[str, ...]
-    where: Where
-
-    @property
-    def key(self) -> str:
-        return self.words[0] if self.words else ""
-
-    @property
-    def rest(self) -> str:
-        """All behind the first word, spaces within it kept."""
-        parts = self.text.split(None, 1)
-        return parts[1].strip() if len(parts) > 1 else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,45 +75,28 @@ class Bridge:
 
 @dataclass(frozen=True, slots=True)
 class MosquittoConf:
-    """One broker's configuration, all included files in it."""
+    """One broker's configuration, all included files in it; `folders` are those it includes."""
 
     file: str
     lines: tuple[ConfLine, ...]
     listeners: tuple[Listener, ...]
     bridges: tuple[Bridge, ...]
+    folders: tuple[Path, ...] = ()
 
 
-def read_mosquitto(path: Path, *, shown: str | None = None) -> MosquittoConf:
-    """One mosquitto.conf; `shown` is what messages call it, the path by default."""
-    lines = tuple(_lines(path, shown or str(path), 0))
+def read_mosquitto(path: Path, *, shown: str | None = None, root: Path | None = None) -> MosquittoConf:
+    """One mosquitto.conf; `shown` is what messages call it, the path by default.
+
+    `root` is the folder that all is to be read from, the file's own by default: an absolute `include_dir`
+    elsewhere speaks of the machine that the file was copied from.
+    """
+    reader = ConfReader((root or path.parent).resolve())
+    lines = tuple(reader.lines(path, shown or str(path), 0))
     for line in lines:
-        if line.words and line.key not in ALIKE_BUT_OTHERS and not line.key.startswith("bridge_"):
-            refuse_misspelt(line.key, LINK_OPTIONS, line.where)
-    return MosquittoConf(shown or str(path), lines, tuple(_listeners(lines)), tuple(_bridges(lines)))
-
-
-def _lines(path: Path, shown: str, depth: int) -> Iterator[ConfLine]:
-    """All lines in the order mosquitto reads them; a folder's *.conf stand where it is included."""
-    for number, text in enumerate(read_text(path, shown).split("\n"), 1):
-        text, where = text.rstrip("\r"), Where(shown, number)
-        words = () if text.startswith("#") else tuple(text.split())
-        if words and words[0].startswith("#"):
-            words = ()  # mosquitto would refuse an indented comment; what is meant is clear
-        if words and words[0] == "include_dir":
-            yield from _included(path, ConfLine(text, words, where), depth)
-        else:
-            yield ConfLine(text, words, where)
-
-
-def _included(path: Path, line: ConfLine, depth: int) -> Iterator[ConfLine]:
-    folder = path.parent / line.rest
-    if not line.rest or not folder.is_dir():
-        raise line.where.fault(f"include_dir {line.rest!r} is no folder beside this file; correct the path")
-    if depth >= MOST_INCLUDES:
-        raise line.where.fault(f"include_dir goes {MOST_INCLUDES} deep; does a folder include itself?")
-    # mosquitto.conf(5): *.conf only, capital letters before small ones.
-    for inner in sorted(folder.glob("*.conf"), key=lambda found: found.name.encode()):
-        yield from _lines(inner, str(Path(line.where.file).parent / line.rest / inner.name), depth + 1)
+        if line.words:
+            refuse_unknown(line.key, line.where)
+    listeners, bridges = tuple(_listeners(lines)), tuple(_bridges(lines))
+    return MosquittoConf(shown or str(path), lines, listeners, bridges, tuple(reader.folders))
 
 
 def _listeners(lines: tuple[ConfLine, ...]) -> Iterator[Listener]:
