@@ -38,7 +38,8 @@ OPEN = {
     "zenoh": "// Everybody who reaches the port may log in.",
 }
 KEYS = {
-    "kind", "nodes", "links", "accounts", "topics", "connections_per_node_max", "backups", "out", "files",
+    "kind", "nodes", "links", "accounts", "topics", "connections_per_node_max", "backups",
+    "renamed", "out", "files",
 }  # fmt: skip
 
 
@@ -87,6 +88,7 @@ def test_the_summary_tells_what_is_in_the_folder(
     assert summary["files"] == sorted(path.name for path in out.iterdir())
     mesh = read_mesh(out)
     assert (summary["kind"], summary["nodes"], summary["topics"]) == (kind, 6, 5)
+    assert summary["renamed"] == {one.topic: one.name for one in mesh.topics if one.name != one.topic} != {}
     assert summary["links"] == len(mesh.links)
     assert summary["accounts"] == len(mesh.accounts)
     assert {node.name for node in mesh.nodes} == set(NODES)
@@ -127,9 +129,11 @@ def test_the_same_build_gives_the_same_bytes(cli, build: Path, tmp_path: Path, k
 def test_an_export_is_replaced_and_nothing_else(cli, build: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert cli("export", "nats", build, "--out", out, "--quiet")[0] == 0
-    assert cli("export", "mosquitto", build, "--out", out, "--quiet")[0] == 0
-    assert read_mesh(out).kind == "mosquitto"
+    assert cli("export", "nats", build, "--out", out, "--quiet", "--backups", 0)[0] == 0
+    assert not any(link.backups for link in read_mesh(out).links)
     before = sorted(path.name for path in out.iterdir())
+    code, _, stderr = cli("export", "mosquitto", build, "--out", out, "--quiet")
+    assert (code, "holds an export of kind nats; choose another folder" in stderr) == (2, True)
     (out / "notes.txt").write_text("mine")
     code, _, stderr = cli("export", "nats", build, "--out", out, "--quiet")
     assert code == 2
@@ -175,16 +179,20 @@ def test_private_keys_are_never_lost(cli, build: Path, tmp_path: Path) -> None:
     keys = {path: path.read_bytes() for path in (out / "keys").iterdir()}
     fewer = Interest.from_pairs([(NODES[1], "all"), (NODES[3], "all")])
     smaller = make_build(tmp_path / "smaller", fewer)
-    for words in (["nats", build], ["gossipsub", smaller], ["gossipsub", build, "--seed", 1]):
+    for words, why in (
+        (["nats", build], "holds an export of kind gossipsub"),
+        (["gossipsub", smaller], "--out holds the private key of node"),
+        (["gossipsub", build, "--seed", 1], "--out holds the private key of node"),
+    ):
         code, _, stderr = cli("export", *words, "--out", out, "--quiet")
-        assert (code, "--out holds the private key of node" in stderr) == (2, True)
+        assert (code, why in stderr) == (2, True)
         assert keys == {path: path.read_bytes() for path in (out / "keys").iterdir()}
     (out / read_mesh(out).nodes[0].configs[0]).write_text("{")
     code, _, stderr = cli("export", "gossipsub", build, "--out", out, "--quiet")
     assert (code, "holds private keys that cannot be kept" in stderr) == (2, True)
     for path in keys:
         path.unlink()
-    assert cli("export", "nats", build, "--out", out, "--quiet")[0] == 0
+    assert cli("export", "gossipsub", build, "--out", out, "--quiet")[0] == 0, "no key is left to lose"
 
 
 def test_people_are_told_what_happened(cli, build: Path, tmp_path: Path) -> None:

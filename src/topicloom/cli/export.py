@@ -150,6 +150,12 @@ def _told(summary: dict[str, Any]) -> list[str]:
     if "backups" in EXPORTERS[kind].options:
         have = "has" if summary["backups"] == 1 else "have"
         lines.append(f"{summary['backups']:,} of the links {have} a backup")
+    if summary["renamed"]:
+        topic, name = next(iter(summary["renamed"].items()))
+        lines.append(
+            f"{len(summary['renamed']):,} topics have other names there, which clients must use: "
+            f"{topic[:40]!r} is {name[:60]}; manifest.json has them all"
+        )
     # libp2p nodes are programs of the user's own: there is nothing we could start.
     what = "" if kind == "gossipsub" else f"; next: topicloom run {kind} {out} --messages 100"
     lines.append(f"written to {out}: {len(summary['files']):,} files{what}")

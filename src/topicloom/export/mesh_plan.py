@@ -86,6 +86,7 @@ class MeshPlan:
             accounts=len(self.mesh.accounts),
             connections_per_node_max=max(ends.values(), default=0),
             backups=sum(bool(link.backups) for link in self.mesh.links),
+            renamed={topic.topic: topic.name for topic in self.mesh.topics if topic.name != topic.topic},
         )
 
 
@@ -123,19 +124,7 @@ def plan_mesh(
         accounts=tuple(account_name(number) for number in used),
         options={} if request.tls is None else {"tls": str(request.tls.absolute())},
     )
-    _tell_renamed(request, mesh)
     return MeshPlan(mesh, stems, wanted)
-
-
-def _tell_renamed(request: Request, mesh: Mesh) -> None:
-    """Clients must use the names of the target; and what looked like a wildcard is none there."""
-    renamed = [topic for topic in mesh.topics if topic.name != topic.topic]
-    if renamed:
-        shown = f"{renamed[0].topic[:40]!r} is {renamed[0].name[:60]}"
-        what = (
-            "1 topic has another name" if len(renamed) == 1 else f"{len(renamed):,} topics have other names"
-        )
-        request.notice(f"{what} on {mesh.kind}: {shown}; {MANIFEST} has them all")
 
 
 def write_plan(

@@ -46,3 +46,5 @@ class Figures:
     connections_per_node_max: int = 0
     backups: int = 0
     """Links that have one."""
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    """Topics that the target calls otherwise, and how."""

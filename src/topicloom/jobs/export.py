@@ -105,6 +105,7 @@ def export_build(
         "topics": interest.n_topics,
         "connections_per_node_max": figures.connections_per_node_max,
         "backups": figures.backups,
+        "renamed": dict(figures.renamed),
         "out": str(out),
         "files": files,
     }
