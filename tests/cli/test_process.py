@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import signal
@@ -12,7 +13,17 @@ from pathlib import Path
 
 import pytest
 
+PR_SET_CHILD_SUBREAPER = 36
 COMMAND = [sys.executable, "-m", "topicloom"]
+
+
+@pytest.fixture
+def orphans_are_ours():
+    """What a command leaves behind becomes ours, not init's, which may hide it by awaiting it."""
+    prctl = ctypes.CDLL(None, use_errno=True).prctl
+    assert prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+    yield
+    assert prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) == 0
 
 
 def run(*arguments: object, **options) -> subprocess.CompletedProcess[str]:
@@ -52,7 +63,7 @@ def test_an_unexpected_error_is_one_sentence_too():
     ("library", "sent"),
     [("libarrow", signal.SIGINT), ("java", signal.SIGINT), ("java", signal.SIGTERM)],
 )
-def test_ctrl_c_while_starting_is_one_sentence(tmp_path, library, sent):
+def test_ctrl_c_while_starting_is_one_sentence(tmp_path, orphans_are_ours, library, sent):
     """While modules load and while Java starts: no traceback of ours or of a library's.
 
     Schedulers send SIGTERM, and it is taken in the same way.
@@ -78,7 +89,7 @@ def test_ctrl_c_while_starting_is_one_sentence(tmp_path, library, sent):
     assert told.startswith(b"topicloom: interrupted"), told
     assert told.count(b"\n") == 1, told
     assert not (tmp_path / "out").exists()
-    # Java does not hear Ctrl-C: one that we started must have been ended by us.
+    # Java does not hear Ctrl-C: one that we started must have been ended by us, and awaited.
     assert _session_of(process.pid) == []
 
 

@@ -12,7 +12,7 @@ import pytest
 from brokers_present import needs_mosquitto
 from hand_mesh import INTEREST, LINKS, HandLink, write_hand_mesh
 from topicloom.deploy.running import RunSettings
-from topicloom.errors import MeshError
+from topicloom.errors import InputError, MeshError
 from topicloom.jobs.run import run_folder
 
 pytestmark = needs_mosquitto
@@ -115,11 +115,24 @@ def test_links_that_do_not_come_up_are_named_with_what_the_broker_said(mesh):
 
 
 def test_a_broker_that_does_not_start_is_named_with_what_it_said(mesh):
+    """Mosquitto knows the option, and not the value."""
+
+    def spoil(folder):
+        conf = folder / "c.conf"
+        conf.write_text("persistence maybe\n" + conf.read_text())
+
+    with pytest.raises(MeshError, match=r"broker of c ended with code \d+: .*persistence.*maybe"):
+        mesh(LINKS, change=spoil)
+
+
+def test_an_option_that_mosquitto_does_not_know_is_refused_with_its_line(mesh):
+    """Before any broker starts: the user need not look for it in a log."""
+
     def spoil(folder):
         conf = folder / "c.conf"
         conf.write_text("no_such_option true\n" + conf.read_text())
 
-    with pytest.raises(MeshError, match=r"broker of c ended with code \d+: .*no_such_option"):
+    with pytest.raises(InputError, match=r"c\.conf:1: there is no option no_such_option"):
         mesh(LINKS, change=spoil)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -87,9 +88,21 @@ def _leave_at_once(code: int) -> None:
     session = sys.modules.get("topicloom.spark.session")
     if session is not None:
         session.stop_session()
+    _end_children()
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
+
+
+def _end_children() -> None:
+    """End and await what we started: a process interrupted between its birth and its program is nobody's."""
+    import psutil
+
+    children = psutil.Process().children(recursive=True)
+    for child in children:
+        with suppress(psutil.NoSuchProcess):
+            child.kill()
+    psutil.wait_procs(children, timeout=3)
 
 
 def execute(arguments: list[str]) -> int:
