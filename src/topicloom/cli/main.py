@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from contextlib import suppress
 from typing import Annotated
 
@@ -29,6 +30,7 @@ from topicloom.errors import TopicloomError
 from topicloom.version import __version__
 
 DEBUG = "TOPICLOOM_DEBUG"
+PATIENCE = 3.0  # seconds that processes of ours get to end after an interrupt
 INTERRUPTED = 130
 
 app = typer.Typer(
@@ -88,21 +90,19 @@ def _leave_at_once(code: int) -> None:
     session = sys.modules.get("topicloom.spark.session")
     if session is not None:
         session.stop_session()
-    _end_children()
+    _await_children()
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
 
 
-def _end_children() -> None:
-    """End and await what we started: a process interrupted between its birth and its program is nobody's."""
-    import psutil
-
-    children = psutil.Process().children(recursive=True)
-    for child in children:
-        with suppress(psutil.NoSuchProcess):
-            child.kill()
-    psutil.wait_procs(children, timeout=3)
+def _await_children() -> None:
+    """A process interrupted between its birth and its program is in nobody's hands; it ends in a moment."""
+    deadline = time.monotonic() + PATIENCE
+    with suppress(ChildProcessError):  # none is left
+        while time.monotonic() < deadline:
+            if os.waitpid(-1, os.WNOHANG) == (0, 0):
+                time.sleep(0.01)
 
 
 def execute(arguments: list[str]) -> int:
