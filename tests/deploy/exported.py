@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from topicloom.deploy.relocate import move_here
 from topicloom.deploy.runner import Outcome, run_mesh
 from topicloom.deploy.running import RunSettings
 from topicloom.deploy.target import Target
-from topicloom.export.configs.relocate import relocate
 from topicloom.export.registry import find_exporter
 from topicloom.export.request import Request
 from topicloom.files.mesh_folder import read_mesh
@@ -39,12 +39,7 @@ def export_mesh(
 
 def run(target: Target, folder: Path, settings: RunSettings = QUICK) -> Outcome:
     """Run an exported mesh with this target."""
-
-    def place(work: Path, free_port: Callable[[], int]) -> tuple[Mesh, Mapping[str, str]]:
-        moved = relocate(work, read_mesh(work), free_port)
-        return moved.mesh, moved.configs
-
-    return run_mesh(target, folder, place, settings)
+    return run_mesh(target, folder, move_here, settings)
 
 
 def twice(traffic: Any) -> Any:

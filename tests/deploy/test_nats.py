@@ -18,10 +18,10 @@ from brokers_present import free_ports, nats_server, needs_nats, needs_openssl
 from deploy.exported import RING, RING_EDGES, export_mesh, run, stranger_in, twice
 from export.certificates import make_certificates
 from naive.crossings import crossings_one_by_one
-from topicloom.deploy.nats import Nats
-from topicloom.deploy.nats_conf import NatsLogin, read_access
-from topicloom.deploy.nats_counters import Counted, expected_crossings, judge_counters
-from topicloom.deploy.nats_monitor import Leaf, read_client_subjects, read_leafs
+from topicloom.deploy.nats.access import NatsLogin, read_access
+from topicloom.deploy.nats.counters import Counted, expected_crossings, judge_counters
+from topicloom.deploy.nats.monitor import Leaf, read_client_subjects, read_leafs
+from topicloom.deploy.nats.target import Nats
 from topicloom.deploy.target import Publication, Resting
 from topicloom.errors import InputError
 from topicloom.export.credentials import Login
@@ -336,7 +336,7 @@ def test_a_link_that_rests_at_its_backup_would_turn_back_to_its_first_end(monkey
     async def leafs(_mesh: Mesh) -> dict[str, list[Leaf]]:
         return {"c": [Leaf("A0", 7001, 0, 0)], "b": [Leaf("A0", 50_000, 0, 0)], "a": []}
 
-    monkeypatch.setattr("topicloom.deploy.nats.read_all_leafs", leafs)
+    monkeypatch.setattr("topicloom.deploy.nats.target.read_all_leafs", leafs)
     target = Nats()
     assert isinstance(target, Resting)
     (link,) = asyncio.run(target.links_now(mesh))

@@ -15,12 +15,12 @@ from brokers_present import needs_mosquitto
 from hand_mesh import INTEREST, LINKS, hand_mesh, write_hand_mesh
 from topicloom.deploy import runner
 from topicloom.deploy.registry import TARGETS, load_target
+from topicloom.deploy.relocate import move_here as place
 from topicloom.deploy.runner import run_mesh
 from topicloom.deploy.running import RunSettings
 from topicloom.deploy.signals import SIGNALS
 from topicloom.deploy.usage import connections_per_node, links_elsewhere, open_connections
 from topicloom.errors import MeshError, UsageError
-from topicloom.jobs.run import move_here as place
 
 QUICK = RunSettings(messages=1, settle=0.2)
 

@@ -20,9 +20,9 @@ from deploy.exported import RING, RING_EDGES, export_mesh, run, stranger_in, twi
 from export.certificates import make_certificates
 from topicloom.deploy.running import RunSettings
 from topicloom.deploy.target import Publication
-from topicloom.deploy.zenoh import Zenoh
-from topicloom.deploy.zenoh_admin import Session, read_all_views
-from topicloom.deploy.zenoh_trace import count_carried, judge_trace, read_carried
+from topicloom.deploy.zenoh.admin import Session, read_all_views
+from topicloom.deploy.zenoh.target import Zenoh
+from topicloom.deploy.zenoh.trace import count_carried, judge_trace, read_carried
 from topicloom.errors import MeshError, UsageError
 from topicloom.export.credentials import Login
 from topicloom.export.hosts import Place
@@ -221,7 +221,7 @@ def _router(tmp_path: Path) -> list[str]:
     (tmp_path / "r.json5").write_text(
         json.dumps({"mode": "router", "listen": {"endpoints": [f"tcp/127.0.0.1:{port}"]}})
     )
-    return [sys.executable, "-m", "topicloom.deploy.zenoh_router", "trace", "a1=r.json5"]
+    return [sys.executable, "-m", "topicloom.deploy.zenoh.router", "trace", "a1=r.json5"]
 
 
 def _started(tmp_path: Path) -> bool:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import typer
 
+from topicloom.audit.findings import Audit, Finding, several
 from topicloom.cli.console import Screen
 from topicloom.cli.options import EdgeOptions, InterestOptions, SparkOptions, notices
 from topicloom.errors import UsageError
-from topicloom.export.audit.findings import Audit, Finding, several
 from topicloom.jobs.audit import audit_folder
 from topicloom.jobs.inputs import load_interest
 from topicloom.model.interest import Interest

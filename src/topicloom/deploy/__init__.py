@@ -1,1 +1,10 @@
-"""Starts and stops real brokers on this machine and proves what they deliver."""
+"""Starts and stops real brokers on this machine and proves what they deliver. Where to look:
+
+runner.py               a run from beginning to end; running.py: a mesh that runs
+registry, target.py     the kinds of brokers, and what the runner asks of one
+mosquitto/ nats/ zenoh/ one kind each: target.py, traffic.py, relocate.py and what these need
+relocate, doors.py      an exported mesh moved to loopback addresses and free ports
+proof, inbox.py         what must arrive, what did, and the verdict; failover.py: with brokers killed
+processes, signals.py   nothing is left behind, whatever happens; daemons.py: calls that may hang
+ports, usage.py         free ports; sockets, memory and processor time
+"""

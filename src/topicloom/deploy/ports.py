@@ -7,7 +7,8 @@ import random
 import socket
 from pathlib import Path
 
-LOOPBACK = "127.0.0.1"
+from topicloom.configs.where import LOOPBACK
+
 LOWEST = 10_000
 EPHEMERAL = Path("/proc/sys/net/ipv4/ip_local_port_range")
 EPHEMERAL_FROM = 32_768  # where Linux begins unless told otherwise

@@ -8,9 +8,9 @@ from topicloom.deploy.target import Target
 from topicloom.errors import UsageError
 
 TARGETS: dict[str, str] = {
-    "mosquitto": "topicloom.deploy.mosquitto:Mosquitto",
-    "nats": "topicloom.deploy.nats:Nats",
-    "zenoh": "topicloom.deploy.zenoh:Zenoh",
+    "mosquitto": "topicloom.deploy.mosquitto.target:Mosquitto",
+    "nats": "topicloom.deploy.nats.target:Nats",
+    "zenoh": "topicloom.deploy.zenoh.target:Zenoh",
 }
 """Kind -> module:class; the class takes no arguments and is a Target."""
 

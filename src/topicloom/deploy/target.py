@@ -1,4 +1,4 @@
-"""What the runner asks of one kind of broker; mosquitto.py, nats.py and zenoh.py answer it.
+"""What the runner asks of one kind of broker; mosquitto/, nats/ and zenoh/ answer it.
 
 The runner knows processes, publications and proofs; a target knows command lines, readiness and clients.
 """

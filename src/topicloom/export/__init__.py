@@ -8,6 +8,4 @@ hosts, credentials, tls.py    what the user's files say; names.py: what topics a
 gossipsub_keys.py             who a libp2p node is
 baselines.py                  meshes as people build them by hand, to compare with
 graphs/                       files for graph tools, written and read back
-configs/                      configurations of brokers read, and moved to other addresses
-audit/                        what is wrong with hand-written configurations
 """

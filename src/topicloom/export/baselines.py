@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from topicloom.export.hosts import LOOPBACK
+from topicloom.configs.where import LOOPBACK
 from topicloom.export.mosquitto import BRIDGE
 from topicloom.export.names import file_stems
 from topicloom.model.mesh import Mesh, MeshLink, MeshNode

@@ -16,10 +16,11 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from topicloom.configs.where import LOOPBACK, same_host
 from topicloom.errors import InputError
 from topicloom.export.gossipsub_keys import Identity, identities, read_identity
 from topicloom.export.graphs.parts import shared_topics
-from topicloom.export.hosts import LOOPBACK, Place, assign_ports, bind_host, same_host
+from topicloom.export.hosts import Place, assign_ports, bind_host
 from topicloom.export.mesh_plan import refuse_empty
 from topicloom.export.names import file_stems
 from topicloom.export.request import Figures, Request

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from topicloom.configs.where import same_host
 from topicloom.errors import InputError
 from topicloom.files.csv_rows import read_rows
 
-LOOPBACK = "127.0.0.1"
 MAX_PORT = 65535
 NAMED = 3  # nodes named in a sentence about missing ones
 
@@ -130,14 +130,6 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host.lower() == "localhost"
-
-
-def same_host(host: str) -> str:
-    """One spelling for hosts that are surely the same."""
-    try:
-        return str(ipaddress.ip_address(host))
-    except ValueError:
-        return LOOPBACK if host.lower() == "localhost" else host.lower().rstrip(".")
 
 
 def _host(text: str, where: str) -> str:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from topicloom.configs.where import LOOPBACK
 from topicloom.errors import InputError
-from topicloom.export.hosts import LOOPBACK, Place, assign_ports, is_loopback
+from topicloom.export.hosts import Place, assign_ports, is_loopback
 from topicloom.export.link_plan import check_mesh
 from topicloom.export.names import encode_name, file_stems
 from topicloom.export.request import Figures, Request

@@ -7,14 +7,14 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from topicloom.audit.findings import Audit, several
+from topicloom.audit.mosquitto import audit_mosquitto
+from topicloom.audit.nats import audit_nats
+from topicloom.configs.folder import Broker, Directory, find_configs, name_brokers, read_brokers
+from topicloom.configs.mosquitto import MosquittoConf, read_mosquitto
+from topicloom.configs.nats import GLOBAL, NatsConf, read_nats
+from topicloom.configs.where import ANY_HOST
 from topicloom.errors import InputError
-from topicloom.export.audit.findings import Audit, several
-from topicloom.export.audit.mosquitto import audit_mosquitto
-from topicloom.export.audit.nats import audit_nats
-from topicloom.export.configs.folder import Broker, Directory, find_configs, name_brokers, read_brokers
-from topicloom.export.configs.mosquitto import MosquittoConf, read_mosquitto
-from topicloom.export.configs.nats import GLOBAL, NatsConf, read_nats
-from topicloom.export.configs.where import ANY_HOST
 from topicloom.export.hosts import read_hosts
 from topicloom.export.names import encode_name
 from topicloom.files.mesh_folder import MANIFEST, read_mesh

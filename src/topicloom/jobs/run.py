@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from statistics import median
@@ -11,10 +10,10 @@ from typing import Any
 from topicloom.deploy.failover import NodeFailover
 from topicloom.deploy.proof import connections_per_node, hops_max
 from topicloom.deploy.registry import TARGETS, load_target
+from topicloom.deploy.relocate import move_here
 from topicloom.deploy.runner import Outcome, nodes_to_kill, run_mesh
 from topicloom.deploy.running import RunSettings
 from topicloom.errors import InputError, UsageError
-from topicloom.export.configs.relocate import relocate
 from topicloom.files.mesh_folder import read_mesh
 from topicloom.model.mesh import Mesh
 from topicloom.model.progress import SILENT, Progress
@@ -42,12 +41,6 @@ def read_kind(kind: str, folder: Path) -> Mesh:
             f"{folder} was exported for {mesh.kind}; run it with: topicloom run {mesh.kind} {folder}"
         )
     return mesh
-
-
-def move_here(folder: Path, free_port: Callable[[], int]) -> tuple[Mesh, Mapping[str, str]]:
-    """The mesh of a folder, its links as configured there, on loopback; and its changed files."""
-    moved = relocate(folder, read_mesh(folder), free_port)
-    return moved.mesh, moved.configs
 
 
 def summarise_run(kind: str, outcome: Outcome) -> dict[str, Any]:

@@ -15,13 +15,14 @@ from typing import Any
 from topicloom.builders.registry import run_builder
 from topicloom.deploy.proof import connections_per_node, hops_max
 from topicloom.deploy.registry import load_target
+from topicloom.deploy.relocate import move_here
 from topicloom.deploy.runner import Outcome, Place, run_mesh
 from topicloom.deploy.running import RunSettings
 from topicloom.errors import UsageError
 from topicloom.export.baselines import full_mesh, star_mesh
 from topicloom.export.mosquitto import export_mosquitto
 from topicloom.export.request import Request
-from topicloom.jobs.run import move_here, read_kind
+from topicloom.jobs.run import read_kind
 from topicloom.model.interest import Interest
 from topicloom.model.mesh import Mesh
 from topicloom.model.progress import SILENT, Progress

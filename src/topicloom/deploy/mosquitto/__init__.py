@@ -1,0 +1,1 @@
+"""Mosquitto brokers joined by bridges."""

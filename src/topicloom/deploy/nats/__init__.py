@@ -1,0 +1,1 @@
+"""NATS servers joined by leaf nodes."""

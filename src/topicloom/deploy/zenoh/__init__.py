@@ -1,0 +1,1 @@
+"""Zenoh routers, one for each node and class."""

@@ -1,1 +1,0 @@
-"""Configurations of brokers, hand-written ones too: read, and moved to other addresses."""
