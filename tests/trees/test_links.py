@@ -9,7 +9,7 @@ from naive.overlays import interest_of, overlay_on
 from naive.tree_cases import served
 from topicloom.model.trees import Link, TopicTrees
 from topicloom.trees.check import check_links
-from topicloom.trees.links import forest_links, start_order, tree_links
+from topicloom.trees.links import forest_links, tree_links
 from topicloom.trees.packing import count_links, pack_forests
 from topicloom.trees.spanning import build_trees
 
@@ -66,26 +66,6 @@ def test_of_as_many_the_one_that_is_less_often_a_parent_dials():
     assert Link(0, 1, (0, 1)) in tree_links(trees) or Link(1, 0, (0, 1)) in tree_links(trees)
     more = trees_by_hand(interest, [[(0, 1)], [(1, 0)], [(2, 1)]])
     assert Link(0, 1, (0, 1)) in tree_links(more), "node 1 is a parent twice, so it accepts"
-
-
-@settings(max_examples=40, deadline=None)
-@given(case=served())
-def test_all_nodes_are_started_and_acceptors_first_where_nobody_dials_in_circles(case):
-    interest, overlay = case
-    links = tree_links(build_trees(interest, overlay))
-    order = start_order(interest.n_nodes, links)
-    assert sorted(order) == list(range(interest.n_nodes))
-    upward = [Link(max(x.dialer, x.acceptor), min(x.dialer, x.acceptor), x.topics) for x in links]
-    place = {node: at for at, node in enumerate(start_order(interest.n_nodes, upward))}
-    assert all(place[link.acceptor] < place[link.dialer] for link in upward)
-
-
-def test_in_a_circle_only_one_dials_too_early():
-    links = [Link(0, 1, (0,)), Link(1, 2, (1,)), Link(2, 0, (2,)), Link(3, 0, (3,))]
-    place = {node: at for at, node in enumerate(start_order(4, links))}
-    early = [link for link in links if place[link.dialer] < place[link.acceptor]]
-    assert len(early) == 1
-    assert place[0] == 0, "two wait for node 0"
 
 
 def test_the_doc_example_of_a_path_keeps_one_link_per_edge():

@@ -10,7 +10,8 @@ from topicloom.model.mesh import Mesh
 from topicloom.model.trees import Link
 from topicloom.trees.backups import with_backups
 from topicloom.trees.check import check_links, check_packing, check_trees
-from topicloom.trees.links import forest_links, start_order, tree_links
+from topicloom.trees.links import forest_links, tree_links
+from topicloom.trees.order import start_order
 from topicloom.trees.packing import pack_forests
 from topicloom.trees.spanning import build_trees
 

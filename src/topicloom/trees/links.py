@@ -1,4 +1,4 @@
-"""The links that carry trees or classes: who dials whom, and in which order the brokers are started."""
+"""The links that carry trees or classes: who dials whom."""
 
 from __future__ import annotations
 
@@ -40,36 +40,3 @@ def forest_links(packing: ForestPacking) -> list[Link]:
         key = (where, b, a) if (where, b, a) in carried else (where, a, b)
         carried.setdefault(key, []).append(t)
     return [Link(a, b, tuple(carried[c, a, b]), c) for c, a, b in sorted(carried)]
-
-
-def start_order(n_nodes: int, links: list[Link]) -> list[int]:
-    """All nodes, those that accept before those that dial them, as far as dialling in circles allows.
-
-    Where all that are left wait for another one, the one that waits for the fewest is next, of several the
-    one that the most wait for, then the smallest.
-
-    >>> start_order(3, [Link(0, 2, (0,)), Link(2, 1, (0,))])
-    [1, 2, 0]
-    """
-    waits: list[set[int]] = [set() for _ in range(n_nodes)]
-    wanted: list[set[int]] = [set() for _ in range(n_nodes)]
-    for link in links:
-        waits[link.dialer].add(link.acceptor)
-        wanted[link.acceptor].add(link.dialer)
-    left = set(range(n_nodes))
-    ready = sorted((node for node in left if not waits[node]), reverse=True)
-    order: list[int] = []
-    while left:
-        if ready:
-            node = ready.pop()
-        else:
-            node = min(left, key=lambda node: (len(waits[node]), -len(wanted[node] & left), node))
-        if node not in left:
-            continue
-        left.remove(node)
-        order.append(node)
-        for dialer in sorted(wanted[node], reverse=True):
-            waits[dialer].discard(node)
-            if not waits[dialer] and dialer in left:
-                ready.append(dialer)
-    return order
