@@ -1,0 +1,30 @@
+"""Kernels are compiled by two processes; the second one must not outlive the first."""
+
+from __future__ import annotations
+
+import psutil
+import pytest
+
+from topicloom.jobs import warm
+
+
+@pytest.fixture(autouse=True)
+def two_cores(monkeypatch):
+    """On a single core there is no second process."""
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+
+
+def test_an_interrupt_ends_the_process_beside():
+    """It would go on for half a minute behind the user's back."""
+    with pytest.raises(KeyboardInterrupt), warm._meanwhile(warm.warm_content):
+        (beside,) = [child for child in psutil.Process().children() if "warm_content" in str(child.cmdline())]
+        raise KeyboardInterrupt
+    assert not beside.is_running()
+
+
+def test_what_fails_beside_is_done_here_so_that_its_fault_is_told():
+    def absent() -> None:
+        raise ValueError("told")
+
+    with pytest.raises(ValueError, match="told"), warm._meanwhile(absent):
+        pass
