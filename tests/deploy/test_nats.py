@@ -6,6 +6,7 @@ import asyncio
 import subprocess
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brokers_present import free_ports, nats_server, needs_nats, needs_openssl
-from deploy.exported import RING, RING_EDGES, export_mesh, run, stranger_in, twice
+from deploy.exported import QUICK, RING, RING_EDGES, export_mesh, run, stranger_in, twice
 from export.certificates import make_certificates
 from naive.crossings import crossings_one_by_one
 from topicloom.deploy.nats.access import NatsLogin, read_access
@@ -319,6 +320,26 @@ def test_servers_that_are_not_there_have_no_links() -> None:
     assert asyncio.run(read_leafs(port)) is None
     assert asyncio.run(read_client_subjects(port)) == {}
     assert time.monotonic() - began < 5
+
+
+@needs_nats
+def test_a_link_at_a_backup_that_is_gone_turns_to_its_first_end_again(tmp_path: Path) -> None:
+    """And not to the next backup: what should flow without a node would be foreseen wrongly."""
+    mesh = export_mesh("nats", tmp_path / "mesh", {"x": "abcd"}, ["ab", "ac", "ad"], backups=2)
+    link = next(link for link in mesh.links if len(link.backups) == 2)
+    first, second = link.acceptor, link.backups[0]
+    seen: list[MeshLink] = []
+
+    class Seeing(Nats):
+        async def connect(self, mesh: Mesh, arrived: Any) -> Any:
+            seen.extend(one for one in await self.links_now(mesh) if one.name == link.name)
+            return await super().connect(mesh, arrived)
+
+    outcome = run(Seeing(), tmp_path / "mesh", replace(QUICK, kill=(first, second)))
+    assert outcome.exact
+    # Two connects for each kill, before it and when it is back, after the one for the first proof.
+    assert [one.acceptor for one in seen] == [first, first, second, second, first]
+    assert seen[3].backups == (first, link.backups[1])
 
 
 def test_a_link_that_rests_at_its_backup_would_turn_back_to_its_first_end(monkeypatch) -> None:

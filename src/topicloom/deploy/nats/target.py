@@ -49,10 +49,10 @@ class Nats:
         ends = {link.name: (link.acceptor, *link.backups) for link in mesh.links}
         found = []
         for link in live_links(mesh, await read_all_leafs(mesh)):
-            all_ends = ends[link.name]
-            place = all_ends.index(link.acceptor)
-            # Urls take turns: after the one that is gone comes the next, after the last the first.
-            found.append(replace(link, backups=(*all_ends[place + 1 :], *all_ends[:place])))
+            # A server that connects begins its list of urls anew, as configured; when the connection is
+            # gone it tries the first one, unless it was there, then the second and so on.
+            backups = tuple(end for end in ends[link.name] if end != link.acceptor)
+            found.append(replace(link, backups=backups))
         return found
 
     async def connect(self, mesh: Mesh, arrived: Callable[[Arrival], None]) -> NatsTraffic:
