@@ -11,6 +11,8 @@ import pytest
 
 from brokers_present import needs_mosquitto
 from hand_mesh import INTEREST, LINKS, HandLink, write_hand_mesh
+from topicloom.deploy.mosquitto.client import Access
+from topicloom.deploy.mosquitto.login import Login, listens_on
 from topicloom.deploy.running import RunSettings
 from topicloom.errors import InputError, MeshError
 from topicloom.jobs.run import run_folder
@@ -154,6 +156,19 @@ def test_clients_get_in_where_passwords_are_asked_for_and_nothing_in_the_folder_
 
     assert mesh(LINKS, change=lock)["exact"]
     assert before == {path: path.read_bytes() for path in next(iter(before)).parent.iterdir()}
+
+
+def test_clients_heed_the_listener_they_use(tmp_path):
+    """Another listener of the broker may want other certificates, or none."""
+    conf = tmp_path / "a.conf"
+    conf.write_text(
+        "listener 1001\ncafile other.crt\nrequire_certificate false\n"
+        "listener 1002\ncafile ca.crt\ncertfile a.crt\nkeyfile a.key\nrequire_certificate true\n"
+    )
+    login = Login("u", "p")
+    assert listens_on(conf, tmp_path, 1001, login) == Access(1001, None, None, tmp_path / "other.crt")
+    shown = [tmp_path / name for name in ("ca.crt", "a.crt", "a.key")]
+    assert listens_on(conf, tmp_path, 1002, login) == Access(1002, None, None, *shown)
 
 
 def test_tls_with_certificates_on_both_sides(mesh):

@@ -11,7 +11,7 @@ from topicloom.jobs import warm
 @pytest.fixture(autouse=True)
 def two_cores(monkeypatch):
     """On a single core there is no second process."""
-    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    monkeypatch.setattr(warm, "default_threads", lambda: 2)
 
 
 def test_an_interrupt_ends_the_process_beside():

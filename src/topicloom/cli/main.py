@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from contextlib import suppress
@@ -87,6 +88,8 @@ def run(arguments: list[str] | None = None) -> None:
 
 def _leave_at_once(code: int) -> None:
     """End without waiting for kernels that still run in other threads: nobody wants their results."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)  # impatient users press Ctrl-C twice
     session = sys.modules.get("topicloom.spark.session")
     if session is not None:
         session.stop_session()

@@ -244,8 +244,11 @@ def _typed(word: str, where: Where) -> Value:
 
 def _unescaped(text: str, where: Where) -> str:
     def plain(found: re.Match[str]) -> str:
-        if found[1] is None:  # bytes of UTF-8; others are kept as nats_write.py can write them again
-            return bytes.fromhex(found[0].replace("\\x", "")).decode(errors="surrogateescape")
+        if found[1] is None:
+            try:
+                return bytes.fromhex(found[0].replace("\\x", "")).decode()
+            except UnicodeDecodeError:
+                raise where.fault(f"{found[0]} is not UTF-8; write the bytes of a whole character") from None
         if found[1] in ESCAPES:
             return ESCAPES[found[1]]
         raise where.fault(f'{found[0]!r} is no escape of NATS; there are \\t \\n \\r \\" \\\\ and \\xHH')

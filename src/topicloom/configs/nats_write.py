@@ -35,8 +35,7 @@ def _rendered(value: Value, indent: str, unused: set[int], known: frozenset[str]
     if isinstance(data, dict):
         kept = {key: entry for key, entry in data.items() if id(entry) not in unused or key.lower() in known}
         lines = [
-            f"{deeper}{_quoted(key)}: {_rendered(entry, deeper, unused, known)}"
-            for key, entry in kept.items()
+            f"{deeper}{_name(key)}: {_rendered(entry, deeper, unused, known)}" for key, entry in kept.items()
         ]
         return "{\n" + ",\n".join(lines) + f"\n{indent}}}" if lines else "{}"
     if isinstance(data, list):
@@ -48,12 +47,10 @@ def _rendered(value: Value, indent: str, unused: set[int], known: frozenset[str]
 
 
 def _quoted(text: str) -> str:
-    return '"' + "".join(map(_escaped, text)) + '"'
+    return '"' + "".join(_NAMED.get(c) or (f"\\x{ord(c):02x}" if ord(c) < 32 else c) for c in text) + '"'
 
 
-def _escaped(character: str) -> str:
-    """A character within double quotes; bytes that are no UTF-8 as nats_lang.py reads them."""
-    code = ord(character)
-    if 0xDC80 <= code <= 0xDCFF:
-        return f"\\x{code - 0xDC00:02x}"
-    return _NAMED.get(character) or (f"\\x{code:02x}" if code < 32 else character)
+def _name(key: str) -> str:
+    """The name of an entry: there the server knows no escapes."""
+    quote = "'" if '"' in key else '"'
+    return f"{quote}{key}{quote}"

@@ -6,7 +6,6 @@ meet on the disk, where compiled kernels are kept.
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -18,7 +17,9 @@ from topicloom.builders.registry import BUILDERS
 from topicloom.content.bounds import lower_bound
 from topicloom.content.cost import measure_cost
 from topicloom.content.registry import PLANNERS
+from topicloom.kernels.choice import mix
 from topicloom.kernels.forest import fresh_slots, join_pairs
+from topicloom.kernels.parallel import default_threads
 from topicloom.measures.connectivity import check_overlay
 from topicloom.measures.digest import interest_digest
 from topicloom.measures.profile import profile_interest
@@ -40,7 +41,8 @@ from topicloom.workloads.generate import generate_interest, workload_from_option
 def warm_kernels(*, progress: Progress = SILENT) -> float:
     """Run every builder, planner, measure and generator on small inputs; the seconds it took."""
     start = progress.now()
-    progress.phase("compile kernels", len(BUILDERS) + 4)
+    progress.phase("compile kernels", len(BUILDERS) + 5)
+    mix(np.uint64(1))  # the one kernel of both: two writers of one cache file would be one too many
     with _meanwhile(warm_content):
         _warm_overlays(progress)
     progress.advance()
@@ -50,7 +52,7 @@ def warm_kernels(*, progress: Progress = SILENT) -> float:
 @contextmanager
 def _meanwhile(work: Callable[[], None]) -> Iterator[None]:
     """Have a function of this module run in a process of its own; on a single core after the rest."""
-    if (os.cpu_count() or 1) == 1:
+    if default_threads() == 1:
         yield
         work()
         return

@@ -68,13 +68,14 @@ def _is_root() -> bool:
 
 def listens_on(conf: Path, folder: Path, port: int, login: Login) -> Access:
     """How a client gets in."""
-    said = {line.key: line.rest for line in reversed(list(_lines(conf)))}  # the first of each counts
+    lines = list(_lines(conf))
+    said = {line.key: line.rest for line in _of_listener(lines, port)}
 
     def path(key: str) -> Path | None:
-        return folder / said[key] if key in said else None
+        return folder / said[key] if said.get(key) else None
 
-    named = path("password_file") is not None or path("acl_file") is not None
-    shows = said.get("require_certificate") == "true"
+    named = any(line.key in ("password_file", "acl_file") for line in lines)
+    shows = said.get("require_certificate") in ("true", "1")
     return Access(
         port,
         login.user if named else None,
@@ -83,6 +84,15 @@ def listens_on(conf: Path, folder: Path, port: int, login: Login) -> Access:
         path("certfile") if shows else None,
         path("keyfile") if shows else None,
     )
+
+
+def _of_listener(lines: list[ConfLine], port: int) -> list[ConfLine]:
+    """What belongs to the listener of this port; before any `listener` stands what belongs to the default."""
+    starts = [at for at, line in enumerate(lines) if line.key == "listener"]
+    for at, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        if lines[at].words[1:2] == (str(port),):
+            return lines[at:end]
+    return lines[: starts[0]] if starts else lines
 
 
 def _lines(conf: Path) -> Iterator[ConfLine]:
