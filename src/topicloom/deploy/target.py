@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeVar, runtime_checkable
 
 from topicloom.model.mesh import Mesh, MeshLink, MeshNode
 
@@ -48,6 +48,9 @@ class Stray:
     detail: str
 
 
+SomeTraffic = TypeVar("SomeTraffic", bound="Traffic")
+
+
 class Traffic(Protocol):
     """Clients at every broker: one that subscribes to all topics its node wants, and publishes."""
 
@@ -57,8 +60,21 @@ class Traffic(Protocol):
     async def find_strays(self, publications: Sequence[Publication]) -> list[Stray]:
         """What brokers carried beyond what these publications need; asked once all is quiet."""
 
+    async def open(self) -> None:
+        """Connect and subscribe all clients."""
+
     async def close(self) -> None:
         """Disconnect all clients."""
+
+
+async def opened(traffic: SomeTraffic) -> SomeTraffic:
+    """The same traffic, open; no client is left connected if that fails."""
+    try:
+        await traffic.open()
+    except BaseException:
+        await traffic.close()
+        raise
+    return traffic
 
 
 @runtime_checkable

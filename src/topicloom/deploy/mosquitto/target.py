@@ -14,7 +14,7 @@ from pathlib import Path
 from topicloom.deploy.mosquitto.client import Access, MqttClient
 from topicloom.deploy.mosquitto.login import Login, amend, listens_on
 from topicloom.deploy.mosquitto.traffic import MosquittoTraffic
-from topicloom.deploy.target import Arrival, Command
+from topicloom.deploy.target import Arrival, Command, opened
 from topicloom.errors import UsageError
 from topicloom.model.mesh import Mesh, MeshNode
 
@@ -67,13 +67,7 @@ class Mosquitto:
         return states
 
     async def connect(self, mesh: Mesh, arrived: Callable[[Arrival], None]) -> MosquittoTraffic:
-        traffic = MosquittoTraffic(mesh, self._access, arrived)
-        try:
-            await traffic.open()
-        except BaseException:
-            await traffic.close()
-            raise
-        return traffic
+        return await opened(MosquittoTraffic(mesh, self._access, arrived))
 
 
 def _state_hearer(states: set[str]) -> Callable[[str, bytes], None]:

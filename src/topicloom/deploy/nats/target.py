@@ -12,7 +12,7 @@ from pathlib import Path
 from topicloom.deploy.nats.access import NatsAccess, read_access
 from topicloom.deploy.nats.leafs import live_links, read_all_leafs
 from topicloom.deploy.nats.traffic import NatsTraffic
-from topicloom.deploy.target import Arrival, Command
+from topicloom.deploy.target import Arrival, Command, opened
 from topicloom.errors import InputError, UsageError
 from topicloom.model.mesh import Mesh, MeshLink, MeshNode
 
@@ -56,13 +56,7 @@ class Nats:
         return found
 
     async def connect(self, mesh: Mesh, arrived: Callable[[Arrival], None]) -> NatsTraffic:
-        traffic = NatsTraffic(mesh, self._access, arrived)
-        try:
-            await traffic.open()
-        except BaseException:
-            await traffic.close()
-            raise
-        return traffic
+        return await opened(NatsTraffic(mesh, self._access, arrived))
 
 
 def _check_config(program: str, folder: Path, file: str) -> None:

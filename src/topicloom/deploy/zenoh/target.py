@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from topicloom.deploy.target import Arrival, Command
+from topicloom.deploy.target import Arrival, Command, opened
 from topicloom.deploy.zenoh.admin import Place, Router, View, load_zenoh, read_all_views, read_router
 from topicloom.deploy.zenoh.traffic import ZenohTraffic
 from topicloom.model.mesh import Mesh, MeshLink, MeshNode
@@ -61,13 +61,7 @@ class Zenoh:
         }
 
     async def connect(self, mesh: Mesh, arrived: Callable[[Arrival], None]) -> ZenohTraffic:
-        traffic = ZenohTraffic(mesh, self._routers, self._traces, arrived)
-        try:
-            await traffic.open()
-        except BaseException:
-            await traffic.close()
-            raise
-        return traffic
+        return await opened(ZenohTraffic(mesh, self._routers, self._traces, arrived))
 
 
 def _ends(link: MeshLink) -> tuple[str, str]:
