@@ -6,5 +6,5 @@ mosquitto/ nats/ zenoh/ one kind each: target.py, traffic.py, relocate.py and wh
 relocate, doors.py      an exported mesh moved to loopback addresses and free ports
 proof, inbox.py         what must arrive, what did, and the verdict; failover.py: with brokers killed
 processes, signals.py   nothing is left behind, whatever happens; daemons.py: calls that may hang
-ports, usage.py         free ports; sockets, memory and processor time
+ports, usage, tls.py    free ports; sockets, memory and processor time; whom clients trust
 """

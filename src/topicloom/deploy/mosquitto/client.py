@@ -16,6 +16,7 @@ import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
 
 from topicloom.configs.where import LOOPBACK
+from topicloom.deploy.tls import loopback_context
 from topicloom.errors import MeshError
 
 ANSWER = 20.0  # seconds a broker may take for one answer
@@ -55,7 +56,7 @@ class MqttClient:
         if access.user is not None:
             self._client.username_pw_set(access.user, access.password)
         if access.authority is not None:
-            self._client.tls_set_context(_context(access))
+            self._client.tls_set_context(loopback_context(access.authority, access.certificate, access.key))
 
     async def connect(self) -> None:
         """Log in. ConnectionError: the broker does not answer (yet); MeshError: it refuses us."""
@@ -144,12 +145,3 @@ class MqttClient:
         # What TLS has decrypted already does not make the socket readable again.
         while isinstance(channel, ssl.SSLSocket) and self._client.socket() is channel and channel.pending():
             self._client.loop_read()
-
-
-def _context(access: Access) -> ssl.SSLContext:
-    """Certificates are checked against the mesh's authority; names are not, since all runs on loopback."""
-    context = ssl.create_default_context(cafile=str(access.authority))
-    context.check_hostname = False
-    if access.certificate is not None:
-        context.load_cert_chain(str(access.certificate), str(access.key) if access.key else None)
-    return context

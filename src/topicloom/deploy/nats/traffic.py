@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ssl
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
@@ -18,6 +17,7 @@ from topicloom.deploy.nats.counters import Counted, Place, judge_counters
 from topicloom.deploy.nats.leafs import count_messages, live_links, missing_interest, read_all_leafs
 from topicloom.deploy.nats.monitor import read_client_subjects
 from topicloom.deploy.target import Arrival, Publication, Stray
+from topicloom.deploy.tls import loopback_context
 from topicloom.errors import MeshError
 from topicloom.model.mesh import Mesh, MeshLink
 
@@ -134,7 +134,9 @@ async def _log_in(node: str, account: str, port: int, access: NatsAccess) -> Any
             f"{'nats' if access.authority is None else 'tls'}://{LOOPBACK}:{port}",
             user=login.user,
             password=login.password,
-            tls=None if access.authority is None else _context(access),
+            tls=None
+            if access.authority is None
+            else loopback_context(access.authority, access.certificate, access.key),
             allow_reconnect=False,
             connect_timeout=ANSWER,
             error_cb=_ignore,
@@ -147,15 +149,6 @@ async def _log_in(node: str, account: str, port: int, access: NatsAccess) -> Any
 
 async def _ignore(_error: Exception) -> None:
     """A server that goes away is noticed by whoever publishes there; others are not disturbed."""
-
-
-def _context(access: NatsAccess) -> ssl.SSLContext:
-    """Certificates are checked against the mesh's authority; names are not, since all runs on loopback."""
-    context = ssl.create_default_context(cafile=str(access.authority))
-    context.check_hostname = False
-    if access.certificate is not None:
-        context.load_cert_chain(str(access.certificate), str(access.key) if access.key else None)
-    return context
 
 
 def _since(base: Counted, now: Counted) -> Counted:
