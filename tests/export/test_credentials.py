@@ -20,7 +20,7 @@ NODES = ["a", "b"]
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("node,user\na,x\n", "has no column password"),
+        ("node,user\na,x\n", "has no column 'password'"),
         ("node,user,password\na,u,p\n", "has no login for node 'b'; every node needs one"),
         ("node,user,password\na,u,p\nc,u,p\n", "line 3: 'c' is not a node of the build"),
         ("node,user,password\na,u,p\na,u,p\n", "line 3: node 'a' has a login already"),

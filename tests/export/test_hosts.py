@@ -34,18 +34,21 @@ def test_hosts_are_read_by_column_name_in_any_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "has no column node; its first line must be a header such as node,host, but the file is empty"),
+        (
+            "",
+            "has no column 'node': its first line must be a header such as node,host, but the file is empty",
+        ),
         ("node;host\na;x\nb;y\n", "header such as node,host, not 'node;host'"),
         (
             "node,host\na,x:1883\nb,y\n",
             "line 2: host 'x:1883' is neither a name nor an address; give the port in",
         ),
-        ("node,address\na,x\n", "has no column host"),
-        ("node,host,host\n", "has two columns host"),
+        ("node,address\na,x\n", "has no column 'host'"),
+        ("node,host,host\n", "has a column 'host' twice"),
         ("node,host\na,x\n", "has no host for node 'b'; every node needs one"),
         ("node,host\na,x\nb,y\nc,z\n", "line 4: 'c' is not a node of the build"),
         ("node,host\na,x\nb,y\na,z\n", "line 4: node 'a' has a host already (line 2)"),
-        ("node,host\na\nb,y\n", "line 2 has 1 fields, the header has 2"),
+        ("node,host\na\nb,y\n", "line 2: it has 1 fields and the header has 2"),
         ("node,host\na,\nb,y\n", "line 2: host is empty"),
         ("node,host,port\na,x,0\nb,y,1\n", "line 2: port '0' is not a number from 1 to 65535"),
         ("node,host,port\na,x,65536\nb,y,1\n", "line 2: port '65536' is not"),
@@ -57,7 +60,7 @@ def test_hosts_are_read_by_column_name_in_any_order(tmp_path: Path) -> None:
         ("node,host\na,256.1.1.1\nb,y\n", "line 2: host '256.1.1.1' is no IPv4 address"),
         ('node,host\na,"x y"\nb,y\n', "line 2: host 'x y' is neither a name nor an address"),
         ("node,host\na,mqtt://x\nb,y\n", "line 2: host 'mqtt://x' is neither"),
-        ('node,host\na,"x\nb,y\n', "line 3: unexpected end of data"),
+        ('node,host\na,"x\nb,y\n', "line 3: it is not sound CSV (unexpected end of data)"),
     ],
 )
 def test_broken_files_are_refused_with_the_line(tmp_path: Path, text: str, sentence: str) -> None:

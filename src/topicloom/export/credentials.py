@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from topicloom.errors import InputError
-from topicloom.files.csv_rows import read_rows
+from topicloom.tables.small_csv import read_rows
 
 ITERATIONS = 5000
 """Rounds of PBKDF2; mosquitto_passwd uses 101, the file format allows any number."""
@@ -34,8 +34,10 @@ def read_credentials(path: Path, nodes: Sequence[str]) -> dict[str, Login]:
     known = set(nodes)
     logins: dict[str, Login] = {}
     passwords: dict[str, str] = {}
-    for row in read_rows(path, "--credentials", ("node", "user", "password")):
-        node, login = row["node"], Login(row["user"], row["password"])
+    for row in read_rows(
+        path, ("node", "user", "password"), option="--credentials", notice=lambda text: None
+    ):
+        node, login = row.filled("node"), Login(row.filled("user"), row.filled("password"))
         if node not in known:
             raise InputError(f"{row.where}: {node!r} is not a node of the build")
         if node in logins:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from topicloom.configs.where import same_host
 from topicloom.errors import InputError
-from topicloom.files.csv_rows import read_rows
+from topicloom.tables.small_csv import read_rows
 
 MAX_PORT = 65535
 NAMED = 3  # nodes named in a sentence about missing ones
@@ -43,17 +43,17 @@ def read_hosts(
     known = set(nodes)
     places: dict[str, Place] = {}
     used: dict[tuple[str, int], str] = {}
-    for row in read_rows(path, "--hosts", ("node", "host"), ("port", "peer_id"), notice):
-        node = row["node"]
+    for row in read_rows(path, ("node", "host"), ("port", "peer_id"), option="--hosts", notice=notice):
+        node = row.filled("node")
         if node not in known:
             raise InputError(f"{row.where}: {node!r} is not {what}")
         if node in places:
             raise InputError(f"{row.where}: node {node!r} has a host already ({_line(places[node].where)})")
         place = Place(
-            _host(row["host"], row.where),
-            _port(row.fields["port"], row.where),
+            _host(row.filled("host"), row.where),
+            _port(row["port"], row.where),
             row.where,
-            row.fields["peer_id"] or None,
+            row["peer_id"] or None,
         )
         if place.port is not None:
             key = (same_host(place.host), place.port)
@@ -152,7 +152,7 @@ def _host(text: str, where: str) -> str:
     return str(found)
 
 
-def _port(text: str | None, where: str) -> int | None:
+def _port(text: str, where: str) -> int | None:
     if not text:
         return None
     if not re.fullmatch(r"[0-9]{1,5}", text) or not 1 <= int(text) <= MAX_PORT:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from topicloom.errors import UsageError
 from topicloom.model.interest import Interest
 from topicloom.model.seeds import stream_key
-from topicloom.simulate.small_tables import Row, rows
+from topicloom.tables.small_csv import Row, read_rows
 
 
 class Kind(Enum):
@@ -141,7 +141,7 @@ def read_trace(path: str | Path, interest: Interest) -> list[Change]:
     order of time; what could not happen is refused.
     """
     reader = _TraceReader(interest)
-    changes = [reader.change(row) for row in rows(path, ("time", "node", "change"), ("topics",))]
+    changes = [reader.change(row) for row in read_rows(path, ("time", "node", "change"), ("topics",))]
     late = reader.late
     first = [
         Change(0.0, node, Kind.JOIN, own_topics(interest, node))

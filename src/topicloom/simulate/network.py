@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from topicloom.errors import InputError, UsageError
 from topicloom.model.seeds import stream_key
-from topicloom.simulate.small_tables import Row, rows
+from topicloom.tables.small_csv import Row, read_rows
 
 ANY_NODE = "*"
 """The row `*,*,seconds` of a latency file holds for all pairs not listed, unless a node is called so."""
@@ -122,7 +122,7 @@ def _read_pairs(
     numbers = {name: number for number, name in enumerate(names[:n_nodes])}
     given: dict[tuple[int, int], float] = {}
     default: float | None = None
-    for row in rows(path, ("u", "v", "seconds")):
+    for row in read_rows(path, ("u", "v", "seconds")):
         seconds = row.seconds("seconds")
         if row["u"] == row["v"] == ANY_NODE and ANY_NODE not in numbers:
             _refuse_second(row, default, seconds)
