@@ -102,9 +102,9 @@ def _case(workload: dict[str, Any], overlay: str) -> tuple[Any, Any]:
 
 def measure_packing(workload: dict[str, Any], overlay: str, first_fit: bool) -> dict[str, Any]:
     """Links, classes and seconds of a packing, proven first; beside first-fit and the bound."""
-    from topicloom.trees.bound import links_bound
-    from topicloom.trees.check import check_packing
-    from topicloom.trees.packing import count_links, pack_forests
+    from topicloom.mesh.trees.bound import links_bound
+    from topicloom.mesh.trees.check import check_packing
+    from topicloom.mesh.trees.packing import count_links, pack_forests
 
     pack_forests(*_case(drawn(8, 4, "2", "uniform"), "gm"))  # loads the kernels
     interest, edges = _case(workload, overlay)
@@ -176,8 +176,8 @@ def measure_trees(workload: dict[str, Any], overlay: str, repeats: int) -> dict[
 
     import numpy as np
 
-    from topicloom.model.trees import TopicTrees
-    from topicloom.trees.spanning import build_trees, tree_cost
+    from topicloom.mesh.model.trees import TopicTrees
+    from topicloom.mesh.trees.spanning import build_trees, tree_cost
 
     interest, edges = _case(workload, overlay)
     build_trees(interest, edges)
@@ -196,12 +196,12 @@ def measure_trees(workload: dict[str, Any], overlay: str, repeats: int) -> dict[
 
 def measure_backups(workload: dict[str, Any], overlay: str) -> dict[str, tuple[float, float]]:
     """(healed share, links) for each way of making links, proven first."""
-    from topicloom.trees.backups import with_backups
-    from topicloom.trees.check import check_links
-    from topicloom.trees.healing import measure_healing
-    from topicloom.trees.links import forest_links, tree_links
-    from topicloom.trees.packing import pack_forests
-    from topicloom.trees.spanning import build_trees
+    from topicloom.mesh.trees.backups import with_backups
+    from topicloom.mesh.trees.check import check_links
+    from topicloom.mesh.trees.healing import measure_healing
+    from topicloom.mesh.trees.links import forest_links, tree_links
+    from topicloom.mesh.trees.packing import pack_forests
+    from topicloom.mesh.trees.spanning import build_trees
 
     found: dict[str, list[tuple[float, float]]] = {}
     for seed in SEEDS:

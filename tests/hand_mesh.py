@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from topicloom.files.mesh_folder import write_mesh
-from topicloom.model.mesh import Mesh, MeshLink, MeshNode, MeshTopic
+from topicloom.mesh.model.folder import write_mesh
+from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, MeshTopic
 
 BASE = 18800
 

@@ -18,13 +18,13 @@ from brokers_present import (
     running,
     wait_for,
 )
-from export.certificates import make_certificates
+from mesh.certificates import make_certificates
 from topicloom.builders.registry import run_builder
 from topicloom.cli.main import execute
-from topicloom.export.names import file_stems
 from topicloom.export.registry import EXPORTERS
 from topicloom.files.build_folder import write_json, write_table
-from topicloom.files.mesh_folder import read_mesh
+from topicloom.mesh.model.folder import read_mesh
+from topicloom.mesh.plan.names import file_stems
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 
@@ -341,7 +341,7 @@ def test_a_plan_that_does_not_hold_is_not_written(
     cli, build, tmp_path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The checker is asked about what is about to be written: a lost link must not reach the disk."""
-    from topicloom.export import link_plan
+    from topicloom.mesh.plan import link_plan
 
     for kind, planner in (("mosquitto", "tree_links"), ("nats", "forest_links")):
         honest = getattr(link_plan, planner)

@@ -9,8 +9,8 @@ import pytest
 from brokers_present import needs_mosquitto
 from hand_mesh import INTEREST, LINKS, write_hand_mesh
 from topicloom.cli.main import execute
-from topicloom.export.baselines import full_mesh, star_mesh
-from topicloom.model.mesh import MeshLink
+from topicloom.mesh.kinds.mosquitto.rivals import full_mesh, star_mesh
+from topicloom.mesh.model.mesh import MeshLink
 
 MESSAGES = 2
 QUICK = ["--messages", str(MESSAGES), "--settle", "0.2"]

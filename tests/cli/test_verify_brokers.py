@@ -102,7 +102,7 @@ def test_what_cannot_be_done_is_one_sentence(run, pair, arguments, said):
 
 
 def test_a_manifest_of_another_kind_is_refused(run, tmp_path):
-    from export.export_cases import exported
+    from mesh.export_cases import exported
 
     folder = exported("nats", tmp_path)
     assert run("verify", "--nats", folder)[0] == 0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import product
 
+from topicloom.mesh.model.trees import Link
 from topicloom.model.interest import Interest
-from topicloom.model.trees import Link
 
 Edge = tuple[int, int]
 

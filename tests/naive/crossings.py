@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from topicloom.deploy.target import Publication
-from topicloom.model.mesh import Mesh
+from topicloom.mesh.model.mesh import Mesh
+from topicloom.mesh.run.target import Publication
 
 
 def crossings_one_by_one(mesh: Mesh, publications: Sequence[Publication]) -> list[tuple[str, str]]:

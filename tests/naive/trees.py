@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from topicloom.mesh.model.trees import TopicTrees
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
-from topicloom.model.trees import TopicTrees
 
 Tree = dict[int, int]
 """The parent of each node but the root."""

@@ -11,7 +11,7 @@ from topicloom.cli.groups import with_groups
 from topicloom.cli.options import OutputOptions, Seed
 from topicloom.cli.run_compare import run_comparison
 from topicloom.cli.tables import figures_table
-from topicloom.deploy.registry import TARGETS
+from topicloom.mesh.run.registry import TARGETS
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -63,8 +63,8 @@ def run(
     Exit 0 if every subscriber of every topic got every message exactly once and no broker carried a message
     that its node does not want, 1 if not. No broker is left running, also after Ctrl-C.
     """
-    from topicloom.deploy.running import RunSettings
     from topicloom.jobs.run import run_folder
+    from topicloom.mesh.run.running import RunSettings
 
     screen = output.screen()
     settings = RunSettings(

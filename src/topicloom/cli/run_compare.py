@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 from topicloom.cli.console import Screen, table
-from topicloom.deploy.running import RunSettings
+from topicloom.mesh.run.running import RunSettings
 
 
 def run_comparison(screen: Screen, kind: str, folder: Path, settings: RunSettings) -> None:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import typer
 
-from topicloom.audit.findings import Audit, Finding, several
 from topicloom.cli.console import Screen
 from topicloom.cli.options import EdgeOptions, InterestOptions, SparkOptions, notices
 from topicloom.errors import UsageError
 from topicloom.jobs.audit import audit_folder
 from topicloom.jobs.inputs import load_interest
+from topicloom.mesh.audit.findings import Audit, Finding, several
 from topicloom.model.interest import Interest
 from topicloom.model.progress import Progress
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from topicloom.errors import UsageError
-from topicloom.export.gossipsub import export_gossipsub
 from topicloom.export.graphs.files import export_dot, export_edge_list, export_graphml, export_node_link
-from topicloom.export.mosquitto import export_mosquitto
-from topicloom.export.nats import export_nats
-from topicloom.export.request import Figures, Request
-from topicloom.export.zenoh import export_zenoh
+from topicloom.mesh.kinds.gossipsub.write import export_gossipsub
+from topicloom.mesh.kinds.mosquitto.write import export_mosquitto
+from topicloom.mesh.kinds.nats.write import export_nats
+from topicloom.mesh.kinds.zenoh.write import export_zenoh
+from topicloom.mesh.plan.request import Figures, Request
 
 
 @dataclass(frozen=True, slots=True)

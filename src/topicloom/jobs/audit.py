@@ -7,19 +7,19 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from topicloom.audit.findings import Audit, several
-from topicloom.audit.mosquitto import audit_mosquitto
-from topicloom.audit.nats import audit_nats
-from topicloom.configs.folder import Broker, Directory, find_configs, name_brokers, read_brokers
-from topicloom.configs.mosquitto import MosquittoConf, read_mosquitto
-from topicloom.configs.nats import GLOBAL, NatsConf, read_nats
-from topicloom.configs.where import ANY_HOST
 from topicloom.errors import InputError
-from topicloom.export.hosts import read_hosts
-from topicloom.export.names import encode_name
-from topicloom.files.mesh_folder import MANIFEST, read_mesh
+from topicloom.mesh.audit.findings import Audit, several
+from topicloom.mesh.audit.folder import Broker, Directory, find_configs, name_brokers, read_brokers
+from topicloom.mesh.kinds.mosquitto.audit import audit_mosquitto
+from topicloom.mesh.kinds.mosquitto.read import MosquittoConf, read_mosquitto
+from topicloom.mesh.kinds.nats.audit import audit_nats
+from topicloom.mesh.kinds.nats.read import GLOBAL, NatsConf, read_nats
+from topicloom.mesh.model.folder import MANIFEST, read_mesh
+from topicloom.mesh.model.mesh import Mesh
+from topicloom.mesh.model.where import ANY_HOST
+from topicloom.mesh.plan.hosts import read_hosts
+from topicloom.mesh.plan.names import encode_name
 from topicloom.model.interest import Interest
-from topicloom.model.mesh import Mesh
 from topicloom.model.progress import SILENT, Progress
 
 C = TypeVar("C")

@@ -13,16 +13,16 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from topicloom.errors import InputError, UsageError
-from topicloom.export.credentials import read_credentials
-from topicloom.export.gossipsub import KIND as GOSSIPSUB
-from topicloom.export.gossipsub import read_identities, refuse_loss
-from topicloom.export.hosts import read_hosts
 from topicloom.export.registry import EXPORTERS, Exporter, find_exporter
-from topicloom.export.request import Request
 from topicloom.files.atomic import remove_left_over, replacing
 from topicloom.files.build_folder import INTEREST, load_build
-from topicloom.files.mesh_folder import MANIFEST, check_export_out, write_manifest
 from topicloom.jobs.inputs import Notice, no_notice
+from topicloom.mesh.kinds.gossipsub.write import KIND as GOSSIPSUB
+from topicloom.mesh.kinds.gossipsub.write import read_identities, refuse_loss
+from topicloom.mesh.model.folder import MANIFEST, check_export_out, write_manifest
+from topicloom.mesh.plan.credentials import read_credentials
+from topicloom.mesh.plan.hosts import read_hosts
+from topicloom.mesh.plan.request import Request
 from topicloom.model.interest import ROLES, Interest
 from topicloom.model.progress import SILENT, Progress, check_stop
 

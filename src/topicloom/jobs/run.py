@@ -7,15 +7,15 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from topicloom.deploy.failover import NodeFailover
-from topicloom.deploy.proof import connections_per_node, hops_max
-from topicloom.deploy.registry import TARGETS, load_target
-from topicloom.deploy.relocate import move_here
-from topicloom.deploy.runner import Outcome, nodes_to_kill, run_mesh
-from topicloom.deploy.running import RunSettings
 from topicloom.errors import InputError, UsageError
-from topicloom.files.mesh_folder import read_mesh
-from topicloom.model.mesh import Mesh
+from topicloom.mesh.model.folder import read_mesh
+from topicloom.mesh.model.mesh import Mesh
+from topicloom.mesh.run.failover import NodeFailover
+from topicloom.mesh.run.proof import connections_per_node, hops_max
+from topicloom.mesh.run.registry import TARGETS, load_target
+from topicloom.mesh.run.relocate import move_here
+from topicloom.mesh.run.runner import Outcome, nodes_to_kill, run_mesh
+from topicloom.mesh.run.running import RunSettings
 from topicloom.model.progress import SILENT, Progress
 
 

@@ -13,18 +13,18 @@ from pathlib import Path
 from typing import Any
 
 from topicloom.builders.registry import run_builder
-from topicloom.deploy.proof import connections_per_node, hops_max
-from topicloom.deploy.registry import load_target
-from topicloom.deploy.relocate import move_here
-from topicloom.deploy.runner import Outcome, Place, run_mesh
-from topicloom.deploy.running import RunSettings
 from topicloom.errors import UsageError
-from topicloom.export.baselines import full_mesh, star_mesh
-from topicloom.export.mosquitto import export_mosquitto
-from topicloom.export.request import Request
 from topicloom.jobs.run import read_kind
+from topicloom.mesh.kinds.mosquitto.rivals import full_mesh, star_mesh
+from topicloom.mesh.kinds.mosquitto.write import export_mosquitto
+from topicloom.mesh.model.mesh import Mesh
+from topicloom.mesh.plan.request import Request
+from topicloom.mesh.run.proof import connections_per_node, hops_max
+from topicloom.mesh.run.registry import load_target
+from topicloom.mesh.run.relocate import move_here
+from topicloom.mesh.run.runner import Outcome, Place, run_mesh
+from topicloom.mesh.run.running import RunSettings
 from topicloom.model.interest import Interest
-from topicloom.model.mesh import Mesh
 from topicloom.model.progress import SILENT, Progress
 
 KIND = "mosquitto"

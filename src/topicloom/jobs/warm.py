@@ -24,6 +24,8 @@ from topicloom.measures.connectivity import check_overlay
 from topicloom.measures.digest import interest_digest
 from topicloom.measures.profile import profile_interest
 from topicloom.measures.summary import measure_overlay
+from topicloom.mesh.trees.packing import pack_forests
+from topicloom.mesh.trees.spanning import build_trees
 from topicloom.model.constraints import Constraints, Pairs
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
@@ -32,8 +34,6 @@ from topicloom.simulate.content_run import simulate_content
 from topicloom.simulate.content_scenario import ContentScenario
 from topicloom.simulate.run import simulate
 from topicloom.simulate.scenario import Scenario
-from topicloom.trees.packing import pack_forests
-from topicloom.trees.spanning import build_trees
 from topicloom.workloads.content import generate_content
 from topicloom.workloads.generate import generate_interest, workload_from_options
 

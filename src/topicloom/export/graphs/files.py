@@ -13,7 +13,7 @@ from topicloom.export.graphs.dot import read_dot, write_dot
 from topicloom.export.graphs.edge_list import read_edge_list, write_edge_list
 from topicloom.export.graphs.graphml import read_graphml, write_graphml
 from topicloom.export.graphs.node_link import read_node_link, write_node_link
-from topicloom.export.request import Figures, Request
+from topicloom.mesh.plan.request import Figures, Request
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.progress import Progress

@@ -1,0 +1,1 @@
+"""GossipSub: lists of direct peers for nodes of libp2p."""

@@ -1,0 +1,206 @@
+"""GossipSub: for each node its direct peers, which are all its neighbors in the overlay, and no mesh.
+
+With D = Dlo = Dhi = Dout = 0 a node sends only to its direct peers, and peering must be configured at both
+ends (gossipsub v1.1, "explicit peering agreements"). A node that does not want a topic does not forward it,
+so every message stays among subscribers, and reaches them all because each topic is connected. Cycles do no
+harm: messages have identifiers, and a node passes on each only once.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from topicloom.errors import InputError
+from topicloom.export.graphs.parts import shared_topics
+from topicloom.measures.connectivity import check_overlay
+from topicloom.mesh.kinds.gossipsub.keys import Identity, identities, read_identity
+from topicloom.mesh.model.folder import MANIFEST, kind_of, read_mesh, write_mesh
+from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, MeshTopic
+from topicloom.mesh.model.where import LOOPBACK, same_host
+from topicloom.mesh.plan.hosts import Place, assign_ports, bind_host
+from topicloom.mesh.plan.mesh_plan import refuse_empty
+from topicloom.mesh.plan.names import file_stems
+from topicloom.mesh.plan.request import Figures, Request
+from topicloom.mesh.trees.spanning import split_sentence
+from topicloom.model.progress import check_stop
+
+KIND = "gossipsub"
+FORMAT = 1
+PURPOSE, PORT = "p2p", 4001
+KEYS = "keys"
+NO_MESH = {"D": 0, "Dlo": 0, "Dhi": 0, "Dout": 0, "Dscore": 0, "Dlazy": 0}
+"""The names of go's GossipSubParams and of js's options; go refuses a Dscore above Dhi."""
+MOST_TOPICS = 100
+"""py-libp2p ignores what a peer subscribes to beyond this many topics, unless told otherwise."""
+
+
+def export_gossipsub(request: Request, folder: Path) -> Figures:
+    """Fill the folder: NODE.json for each node, keys/NODE.key where we have its key, and the manifest."""
+    refuse_empty(request)
+    _refuse_split(request)
+    nodes: list[str] = request.interest.node_ids.to_pylist()
+    stems = file_stems(nodes)
+    places = request.places or dict.fromkeys(nodes, Place(LOOPBACK))
+    ports = assign_ports(places, {node: [(PURPOSE, PORT)] for node in nodes})
+    request.progress.phase("keys")
+    who = identities(nodes, places, kept=request.identities, seed=request.seed)
+    refuse_loss(request.identities, who)
+    check_stop(request.progress)
+    request.progress.phase("write")
+    mesh = Mesh(
+        kind=KIND,
+        nodes=tuple(
+            MeshNode(node, places[node].host, ports[node], (f"{stems[node]}.json",)) for node in nodes
+        ),
+        links=_links(request, nodes, stems),
+        topics=_topics(request, nodes),
+        start_order=tuple(nodes),
+    )
+    keys = {f"{KEYS}/{stems[node]}.key": f"{who[node].key}\n" for node in nodes if who[node].key}
+    if keys:
+        (folder / KEYS).mkdir(mode=0o700)
+    new = sum(who[node].key is not None and who[node] != request.identities.get(node) for node in nodes)
+    if new:
+        request.notice(
+            f"{new:,} new private keys are in {KEYS}/: give each node its own and nobody another's"
+        )
+    write_mesh(folder, mesh, _files(request, mesh, stems, who) | keys, secret=keys.keys())
+    most = int(request.interest.subscription_sizes().max())
+    if most > MOST_TOPICS:
+        request.notice(
+            f"a node has {most:,} topics: py-libp2p heeds {MOST_TOPICS} of a peer unless its Pubsub has a "
+            "larger max_subscriptions_per_peer"
+        )
+    degrees = request.overlay.degrees()
+    return Figures(links=len(mesh.links), connections_per_node_max=int(degrees.max()))
+
+
+def _refuse_split(request: Request) -> None:
+    """No tree is planned here that would find it out."""
+    verdict = check_overlay(request.interest, request.overlay, n_witnesses=1, progress=request.progress)
+    for split in verdict.witnesses:
+        raise InputError(split_sentence(split.topic, *split.nodes[:2]))
+
+
+def read_identities(folder: Path) -> dict[str, Identity]:
+    """Who the nodes of the earlier export in this folder are; nobody if it is none of GossipSub.
+
+    A key that was taken away to its node is not there any more: the peer id still is.
+    """
+    if not (folder / MANIFEST).is_file() or kind_of(folder) != KIND:
+        return {}
+    try:
+        return {
+            node.name: _read_identity(folder, folder / node.configs[0]) for node in read_mesh(folder).nodes
+        }
+    except (InputError, OSError, ValueError) as error:  # also what msgspec raises
+        if not any((folder / KEYS).glob("*")):
+            return {}
+        raise InputError(
+            f"--out {folder} holds private keys that cannot be kept ({error}); name another folder"
+        ) from None
+
+
+def _read_identity(folder: Path, path: Path) -> Identity:
+    file = msgspec.json.decode(path.read_bytes(), type=_NodeFile)
+    key = folder / KEYS / Path(file.key).name if file.key else None
+    text = key.read_text("ascii").strip() if key and key.is_file() else None
+    return read_identity(file.id, text, str(path))
+
+
+class _NodeFile(msgspec.Struct):
+    """What is read back of a node's file."""
+
+    id: str
+    key: str | None = None
+
+
+def refuse_loss(kept: Mapping[str, Identity], found: Mapping[str, Identity]) -> None:
+    """Refuse an export over another one if a private key of that would be gone."""
+    lost = next((node for node, old in kept.items() if old.key and found.get(node) != old), None)
+    if lost is not None:
+        raise InputError(
+            f"--out holds the private key of node {lost!r}, which this export would not keep; name another "
+            f"folder, or move its {KEYS}/ away"
+        )
+
+
+def _files(
+    request: Request, mesh: Mesh, stems: Mapping[str, str], who: Mapping[str, Identity]
+) -> dict[str, str]:
+    """The text of each node's file."""
+    topics: list[str] = request.interest.topic_ids.to_pylist()
+    by_name = {node.name: node for node in mesh.nodes}
+    peers: dict[str, list[dict[str, Any]]] = {node.name: [] for node in mesh.nodes}
+    for link in mesh.links:
+        for own, other in ((link.dialer, link.acceptor), (link.acceptor, link.dialer)):
+            address = multiaddr(by_name[other].host, by_name[other].ports[PURPOSE])
+            # `id` and `addrs` are the fields of go's peer.AddrInfo and of js's AddrInfo.
+            entry = {"node": other, "id": who[other].peer_id, "addrs": [address], "topics": link.topics}
+            peers[own].append(entry)
+    texts = {}
+    for number, node in enumerate(mesh.nodes):
+        port, identity = node.ports[PURPOSE], who[node.name]
+        content = {
+            "format": FORMAT,
+            "kind": mesh.kind,
+            "node": node.name,
+            "id": identity.peer_id,
+            "key": f"{KEYS}/{stems[node.name]}.key" if identity.key else None,
+            "listen": [_listen(node.host, port)],
+            "addrs": [multiaddr(node.host, port)],
+            "topics": [topics[topic] for topic in request.interest.topics_of(number)],
+            "gossipsub": NO_MESH,
+            "direct_peers": sorted(peers[node.name], key=lambda peer: str(peer["node"]).encode()),
+        }
+        texts[node.configs[0]] = msgspec.json.format(msgspec.json.encode(content), indent=2).decode() + "\n"
+    return texts
+
+
+def _links(request: Request, nodes: Sequence[str], stems: Mapping[str, str]) -> tuple[MeshLink, ...]:
+    """Every edge; both ends dial, the one that is named last in order of nodes is called the dialer."""
+    interest, overlay = request.interest, request.overlay
+    topics: list[str] = interest.topic_ids.to_pylist()
+    pairs = interest.pair_nodes().astype(np.int64) * max(interest.n_topics, 1) + interest.node_topics
+    counts, shared = shared_topics(interest, pairs, overlay.u, overlay.v)
+    ends = np.cumsum(counts).tolist()
+    links = []
+    for u, v, start, end in zip(overlay.u, overlay.v, [0, *ends], ends, strict=False):
+        dialer, acceptor = nodes[v], nodes[u]
+        name = f"{stems[dialer]}~{stems[acceptor]}"  # no stem has this character
+        links.append(MeshLink(name, dialer, acceptor, tuple(topics[topic] for topic in shared[start:end])))
+    return tuple(links)
+
+
+def _topics(request: Request, nodes: Sequence[str]) -> tuple[MeshTopic, ...]:
+    """GossipSub holds any text as a topic: names stay."""
+    interest = request.interest
+    return tuple(
+        MeshTopic(name, name, tuple(nodes[node] for node in interest.nodes_of(topic)))
+        for topic, name in enumerate(interest.topic_ids.to_pylist())
+    )
+
+
+def multiaddr(host: str, port: int) -> str:
+    """Where a node is dialled.
+
+    >>> multiaddr("10.0.0.7", 4001), multiaddr("::1", 4001), multiaddr("site-7.example", 4001)
+    ('/ip4/10.0.0.7/tcp/4001', '/ip6/::1/tcp/4001', '/dns/site-7.example/tcp/4001')
+    """
+    try:
+        return f"/ip{ipaddress.ip_address(host).version}/{host}/tcp/{port}"
+    except ValueError:
+        return f"/dns/{host}/tcp/{port}"
+
+
+def _listen(host: str, port: int) -> str:
+    """What the node itself opens: a loopback address as it is, otherwise every address of the machine."""
+    if bind_host(host) is not None:
+        return multiaddr(same_host(host), port)
+    return f"/ip6/::/tcp/{port}" if ":" in host else f"/ip4/0.0.0.0/tcp/{port}"

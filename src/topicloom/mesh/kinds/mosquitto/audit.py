@@ -1,0 +1,217 @@
+"""What is wrong with a mesh of Mosquitto brokers, read from their configurations.
+
+For every kind of topic name that the bridges tell apart (sorts.py), the links that carry it are a graph;
+flow.py says where that graph makes messages go round, come twice or not come back. Exact for Mosquitto 2:
+what it does with overlapping patterns, prefixes and `try_private` was tried out with real brokers.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+from topicloom.mesh.audit.coverage import Coverage, check_coverage
+from topicloom.mesh.audit.findings import Audit, Finding, several
+from topicloom.mesh.audit.flow import Doubled, Flow, Loop
+from topicloom.mesh.audit.folder import Directory
+from topicloom.mesh.kinds.mosquitto.flow import BridgeLink, Carried
+from topicloom.mesh.kinds.mosquitto.patterns import rule_of
+from topicloom.mesh.kinds.mosquitto.read import MosquittoConf
+from topicloom.mesh.kinds.mosquitto.sorts import kinds_of_names
+
+
+def audit_mosquitto(
+    directory: Directory[MosquittoConf], wanted: Mapping[str, frozenset[str]] | None = None
+) -> Audit:
+    """All findings; `wanted` are the brokers whose nodes want each topic, by its name on the brokers."""
+    links, lost = _links(directory)
+    carried = Carried(links)
+    kinds = kinds_of_names((link.bridge, link.dialer, link.acceptor) for link in links)
+    found = _Found(links)
+    for name, label in kinds.items():
+        found.add(name, label, *carried.flow(name))
+    coverage = Coverage()
+    if wanted is not None:
+        flows = {name: carried.flow(name)[0] for name in wanted}
+        coverage = check_coverage(wanted, flows)
+    return Audit(
+        "mosquitto",
+        len(directory.brokers),
+        len(links),
+        len(kinds),
+        loops=tuple(found.loop_findings()),
+        doubled=tuple(found.doubled_findings()),
+        one_sided=(*lost, *_same_client(links), *found.one_way_findings()),
+        unconnected=tuple(found.parted_findings()),
+        covered=wanted is not None,
+        unreached=coverage.unreached,
+        strays=coverage.strays,
+        unlinked=_unlinked(directory, links) if wanted is None else (),
+    )
+
+
+def _unlinked(directory: Directory[MosquittoConf], links: list[BridgeLink]) -> tuple[str, ...]:
+    """The brokers that no bridge begins or ends at."""
+    linked = {link.acceptor for link in links}
+    return tuple(
+        name for name, broker in directory.brokers.items() if not broker.conf.bridges and name not in linked
+    )
+
+
+def _links(directory: Directory[MosquittoConf]) -> tuple[list[BridgeLink], list[Finding]]:
+    links, lost = [], []
+    for name, broker in directory.brokers.items():
+        for bridge in broker.conf.bridges:
+            address = bridge.addresses[0]
+            acceptor = directory.behind(address)
+            if acceptor is not None:
+                links.append(BridgeLink(bridge, name, acceptor.name))
+                continue
+            there = directory.named(address.host)
+            why = (
+                f"{there[0].name} does not listen on port {address.port}; correct the port"
+                if there
+                else "no broker in the folder is there; add its configuration, or say whose it is by --hosts"
+            )
+            text = f"connection {bridge.name} of {name} leads to {address}, but {why}"
+            topics = tuple(rule.local for rule in bridge.rules)
+            lost.append(Finding(topics, (name,), (str(address.where),), text))
+    return links, lost
+
+
+def _same_client(links: list[BridgeLink]) -> Iterator[Finding]:
+    """Two connections that log in to a broker as the same client throw each other out, again and again."""
+    seen: dict[tuple[str, str], BridgeLink] = {}
+    for link in links:
+        client = link.bridge.remote_clientid
+        other = seen.setdefault((link.acceptor, client), link) if client else link
+        if other is not link:
+            text = (
+                f"{other.dialer} and {link.dialer} both log in to {link.acceptor} as client {client!r}: each "
+                "throws the other out; give each its own remote_clientid"
+            )
+            ends = (other.dialer, link.dialer, link.acceptor)
+            yield Finding((), ends, (str(other.bridge.where), str(link.bridge.where)), text)
+
+
+_Topics = dict[str, str]
+"""Names of topics, and what users read for each."""
+
+
+class _Found:
+    """Findings of all names so far; the same links in the same trouble are one finding with many topics."""
+
+    def __init__(self, links: list[BridgeLink]) -> None:
+        self._links = links
+        self._loops: dict[tuple[frozenset[int], bool], tuple[Loop, _Topics]] = {}
+        self._doubled: dict[tuple[tuple[int, ...], bool], tuple[Doubled, _Topics]] = {}
+        self._one_way: dict[tuple[str, str], tuple[dict[str, None], _Topics]] = {}
+        self._parted: dict[tuple[tuple[str, ...], ...], _Topics] = {}
+
+    def add(self, name: str, label: str, flow: Flow, growing: Loop | None) -> None:
+        """What the flow of messages of this name shows; users read `label`."""
+        for loop in [growing] if growing else flow.loops():
+            self._loops.setdefault((frozenset(loop.links), loop.storms), (loop, {}))[1][name] = label
+        if growing:
+            return
+        for doubled in flow.doubled():
+            self._doubled.setdefault((doubled.links, doubled.storms), (doubled, {}))[1][name] = label
+        for arc in flow.one_way():
+            if arc.tail[1] == name:  # under another name it is another topic's turn
+                bridge = self._links[arc.link].bridge
+                out = self._links[arc.link].dialer == arc.tail[0]
+                rule = rule_of(bridge, name, out=out)
+                if rule and not name.startswith(rule.local_prefix if out else rule.remote_prefix):
+                    continue  # `a` for `a/#` with the prefix `a/`: mosquitto's own oddity, meant by nobody
+                lines, topics = self._one_way.setdefault((arc.tail[0], arc.head[0]), ({}, {}))
+                lines[str(rule.where if rule else bridge.where)] = None
+                topics[name] = label
+        parts = _parts(name, flow)
+        if len(parts) > 1:
+            self._parted.setdefault(parts, {})[name] = label
+
+    def _lines(self, links: tuple[int, ...], topics: _Topics) -> tuple[str, ...]:
+        """The lines that carry the first of these topics, or where the connections begin."""
+        found = []
+        for number in links:
+            bridge, name = self._links[number].bridge, next(iter(topics))
+            rule = rule_of(bridge, name, out=True) or rule_of(bridge, name, out=False)
+            found.append(str(rule.where if rule else bridge.where))
+        return tuple(found)
+
+    def loop_findings(self) -> Iterator[Finding]:
+        for loop, topics in self._loops.values():
+            brokers = tuple(spot[0] for spot in loop.spots)
+            where = self._lines(loop.links, topics)
+            what = "goes round for ever" if loop.storms else "comes to some of them more than once"
+            text = (
+                f"{_topics(topics)} {what} among {' - '.join((*brokers, brokers[0]))}; take the topic out of "
+                f"one of these bridges: {several(where)}"
+            )
+            yield Finding(_distinct(topics), brokers, where, text, loop.storms)
+
+    def doubled_findings(self) -> Iterator[Finding]:
+        for doubled, topics in self._doubled.values():
+            one, other = doubled.spots[0][0], doubled.spots[1][0]
+            where = self._lines(doubled.links, topics)
+            if one == other:
+                text = (
+                    f"{_topics(topics)} goes round for ever: {one} is bridged to itself at {several(where)}; "
+                    "remove this bridge"
+                )
+            elif len(doubled.links) == 1:
+                text = (
+                    f"{_topics(topics)} comes back to {one} over its bridge to {other}, which is not told "
+                    f"that it is one ({where[0]}); set try_private true"
+                )
+            else:
+                what = "goes round for ever" if doubled.storms else "comes more than once"
+                text = (
+                    f"{_topics(topics)} {what} between {one} and {other}, bridged {len(where)} times at "
+                    f"{several(where)}; keep one of these bridges"
+                )
+            yield Finding(_distinct(topics), (one, other), where, text, doubled.storms)
+
+    def one_way_findings(self) -> Iterator[Finding]:
+        for (tail, head), (lines, topics) in self._one_way.items():
+            text = (
+                f"{_topics(topics)} goes from {tail} to {head} and does not come back ({several(lines)}); "
+                f"write `both` if {tail} should get what is published at {head}"
+            )
+            yield Finding(_distinct(topics), (tail, head), tuple(lines), text)
+
+    def parted_findings(self) -> Iterator[Finding]:
+        for parts, topics in self._parted.items():
+            groups = " | ".join(several(part) for part in parts)
+            text = (
+                f"{_topics(topics)} is bridged in {len(parts)} parts that no bridge joins: {groups}; "
+                f"bridge it between {parts[0][0]} and {parts[1][0]}"
+            )
+            brokers = tuple(broker for part in parts for broker in part)
+            yield Finding(_distinct(topics), brokers, (), text)
+
+
+def _parts(name: str, flow: Flow) -> tuple[tuple[str, ...], ...]:
+    """The parts in which a topic is bridged under this name: brokers that no bridge joins to the others.
+
+    Only parts in which it keeps its name are told. Where a bridge renames, the same name at two brokers need
+    not be the same topic (each site's `sensors/#` in a branch of its own at a hub), and configurations do not
+    say which is meant: such parts are left out, so that some topics in parts among them are not found. With
+    an interest or a manifest each topic is judged by who wants it, under its one name.
+    """
+    brokers: dict[int, list[str]] = defaultdict(list)
+    renamed = set()
+    for (broker, called), part in flow.parts.items():
+        brokers[part].append(broker)
+        if called != name:
+            renamed.add(part)
+    return tuple(tuple(found) for part, found in brokers.items() if part not in renamed)
+
+
+def _distinct(topics: _Topics) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(topics.values()))
+
+
+def _topics(topics: _Topics) -> str:
+    found = _distinct(topics)
+    return f"topic {found[0]}" if len(found) == 1 else f"each of the topics {several(found)}"

@@ -1,0 +1,94 @@
+"""Moving Mosquitto configurations to loopback, line by line; see relocate.py."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from topicloom.mesh.kinds.mosquitto.patterns import matches
+from topicloom.mesh.kinds.mosquitto.read import Bridge, MosquittoConf, read_mosquitto
+from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode
+from topicloom.mesh.model.where import LOOPBACK, Where
+from topicloom.mesh.run.doors import Doors, Relocated, absolute_path, check_links
+
+PATHS = frozenset({
+    "acl_file", "auth_plugin", "bridge_cafile", "bridge_capath", "bridge_certfile", "bridge_keyfile",
+    "cafile", "capath", "certfile", "crlfile", "dhparamfile", "keyfile", "password_file", "plugin",
+    "psk_file",
+})  # fmt: skip
+"""Options that name a file the broker reads; mosquitto looks for them where it was started."""
+
+
+def relocate_mosquitto(folder: Path, mesh: Mesh, doors: Doors) -> Relocated:
+    """Every listener on 127.0.0.1, every bridge to where its broker listens now."""
+    configs: dict[str, str] = {}
+    links: list[tuple[MeshLink, Where]] = []
+    for node in mesh.nodes:
+        for name in node.configs:
+            conf = read_mosquitto(folder / name, shown=name)
+            ports = _listening(conf, node, doors)
+            configs[name] = "\n".join(_moved(conf, ports, folder, doors)) + "\n"
+            links += [(_link(bridge, node, mesh, doors), bridge.where) for bridge in conf.bridges]
+    moved = replace(mesh, nodes=tuple(map(doors.node, mesh.nodes)), links=check_links(links))
+    return Relocated(moved, configs)
+
+
+def _link(bridge: Bridge, node: MeshNode, mesh: Mesh, doors: Doors) -> MeshLink:
+    """The link a bridge makes; its name is the one its state is published under."""
+    ends = [doors.behind(address, ("mqtt",)).node for address in bridge.addresses]
+    topics = tuple(
+        topic.topic
+        for topic in mesh.topics
+        if any(matches(rule.local, topic.name) or matches(rule.remote, topic.name) for rule in bridge.rules)
+    )
+    # mosquitto.conf(5), remote_clientid: the default is the machine's name and the connection's.
+    name = bridge.remote_clientid or f"{socket.gethostname()}.{bridge.name}"
+    return MeshLink(name, node.name, ends[0], topics, None, tuple(ends[1:]))
+
+
+def _listening(conf: MosquittoConf, node: MeshNode, doors: Doors) -> dict[Where, int]:
+    """The new port of each listener; the one that clients and links use must be where the manifest says."""
+    ports = {listener.where: doors.moved(node, listener.port) for listener in conf.listeners}
+    if all(listener.port != node.ports["mqtt"] for listener in conf.listeners):
+        raise conf.listeners[0].where.fault(
+            f"{node.name} listens on {', '.join(str(listener.port) for listener in conf.listeners)}, but "
+            f"manifest.json says {node.ports['mqtt']}; correct one of them"
+        )
+    return ports
+
+
+def _moved(conf: MosquittoConf, ports: dict[Where, int], folder: Path, doors: Doors) -> Iterator[str]:
+    """The lines as they are for this machine."""
+    keys = {line.key for line in conf.lines}
+    bridges = {bridge.addresses[0].where: bridge for bridge in conf.bridges}
+    secured = {
+        bridge.where
+        for bridge in conf.bridges
+        if bridge.certificates and any(address.host != LOOPBACK for address in bridge.addresses)
+    }
+    if not keys & {"listener", "port", "bind_address"}:
+        yield f"listener {next(iter(ports.values()))} {LOOPBACK}"  # it relied on the default, 1883
+    for line in conf.lines:
+        if line.key == "listener" and line.words[1] != "0":  # 0: a socket in the file system
+            yield f"listener {ports[line.where]} {LOOPBACK}"
+        elif line.key == "port":
+            yield f"port {ports[line.where]}"
+            if "bind_address" not in keys:
+                yield f"bind_address {LOOPBACK}"
+        elif line.key == "bind_address":
+            yield f"bind_address {LOOPBACK}"
+            if "port" not in keys:
+                yield f"port {ports[line.where]}"
+        elif line.where in bridges:
+            moved = [f"{LOOPBACK}:{doors.behind(at).new_port}" for at in bridges[line.where].addresses]
+            yield " ".join([line.key, *moved])
+        elif line.key == "bridge_bind_address":
+            yield f"bridge_bind_address {LOOPBACK}"
+        elif line.key in PATHS and len(line.words) > 1:
+            yield f"{line.key} {absolute_path(line.rest, line.where, folder / conf.file, folder)}"
+        elif line.key != "bind_interface":
+            yield line.text
+        if line.where in secured:  # the certificate names the node's host, not this machine's loopback
+            yield "bridge_insecure true"

@@ -1,0 +1,92 @@
+"""Mosquitto: one configuration per node, a bridge per link at its dialling end, a spanning tree per topic.
+
+The same link configured at both ends would carry every message twice, and a topic on a cycle of bridges goes
+round for ever; with a tree for each topic the links together may well have cycles.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from topicloom.mesh.model.mesh import MeshLink
+from topicloom.mesh.plan.credentials import mosquitto_passwords
+from topicloom.mesh.plan.hosts import bind_host
+from topicloom.mesh.plan.link_plan import plan_trees
+from topicloom.mesh.plan.mesh_plan import MeshPlan, Shape, plan_mesh, refuse_empty, warn_open, write_plan
+from topicloom.mesh.plan.request import Figures, Request
+from topicloom.mesh.plan.tls import certificates_of
+
+SHAPE = Shape("mosquitto", (("mqtt", 1883),), ".conf")
+TLS_PORT = 8883
+BRIDGE = (
+    "cleansession true",
+    "notifications true",
+    "notifications_local_only true",
+    "restart_timeout 1 2",
+    "try_private true",  # without it messages come back
+)
+"""What every bridge says."""
+
+
+def export_mosquitto(request: Request, folder: Path) -> Figures:
+    """Fill the folder; the figures of the mesh."""
+    refuse_empty(request)
+    planned = plan_trees(request)
+    shape = SHAPE if request.tls is None else Shape("mosquitto", (("mqtt", TLS_PORT),), ".conf")
+    plan = plan_mesh(request, shape, planned.links, planned.start_order)
+    warn_open(request, "the brokers let everybody in")
+    return write_plan(request, plan, folder, *render(plan, request))
+
+
+def render(plan: MeshPlan, request: Request) -> tuple[dict[str, str], list[str]]:
+    """The files by name, and the names of those with secrets."""
+    files: dict[str, str] = {}
+    secret: list[str] = []
+    for node in plan.mesh.nodes:
+        name = node.configs[0]
+        files[name] = _config(plan, request, node.name)
+        if request.logins:
+            callers = plan.callers[node.name].get(None, [])
+            passwords = f"{plan.stems[node.name]}.passwd"
+            files[passwords] = mosquitto_passwords(request.logins[who] for who in (node.name, *callers))
+            secret += [name, passwords]
+    return files, secret
+
+
+def _config(plan: MeshPlan, request: Request, name: str) -> str:
+    node, stem = plan.node[name], plan.stems[name]
+    host = bind_host(node.host)
+    lines = [f"listener {node.ports['mqtt']}" + (f" {host}" if host else "")]
+    if request.tls is not None:
+        files = certificates_of(request.tls, stem)
+        lines += [f"cafile {files.authority}", f"certfile {files.certificate}", f"keyfile {files.key}"]
+    if request.logins:
+        lines += [
+            "allow_anonymous false",
+            "# A relative path begins at the folder that mosquitto is started in.",
+            f"password_file {stem}.passwd",
+        ]
+    else:
+        lines += ["# Everybody who reaches the port may log in.", "allow_anonymous true"]
+    for link in plan.dialled[name]:
+        lines += ["", *_bridge(plan, request, link)]
+    return plan.heading("Mosquitto configuration", name, "#") + "\n".join(lines) + "\n"
+
+
+def _bridge(plan: MeshPlan, request: Request, link: MeshLink) -> list[str]:
+    ends = [plan.node[end] for end in (link.acceptor, *link.backups)]
+    # Without brackets also for IPv6: Mosquitto 2.0 cuts at the last colon and takes them for part of a name.
+    addresses = " ".join(f"{end.host}:{end.ports['mqtt']}" for end in ends)
+    lines = [f"connection {link.name}"]
+    if link.backups:
+        # Back to the first one as soon as it answers again.
+        lines += [f"addresses {addresses}", "round_robin false"]
+    else:
+        lines += [f"address {addresses}"]
+    lines += [f"remote_clientid {link.name}", *BRIDGE]
+    if request.logins:
+        login = request.logins[link.dialer]
+        lines += [f"remote_username {login.user}", f"remote_password {login.password}"]
+    if request.tls is not None:
+        lines += [f"bridge_cafile {certificates_of(request.tls, plan.stems[link.dialer]).authority}"]
+    return lines + [f"topic {plan.name_of[topic]} both 1" for topic in link.topics]

@@ -1,0 +1,205 @@
+"""What is wrong with leaf node links of NATS servers, read from their configurations.
+
+Servers look for loops within an account, whatever the subjects: deny lists do not break one. A server that
+sees a loop cuts the link and tries again half a minute later; one that is not seen carries messages round.
+Servers of a cluster pass messages on once only, so a cluster counts as one server here. What accounts import
+from and export to each other is not followed. hubs.py knows what dialers do not pass on.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+from topicloom.mesh.audit.coverage import Coverage, check_coverage
+from topicloom.mesh.audit.findings import Audit, Finding, several
+from topicloom.mesh.audit.flow import Arc, Flow, Spot
+from topicloom.mesh.audit.folder import Directory
+from topicloom.mesh.kinds.nats.hubs import Hubs, LeafLink
+from topicloom.mesh.kinds.nats.read import GLOBAL, OPERATOR, LeafUrl, NatsConf, Remote, text_of
+
+
+def audit_nats(
+    directory: Directory[NatsConf],
+    wanted: Mapping[str, frozenset[str]] | None = None,
+    account_of: Mapping[str, str] | None = None,
+) -> Audit:
+    """All findings; `wanted` are the servers that want each topic, `account_of` its account."""
+    links, lost = _links(directory)
+    group = _groups(directory)
+    flow = Flow(_arcs(links, group))
+    hubs = Hubs(links, group, flow)
+    spots = _spots(directory, links, group)
+    coverage = Coverage()
+    if wanted is not None:
+        accounts = account_of or {}
+        homes = {
+            (b, t): (group[b], accounts.get(t, GLOBAL)) for t, brokers in wanted.items() for b in brokers
+        }
+        flows = {t: hubs.flow_of({homes[b, t] for b in brokers}) for t, brokers in wanted.items()}
+        coverage = check_coverage(wanted, flows, homes, by_interest=True)
+    return Audit(
+        "nats",
+        len(directory.brokers),
+        len(links),
+        len({account for _, account in spots}),
+        loops=tuple(_loops(flow, links)),
+        doubled=tuple(_doubled(flow, links)),
+        one_sided=(*lost, *hubs.absent()),
+        # Topics of one account may have different subscribers; where they are known, each topic is judged.
+        unconnected=(*_parted(flow, spots), *hubs.findings()) if wanted is None else (),
+        covered=wanted is not None,
+        unreached=coverage.unreached,
+        strays=coverage.strays,
+        unlinked=_unlinked(directory, links, group) if wanted is None else (),
+    )
+
+
+def _unlinked(
+    directory: Directory[NatsConf], links: list[LeafLink], group: Mapping[str, str]
+) -> tuple[str, ...]:
+    """The servers that no leaf node link begins or ends at, nor at others of their cluster."""
+    linked = {group[end] for link in links for end in (link.dialer, link.acceptor)}
+    linked |= {group[name] for name, broker in directory.brokers.items() if broker.conf.remotes}
+    return tuple(name for name in directory.brokers if group[name] not in linked)
+
+
+def _groups(directory: Directory[NatsConf]) -> dict[str, str]:
+    """The cluster of each server, called by its servers; a server without one is its own."""
+    clusters: dict[str, list[str]] = defaultdict(list)
+    for name, broker in directory.brokers.items():
+        if broker.conf.cluster is not None:
+            clusters[broker.conf.cluster].append(name)
+    whole = {name: "+".join(names) for names in clusters.values() for name in names}
+    return {name: whole.get(name, name) for name in directory.brokers}
+
+
+def _links(directory: Directory[NatsConf]) -> tuple[list[LeafLink], list[Finding]]:
+    links: list[LeafLink] = []
+    lost: list[Finding] = []
+    for name, broker in directory.brokers.items():
+        for remote in broker.conf.remotes:
+            url = remote.urls[0]
+            acceptor = directory.behind(url.address)
+            account, fault = (
+                _far_account(remote, url, acceptor.conf) if acceptor else (None, _nobody(directory, url))
+            )
+            if acceptor is None or account is None:
+                who = (name,) if acceptor is None else (name, acceptor.name)
+                text = f"{name} dials {url.address} for account {remote.account}, but {fault}"
+                lost.append(Finding((remote.account,), who, (str(url.value.where),), text))
+            else:
+                links.append(LeafLink(remote, name, acceptor.name, account))
+    return links, lost
+
+
+def _nobody(directory: Directory[NatsConf], url: LeafUrl) -> str:
+    there = directory.named(url.address.host)
+    if there:
+        return f"{there[0].name} does not listen for leaf nodes on port {url.address.port}; correct the port"
+    return "no server in the folder has this address; add its configuration, or say with --hosts whose it is"
+
+
+def _far_account(remote: Remote, url: LeafUrl, conf: NatsConf) -> tuple[str | None, str]:
+    """The acceptor's account that the remote gets into; without one, why it is turned away."""
+    open_account = conf.leaf_account or GLOBAL
+    if remote.other_login:
+        known = remote.account in conf.accounts or conf.tree.get(*OPERATOR) is not None
+        return (remote.account if known else open_account), ""
+    if url.user is None:
+        stranger = text_of(conf.tree.get("no_auth_user"))
+        if stranger is not None and stranger in conf.users:
+            return conf.users[stranger][0], ""
+        if conf.anonymous:
+            return open_account, ""
+        return (
+            None,
+            f"the url names no user and {conf.file} lets nobody in without; write user:password@ in it",
+        )
+    if conf.anonymous:
+        return open_account, ""
+    if url.user not in conf.users:
+        return None, f"{conf.file} has no user {url.user!r}; add it to the account there"
+    account, password = conf.users[url.user]
+    if password is not None and not password.startswith("$2") and password != url.password:
+        return None, f"{conf.file} has another password for user {url.user!r}; correct one of them"
+    return account, ""
+
+
+def _arcs(links: list[LeafLink], group: Mapping[str, str]) -> list[Arc]:
+    """Arcs both ways; of the servers of one cluster that dial the same, one stands for all."""
+    arcs: list[Arc] = []
+    dialling: dict[tuple[Spot, Spot], set[str]] = {}
+    for number, link in enumerate(links):
+        near = group[link.dialer], link.remote.account
+        far = group[link.acceptor], link.far_account
+        dialers = dialling.setdefault((near, far), set())
+        if not dialers or link.dialer in dialers or near == far:
+            arcs += [Arc(number, near, far), Arc(number, far, near)]
+        dialers.add(link.dialer)
+    return arcs
+
+
+def _spots(
+    directory: Directory[NatsConf], links: list[LeafLink], group: Mapping[str, str]
+) -> dict[Spot, None]:
+    """Every account of every server that messages can be in: named ones, and $G where a link is in it."""
+    found: dict[Spot, None] = {}
+    for name, broker in directory.brokers.items():
+        system = text_of(broker.conf.tree.get("system_account")) or "SYS"
+        found |= {(group[name], account): None for account in broker.conf.accounts if account != system}
+    for link in links:
+        found[group[link.dialer], link.remote.account] = None
+        found[group[link.acceptor], link.far_account] = None
+    return found
+
+
+def _account(spots: tuple[Spot, ...]) -> str:
+    return several(dict.fromkeys(account for _, account in spots))
+
+
+def _loops(flow: Flow, links: list[LeafLink]) -> Iterator[Finding]:
+    for loop in flow.loops():
+        brokers = tuple(server for server, _ in loop.spots)
+        where = tuple(links[number].where for number in loop.links)
+        deny = (
+            " (deny lists do not help)" if any(links[number].remote.denies for number in loop.links) else ""
+        )
+        text = (
+            f"account {_account(loop.spots)} has a loop {' - '.join((*brokers, brokers[0]))}: servers cut "
+            f"one of its links again and again and messages are lost{deny}; remove one of these remotes or "
+            f"give it another account: {several(where)}"
+        )
+        yield Finding(tuple({account: None for _, account in loop.spots}), brokers, where, text, True)
+
+
+def _doubled(flow: Flow, links: list[LeafLink]) -> Iterator[Finding]:
+    for doubled in flow.doubled():
+        one, other = doubled.spots[0][0], doubled.spots[1][0]
+        where = tuple(links[number].where for number in doubled.links)
+        accounts = tuple({account: None for _, account in doubled.spots})
+        if doubled.spots[0] == doubled.spots[1]:
+            text = f"{one} dials itself in account {accounts[0]} at {where[0]}; remove this remote"
+        else:
+            text = (
+                f"{one} and {other} are linked {len(where)} times in account {_account(doubled.spots)} at "
+                f"{several(where)}: the servers take it for a loop and cut one link again and again; keep one"
+            )
+        yield Finding(accounts, (one, other), where, text, True)
+
+
+def _parted(flow: Flow, spots: Mapping[Spot, None]) -> Iterator[Finding]:
+    """Accounts of the same name on several servers that no link joins."""
+    parts: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for number, (server, account) in enumerate(spots):
+        part = flow.parts.get((server, account), -1 - number)
+        parts[account][part].append(server)
+    for account, grouped in parts.items():
+        if len(grouped) > 1:
+            listed = list(grouped.values())
+            text = (
+                f"account {account} is in {len(listed)} parts that no link joins: "
+                f"{' | '.join(several(part) for part in listed)}; add a remote for it between {listed[0][0]} "
+                f"and {listed[1][0]}"
+            )
+            yield Finding((account,), tuple(server for part in listed for server in part), (), text)

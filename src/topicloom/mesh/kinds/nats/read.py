@@ -1,0 +1,268 @@
+"""What a NATS server's configuration says about links: where it listens, its accounts, its leaf node remotes.
+
+The language is lang.py's. Defaults as in the server's documentation: clients 4222, leaf nodes 7422, and
+the account $G where none is named. The parsed tree is kept, so that relocating changes it in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from topicloom.mesh.kinds.nats.lang import Value, parse_nats
+from topicloom.mesh.kinds.nats.words import LEAFNODES, check_words
+from topicloom.mesh.model.where import Address, Where, parse_address, parse_port
+
+CLIENT_PORT, LEAF_PORT, CLUSTER_PORT, MONITOR_PORT = 4222, 7422, 6222, 8222
+GLOBAL = "$G"
+MONITORS = ("http", "http_port", "monitor_port", "https", "https_port")
+OPERATOR = ("operator", "operators", "trusted", "trusted_keys", "resolver", "account_resolver")
+"""Options by which accounts are kept elsewhere, signed by an operator."""
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """A port the server listens on; `host` is None for all addresses of the machine."""
+
+    purpose: str
+    host: str | None
+    port: int
+    where: Where
+
+
+@dataclass(frozen=True, slots=True)
+class LeafUrl:
+    """One url of a remote: where to, and who the dialer says it is (None: it does not say)."""
+
+    address: Address
+    user: str | None
+    password: str | None
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """One leaf node remote: its urls, first the one it prefers where it does not draw lots."""
+
+    urls: tuple[LeafUrl, ...]
+    account: str
+    draws_lots: bool
+    other_login: bool  # by credentials or nkey: the acceptor's account cannot be read from the files
+    denies: bool
+    as_hub: bool  # the dialer passes messages on as if it had been dialled
+    value: Value
+    where: Where
+
+
+@dataclass(frozen=True, slots=True)
+class NatsConf:
+    """One server's configuration; `users` gives the account of each user that a leaf node may log in as."""
+
+    file: str
+    tree: Value
+    name: str | None
+    ports: tuple[Port, ...]
+    cluster: str | None
+    routes: tuple[Address, ...]
+    accounts: Mapping[str, Where]
+    users: Mapping[str, tuple[str, str | None]]
+    leaf_account: str | None
+    remotes: tuple[Remote, ...]
+
+    @property
+    def anonymous(self) -> bool:
+        """May a leaf node log in without saying who it is?"""
+        return not self.users
+
+    @property
+    def files(self) -> set[str]:
+        """This file and all that it includes."""
+        return {self.file, *files_of(self.tree)}
+
+    def port(self, purpose: str) -> Port | None:
+        """The port of this purpose, if it listens for that."""
+        return next((port for port in self.ports if port.purpose == purpose), None)
+
+
+def read_nats(
+    path: Path, *, shown: str | None = None, environment: Mapping[str, str] | None = None
+) -> NatsConf:
+    """One server's configuration; `shown` is what messages call it, the path by default."""
+    shown = shown or str(path)
+    tree = parse_nats(path, shown, environment)
+    check_words(tree)
+    leaf = tree.get(*LEAFNODES)
+    cluster = tree.get("cluster")
+    accounts = dict(_accounts(tree))
+    users = dict(_users(tree, leaf))
+    remotes = leaf.get("remotes") if leaf else None
+    named = None if tree.get(*OPERATOR) else accounts
+    authorization = leaf.get("authorization") if leaf else None
+    return NatsConf(
+        shown,
+        tree,
+        text_of(tree.get("server_name")),
+        tuple(_ports(tree, leaf, cluster)),
+        (text_of(cluster.get("name")) or "default") if cluster else None,
+        tuple(_url(route, CLUSTER_PORT).address for route in listed(cluster, "routes")),
+        accounts,
+        users,
+        text_of(authorization.get("account")) if authorization else None,
+        tuple(_remote(remote, named) for remote in (remotes.entries() if remotes else ())),
+    )
+
+
+def files_of(value: Value) -> Iterator[str]:
+    """The files that parts of this value stand in."""
+    yield value.where.file
+    if isinstance(value.data, (dict, list)):
+        for entry in value.data.values() if isinstance(value.data, dict) else value.data:
+            yield from files_of(entry)
+
+
+def text_of(value: Value | None) -> str | None:
+    """A text; a number written bare is one too."""
+    if value is None:
+        return None
+    if isinstance(value.data, (dict, list)) or value.data is None:
+        raise value.where.fault("a text is expected here, not a block or a list")
+    return str(value.data)
+
+
+def listed(block: Value | None, name: str) -> list[Value]:
+    """The parts of the list with this name; none where there is no such list."""
+    found = block.get(name) if block else None
+    return found.entries() if found else []
+
+
+def _ports(tree: Value, leaf: Value | None, cluster: Value | None) -> Iterator[Port]:
+    client = _port(tree, "client", CLIENT_PORT)
+    yield client or Port("client", None, CLIENT_PORT, Where(tree.where.file, 1))
+    for block, purpose in ((leaf, "leaf"), (cluster, "cluster")):
+        found = _port(block, purpose, 0) if block else None
+        if found is not None and found.port:
+            yield found
+    for name in MONITORS:
+        value = tree.get(name)
+        if value is not None:
+            text = text_of(value) or ""
+            host, port = _listen(value) if ":" in text else (text_of(tree.get("host", "net")), int_of(value))
+            yield Port("monitor", host, port, value.where)
+
+
+def _port(block: Value, purpose: str, default: int) -> Port | None:
+    """`listen`, or `host` and `port`; None where neither is said."""
+    listen = block.get("listen")
+    if listen is not None:
+        return Port(purpose, *_listen(listen), listen.where)
+    host, port = block.get("host", "net"), block.get("port")
+    if host is None and port is None:
+        return None
+    number = int_of(port) if port is not None else default
+    return Port(purpose, text_of(host), number, (port or host or block).where)
+
+
+def _listen(value: Value) -> tuple[str | None, int]:
+    """HOST:PORT, :PORT or PORT."""
+    if isinstance(value.data, int):
+        return None, int_of(value)
+    text = text_of(value) or ""
+    if text.startswith(":"):
+        return None, parse_port(text[1:], value.where)
+    if ":" not in text:
+        raise value.where.fault(f"{text!r} has no port; write HOST:PORT")
+    address = parse_address(text, 0, value.where)
+    return address.host, address.port
+
+
+def int_of(value: Value) -> int:
+    """A port number; -1 stands for any free one."""
+    if value.data == -1:
+        return -1
+    return parse_port(str(value.data), value.where)
+
+
+def _accounts(tree: Value) -> Iterator[tuple[str, Where]]:
+    block = tree.get("accounts")
+    if block is None:
+        return
+    if isinstance(block.data, dict):
+        yield from ((name, account.where) for name, account in block.data.items())
+    else:
+        yield from ((text_of(entry) or "", entry.where) for entry in block.entries())
+
+
+def _users(tree: Value, leaf: Value | None) -> Iterator[tuple[str, tuple[str, str | None]]]:
+    """(user, (account, password)) of everyone a leaf node may log in as.
+
+    Users in the block `leafnodes { authorization }` replace those of accounts, as in the server.
+    """
+    own = leaf.get("authorization") if leaf else None
+    if own is not None and (own.get("user", "username") or own.get("users")):
+        account = text_of(own.get("account")) or GLOBAL
+        yield from _login(own, account)
+        for user in listed(own, "users"):
+            yield from _login(user, text_of(user.get("account")) or GLOBAL)
+        return
+    authorization = tree.get("authorization")
+    if authorization is not None:
+        yield from _login(authorization, GLOBAL)
+        for user in listed(authorization, "users"):
+            yield from _login(user, text_of(user.get("account")) or GLOBAL)
+    accounts = tree.get("accounts")
+    if accounts is not None and isinstance(accounts.data, dict):
+        for name, block in accounts.data.items():
+            for user in listed(block, "users"):
+                yield from _login(user, name)
+
+
+def _login(block: Value, account: str) -> Iterator[tuple[str, tuple[str, str | None]]]:
+    user = block.get("user", "username", "nkey")
+    if user is not None:
+        yield text_of(user) or "", (account, text_of(block.get("password", "pass")))
+
+
+def _remote(value: Value, accounts: Mapping[str, Where] | None) -> Remote:
+    """One remote; `accounts` are those that it may be for, None if the file does not tell."""
+    if isinstance(value.data, str):  # remotes: ["nats-leaf://..."] is short for a block with one url
+        return Remote((_url(value, LEAF_PORT),), GLOBAL, False, False, False, False, value, value.where)
+    texts = [*listed(value, "url"), *listed(value, "urls")]
+    if not texts:
+        raise value.where.fault("this remote has no url; add url: nats-leaf://HOST:PORT")
+    named = value.get("account", "local")
+    account = text_of(named) or GLOBAL
+    if named is not None and accounts is not None and account not in (*accounts, GLOBAL):
+        raise named.where.fault(f"account {account!r} is not among this server's accounts; add it")
+    lots, hub = value.get("no_randomize", "dont_randomize"), value.get("hub")
+    return Remote(
+        tuple(_url(text, LEAF_PORT) for text in texts),
+        account,
+        len(texts) > 1 and not (lots is not None and lots.data is True),
+        value.get("credentials", "creds", "nkey", "seed") is not None,
+        value.get("deny_imports", "deny_import", "deny_exports", "deny_export") is not None,
+        hub is not None and hub.data is True,
+        value,
+        value.where,
+    )
+
+
+def _url(value: Value, default_port: int) -> LeafUrl:
+    text = text_of(value) or ""
+    parts = split_url(text, value.where)
+    host = parts.hostname or ""
+    address = Address(host.lower(), parts.port or default_port, value.where)
+    user = unquote(parts.username) if parts.username is not None else None
+    return LeafUrl(address, user, unquote(parts.password) if parts.password is not None else None, value)
+
+
+def split_url(text: str, where: Where) -> SplitResult:
+    """The parts of a url; refused without scheme, host or a legal port."""
+    try:
+        parts = urlsplit(text)
+        if parts.scheme and parts.hostname and (parts.port is None or parts.port > 0):
+            return parts
+    except ValueError:
+        pass
+    raise where.fault(f"{text!r} is no url; write it as nats-leaf://HOST:PORT")

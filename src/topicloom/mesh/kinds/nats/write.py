@@ -1,0 +1,108 @@
+"""NATS: one configuration per node; links are leaf node connections, one for each account they carry.
+
+Servers refuse a cycle of leaf nodes within an account. The topics are packed into classes whose trees
+together are a forest, and each class is an account; clients log in to the account of their topic.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import quote
+
+from topicloom.mesh.model.mesh import MeshLink
+from topicloom.mesh.plan.credentials import Login
+from topicloom.mesh.plan.hosts import address, bind_host
+from topicloom.mesh.plan.link_plan import plan_forests
+from topicloom.mesh.plan.mesh_plan import MeshPlan, Shape, plan_mesh, refuse_empty, warn_open, write_plan
+from topicloom.mesh.plan.request import Figures, Request
+from topicloom.mesh.plan.tls import certificates_of
+
+SHAPE = Shape("nats", (("client", 4222), ("leaf", 7422), ("monitor", 8222)), ".conf")
+DEFAULT_PASSWORD = "topicloom"
+"""Of every account when no credentials are given: for loopback and trying out; said so in the files."""
+
+
+def export_nats(request: Request, folder: Path) -> Figures:
+    """Fill the folder; the figures of the mesh."""
+    refuse_empty(request)
+    planned = plan_forests(request)
+    plan = plan_mesh(request, SHAPE, planned.links, planned.start_order, planned.class_of)
+    warn_open(request, f"all accounts have the password {DEFAULT_PASSWORD!r}")
+    return write_plan(request, plan, folder, *render(plan, request))
+
+
+def render(plan: MeshPlan, request: Request) -> tuple[dict[str, str], list[str]]:
+    """The files by name, and the names of those with secrets."""
+    configs = {node.configs[0]: _config(plan, request, node.name) for node in plan.mesh.nodes}
+    return configs, list(configs) if request.logins else []
+
+
+def login_of(request: Request, node: str, account: str) -> Login:
+    """How a node's clients, and its links, log in to an account: a user belongs to one account only."""
+    if not request.logins:
+        return Login(account, DEFAULT_PASSWORD)
+    login = request.logins[node]
+    return Login(f"{login.user}.{account}", login.password)
+
+
+def _config(plan: MeshPlan, request: Request, name: str) -> str:
+    node = plan.node[name]
+    everywhere = "0.0.0.0" if ":" not in node.host else "::"
+    bind = {
+        purpose: address(bind_host(node.host) or everywhere, port) for purpose, port in node.ports.items()
+    }
+    monitor = address(bind_host(node.host) or "127.0.0.1", node.ports["monitor"])
+    lines = [f"server_name: {_text(plan.stems[name])}", f'listen: "{bind["client"]}"']
+    lines += ["# Statistics tell strangers much: this machine only.", f'http: "{monitor}"']
+    if request.tls is not None:
+        lines += [f"tls: {_tls(plan, request, name)}"]
+    if not request.logins:
+        lines += ["# The password is the same everywhere: for one machine and for trying out only."]
+    lines += ["accounts: {", *(_account(plan, request, name, account) for account in plan.wanted[name]), "}"]
+    lines += ["leafnodes: {", f'  listen: "{bind["leaf"]}"', "  reconnect: 1"]
+    if request.tls is not None:
+        lines += [f"  tls: {_tls(plan, request, name)}"]
+    links = plan.dialled[name]
+    if links:
+        lines += ["  remotes: [", *(_remote(plan, request, link) for link in links), "  ]"]
+    return plan.heading("NATS configuration", name, "#") + "\n".join([*lines, "}"]) + "\n"
+
+
+def _account(plan: MeshPlan, request: Request, name: str, account: str) -> str:
+    callers = (name, *plan.callers[name].get(account, ()))
+    users = {login.user: login for login in (login_of(request, who, account) for who in callers)}
+    listed = ", ".join(
+        f"{{user: {_text(users[user].user)}, password: {_text(users[user].password)}}}"
+        for user in sorted(users)
+    )
+    return f"  {account}: {{users: [{listed}]}}"
+
+
+def _remote(plan: MeshPlan, request: Request, link: MeshLink) -> str:
+    account = link.account or ""
+    login = login_of(request, link.dialer, account)
+    scheme = "nats-leaf" if request.tls is None else "tls"
+    who = f"{quote(login.user, safe='')}:{quote(login.password, safe='')}"
+    ends = [plan.node[end] for end in (link.acceptor, *link.backups)]
+    urls = [_text(f"{scheme}://{who}@{address(end.host, end.ports['leaf'])}") for end in ends]
+    parts = [f"urls: [{', '.join(urls)}], no_randomize: true" if link.backups else f"url: {urls[0]}"]
+    parts += [f"account: {account}"]
+    if request.tls is not None:
+        authority = certificates_of(request.tls, plan.stems[link.dialer]).authority
+        parts += [f"tls: {{ca_file: {_text(authority)}}}"]
+    return f"    {{{', '.join(parts)}}} # {link.name}"
+
+
+def _tls(plan: MeshPlan, request: Request, name: str) -> str:
+    assert request.tls is not None
+    files = certificates_of(request.tls, plan.stems[name])
+    return (
+        f"{{cert_file: {_text(files.certificate)}, key_file: {_text(files.key)}, "
+        f"ca_file: {_text(files.authority)}}}"
+    )
+
+
+def _text(value: str) -> str:
+    """A quoted string of the configuration language."""
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

@@ -1,0 +1,116 @@
+"""Moving Zenoh configurations to loopback: JSON with comments, as the exporter writes it; see relocate.py."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode
+from topicloom.mesh.model.where import LOOPBACK, Address, Where, parse_address, read_text
+from topicloom.mesh.run.doors import (
+    Doors,
+    Relocated,
+    absolute_path,
+    named_link,
+    without_repeats,
+)
+
+PATHS = frozenset({
+    "connect_certificate", "connect_private_key", "dictionary_file", "listen_certificate",
+    "listen_private_key", "private_key_file", "public_key_file", "root_ca_certificate",
+})  # fmt: skip
+_NO_DATA = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/|,(?=\s*[}\]])', re.DOTALL)
+
+
+def relocate_zenoh(folder: Path, mesh: Mesh, doors: Doors) -> Relocated:
+    """Every endpoint on 127.0.0.1; a file belongs to the account whose port it listens on."""
+    configs: dict[str, str] = {}
+    links: list[MeshLink] = []
+    for node in mesh.nodes:
+        for name in node.configs:
+            text = read_text(folder / name, name)
+            tree = parse_zenoh(text, name)
+            account = _listen(tree, text, name, node, doors)
+            links += _connect(tree, text, name, node, account, mesh, doors)
+            _move_paths(tree, text, name, folder)
+            configs[name] = msgspec.json.format(msgspec.json.encode(tree), indent=2).decode() + "\n"
+    moved = replace(mesh, nodes=tuple(map(doors.node, mesh.nodes)), links=without_repeats(links))
+    return Relocated(moved, configs)
+
+
+def parse_zenoh(text: str, shown: str) -> dict[str, Any]:
+    """JSON that may hold comments and commas at the end of lists; other liberties of JSON5 are refused."""
+    # Each comment leaves its line ends behind, so that the lines of a fault are those of the file.
+    plain = _NO_DATA.sub(lambda found: found[1] or "\n" * found[0].count("\n"), text)
+    try:
+        return msgspec.json.decode(plain, type=dict[str, Any])
+    except msgspec.MsgspecError as error:
+        at = re.search(r"byte (\d+)", str(error))
+        line = plain.encode()[: int(at[1])].count(b"\n") + 1 if at else 1
+        raise Where(shown, line).fault("this is no JSON; quote names and texts with double quotes") from None
+
+
+def _endpoints(tree: dict[str, Any], part: str, text: str, shown: str) -> Iterator[tuple[str, str, Address]]:
+    """(protocol, what follows the address, address) of each endpoint under `listen` or `connect`."""
+    block = tree.get(part)
+    listed = block.get("endpoints", []) if isinstance(block, dict) else []
+    for endpoint in listed if isinstance(listed, list) else [listed]:
+        where = _where(str(endpoint), text, shown)
+        protocol, slash, rest = str(endpoint).partition("/")
+        address, mark, more = re.sub(r"[?#]", "\0\\g<0>", rest, count=1).partition("\0")
+        if not slash:
+            raise where.fault(f"{endpoint!r} is no endpoint; write tcp/HOST:PORT")
+        yield protocol, more if mark else "", parse_address(address, 7447, where)
+
+
+def _listen(tree: dict[str, Any], text: str, shown: str, node: MeshNode, doors: Doors) -> str:
+    """Move what the router listens on; the account of that port."""
+    moved, accounts = [], []
+    for protocol, more, address in _endpoints(tree, "listen", text, shown):
+        door = doors.of(node, address.port)
+        if door is None:
+            raise address.where.fault(
+                f"port {address.port} is no port of {node.name} in manifest.json; correct one of them"
+            )
+        moved.append(f"{protocol}/{LOOPBACK}:{door.new_port}{more}")
+        accounts.append(door.purpose)
+    if len(set(accounts)) != 1:
+        raise Where(shown, 1).fault(f"a router of {node.name} must listen on the port of one account")
+    tree["listen"]["endpoints"] = moved
+    return accounts[0]
+
+
+def _connect(
+    tree: dict[str, Any], text: str, shown: str, node: MeshNode, account: str, mesh: Mesh, doors: Doors
+) -> list[MeshLink]:
+    moved, links, strange = [], [], False
+    for protocol, more, address in _endpoints(tree, "connect", text, shown):
+        door = doors.behind(address, (account,))
+        strange = strange or address.host != LOOPBACK
+        moved.append(f"{protocol}/{LOOPBACK}:{door.new_port}{more}")
+        links.append(replace(named_link(mesh, node.name, door.node, account), backups=()))
+    if moved:
+        tree["connect"]["endpoints"] = moved
+    tls = tree.get("transport", {}).get("link", {}).get("tls")
+    if isinstance(tls, dict) and strange:
+        tls["verify_name_on_connect"] = False  # the certificate names the node's host
+    return links
+
+
+def _move_paths(tree: dict[str, Any], text: str, shown: str, folder: Path) -> None:
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            _move_paths(value, text, shown, folder)
+        elif key in PATHS and isinstance(value, str):
+            tree[key] = absolute_path(value, _where(value, text, shown), folder / shown, folder)
+
+
+def _where(part: str, text: str, shown: str) -> Where:
+    """The first line that holds this text."""
+    at = text.find(part)
+    return Where(shown, text.count("\n", 0, at) + 1 if at >= 0 else 1)

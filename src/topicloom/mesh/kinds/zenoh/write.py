@@ -1,0 +1,105 @@
+"""Zenoh: one router per node and class of topics, in the class's forest.
+
+Routers of one network send along shortest paths over all of them, wanted or not. In a forest there is only
+one path, and it stays among the subscribers of the topic; so each class is a network of its own.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from topicloom.errors import InputError
+from topicloom.mesh.plan.hosts import address, bind_host
+from topicloom.mesh.plan.link_plan import plan_forests
+from topicloom.mesh.plan.mesh_plan import MeshPlan, Shape, plan_mesh, refuse_empty, warn_open, write_plan
+from topicloom.mesh.plan.request import Figures, Request
+from topicloom.mesh.plan.tls import certificates_of
+
+SHAPE = Shape("zenoh", (("router", 7447),), ".json5", by_account=True)
+OPEN = "Everybody who reaches the port may log in."
+PATHS = "A relative path begins at the folder that the router is started in."
+
+
+def export_zenoh(request: Request, folder: Path) -> Figures:
+    """Fill the folder; the figures of the mesh."""
+    refuse_empty(request)
+    _refuse_addresses(request)
+    planned = plan_forests(request)
+    plan = plan_mesh(request, SHAPE, planned.links, planned.start_order, planned.class_of)
+    warn_open(request, "the routers let everybody in")
+    return write_plan(request, plan, folder, *render(plan, request))
+
+
+def render(plan: MeshPlan, request: Request) -> tuple[dict[str, str], list[str]]:
+    """The files by name, and the names of those with secrets."""
+    configs: dict[str, str] = {}
+    for node in plan.mesh.nodes:
+        for name, account in zip(node.configs, plan.wanted[node.name], strict=True):
+            configs[name] = _config(plan, request, node.name, account)
+            if request.logins:
+                configs[_users_file(plan, node.name, account)] = _users(plan, request, node.name, account)
+    return configs, list(configs) if request.logins else []
+
+
+def _refuse_addresses(request: Request) -> None:
+    """Zenoh (1.10) takes the brackets of tls/[::1]:7447 for part of the name and never connects."""
+    hosts = {node: place.host for node, place in request.places.items() if ":" in place.host}
+    if request.tls is not None and hosts:
+        node, host = next(iter(hosts.items()))
+        raise InputError(
+            f"--tls: zenoh cannot check a certificate against the IPv6 address {host} of node {node!r}; give "
+            "a name in --hosts"
+        )
+
+
+def _config(plan: MeshPlan, request: Request, name: str, account: str) -> str:
+    node = plan.node[name]
+    scheme = "tcp" if request.tls is None else "tls"
+    bind = bind_host(node.host) or ("::" if ":" in node.host else "0.0.0.0")
+    dialled = [plan.node[link.acceptor] for link in plan.dialled[name] if link.account == account]
+    content: dict[str, object] = {
+        "mode": "router",
+        "listen": {"endpoints": [f"{scheme}/{address(bind, node.ports[account])}"]},
+        "connect": {
+            "endpoints": [f"{scheme}/{address(end.host, end.ports[account])}" for end in dialled],
+            "timeout_ms": -1,
+            "exit_on_failure": False,
+        },
+        "scouting": {"multicast": {"enabled": False}, "gossip": {"enabled": False}},
+        "adminspace": {"enabled": True, "permissions": {"read": True, "write": False}},
+    }
+    transport: dict[str, object] = {}
+    if request.logins:
+        login = request.logins[name]
+        users = {
+            "user": login.user,
+            "password": login.password,
+            "dictionary_file": _users_file(plan, name, account),
+        }
+        transport["auth"] = {"usrpwd": users}
+    if request.tls is not None:
+        files = certificates_of(request.tls, plan.stems[name])
+        transport["link"] = {
+            "tls": {
+                "root_ca_certificate": files.authority,
+                "listen_certificate": files.certificate,
+                "listen_private_key": files.key,
+            }
+        }
+    if transport:
+        content["transport"] = transport
+    text = msgspec.json.format(msgspec.json.encode(content), indent=2).decode()
+    remark = PATHS if request.logins else OPEN
+    return plan.heading(f"Zenoh router {account}", name, "//") + f"// {remark}\n{text}\n"
+
+
+def _users_file(plan: MeshPlan, name: str, account: str) -> str:
+    return f"{plan.stems[name]}~{account}.users"
+
+
+def _users(plan: MeshPlan, request: Request, name: str, account: str) -> str:
+    """Who may log in here: the node's own clients and the routers that dial it."""
+    logins = {request.logins[who] for who in (name, *plan.callers[name].get(account, ()))}
+    return "".join(f"{login.user}:{login.password}\n" for login in sorted(logins, key=lambda one: one.user))

@@ -1,0 +1,1 @@
+"""A mesh of brokers as values, and its folder on disk."""

@@ -1,0 +1,78 @@
+"""The links of a mesh, planned and checked: a tree for each topic, or forests of classes of topics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from topicloom.mesh.model.mesh import Mesh
+from topicloom.mesh.model.trees import Link
+from topicloom.mesh.plan.request import Request
+from topicloom.mesh.trees.backups import with_backups
+from topicloom.mesh.trees.check import check_links, check_packing, check_trees
+from topicloom.mesh.trees.links import forest_links, tree_links
+from topicloom.mesh.trees.order import start_order
+from topicloom.mesh.trees.packing import pack_forests
+from topicloom.mesh.trees.spanning import build_trees
+
+
+@dataclass(frozen=True, slots=True)
+class LinkPlan:
+    """Who dials whom, by number; the brokers in the order to start them; the class of each topic."""
+
+    links: Sequence[Link]
+    start_order: Sequence[int]
+    class_of: Sequence[int] | None = None
+
+
+def plan_trees(request: Request) -> LinkPlan:
+    """A spanning tree for each topic; the links of all of them together may have cycles."""
+    interest, progress = request.interest, request.progress
+    trees = build_trees(interest, request.overlay, progress=progress)
+    _insist(check_trees(interest, request.overlay, trees))
+    links = tree_links(trees, by_direction=request.split > 1)
+    if request.backups:
+        progress.phase("find backups")
+        links = with_backups(interest, links, most=request.backups, split=request.split, progress=progress)
+    return LinkPlan(links, start_order(interest.n_nodes, links))
+
+
+def plan_forests(request: Request) -> LinkPlan:
+    """Classes of topics, the links of each class a forest."""
+    interest, progress = request.interest, request.progress
+    packing = pack_forests(interest, request.overlay, progress=progress)
+    _insist(check_packing(interest, request.overlay, packing))
+    links = forest_links(packing)
+    if request.backups:
+        progress.phase("find backups")
+        links = with_backups(interest, links, classes=True, most=request.backups, progress=progress)
+    return LinkPlan(links, start_order(interest.n_nodes, links), packing.class_of.tolist())
+
+
+def check_mesh(request: Request, mesh: Mesh) -> None:
+    """Prove what is about to be written, from its names: trees or forests, all reached, backups safe."""
+    node = {name: number for number, name in enumerate(request.interest.node_ids.to_pylist())}
+    topic = {name: number for number, name in enumerate(request.interest.topic_ids.to_pylist())}
+    account = {name: number for number, name in enumerate(mesh.accounts)}
+    links = [
+        Link(
+            dialer=node[link.dialer],
+            acceptor=node[link.acceptor],
+            topics=tuple(topic[name] for name in link.topics),
+            topic_class=-1 if link.account is None else account[link.account],
+            backups=tuple(node[name] for name in link.backups),
+        )
+        for link in mesh.links
+    ]
+    _insist(check_links(request.interest, links, classes=bool(mesh.accounts)))
+    wanted = {one.topic: one.account for one in mesh.topics}
+    strays = [
+        (link.name, name) for link in mesh.links for name in link.topics if wanted[name] != link.account
+    ]
+    _insist([f"link {link} carries topic {name!r} of another account" for link, name in strays])
+
+
+def _insist(faults: Sequence[str]) -> None:
+    """A mesh that a checker refuses is our fault, not the user's, and is not written."""
+    if faults:
+        raise AssertionError(f"the planned mesh does not hold: {faults[0]}")

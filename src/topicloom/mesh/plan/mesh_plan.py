@@ -1,0 +1,216 @@
+"""From trees and links by number to a mesh by name: hosts, ports, files, accounts, names of topics."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from topicloom.errors import InputError
+from topicloom.mesh.model.folder import MANIFEST, mesh_digest, write_mesh
+from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, MeshTopic
+from topicloom.mesh.model.trees import Link
+from topicloom.mesh.model.where import LOOPBACK
+from topicloom.mesh.plan.hosts import Place, assign_ports, is_loopback
+from topicloom.mesh.plan.link_plan import check_mesh
+from topicloom.mesh.plan.names import encode_name, file_stems
+from topicloom.mesh.plan.request import Figures, Request
+from topicloom.mesh.plan.tls import check_certificates
+from topicloom.version import __version__
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What differs between targets: the ports of a node by purpose and their bases, and its config files.
+
+    With `by_account` a node has one broker, port and file for each account instead of one in all.
+    """
+
+    kind: str
+    ports: tuple[tuple[str, int], ...]
+    suffix: str
+    by_account: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class MeshPlan:
+    """A mesh and what the writers of configurations look up in it."""
+
+    mesh: Mesh
+    stems: Mapping[str, str]
+    wanted: Mapping[str, tuple[str, ...]]
+    """The accounts of each node."""
+
+    @cached_property
+    def node(self) -> dict[str, MeshNode]:
+        return {node.name: node for node in self.mesh.nodes}
+
+    @cached_property
+    def name_of(self) -> dict[str, str]:
+        """What each topic is called on the target."""
+        return {topic.topic: topic.name for topic in self.mesh.topics}
+
+    @cached_property
+    def dialled(self) -> dict[str, list[MeshLink]]:
+        """The links each node opens."""
+        found: dict[str, list[MeshLink]] = {node.name: [] for node in self.mesh.nodes}
+        for link in self.mesh.links:
+            found[link.dialer].append(link)
+        return found
+
+    @cached_property
+    def callers(self) -> dict[str, dict[str | None, list[str]]]:
+        """For each node and account, who may dial it: at once or as a backup."""
+        found: dict[str, dict[str | None, list[str]]] = {node.name: {} for node in self.mesh.nodes}
+        for link in self.mesh.links:
+            for acceptor in (link.acceptor, *link.backups):
+                found[acceptor].setdefault(link.account, []).append(link.dialer)
+        return found
+
+    @cached_property
+    def digest(self) -> str:
+        return mesh_digest(self.mesh)
+
+    def heading(self, what: str, node: str, mark: str) -> str:
+        """The first line of a configuration; `mark` begins a comment."""
+        shown = "".join(c if c.isprintable() else "?" for c in node[:100])
+        source = f"topicloom {__version__} from {MANIFEST} {self.digest}"
+        return f"{mark} {what} of node {shown}, written by {source}\n"
+
+    def figures(self) -> Figures:
+        """The mesh in numbers."""
+        ends = Counter(end for link in self.mesh.links for end in (link.dialer, link.acceptor))
+        return Figures(
+            links=len(self.mesh.links),
+            accounts=len(self.mesh.accounts),
+            connections_per_node_max=max(ends.values(), default=0),
+            backups=sum(bool(link.backups) for link in self.mesh.links),
+            renamed={topic.topic: topic.name for topic in self.mesh.topics if topic.name != topic.topic},
+        )
+
+
+def plan_mesh(
+    request: Request,
+    shape: Shape,
+    links: Sequence[Link],
+    start_order: Sequence[int],
+    class_of: Sequence[int] | None = None,
+) -> MeshPlan:
+    """Give every broker a place and a file, every topic a name, every class an account."""
+    interest = request.interest
+    nodes: list[str] = interest.node_ids.to_pylist()
+    topics: list[str] = interest.topic_ids.to_pylist()
+    stems = file_stems(nodes)
+    if request.tls is not None:
+        check_certificates(request.tls, stems.values())
+    account_of = [None if class_of is None else account_name(class_of[topic]) for topic in range(len(topics))]
+    wanted = {name: _accounts(interest.topics_of(node), class_of) for node, name in enumerate(nodes)}
+    used = sorted(set(class_of if class_of is not None else ()))
+    mesh = Mesh(
+        kind=shape.kind,
+        nodes=_nodes(request, shape, nodes, stems, wanted),
+        links=tuple(_links(links, nodes, topics, stems)),
+        topics=tuple(
+            MeshTopic(
+                topic=name,
+                name=encode_name(name, shape.kind),
+                subscribers=tuple(nodes[node] for node in interest.nodes_of(topic)),
+                account=account_of[topic],
+            )
+            for topic, name in enumerate(topics)
+        ),
+        start_order=tuple(nodes[node] for node in start_order),
+        accounts=tuple(account_name(number) for number in used),
+        options={} if request.tls is None else {"tls": str(request.tls.absolute())},
+    )
+    return MeshPlan(mesh, stems, wanted)
+
+
+def write_plan(
+    request: Request, plan: MeshPlan, folder: Path, files: Mapping[str, str], secret: Collection[str]
+) -> Figures:
+    """Prove the mesh once more as it is planned, write it and its configurations; its figures."""
+    check_mesh(request, plan.mesh)
+    request.progress.phase("write")
+    write_mesh(folder, plan.mesh, files, secret=secret)
+    return plan.figures()
+
+
+def account_name(topic_class: int) -> str:
+    """What the account of a class is called."""
+    return f"A{topic_class}"
+
+
+def _accounts(topics: Iterable[int], class_of: Sequence[int] | None) -> tuple[str, ...]:
+    if class_of is None:
+        return ()
+    return tuple(account_name(number) for number in sorted({class_of[topic] for topic in topics}))
+
+
+def _nodes(
+    request: Request,
+    shape: Shape,
+    nodes: Sequence[str],
+    stems: Mapping[str, str],
+    wanted: Mapping[str, tuple[str, ...]],
+) -> tuple[MeshNode, ...]:
+    places = request.places or dict.fromkeys(nodes, Place(LOOPBACK))
+    base = shape.ports[0][1]
+    needs = {
+        node: [(account, base) for account in wanted[node]] if shape.by_account else list(shape.ports)
+        for node in nodes
+    }
+    ports = assign_ports(places, needs)
+    made = []
+    for node in nodes:
+        parts = wanted[node] if shape.by_account else ("",)
+        made.append(
+            MeshNode(
+                name=node,
+                host=places[node].host,
+                ports=ports[node],
+                configs=tuple(f"{stems[node]}{'~' if part else ''}{part}{shape.suffix}" for part in parts),
+                user=request.logins[node].user if request.logins else None,
+            )
+        )
+    return tuple(made)
+
+
+def _links(
+    links: Iterable[Link], nodes: Sequence[str], topics: Sequence[str], stems: Mapping[str, str]
+) -> Iterator[MeshLink]:
+    """The links by name; several of one edge, direction and account are numbered from 2 on."""
+    seen: Counter[str] = Counter()
+    for link in links:
+        dialer, acceptor = nodes[link.dialer], nodes[link.acceptor]
+        account = None if link.topic_class < 0 else account_name(link.topic_class)
+        name = "~".join([stems[dialer], stems[acceptor], *([account] if account else [])])  # in no stem
+        seen[name] += 1
+        yield MeshLink(
+            name=name if seen[name] == 1 else f"{name}~{seen[name]}",
+            dialer=dialer,
+            acceptor=acceptor,
+            topics=tuple(topics[topic] for topic in link.topics),
+            account=account,
+            backups=tuple(nodes[backup] for backup in link.backups),
+        )
+
+
+def warn_open(request: Request, what: str) -> bool:
+    """Tell the user if anybody could log in from elsewhere; were there such hosts?"""
+    strangers = [place.host for place in request.places.values() if not is_loopback(place.host)]
+    if not strangers or request.logins:
+        return False
+    request.notice(
+        f"brokers run on other machines ({strangers[0]} for one), and {what}: give --credentials, or keep "
+        "strangers out otherwise"
+    )
+    return True
+
+
+def refuse_empty(request: Request) -> None:
+    """There is no mesh of nobody."""
+    if not request.interest.n_nodes:
+        raise InputError("the build has no nodes: there is nothing to export")

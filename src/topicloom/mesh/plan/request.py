@@ -1,0 +1,50 @@
+"""What an exporter is given, and what it gives back; every kind of export shares these two values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from topicloom.mesh.kinds.gossipsub.keys import Identity
+from topicloom.mesh.plan.credentials import Login
+from topicloom.mesh.plan.hosts import Place
+from topicloom.model.interest import Interest
+from topicloom.model.overlay import Overlay
+from topicloom.model.progress import SILENT, Progress
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Request:
+    """A build to export and the options that apply.
+
+    `places` and `logins` go by node and are empty when the user gave none; `tls` is the folder of
+    certificates; an edge may have up to `split` links in each direction so that more of them have backups;
+    `identities` of libp2p nodes are those of the earlier export that this one replaces; `seed` is for tests,
+    which want the same keys each time. `notice` tells the user something that must not be missed.
+    """
+
+    interest: Interest
+    overlay: Overlay
+    places: Mapping[str, Place] = field(default_factory=dict)
+    logins: Mapping[str, Login] = field(default_factory=dict)
+    tls: Path | None = None
+    backups: int = 0
+    split: int = 1
+    identities: Mapping[str, Identity] = field(default_factory=dict)
+    seed: int | None = None
+    notice: Callable[[str], None] = lambda text: None
+    progress: Progress = SILENT
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What an export holds, for its summary."""
+
+    links: int
+    accounts: int = 0
+    connections_per_node_max: int = 0
+    backups: int = 0
+    """Links that have one."""
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    """Topics that the target calls otherwise, and how."""

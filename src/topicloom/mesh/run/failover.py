@@ -1,0 +1,204 @@
+"""Kill one broker of a running mesh, time until its topics flow again without it, and bring it back.
+
+Without the node each of its topics falls into parts. A link to the killed broker that has a backup joins two
+of them again; parts that no backup joins stay apart, which is said and is no fault. From every part messages
+are published, one member after the other, until every remaining subscriber that can be reached has got one
+from each part: the last of these first arrivals is when the topic has recovered.
+
+How repeats are counted: every arrival of the same message at the same client after the first one. QoS 1
+allows a broker to send again what was not acknowledged when a connection broke. Bridges with `cleansession
+true` forget it instead, and connections to the killed broker are the only ones that break, so none is
+expected. What was published while links were down may be lost: nobody promises that. Therefore at the end,
+when every topic flows again, one more message from every part must come to everyone that can be reached.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from topicloom.mesh.model.mesh import Mesh
+from topicloom.mesh.run.inbox import Inbox
+from topicloom.mesh.run.proof import Verdict, neighbors_by_topic, parts_of
+from topicloom.mesh.run.running import RunningMesh
+from topicloom.mesh.run.target import Arrival, Probed, Publication, Resting, Traffic
+
+TICK = 0.1  # seconds between two rounds of messages
+RATE = 5000  # deliveries in a second that the rounds may ask for: measuring must not slow what it measures
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A topic without a node: its parts, and how backups join them (lists of places in `parts`)."""
+
+    topic: str
+    parts: tuple[tuple[str, ...], ...]
+    joined: tuple[tuple[int, ...], ...]
+
+    def reachable(self, part: int) -> Iterator[str]:
+        """The subscribers that a message from this part should reach."""
+        for group in self.joined:
+            if part in group:
+                for place in group:
+                    yield from self.parts[place]
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """One topic: its parts without the node, how many of them no safe backup joins, and the seconds until
+    all that can be reached heard each other; None if they never did."""
+
+    topic: str
+    parts: int
+    apart: int
+    seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFailover:
+    """One killed broker. `missing`: deliveries of the last round that did not come. `strays` is None where
+    the target has no probes; `elsewhere` is how many links stayed with a backup when it was back
+    `seconds_back` later; `again` is the proof after that."""
+
+    node: str
+    topics: tuple[Recovery, ...]
+    missing: int
+    duplicates: int
+    strays: int | None
+    elsewhere: int
+    seconds_back: float
+    again: Verdict
+
+    @property
+    def held(self) -> bool:
+        recovered = all(topic.seconds is not None for topic in self.topics)
+        faults = self.missing or self.duplicates or self.strays
+        return recovered and not faults and self.again.exact
+
+    def seconds(self) -> list[float]:
+        """How long topics took that a backup joined; those that were never in parts waited for nothing."""
+        return [one.seconds for one in self.topics if one.seconds is not None and one.apart < one.parts]
+
+
+def parts_without(mesh: Mesh, node: str) -> list[Parts]:
+    """What becomes of the topics of a node when its broker is gone; topics with nobody left are not told."""
+    kept = [
+        (one.dialer, one.acceptor, one.topics) for one in mesh.links if node not in (one.dialer, one.acceptor)
+    ]
+    near = neighbors_by_topic(kept)
+    backups = []
+    for link in mesh.links:
+        safe = [backup for backup in link.backups if backup != node]
+        if link.acceptor == node and safe:
+            backups.append((link.dialer, safe[0], link.topics))
+    joined_near = neighbors_by_topic([*kept, *backups])
+    found = []
+    for topic in mesh.topics:
+        rest = [other for other in topic.subscribers if other != node]
+        if node in topic.subscribers and rest:
+            parts = parts_of(rest, near.get(topic.topic, {}))
+            place = {member: index for index, part in enumerate(parts) for member in part}
+            groups = [
+                tuple(sorted({place[member] for member in group}))
+                for group in parts_of(rest, joined_near.get(topic.topic, {}))
+            ]
+            found.append(Parts(topic.topic, tuple(map(tuple, parts)), tuple(groups)))
+    return found
+
+
+class Watch:
+    """Publishes from every part of every topic until each has been heard wherever it should be."""
+
+    def __init__(self, topics: Sequence[Parts], inbox: Inbox) -> None:
+        self.topics = topics
+        self._inbox = inbox
+        self._origin: list[tuple[str, int]] = []  # of each message: its topic and part
+        self._open = {
+            topic.topic: {(part, node) for part in range(len(topic.parts)) for node in topic.reachable(part)}
+            for topic in topics
+        }
+        self._latest = dict.fromkeys(self._open, 0.0)
+
+    def arrived(self, arrival: Arrival) -> None:
+        """What the clients tell."""
+        self._inbox.arrived(arrival)
+        if arrival.message < len(self._origin):
+            topic, part = self._origin[arrival.message]
+            if (part, arrival.node) in self._open[topic]:
+                self._open[topic].remove((part, arrival.node))
+                self._latest[topic] = time.monotonic()
+
+    def publications(self, turn: int, *, whole: bool) -> list[Publication]:
+        """One message from every part of the topics that have not recovered, or of all; it is expected."""
+        planned: list[Publication] = []
+        for topic in self.topics:
+            if whole or self._open[topic.topic]:
+                for part, members in enumerate(topic.parts):
+                    number = len(self._origin)
+                    self._origin.append((topic.topic, part))
+                    self._inbox.expect(Arrival(node, topic.topic, number) for node in topic.reachable(part))
+                    planned.append(Publication(members[turn % len(members)], topic.topic, number))
+        return planned
+
+    def recovered_at(self, topic: Parts) -> float | None:
+        """When the last pair of a part and a subscriber first heard of each other."""
+        return None if self._open[topic.topic] else self._latest[topic.topic]
+
+
+async def fail_over(running: RunningMesh, node: str) -> NodeFailover:
+    """Kill the broker of `node`, watch, bring it back, and prove the mesh again."""
+    mesh = running.mesh
+    if isinstance(running.target, Resting):  # after an earlier kill links are not where the manifest has them
+        mesh = replace(mesh, links=tuple(await running.target.links_now(mesh)))
+    topics = parts_without(mesh, node)
+    inbox = Inbox(time.monotonic)
+    watch = Watch(topics, inbox)
+    traffic = await running.connect(watch.arrived)
+    try:
+        began = time.monotonic()
+        running.brokers.kill(node)
+        await _watch(running, watch, traffic, inbox, began)
+        moments = {topic.topic: watch.recovered_at(topic) for topic in topics}
+        missing, duplicates = inbox.missing, sum(count - 1 for count in inbox.counts.values())
+        strays = sum(one.count for one in traffic.seen_strays()) if isinstance(traffic, Probed) else None
+    finally:
+        await traffic.close()
+    back = time.monotonic()
+    await running.start([node])
+    await running.wait_linked()
+    elsewhere = await running.wait_in_place()
+    seconds_back = time.monotonic() - back
+    inbox = Inbox(time.monotonic)
+    traffic = await running.connect(inbox.arrived)
+    try:
+        again = await running.prove(2, traffic, inbox)
+    finally:
+        await traffic.close()
+    recoveries = []
+    for topic in topics:
+        moment = moments[topic.topic]
+        seconds = None if moment is None else moment - began
+        recoveries.append(Recovery(topic.topic, len(topic.parts), len(topic.joined), seconds))
+    return NodeFailover(
+        node, tuple(recoveries), missing, duplicates, strays, elsewhere, seconds_back, again.verdict
+    )
+
+
+async def _watch(running: RunningMesh, watch: Watch, traffic: Traffic, inbox: Inbox, began: float) -> None:
+    turn = 0
+    while time.monotonic() - began < running.settings.timeout and not inbox.storm:
+        before = inbox.due
+        planned = watch.publications(turn, whole=False)
+        if not planned:
+            break
+        await running.publish(traffic, planned, inbox)
+        await asyncio.sleep(max(TICK, (inbox.due - before) / RATE))
+        turn += 1
+    # Once more on all topics, now that every link has found its place: each must come once and everywhere.
+    inbox.give_up()
+    check = running.brokers.check_alive
+    await running.publish(traffic, watch.publications(turn, whole=True), inbox)
+    await inbox.wait(running.settings.quiet, check)
+    await inbox.settle(running.settings.settle, check)

@@ -1,0 +1,167 @@
+"""The processes of brokers: started one by one, and none of them outlives us.
+
+Each runs in a session of its own, so that Ctrl-C in the terminal reaches only topicloom, which then stops
+them in good order. The kernel kills them should topicloom itself be killed. Nothing here waits for the event
+loop: stopping must also work while everything else is falling apart.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from topicloom.errors import MeshError
+from topicloom.mesh.run.target import Command
+
+PATIENCE = 3.0  # seconds from the polite signal to the one that cannot be refused
+TAIL = 6  # lines of a broker's output in an error
+FAULT = re.compile(r"error|refused|denied|fail", re.IGNORECASE)
+PORT_TAKEN = "address already in use"
+LEAST_FREE = 16_384  # bytes on the disk; with less brokers hang rather than fail
+PR_SET_PDEATHSIG = 1
+
+
+@dataclass(slots=True)
+class _Running:
+    command: Command
+    process: subprocess.Popen[bytes]
+    log: Path
+
+
+class Brokers:
+    """All processes of one mesh; a context that ends with none of them running."""
+
+    def __init__(self, folder: Path, logs: Path) -> None:
+        self._folder = folder
+        self._logs = logs
+        self._running: list[_Running] = []
+        self._started = 0
+        self.lost_a_port = False
+        """Did a broker end because another program had taken its port?"""
+
+    def __enter__(self) -> Brokers:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def start(self, command: Command) -> None:
+        """Start one process; its output goes to a file of its own."""
+        log = self._logs / f"{self._started}.log"
+        self._started += 1
+        with log.open("wb") as output:
+            try:
+                process = subprocess.Popen(
+                    command.argv,
+                    cwd=self._folder,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                    preexec_fn=_die_with_parent(),
+                )
+            except OSError as error:
+                raise MeshError(f"cannot start the broker of {command.node}: {error}") from None
+        self._running.append(_Running(command, process, log))
+
+    def nodes(self) -> list[str]:
+        """The nodes with a process that was started and not yet ended by us, in the order of starting."""
+        return list(dict.fromkeys(one.command.node for one in self._running))
+
+    def pids(self) -> dict[str, list[int]]:
+        """The processes of each node that run now."""
+        found: dict[str, list[int]] = {}
+        for one in self._running:
+            if one.process.poll() is None:
+                found.setdefault(one.command.node, []).append(one.process.pid)
+        return found
+
+    def check_alive(self) -> None:
+        """Raise the last words of a broker that ended by itself, or that none can write any more."""
+        if shutil.disk_usage(self._logs).free < LEAST_FREE:
+            raise MeshError(
+                f"the disk is full at {self._logs.parent}, where brokers write; make room there or set TMPDIR"
+            )
+        for one in self._running:
+            code = one.process.poll()
+            if code is not None:
+                self.lost_a_port |= PORT_TAKEN in one.log.read_text(errors="replace").lower()
+                how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
+                raise MeshError(f"the broker of {one.command.node} {how}: {_last_words(one.log)}")
+
+    def kill(self, node: str) -> None:
+        """End a node's processes at once, as a crash would."""
+        for one in [one for one in self._running if one.command.node == node]:
+            _signal_group(one.process, signal.SIGKILL)
+            one.process.wait()
+            self._running.remove(one)
+
+    def stop(self, node: str | None = None) -> None:
+        """End all processes, or those of a node: politely, then by force."""
+        ending = [one for one in self._running if node in (None, one.command.node)]
+        for one in ending:
+            _signal_group(one.process, signal.SIGTERM)
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline and not all(_has_ended(one.process) for one in ending):
+            time.sleep(0.01)
+        for one in ending:
+            # Also when the broker itself has ended: a child that it left in its group has not.
+            _signal_group(one.process, signal.SIGKILL)
+            one.process.wait()
+            self._running.remove(one)
+
+    def said(self, node: str, about: str) -> str:
+        """The last words of a node's broker, on this matter if there are any."""
+        logs = [one.log for one in self._running if one.command.node == node]
+        return _last_words(logs[-1], about) if logs else "it does not run"
+
+
+def _last_words(log: Path, about: str = "") -> str:
+    """The end of a broker's output, in one line; of lines `about` something, if there are any, and faults."""
+    lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
+    chosen = [line for line in lines if about in line or FAULT.search(line)] if about else lines
+    return " | ".join((chosen or lines)[-TAIL:]) or "it said nothing"
+
+
+def _signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    if process.returncode is None:  # not waited for yet, so that its number cannot be another's by now
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, number)
+
+
+def _has_ended(process: subprocess.Popen[bytes]) -> bool:
+    """Without taking its number away, which is that of its group too."""
+    if process.returncode is not None:
+        return True
+    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def _die_with_parent() -> Callable[[], None] | None:
+    """What the child does before it becomes the broker: ask the kernel to be killed when we die.
+
+    The kernel means the thread that started it, which is the main one. Only Linux can do that.
+    """
+    if sys.platform != "linux":
+        return None
+    libc = ctypes.CDLL(None)
+    parent = os.getpid()
+
+    def ask() -> None:
+        libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # we died before the child could ask
+            os._exit(1)
+
+    return ask

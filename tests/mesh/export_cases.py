@@ -1,0 +1,28 @@
+"""Small exported folders for tests that read them back."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+
+from topicloom.export.registry import EXPORTERS
+from topicloom.mesh.plan.hosts import Place
+from topicloom.mesh.plan.request import Request
+from topicloom.model.interest import Interest
+from topicloom.model.overlay import Overlay
+
+KINDS = ("mosquitto", "nats", "zenoh")
+WANTS = {"a": "xyz", "b": "xyv", "c": "xzv", "d": "yzv", "e": "z"}
+
+
+def exported(kind: str, folder: Path, wants: dict[str, str] = WANTS) -> Path:
+    """A folder as `topicloom export` writes it, every node on its own host, the overlay with all edges."""
+    interest = Interest.from_pairs([(node, topic) for node, topics in wants.items() for topic in topics])
+    nodes = interest.node_ids.to_pylist()
+    edges = [
+        (i, j) for i, j in combinations(range(len(nodes)), 2) if set(wants[nodes[i]]) & set(wants[nodes[j]])
+    ]
+    overlay = Overlay.from_edges(interest.node_ids, *zip(*edges, strict=True))
+    places = {node: Place(f"site-{node}") for node in nodes}
+    EXPORTERS[kind].write(Request(interest, overlay, places, backups=int(kind != "zenoh")), folder)
+    return folder

@@ -1,0 +1,67 @@
+"""Small meshes for tests with real brokers: exported as users export them, run as they run them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from topicloom.export.registry import find_exporter
+from topicloom.mesh.model.folder import read_mesh
+from topicloom.mesh.model.mesh import Mesh, MeshTopic
+from topicloom.mesh.plan.request import Request
+from topicloom.mesh.run.relocate import move_here
+from topicloom.mesh.run.runner import Outcome, run_mesh
+from topicloom.mesh.run.running import RunSettings
+from topicloom.mesh.run.target import Target
+from topicloom.model.interest import Interest
+from topicloom.model.overlay import Overlay
+
+RING = {"x": "abc", "y": "cde", "w": "efa"}
+"""Three paths that together are the ring a b c d e f: a forest holds two of them, the third needs another."""
+RING_EDGES = ["ab", "bc", "cd", "de", "ef", "fa"]
+QUICK = RunSettings(messages=4, quiet=1.5, settle=0.3, timeout=30)
+
+
+def export_mesh(
+    kind: str, folder: Path, wanted: Mapping[str, str], edges: Iterable[str], **options: Any
+) -> Mesh:
+    """Export an overlay; `wanted` has the nodes, one letter each, of every topic."""
+    interest = Interest.from_pairs([(node, topic) for topic, nodes in wanted.items() for node in nodes])
+    number = {name: place for place, name in enumerate(interest.node_ids.to_pylist())}
+    overlay = Overlay.from_edges(
+        interest.node_ids, *zip(*(sorted((number[u], number[v])) for u, v in edges), strict=True)
+    )
+    folder.mkdir()
+    find_exporter(kind).write(Request(interest, overlay, **options), folder)
+    return read_mesh(folder)
+
+
+def run(target: Target, folder: Path, settings: RunSettings = QUICK) -> Outcome:
+    """Run an exported mesh with this target."""
+    return run_mesh(target, folder, move_here, settings)
+
+
+def twice(traffic: Any) -> Any:
+    """The same traffic with its first message published twice."""
+    once = traffic.publish
+
+    async def publish(publication: Any) -> None:
+        await once(publication)
+        if publication.message == 0:
+            await once(publication)
+
+    traffic.publish = publish
+    return traffic
+
+
+def stranger_in(mesh: Mesh) -> tuple[MeshTopic, str]:
+    """A topic, and a node in the topic's account that does not want it, linked to one that does."""
+    by_name = {topic.topic: topic for topic in mesh.topics}
+    for link in mesh.links:
+        for node, other in ((link.dialer, link.acceptor), (link.acceptor, link.dialer)):
+            for topic in by_name.values():
+                wants = topic.account == link.account and other in topic.subscribers
+                if wants and node not in topic.subscribers:
+                    return topic, node
+    raise AssertionError("no account of this mesh has two topics")

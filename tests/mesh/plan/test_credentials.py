@@ -1,0 +1,74 @@
+"""Logins: the credentials file, and hashes that Mosquitto's own tool makes the same way."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from brokers_present import needs_mosquitto
+from topicloom.errors import InputError
+from topicloom.mesh.plan.credentials import Login, mosquitto_hash, mosquitto_passwords, read_credentials
+
+NODES = ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("node,user\na,x\n", "has no column 'password'"),
+        ("node,user,password\na,u,p\n", "has no login for node 'b'; every node needs one"),
+        ("node,user,password\na,u,p\nc,u,p\n", "line 3: 'c' is not a node of the build"),
+        ("node,user,password\na,u,p\na,u,p\n", "line 3: node 'a' has a login already"),
+        ("node,user,password\na,u,p\nb,u,q\n", "line 3: user 'u' has another password already"),
+        ("node,user,password\na,,p\n", "line 2: user is empty"),
+        ("node,user,password\na,u,\n", "line 2: password is empty"),
+        ("node,user,password\na,u:v,p\n", "line 2: user 'u:v' has a colon"),
+        (
+            "node,user,password\na,u, secret\n",
+            "line 2: the password has a control character or a space at an end",
+        ),
+        ("node,user,password\na,u,sec\tret\n", "line 2: the password has a control character"),
+        ("node,user,password\na,u,$2a$11$xyz\n", "line 2: the password looks like a hash"),
+    ],
+)
+def test_broken_files_are_refused_and_keep_the_secret(tmp_path: Path, text: str, sentence: str) -> None:
+    path = tmp_path / "logins.csv"
+    path.write_text(text)
+    with pytest.raises(InputError) as refused:
+        read_credentials(path, NODES)
+    assert sentence in str(refused.value)
+    assert "secret" not in str(refused.value)
+
+
+def test_nodes_may_share_a_user(tmp_path: Path) -> None:
+    path = tmp_path / "logins.csv"
+    path.write_text('node,user,password\na,u,"p, ""q"""\nb,u,"p, ""q"""\n')
+    logins = read_credentials(path, NODES)
+    assert logins == {"a": Login("u", 'p, "q"'), "b": Login("u", 'p, "q"')}
+    assert len(mosquitto_passwords(logins.values()).splitlines()) == 1
+
+
+def test_users_with_the_same_password_have_other_hashes() -> None:
+    one, two = (mosquitto_hash(Login(user, "p")).split("$")[-1] for user in ("u", "v"))
+    assert one != two
+
+
+@needs_mosquitto
+def test_the_tool_of_mosquitto_hashes_as_we_do(tmp_path: Path) -> None:
+    """Its hash, with its salt and rounds, comes out of our formula; ours differs only in salt and rounds."""
+    tool = shutil.which("mosquitto_passwd")
+    assert tool is not None, "it comes with mosquitto"
+    path = tmp_path / "theirs"
+    subprocess.run([tool, "-c", "-b", str(path), "ann", "pässword"], check=True)
+    _, kind, rounds, salt, digest = path.read_text().strip().split("$")
+    found = hashlib.pbkdf2_hmac("sha512", "pässword".encode(), base64.b64decode(salt), int(rounds))
+    assert (kind, base64.b64encode(found).decode()) == ("7", digest)
+    ours = mosquitto_hash(Login("ann", "pässword")).split("$")
+    assert [len(base64.b64decode(part)) for part in ours[3:]] == [
+        len(base64.b64decode(part)) for part in (salt, digest)
+    ]

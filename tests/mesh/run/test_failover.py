@@ -1,0 +1,107 @@
+"""What is left of topics without a node, and what joins it again; with real brokers at the end."""
+
+from __future__ import annotations
+
+import pytest
+
+from brokers_present import needs_mosquitto
+from hand_mesh import HandLink, hand_mesh, write_hand_mesh
+from topicloom.errors import UsageError
+from topicloom.jobs.run import run_folder
+from topicloom.mesh.run.failover import NodeFailover, Recovery, Watch, parts_without
+from topicloom.mesh.run.inbox import Inbox
+from topicloom.mesh.run.proof import Verdict
+from topicloom.mesh.run.runner import nodes_to_kill
+from topicloom.mesh.run.running import RunSettings
+from topicloom.mesh.run.target import Arrival
+
+ALL = dict.fromkeys("abcd", ("x",))
+STAR = (HandLink("b", "a", ("x",)), HandLink("c", "b", ("x",), ("a",)), HandLink("d", "b", ("x",)))
+
+
+def test_parts_are_joined_by_backups_only():
+    """Without b the others are alone; c has a backup, d has none."""
+    (found,) = parts_without(hand_mesh(ALL, STAR), "b")
+    assert found.parts == (("a",), ("c",), ("d",))
+    assert found.joined == ((0, 1), (2,))
+    assert list(found.reachable(1)) == ["a", "c"]
+    assert list(found.reachable(2)) == ["d"]
+
+
+def test_a_backup_that_is_the_killed_node_itself_helps_nobody():
+    links = (
+        HandLink("b", "a", ("x",)),
+        HandLink("c", "b", ("x",), ("b", "a")),
+        HandLink("d", "a", ("x",), ("b",)),
+    )
+    (found,) = parts_without(hand_mesh(ALL, links), "b")
+    assert found.joined == ((0, 1),)  # c turns to a, past b; d needs no backup
+
+
+def test_only_topics_of_the_node_with_somebody_left_are_told():
+    mesh = hand_mesh({"a": ("x", "own"), "b": ("x", "y"), "c": ("y",)}, [HandLink("b", "a", ("x",))])
+    assert [one.topic for one in parts_without(mesh, "a")] == ["x"]
+
+
+EXACT = Verdict(2, 8, 8, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("topics", "missing", "duplicates", "strays", "again", "held"),
+    [
+        ((Recovery("x", 2, 1, 1.5),), 0, 0, 0, EXACT, True),
+        ((Recovery("x", 2, 2, 0.1),), 0, 0, None, EXACT, True),  # apart, as foreseen; no probes
+        ((Recovery("x", 2, 1, None),), 0, 0, 0, EXACT, False),
+        ((Recovery("x", 2, 1, 1.5),), 1, 0, 0, EXACT, False),  # it flowed once, but not any more
+        ((Recovery("x", 2, 1, 1.5),), 0, 1, 0, EXACT, False),
+        ((Recovery("x", 2, 1, 1.5),), 0, 0, 2, EXACT, False),
+        ((Recovery("x", 2, 1, 1.5),), 0, 0, 0, Verdict(2, 8, 7, 0, 0), False),
+    ],
+)
+def test_what_counts_as_held(topics, missing, duplicates, strays, again, held):
+    assert NodeFailover("b", topics, missing, duplicates, strays, 0, 1.0, again).held is held
+
+
+@needs_mosquitto
+def test_a_killed_broker_s_topics_flow_again_over_the_backup(tmp_path):
+    """c goes to a, d has nowhere to go; then b returns and all is exact once more."""
+    write_hand_mesh(tmp_path / "mesh", ALL, STAR)
+    summary, outcome = run_folder(
+        "mosquitto", tmp_path / "mesh", RunSettings(messages=2, settle=0.3, kill=("b",))
+    )
+    (failover,) = outcome.failover
+    assert outcome.exact, summary
+    (topic,) = failover.topics
+    assert (topic.parts, topic.apart) == (3, 2)
+    # The bridge waits a second before it turns to the backup.
+    assert topic.seconds is not None
+    assert topic.seconds > 0.5
+    assert summary["failover"][0]["exact_again"] is True
+    assert (failover.missing, failover.duplicates, failover.strays, failover.elsewhere) == (0, 0, 0, 0)
+
+
+def test_a_topic_has_recovered_only_when_all_that_can_have_heard_all_parts():
+    """a and c are joined by the backup: each must hear the other, whichever member it was that spoke."""
+    topics = parts_without(hand_mesh(ALL, STAR), "b")
+    watch = Watch(topics, Inbox(lambda: 0.0))
+    first = watch.publications(0, whole=False)
+    assert [(one.node, one.message) for one in first] == [("a", 0), ("c", 1), ("d", 2)]
+    for node, message in [("a", 0), ("c", 1), ("d", 2), ("c", 0), ("c", 0), ("d", 0)]:
+        watch.arrived(Arrival(node, "x", message))
+    assert watch.recovered_at(topics[0]) is None  # a has not heard c
+    again = watch.publications(1, whole=False)
+    watch.arrived(Arrival("a", "x", again[1].message))
+    assert watch.recovered_at(topics[0]) is not None
+    assert watch.publications(2, whole=False) == []
+    assert len(watch.publications(2, whole=True)) == 3
+
+
+def test_killing_a_node_that_is_not_there_is_refused():
+    mesh = hand_mesh(ALL, STAR)
+    with pytest.raises(UsageError, match="--kill e"):
+        nodes_to_kill(mesh, ("e",))
+    with pytest.raises(UsageError, match="leave the others out"):
+        nodes_to_kill(mesh, ("all", "b"))
+    assert nodes_to_kill(mesh, ("all",)) == ("a", "b", "c", "d")
+    assert nodes_to_kill(mesh, ("b", "b")) == ("b", "b")  # twice is twice
+    assert nodes_to_kill(hand_mesh({"all": (), "b": ()}, []), ("all",)) == ("all",)

@@ -1,0 +1,68 @@
+"""Signals to end: noted while things are put away, heeded when nothing is left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import time
+
+import pytest
+
+from topicloom.mesh.run.daemons import Daemons
+from topicloom.mesh.run.signals import SIGNALS, Signals
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_while_files_are_put_away_waits_until_they_are(number):
+    before = signal.getsignal(number)
+    done = []
+    with pytest.raises(KeyboardInterrupt), Signals():
+        os.kill(os.getpid(), number)
+        done.append("put away")
+    assert done and signal.getsignal(number) is before
+
+
+def test_work_is_cancelled_and_puts_away_itself():
+    done = []
+
+    async def work() -> None:
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            await asyncio.sleep(60)
+        finally:
+            await asyncio.sleep(0)
+            done.append("put away")
+
+    with pytest.raises(KeyboardInterrupt), Signals() as signals:
+        signals.run(work())
+    assert done
+
+
+def test_work_is_not_begun_after_a_signal():
+    async def work() -> None:
+        raise AssertionError("it was begun")
+
+    with pytest.raises(KeyboardInterrupt), Signals() as signals:
+        os.kill(os.getpid(), signal.SIGTERM)
+        signals.run(work())
+
+
+def test_a_fault_after_a_signal_is_an_interrupt_all_the_same():
+    with pytest.raises(KeyboardInterrupt), Signals():
+        os.kill(os.getpid(), signal.SIGINT)
+        raise OSError("a consequence")
+
+
+def test_the_program_ends_while_a_thread_hangs():
+    """A router that does not answer any more must not keep us; a result comes as from any executor."""
+    script = (
+        "import time; from topicloom.mesh.run.daemons import Daemons; pool = Daemons(1);"
+        "print(pool.submit(pow, 2, 5).result(), flush=True); pool.submit(time.sleep, 600); pool.shutdown()"
+    )
+    began = time.monotonic()
+    assert os.waitstatus_to_exitcode(os.system(f'{sys.executable} -c "{script}"')) == 0
+    assert time.monotonic() - began < 300
+    with pytest.raises(ZeroDivisionError):
+        Daemons(1).submit(divmod, 1, 0).result()
