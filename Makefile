@@ -4,9 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 EXTRAS := $(VENV)/.installed-extras
+WARM := $(VENV)/.warm
+KERNELS := $(shell find src -path '*kernels*' -name '*.py')
+# Two workers, a file of tests to one of them; files with long tests come first (tests/conftest.py).
+SIDE_BY_SIDE := -n 2 --dist loadfile --no-loadscope-reorder
+FAST := not spark and not needs and not slow and not alone
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint bench pack clean
+.PHONY: help install demo lint fast check test fuzz digests bench pack clean
 
 help: ## list these commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -21,8 +26,11 @@ $(EXTRAS): $(STAMP)
 	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,libp2p]' \
 	  && touch $(EXTRAS) || echo "libp2p needs gcc and libgmp-dev to install: tests that use it are skipped"
 
-install: $(STAMP) ## create .venv with the pinned versions and compile the kernels
+$(WARM): $(STAMP) $(KERNELS)
 	$(BIN)/topicloom warm --quiet
+	touch $(WARM)
+
+install: $(WARM) ## create .venv with the pinned versions and compile the kernels
 
 demo: install ## two workloads from table to proved overlay, with a comparison and a plot
 	$(BIN)/topicloom demo --out demo-output
@@ -33,8 +41,21 @@ lint: install ## ruff, mypy --strict, import-linter
 	$(BIN)/mypy --strict
 	$(BIN)/lint-imports --no-cache
 
+fast: install
+	$(BIN)/pytest $(SIDE_BY_SIDE) -m '$(FAST)' --durations=20
+
+check: install ## lint, types and the fast tests: no Spark, no brokers, under a minute
+	$(MAKE) --no-print-directory --output-sync=target -j2 lint fast
+
 test: lint $(EXTRAS) ## lint, then all tests; those of brokers need mosquitto and nats-server (apt)
-	$(BIN)/pytest
+	$(BIN)/pytest $(SIDE_BY_SIDE) -m 'not alone' --durations=20
+	$(BIN)/pytest -m alone
+
+fuzz: install ## property tests on new draws: BUDGET=300 seconds; SEED=N TESTS=... repeats a failure
+	@BUDGET='$(BUDGET)' SEED='$(SEED)' TESTS='$(TESTS)' $(BIN)/python tests/fuzz.py
+
+digests: install ## compare edges, plans, simulations and exports with tests/golden/digests.json
+	$(BIN)/python tests/golden/digests.py
 
 bench: install ## measure speed and memory, write benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks

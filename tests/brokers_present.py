@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
@@ -24,18 +25,16 @@ def find_program(name: str) -> str | None:
     return shutil.which(name) or shutil.which(name, path="/usr/sbin:/usr/local/sbin:/sbin")
 
 
-def _needs(*programs: str) -> pytest.MarkDecorator:
-    absent = [name for name in programs if find_program(name) is None]
-    # Under CI nothing is skipped: the test runs, does not find its program, and fails.
-    return pytest.mark.skipif(
-        bool(absent) and "CI" not in os.environ, reason=f"{', '.join(absent)} not installed"
-    )
+def is_present(name: str) -> bool:
+    """Is the program, or the Python package, installed?"""
+    return find_program(name) is not None or find_spec(name) is not None
 
 
-needs_mosquitto = _needs("mosquitto")
-needs_nats = _needs("nats-server")
-needs_graphviz = _needs("dot")
-needs_openssl = _needs("openssl")
+needs_mosquitto = pytest.mark.needs("mosquitto")
+needs_nats = pytest.mark.needs("nats-server")
+needs_zenoh = pytest.mark.needs("zenoh")
+needs_graphviz = pytest.mark.needs("dot")
+needs_openssl = pytest.mark.needs("openssl")
 
 
 def zenoh_module() -> ModuleType:

@@ -1,14 +1,51 @@
-"""What all tests share: one Spark session for the whole run, started only when a test asks for it."""
+"""What all tests share: one Spark session per process, how examples are drawn, who needs what, and the order.
+
+Marks: `spark` (starts Spark; added to whatever asks for the session), `needs("program")` (skipped where the
+program is absent, but a failure under CI), `slow` (left out of `make check`), `alone` (measures time or
+memory of this machine, so `make test` runs it by itself, after the others).
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+from brokers_present import is_present
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+# Time limits per example would judge the machine. Health checks that depend on speed would do the same.
+_CALM = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "database": None}
+settings.register_profile("same", derandomize=True, **_CALM)
+settings.register_profile("fuzz", derandomize=False, print_blob=True, **_CALM)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
+
+SPARK_FIXTURES = {"spark", "cli", "cluster"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what starts Spark, and put the files with long tests first: two workers then end together."""
+    for item in items:
+        if SPARK_FIXTURES & set(getattr(item, "fixturenames", ())):
+            item.add_marker("spark")
+    long = {item.path for item in items if _is_long(item)}
+    items.sort(key=lambda item: item.path not in long)  # stable: within a file nothing moves
+
+
+def _is_long(item: pytest.Item) -> bool:
+    return any(item.get_closest_marker(name) for name in ("slow", "spark", "needs"))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Under CI nothing is skipped: the test runs, does not find what it needs, and fails."""
+    absent = [name for mark in item.iter_markers("needs") for name in mark.args if not is_present(name)]
+    if absent and "CI" not in os.environ:
+        pytest.skip(f"{', '.join(absent)} not installed")
 
 
 @pytest.fixture(scope="session")
