@@ -23,9 +23,9 @@ import topicloom.jobs.build_spark as build_spark
 import topicloom.jobs.demo as demo
 import topicloom.spark.pack as pack
 from brokers_present import needs_mosquitto, needs_nats, zenoh_module
-from deploy.exported import RING, RING_EDGES, export_mesh
 from hand_mesh import INTEREST, LINKS, write_hand_mesh
 from json_shape import folder_shapes, shape
+from mesh.exported import RING, RING_EDGES, export_mesh
 from topicloom.errors import InputError
 from topicloom.export.registry import EXPORTERS
 
