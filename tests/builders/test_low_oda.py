@@ -27,8 +27,8 @@ RULES = st.fixed_dictionaries({"k": st.sampled_from([1, 2, 3, 8, 10**30]), "stri
 WAYS = st.fixed_dictionaries({"KEPT": st.sampled_from([1, 2, 64]), "JOINT_SCAN": st.sampled_from([1, 256])})
 
 
-def low_oda(interest: Interest, **options) -> list[tuple[int, int, int]]:
-    chosen = choose_low_oda(interest, watch=Stopwatch(SILENT), **options)
+def low_oda(interest: Interest, *, k: int = 3, strict: bool = False, **options) -> list[tuple[int, int, int]]:
+    chosen = choose_low_oda(interest, k=k, strict=strict, watch=Stopwatch(SILENT), **options)
     return [tuple(map(int, step)) for step in zip(*chosen, strict=True)]
 
 

@@ -104,7 +104,7 @@ def test_people_are_told_what_happened(cli, table) -> None:
     ("arguments", "words"),
     [
         (["--set", "view=0"], "view=0: a node that knows nobody"),
-        (["--protocol", "chord"], "--protocol chord: there are spidercast"),
+        (["--protocol", "chord"], "--protocol chord: choose one of spidercast"),
         (["--set", "latency=fast"], "latency=fast: it is no number"),
     ],
 )

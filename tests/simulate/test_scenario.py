@@ -34,7 +34,7 @@ from topicloom.simulate.scenario import Scenario
         ("spidercast", ["similar=3"], "spidercast does not know 'similar'"),
         ("similarity", ["similar=0"], "no node wants a link"),
         ("random", ["kg=3"], "random does not know 'kg'"),
-        ("chord", [], "--protocol chord: there are spidercast, similarity, random"),
+        ("chord", [], "--protocol chord: choose one of spidercast, similarity, random"),
         ("spidercast", ["kg"], "write it as key=value"),
         ("spidercast", ["latency=5:1"], "shortest delay is longer"),
         ("spidercast", ["latency=-1"], "at least 0 seconds"),

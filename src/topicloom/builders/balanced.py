@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Annotated
 
 import numpy as np
 
 from topicloom.builders.caps import known_needs, rising
-from topicloom.builders.constrained import fixed_edges
+from topicloom.builders.constrained import Costs, fixed_edges
 from topicloom.builders.constrained_run import Edges, Task, joined_edges, new_greedy
 from topicloom.builders.diagnosis import diagnose
 from topicloom.builders.exchange import StopOnly
@@ -26,6 +27,7 @@ from topicloom.model.build import Build
 from topicloom.model.constraints import UNCONSTRAINED, Constraints
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
+from topicloom.model.parameters import Parameter
 from topicloom.model.progress import SILENT, Progress, Stopwatch
 
 ROOM = 2  # the first cap tried lies so far above the average degree of gm, rounded up
@@ -51,9 +53,11 @@ def default_work(n_nodes: int) -> float:
 def build_balanced(
     interest: Interest,
     *,
-    work: float | str = "auto",
-    time_limit: float = 0.0,
-    costs: str = "tie",
+    work: Annotated[
+        float | str, Parameter("moves per edge; auto: 20, falling to 0 at 20,000 nodes", ("auto",), 0)
+    ] = "auto",
+    time_limit: Annotated[float, Parameter("seconds after which it stops improving; 0: none", least=0)] = 0.0,
+    costs: Costs = "tie",
     constraints: Constraints = UNCONSTRAINED,
     start: Overlay | None = None,
     seed: int = 0,

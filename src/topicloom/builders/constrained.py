@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,8 +11,14 @@ from topicloom.errors import InputError
 from topicloom.model.constraints import NO_CAP, Constraints, Pairs
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
+from topicloom.model.parameters import Parameter
 
 Ints = NDArray[np.int32]
+
+Costs = Annotated[
+    str,
+    Parameter("what costs of pairs do: break ties, or divide the contribution", choices=("tie", "weight")),
+]
 
 
 def fixed_edges(constraints: Constraints, start: Overlay | None) -> tuple[Ints, Ints]:

@@ -5,20 +5,23 @@ Guarantee: maximum degree O(eta + optimum x log(nodes x topics)) (Lemma 12).
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from topicloom.builders.divide.deal import KERNEL_NODES
 from topicloom.builders.divide.local import divide_and_conquer
-from topicloom.builders.divide.plan import Settings
+from topicloom.builders.divide.plan import Eta, KernelNodes, Settings
 from topicloom.model.build import Build
 from topicloom.model.interest import Interest
+from topicloom.model.parameters import Parameter
 from topicloom.model.progress import SILENT, Progress
 
 
 def build_dcb_m(
     interest: Interest,
     *,
-    eta: int | str = "auto",
-    p: int | str = "auto",
-    kernel_nodes: int = KERNEL_NODES,
+    eta: Eta = "auto",
+    p: Annotated[int | str, Parameter("groups of light nodes", ("auto",), 1)] = "auto",
+    kernel_nodes: KernelNodes = KERNEL_NODES,
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = SILENT,

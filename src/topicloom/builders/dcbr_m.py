@@ -5,21 +5,27 @@ Guarantee: maximum degree O(eta + optimum of bulk nodes and representatives x lo
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from topicloom.builders.divide.deal import KERNEL_NODES
 from topicloom.builders.divide.local import divide_and_conquer
-from topicloom.builders.divide.plan import Settings
+from topicloom.builders.divide.plan import Eta, KernelNodes, Settings
 from topicloom.model.build import Build
 from topicloom.model.interest import Interest
+from topicloom.model.parameters import Parameter
 from topicloom.model.progress import SILENT, Progress
 
 
 def build_dcbr_m(
     interest: Interest,
     *,
-    eta: int | str = "auto",
-    lambda_: int = 3,
-    p: int | str = "auto",
-    kernel_nodes: int = KERNEL_NODES,
+    eta: Eta = "auto",
+    lambda_: Annotated[int, Parameter("representatives of each topic in a group", least=1)] = 3,
+    p: Annotated[
+        int | str,
+        Parameter("groups of light nodes; paper looks for the least running time", ("auto", "paper"), 1),
+    ] = "auto",
+    kernel_nodes: KernelNodes = KERNEL_NODES,
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = SILENT,

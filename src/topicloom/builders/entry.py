@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from topicloom.model.build import Build
-from topicloom.model.parameters import Parameter
+from topicloom.model.parameters import Parameter, parameters_of
+from topicloom.model.registry import Entry
 
 
-@dataclass(frozen=True, slots=True)
-class Builder:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Builder(Entry):
     """What there is to know about an algorithm."""
 
     build: Callable[..., Build]
-    aim: str
     guarantee: str
-    complexity: str
-    paper: str
-    seeded: bool = False
     engines: tuple[str, ...] = ("local",)
     honours: tuple[str, ...] = ()  # the kinds of constraints it respects; it refuses the others
     links_strangers: bool = False  # may it link nodes that share no topic?
-    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+
+    @property
+    def parameters(self) -> Mapping[str, Parameter]:
+        """Its own arguments, as `build` declares them."""
+        return parameters_of(self.build)

@@ -9,7 +9,7 @@ topic-connected, no worse than the best heuristic, and within the reported bound
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from topicloom.measures.connectivity import check_overlay
 from topicloom.model.build import Build
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
+from topicloom.model.parameters import Parameter
 from topicloom.model.progress import SILENT, Progress, Stopwatch
 from topicloom.solver.linear import Budget
 
@@ -33,14 +34,17 @@ HEURISTICS: tuple[Callable[..., Build], ...] = (build_gm, build_gm_m, build_bala
 
 START_SHARE = 0.25  # of the time limit; `balanced` takes as long as it is let, the others are quick
 MAX_PAIRS = 200_000
-OBJECTIVES = ("edges", "max-degree")
 
 
 def build_exact(
     interest: Interest,
     *,
-    objective: str = "edges",
-    time_limit: float = 60.0,
+    objective: Annotated[
+        str, Parameter("what is minimised; max-degree: first that, then the edges", ("edges", "max-degree"))
+    ] = "edges",
+    time_limit: Annotated[
+        float, Parameter("seconds after which the best so far is given; 0: none", least=0)
+    ] = 60.0,
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = SILENT,

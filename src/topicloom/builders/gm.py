@@ -5,8 +5,11 @@ Guarantee: at most log(subscriptions) times the optimal number of edges (002, Le
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
+from topicloom.builders.constrained import Costs
 from topicloom.builders.constrained_greedy import build_constrained
 from topicloom.builders.greedy import BOTH_STEPS, NO_LIMIT, Greedy
 from topicloom.builders.pace import Pace
@@ -15,14 +18,15 @@ from topicloom.model.build import Build
 from topicloom.model.constraints import UNCONSTRAINED, Constraints
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
+from topicloom.model.parameters import Parameter
 from topicloom.model.progress import SILENT, Progress, Stopwatch
 
 
 def build_gm(
     interest: Interest,
     *,
-    redundancy: int = 1,
-    costs: str = "tie",
+    redundancy: Annotated[int, Parameter("runs, each on the pairs not yet used (section 6.4)", least=1)] = 1,
+    costs: Costs = "tie",
     constraints: Constraints = UNCONSTRAINED,
     start: Overlay | None = None,
     seed: int = 0,

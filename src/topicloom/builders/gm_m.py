@@ -5,6 +5,7 @@ Guarantee: at most log(nodes x topics) times the optimal maximum degree (000, Le
 
 from __future__ import annotations
 
+from topicloom.builders.constrained import Costs
 from topicloom.builders.constrained_greedy import build_constrained
 from topicloom.builders.greedy import Greedy
 from topicloom.builders.pace import Pace
@@ -20,7 +21,7 @@ from topicloom.model.progress import SILENT, Progress, Stopwatch
 def build_gm_m(
     interest: Interest,
     *,
-    costs: str = "tie",
+    costs: Costs = "tie",
     constraints: Constraints = UNCONSTRAINED,
     start: Overlay | None = None,
     seed: int = 0,

@@ -6,6 +6,8 @@ O((V/k) log(subscriptions)) times (003, Theorems 1 and 2).
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
 from topicloom.builders.gm import choose_gm
@@ -18,14 +20,17 @@ from topicloom.kernels.units import Ints
 from topicloom.model.build import Build
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
+from topicloom.model.parameters import Parameter
 from topicloom.model.progress import SILENT, Progress, Stopwatch
 
 
 def build_low_oda(
     interest: Interest,
     *,
-    k: int = 3,
-    strict: bool = False,
+    k: Annotated[
+        int, Parameter("an edge must join over k times as much to raise the maximum degree", least=1)
+    ] = 3,
+    strict: Annotated[bool, Parameter("k times as much is enough; with k=1 that is gm")] = False,
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = SILENT,
@@ -52,7 +57,7 @@ def build_low_oda(
 
 
 def choose_low_oda(
-    interest: Interest, *, k: int = 3, strict: bool = False, threads: int | None = None, watch: Stopwatch
+    interest: Interest, *, k: int, strict: bool, threads: int | None = None, watch: Stopwatch
 ) -> tuple[Ints, Ints, Ints]:
     """The edges in the order Low-ODA chooses them, with the contribution of each at its time."""
     if k == 1 and strict:

@@ -6,6 +6,8 @@ the optimal one (003, Lemma 1).
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,6 +21,7 @@ from topicloom.model.arrays import pointers, sealed
 from topicloom.model.build import Build
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
+from topicloom.model.parameters import Parameter
 from topicloom.model.progress import SILENT, Progress, Stopwatch
 
 KEEP, DROP = "keep", "drop"
@@ -27,7 +30,7 @@ KEEP, DROP = "keep", "drop"
 def build_minmax_oda(
     interest: Interest,
     *,
-    fillers: str = KEEP,
+    fillers: Annotated[str, Parameter("edges that join nothing, in the result", (KEEP, DROP))] = KEEP,
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = SILENT,

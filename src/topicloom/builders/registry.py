@@ -11,9 +11,8 @@ from topicloom.builders.cd_oda import build_cd_oda, build_cd_oda_i, build_cd_oda
 from topicloom.builders.constrained import check_constraints
 from topicloom.builders.dcb_m import build_dcb_m
 from topicloom.builders.dcbr_m import build_dcbr_m
-from topicloom.builders.divide.deal import KERNEL_NODES
 from topicloom.builders.entry import Builder
-from topicloom.builders.exact import OBJECTIVES, build_exact
+from topicloom.builders.exact import build_exact
 from topicloom.builders.full_mesh import build_full_mesh
 from topicloom.builders.gm import build_gm
 from topicloom.builders.gm_m import build_gm_m
@@ -27,15 +26,13 @@ from topicloom.model.build import Build
 from topicloom.model.constraints import UNCONSTRAINED, Constraints, Pairs
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
-from topicloom.model.parameters import Parameter, read_settings
+from topicloom.model.parameters import check_values, read_settings
 from topicloom.model.progress import SILENT, Progress
+from topicloom.model.registry import find
 
 DIAMETER_2 = "each topic's subgraph has diameter at most 2"
-ETA_HELP = "nodes with more topics are bulk; auto leaves at most 20% bulk"
-KERNEL_NODES_HELP = "the most nodes of a group, and of what is joined at once, unless p asks for more"
 
 ALL_KINDS = ("caps", "forbid", "require", "start", "costs")
-COSTS_HELP = "what costs of pairs do: break ties, or divide the contribution"
 
 BUILDERS: dict[str, Builder] = {
     "balanced": Builder(
@@ -46,11 +43,6 @@ BUILDERS: dict[str, Builder] = {
         paper="this project: docs/builders.md",
         seeded=True,
         honours=ALL_KINDS,
-        parameters={
-            "work": Parameter("auto", "moves per edge; auto: 20, falling to 0 at 20,000 nodes", ("auto",), 0),
-            "time_limit": Parameter(0.0, "seconds after which it stops improving; 0: none", least=0),
-            "costs": Parameter("tie", COSTS_HELP, choices=("tie", "weight")),
-        },
     ),
     "gm": Builder(
         build=build_gm,
@@ -59,10 +51,6 @@ BUILDERS: dict[str, Builder] = {
         complexity="O(V² T) worst case",
         paper="Chockler et al. 2007, section 6",
         honours=ALL_KINDS,
-        parameters={
-            "redundancy": Parameter(1, "runs, each on the pairs not yet used (section 6.4)", least=1),
-            "costs": Parameter("tie", COSTS_HELP, choices=("tie", "weight")),
-        },
     ),
     "gm-m": Builder(
         build=build_gm_m,
@@ -71,7 +59,6 @@ BUILDERS: dict[str, Builder] = {
         complexity="O(V² T) worst case",
         paper="Chen et al. 2010, section IV-A; Onus and Richa 2009",
         honours=ALL_KINDS,
-        parameters={"costs": Parameter("tie", COSTS_HELP, choices=("tie", "weight"))},
     ),
     "exact": Builder(
         build=build_exact,
@@ -79,12 +66,6 @@ BUILDERS: dict[str, Builder] = {
         guarantee="optimal, or within the reported bounds when time runs out",
         complexity="exponential; at most 200,000 pairs that share a topic",
         paper="this project: docs/builders.md; Bonnet et al. 2019, Dar et al. 2021",
-        parameters={
-            "objective": Parameter(
-                "edges", "what is minimised; max-degree: first that, then the edges", choices=OBJECTIVES
-            ),
-            "time_limit": Parameter(60.0, "seconds after which the best so far is given; 0: none", least=0),
-        },
     ),
     "low-oda": Builder(
         build=build_low_oda,
@@ -92,10 +73,6 @@ BUILDERS: dict[str, Builder] = {
         guarantee="average degree O(k log(subscriptions)), maximum O((V/k) log(subscriptions)) x optimum",
         complexity="O(V² T) worst case",
         paper="Onus and Richa 2016, Algorithm 1",
-        parameters={
-            "k": Parameter(3, "an edge must join over k times as much to raise the maximum degree", least=1),
-            "strict": Parameter(False, "k times as much is enough; with k=1 that is gm"),
-        },
     ),
     "minmax-oda": Builder(
         build=build_minmax_oda,
@@ -104,9 +81,6 @@ BUILDERS: dict[str, Builder] = {
         complexity="O(V² T) worst case",
         paper="Onus and Richa 2009; 2016, section 2.1",
         links_strangers=True,
-        parameters={
-            "fillers": Parameter("keep", "edges that join nothing, in the result", choices=("keep", "drop"))
-        },
     ),
     "dcb-m": Builder(
         build=build_dcb_m,
@@ -116,11 +90,6 @@ BUILDERS: dict[str, Builder] = {
         paper="Chen et al. 2010, Algorithm 9",
         seeded=True,
         engines=("local", "spark"),
-        parameters={
-            "eta": Parameter("auto", ETA_HELP, choices=("auto",), least=0),
-            "p": Parameter("auto", "groups of light nodes", choices=("auto",), least=1),
-            "kernel_nodes": Parameter(KERNEL_NODES, KERNEL_NODES_HELP, least=1),
-        },
     ),
     "dcbr-m": Builder(
         build=build_dcbr_m,
@@ -130,17 +99,6 @@ BUILDERS: dict[str, Builder] = {
         paper="Chen et al. 2010, Algorithm 11",
         seeded=True,
         engines=("local", "spark"),
-        parameters={
-            "eta": Parameter("auto", ETA_HELP, choices=("auto",), least=0),
-            "lambda_": Parameter(3, "representatives of each topic in a group", least=1),
-            "p": Parameter(
-                "auto",
-                "groups of light nodes; paper looks for the least running time",
-                choices=("auto", "paper"),
-                least=1,
-            ),
-            "kernel_nodes": Parameter(KERNEL_NODES, KERNEL_NODES_HELP, least=1),
-        },
     ),
     "cd-oda": Builder(
         build=build_cd_oda,
@@ -192,16 +150,13 @@ BUILDERS: dict[str, Builder] = {
         paper="Chockler et al. 2007, section 8",
         seeded=True,
         engines=("local", "spark"),
-        parameters={"order": Parameter("id", "order of the nodes on each ring", choices=("id", "random"))},
     ),
 }
 
 
 def find_builder(name: str) -> Builder:
     """The builder called `name`, or a UsageError that lists all of them."""
-    if name not in BUILDERS:
-        raise UsageError(f"no builder is called {name!r}; there are {', '.join(BUILDERS)}")
-    return BUILDERS[name]
+    return find("algorithm", BUILDERS, name)
 
 
 def run_builder(
@@ -217,12 +172,14 @@ def run_builder(
 ) -> Build:
     """Call builder `name` under `constraints` and from the edges of `start`, if it honours them.
 
-    What the constraints hold goes into the build's parameters; contradictions are refused here.
+    What the constraints hold goes into the build's parameters; contradictions are refused here, as are
+    values that a parameter does not take.
     """
     builder = find_builder(name)
+    values = check_values(name, builder.parameters, parameters)
     counts = constraints.counts() | ({} if start is None else {"start": start.n_edges})
     if not counts:
-        return builder.build(interest, seed=seed, threads=threads, progress=progress, **parameters)
+        return builder.build(interest, seed=seed, threads=threads, progress=progress, **values)
     check_honours(name, counts)
     check_constraints(interest, constraints, start)
     build = builder.build(
@@ -232,7 +189,7 @@ def run_builder(
         seed=seed,
         threads=threads,
         progress=progress,
-        **parameters,
+        **values,
     )
     report = dict(build.report)
     if "costs" in counts:
@@ -259,7 +216,4 @@ def parse_parameters(name: str, settings: Sequence[str]) -> dict[str, Any]:
 
 def check_parameters(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """The same for values given from Python."""
-    try:
-        return parse_parameters(name, [f"{key}={value}" for key, value in values.items()])
-    except UsageError as error:
-        raise UsageError(str(error).removeprefix("--set ")) from None
+    return check_values(name, find_builder(name).parameters, values)

@@ -5,12 +5,15 @@ Guarantee: topic-connected with topic degree 2; a node's degree grows to twice i
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 from numpy.typing import NDArray
 
 from topicloom.model.build import Build
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
+from topicloom.model.parameters import Parameter
 from topicloom.model.progress import SILENT, Progress, Stopwatch
 
 Ints = NDArray[np.int32]
@@ -19,7 +22,7 @@ Ints = NDArray[np.int32]
 def build_ring_pt(
     interest: Interest,
     *,
-    order: str = "id",
+    order: Annotated[str, Parameter("order of the nodes on each ring", choices=("id", "random"))] = "id",
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = SILENT,

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from topicloom.model.content import ContentPlan
-from topicloom.model.parameters import Parameter
+from topicloom.model.parameters import Parameter, parameters_of
+from topicloom.model.registry import Entry
 
 
-@dataclass(frozen=True, slots=True)
-class Planner:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planner(Entry):
     """What there is to know about an algorithm that assigns users to brokers.
 
     `plan(problem, *, core_model, seed, time_limit, progress, **parameters)` gives a ContentPlan. All planners
@@ -18,8 +19,8 @@ class Planner:
     """
 
     plan: Callable[..., ContentPlan]
-    aim: str
-    complexity: str
-    paper: str
-    seeded: bool = False
-    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+
+    @property
+    def parameters(self) -> Mapping[str, Parameter]:
+        """Its own arguments, as `plan` declares them."""
+        return parameters_of(self.plan)

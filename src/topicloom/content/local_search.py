@@ -8,10 +8,13 @@ until it is over, and the plan depends on the speed of the machine.
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from topicloom.content.core_model import CoreModel
 from topicloom.content.search import Search, near_brokers
 from topicloom.content.starts import STARTS
 from topicloom.model.content import ContentPlan, ContentProblem, Ints
+from topicloom.model.parameters import Parameter
 from topicloom.model.progress import SILENT, Progress, Stopwatch
 from topicloom.model.seeds import stream_key
 
@@ -34,9 +37,11 @@ def plan_local_search(
     seed: int = 0,
     time_limit: float | None = None,
     progress: Progress = SILENT,
-    start: str = "all",
-    work: int = 300,
-    tries: int = 8,
+    start: Annotated[str, Parameter("where the search begins", ("all", *STARTS))] = "all",
+    work: Annotated[int, Parameter("proposals of annealing per user; 0: local search only", least=0)] = 300,
+    tries: Annotated[
+        int, Parameter("brokers computed exactly for a user, best estimates first", least=1)
+    ] = 8,
 ) -> ContentPlan:
     """A plan that no migration, push through a full broker, or closing of a broker makes cheaper.
 

@@ -13,14 +13,16 @@ cheapest with room is taken, then the broker with the most free room.
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
 from topicloom.content.packing import place
-from topicloom.errors import UsageError
 from topicloom.kernels.mixing import fill_near, find_starts, grow_trees
 from topicloom.kernels.parallel import default_threads, for_slices
 from topicloom.model.arrays import pointers, sealed
 from topicloom.model.content import ContentPlan, ContentProblem, Floats, Ints
+from topicloom.model.parameters import Parameter, check_values, parameters_of
 from topicloom.model.progress import SILENT, Progress, Stopwatch, check_stop
 from topicloom.model.seeds import generator
 
@@ -36,7 +38,7 @@ def plan_mixing(
     seed: int = 0,
     time_limit: float | None = None,
     progress: Progress = SILENT,
-    rule: str = "draw",
+    rule: Annotated[str, Parameter("how a user's broker is taken from its weights", RULES)] = "draw",
 ) -> ContentPlan:
     """A broker per user by the traffic of the Steiner trees: drawn, or with `rule="argmax"` the largest.
 
@@ -47,8 +49,7 @@ def plan_mixing(
     >>> plan_mixing(line).assignment.tolist()       # the way between the brokers costs more than it saves
     [0, 0]
     """
-    if rule not in RULES:
-        raise UsageError(f"--set rule={rule}: steiner-mixing takes rule = {' or '.join(RULES)}")
+    check_values("steiner-mixing", parameters_of(plan_mixing), {"rule": rule})
     watch = Stopwatch(progress)
     traffic = _Traffic(problem)
     with watch.phase("measure ways", problem.n_users):

@@ -6,11 +6,9 @@ from topicloom.content.clustering import plan_clustering
 from topicloom.content.entry import Planner
 from topicloom.content.exact import plan_exact
 from topicloom.content.local_search import plan_local_search
-from topicloom.content.mixing import RULES, plan_mixing
+from topicloom.content.mixing import plan_mixing
 from topicloom.content.packing import plan_packing
 from topicloom.content.random_plan import plan_random
-from topicloom.content.starts import STARTS
-from topicloom.model.parameters import Parameter
 
 DEFAULT = "local-search"
 
@@ -21,11 +19,6 @@ PLANNERS: dict[str, Planner] = {
         complexity="some passes of O(U B T), and as much annealing as asked for",
         paper="this project",
         seeded=True,
-        parameters={
-            "start": Parameter("all", "where the search begins", ("all", *STARTS)),
-            "work": Parameter(300, "proposals of annealing per user; 0: local search only", least=0),
-            "tries": Parameter(8, "brokers computed exactly for a user, best estimates first", least=1),
-        },
     ),
     "exact": Planner(
         plan=plan_exact,
@@ -51,7 +44,6 @@ PLANNERS: dict[str, Planner] = {
         complexity="O(U B² T)",
         paper="Zhao and Wu, Algorithm 3 and section IV-B",
         seeded=True,
-        parameters={"rule": Parameter("draw", "how a user's broker is taken from its weights", RULES)},
     ),
     "random": Planner(
         plan=plan_random,

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from topicloom.errors import UsageError
 from topicloom.export.graphs.files import export_dot, export_edge_list, export_graphml, export_node_link
 from topicloom.mesh.kinds.gossipsub.write import export_gossipsub
 from topicloom.mesh.kinds.mosquitto.write import export_mosquitto
 from topicloom.mesh.kinds.nats.write import export_nats
 from topicloom.mesh.kinds.zenoh.write import export_zenoh
 from topicloom.mesh.plan.request import Figures, Request
+from topicloom.model.registry import find
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,4 @@ EXPORTERS: dict[str, Exporter] = {
 
 def find_exporter(kind: str) -> Exporter:
     """The exporter of this name."""
-    if kind not in EXPORTERS:
-        raise UsageError(f"KIND {kind}: choose one of {', '.join(EXPORTERS)}")
-    return EXPORTERS[kind]
+    return find("KIND", EXPORTERS, kind)

@@ -28,7 +28,9 @@ from topicloom.files.plan_folder import (
 )
 from topicloom.jobs.inputs import Notice, SparkChoice, no_notice
 from topicloom.model.content import ContentPlan, ContentProblem, Ints
+from topicloom.model.parameters import check_values
 from topicloom.model.progress import SILENT, Progress, Stopwatch
+from topicloom.model.registry import find
 from topicloom.spark.source import check_there
 from topicloom.spark.traffic_input import read_all, records_source
 from topicloom.spark.traffic_lines import Column
@@ -56,6 +58,8 @@ def plan_content(
     """Read the problem, plan it, keep the plan in `out`; its summary."""
     if time_limit is not None and not time_limit > 0:
         raise UsageError(f"--time-limit {time_limit:g}: give a number of seconds above 0")
+    planner = find("algorithm", PLANNERS, algorithm)
+    values = check_values(algorithm, planner.parameters, parameters)
     if out is not None:
         check_plan_out(out)
         remove_left_over(out)
@@ -65,8 +69,8 @@ def plan_content(
         problem = read_problem(source, notice)
     CoreModel.of(problem.core, core_model)  # refuses what cannot be, before any work
     begun = progress.now()
-    plan = PLANNERS[algorithm].plan(
-        problem, core_model=core_model, seed=seed, time_limit=time_limit, progress=progress, **parameters
+    plan = planner.plan(
+        problem, core_model=core_model, seed=seed, time_limit=time_limit, progress=progress, **values
     )
     watch.seconds["plan"] = progress.now() - begun
     with watch.phase("judge"):

@@ -13,51 +13,50 @@ from topicloom.measures.edges import measure_topics_per_edge
 from topicloom.measures.filtering import measure_filtering
 from topicloom.measures.load import measure_load
 from topicloom.measures.view import View
+from topicloom.model.registry import Entry
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure(Entry):
     """A function of a view that gives the named figures; `keys` are promises, more may be there."""
 
     keys: tuple[str, ...]
     function: Callable[[View], dict[str, Any]]
-    description: str
-    cost: str
 
 
 MEASURES: dict[str, Measure] = {
     "edges": Measure(
-        (
+        keys=(
             "edges",
             "topics_per_edge_avg",
             "topics_per_edge_max",
             "topics_per_edge_percentiles",
             "edges_unused",
         ),
-        measure_topics_per_edge,
-        "edges, and how many topics both ends of an edge want",
-        "linear in the topic lists along edges",
+        function=measure_topics_per_edge,
+        aim="edges, and how many topics both ends of an edge want",
+        complexity="linear in the topic lists along edges",
     ),
     "degree": Measure(
-        ("degree_max", "degree_avg", "degree_percentiles", "degree_histogram"),
-        measure_degree,
-        "how many neighbors nodes have",
-        "linear in edges",
+        keys=("degree_max", "degree_avg", "degree_percentiles", "degree_histogram"),
+        function=measure_degree,
+        aim="how many neighbors nodes have",
+        complexity="linear in edges",
     ),
     "components": Measure(
-        ("topic_components", "topics_partitioned", "topic_connected"),
-        measure_components,
-        "into how many components each topic's subscribers fall",
-        "linear in subscriptions x degree",
+        keys=("topic_components", "topics_partitioned", "topic_connected"),
+        function=measure_components,
+        aim="into how many components each topic's subscribers fall",
+        complexity="linear in subscriptions x degree",
     ),
     "overlay-diameter": Measure(
-        ("diameter_overlay", "diameter_overlay_bounds", "overlay_components"),
-        measure_overlay_diameter,
-        "longest shortest path of the overlay (its largest component): exact or bounds",
-        "up to nodes x edges / 64, at most a stated number of edge visits",
+        keys=("diameter_overlay", "diameter_overlay_bounds", "overlay_components"),
+        function=measure_overlay_diameter,
+        aim="longest shortest path of the overlay (its largest component): exact or bounds",
+        complexity="up to nodes x edges / 64, at most a stated number of edge visits",
     ),
     "topic-diameter": Measure(
-        (
+        keys=(
             "diameter_topic_max",
             "diameter_topic_avg",
             "diameter_topic_max_bounds",
@@ -65,20 +64,20 @@ MEASURES: dict[str, Measure] = {
             "diameter_topics_counted",
             "diameter_topics_exact",
         ),
-        measure_topic_diameter,
-        "longest shortest path among each topic's subscribers alone: exact or bounds",
-        "up to subscribers x edges / 64 per topic, at most a stated number of edge visits",
+        function=measure_topic_diameter,
+        aim="longest shortest path among each topic's subscribers alone: exact or bounds",
+        complexity="up to subscribers x edges / 64 per topic, at most a stated number of edge visits",
     ),
     "filtering": Measure(
-        ("filtering_cost", "filtering_cost_max", "filtering_unreachable"),
-        measure_filtering,
-        "nodes not interested that must carry a topic to join its subscribers; 0 when connected",
-        "linear in edges per partitioned topic",
+        keys=("filtering_cost", "filtering_cost_max", "filtering_unreachable"),
+        function=measure_filtering,
+        aim="nodes not interested that must carry a topic to join its subscribers; 0 when connected",
+        complexity="linear in edges per partitioned topic",
     ),
     "load": Measure(
-        ("load_max", "load_avg", "load_percentiles", "load_unit"),
-        measure_load,
-        "topics (or messages, when rates are known) that a node's edges carry",
-        "linear in the topic lists along edges",
+        keys=("load_max", "load_avg", "load_percentiles", "load_unit"),
+        function=measure_load,
+        aim="topics (or messages, when rates are known) that a node's edges carry",
+        complexity="linear in the topic lists along edges",
     ),
 }

@@ -1,16 +1,24 @@
-"""A named option with its default, and how it is read from `key=value` texts.
+"""What an option is for and which values it takes, written once: in the annotation of the argument.
 
-Builders and simulated protocols list theirs in their registries; the command line and the docs read them.
+    def build_gm(interest, *, redundancy: Annotated[int, Parameter("runs", least=1)] = 1): ...
+
+`parameters_of` reads them off a function or a dataclass; `--set`, Python callers, lists and docs follow it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cache
 from keyword import iskeyword
-from typing import Any
+from math import isfinite
+from typing import Any, get_type_hints
 
 from topicloom.errors import UsageError
+
+SHORTEST = 0.001
+"""A clock that ticks faster than every millisecond only spins."""
 
 
 def python_name(key: str) -> str:
@@ -37,15 +45,15 @@ class Parameter:
     """One option: its default tells its type; `choices`, `least` and `most` what is allowed.
 
     A text with a `least` takes one of its choices or a whole number of at least that; a text with a `form`
-    takes anything, to be understood later.
+    takes anything, to be understood later. The default is that of the annotated argument.
     """
 
-    default: bool | int | float | str
     help: str
     choices: tuple[str, ...] = ()
     least: int | None = None
     most: int | None = None
     form: str = ""
+    default: bool | int | float | str = ""
 
     def parse(self, owner: str, key: str, text: str) -> bool | int | float | str:
         """The value of `text`, or a UsageError that says what `owner` allows."""
@@ -81,10 +89,28 @@ class Parameter:
                 yield value
 
 
+@cache
+def parameters_of(function: Callable[..., Any]) -> Mapping[str, Parameter]:
+    """The parameters of a function or a dataclass: those of its arguments that are annotated with one.
+
+    >>> from typing import Annotated
+    >>> def build(interest, *, redundancy: Annotated[int, Parameter("runs", least=1)] = 1): ...
+    >>> parameters_of(build)["redundancy"].default
+    1
+    """
+    hints = get_type_hints(function, include_extras=True)
+    return {
+        name: replace(found, default=argument.default)
+        for name, argument in inspect.signature(function).parameters.items()
+        for found in getattr(hints.get(name), "__metadata__", ())
+        if isinstance(found, Parameter)
+    }
+
+
 def read_settings(owner: str, parameters: Mapping[str, Parameter], settings: Sequence[str]) -> dict[str, Any]:
     """All parameters of `owner`: the defaults, overruled by `key=value` texts.
 
-    >>> read_settings("gm", {"redundancy": Parameter(1, "times", least=1)}, ["redundancy=2"])
+    >>> read_settings("gm", {"redundancy": Parameter("runs", least=1, default=1)}, ["redundancy=2"])
     {'redundancy': 2}
     """
     values: dict[str, Any] = {key: parameter.default for key, parameter in parameters.items()}
@@ -98,3 +124,24 @@ def read_settings(owner: str, parameters: Mapping[str, Parameter], settings: Seq
             raise UsageError(f"--set {setting}: {owner} does not know {key!r}; it takes {known}")
         values[name] = parameters[name].parse(owner, key, text)
     return values
+
+
+def check_values(
+    owner: str, parameters: Mapping[str, Parameter], values: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The same for values given from Python."""
+    try:
+        return read_settings(owner, parameters, [f"{key}={value}" for key, value in values.items()])
+    except UsageError as error:
+        raise UsageError(str(error).removeprefix("--set ")) from None
+
+
+def check_constants(settings: Any, clocks: Sequence[str]) -> None:
+    """Refuse constants (a dataclass) that are no numbers of at least 0, and `clocks` that only spin."""
+    for field in fields(settings):
+        value = getattr(settings, field.name)
+        if not isfinite(value) or value < 0:
+            raise UsageError(f"{field.name}={value}: a number of at least 0 is needed")
+    for name in clocks:
+        if getattr(settings, name) < SHORTEST:
+            raise UsageError(f"{name}={getattr(settings, name):g}: it must be at least {SHORTEST:g}")

@@ -8,36 +8,40 @@ from typing import Any
 
 from topicloom.content.brokers.settings import Settings
 from topicloom.errors import UsageError
-from topicloom.model.parameters import Parameter, read_settings
-from topicloom.simulate.network import check_latency
+from topicloom.model.parameters import Parameter, parameters_of, read_settings
+from topicloom.simulate.network import LATENCY, check_latency
 
-_OWN = Settings()
+_OWN = parameters_of(Settings)
 PARAMETERS: dict[str, Parameter] = {
-    "rounds": Parameter(40, "rounds at most", least=1),
-    "settle": Parameter(4, "rounds without a migration after which it ends; 0: never", least=0),
-    "round": Parameter(_OWN.round, "seconds between two looks of a broker at its users, on average", least=0),
-    "threshold": Parameter(_OWN.threshold, "share of a user's cost that a move must save", least=0, most=1),
-    "moves": Parameter(_OWN.moves, "moves that a broker begins in a round at most", least=1),
-    "stay": Parameter(_OWN.stay, "rounds for which a user that has moved is left alone", least=0),
-    "drift": Parameter(0.0, "share of users whose rates and wants change in each round", least=0, most=1),
-    "events": Parameter(True, "users publish; false: only rates and wants are told"),
-    "deliveries": Parameter(5_000, "about so many deliveries in a round, drawn by the rates", least=1),
-    "rates": Parameter("told", "told by the users, or counted by brokers", choices=("told", "counted")),
-    "window": Parameter(_OWN.window, "time constant of counted rates, seconds", least=0),
+    "rounds": Parameter("rounds at most", default=40, least=1),
+    "settle": Parameter("rounds without a migration after which it ends; 0: never", default=4, least=0),
+    "round": _OWN["round"],
+    "threshold": _OWN["threshold"],
+    "moves": _OWN["moves"],
+    "stay": _OWN["stay"],
+    "drift": Parameter(
+        "share of users whose rates and wants change in each round", default=0.0, least=0, most=1
+    ),
+    "events": Parameter("users publish; false: only rates and wants are told", default=True),
+    "deliveries": Parameter(
+        "about so many deliveries in a round, drawn by the rates", default=5_000, least=1
+    ),
+    "rates": Parameter(
+        "told by the users, or counted by brokers", default="told", choices=("told", "counted")
+    ),
+    "window": _OWN["window"],
     "central": Parameter(
-        "quick", "the plan to compare with: local search from greedy packing, with everything, or none",
+        "the plan to compare with: local search from greedy packing, with everything, or none",
+        default="quick",
         choices=("quick", "full", "none"),
     ),
-    "decline": Parameter(0.0, "share of users that decline every move", least=0, most=1),
-    "latency": Parameter(
-        "0.005:0.05", "seconds a message takes",
-        form="a number, MIN:MAX, or a CSV file with columns u,v,seconds",
-    ),
-    "max_delay": Parameter(_OWN.max_delay, "seconds that no message exceeds", least=0),
-    "ping": Parameter(_OWN.ping, "seconds between two questions of a client to its broker", least=0),
-    "heartbeat": Parameter(_OWN.heartbeat, "seconds between signs of life among brokers", least=0),
-    "detector": Parameter(_OWN.detector, "seconds of silence after which a broker counts as dead", least=0),
-}  # fmt: skip
+    "decline": Parameter("share of users that decline every move", default=0.0, least=0, most=1),
+    "latency": Parameter("seconds a message takes", form=LATENCY, default="0.005:0.05"),
+    "max_delay": _OWN["max_delay"],
+    "ping": _OWN["ping"],
+    "heartbeat": _OWN["heartbeat"],
+    "detector": _OWN["detector"],
+}
 
 
 @dataclass(frozen=True, slots=True)

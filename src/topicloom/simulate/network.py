@@ -57,6 +57,10 @@ def read_network(latency: str, loss: float, n_nodes: int, seed: int, node_ids: I
     return Network(_lossy(lambda sender, receiver: low + width * draw(), loss, rng))
 
 
+LATENCY = "a number, MIN:MAX, or a CSV file with columns u,v,seconds"
+"""What a latency may be, in words."""
+
+
 def check_latency(latency: str) -> None:
     """Refuse at once what no file can mend."""
     if _ends(latency) is None and not Path(latency).is_file():

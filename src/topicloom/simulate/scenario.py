@@ -40,7 +40,7 @@ class Scenario:
         values = read_settings(protocol, found.parameters, settings)
         _check(values)
         node = Settings(**{field.name: values[field.name] for field in fields(Settings)})
-        plan = found.plan(values)
+        plan = found.plan_of(values)
         if not (plan.greedy or plan.random):
             raise UsageError(f"--protocol {protocol}: with these parameters no node wants a link; raise one")
         return cls(protocol, values, plan, node, seed)

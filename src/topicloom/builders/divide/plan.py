@@ -9,10 +9,19 @@ call, the last.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Annotated, Protocol
 
 from topicloom.builders.divide.deal import count_groups, fewest_groups
 from topicloom.builders.divide.group_count import cheapest_group_count
+from topicloom.model.parameters import Parameter
+
+Eta = Annotated[
+    int | str, Parameter("nodes with more topics are bulk; auto leaves at most 20% bulk", ("auto",), 0)
+]
+KernelNodes = Annotated[
+    int,
+    Parameter("the most nodes of a group, and of what is joined at once, unless p asks for more", least=1),
+]
 
 Groups = tuple[int, ...]
 """Numbers of groups, level by level: together with the seed they say where every node goes."""

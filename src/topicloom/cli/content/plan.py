@@ -16,6 +16,7 @@ from topicloom.content.registry import DEFAULT, PLANNERS
 from topicloom.errors import UsageError
 from topicloom.jobs.content_plan import plan_content
 from topicloom.model.parameters import read_settings
+from topicloom.model.registry import find
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -81,9 +82,8 @@ def plan(
         return
     if problem is None:
         raise UsageError("DIR is missing; name the folder of a content problem")
-    if algorithm not in PLANNERS:
-        raise UsageError(f"--algorithm {algorithm}: choose one of {', '.join(PLANNERS)}")
-    parameters = read_settings(algorithm, PLANNERS[algorithm].parameters, settings or [])
+    planner = find("--algorithm", PLANNERS, algorithm)
+    parameters = read_settings(algorithm, planner.parameters, settings or [])
     with screen.working() as progress:
         summary = plan_content(
             problem,

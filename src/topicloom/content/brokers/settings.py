@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
+from typing import Annotated
 
 from topicloom.errors import UsageError
-
-SHORTEST = 0.001
-"""A clock that ticks faster than every millisecond only spins."""
+from topicloom.model.parameters import SHORTEST, Parameter, check_constants
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,34 +17,29 @@ class Settings:
     than `longest_path` links between brokers, and `detector` is longer than a heartbeat and a `max_delay`.
     """
 
-    max_delay: float = 0.1
+    max_delay: Annotated[float, Parameter("seconds that no message exceeds", least=0)] = 0.1
     longest_path: int = 20
-    heartbeat: float = 1.0
-    """Seconds between two signs of life among brokers."""
-    detector: float = 3.0
-    """A broker that is silent for so long is dead to other brokers."""
-    ping: float = 10.0
-    """Seconds between two questions of a client to its broker."""
+    heartbeat: Annotated[float, Parameter("seconds between signs of life among brokers", least=0)] = 1.0
+    detector: Annotated[
+        float, Parameter("seconds of silence after which a broker counts as dead", least=0)
+    ] = 3.0
+    ping: Annotated[float, Parameter("seconds between two questions of a client to its broker", least=0)] = (
+        10.0
+    )
 
-    round: float = 10.0
-    """Seconds between two looks at which users should move, on average; 0: a broker never looks by itself."""
-    threshold: float = 0.02
-    """A move must save more than this share of what the user costs now."""
-    moves: int = 8
-    """Moves that a broker begins in a round at most."""
-    stay: int = 2
-    """Rounds for which a user that has moved is left where it is."""
-    window: float = 60.0
-    """Time constant of the rates that brokers summarize."""
+    round: Annotated[
+        float, Parameter("seconds between two looks of a broker at its users, on average", least=0)
+    ] = 10.0
+    """0: a broker never looks by itself."""
+    threshold: Annotated[
+        float, Parameter("share of a user's cost that a move must save", least=0, most=1)
+    ] = 0.02
+    moves: Annotated[int, Parameter("moves that a broker begins in a round at most", least=1)] = 8
+    stay: Annotated[int, Parameter("rounds for which a user that has moved is left alone", least=0)] = 2
+    window: Annotated[float, Parameter("time constant of counted rates, seconds", least=0)] = 60.0
 
     def __post_init__(self) -> None:
-        for name in self.__slots__:
-            value = getattr(self, name)
-            if not isfinite(value) or value < 0:
-                raise UsageError(f"{name}={value}: a number of at least 0 is needed")
-        for name in ("max_delay", "heartbeat", "detector", "ping", "window"):
-            if getattr(self, name) < SHORTEST:
-                raise UsageError(f"{name}={getattr(self, name):g}: it must be at least {SHORTEST:g}")
+        check_constants(self, clocks=("max_delay", "heartbeat", "detector", "ping", "window"))
         if 0 < self.round < SHORTEST:
             raise UsageError(f"round={self.round:g}: it must be at least {SHORTEST:g}, or 0 for never")
         if self.detector <= self.heartbeat + self.max_delay:

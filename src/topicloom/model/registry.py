@@ -1,0 +1,32 @@
+"""What all registries share: a table by name, one entry per line, one sentence for an unknown name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from topicloom.errors import UsageError
+
+E = TypeVar("E")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What there is to say of anything that is chosen by name."""
+
+    aim: str
+    complexity: str = ""
+    paper: str = "none"
+    seeded: bool = False
+
+
+def find(what: str, table: Mapping[str, E], name: str) -> E:
+    """The entry called `name`, or a UsageError that lists all names; `what` is how the user calls them.
+
+    >>> find("KIND", {"dot": 1}, "dot")
+    1
+    """
+    if name not in table:
+        raise UsageError(f"{what} {name}: choose one of {', '.join(table)}")
+    return table[name]
