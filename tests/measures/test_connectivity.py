@@ -15,6 +15,7 @@ from naive.connectivity import verdict as naive_verdict
 from topicloom.measures.connectivity import check_overlay, sound_edges
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
+from topicloom.model.summaries import plain
 from topicloom.workloads.generate import generate_interest, workload_from_options
 
 NODES, TOPICS = "abcdefgh", "rstuv"
@@ -31,7 +32,7 @@ def test_the_verdict_is_the_definition(pairs: set[tuple[str, str]], rows: list[t
     number = {name: i for i, name in enumerate(names)}
     u, v = (np.array([number[row[end]] for row in rows], dtype=np.int32) for end in (0, 1))
     raw = Overlay(pa.array(names), u, v)  # not canonical: loops, repeats and strangers included
-    assert check_overlay(interest, raw, n_witnesses=None).to_json() == naive_verdict(pairs, rows)
+    assert plain(check_overlay(interest, raw, n_witnesses=None).summary()) == naive_verdict(pairs, rows)
 
 
 def tree_overlay(interest: Interest) -> list[tuple[int, int]]:
@@ -78,7 +79,7 @@ def test_every_single_removed_edge_of_a_minimal_overlay_is_noticed() -> None:
         pairs = [(row["node"], row["topic"]) for row in interest.to_arrow().to_pylist()]
         named = [(row["u"], row["v"]) for row in overlay.to_arrow().to_pylist()]
         verdict = check_overlay(interest, overlay, n_witnesses=None)
-        assert verdict.to_json() == naive_verdict(pairs, named)
+        assert plain(verdict.summary()) == naive_verdict(pairs, named)
         noticed += not verdict.topic_connected
     assert noticed > len(edges) / 2
 

@@ -22,6 +22,7 @@ from topicloom.measures.connectivity import check_overlay
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.progress import Silent
+from topicloom.model.summaries import plain
 from topicloom.model.verdict import Verdict
 from topicloom.spark.verify import verify_tables
 
@@ -120,7 +121,7 @@ def judged(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dic
 def test_each_scenario_is_judged_by_the_definition(judged: dict[str, Verdict], way: str, world: str) -> None:
     """A topic missing here is a false proof, one too many a false alarm, another node a wrong witness."""
     pairs, rows = side_by_side({world: SCENARIOS[world]})
-    ours = [one.to_json() for one in judged[way].witnesses if one.topic.startswith(f"{world}/")]
+    ours = [plain(one) for one in judged[way].witnesses if one.topic.startswith(f"{world}/")]
     assert ours == naive_verdict(pairs, rows)["witnesses"]
     assert bool(ours) == (world != "a whole path")
 
@@ -130,7 +131,7 @@ def test_every_row_is_accounted_for(judged: dict[str, Verdict], way: str) -> Non
     """Rows that prove nothing are counted, never dropped in silence; totals cover untouched topics too."""
     pairs, rows = side_by_side(SCENARIOS)
     verdict = judged[way]
-    assert verdict.to_json() == naive_verdict(pairs, rows)
+    assert plain(verdict.summary()) == naive_verdict(pairs, rows)
     assert verdict.path == way
     counts = (verdict.edges, verdict.unknown_nodes, verdict.self_loops, verdict.duplicate_edges)
     assert sum(counts) == len(rows)
@@ -164,7 +165,7 @@ def test_no_edges_at_all(spark: SparkSession, tmp_path: Path, way: str) -> None:
     """An empty edge table: topics that no edge touches are judged too."""
     pairs, _ = SCENARIOS["no edges"]
     verdict = judge(spark, pairs, [], tmp_path, way)
-    assert verdict.to_json() == naive_verdict(pairs, [])
+    assert plain(verdict.summary()) == naive_verdict(pairs, [])
     assert [witness.topic for witness in verdict.witnesses] == ["t", "q"]
 
 
@@ -201,7 +202,7 @@ def test_both_ways_agree(
     pairs, rows = side_by_side({str(number): world for number, world in enumerate(worlds)})
     expected = naive_verdict(pairs, rows)
     verdicts = [judge(spark, pairs, rows, tmp_path, way, n_witnesses=999) for way in WAYS]
-    assert [verdict.to_json() for verdict in verdicts] == [expected, expected]
+    assert [plain(verdict.summary()) for verdict in verdicts] == [expected, expected]
     assert replace(verdicts[0], path="") == replace(verdicts[1], path="")
 
 
@@ -226,7 +227,7 @@ def test_all_witnesses_go_to_a_file(spark: SparkSession, tmp_path: Path, way: st
     else:
         written = [json.loads(line) for line in out.read_text().splitlines()]
     assert written == naive_verdict(pairs, rows)["witnesses"]
-    assert [witness.to_json() for witness in verdict.witnesses] == written[:2]
+    assert [plain(witness) for witness in verdict.witnesses] == written[:2]
     assert len(written) == verdict.topics_partitioned > 2
 
 

@@ -9,6 +9,7 @@ import typer
 
 from topicloom.builders.default import DEFAULT, FALLBACK
 from topicloom.builders.registry import BUILDERS
+from topicloom.cli.described import described_builders
 from topicloom.cli.groups import with_groups
 from topicloom.cli.limits import infeasible, limits_told
 from topicloom.cli.options import (
@@ -21,7 +22,7 @@ from topicloom.cli.options import (
     Threads,
     notices,
 )
-from topicloom.cli.tables import builder_list, described_parameters
+from topicloom.cli.tables import builder_list
 from topicloom.errors import UsageError
 from topicloom.jobs.build import build_to_folder
 from topicloom.jobs.certify import certificate_told
@@ -93,7 +94,7 @@ def build(
     screen = output.screen()
     if list_builders:
         screen.show(builder_list())
-        screen.emit({"builders": [_described(key) for key in BUILDERS]})
+        screen.emit(described_builders())
         return
     source = table.source()
     if out is None:
@@ -171,21 +172,6 @@ def _level_told(level: dict[str, Any]) -> str:
         f"{level['phase']}: {level['nodes']:,} nodes in {groups}, {level['edges']:,} edges; so far a node "
         f"had to know {known['avg']:,.0f} nodes, at most {known['max']:,}"
     )
-
-
-def _described(key: str) -> dict[str, Any]:
-    builder = BUILDERS[key]
-    return {
-        "algorithm": key,
-        "aim": builder.aim,
-        "guarantee": builder.guarantee,
-        "complexity": builder.complexity,
-        "paper": builder.paper,
-        "engines": list(builder.engines),
-        "seeded": builder.seeded,
-        "honours": list(builder.honours),
-        "parameters": described_parameters(builder.parameters),
-    }
 
 
 def register(app: typer.Typer) -> None:

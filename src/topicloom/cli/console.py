@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
-import msgspec
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import (
@@ -23,6 +22,8 @@ from rich.progress import (
 )
 from rich.table import Table
 from rich.text import Text
+
+from topicloom.model.summaries import Summary, to_json
 
 
 class Screen:
@@ -47,10 +48,10 @@ class Screen:
             for part in parts:
                 self.out.print(part)
 
-    def emit(self, content: Mapping[str, Any]) -> None:
+    def emit(self, content: Summary | Mapping[str, Any]) -> None:
         """The one JSON object on stdout, if JSON was asked for."""
         if self.json:
-            sys.stdout.write(msgspec.json.encode(content).decode() + "\n")
+            sys.stdout.write(to_json(content).decode() + "\n")
             sys.stdout.flush()
 
     @contextmanager

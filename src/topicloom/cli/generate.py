@@ -56,8 +56,8 @@ def generate(
             progress=progress,
         )
     screen.show(
-        f"{report['subscriptions']:,} subscriptions of {report['nodes']:,} nodes written to {out} "
-        f"in {report['seconds']['total']:.1f} s"
+        f"{report.subscriptions:,} subscriptions of {report.nodes:,} nodes written to {out} "
+        f"in {report.seconds['total']:.1f} s"
     )
     screen.emit(report)
 

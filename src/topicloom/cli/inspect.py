@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import typer
 
 from topicloom.cli.console import table
 from topicloom.cli.groups import with_groups
 from topicloom.cli.options import InterestOptions, OutputOptions, SparkOptions, Threads, notices
 from topicloom.cli.tables import figures_table
-from topicloom.jobs.measure import inspect_source
+from topicloom.jobs.measure import Inspected, inspect_source
+from topicloom.measures.profile import Profile
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -36,32 +35,35 @@ def inspect(
             notice=notices(screen),
             progress=progress,
         )
-    screen.show(figures_table(None, _figures(found)), _top(found), *(f"• {line}" for line in found["advice"]))
+    profile = found.profile
+    screen.show(
+        figures_table(None, _figures(found)), _top(profile), *(f"• {line}" for line in profile.advice)
+    )
     screen.emit(found)
 
 
-def _figures(found: dict[str, Any]) -> list[tuple[str, str]]:
-    size = found["subscription_size"]
-    sampled = "" if found["intersection_exact"] else f", sample of {found['intersection_nodes']:,} nodes"
+def _figures(found: Inspected) -> list[tuple[str, str]]:
+    profile, size, alike = found.profile, found.profile.subscription_size, found.profile.alike
+    sampled = "" if alike.intersection_exact else f", sample of {alike.intersection_nodes:,} nodes"
     return [
-        ("nodes", f"{found['nodes']:,}"),
-        ("topics", f"{found['topics']:,}"),
-        ("subscriptions", f"{found['subscriptions']:,}"),
-        ("duplicate rows", f"{found['duplicates']:,}"),
-        ("refused rows", f"{found['rejected']:,}"),
+        ("nodes", f"{profile.nodes:,}"),
+        ("topics", f"{profile.topics:,}"),
+        ("subscriptions", f"{profile.subscriptions:,}"),
+        ("duplicate rows", f"{found.duplicates:,}"),
+        ("refused rows", f"{found.rejected:,}"),
         (
             "topics per node: min / average / median / max",
-            f"{size['min']} / {size['avg']:.1f} / {size['median']:g} / {size['max']}",
+            f"{size.min} / {size.avg:.1f} / {size.median:g} / {size.max}",
         ),
-        ("topics with one subscriber", f"{found['topics_single']:,}"),
-        ("components (no topic is shared between them)", f"{found['components']:,}"),
-        ("nodes with exactly the topics of another", f"{found['identical_share']:.0%}"),
-        (f"top-{found['intersection_d']} intersection{sampled}", f"{found['intersection']:.0f}%"),
+        ("topics with one subscriber", f"{profile.topics_single:,}"),
+        ("components (no topic is shared between them)", f"{profile.components:,}"),
+        ("nodes with exactly the topics of another", f"{profile.identical_share:.0%}"),
+        (f"top-{alike.intersection_d} intersection{sampled}", f"{alike.intersection:.0f}%"),
     ]
 
 
-def _top(found: dict[str, Any]) -> object:
-    lines = [[row["topic"], f"{row['subscribers']:,}", f"{row['share']:.1%}"] for row in found["top_topics"]]
+def _top(profile: Profile) -> object:
+    lines = [[row.topic, f"{row.subscribers:,}", f"{row.share:.1%}"] for row in profile.top_topics]
     return table("most wanted topics", [("topic", "left"), ("nodes", "right"), ("share", "right")], lines)
 
 

@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
+from topicloom.cli.described import Rules, described_protocols
 from topicloom.cli.groups import with_groups
 from topicloom.cli.options import InterestOptions, OutputOptions, Seed, SparkOptions, Threads, notices
-from topicloom.cli.tables import described_parameters, protocol_list
+from topicloom.cli.tables import protocol_list
 from topicloom.jobs.simulate import simulate_source
 from topicloom.protocol.rules import table as rule_table
 from topicloom.simulate.registry import PROTOCOLS
@@ -63,11 +64,11 @@ def simulate(
     screen = output.screen()
     if list_protocols:
         screen.show(protocol_list())
-        screen.emit({"protocols": [_described(name) for name in PROTOCOLS]})
+        screen.emit(described_protocols())
         return
     if rules:
         screen.show(rule_table())
-        screen.emit({"rules": rule_table().splitlines()})
+        screen.emit(Rules(rule_table().splitlines()))
         return
     source = table.source()
     scenario = Scenario.of(protocol, settings or [], seed=seed)
@@ -185,16 +186,6 @@ def _events_told(events: dict[str, Any]) -> list[str]:
         f"{(events['messages'] - events['copies']) / max(events['delivered'], 1):.1f} announcements; "
         f"{events['repaired']:,} deliveries by repair",
     ]
-
-
-def _described(name: str) -> dict[str, Any]:
-    found = PROTOCOLS[name]
-    return {
-        "protocol": name,
-        "aim": found.aim,
-        "paper": found.paper,
-        "parameters": described_parameters(found.parameters),
-    }
 
 
 def register(app: typer.Typer) -> None:

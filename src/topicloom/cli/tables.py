@@ -102,14 +102,6 @@ def _shown(default: object) -> object:
     return default if default != "" else "none"
 
 
-def described_parameters(parameters: Mapping[str, Parameter]) -> dict[str, dict[str, object]]:
-    """The same for --json."""
-    return {
-        name: {"default": parameter.default, "help": parameter.help, "allowed": parameter.allowed()}
-        for name, parameter in parameters.items()
-    }
-
-
 def _allowed(parameter: Parameter) -> str:
     told = parameter.choices or parameter.form or parameter.most is not None
     return f": {parameter.allowed()}" if told else ""

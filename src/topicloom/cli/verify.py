@@ -89,7 +89,7 @@ def verify(
             progress=progress,
         )
     _show(screen, verdict, all_witnesses)
-    screen.emit(verdict.to_json())
+    screen.emit(verdict.summary())
     if not verdict.topic_connected:
         raise typer.Exit(1)
 

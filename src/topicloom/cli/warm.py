@@ -7,6 +7,7 @@ import typer
 from topicloom.cli.groups import with_groups
 from topicloom.cli.options import OutputOptions
 from topicloom.jobs.warm import warm_kernels
+from topicloom.model.summaries import Total
 
 
 def warm(output: OutputOptions) -> None:
@@ -15,7 +16,7 @@ def warm(output: OutputOptions) -> None:
     with screen.working() as progress:
         seconds = warm_kernels(progress=progress)
     screen.say(f"kernels ready in {seconds:.1f} s")
-    screen.emit({"seconds": {"total": seconds}})
+    screen.emit(Total(seconds={"total": seconds}))
 
 
 def register(app: typer.Typer) -> None:

@@ -5,7 +5,6 @@ The layout is a promise to users (see docs/files.md); only this file writes or r
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,8 @@ from topicloom.errors import InputError
 from topicloom.files.replaceable import check_own
 from topicloom.model.build import Build
 from topicloom.model.overlay import Overlay
+from topicloom.model.summaries import FORMAT, Head, to_json
 
-FORMAT = 1
 CHARTS = (".png", ".svg", ".html")
 EDGES, INTEREST, SUMMARY, REJECTS = "edges.parquet", "interest.parquet", "summary.json", "rejects.parquet"
 SIMULATION = frozenset({SUMMARY, "snapshots.parquet", "degrees.parquet", "partitioned.parquet", "last"})
@@ -66,17 +65,14 @@ def _is_ours(folder: Path) -> bool:
     """Was everything in this folder written by an earlier run? A build, a comparison or a simulation."""
     if folder.is_dir() and {path.name for path in folder.iterdir()} == {PHASES}:
         return True
-    try:
-        summary = msgspec.json.decode((folder / SUMMARY).read_bytes(), type=dict[str, Any])
-    except (OSError, msgspec.MsgspecError):
+    head = read_head(folder / SUMMARY)
+    if head is None or head.format != FORMAT:
         return False
-    if summary.get("format") != FORMAT:
-        return False
-    if summary.get("kind") == "build":
+    if head.kind == "build":
         return {path.name for path in folder.iterdir()} <= {EDGES, INTEREST, SUMMARY, REJECTS, PHASES}
-    if summary.get("kind") == "simulation":
+    if head.kind == "simulation":
         return {path.name for path in folder.iterdir() if path.suffix not in CHARTS} <= SIMULATION
-    return summary.get("kind") == "comparison" and all(
+    return head.kind == "comparison" and all(
         path.name in (SUMMARY, PHASES) or path.suffix in CHARTS or _is_ours(path) for path in folder.iterdir()
     )
 
@@ -86,9 +82,17 @@ def write_table(table: pa.Table, path: Path) -> None:
     pq.write_table(table, path, compression="zstd")
 
 
-def write_json(content: Mapping[str, Any], path: Path) -> None:
-    """One JSON object, indented for people."""
-    path.write_bytes(msgspec.json.format(msgspec.json.encode(content), indent=2) + b"\n")
+def write_json(content: Any, path: Path) -> None:
+    """One JSON object, a summary or plain values, indented for people."""
+    path.write_bytes(msgspec.json.format(to_json(content), indent=2) + b"\n")
+
+
+def read_head(path: Path) -> Head | None:
+    """What a JSON file says it is; None where it is not there or says nothing of the sort."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Head)
+    except (OSError, msgspec.MsgspecError):
+        return None
 
 
 def read_summary(folder: Path) -> dict[str, Any]:

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from topicloom.files.atomic import replacing
-from topicloom.files.build_folder import FORMAT, SUMMARY, check_replaceable, load_build, write_json
+from topicloom.files.build_folder import SUMMARY, check_replaceable, load_build, write_json
 from topicloom.jobs.build import build_loaded
 from topicloom.jobs.inputs import LoadedInterest, Notice, SparkChoice, load_interest, no_notice
 from topicloom.jobs.request import BuildRequest
 from topicloom.measures.degree import degree_histogram, percentiles
 from topicloom.model.progress import SILENT, Progress
+from topicloom.model.summaries import FORMAT
 from topicloom.spark.source import TableSource
 from topicloom.version import __version__
 

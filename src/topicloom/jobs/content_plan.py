@@ -15,7 +15,6 @@ from topicloom.content.random_plan import plan_random
 from topicloom.content.registry import PLANNERS
 from topicloom.errors import UsageError
 from topicloom.files.atomic import remove_left_over
-from topicloom.files.build_folder import FORMAT
 from topicloom.files.content_folder import read_problem
 from topicloom.files.content_tables import Rows
 from topicloom.files.plan_folder import (
@@ -31,6 +30,7 @@ from topicloom.model.content import ContentPlan, ContentProblem, Ints
 from topicloom.model.parameters import check_values
 from topicloom.model.progress import SILENT, Progress, Stopwatch
 from topicloom.model.registry import find
+from topicloom.model.summaries import FORMAT
 from topicloom.spark.source import check_there
 from topicloom.spark.traffic_input import read_all, records_source
 from topicloom.spark.traffic_lines import Column

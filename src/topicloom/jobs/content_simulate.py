@@ -13,13 +13,14 @@ from topicloom.content.cost import measure_cost
 from topicloom.content.local_search import plan_local_search
 from topicloom.content.random_plan import plan_random
 from topicloom.files.atomic import remove_left_over, replacing
-from topicloom.files.build_folder import CHARTS, FORMAT, SUMMARY, write_json, write_table
+from topicloom.files.build_folder import CHARTS, SUMMARY, write_json, write_table
 from topicloom.files.content_folder import read_problem
 from topicloom.files.replaceable import check_own
 from topicloom.jobs.content_plan import random_mean
 from topicloom.jobs.inputs import Notice, no_notice
 from topicloom.model.content import ContentProblem
 from topicloom.model.progress import SILENT, Progress, Stopwatch
+from topicloom.model.summaries import FORMAT
 from topicloom.simulate.content_run import ContentOutcome, simulate_content
 from topicloom.simulate.content_scenario import ContentScenario
 from topicloom.version import __version__

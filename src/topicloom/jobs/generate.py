@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from topicloom.jobs.inputs import SparkChoice
 from topicloom.model.progress import SILENT, Progress
+from topicloom.model.summaries import Seconds, Summary
 from topicloom.spark.generate import generate_table, needs_spark
 from topicloom.workloads.generate import workload_from_options
+
+
+class Generated(Summary, frozen=True):
+    """What was drawn and written, by which laws."""
+
+    out: str
+    nodes: int
+    topics: int
+    subscriptions: int
+    popularity: str
+    sizes: str
+    seed: int
+    seconds: Seconds
 
 
 def generate_to(
@@ -20,20 +32,20 @@ def generate_to(
     seed: int,
     spark: SparkChoice,
     progress: Progress = SILENT,
-) -> dict[str, Any]:
-    """Write the workload to `out`, by its extension; what was written, as a dictionary."""
+) -> Generated:
+    """Write the workload to `out`, by its extension; what was written."""
     start = progress.now()
     on_spark = needs_spark(out)
     workload = workload_from_options(nodes, topics, subscriptions, popularity, seed)
     session = spark.session(progress) if on_spark else None
     written = generate_table(session, workload, out, progress=progress)
-    return {
-        "out": out,
-        "nodes": workload.nodes,
-        "topics": workload.topics,
-        "subscriptions": written,
-        "popularity": str(workload.popularity),
-        "sizes": str(workload.sizes),
-        "seed": seed,
-        "seconds": {"total": progress.now() - start},
-    }
+    return Generated(
+        out=out,
+        nodes=workload.nodes,
+        topics=workload.topics,
+        subscriptions=written,
+        popularity=str(workload.popularity),
+        sizes=str(workload.sizes),
+        seed=seed,
+        seconds={"total": progress.now() - start},
+    )

@@ -18,16 +18,27 @@ from topicloom.jobs.inputs import (
     read_told,
 )
 from topicloom.measures.connectivity import node_codes, sound_edges
-from topicloom.measures.profile import profile_interest
+from topicloom.measures.profile import Profile, profile_interest
 from topicloom.measures.summary import measure_overlay
 from topicloom.model.overlay import Overlay
 from topicloom.model.progress import SILENT, Progress
+from topicloom.model.summaries import Summary
 from topicloom.spark.failures import spark_errors
 from topicloom.spark.source import TableSource, check_there
 from topicloom.spark.watch import watched
 
 TRY_NODES = 5_000
 """Up to so many nodes `inspect` builds an overlay to tell what to expect of one."""
+
+
+class Inspected(Summary, frozen=True):
+    """What `topicloom inspect --json` prints: the profile, and what was left out of the table."""
+
+    profile: Profile
+    duplicates: int
+    rejected: int
+
+    FLAT = frozenset({"profile"})
 
 
 def measure_sources(
@@ -112,7 +123,7 @@ def inspect_source(
     threads: int | None = None,
     notice: Notice = no_notice,
     progress: Progress = SILENT,
-) -> dict[str, Any]:
+) -> Inspected:
     """What an interest table looks like, as `topicloom inspect --json` prints it."""
     with spark.workspace() as work:
         loaded = load_interest(
@@ -132,4 +143,4 @@ def inspect_source(
     profile = profile_interest(
         loaded.interest, threads=threads, greedy_degree=greedy, default=default, progress=progress
     )
-    return profile.to_dict() | {"duplicates": loaded.duplicates, "rejected": loaded.rejected}
+    return Inspected(profile=profile, duplicates=loaded.duplicates, rejected=loaded.rejected)

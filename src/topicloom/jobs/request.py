@@ -8,12 +8,12 @@ from typing import Any
 
 from topicloom.builders.default import DEFAULT, Extent, choose_default
 from topicloom.builders.registry import parse_parameters, run_builder
-from topicloom.files.build_folder import FORMAT
 from topicloom.model.build import Build
 from topicloom.model.constraints import UNCONSTRAINED, Constraints
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.progress import Progress
+from topicloom.model.summaries import FORMAT
 from topicloom.model.verdict import Verdict
 from topicloom.version import __version__
 

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from topicloom.files.atomic import replacing
-from topicloom.files.build_folder import FORMAT, check_replaceable
+from topicloom.files.build_folder import check_replaceable
 from topicloom.files.simulation_folder import write_simulation
 from topicloom.jobs.inputs import LoadedInterest, Notice, SparkChoice, load_interest, no_notice
 from topicloom.measures.digest import interest_digest
 from topicloom.model.progress import SILENT, Progress
+from topicloom.model.summaries import FORMAT
 from topicloom.simulate.run import Outcome, simulate
 from topicloom.simulate.scenario import Scenario
 from topicloom.spark.source import TableSource

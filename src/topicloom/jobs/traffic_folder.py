@@ -16,7 +16,7 @@ from topicloom.content.channels import Boxes, Grid
 from topicloom.content.merge import Ranges
 from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
-from topicloom.files.build_folder import FORMAT, REJECTS, write_json
+from topicloom.files.build_folder import REJECTS, write_json
 from topicloom.files.content_folder import (
     ACCESS,
     CHANNELS,
@@ -29,6 +29,7 @@ from topicloom.files.content_folder import (
 )
 from topicloom.files.replaceable import check_own
 from topicloom.model.arrays import take_chunks
+from topicloom.model.summaries import FORMAT
 from topicloom.spark.traffic import Counted, LogSummary
 from topicloom.spark.traffic_sample import SAMPLE_ROWS
 from topicloom.version import __version__

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from topicloom.measures.profile import Profile
 
 STRONG, SOME = 75.0, 45.0
 """Percent of top-d intersection from which an interest is called strongly, or somewhat, correlated."""
@@ -18,28 +20,28 @@ Default = tuple[str, float]
 """The builder that runs when none is named, and the seconds that balanced would take."""
 
 
-def advise(figures: Mapping[str, Any], default: Default | None = None) -> tuple[str, ...]:
+def advise(found: Profile, default: Default | None = None) -> tuple[str, ...]:
     """Sentences for a person who has to choose a builder; `default` where somebody knows it."""
-    if figures["ring_degree_avg"] == 0:
+    if found.ring_degree_avg == 0:
         return ("There is nothing to connect: no two nodes share a topic.",)
     return (
-        *_correlation(figures),
-        *_structure(figures),
+        *_correlation(found),
+        *_structure(found),
         *_builders(default),
     )
 
 
-def _correlation(figures: Mapping[str, Any]) -> list[str]:
-    percent, d = figures["intersection"], figures["intersection_d"]
+def _correlation(found: Profile) -> list[str]:
+    percent, d = found.alike.intersection, found.alike.intersection_d
     word = "strongly" if percent >= STRONG else "somewhat" if percent >= SOME else "weakly"
     measured = (
-        "" if figures["intersection_exact"] else f" (sample of {figures['intersection_nodes']:,} nodes)"
+        "" if found.alike.intersection_exact else f" (sample of {found.alike.intersection_nodes:,} nodes)"
     )
     lines = [
         f"Interests are {word} correlated: with the {d:,} nodes most like it a node shares on average "
-        f"{percent:.0f}% of the smaller topic list, {figures['shared_topics']:.1f} topics{measured}."
+        f"{percent:.0f}% of the smaller topic list, {found.alike.shared_topics:.1f} topics{measured}."
     ]
-    ring, greedy = figures["ring_degree_avg"], figures["expected_degree_avg"]
+    ring, greedy = found.ring_degree_avg, found.expected_degree_avg
     if ring >= WORTHWHILE * greedy:
         lines.append(
             f"Expect roughly {greedy:.1f} neighbors per node on average from gm, {ring / greedy:.1f} times "
@@ -53,28 +55,27 @@ def _correlation(figures: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _structure(figures: Mapping[str, Any]) -> list[str]:
+def _structure(found: Profile) -> list[str]:
     lines = []
-    if figures["identical_share"] >= 0.1 and figures["nodes"] >= FOLDING:
+    if found.identical_share >= 0.1 and found.nodes >= FOLDING:
         lines.append(
-            f"{100 * figures['identical_share']:.0f}% of the nodes have exactly the topics of another node; "
+            f"{100 * found.identical_share:.0f}% of the nodes have exactly the topics of another node; "
             "the greedy builders fold such nodes, which makes them much faster here."
         )
-    head = figures["top_topics"][0]
-    if head["share"] >= 0.5 and figures["nodes"] >= FOLDING:
+    head = found.top_topics[0]
+    if head.share >= 0.5 and found.nodes >= FOLDING:
         lines.append(
-            f"Topic {head['topic']!r} is wanted by {100 * head['share']:.0f}% of the nodes: it alone needs "
-            f"{head['subscribers'] - 1:,} edges."
+            f"Topic {head.topic!r} is wanted by {100 * head.share:.0f}% of the nodes: it alone needs "
+            f"{head.subscribers - 1:,} edges."
         )
-    if figures["components"] > 1:
+    if found.components > 1:
         lines.append(
-            f"The nodes fall into {figures['components']:,} components that share no topic: the overlay will "
+            f"The nodes fall into {found.components:,} components that share no topic: the overlay will "
             "have at least as many components, and that is right."
         )
-    if figures["topics_single"]:
+    if found.topics_single:
         lines.append(
-            f"{figures['topics_single']:,} of {figures['topics']:,} topics have one subscriber only and need "
-            "no edge."
+            f"{found.topics_single:,} of {found.topics:,} topics have one subscriber only and need no edge."
         )
     return lines
 

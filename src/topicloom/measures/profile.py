@@ -11,11 +11,10 @@ The sentences of advice are in `advice.py`.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from topicloom.kernels.parallel import default_threads, for_slices
@@ -23,8 +22,9 @@ from topicloom.kernels.shared import top_intersections
 from topicloom.measures.advice import Default, advise
 from topicloom.model.arrays import sealed, sorted_distinct
 from topicloom.model.interest import Interest
-from topicloom.model.progress import SILENT, Progress, check_stop
+from topicloom.model.progress import SILENT, Progress
 from topicloom.model.seeds import generator
+from topicloom.model.summaries import Summary
 
 EXACT_NODES = 10_000
 EXACT_WORK = 1_000_000_000
@@ -34,35 +34,55 @@ TOP_TOPICS = 10
 SLICE = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
-    """The figures of one interest.
+class Spread(Summary, frozen=True):
+    """Topics per node: smallest, average, median, largest."""
 
-    `intersection` is in percent, `shared_topics` the number of topics behind it (of equally similar nodes
-    those that share more). `ring_degree_avg` is exact for a ring per topic in the order of the nodes;
-    `expected_degree_avg` is a rough guess for a greedy overlay, see `expected_degree`.
-    """
+    min: int = 0
+    avg: float = 0.0
+    median: float = 0.0
+    max: int = 0
 
-    nodes: int
-    topics: int
-    subscriptions: int
-    subscription_size: dict[str, float]
-    topics_single: int
-    components: int
-    identical_share: float
-    top_topics: tuple[dict[str, Any], ...]
+
+class Wanted(Summary, frozen=True):
+    """A topic, how many nodes want it, and which share of all that is."""
+
+    topic: str
+    subscribers: int
+    share: float
+
+
+class Intersection(Summary, frozen=True):
+    """tdi(d) in percent with its d, the number of nodes measured, and the topics shared on average."""
+
     intersection: float
     intersection_d: int
     intersection_nodes: int
     intersection_exact: bool
     shared_topics: float
+
+
+class Profile(Summary, frozen=True):
+    """The figures of one interest.
+
+    In `alike` the intersection is in percent, `shared_topics` the number of topics behind it (of equally
+    similar nodes those that share more). `ring_degree_avg` is exact for a ring per topic in the order of the
+    nodes; `expected_degree_avg` is a rough guess for a greedy overlay, see `expected_degree`.
+    """
+
+    nodes: int
+    topics: int
+    subscriptions: int
+    subscription_size: Spread
+    topics_single: int
+    components: int
+    identical_share: float
+    top_topics: tuple[Wanted, ...]
+    alike: Intersection
     ring_degree_avg: float
     expected_degree_avg: float
     advice: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-        return asdict(self) | {"top_topics": list(self.top_topics), "advice": list(self.advice)}
+    FLAT = frozenset({"alike"})
 
 
 def profile_interest(
@@ -85,36 +105,37 @@ def profile_interest(
     (2, 1, 0.0)
     """
     progress.phase("interest", None)
-    figures: dict[str, Any] = {
-        "nodes": interest.n_nodes,
-        "topics": interest.n_topics,
-        "subscriptions": interest.n_subscriptions,
-        "subscription_size": subscription_size(interest),
-        "topics_single": int(np.count_nonzero(interest.topic_sizes() == 1)),
-        "components": interest_components(interest),
-        "identical_share": identical_share(interest),
-        "top_topics": top_topics(interest),
-    }
-    check_stop(progress)
-    figures |= top_d_intersection(
-        interest, threads=default_threads() if threads is None else threads, seed=seed, progress=progress
+    joined = Profile(
+        nodes=interest.n_nodes,
+        topics=interest.n_topics,
+        subscriptions=interest.n_subscriptions,
+        subscription_size=subscription_size(interest),
+        topics_single=int(np.count_nonzero(interest.topic_sizes() == 1)),
+        components=interest_components(interest),
+        identical_share=identical_share(interest),
+        top_topics=top_topics(interest),
+        alike=top_d_intersection(
+            interest, threads=default_threads() if threads is None else threads, seed=seed, progress=progress
+        ),
+        ring_degree_avg=ring_degree(interest),
+        expected_degree_avg=0.0,
     )
-    figures["ring_degree_avg"] = ring_degree(interest)
-    figures["expected_degree_avg"] = expected_degree(figures) if greedy_degree is None else greedy_degree
-    return Profile(**figures, advice=advise(figures, default))
+    greedy = expected_degree(joined) if greedy_degree is None else greedy_degree
+    found = replace(joined, expected_degree_avg=greedy)
+    return replace(found, advice=advise(found, default))
 
 
-def subscription_size(interest: Interest) -> dict[str, float]:
-    """Topics per node: smallest, average, median, largest."""
+def subscription_size(interest: Interest) -> Spread:
+    """Topics per node."""
     sizes = interest.subscription_sizes()
     if len(sizes) == 0:
-        return {"min": 0, "avg": 0.0, "median": 0.0, "max": 0}
-    return {
-        "min": int(sizes.min()),
-        "avg": float(sizes.mean()),
-        "median": float(np.median(sizes)),
-        "max": int(sizes.max()),
-    }
+        return Spread()
+    return Spread(
+        min=int(sizes.min()),
+        avg=float(sizes.mean()),
+        median=float(np.median(sizes)),
+        max=int(sizes.max()),
+    )
 
 
 def interest_components(interest: Interest) -> int:
@@ -140,16 +161,16 @@ def identical_share(interest: Interest) -> float:
     return sum(count for count in sets.values() if count > 1) / max(interest.n_nodes, 1)
 
 
-def top_topics(interest: Interest) -> tuple[dict[str, Any], ...]:
+def top_topics(interest: Interest) -> tuple[Wanted, ...]:
     """The topics most nodes want, ties by identifier."""
     sizes = interest.topic_sizes()
     first = np.argsort(-sizes, kind="stable")[:TOP_TOPICS]
     return tuple(
-        {
-            "topic": interest.topic_ids[int(topic)].as_py(),
-            "subscribers": int(sizes[topic]),
-            "share": float(sizes[topic] / interest.n_nodes),
-        }
+        Wanted(
+            topic=interest.topic_ids[int(topic)].as_py(),
+            subscribers=int(sizes[topic]),
+            share=float(sizes[topic] / interest.n_nodes),
+        )
         for topic in first
     )
 
@@ -170,22 +191,22 @@ def ring_degree(interest: Interest) -> float:
     return 2 * len(edges) / max(interest.n_nodes, 1)
 
 
-def expected_degree(figures: dict[str, Any]) -> float:
+def expected_degree(found: Profile) -> float:
     """What average degree a greedy overlay may have, within some 40% for all but small interests.
 
     Every topic must join subscribers - 1 times, and an edge between nodes most like each other joins as
     many topics as those share; never less than a spanning tree of each group, nor more than the rings.
     """
-    nodes = max(figures["nodes"], 1)
-    joins = 2 * (figures["subscriptions"] - figures["topics"]) / nodes
-    tree = 2 * (figures["nodes"] - figures["components"]) / nodes
-    return float(min(max(joins / max(figures["shared_topics"], 1.0), tree), figures["ring_degree_avg"]))
+    nodes = max(found.nodes, 1)
+    joins = 2 * (found.subscriptions - found.topics) / nodes
+    tree = 2 * (found.nodes - found.components) / nodes
+    return float(min(max(joins / max(found.alike.shared_topics, 1.0), tree), found.ring_degree_avg))
 
 
 def top_d_intersection(
     interest: Interest, *, threads: int, seed: int = 0, progress: Progress = SILENT
-) -> dict[str, Any]:
-    """tdi(d) in percent with its d, the number of nodes measured, and the topics shared on average."""
+) -> Intersection:
+    """How alike nodes are: tdi(d)."""
     d = min(round(2 * interest.n_subscriptions / max(interest.n_nodes, 1)), interest.n_nodes - 1)
     if d < 1:
         nodes = np.empty(0, dtype=np.int32)
@@ -204,13 +225,13 @@ def top_d_intersection(
 
     progress.phase("top-d intersection", len(nodes))
     for_slices(work, len(nodes), slice_size=SLICE, threads=threads, progress=progress)
-    return {
-        "intersection": 100 * float(shares.mean()) if len(nodes) else 0.0,
-        "intersection_d": max(d, 0),
-        "intersection_nodes": len(nodes),
-        "intersection_exact": exact,
-        "shared_topics": float(shared.mean()) if len(nodes) else 0.0,
-    }
+    return Intersection(
+        intersection=100 * float(shares.mean()) if len(nodes) else 0.0,
+        intersection_d=max(d, 0),
+        intersection_nodes=len(nodes),
+        intersection_exact=exact,
+        shared_topics=float(shared.mean()) if len(nodes) else 0.0,
+    )
 
 
 def _measured_nodes(interest: Interest, seed: int) -> tuple[NDArray[np.int32], bool]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+
+from topicloom.model.summaries import Summary
 
 
-@dataclass(frozen=True, slots=True)
-class Witness:
+class Witness(Summary, frozen=True):
     """Proof that one topic is partitioned.
 
     `component_sizes` are all its components' sizes, largest first; `nodes` holds one node (the one of the
@@ -18,12 +18,19 @@ class Witness:
     component_sizes: tuple[int, ...]
     nodes: tuple[str, str]
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "topic": self.topic,
-            "component_sizes": list(self.component_sizes),
-            "nodes": list(self.nodes),
-        }
+
+class Proof(Summary, frozen=True):
+    """What `topicloom verify --json` prints of a verdict."""
+
+    topic_connected: bool
+    topics: int
+    topics_partitioned: int
+    topic_components: int
+    edges: int
+    unknown_nodes: int
+    self_loops: int
+    duplicate_edges: int
+    witnesses: tuple[Witness, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +64,6 @@ class Verdict:
         """True when no row of the edge table had to be left out."""
         return self.unknown_nodes == self.self_loops == self.duplicate_edges == 0
 
-    def to_json(self) -> dict[str, Any]:
-        """The keys `topicloom verify --json` prints."""
-        return {
-            "topic_connected": self.topic_connected,
-            "topics": self.topics,
-            "topics_partitioned": self.topics_partitioned,
-            "topic_components": self.topic_components,
-            "edges": self.edges,
-            "unknown_nodes": self.unknown_nodes,
-            "self_loops": self.self_loops,
-            "duplicate_edges": self.duplicate_edges,
-            "witnesses": [witness.to_json() for witness in self.witnesses],
-        }
+    def summary(self) -> Proof:
+        """What there is to say of it."""
+        return Proof(**{name: getattr(self, name) for name in Proof.__struct_fields__})

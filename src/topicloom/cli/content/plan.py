@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from topicloom.cli.content.judged import Problem, judged_lines, overflow_line
+from topicloom.cli.described import described_planners
 from topicloom.cli.groups import with_groups
 from topicloom.cli.options import OutputOptions, Seed, notices
-from topicloom.cli.tables import described_parameters, planner_list
+from topicloom.cli.tables import planner_list
 from topicloom.content.core_model import CODES
 from topicloom.content.registry import DEFAULT, PLANNERS
 from topicloom.errors import UsageError
@@ -78,7 +79,7 @@ def plan(
     screen = output.screen()
     if list_planners:
         screen.show(planner_list())
-        screen.emit({"planners": [_described(name) for name in PLANNERS]})
+        screen.emit(described_planners())
         return
     if problem is None:
         raise UsageError("DIR is missing; name the folder of a content problem")
@@ -106,16 +107,6 @@ def plan(
     if summary["overflow"] > 0:
         screen.say(overflow_line(summary["overflow"], algorithm), always=True)
         raise typer.Exit(1)
-
-
-def _described(name: str) -> dict[str, Any]:
-    found = PLANNERS[name]
-    return {
-        "algorithm": name,
-        "aim": found.aim,
-        "paper": found.paper,
-        "parameters": described_parameters(found.parameters),
-    }
 
 
 def register(app: typer.Typer) -> None:

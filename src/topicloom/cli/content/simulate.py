@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from topicloom.cli.console import table
+from topicloom.cli.described import ParameterList, Rules, described_parameters
 from topicloom.cli.groups import with_groups
 from topicloom.cli.options import OutputOptions, Seed, notices
-from topicloom.cli.tables import described_parameters
 from topicloom.content.brokers.rules import table as rule_table
 from topicloom.errors import UsageError
 from topicloom.jobs.content_simulate import simulate_content_folder
@@ -62,12 +62,12 @@ def simulate(
     screen = output.screen()
     if rules:
         screen.show(rule_table())
-        screen.emit({"rules": rule_table().splitlines()})
+        screen.emit(Rules(rule_table().splitlines()))
         return
     if list_parameters:
         described = described_parameters(PARAMETERS)
-        screen.show(*(f"{name}={row['default']}: {row['help']}" for name, row in described.items()))
-        screen.emit({"parameters": described})
+        screen.show(*(f"{name}={one.default}: {one.help}" for name, one in described.items()))
+        screen.emit(ParameterList(described))
         return
     if source is None:
         raise UsageError("DIR is missing; name the folder of a content problem")

@@ -1,0 +1,76 @@
+"""JSON objects as types: what commands print and write, and how it goes into JSON and back.
+
+A summary is a `msgspec.Struct`: its fields are the keys, in their order, and a field that is UNSET is no key
+at all. A field named in `FLAT` is written as if its own keys stood in its place: so figures by name, of which
+there may be more tomorrow, and parts that several summaries share need no field each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, TypeAlias
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+__all__ = [
+    "FORMAT", "UNSET", "Head", "Parameters", "Report", "Seconds", "Summary", "Total", "UnsetType", "plain",
+    "to_json",
+]  # fmt: skip
+
+FORMAT = 1
+"""Of every JSON file that topicloom writes; a reader refuses others."""
+
+Seconds: TypeAlias = dict[str, float]
+"""How long each phase took, by its name, with the `total`."""
+Parameters: TypeAlias = Mapping[str, Any]
+"""The parameters of an algorithm by name, as its registry describes them."""
+Report: TypeAlias = Mapping[str, Any]
+"""What an algorithm says of its own work: each has keys of its own."""
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """A JSON object of known keys."""
+
+    FLAT: ClassVar[frozenset[str]] = frozenset()
+
+
+class Head(Summary, frozen=True):
+    """What every file says of itself first; all that is needed to tell whose it is."""
+
+    format: int
+    kind: str
+
+
+class Total(Summary, frozen=True):
+    """Of work of which there is nothing to say but how long it took."""
+
+    seconds: Seconds
+
+
+def plain(value: Any) -> Any:
+    """A summary as dictionaries and lists, flat where it says so; other values as they are.
+
+    >>> class Row(Summary, frozen=True):
+    ...     name: str
+    ...     figures: dict[str, int]
+    ...     remark: str | UnsetType = UNSET
+    ...     FLAT = frozenset({"figures"})
+    >>> plain([Row(name="a", figures={"x": 1})])
+    [{'name': 'a', 'x': 1}]
+    """
+    if isinstance(value, Summary):
+        found: dict[str, Any] = {}
+        for name in value.__struct_fields__:
+            part = getattr(value, name)
+            if part is not UNSET:
+                found |= plain(part) if name in value.FLAT else {name: plain(part)}
+        return found
+    if isinstance(value, Mapping):
+        return {key: plain(part) for key, part in value.items()}
+    return [plain(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+def to_json(value: Any) -> bytes:
+    """One line of JSON."""
+    return msgspec.json.encode(plain(value))
