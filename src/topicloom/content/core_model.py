@@ -31,6 +31,8 @@ STEINER_BROKERS = 10
 class CoreModel:
     """A core model over the prices between brokers, in the form the kernels take.
 
+    `links` are what a message from one broker to another costs: `core`, but on a shared tree its path there.
+
     >>> star = np.array([[0, 2, 2, 1], [2, 0, 2, 1], [2, 2, 0, 1], [1, 1, 1, 0]], dtype=float)
     >>> [float(CoreModel.of(star, name).weights([0, 1])[2]) for name in CODES]   # from 2 to 0 and 1
     [4.0, 3.0, 4.0, 3.0]
@@ -38,6 +40,7 @@ class CoreModel:
 
     name: str
     core: Floats
+    links: Floats
     order: Ints
     parent: Ints
     step: Floats
@@ -60,7 +63,8 @@ class CoreModel:
             )
         order, parent, step = _shared_tree(core)
         table, hulls = _steiner_table(core) if name == "steiner" else (np.zeros(0), np.zeros(0, np.int32))
-        return cls(name, core, order, parent, step, table, hulls)
+        links = _paths(order, parent, step) if name == "shared" else core
+        return cls(name, core, links, order, parent, step, table, hulls)
 
     @property
     def code(self) -> int:
@@ -127,6 +131,15 @@ def _shared_tree(core: Floats) -> tuple[Ints, Ints, Floats]:
     parent, step = np.zeros(n, dtype=np.int32), np.zeros(n)
     parent[order], step[order] = order[above], edge
     return order, parent, step
+
+
+def _paths(order: Ints, parent: Ints, step: Floats) -> Floats:
+    """The prices of the paths between all brokers on the shared tree."""
+    paths = np.zeros((len(order), len(order)))
+    for k in range(1, len(order)):
+        v, before = order[k], order[:k]
+        paths[v, before] = paths[before, v] = paths[parent[v], before] + step[v]
+    return paths
 
 
 def _steiner_table(core: Floats) -> tuple[Floats, Ints]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from topicloom.content.core_model import CoreModel
 from topicloom.content.cost import search_state
 from topicloom.kernels.anneal import anneal
 from topicloom.kernels.assignment import Fixed, State, settle
+from topicloom.kernels.core_trees import FREE
 from topicloom.kernels.migrate import descend, push
 from topicloom.kernels.regroup import attract, gather, vacate
 from topicloom.model.arrays import pointers, sealed
@@ -85,16 +87,20 @@ class Search:
         check_stop(self.progress)
         return self.until is not None and self.progress.now() >= self.until
 
-    def descend(self) -> float:
-        """Every user migrates to its best broker with room, if that saves; the change of cost."""
+    def descend(self, *, thorough: bool = False) -> float:
+        """Every user migrates to its best broker with room, if that saves; the change of cost.
+
+        It may cost something that users leave overloaded brokers. `thorough`: users that were passed over,
+        as they can only save if trees get lighter by a new broker.
+        """
         gained = 0.0
         least = LEAST * self.total
         for users in self._slices():
-            moves, change = descend(self.fixed, self.state, users, self.tries, least, self.estimate)
+            moves, change = descend(self.fixed, self.state, users, self.tries, least, thorough, self.estimate)
             gained += self._count("migrate", moves, change)
         return gained
 
-    def push(self) -> float:
+    def push(self, *, thorough: bool = False) -> float:
         """Users take the place of others on full brokers (swaps and chains); the change of cost."""
         gained = 0.0
         least = LEAST * self.total
@@ -102,7 +108,7 @@ class Search:
         ptr, guests = self._guests()
         for users in self._slices():
             moves, change = push(
-                self.fixed, self.state, users, ptr, guests, self.tries, least, self.estimate, found
+                self.fixed, self.state, users, ptr, guests, self.tries, least, thorough, self.estimate, found
             )
             gained += self._count("push", moves, change)
         return gained
@@ -168,15 +174,25 @@ class Search:
         return gained
 
     def settle_down(self) -> None:
-        """To a local optimum: no migration, push, gathering or closing of a broker saves anything more.
+        """To a local optimum: no migration or push saves anything more, no user can leave an overload.
 
-        Or as far as the time goes, if it is limited (`until`).
+        Nor any gathering or closing of a broker, but for what trees get lighter by new brokers then. Or as
+        far as the time goes, if it is limited (`until`).
         """
         while True:
-            while self.descend() < 0.0:
+            while self._moved(self.descend):
                 pass
-            if not self.push() + self.gather() + self.close() < 0.0:
-                return
+            if not self._moved(self.push, self.gather, self.close):
+                looks = partial(self.descend, thorough=True), partial(self.push, thorough=True)
+                if self.fixed.code != FREE or not self._moved(*looks):
+                    return
+
+    def _moved(self, *passes: Callable[[], float]) -> bool:
+        """Did users move? The change of cost does not say it: who leaves an overload may pay for it."""
+        before = sum(self.moves.values())
+        for each in passes:
+            each()
+        return sum(self.moves.values()) > before
 
     def settle_well(self) -> None:
         """To a local optimum that blocks of users do not improve by much either."""

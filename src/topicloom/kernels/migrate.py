@@ -118,7 +118,9 @@ def _choose(fixed: Any, state: Any, user: int, tries: int, estimate: Any, sure: 
 
 
 @kernel
-def descend(fixed: Any, state: Any, users: Any, tries: int, least: float, estimate: Any) -> Any:
+def descend(
+    fixed: Any, state: Any, users: Any, tries: int, least: float, thorough: bool, estimate: Any
+) -> Any:
     """Let each of `users` migrate to its best broker with room, if that saves more than `least`.
 
     A user of an overloaded broker goes in any case. Returns the number of moves and the change of cost.
@@ -128,7 +130,7 @@ def descend(fixed: Any, state: Any, users: Any, tries: int, least: float, estima
         user = np.int64(users[k])  # one type of number everywhere: each further one is compiled anew
         home = state.broker[user]
         overloaded = state.load[home] > fixed.capacity[home]
-        if not (overloaded or promising(fixed, state, user, False, least)):
+        if not (overloaded or promising(fixed, state, user, False, least, thorough)):
             continue
         target, change = best_move(fixed, state, user, tries, False, estimate)
         if target != NOWHERE and (change < -least or overloaded):
@@ -174,6 +176,7 @@ def push(
     guests: Any,
     tries: int,
     least: float,
+    thorough: bool,
     estimate: Any,
     found: Any,
 ) -> Any:
@@ -185,7 +188,7 @@ def push(
     moves, gained = 0, 0.0
     for place in range(len(users)):
         user = np.int64(users[place])
-        if not promising(fixed, state, user, True, least):
+        if not promising(fixed, state, user, True, least, thorough):
             continue
         home = np.int64(state.broker[user])
         target, change = best_move(fixed, state, user, tries, True, estimate)
