@@ -58,9 +58,9 @@ def ingest(source: str, work: str) -> dict[str, Any]:
     from time import perf_counter as now
 
     from topicloom.spark.encode import encode_interest
-    from topicloom.spark.ingest import read_table
     from topicloom.spark.session import get_session, stop_session
-    from topicloom.spark.source import interest_source
+    from topicloom.tables.source import interest_source
+    from topicloom.tables.spark.read import read_table
 
     times = [now()]
     spark = get_session()

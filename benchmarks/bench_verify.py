@@ -92,10 +92,10 @@ def _expect(answer: dict[str, Any], partitioned: int) -> None:
 
 def verify(interest: str, edges: str, path: str, work: str) -> dict[str, Any]:
     """In a child: verify by one of the two paths."""
-    from topicloom.spark.ingest import read_table
     from topicloom.spark.session import get_session, stop_session
-    from topicloom.spark.source import edges_source, interest_source
     from topicloom.spark.verify import verify_tables
+    from topicloom.tables.source import edges_source, interest_source
+    from topicloom.tables.spark.read import read_table
 
     spark = get_session()
     pairs = read_table(spark, interest_source(interest)).rows

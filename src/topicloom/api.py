@@ -46,7 +46,7 @@ def read(
     import warnings
 
     from topicloom.jobs.inputs import SparkChoice, load_interest
-    from topicloom.spark.source import interest_source
+    from topicloom.tables.source import interest_source
 
     def notice(text: str) -> None:
         warnings.warn(text, stacklevel=4)

@@ -7,6 +7,8 @@ import csv
 import gzip
 import io
 import json
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow as pa
@@ -48,9 +50,7 @@ def naive_fields(line: str, separator: str, quote: bool) -> list[str] | None:
 
 
 def naive_pair(line: bytes, separator: str, quote: bool, n_fields: int) -> Pair | None:
-    """The first two fields of a line that ends in `\\r` or nothing, or None where the row must be refused."""
-    if line.endswith(b"\r"):
-        line = line[:-1]
+    """The first two fields of a line without its end, or None where the row must be refused."""
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError:
@@ -59,6 +59,21 @@ def naive_pair(line: bytes, separator: str, quote: bool, n_fields: int) -> Pair 
     if fields is None or len(fields) != n_fields or not fields[0] or not fields[1]:
         return None
     return fields[0], fields[1]
+
+
+def naive_lines(data: bytes) -> list[bytes]:
+    """The lines of a file without their ends: only a `\\n` ends one, and takes one `\\r` before it along."""
+    if data.startswith(b"\xef\xbb\xbf"):
+        data = data[3:]
+    lines, line = [], b""
+    for position in range(len(data)):
+        byte = data[position : position + 1]
+        if byte != b"\n":
+            line += byte
+            continue
+        lines.append(line[:-1] if line.endswith(b"\r") else line)
+        line = b""
+    return [*lines, line] if line else lines
 
 
 def naive_records(data: str) -> list[str]:
@@ -73,6 +88,58 @@ def naive_records(data: str) -> list[str]:
         else:
             record += char
     return [*records, record] if record else records
+
+
+def naive_value(word: str, kind: str) -> str | float | None:
+    """What a word means as a value of a field, None where it means nothing."""
+    if kind == "text":
+        return word or None
+    if kind == "role":
+        return word if word in ("sub", "pub", "both") else None
+    number = naive_number(word)
+    if number is None and kind == "bound" and word.lstrip("+-").lower() in ("inf", "infinity"):
+        return float(word)
+    if number is None and kind == "time":
+        for form in ("%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M:%S.%f", "%Y-%m-%d %H:%M:%S%z"):
+            with suppress(ValueError):
+                moment = datetime.strptime(word.replace("T", " "), form)
+                return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    if number is None or (kind == "amount" and number < 0) or (kind == "cost" and number <= 0):
+        return None
+    return number
+
+
+def naive_number(word: str) -> float | None:
+    """A finite number in plain digits, maybe with a sign, a point and an exponent."""
+    mantissa, mark, exponent = unsigned(word).replace("E", "e").partition("e")
+    whole, _, part = mantissa.partition(".")
+    groups = [whole + part, unsigned(exponent)] if mark else [whole + part]
+    if not all(group and all(char in "0123456789" for char in group) for group in groups):
+        return None
+    return float(word) if abs(float(word)) != float("inf") else None
+
+
+def unsigned(word: str) -> str:
+    return word[1:] if word[:1] in ("+", "-") else word
+
+
+def naive_table(
+    data: bytes, separator: str, quote: bool, kinds: dict[str, str]
+) -> tuple[list[tuple[str | float | None, ...]], list[str]]:
+    """The records of a file with a header, columns by name, and its rows that cannot be used."""
+    header, *lines = naive_lines(data)
+    names = naive_fields(header.decode(), separator, quote) or []
+    good, bad = [], []
+    for line in lines:
+        words = naive_fields(line.decode(), separator, quote)
+        values: tuple[str | float | None, ...] = (None,)
+        if words is not None and len(words) == len(names):
+            values = tuple(naive_value(words[names.index(name)], kind) for name, kind in kinds.items())
+        if None in values:
+            bad.append(line.decode())
+        else:
+            good.append(values)
+    return good, bad
 
 
 # --- files of every kind -------------------------------------------------------------------------------

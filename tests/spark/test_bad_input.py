@@ -11,8 +11,9 @@ import pytest
 
 from naive.tables import as_csv, compressed
 from topicloom.errors import InputError, TopicloomError, UsageError
-from topicloom.spark.ingest import read_interest, read_table
-from topicloom.spark.source import edges_source, format_of, interest_source
+from topicloom.spark.ingest import read_interest
+from topicloom.tables.source import edges_source, format_of, interest_source
+from topicloom.tables.spark.read import read_table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -143,6 +144,16 @@ def test_parquet_column_of_another_type(spark: SparkSession, tmp_path: Path, kin
     pq.write_table(pa.table({"node": ["a"], "topic": values[kind]}), tmp_path / "a.parquet")
     text = sentence_for(spark, tmp_path / "a.parquet")
     assert f"column 'topic' of {tmp_path}/a.parquet has type {kind}" in text
+
+
+@pytest.mark.parametrize(("name", "told"), [("rate", "a finite number"), ("role", "identifiers are strings")])
+def test_parquet_role_or_rate_of_another_type(
+    spark: SparkSession, tmp_path: Path, name: str, told: str
+) -> None:
+    pq.write_table(pa.table({"node": ["a"], "topic": ["t"], name: [True]}), tmp_path / "a.parquet")
+    text = sentence_for(spark, tmp_path / "a.parquet")
+    assert f"column '{name}' of {tmp_path}/a.parquet has type boolean: " in text
+    assert told in text
 
 
 @pytest.mark.parametrize("kind", ["gz", "bz2", "zst", "snappy"])

@@ -19,7 +19,7 @@ from topicloom.model.progress import SILENT
 from topicloom.spark.encode import EncodedInterest
 from topicloom.spark.engine import SPARK_BUILDERS, SparkBuild
 from topicloom.spark.ingest import read_interest
-from topicloom.spark.source import interest_source
+from topicloom.tables.source import interest_source
 from topicloom.workloads.generate import generate_interest, workload_from_options
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from topicloom.model.interest import ROLES, Interest
 from topicloom.spark import encode
 from topicloom.spark.ingest import read_interest
 from topicloom.spark.merge import merge_pairs
-from topicloom.spark.source import interest_source
+from topicloom.tables.source import interest_source
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -6,7 +6,8 @@ import gzip
 import os
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,11 +16,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from naive.tables import Pair, as_csv, as_json, as_parquet, as_tsv, compressed
+from naive.tables import Pair, as_csv, as_json, as_parquet, as_tsv, compressed, naive_lines, naive_pair
 from topicloom.errors import InputError
-from topicloom.spark.heads import ends_in_carriage_return
-from topicloom.spark.ingest import RawTable, read_interest, read_table, write_rejects
-from topicloom.spark.source import DataFile, edges_source, interest_source
+from topicloom.spark.ingest import read_interest
+from topicloom.tables.source import edges_source, interest_source
+from topicloom.tables.spark.raw import RawTable, write_rejects
+from topicloom.tables.spark.read import read_table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -54,6 +56,17 @@ def rows_of(table: RawTable) -> Counter[Pair]:
 
 def rejects_of(table: RawTable) -> list[tuple[str, str, str]]:
     return sorted((row["file"], row["row"], row["reason"]) for row in table.rejects.collect())
+
+
+@contextmanager
+def cut_small(spark: SparkSession) -> Iterator[None]:
+    """Spark cuts files into blocks of a few hundred lines."""
+    before = spark.conf.get("spark.sql.files.maxPartitionBytes")
+    spark.conf.set("spark.sql.files.maxPartitionBytes", "4000")
+    try:
+        yield
+    finally:
+        spark.conf.set("spark.sql.files.maxPartitionBytes", before)
 
 
 @pytest.mark.parametrize("kind", list(WRITERS))
@@ -98,36 +111,67 @@ def test_a_large_file_cut_by_spark_loses_nothing_and_has_one_header(
     again = [*pairs, ("node", "topic")]
     (tmp_path / "b.csv").write_bytes(as_tsv(again).replace(b"\t", b","))
     (tmp_path / "c.csv.bz2").write_bytes(compressed(as_csv(pairs), "bz2"))
-    before = spark.conf.get("spark.sql.files.maxPartitionBytes")
-    spark.conf.set("spark.sql.files.maxPartitionBytes", "4000")
-    try:
+    with cut_small(spark):
         table = read_table(spark, interest_source(tmp_path))
         assert table.rows.rdd.getNumPartitions() > 5
         assert rejects_of(table) == []
         assert rows_of(table) == Counter(pairs) + Counter(again) + Counter(pairs)
-    finally:
-        spark.conf.set("spark.sql.files.maxPartitionBytes", before)
 
 
-@pytest.mark.parametrize("ending", ["", ".gz", ".zst"])
-def test_a_carriage_return_at_the_very_end_belongs_to_the_last_field(
-    spark: SparkSession, tmp_path: Path, ending: str
+TAILS = ["", "\n", "\r\n", "\r", "\r\r", "\n\r"]
+
+
+@pytest.mark.parametrize("place", ["{}", "file://{}"], ids=["own", "address"])
+@pytest.mark.parametrize("kind", ["csv", "tsv"])
+def test_the_last_carriage_return_is_the_fields_whatever_the_file(
+    spark: SparkSession, tmp_path: Path, kind: str, place: str
 ) -> None:
-    """Only `\\r\\n` ends a line: without a newline behind it the last `\\r` is data."""
-    path = tmp_path / f"a.csv{ending}"
-    path.write_bytes(compressed(b"node,topic\r\na,x\r\nb,y\r", ending[1:]))
-    assert rows_of(read_table(spark, interest_source(path))) == Counter([("a", "x"), ("b", "y\r")])
-    path.write_bytes(compressed(b"node,topic\r\na,x\r\nb,y\r\n", ending[1:]))
-    assert rows_of(read_table(spark, interest_source(path))) == Counter([("a", "x"), ("b", "y")])
+    """Only `\\n` ends a line, with one `\\r` before it: cut or not, compressed or not, near or far."""
+    separator = {"csv": ",", "tsv": "\t"}[kind]
+    expected: Counter[Pair | None] = Counter()
+    for ending in ENDINGS:
+        for number, tail in enumerate(TAILS):
+            rows = 400 if ending in ("", ".gz") and number > 1 else 2
+            pairs = [("node", "topic"), *((f"{ending}{number}", f"t{i}") for i in range(rows))]
+            data = ("\r\n".join(separator.join(pair) for pair in pairs) + tail).encode()
+            (tmp_path / f"{number}.{kind}{ending}").write_bytes(compressed(data, ending[1:]))
+            expected.update(naive_pair(line, separator, kind == "csv", 2) for line in naive_lines(data)[1:])
+    with cut_small(spark):
+        table = read_table(spark, interest_source(place.format(tmp_path)))
+        assert table.rows.rdd.getNumPartitions() > 5
+        assert [row for _, row, _ in rejects_of(table)] == ["\r"] * expected.pop(None)
+        assert rows_of(table) == expected
 
 
-def test_a_large_gz_is_not_unpacked_to_see_its_last_byte(tmp_path: Path) -> None:
-    """The look is made by the driver, one file after another: it must cost next to nothing."""
-    small, large = tmp_path / "small.gz", tmp_path / "large.gz"
-    small.write_bytes(gzip.compress(b"a,b\r"))
-    large.write_bytes(gzip.compress(random.Random(1).randbytes(1_200_000) + b"\r", 1))
-    assert ends_in_carriage_return(DataFile(str(small), "small.gz", "gz"))
-    assert not ends_in_carriage_return(DataFile(str(large), "large.gz", "gz"))
+def test_the_last_carriage_return_of_json_is_no_part_of_a_value(spark: SparkSession, tmp_path: Path) -> None:
+    line = b'{"node": "a", "topic": "x"}'
+    for ending in ENDINGS:
+        for number, tail in enumerate([b"", b"\n", b"\r\n", b"\r", b"\nbad\r", b"\nbad\r\n"]):
+            data = compressed(b"\r\n".join([line] * 150) + tail, ending[1:])
+            (tmp_path / f"{number}.jsonl{ending}").write_bytes(data)
+    with cut_small(spark):
+        table = read_table(spark, interest_source(tmp_path))
+        assert sorted(row for _, row, _ in rejects_of(table)) == ["bad"] * 5 + ["bad\r"] * 5
+        assert rows_of(table) == Counter({("a", "x"): 150 * 30})
+
+
+def test_a_header_that_ends_in_a_carriage_return_alone_has_it_in_its_name(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    (tmp_path / "a.csv").write_bytes(b"node,topic\r")
+    table = read_table(spark, interest_source(tmp_path / "a.csv"))
+    assert "'topic\\r' as topic" in (table.notice or "")
+    table.release()
+
+
+def test_a_large_gz_follows_the_same_rule(spark: SparkSession, tmp_path: Path) -> None:
+    names = [random.Random(seed).randbytes(20).hex() for seed in range(60_000)]
+    for path, tail in ((tmp_path / "a.csv.gz", "\r"), (tmp_path / "b.csv.gz", "\r\n")):
+        data = "\r\n".join(["node,topic", *(f"{name},x" for name in names)]) + tail
+        path.write_bytes(gzip.compress(data.encode(), 1))
+        assert path.stat().st_size > 1 << 20
+    odd = read_table(spark, interest_source(tmp_path)).rows.where("topic != 'x'").collect()
+    assert [tuple(row)[:2] for row in odd] == [(names[-1], "x\r")]
 
 
 def test_paths_with_dots_and_links_mean_what_the_system_means(
@@ -310,6 +354,28 @@ def test_parquet_numbers_become_digits_and_bad_rows_are_kept(spark: SparkSession
         assert sum(part in reason for reason in reasons) == 1
     assert len(reasons) == 4
     assert {file for file, _, _ in rejects_of(table)} == {str(path)}
+
+
+def test_numbers_in_parquet_may_have_any_type_of_number_or_be_plain_text(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Texts go by the rules of text: no blanks, no suffixes."""
+    columns = {
+        "float": pa.array([0.5, None, 2.0], pa.float32()),
+        "decimal": pa.array([Decimal("0.50"), None, Decimal("2.00")]),
+        "text": pa.array([".5", None, "2e0"]),
+        "nothing": pa.nulls(3),
+    }
+    for name, rates in columns.items():
+        table = pa.table({"node": ["a", "b", "c"], "topic": ["x"] * 3, "rate": rates, "role": pa.nulls(3)})
+        pq.write_table(table, tmp_path / f"{name}.parquet")
+        read = read_table(spark, interest_source(tmp_path / f"{name}.parquet"))
+        assert read.rejects.count() == 0
+        expected = [None] * 3 if name == "nothing" else [0.5, None, 2.0]
+        assert [row["rate"] for row in read.rows.orderBy("node").collect()] == expected, name
+    wrong = pa.table({"node": ["a", "b"], "topic": ["x", "x"], "rate": [" 1", "1d"]})
+    pq.write_table(wrong, tmp_path / "wrong.parquet")
+    assert read_table(spark, interest_source(tmp_path / "wrong.parquet")).rejects.count() == 2
 
 
 def test_a_missing_role_or_rate_is_no_fault_and_survives_a_build(spark: SparkSession, tmp_path: Path) -> None:

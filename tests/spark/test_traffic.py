@@ -7,7 +7,6 @@ import json
 import random
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -25,10 +24,10 @@ from topicloom.jobs.content_traffic import TrafficTask, make_traffic
 from topicloom.jobs.inputs import SparkChoice
 from topicloom.spark import traffic as spark_traffic
 from topicloom.spark import traffic_sample
-from topicloom.spark.lines import BadRow
 from topicloom.spark.traffic import log_columns
-from topicloom.spark.traffic_input import read_all, read_records, records_source
-from topicloom.spark.traffic_lines import Column, RecordLayout, parse_records, read_record
+from topicloom.tables.records import Field
+from topicloom.tables.source import records_source
+from topicloom.tables.spark.read import read_all, read_table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -181,7 +180,7 @@ def test_moments_may_be_written_in_three_ways(spark: SparkSession, tmp_path: Pat
         pq.write_table(table, tmp_path / f"{name}.parquet")
     (tmp_path / "log.csv").write_text(LOG + "".join(f"7,{word},1\n" for word in words))
     for path in sorted(tmp_path.iterdir()):
-        raw = read_records(spark, records_source(str(path), "log"), log_columns(["x"], "subs"))
+        raw = read_table(spark, records_source(str(path), "log", log_columns(["x"], "subs")))
         assert sorted(row["time"] for row in raw.rows.collect()) == seconds, path
         assert {row["publisher"] for row in raw.rows.collect()} <= {"7", "8"}
         raw.release()
@@ -266,12 +265,12 @@ def test_refused_rows_are_counted_and_strict_names_the_first(spark: SparkSession
 def test_a_mended_table_is_read_anew(spark: SparkSession, tmp_path: Path) -> None:
     """What Spark keeps of a table that was refused must not stand in for the same file later on."""
     path = tmp_path / "subs.csv"
-    source, columns = records_source(str(path), "subscriptions"), [Column("user"), Column("low", "bound")]
+    source = records_source(str(path), "subscriptions", [Field("user"), Field("low", "bound")])
     path.write_text("user,low\na,1\nb,nan\n")
     with pytest.raises(InputError, match="1 row was refused"):
-        read_all(spark, source, columns)
+        read_all(spark, source)
     path.write_text("user,low\na,1\nb,2\n")
-    assert read_all(spark, source, columns).num_rows == 2
+    assert read_all(spark, source).num_rows == 2
 
 
 def test_the_sample_of_a_log_that_repeats_itself_is_neither_empty_nor_all_of_it(
@@ -351,25 +350,3 @@ def test_workers_count_the_same_however_much_they_hold(
     moment = facts[-1]
     times = [time for _, time, _ in log]
     assert (moment["n"], moment["low"], moment["high"]) == (len(log), min(times), max(times))
-
-
-WORDS = ["1", "-2.5", "+3", ".5", "1e3", "1e400", "nan", "inf", "-inf", " 1", "1 ", "", "x", "1_0", "0x1",
-         "1970-01-02", "1970-01-01T00:00:01", "1970-01-01T00:00:01Z", "1970-01-01 00:00:01.250",
-         "1970-13-01", "1970-01-01T25:00:00", "19700102"]  # fmt: skip
-
-
-@pytest.mark.parametrize("kind", ["text", "number", "amount", "bound", "time"])
-def test_compiled_and_plain_reading_of_words_agree(kind: str) -> None:
-    """Each word among good ones and alone: what Arrow accepts is what the rules say, and nothing else."""
-    layout = RecordLayout((Column("v", kind), Column("w")), (0, 1), n_fields=2)
-    for words in [*([word] for word in WORDS), WORDS, ["1970-01-02", "1970-01-01T00:00:01Z"]]:
-        lines = [f"{word},w{i}".encode() for i, word in enumerate(words)]
-        expected = {}
-        for line in lines:
-            with suppress(BadRow):
-                value, name = read_record(line, layout)
-                expected[name] = value
-        batches = parse_records(pa.array(lines, pa.binary()), layout, "file")
-        rows = [row for batch in batches for row in batch.to_pylist()]
-        assert {row["w"]: row["v"] for row in rows if row["_reason"] is None} == expected
-        assert len(rows) == len(lines)

@@ -13,7 +13,7 @@ from topicloom.errors import UsageError
 from topicloom.jobs.constraints import ConstraintFiles
 from topicloom.jobs.inputs import SparkChoice
 from topicloom.spark.settings import event_log_conf
-from topicloom.spark.source import TableSource, edges_source, interest_source
+from topicloom.tables.source import TableSource, edges_source, interest_source
 
 _TABLE, _EDGES, _SPARK, _OUTPUT = "Interest table", "Edge table", "Spark", "Output"
 _LIMITS = "Constraints (tables as for INTEREST; columns by name)"

@@ -40,10 +40,11 @@ from topicloom.model.verdict import Verdict
 from topicloom.spark.encode import EncodedInterest
 from topicloom.spark.engine import SPARK_BUILDERS, SparkBuild
 from topicloom.spark.failures import spark_errors
-from topicloom.spark.raw import REJECT_COLUMNS, rows_were
 from topicloom.spark.result import write_result
-from topicloom.spark.source import check_there, signature
 from topicloom.spark.tables import Tables
+from topicloom.tables.source import check_there
+from topicloom.tables.spark.listing import signature
+from topicloom.tables.spark.raw import REJECT_COLUMNS, rows_were
 from topicloom.version import __version__
 
 INGEST, WRITE, VERIFY = "ingest", "write", "verify"

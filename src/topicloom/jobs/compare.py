@@ -14,7 +14,7 @@ from topicloom.jobs.request import BuildRequest
 from topicloom.measures.degree import degree_histogram, percentiles
 from topicloom.model.progress import SILENT, Progress
 from topicloom.model.summaries import FORMAT
-from topicloom.spark.source import TableSource
+from topicloom.tables.source import TableSource
 from topicloom.version import __version__
 
 

@@ -7,7 +7,6 @@ hole. So a bad row, an unknown node or a missing header is an error that names i
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -17,17 +16,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from topicloom.errors import InputError
 from topicloom.jobs.inputs import LoadedInterest, Notice, SparkChoice, no_notice
 from topicloom.measures.connectivity import node_codes, sound_edges
 from topicloom.model.constraints import NO_CAP, Constraints, Pairs, priced_pairs
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.progress import SILENT, Progress
-from topicloom.spark.failures import spark_errors
-from topicloom.spark.ingest import read_table, require_no_rejects
-from topicloom.spark.source import TableSource, check_there, edges_source, limits_source
-from topicloom.spark.watch import watched
+from topicloom.tables.source import TableSource, check_there, edges_source, limits_source
+from topicloom.tables.spark.read import read_all, refuse_rows
 
 ALL_NODES = "*"
 """In a table of caps the name of all nodes that are not listed, unless a node is called so."""
@@ -77,7 +73,9 @@ def load_constraints(
     interest = loaded.interest
 
     def table(kind: str) -> pa.Table:
-        return _read(files.source(kind), spark, progress)
+        source = files.source(kind)
+        check_there(source)
+        return read_all(spark.session(progress), source, empty=True, progress=progress)
 
     def pairs(kind: str) -> Pairs:
         if not getattr(files, kind):
@@ -91,30 +89,12 @@ def load_constraints(
     return Limits(Constraints(caps, forbidden, required, priced, costs), start)
 
 
-def _read(source: TableSource, spark: SparkChoice, progress: Progress) -> pa.Table:
-    """All rows of a table; any that cannot be used is an error."""
-    check_there(source)
-    session = spark.session(progress)
-    raw = read_table(session, source, progress=progress)
-    wanted = [*source.names, *source.extras]
-    if raw.notice or not set(wanted) <= set(raw.rows.columns):
-        raise InputError(
-            f"{source.path} has no columns {', '.join(wanted)}: they must be named, in a header if it is "
-            "CSV or TSV"
-        )
-    require_no_rejects(raw, raw.n_rejects(progress=progress))
-    with spark_errors(source.path):
-        table = watched(session, raw.rows.toArrow, progress=progress, phase=f"read {source.what}")
-    raw.release()
-    return table
-
-
 def _ends(table: pa.Table, interest: Interest, path: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """The node numbers of columns u and v; a name that is no node and a pair of one node are refused."""
     u, v = (node_codes(table.column(name), interest.node_ids) for name in ("u", "v"))
     for name, codes in (("u", u), ("v", v)):
-        _refuse(path, table, codes < 0, partial(_no_node, table, name))
-    _refuse(path, table, u == v, lambda row: "a node is paired with itself")
+        refuse_rows(path, table, codes < 0, partial(_no_node, table, name))
+    refuse_rows(path, table, u == v, "a node is paired with itself")
     return u, v
 
 
@@ -122,29 +102,20 @@ def _no_node(table: pa.Table, column: str, row: int) -> str:
     return f"{table.column(column)[row].as_py()!r} is not a node of the interest"
 
 
-def _refuse(path: str, table: pa.Table, bad: NDArray[np.bool_], reason: Callable[[int], str]) -> None:
-    """An error that shows the first bad row, in the order of its values, so that it is always the same."""
-    rows = np.flatnonzero(bad)
-    if len(rows):
-        shown = {int(row): [str(column[int(row)].as_py()) for column in table.columns] for row in rows[:1000]}
-        row = min(shown, key=lambda row: shown[row])
-        raise InputError(f"{path}: in the row {','.join(shown[row])!r} {reason(row)}")
-
-
 def _caps(table: pa.Table, interest: Interest, path: str) -> NDArray[np.int32]:
     words = table.column("cap")
     whole = pc.match_substring_regex(words, pattern=r"^\+?[0-9]+$").to_numpy()
-    _refuse(path, table, ~whole, lambda row: "the cap is not a whole number of at least 0")
+    refuse_rows(path, table, ~whole, "the cap is not a whole number of at least 0")
     values = np.array([min(int(word), NO_CAP) for word in words.to_pylist()], np.int32)
     nodes = node_codes(table.column("node"), interest.node_ids)
     default = (nodes < 0) & pc.equal(table.column("node"), ALL_NODES).to_numpy()
-    _refuse(path, table, (nodes < 0) & ~default, partial(_no_node, table, "node"))
+    refuse_rows(path, table, (nodes < 0) & ~default, partial(_no_node, table, "node"))
     low, high = np.full(interest.n_nodes + 1, NO_CAP, np.int32), np.full(interest.n_nodes + 1, -1, np.int32)
     places = np.where(default, interest.n_nodes, nodes)
     np.minimum.at(low, places, values)
     np.maximum.at(high, places, values)
     twice = (high >= 0) & (low != high)
-    _refuse(path, table, twice[places], lambda row: "the cap differs from another row of the same node")
+    refuse_rows(path, table, twice[places], "the cap differs from another row of the same node")
     caps = np.where(high[:-1] >= 0, low[:-1], low[-1])
     return caps.astype(np.int32)
 
@@ -152,14 +123,12 @@ def _caps(table: pa.Table, interest: Interest, path: str) -> NDArray[np.int32]:
 def _costs(table: pa.Table, interest: Interest, path: str) -> tuple[Pairs, NDArray[np.float64]]:
     u, v = _ends(table, interest, path)
     costs: Any = table.column("cost").to_numpy()
-    _refuse(path, table, np.isnan(costs), lambda row: "the cost is missing")
+    refuse_rows(path, table, np.isnan(costs), "the cost is missing")
     _, pair = np.unique(np.stack((np.minimum(u, v), np.maximum(u, v))), axis=1, return_inverse=True)
     low, high = np.full(len(u), np.inf), np.zeros(len(u))
     np.minimum.at(low, pair, costs)
     np.maximum.at(high, pair, costs)
-    _refuse(
-        path, table, (low != high)[pair], lambda row: "the cost differs from another row of the same pair"
-    )
+    refuse_rows(path, table, (low != high)[pair], "the cost differs from another row of the same pair")
     return priced_pairs(u, v, costs, interest.n_nodes)
 
 

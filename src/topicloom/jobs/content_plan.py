@@ -31,9 +31,9 @@ from topicloom.model.parameters import check_values
 from topicloom.model.progress import SILENT, Progress, Stopwatch
 from topicloom.model.registry import find
 from topicloom.model.summaries import FORMAT
-from topicloom.spark.source import check_there
-from topicloom.spark.traffic_input import read_all, records_source
-from topicloom.spark.traffic_lines import Column
+from topicloom.tables.records import Field
+from topicloom.tables.source import check_there, records_source
+from topicloom.tables.spark.read import read_all
 from topicloom.version import __version__
 
 RANDOM_PLANS = 5
@@ -121,9 +121,9 @@ def _assignment(path: Path, problem: ContentProblem, spark: SparkChoice, progres
     """A plan folder or one Parquet file needs no Spark; all other tables are read like any input."""
     if is_plan(path) or (path.is_file() and path.suffix == ".parquet"):
         return read_assignment(path, problem)
-    source = records_source(str(path), "assignment")
+    source = records_source(str(path), "assignment", [Field("user"), Field("broker")])
     check_there(source)
-    table = read_all(spark.session(progress), source, [Column("user"), Column("broker")], progress=progress)
+    table = read_all(spark.session(progress), source, progress=progress)
     return match_assignment(Rows(path, table), problem)
 
 

@@ -27,8 +27,6 @@ from topicloom.model.progress import SILENT, Progress
 from topicloom.spark.failures import spark_errors
 from topicloom.spark.price_files import PriceFiles
 from topicloom.spark.price_tables import read_prices
-from topicloom.spark.raw import RawTable, require_no_rejects, write_rejects
-from topicloom.spark.source import check_there
 from topicloom.spark.tables import Tables
 from topicloom.spark.traffic import (
     PUBLISHER,
@@ -39,10 +37,13 @@ from topicloom.spark.traffic import (
     log_columns,
     summarise_log,
 )
-from topicloom.spark.traffic_input import read_all, read_records, records_source, refuse_rows
-from topicloom.spark.traffic_lines import Column
 from topicloom.spark.traffic_sample import sample_messages
 from topicloom.spark.watch import watched
+from topicloom.tables.batches import REJECTED
+from topicloom.tables.records import Field
+from topicloom.tables.source import check_there, records_source
+from topicloom.tables.spark.raw import RawTable, require_no_rejects, write_rejects
+from topicloom.tables.spark.read import read_all, read_table, refuse_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -51,15 +52,15 @@ DEFAULT_CHANNELS = 1_000
 MOST_CHANNELS = 1_000_000
 
 SUBSCRIPTION_COLUMNS = (
-    Column("user"),
-    Column("subscription"),
-    Column("attribute"),
-    Column("low", "bound"),
-    Column("high", "bound"),
+    Field("user"),
+    Field("subscription"),
+    Field("attribute"),
+    Field("low", "bound"),
+    Field("high", "bound"),
 )
 YEAR_5000 = 95_617_584_000.0
 """In seconds since 1970: later times are likely to be milliseconds."""
-RESERVED = (PUBLISHER, TIME, "_file", "_row", "_reason")
+RESERVED = (PUBLISHER, TIME, *REJECTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +100,8 @@ def make_traffic(task: TrafficTask) -> dict[str, Any]:
     subscribed = progress.now()
     prices = read_prices(session, task.prices, notice=task.notice, progress=progress)
     priced = progress.now()
-    raw = read_records(
-        session,
-        records_source(task.log, "log"),
-        log_columns(boxes.attributes, task.subscriptions),
-        progress=progress,
-    )
+    log = records_source(task.log, "log", log_columns(boxes.attributes, task.subscriptions))
+    raw = read_table(session, log, progress=progress)
     with task.spark.workspace(task.out) as work:
         try:
             traffic = _made(raw, boxes, Tables(session, str(work), progress), task)
@@ -133,9 +130,8 @@ def make_traffic(task: TrafficTask) -> dict[str, Any]:
 
 def _read_subscriptions(session: SparkSession, task: TrafficTask) -> Boxes:
     path = task.subscriptions
-    table = read_all(
-        session, records_source(path, "subscriptions"), SUBSCRIPTION_COLUMNS, progress=task.progress
-    )
+    source = records_source(path, "subscriptions", SUBSCRIPTION_COLUMNS)
+    table = read_all(session, source, progress=task.progress)
     low, high = table.column("low").to_numpy(), table.column("high").to_numpy()
     refuse_rows(path, table, low > high, "low is above high")
     boxes = read_boxes(table)

@@ -15,7 +15,7 @@ from topicloom.jobs.inputs import Notice, SparkChoice, load_interest, no_notice
 from topicloom.jobs.request import BuildRequest
 from topicloom.measures.summary import measure_overlay
 from topicloom.model.progress import SILENT, Progress
-from topicloom.spark.source import TableSource, interest_source
+from topicloom.tables.source import TableSource, interest_source
 
 ALGORITHMS = ("balanced", "gm", "gm-m", "low-oda", "ring-pt")
 """What a newcomer should see beside each other; `topicloom build --list` has all."""

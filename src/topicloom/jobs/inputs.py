@@ -15,11 +15,13 @@ from topicloom.files.build_folder import is_build, read_summary
 from topicloom.model.interest import Interest
 from topicloom.model.progress import SILENT, Progress
 from topicloom.spark.encode import EncodedInterest
-from topicloom.spark.ingest import read_interest, read_table
-from topicloom.spark.raw import RawTable, require_no_rejects, write_rejects
+from topicloom.spark.ingest import read_interest
 from topicloom.spark.session import get_session, session_runs
 from topicloom.spark.settings import is_local
-from topicloom.spark.source import TableSource, check_there, signature
+from topicloom.tables.source import TableSource, check_there
+from topicloom.tables.spark.listing import signature
+from topicloom.tables.spark.raw import RawTable, require_no_rejects, write_rejects
+from topicloom.tables.spark.read import read_table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

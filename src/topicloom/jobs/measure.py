@@ -24,8 +24,8 @@ from topicloom.model.overlay import Overlay
 from topicloom.model.progress import SILENT, Progress
 from topicloom.model.summaries import Summary
 from topicloom.spark.failures import spark_errors
-from topicloom.spark.source import TableSource, check_there
 from topicloom.spark.watch import watched
+from topicloom.tables.source import TableSource, check_there
 
 TRY_NODES = 5_000
 """Up to so many nodes `inspect` builds an overlay to tell what to expect of one."""

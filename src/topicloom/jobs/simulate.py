@@ -15,7 +15,7 @@ from topicloom.model.progress import SILENT, Progress
 from topicloom.model.summaries import FORMAT
 from topicloom.simulate.run import Outcome, simulate
 from topicloom.simulate.scenario import Scenario
-from topicloom.spark.source import TableSource
+from topicloom.tables.source import TableSource
 from topicloom.version import __version__
 
 EVENT_KEYS = (

@@ -12,7 +12,7 @@ from topicloom.jobs.engine import check_engine
 from topicloom.jobs.inputs import Notice, SparkChoice, no_notice
 from topicloom.jobs.request import BuildRequest
 from topicloom.model.progress import SILENT, Progress
-from topicloom.spark.source import TableSource
+from topicloom.tables.source import TableSource
 
 NO_LIMITS = ConstraintFiles()
 

@@ -12,9 +12,9 @@ from topicloom.model.progress import SILENT, Progress
 from topicloom.model.verdict import Verdict
 from topicloom.spark.encode import digest_rows, interest_rows
 from topicloom.spark.failures import spark_errors
-from topicloom.spark.source import TableSource, check_there
 from topicloom.spark.tables import load_table
 from topicloom.spark.verify import verify_tables
+from topicloom.tables.source import TableSource, check_there
 
 
 def judge(

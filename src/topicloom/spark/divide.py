@@ -29,9 +29,9 @@ from topicloom.spark.divide_tasks import (
 )
 from topicloom.spark.encode import BROADCAST_IDS, EncodedInterest
 from topicloom.spark.failures import group_errors
-from topicloom.spark.source import address
 from topicloom.spark.tables import Tables, load_table
 from topicloom.spark.watch import watched
+from topicloom.tables.source import address
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

@@ -21,10 +21,10 @@ from topicloom.model.interest import ROLES, Interest
 from topicloom.model.progress import SILENT, Progress
 from topicloom.spark.failures import spark_errors
 from topicloom.spark.merge import merge_pairs, number_small
-from topicloom.spark.raw import RawTable, require_no_rejects, rows_were
-from topicloom.spark.source import is_address
 from topicloom.spark.tables import Tables
 from topicloom.spark.watch import watched
+from topicloom.tables.source import is_address
+from topicloom.tables.spark.raw import RawTable, require_no_rejects, rows_were
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -148,7 +148,7 @@ def _encode_here(work: Tables, rows: DataFrame, totals: dict[str, int], rejected
 
 def interest_rows(raw: RawTable, *, subscribers_only: bool = False) -> DataFrame:
     """The rows of an interest table by name: node, topic and, where the input has them, role and rate."""
-    rows = raw.rows.withColumnsRenamed(dict(zip(raw.source.names, ("node", "topic"), strict=True)))
+    rows = raw.rows
     return _subscribers(rows) if subscribers_only and "role" in rows.columns else rows
 
 

@@ -16,8 +16,8 @@ from topicloom.errors import InputError, UsageError
 from topicloom.files.atomic import replacing
 from topicloom.model.progress import SILENT, Progress
 from topicloom.spark.failures import spark_errors
-from topicloom.spark.source import address, is_address
 from topicloom.spark.watch import watched
+from topicloom.tables.source import address, is_address
 from topicloom.workloads.generate import Drawer, Workload
 from topicloom.workloads.text import SEPARATORS, write_text
 

@@ -1,7 +1,4 @@
-"""The one call that takes a table of pairs in: files to rows and rejects, and on to numbers.
-
-How text and Parquet are read stands in `text_input.py` and `parquet_input.py`, the numbering in `encode.py`.
-"""
+"""The one call that takes an interest in: files to rows and rejects, and on to numbers."""
 
 from __future__ import annotations
 
@@ -9,29 +6,17 @@ import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from topicloom.model.progress import SILENT, Progress, check_stop
+from topicloom.model.progress import SILENT, Progress
 from topicloom.spark.encode import EncodedInterest, encode_interest
-from topicloom.spark.parquet_input import read_parquet
-from topicloom.spark.raw import RawTable, require_no_rejects, write_rejects
 from topicloom.spark.session import session_folder
-from topicloom.spark.source import TableSource, resolve
-from topicloom.spark.text_input import read_text
+from topicloom.tables.source import TableSource
+from topicloom.tables.spark.raw import RawTable
+from topicloom.tables.spark.read import read_table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["InterestRead", "RawTable", "read_interest", "read_table", "require_no_rejects", "write_rejects"]
-
 _count = itertools.count(1)
-
-
-def read_table(spark: SparkSession, source: TableSource, *, progress: Progress = SILENT) -> RawTable:
-    """The table that `source` describes; raises InputError for whatever makes all of it unusable."""
-    check_stop(progress)
-    resolved = resolve(spark, source)
-    if resolved.format == "parquet":
-        return read_parquet(spark, source, resolved)
-    return read_text(spark, source, resolved)
 
 
 class InterestRead(NamedTuple):

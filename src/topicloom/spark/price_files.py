@@ -12,19 +12,19 @@ from numpy.typing import NDArray
 
 from topicloom.errors import UsageError
 from topicloom.model.content import Floats, Longs
-from topicloom.spark.source import check_there
-from topicloom.spark.traffic_input import records_source, refuse_rows
-from topicloom.spark.traffic_lines import Column
+from topicloom.tables.records import Field
+from topicloom.tables.source import check_there, records_source
+from topicloom.tables.spark.read import refuse_rows
 
 Notice = Callable[[str], None]
 
 COLUMNS = {
-    "brokers": (Column("broker"), Column("capacity", "amount")),
-    "access": (Column("user"), Column("broker"), Column("price", "amount")),
-    "core": (Column("a"), Column("b"), Column("price", "amount")),
-    "coordinates": (Column("kind"), Column("id"), Column("x", "number"), Column("y", "number")),
-    "regions": (Column("kind"), Column("id"), Column("region")),
-    "region_prices": (Column("a"), Column("b"), Column("price", "amount")),
+    "brokers": (Field("broker"), Field("capacity", "amount")),
+    "access": (Field("user"), Field("broker"), Field("price", "amount")),
+    "core": (Field("a"), Field("b"), Field("price", "amount")),
+    "coordinates": (Field("kind"), Field("id"), Field("x", "number"), Field("y", "number")),
+    "regions": (Field("kind"), Field("id"), Field("region")),
+    "region_prices": (Field("a"), Field("b"), Field("price", "amount")),
 }
 
 

@@ -20,7 +20,8 @@ from topicloom.files.content_tables import ACCESS, BROKERS, COORDINATES, CORE
 from topicloom.model.content import Floats, Longs
 from topicloom.model.progress import SILENT, Progress
 from topicloom.spark.price_files import COLUMNS, Notice, PriceFiles, PriceTable
-from topicloom.spark.traffic_input import read_all, records_source
+from topicloom.tables.source import records_source
+from topicloom.tables.spark.read import read_all
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -56,9 +57,9 @@ def read_prices(
     given = {}
     for name in files.given():
         path = getattr(files, name)
-        source = records_source(path, name.replace("_", " "))
+        source = records_source(path, name.replace("_", " "), COLUMNS[name])
         # A single broker has no price to another one.
-        rows = read_all(spark, source, COLUMNS[name], empty=name == "core", progress=progress)
+        rows = read_all(spark, source, empty=name == "core", progress=progress)
         given[name] = PriceTable(path, rows, notice)
     if "brokers" not in given:
         return Prices(pa.array([], pa.string()), given)

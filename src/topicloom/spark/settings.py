@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from topicloom.errors import UsageError
-from topicloom.spark.source import address, is_address
+from topicloom.tables.source import address, is_address
 
 GIGABYTE = 1 << 30
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from topicloom.errors import InputError
 from topicloom.model.progress import Progress
-from topicloom.spark.raw import NO_PATTERNS
-from topicloom.spark.source import address, is_address
 from topicloom.spark.watch import watched
+from topicloom.tables.source import address, is_address
+from topicloom.tables.spark.raw import NO_PATTERNS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

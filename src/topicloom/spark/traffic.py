@@ -22,11 +22,10 @@ from topicloom.errors import InputError
 from topicloom.model.content import Floats, Longs
 from topicloom.model.progress import SILENT, Progress
 from topicloom.spark.failures import spark_errors
-from topicloom.spark.parquet_input import quoted_name
-from topicloom.spark.raw import RawTable
 from topicloom.spark.tables import Tables
-from topicloom.spark.traffic_lines import Column
 from topicloom.spark.watch import watched
+from topicloom.tables.records import Field
+from topicloom.tables.spark.raw import RawTable, quoted_name
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
@@ -39,10 +38,10 @@ _ROWS_AT_ONCE = 1_000_000
 _KEYS_AT_ONCE = 8_000_000
 
 
-def log_columns(attributes: Sequence[str], subscriptions: str) -> list[Column]:
+def log_columns(attributes: Sequence[str], subscriptions: str) -> list[Field]:
     """The columns that a log must have for these subscriptions."""
     note = f", an attribute in {subscriptions}"
-    return [Column(PUBLISHER), Column(TIME, "time"), *(Column(name, "number", note) for name in attributes)]
+    return [Field(PUBLISHER), Field(TIME, "time"), *(Field(name, "number", note) for name in attributes)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

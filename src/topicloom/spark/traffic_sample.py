@@ -11,9 +11,9 @@ import numpy as np
 from topicloom.model.content import Floats, Longs
 from topicloom.model.progress import SILENT, Progress
 from topicloom.spark.failures import spark_errors
-from topicloom.spark.raw import RawTable
 from topicloom.spark.traffic import picked_columns
 from topicloom.spark.watch import watched
+from topicloom.tables.spark.raw import RawTable
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

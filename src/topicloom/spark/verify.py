@@ -16,11 +16,11 @@ from topicloom.files.witnesses import check_witness_file, write_witnesses
 from topicloom.measures.connectivity import N_WITNESSES
 from topicloom.model.progress import SILENT, Progress, check_stop
 from topicloom.model.verdict import Verdict, Witness
-from topicloom.spark.source import address
 from topicloom.spark.verify_broadcast import find_broadcast
 from topicloom.spark.verify_bucketed import find_bucketed
 from topicloom.spark.verify_findings import Findings
 from topicloom.spark.watch import watched
+from topicloom.tables.source import address
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

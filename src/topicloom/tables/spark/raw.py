@@ -12,8 +12,8 @@ from topicloom.files.atomic import replacing
 from topicloom.model.progress import SILENT, Progress
 from topicloom.spark.failures import spark_errors
 from topicloom.spark.session import session_folder
-from topicloom.spark.source import DataFile, TableSource
 from topicloom.spark.watch import watched
+from topicloom.tables.source import DataFile, TableSource
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -26,7 +26,7 @@ NO_PATTERNS = ("__globPaths__", "false")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RawTable:
-    """A table as read: `rows` has the two columns (by their default names) and, for interest, role and rate.
+    """A table as read: `rows` has the fields by their names, optional ones where the files have them.
 
     `rejects` has file, row and reason. Both are lazy; text is parsed once and kept on disk until `release`.
     """
@@ -94,3 +94,8 @@ def spark_path(spark: SparkSession, file: DataFile) -> str:
     link = Path(folder) / f"file-{name.replace(':', '-')}"
     link.symlink_to(file.path)
     return f"file://{link}"
+
+
+def quoted_name(name: str) -> str:
+    """A column's name as Spark's expressions take it."""
+    return "`" + name.replace("`", "``") + "`"

@@ -1,73 +1,26 @@
-"""What one line of a table means: pure functions on bytes, no Spark, no files.
+"""The bytes of a text table: its lines, their fields, JSON. Pure functions; what a field means: `records.py`.
 
 The rules, to the letter:
-- A line ends in `\\n` or `\\r\\n`; the `\\r` right before a `\\n` is dropped, any other belongs to its field.
+- A line ends in `\\n` or `\\r\\n`; the `\\r` right before a `\\n` is dropped, any other belongs to its field,
+  also one that is the last byte of a file.
 - CSV quoting is RFC 4180: a field is either wholly quoted (a quote inside is doubled) or holds no quote.
-- The number of fields must be that of the file's header (or first row).
-- Identifiers are opaque: nothing is trimmed, folded or normalised, and none may be empty.
 - A JSON line is one object; a number keeps the text it was written with. A key that occurs twice is
-  ambiguous, so the row is refused. A role or rate that is null is one that is not there.
+  ambiguous, so the row is refused.
 Whatever breaks a rule raises `BadRow` with the reason; the caller keeps the row among the rejects.
 """
 
 from __future__ import annotations
 
 import json
-import math
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from topicloom.model.interest import ROLES
-
 BOM = b"\xef\xbb\xbf"
-NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-
-_NUMBER = re.compile(NUMBER)
 _QUOTE = b'"'
 
 
 class BadRow(Exception):  # noqa: N818 - a row, not a fault of the program
     """A row that cannot be used; the text says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """Where the fields of one delimited file lie; positions count from 0."""
-
-    separator: bytes
-    quote: bool
-    n_fields: int
-    first: int
-    second: int
-    names: tuple[str, str]
-    role: int | None = None
-    rate: int | None = None
-    number: str = "rate"  # what the column in the place of the rate is called
-
-
-@dataclass(frozen=True, slots=True)
-class Keys:
-    """Which keys of a JSON line hold the fields; `extras` says whether role and rate are looked for.
-
-    `number` is what the key in the place of the rate is called.
-    """
-
-    first: str
-    second: str
-    extras: bool = True
-    number: str = "rate"
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A row that can be used."""
-
-    first: str
-    second: str
-    role: str | None = None
-    rate: float | None = None
 
 
 def without_line_end(line: bytes) -> bytes:
@@ -95,31 +48,6 @@ def printable(line: bytes) -> str:
     'a\\\\xff'
     """
     return line.decode("utf-8", "backslashreplace")
-
-
-def read_line(line: bytes, layout: Layout) -> Row:
-    """One delimited line, without its line end, as a row.
-
-    >>> read_line(b'"a,b",x', Layout(b",", True, 2, 0, 1, ("node", "topic")))
-    Row(first='a,b', second='x', role=None, rate=None)
-    """
-    if not line:
-        raise BadRow("the row is empty")
-    decoded(line)
-    fields = split_fields(line, layout.separator, layout.quote)
-    if len(fields) != layout.n_fields:
-        few = "few" if len(fields) < layout.n_fields else "many"
-        raise BadRow(f"too {few} fields: {len(fields)} where the first row has {layout.n_fields}")
-    values = [decoded(field) for field in fields]
-    for position, name in zip((layout.first, layout.second), layout.names, strict=True):
-        if not values[position]:
-            raise BadRow(f"the {name} is empty")
-    return Row(
-        values[layout.first],
-        values[layout.second],
-        None if layout.role is None else read_role(values[layout.role]),
-        None if layout.rate is None else read_number(values[layout.rate], layout.number),
-    )
 
 
 def split_fields(line: bytes, separator: bytes, quote: bool) -> list[bytes]:
@@ -162,27 +90,6 @@ def _closing_quote(data: bytes, start: int) -> int:
     return end
 
 
-def read_json(line: bytes, keys: Keys) -> Row:
-    """One JSON line as a row.
-
-    >>> read_json(b'{"node": 1e3, "topic": "x"}', Keys("node", "topic"))
-    Row(first='1e3', second='x', role=None, rate=None)
-    """
-    if not line:
-        raise BadRow("the row is empty")
-    record = json_object(line)
-    return Row(
-        json_field(record, keys.first),
-        json_field(record, keys.second),
-        read_role(json_field(record, "role"))
-        if keys.extras and keys.number == "rate" and _present(record, "role")
-        else None,
-        read_number(json_field(record, keys.number), keys.number)
-        if keys.extras and _present(record, keys.number)
-        else None,
-    )
-
-
 def json_keys(line: bytes) -> list[str]:
     """The keys of a JSON line in the order they stand there."""
     return list(json_object(line))
@@ -221,7 +128,7 @@ def json_object(line: bytes) -> _Object:
     return record
 
 
-def _present(record: _Object, key: str) -> bool:
+def json_present(record: _Object, key: str) -> bool:
     """Does the row say anything under `key`? Null says nothing, unless the key is ambiguous."""
     return record.get(key) is not None or key in record.repeated
 
@@ -242,26 +149,6 @@ def json_field(record: _Object, key: str) -> str:
     except UnicodeEncodeError:
         raise BadRow(f"the value of {key!r} is not valid Unicode: half of a surrogate pair") from None
     return value
-
-
-def read_role(text: str) -> str:
-    """A role, which is one of three words."""
-    if text not in ROLES:
-        raise BadRow(f"the role {text!r} is none of {', '.join(ROLES)}")
-    return text
-
-
-def read_number(text: str, name: str = "rate") -> float:
-    """A rate, which is a finite number of at least 0, or a cost, which is one above 0."""
-    number = float(text) if _NUMBER.fullmatch(text) else math.nan
-    if not (math.isfinite(number) and (number > 0 if name == "cost" else number >= 0)):
-        raise BadRow(f"the {name} {text!r} is not a finite number {at_least(name)}")
-    return number
-
-
-def at_least(name: str) -> str:
-    """The lower end of the numbers in column `name`, in words."""
-    return "above 0" if name == "cost" else "of at least 0"
 
 
 def decoded(raw: bytes) -> str:

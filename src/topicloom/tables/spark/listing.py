@@ -1,4 +1,4 @@
-"""What the user says about a table of pairs, and which files that means. No row is read here.
+"""Which files a table consists of. No row is read here.
 
 Paths without a scheme are the machine's own; `s3a:`, `hdfs:`, `file:` and the like are listed through
 Hadoop, so everything works on them too.
@@ -7,126 +7,17 @@ Hadoop, so everything works on them too.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from topicloom.errors import InputError, UsageError
-from topicloom.spark.compress import SUFFIXES
+from topicloom.errors import InputError
 from topicloom.spark.failures import spark_errors
+from topicloom.tables.source import READABLE, DataFile, Resolved, TableSource, format_of, is_address
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-FORMATS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "json", ".ndjson": "json", ".json": "json"}
-PARQUET_ENDINGS = (".parquet", ".parquet.gz", ".parquet.gzip", ".parquet.snappy", ".parquet.zst")
-READABLE = ".csv, .tsv, .jsonl, .ndjson, .json or .parquet (text also with .gz, .bz2, .zst or .snappy)"
-
-_SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.\-]+:/")
-
-
-def is_address(path: str) -> bool:
-    """Is this an address such as `s3a://...`, and not a path of the machine's own?"""
-    return _SCHEME.match(path) is not None
-
-
-def address(path: str | os.PathLike[str]) -> str:
-    """A path of our own making as Spark is told it: a cluster's default file system may be another one.
-
-    >>> address("/tmp/x"), address("hdfs://host/x")
-    ('file:///tmp/x', 'hdfs://host/x')
-    """
-    path = os.fspath(path)
-    return path if is_address(path) else f"file://{Path(path).absolute()}"
-
-
-@dataclass(frozen=True, slots=True)
-class OptionNames:
-    """How the command line calls the options of this table, for messages."""
-
-    first: str = "--node-column"
-    second: str = "--topic-column"
-    no_header: str = "--no-header"
-    separator: str = "--separator"
-
-
-@dataclass(frozen=True, slots=True)
-class TableSource:
-    """A table of pairs as the user describes it; see `interest_source` and `edges_source`.
-
-    `first` and `second` choose a column by name or by position from 1; None takes the default names, or else
-    the first two columns. `format` and `quote` overrule what the file's ending says.
-    """
-
-    path: str
-    first: str | None = None
-    second: str | None = None
-    names: tuple[str, str] = ("node", "topic")
-    header: bool = True
-    separator: str | None = None
-    quote: bool | None = None
-    multiline: bool = False
-    format: str | None = None
-    what: str = "interest"
-    options: OptionNames = OptionNames()
-
-    def __post_init__(self) -> None:
-        separator = self.separator
-        if separator is not None and (len(separator) != 1 or separator in '"\r\n'):
-            raise UsageError(
-                f"{self.options.separator} {separator!r} cannot be used: give one character that is neither "
-                "a quote nor a line end"
-            )
-        if self.format is not None and self.format not in ("csv", "tsv", "json", "parquet"):
-            raise UsageError(f"unknown format {self.format!r}: it is one of csv, tsv, json, parquet")
-
-    @property
-    def extras(self) -> tuple[str, ...]:
-        """The columns that mean something besides the two."""
-        return {"interest": ("role", "rate"), "costs": ("cost",)}.get(self.what, ())
-
-
-def interest_source(path: str | os.PathLike[str], **choices: Any) -> TableSource:
-    """A table of (node, topic) pairs."""
-    return TableSource(os.fspath(path), **choices)
-
-
-def edges_source(path: str | os.PathLike[str], **choices: Any) -> TableSource:
-    """A table of edges (u, v)."""
-    options = OptionNames("--u-column", "--v-column", "--edges-no-header", "--edges-separator")
-    return TableSource(os.fspath(path), names=("u", "v"), what="edges", options=options, **choices)
-
-
-def limits_source(path: str | os.PathLike[str], what: str) -> TableSource:
-    """A table of constraints: `caps` (node, cap), `forbid` and `require` (u, v), `costs` (u, v, cost)."""
-    names = ("node", "cap") if what == "caps" else ("u", "v")
-    options = OptionNames("its header", "its header", "a header row", "its separator")
-    return TableSource(os.fspath(path), names=names, what=what, options=options)
-
-
-@dataclass(frozen=True, slots=True)
-class DataFile:
-    """One file of a table: where Spark finds it, and what the user calls it."""
-
-    path: str
-    shown: str
-    compression: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Resolved:
-    """The files of a table, all of one format."""
-
-    format: str
-    files: tuple[DataFile, ...]
-
-
-def check_there(source: TableSource) -> None:
-    """Refuse a path of this machine that does not exist: no need to start Spark for that."""
-    if source.path and not is_address(source.path) and not Path(source.path).expanduser().exists():
-        raise InputError(f"no such file or folder: {source.path}")
 
 
 def resolve(spark: SparkSession, source: TableSource) -> Resolved:
@@ -162,7 +53,7 @@ def signature(spark: SparkSession, source: TableSource) -> list[list[str | int]]
 
 def _moved(source: TableSource, path: str) -> TableSource:
     """A build's own table: written by us, so its columns and format are known."""
-    return TableSource(path, names=source.names, what=source.what, options=source.options)
+    return TableSource(path, source.fields, what=source.what, options=source.options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,18 +129,3 @@ def _with_format(source: TableSource, paths: Iterable[tuple[str, str]]) -> Resol
             f"the files of {source.path} are of different formats ({examples}): give one at a time"
         )
     return Resolved(next(iter(formats)), tuple(files))
-
-
-def format_of(name: str) -> tuple[str | None, str | None]:
-    """Format and compression by the ending of a name.
-
-    >>> format_of("a.csv.gz"), format_of("part-0.snappy.parquet"), format_of("notes.txt")
-    (('csv', 'gz'), ('parquet', None), (None, None))
-    """
-    lower = name.lower()
-    # Parquet is compressed inside; some programs say so behind the ending.
-    if lower.endswith(PARQUET_ENDINGS):
-        return "parquet", None
-    compression = next((kind for suffix, kind in SUFFIXES.items() if lower.endswith(suffix)), None)
-    stem = lower.rsplit(".", 1)[0] if compression else lower
-    return next((kind for suffix, kind in FORMATS.items() if stem.endswith(suffix)), None), compression

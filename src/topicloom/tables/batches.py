@@ -1,0 +1,159 @@
+"""What Spark's Python workers do with text: lines in, Arrow batches of records out.
+
+A line without anything special about it is split by Arrow's compiled functions, all others one by one by the
+rules in `records.py`, which alone decide what a row means and why one is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from topicloom.model.interest import ROLES
+from topicloom.tables.lines import BOM, BadRow, cut_records, printable, unended
+from topicloom.tables.records import ISO, NUMBER, Field, FilePlan, Layout, in_range, read_record
+
+REJECTED = ("_file", "_row", "_reason")
+"""The columns that only a row has that cannot be used; it has nothing else."""
+
+_LINES_AT_ONCE = 50_000
+
+
+def parsed_schema(fields: Sequence[Field]) -> pa.Schema:
+    """The fields, then file, row and reason."""
+    wanted = [(field.name, field.type) for field in fields]
+    return pa.schema(wanted + [(name, pa.string()) for name in REJECTED])
+
+
+def parse_content(chunks: Iterable[bytes], plan: FilePlan) -> Iterator[pa.RecordBatch]:
+    """The records of a whole file."""
+    layout, skip = plan.layout, int(plan.header)
+    if plan.multiline and isinstance(layout, Layout):
+        arrays = _cut_multiline(chunks, layout.separator)
+    else:
+        arrays = cut_lines(chunks)
+    for lines in arrays:
+        for start in range(skip, len(lines), _LINES_AT_ONCE):
+            yield from parse_lines(lines.slice(start, _LINES_AT_ONCE), plan)
+        skip = 0
+
+
+def cut_lines(chunks: Iterable[bytes]) -> Iterator[pa.BinaryArray]:
+    """The lines of a file, at least one at a time, without their `\\n`; its byte order mark is dropped."""
+    rest, mark = b"", BOM
+    for chunk in chunks:
+        # A chunk without a newline is only joined on, so very long lines stay linear enough in practice.
+        rest += chunk
+        end = rest.rfind(b"\n")
+        if end >= 0:
+            some = pa.array([rest[:end].removeprefix(mark)], pa.binary())
+            yield pc.split_pattern(some, pattern=b"\n").flatten()
+            rest, mark = rest[end + 1 :], b""
+    if rest := rest.removeprefix(mark):
+        yield pa.array([unended(rest)], pa.binary())
+
+
+def _cut_multiline(chunks: Iterable[bytes], separator: bytes) -> Iterator[pa.BinaryArray]:
+    records = cut_records(unended(b"".join(chunks).removeprefix(BOM)), separator)
+    while some := list(islice(records, _LINES_AT_ONCE)):
+        yield pa.array(some, pa.binary())
+
+
+def parse_lines(lines: pa.BinaryArray, plan: FilePlan) -> Iterator[pa.RecordBatch]:
+    """The records of some lines of one file (line ends of `\\r` still on)."""
+    ends = pc.ends_with(lines, pattern=b"\r")
+    if pc.any(ends).as_py():
+        lines = pc.if_else(ends, pc.binary_slice(lines, 0, -1), lines)
+    if isinstance(plan.layout, Layout):
+        easy, batch = _split_easy(lines, plan.fields, plan.layout)
+        if batch is not None:
+            yield batch
+            lines = lines.filter(pc.invert(easy))
+    if len(lines):
+        yield _one_by_one(lines, plan)
+
+
+def _split_easy(
+    lines: pa.BinaryArray, fields: Sequence[Field], layout: Layout
+) -> tuple[pa.BooleanArray, pa.RecordBatch | None]:
+    """Which lines Arrow could read, and their records; None where it could read none."""
+    easy = pc.equal(pc.count_substring(lines, pattern=layout.separator), layout.n_fields - 1)
+    if layout.quote:
+        easy = pc.and_(easy, pc.invert(pc.match_substring(lines, pattern=b'"')))
+    try:
+        text = lines.filter(easy).cast(pa.string())
+    except pa.ArrowInvalid:
+        return easy, None  # invalid UTF-8 somewhere in these lines: each is judged alone
+    if len(text) == 0:
+        return easy, None
+    # Every line has the same number of fields, so the values of a column are that far apart.
+    words = pc.split_pattern(text, pattern=layout.separator.decode()).flatten()
+    starts = np.arange(len(text)) * layout.n_fields
+    values, good = [], np.ones(len(text), np.bool_)
+    for field, place in zip(fields, layout.places, strict=True):
+        if place is None:
+            values.append(pa.nulls(len(text), field.type))
+            continue
+        value, fine = _judge(words.take(pa.array(starts + place)), field.kind)
+        values.append(value)
+        good &= fine
+    if not good.all():
+        values = [value.filter(pa.array(good)) for value in values]
+        mask = np.zeros(len(lines), np.bool_)
+        mask[np.flatnonzero(easy.to_numpy(zero_copy_only=False))] = good
+        easy = pa.array(mask)
+    empty = pa.nulls(len(values[0]), pa.string())
+    return easy, pa.RecordBatch.from_arrays([*values, empty, empty, empty], schema=parsed_schema(fields))
+
+
+def _judge(words: pa.StringArray, kind: str) -> tuple[pa.Array, Any]:
+    """The values of some words, and which of them can be used; what cannot is null or anything.
+
+    A word that this finds unusable is looked at again alone (`read_value`), which has the last word.
+    """
+    if kind == "text":
+        return words, pc.not_equal(words, "").to_numpy(zero_copy_only=False)
+    if kind == "role":
+        return words, pc.is_in(words, value_set=pa.array(ROLES)).to_numpy(zero_copy_only=False)
+    try:
+        numbers = words.cast(pa.float64())
+    except pa.ArrowInvalid:
+        if kind == "time" and (moments := _moments(words)) is not None:
+            return moments, np.ones(len(words), np.bool_)
+        numbers = pc.if_else(pc.match_substring_regex(words, pattern=NUMBER), words, pa.scalar("nan"))
+        numbers = numbers.cast(pa.float64())
+    found = numbers.to_numpy()
+    return numbers, in_range(found, kind) & np.isfinite(found)
+
+
+def _moments(words: pa.StringArray) -> pa.Array | None:
+    """ISO 8601 dates and times as seconds, if all of them are such and have a zone all or none."""
+    if not pc.all(pc.match_substring_regex(words, pattern=ISO)).as_py():
+        return None
+    for zone in (None, "UTC"):
+        try:
+            micros = words.cast(pa.timestamp("us", zone)).cast(pa.int64())
+        except pa.ArrowInvalid:
+            continue
+        return pa.array(micros.to_numpy() / 1e6)
+    return None
+
+
+def _one_by_one(lines: pa.BinaryArray, plan: FilePlan) -> pa.RecordBatch:
+    schema = parsed_schema(plan.fields)
+    columns: list[list[Any]] = [[] for _ in schema]
+    nothing = [None] * len(plan.fields)
+    for line in lines.to_pylist():
+        try:
+            record = [*read_record(line, plan), None, None, None]
+        except BadRow as reason:
+            record = [*nothing, plan.shown, printable(line), str(reason)]
+        for column, value in zip(columns, record, strict=True):
+            column.append(value)
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)

@@ -1,0 +1,161 @@
+"""What the user says about a table: where it lies, which fields it has, how it is written. Reads no file."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from topicloom.errors import InputError, UsageError
+from topicloom.tables.compress import SUFFIXES
+from topicloom.tables.records import Field
+
+FORMATS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "json", ".ndjson": "json", ".json": "json"}
+PARQUET_ENDINGS = (".parquet", ".parquet.gz", ".parquet.gzip", ".parquet.snappy", ".parquet.zst")
+READABLE = ".csv, .tsv, .jsonl, .ndjson, .json or .parquet (text also with .gz, .bz2, .zst or .snappy)"
+
+_SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.\-]+:/")
+
+
+def is_address(path: str) -> bool:
+    """Is this an address such as `s3a://...`, and not a path of the machine's own?"""
+    return _SCHEME.match(path) is not None
+
+
+def address(path: str | os.PathLike[str]) -> str:
+    """A path of our own making as Spark is told it: a cluster's default file system may be another one.
+
+    >>> address("/tmp/x"), address("hdfs://host/x")
+    ('file:///tmp/x', 'hdfs://host/x')
+    """
+    path = os.fspath(path)
+    return path if is_address(path) else f"file://{Path(path).absolute()}"
+
+
+@dataclass(frozen=True, slots=True)
+class OptionNames:
+    """How the command line calls the options of this table, for messages."""
+
+    first: str = "--node-column"
+    second: str = "--topic-column"
+    no_header: str = "--no-header"
+    separator: str = "--separator"
+
+
+INTEREST = (
+    Field("node"),
+    Field("topic"),
+    Field("role", "role", optional=True),
+    Field("rate", "amount", optional=True),
+)
+EDGES = (Field("u"), Field("v"))
+LIMITS = {
+    "caps": (Field("node"), Field("cap")),
+    "forbid": EDGES,
+    "require": EDGES,
+    "costs": (*EDGES, Field("cost", "cost", optional=True)),
+}
+"""The tables of constraints; whoever reads them refuses a row without its cost."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableSource:
+    """A table as the user describes it; see `interest_source`, `edges_source` and the others.
+
+    `first` and `second` choose the columns of the first two fields by name or by position from 1; None takes
+    the fields' own names, or else the first two columns. With `by_name` every column must have the name of
+    its field. `format` and `quote` overrule what the file's ending says.
+    """
+
+    path: str
+    fields: tuple[Field, ...] = INTEREST
+    first: str | None = None
+    second: str | None = None
+    header: bool = True
+    separator: str | None = None
+    quote: bool | None = None
+    multiline: bool = False
+    format: str | None = None
+    what: str = "interest"
+    options: OptionNames = OptionNames()
+    by_name: bool = False
+
+    def __post_init__(self) -> None:
+        separator = self.separator
+        if separator is not None and (len(separator) != 1 or separator in '"\r\n'):
+            raise UsageError(
+                f"{self.options.separator} {separator!r} cannot be used: give one character that is neither "
+                "a quote nor a line end"
+            )
+        if self.format is not None and self.format not in ("csv", "tsv", "json", "parquet"):
+            raise UsageError(f"unknown format {self.format!r}: it is one of csv, tsv, json, parquet")
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What the first two fields are called."""
+        return self.fields[0].name, self.fields[1].name
+
+
+_BY_HEADER = OptionNames("its header", "its header", "a header row", "its separator")
+
+
+def interest_source(path: str | os.PathLike[str], **choices: Any) -> TableSource:
+    """A table of (node, topic) pairs."""
+    return TableSource(os.fspath(path), **choices)
+
+
+def edges_source(path: str | os.PathLike[str], **choices: Any) -> TableSource:
+    """A table of edges (u, v)."""
+    options = OptionNames("--u-column", "--v-column", "--edges-no-header", "--edges-separator")
+    return TableSource(os.fspath(path), EDGES, what="edges", options=options, **choices)
+
+
+def limits_source(path: str | os.PathLike[str], what: str) -> TableSource:
+    """A table of constraints: `caps` (node, cap), `forbid` and `require` (u, v), `costs` (u, v, cost)."""
+    return TableSource(os.fspath(path), LIMITS[what], what=what, options=_BY_HEADER)
+
+
+def records_source(path: str, what: str, fields: Sequence[Field] = ()) -> TableSource:
+    """A table whose columns are known by their names; `what` it is, for messages."""
+    return TableSource(path, tuple(fields), what=what, options=_BY_HEADER, by_name=True)
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """One file of a table: where Spark finds it, and what the user calls it."""
+
+    path: str
+    shown: str
+    compression: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """The files of a table, all of one format."""
+
+    format: str
+    files: tuple[DataFile, ...]
+
+
+def check_there(source: TableSource) -> None:
+    """Refuse a path of this machine that does not exist: no need to start Spark for that."""
+    if source.path and not is_address(source.path) and not Path(source.path).expanduser().exists():
+        raise InputError(f"no such file or folder: {source.path}")
+
+
+def format_of(name: str) -> tuple[str | None, str | None]:
+    """Format and compression by the ending of a name.
+
+    >>> format_of("a.csv.gz"), format_of("part-0.snappy.parquet"), format_of("notes.txt")
+    (('csv', 'gz'), ('parquet', None), (None, None))
+    """
+    lower = name.lower()
+    # Parquet is compressed inside; some programs say so behind the ending.
+    if lower.endswith(PARQUET_ENDINGS):
+        return "parquet", None
+    compression = next((kind for suffix, kind in SUFFIXES.items() if lower.endswith(suffix)), None)
+    stem = lower.rsplit(".", 1)[0] if compression else lower
+    return next((kind for suffix, kind in FORMATS.items() if stem.endswith(suffix)), None), compression

@@ -1,0 +1,1 @@
+"""Tables of any size, read on Spark; nothing else in `tables` knows Spark."""

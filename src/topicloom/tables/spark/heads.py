@@ -1,0 +1,210 @@
+"""The first row of every text file and the last byte of a plain one: how workers are to read it.
+
+Each file of a folder has its own header. The driver looks at it once, so that the workers, who get pieces of
+files in any order, know every file's layout beforehand.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from topicloom.errors import InputError
+from topicloom.spark.failures import spark_errors
+from topicloom.tables.columns import choose_columns, place_fields
+from topicloom.tables.compress import BadCompression, decompressed
+from topicloom.tables.lines import (
+    BOM,
+    BadRow,
+    cut_records,
+    json_keys,
+    printable,
+    split_fields,
+    unended,
+    without_line_end,
+)
+from topicloom.tables.records import FilePlan, Keys, Layout, require_columns
+from topicloom.tables.source import DataFile, TableSource, is_address
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_FIRST_LOOK = 1 << 20
+_ROWS_SEEN = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What the user must know about one file's header: the row as it stands there, and the sentence."""
+
+    header: str
+    sentence: str
+
+
+def plan_file(
+    spark: SparkSession, file: DataFile, source: TableSource, kind: str
+) -> tuple[FilePlan, Notice | None] | None:
+    """How to read one text file and the notice about its header; None for a file without any row."""
+    separator = (source.separator or ("\t" if kind == "tsv" else ",")).encode()
+    quote = kind != "json" and (kind == "csv" if source.quote is None else source.quote)
+    multiline = source.multiline and quote
+    rows = first_rows(spark, file, separator if multiline else None)
+    if not rows:
+        return None
+    if kind == "json":
+        return FilePlan(file.shown, file.compression, source.fields, _json_keys(rows, source, file)), None
+    columns = _header(rows[0], file, separator, quote) if source.header else None
+    count = _width(rows, separator, quote) if columns is None else len(columns)
+    places = place_fields(columns, count, source, file.shown)
+    layout = Layout(separator, quote, count, places)
+    plan = FilePlan(file.shown, file.compression, source.fields, layout, source.header, multiline)
+    notice = None
+    if columns is not None and not source.by_name:
+        used = [columns[place] for place in places[:2] if place is not None]
+        if set(used) != set(source.names):
+            notice = _notice(printable(rows[0]), used, source, file.shown)
+    return plan, notice
+
+
+def _notice(header: str, columns: list[str], source: TableSource, shown: str) -> Notice:
+    used = ", ".join(f"{column!r} as {name}" for column, name in zip(columns, source.names, strict=True))
+    sentence = (
+        f"{shown}: the first row was taken as a header: {header} (columns used: {used}); "
+        f"if it is data, give {source.options.no_header}; choose other columns with {source.options.first} "
+        f"and {source.options.second}"
+    )
+    return Notice(header, sentence)
+
+
+def _json_keys(rows: list[bytes], source: TableSource, file: DataFile) -> Keys:
+    """The keys to look for: positions and defaults go by the order in which the first rows name them."""
+    keys: dict[str, None] = {}
+    for row in rows:
+        with suppress(BadRow):
+            keys |= dict.fromkeys(json_keys(row))
+    names = [field.name for field in source.fields]
+    if source.by_name:
+        if keys:
+            require_columns(file.shown, source.fields, list(keys))
+        return Keys(tuple(names))
+    if len(keys) < 2:
+        # Bad rows are rejects, not a reason to stop here; the rows after them go by the default names.
+        keys |= dict.fromkeys(source.names)
+    columns = list(keys)
+    used = [columns[place] for place in choose_columns(columns, len(columns), source, file.shown)]
+    return Keys((*used, *(None if name in used else name for name in names[2:])))
+
+
+def _header(line: bytes, file: DataFile, separator: bytes, quote: bool) -> list[str]:
+    try:
+        return [field.decode() for field in split_fields(line, separator, quote)]
+    except (BadRow, UnicodeDecodeError) as error:
+        reason = error if isinstance(error, BadRow) else "it is not valid UTF-8"
+        raise InputError(f"the first row of {file.shown} cannot be used: {reason}") from None
+
+
+def _width(rows: list[bytes], separator: bytes, quote: bool) -> int:
+    """How many fields the rows of a file without header have: as many as the first that can be split."""
+    for row in rows:
+        with suppress(BadRow):
+            if row:
+                return len(split_fields(row, separator, quote))
+    return 2  # none can: whatever is said here, they will all be among the rejects
+
+
+# --- the first rows and the last byte, wherever the file lies --------------------------------------------
+
+
+def ends_in_carriage_return(spark: SparkSession, file: DataFile) -> bool:
+    """Is the last byte of a plain file a `\\r`? Then it belongs to a field, and Spark would not tell us."""
+    if is_address(file.path):
+        return _remote_bytes(spark, file.path, 1, from_end=True) == b"\r"
+    try:
+        with Path(file.path).open("rb") as raw:
+            raw.seek(max(raw.seek(0, io.SEEK_END) - 1, 0))
+            return raw.read(1) == b"\r"
+    except OSError as error:
+        raise InputError(f"cannot read {file.shown}: {error}") from None
+
+
+def first_rows(spark: SparkSession, file: DataFile, quoted_by: bytes | None) -> list[bytes]:
+    """The first records without their line ends (at least one, unless the file is empty)."""
+    for content, complete in _beginnings(spark, file):
+        data = content.removeprefix(BOM)
+        data = unended(data) if complete else data
+        records = list(islice(cut_records(data, quoted_by) if quoted_by else _lines(data), _ROWS_SEEN))
+        if not complete and len(records) < _ROWS_SEEN:
+            records.pop()  # it may go on
+        if complete or records:
+            return [without_line_end(record) for record in records]
+    return []
+
+
+def _lines(data: bytes) -> Iterator[bytes]:
+    start = 0
+    while start < len(data):
+        end = data.find(b"\n", start)
+        end = len(data) if end < 0 else end
+        yield data[start:end]
+        start = end + 1
+
+
+def _beginnings(spark: SparkSession, file: DataFile) -> Iterator[tuple[bytes, bool]]:
+    """Longer and longer beginnings of the content, each with whether it is all of it."""
+    try:
+        if not is_address(file.path):
+            with Path(file.path).open("rb") as raw:
+                yield from _growing(decompressed(raw, file.compression))
+            return
+        yield from _remote_beginnings(spark, file)
+    except (BadCompression, OSError) as error:
+        raise InputError(f"cannot read {file.shown}: {error}") from None
+
+
+def _growing(chunks: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
+    content, goal = bytearray(), _FIRST_LOOK
+    for chunk in chunks:
+        content += chunk
+        if len(content) >= goal:
+            yield bytes(content), False
+            goal *= 4
+    yield bytes(content), True
+
+
+def _remote_beginnings(spark: SparkSession, file: DataFile) -> Iterator[tuple[bytes, bool]]:
+    size, last = _FIRST_LOOK, -1
+    while True:
+        raw = _remote_bytes(spark, file.path, size)
+        complete = len(raw) < size or len(raw) == last
+        content = b"".join(_as_far_as_possible(io.BytesIO(raw), file.compression, complete))
+        yield content, complete
+        if complete:
+            return
+        size, last = size * 8, len(raw)
+
+
+def _as_far_as_possible(raw: BinaryIO, compression: str | None, complete: bool) -> Iterator[bytes]:
+    try:
+        yield from decompressed(raw, compression)
+    except BadCompression:
+        if complete:
+            raise
+
+
+def _remote_bytes(spark: SparkSession, path: str, size: int, *, from_end: bool = False) -> bytes:
+    context: Any = spark.sparkContext
+    with spark_errors(path):
+        place = context._jvm.org.apache.hadoop.fs.Path(path)
+        system = place.getFileSystem(context._jsc.hadoopConfiguration())
+        stream = system.open(place)
+        try:
+            if from_end:
+                stream.seek(max(system.getFileStatus(place).getLen() - size, 0))
+            return bytes(stream.readNBytes(size))
+        finally:
+            stream.close()

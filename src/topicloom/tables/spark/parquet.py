@@ -1,0 +1,146 @@
+"""Parquet tables into Spark: judged by Spark's own expressions, so that no Python sees a row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from topicloom.errors import InputError
+from topicloom.model.interest import ROLES
+from topicloom.spark.failures import spark_errors
+from topicloom.tables.columns import place_fields
+from topicloom.tables.records import INFINITE, ISO, MEANINGS, NUMBER, ONE_OF_ROLES, Field, in_range
+from topicloom.tables.source import Resolved, TableSource
+from topicloom.tables.spark.raw import NO_PATTERNS, RawTable, quoted_name, spark_path
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, SparkSession
+
+
+def read_parquet(spark: SparkSession, source: TableSource, resolved: Resolved) -> RawTable:
+    from pyspark.sql import functions as sf
+
+    paths = [spark_path(spark, file) for file in resolved.files]
+    with spark_errors(source.path):
+        reader = spark.read.option(*NO_PATTERNS).option("mergeSchema", str(len(paths) > 1).lower())
+        frame = reader.parquet(*paths)
+        there = frame.schema.fields
+    names = [column.name for column in there]
+    if len(names) < 2 and not source.by_name:
+        raise InputError(f"{source.path} has {len(names)} column and two are needed: {', '.join(names)}")
+    places = place_fields(names, len(names), source, source.path)
+    found = [(field, place) for field, place in zip(source.fields, places, strict=True) if place is not None]
+    shown = sf.lit(source.path.rstrip("/"))
+    if len(resolved.files) > 1 or resolved.files[0].shown != source.path:
+        shown = sf.concat(shown, sf.lit("/"), sf.col("_metadata.file_name"))
+    raw, values, reasons = [], [], []
+    # Optional fields come in the order of the file.
+    for field, place in sorted(found, key=lambda one: one[1] if one[0].optional else -1):
+        column = sf.col(quoted_name(names[place]))
+        raw.append(_without_nan(column, field, there[place].dataType).alias(field.name))
+        value, reason = _judged(field, there[place], source)
+        values.append(value.alias(field.name))
+        reasons.append(reason)
+    picked = frame.select(*raw, shown.alias("_file"))
+    return _told_apart(source, picked, values, sf.coalesce(*reasons), _notice(source, names, places))
+
+
+def _told_apart(
+    source: TableSource, picked: Any, values: list[Column], reason: Column, notice: str | None
+) -> RawTable:
+    """Rows and rejects: a row with a reason is one of the latter."""
+    from pyspark.sql import functions as sf
+
+    texts = {name: sf.col(quoted_name(name)).cast("string") for name in picked.columns if name != "_file"}
+    readable = sf.struct(*[_readable(text).alias(name) for name, text in texts.items()])
+    row = sf.to_json(readable, {"ignoreNullFields": "false"})
+    bad = picked.withColumn("_reason", reason).where(sf.col("_reason").isNotNull())
+    rejects = bad.select(sf.col("_file").alias("file"), row.alias("row"), sf.col("_reason").alias("reason"))
+    return RawTable(source, picked.where(reason.isNull()).select(*values), rejects, notice)
+
+
+def _judged(field: Field, there: Any, source: TableSource) -> tuple[Column, Column]:
+    """A field's values, and why one makes its row unusable (null where it does not)."""
+    from pyspark.sql import functions as sf
+
+    raw = sf.col(quoted_name(field.name))
+    text = raw.cast("string")
+    unusable = sf.when(raw.isNull() & sf.lit(not field.optional), sf.lit(f"the {field.name} is missing"))
+    if field.optional or not field.is_number:
+        unusable = unusable.when(text == "", sf.lit(f"the {field.name} is empty"))
+    if field.is_number:
+        value = _number(raw, text, field, there, source)
+        # A null here is a row without the optional field, or a text that is no number.
+        fine = raw.isNull() | sf.coalesce(in_range(value, field.kind), sf.lit(False))
+        wrong = f"' is not {MEANINGS[field.kind]}"
+    else:
+        _check_text(there, source)
+        value, wrong = text, f"' is {ONE_OF_ROLES}"
+        if field.kind == "text":
+            return value, unusable.when(
+                ~sf.is_valid_utf8(text), sf.lit(f"the {field.name} is not valid UTF-8")
+            )
+        fine = raw.isNull() | text.isin(*ROLES)
+    return value, unusable.when(~fine, sf.concat(sf.lit(f"the {field.name} '"), text, sf.lit(wrong)))
+
+
+def _number(raw: Column, text: Column, field: Field, there: Any, source: TableSource) -> Column:
+    """The values of a column of numbers, null where a text is none; a column of another type is refused."""
+    from pyspark.sql import functions as sf
+    from pyspark.sql import types as st
+
+    kind = there.dataType
+    if isinstance(kind, (st.NumericType, st.NullType)):
+        return raw.cast("double")
+    if field.kind == "time" and isinstance(kind, (st.TimestampType, st.TimestampNTZType, st.DateType)):
+        return sf.unix_micros(raw.cast("timestamp")) / sf.lit(1e6)
+    if field.kind == "time" and isinstance(kind, st.StringType):
+        moment = sf.unix_micros(text.try_cast("timestamp")) / sf.lit(1e6)
+        return sf.when(text.rlike(NUMBER), text.try_cast("double")).when(text.rlike(ISO), moment)
+    if isinstance(kind, st.StringType):
+        return sf.when(text.rlike(f"{NUMBER}|{INFINITE}"), text.try_cast("double"))
+    raise _wrong_type(there, source, f"it must be {MEANINGS[field.kind]}")
+
+
+def _check_text(there: Any, source: TableSource) -> None:
+    from pyspark.sql.types import DecimalType, IntegralType, NullType, StringType
+
+    if not isinstance(there.dataType, (StringType, IntegralType, DecimalType, NullType)):
+        more = "" if source.by_name else ", so convert it or choose another column"
+        raise _wrong_type(there, source, f"identifiers are strings, integers or decimals{more}")
+
+
+def _wrong_type(there: Any, source: TableSource, wanted: str) -> InputError:
+    kind = there.dataType.simpleString()
+    return InputError(f"column {there.name!r} of {source.path} has type {kind}: {wanted}")
+
+
+def _without_nan(column: Column, field: Field, kind: Any) -> Column:
+    """pandas and others write a number that is missing as NaN."""
+    from pyspark.sql import functions as sf
+    from pyspark.sql.types import DoubleType, FloatType
+
+    return (
+        sf.when(~sf.isnan(column), column)
+        if field.optional and isinstance(kind, (FloatType, DoubleType))
+        else column
+    )
+
+
+def _readable(text: Column) -> Column:
+    """The value itself, or its bytes as `\\xNN` where it is not valid UTF-8."""
+    from pyspark.sql import functions as sf
+
+    escaped = sf.regexp_replace(sf.lower(sf.hex(text.cast("binary"))), "(..)", r"\\x$1")
+    return sf.when(sf.is_valid_utf8(text), text).otherwise(escaped)
+
+
+def _notice(source: TableSource, names: list[str], places: tuple[int | None, ...]) -> str | None:
+    """Columns that nobody named are told, as for text."""
+    if source.by_name or (source.first, source.second) != (None, None):
+        return None
+    used = [names[place] for place in places[:2] if place is not None]
+    if set(used) == set(source.names):
+        return None
+    told = ", ".join(f"{column!r} as {name}" for column, name in zip(used, source.names, strict=True))
+    options = source.options
+    return f"{source.path}: columns used: {told}; choose others with {options.first} and {options.second}"
