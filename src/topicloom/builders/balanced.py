@@ -22,7 +22,7 @@ from topicloom.builders.greedy import BOTH_STEPS, NO_LIMIT, Greedy
 from topicloom.builders.local_search import LocalSearch
 from topicloom.builders.pace import Pace
 from topicloom.builders.tree import PATH_DEGREE, serving_tree
-from topicloom.kernels.units import Ints
+from topicloom.model.arrays import Ints
 from topicloom.model.build import Build
 from topicloom.model.constraints import UNCONSTRAINED, Constraints
 from topicloom.model.interest import Interest

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from itertools import count
 
 import numpy as np
-from numpy.typing import NDArray
 
+from topicloom.model.arrays import Ints, Longs
 from topicloom.model.interest import Interest
 
 SINGLE_STEPS = 4  # upwards before steps get wider
 MOST_HUBS = 500  # nodes whose needs are looked at
 
 
-def known_needs(interest: Interest, nodes: NDArray[np.int64]) -> NDArray[np.int32]:
+def known_needs(interest: Interest, nodes: Longs) -> Ints:
     """For some of `nodes`, those with the most topics, how many neighbors they need at least; 0 for others.
 
     Nobody covers more of a node's topics than its largest overlap. Topics without another subscriber need

@@ -19,8 +19,7 @@ import numpy as np
 from topicloom.builders.pace import Pace
 from topicloom.kernels.hubs import count_neighbors, counting_work, largest_quotient, topic_sets
 from topicloom.kernels.parallel import cut_by_work, default_threads, for_bounds
-from topicloom.kernels.units import Ints, Longs
-from topicloom.model.arrays import sealed
+from topicloom.model.arrays import Ints, Longs, sealed
 from topicloom.model.build import Build
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay

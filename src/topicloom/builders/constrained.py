@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.errors import InputError
+from topicloom.model.arrays import Ints
 from topicloom.model.constraints import NO_CAP, Constraints, Pairs
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.parameters import Parameter
-
-Ints = NDArray[np.int32]
 
 Costs = Annotated[
     str,

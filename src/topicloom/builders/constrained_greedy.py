@@ -22,7 +22,7 @@ from topicloom.builders.constrained_run import (
 )
 from topicloom.builders.diagnosis import diagnose
 from topicloom.builders.exchange import TRIES, StopOnly, exchange_edges
-from topicloom.kernels.units import Ints
+from topicloom.model.arrays import Ints
 from topicloom.model.build import Build
 from topicloom.model.constraints import Constraints
 from topicloom.model.interest import Interest

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.builders.greedy import NO_LIMIT, SLICE_WORK, Greedy
 from topicloom.builders.pace import Pace
 from topicloom.kernels.costed import choose_costed, new_best_pairs, new_prices
 from topicloom.kernels.select import LEVEL_DONE
-from topicloom.kernels.units import Ints
+from topicloom.model.arrays import Ints, Longs
 from topicloom.model.constraints import Constraints, Pairs
 from topicloom.model.interest import Interest
 from topicloom.model.progress import Progress, check_stop
@@ -90,7 +89,7 @@ class Outcome:
     def edges(self) -> Edges:
         return self.u, self.v
 
-    def split(self) -> NDArray[np.int64]:
+    def split(self) -> Longs:
         """The topics in more than one component."""
         return np.flatnonzero(self.components > 1)
 

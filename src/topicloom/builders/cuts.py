@@ -7,19 +7,15 @@ into p blocks, at least p - 1 chosen pairs lie inside the topic and run between 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from topicloom.builders.reduce import Part
 from topicloom.kernels.partition import EPSILON, truncate
-from topicloom.model.arrays import pointers
+from topicloom.model.arrays import Bools, Floats, Ints, Longs, pointers
 from topicloom.model.interest import Interest
 from topicloom.model.progress import Progress, check_stop
 from topicloom.solver.linear import Row
-
-Ints = NDArray[np.int32]
-Reals = NDArray[np.float64]
 
 VIOLATED = 1e-3  # by less than this a row is not worth its place
 SLICE_WORK = 1e8  # steps of the kernel before the user may stop us
@@ -28,7 +24,7 @@ SLICE_WORK = 1e8  # steps of the kernel before the user may stop us
 def count_pairs(interest: Interest, most: int) -> int:
     """How many pairs of nodes share a topic; counting ends once there are more than `most`."""
     found = np.zeros(0, np.int64)
-    waiting: list[NDArray[np.int64]] = []
+    waiting: list[Longs] = []
     for topic in range(interest.n_topics):
         nodes = interest.nodes_of(topic).astype(np.int64)
         if len(nodes) * (len(nodes) - 1) // 2 > most:
@@ -88,7 +84,7 @@ class Program:
         incident = np.split((order % self.n_pairs).astype(np.int32), pointers(ends, self.n_nodes)[1:-1])
         return [Row(pairs, most=float(most)) for pairs in incident]
 
-    def violated(self, x: Reals) -> list[Row]:
+    def violated(self, x: Floats) -> list[Row]:
         """For every topic the partition that x falls short of most, if it does."""
         block = self._weakest_partitions(x)
         between = block[self.entry_a] != block[self.entry_b]
@@ -105,7 +101,7 @@ class Program:
             rows.append(Row(self.entry_pair[inside][between[inside]], least=float(demands[topic])))
         return rows
 
-    def _weakest_partitions(self, x: Reals) -> Ints:
+    def _weakest_partitions(self, x: Floats) -> Ints:
         """The block of every slot, all topics at once: they are one graph in many components."""
         value = x[self.entry_pair]
         used = np.flatnonzero(value > EPSILON)
@@ -125,9 +121,7 @@ class Program:
             parent = parent[parent]
         return parent[rank[group]]
 
-    def _truncate(
-        self, n: int, a: NDArray[np.int64], b: NDArray[np.int64], value: Reals, first: NDArray[np.int64]
-    ) -> Ints:
+    def _truncate(self, n: int, a: Longs, b: Longs, value: Floats, first: Longs) -> Ints:
         """Lay the graph out for the kernel and run it, a few components at a time; the union-find."""
         owner, to = np.concatenate((a, b)), np.concatenate((b, a)).astype(np.int32)
         order = np.argsort(owner, kind="stable")
@@ -148,11 +142,9 @@ class Program:
         return parent
 
 
-def _components(
-    n: int, a: NDArray[np.int64], b: NDArray[np.int64], chosen: NDArray[np.bool_]
-) -> NDArray[np.int64]:
+def _components(n: int, a: Longs, b: Longs, chosen: Bools) -> Longs:
     """The component number of each of n points under the chosen edges."""
     ends = (a[chosen], b[chosen])
     graph = coo_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(n, n)).tocsr()
-    labels: NDArray[np.int64] = connected_components(graph, directed=False)[1].astype(np.int64)
+    labels: Longs = connected_components(graph, directed=False)[1].astype(np.int64)
     return labels

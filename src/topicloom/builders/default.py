@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.builders.balanced import default_work
 from topicloom.builders.registry import parse_parameters
+from topicloom.model.arrays import Longs
 
 DEFAULT, FALLBACK = "balanced", "dcbr-m"
 MOST_SECONDS = 600.0
@@ -31,7 +31,7 @@ class Extent(Protocol):
     def n_nodes(self) -> int: ...
     @property
     def n_subscriptions(self) -> int: ...
-    def topic_sizes(self) -> NDArray[np.int64]: ...
+    def topic_sizes(self) -> Longs: ...
 
 
 @dataclass(frozen=True, slots=True)

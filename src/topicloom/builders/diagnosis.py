@@ -10,18 +10,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.builders.constrained import fixed_edges, node_caps
 from topicloom.measures.components import topic_components
 from topicloom.measures.view import view_of
-from topicloom.model.arrays import pointers
+from topicloom.model.arrays import Ints, Longs, pointers
 from topicloom.model.constraints import NO_CAP, Constraints, Pairs
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.progress import SILENT, Progress, check_stop
 
-Ints = NDArray[np.int32]
 Rebuild = Callable[[Ints], Overlay]
 
 LISTED = 20
@@ -67,12 +65,12 @@ def diagnose(
     return report | {"smallest_cap": smallest, "impossible": reason}
 
 
-def split_topics(interest: Interest, overlay: Overlay) -> NDArray[np.int64]:
+def split_topics(interest: Interest, overlay: Overlay) -> Longs:
     """The topics whose subscribers are in more than one component."""
     return np.flatnonzero(topic_components(view_of(interest, overlay)) > 1)
 
 
-def nodes_at_cap(interest: Interest, overlay: Overlay, caps: Ints, split: NDArray[np.int64]) -> list[int]:
+def nodes_at_cap(interest: Interest, overlay: Overlay, caps: Ints, split: Longs) -> list[int]:
     """The nodes that have as many edges as they may; those that want a split topic come first."""
     full = np.flatnonzero(overlay.degrees() >= caps)
     wanted = np.zeros(interest.n_topics, np.bool_)

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.builders.balanced import build_balanced
 from topicloom.builders.cuts import count_pairs
@@ -22,6 +21,7 @@ from topicloom.builders.gm_m import build_gm_m
 from topicloom.builders.tree import serving_tree
 from topicloom.errors import UsageError
 from topicloom.measures.connectivity import check_overlay
+from topicloom.model.arrays import Ints
 from topicloom.model.build import Build
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
@@ -104,9 +104,7 @@ def _report(answer: Answer, overlay: Overlay) -> dict[str, Any]:
     }
 
 
-def _tree_answer(
-    interest: Interest, tree: tuple[NDArray[np.int32], NDArray[np.int32]], objective: str
-) -> Answer | None:
+def _tree_answer(interest: Interest, tree: tuple[Ints, Ints], objective: str) -> Answer | None:
     """A serving tree has the fewest edges; it settles the maximum degree too if that meets the bound."""
     u, v = tree
     degrees = np.bincount(np.concatenate(tree), minlength=interest.n_nodes)

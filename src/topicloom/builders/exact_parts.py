@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from topicloom.builders.cuts import Program
 from topicloom.builders.reduce import Part, Reduced, reduce_interest
+from topicloom.model.arrays import Bools, Longs
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.solver.linear import Budget, Unfinished
@@ -171,10 +172,10 @@ def lowest_degree(interest: Interest, start: Overlay, budget: Budget) -> Answer:
 def _pieces(
     reduced: Reduced,
     start: Overlay,
-    home: NDArray[np.int64],
+    home: Longs,
     budget: Budget,
     *,
-    leaves: NDArray[np.int64] | None,
+    leaves: Longs | None,
     capped: bool,
 ) -> tuple[Piece, ...]:
     pieces = []
@@ -187,7 +188,7 @@ def _pieces(
     return tuple(pieces)
 
 
-def _homes(reduced: Reduced, n_nodes: int) -> tuple[NDArray[np.int64], int]:
+def _homes(reduced: Reduced, n_nodes: int) -> tuple[Longs, int]:
     """The part of each node, leaves included; those that hang on no part get numbers of their own.
 
     A node without a partner is numbered too, but nothing is ever asked about it.
@@ -210,7 +211,7 @@ def _joined(pieces: tuple[Piece, ...]) -> Edges:
     return np.concatenate(u), np.concatenate(v)
 
 
-def _hang_leaves(reduced: Reduced, edges: Edges, renewed: NDArray[np.bool_], n_nodes: int) -> Edges:
+def _hang_leaves(reduced: Reduced, edges: Edges, renewed: Bools, n_nodes: int) -> Edges:
     """Add each leaf of a renewed part under the host of lowest degree, then smallest number."""
     degree = np.bincount(np.concatenate(edges), minlength=n_nodes)
     hung = []

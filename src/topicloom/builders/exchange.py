@@ -11,11 +11,10 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.builders.constrained import node_caps
 from topicloom.builders.constrained_run import Edges, Outcome, Task, choose_constrained, joined_edges
-from topicloom.kernels.units import Ints
+from topicloom.model.arrays import Bools, Ints
 from topicloom.model.constraints import Pairs
 from topicloom.model.interest import Interest
 from topicloom.model.progress import Progress, check_stop
@@ -146,7 +145,7 @@ def _carry_out(task: Task, outcome: Outcome, exchange: Exchange, progress: Progr
     return Outcome(*joined_edges(stay, filled.edges), worth, components, labels)
 
 
-def _only_topics(interest: Interest, wanted: NDArray[np.bool_]) -> Interest:
+def _only_topics(interest: Interest, wanted: Bools) -> Interest:
     """The same nodes and topics, but only the subscriptions of the wanted topics."""
     keep = wanted[interest.node_topics]
     return Interest.from_codes(

@@ -13,7 +13,7 @@ from topicloom.builders.constrained import Costs
 from topicloom.builders.constrained_greedy import build_constrained
 from topicloom.builders.greedy import BOTH_STEPS, NO_LIMIT, Greedy
 from topicloom.builders.pace import Pace
-from topicloom.kernels.units import Ints
+from topicloom.model.arrays import Ints
 from topicloom.model.build import Build
 from topicloom.model.constraints import UNCONSTRAINED, Constraints
 from topicloom.model.interest import Interest

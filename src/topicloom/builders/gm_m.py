@@ -10,7 +10,7 @@ from topicloom.builders.constrained_greedy import build_constrained
 from topicloom.builders.greedy import Greedy
 from topicloom.builders.pace import Pace
 from topicloom.kernels.twins import chain_twins, pair_twins
-from topicloom.kernels.units import Ints
+from topicloom.model.arrays import Ints
 from topicloom.model.build import Build
 from topicloom.model.constraints import UNCONSTRAINED, Constraints
 from topicloom.model.interest import Interest

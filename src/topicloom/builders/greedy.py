@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.builders.pace import Pace
 from topicloom.kernels.grouped import grouped_forest
@@ -36,7 +35,6 @@ from topicloom.kernels.select import (
 from topicloom.kernels.twins import chain_twins, pair_twins
 from topicloom.kernels.units import (
     FULL,
-    Ints,
     Units,
     join_edges,
     layout,
@@ -45,7 +43,7 @@ from topicloom.kernels.units import (
     refresh_units,
     twin_classes,
 )
-from topicloom.model.arrays import pointers, sealed
+from topicloom.model.arrays import Floats, Ints, Longs, pointers, sealed
 from topicloom.model.interest import Interest
 from topicloom.model.progress import check_stop
 
@@ -59,7 +57,7 @@ SLICE_WORK = 1e8  # list entries that one scan call reads, and topics that one c
 # the user may stop us: a fraction of a second each
 LEAST_WORK = 2e6  # list entries that a slice should have: handing out less costs more than it saves
 
-LinkTwins = Callable[[Units, Ints, int], NDArray[np.int32]]
+LinkTwins = Callable[[Units, Ints, int], Ints]
 
 
 class Greedy:
@@ -188,7 +186,7 @@ class Greedy:
                 self._scan(rows, limit)
                 refill_heap(self.heap, self.rows, rows)
 
-    def _scan(self, rows: NDArray[np.int64], limit: int) -> None:
+    def _scan(self, rows: Longs, limit: int) -> None:
         """Renew the lists of `rows`, on all threads; every row writes to a place of its own."""
         state = (self.units, self.forest, self.degrees, self.rows)
         joint = len(rows) >= JOINT_SCAN
@@ -203,7 +201,7 @@ class Greedy:
         bounds = cut_by_work(work, most=SLICE_WORK, slices=slices)
         for_bounds(scan, bounds, threads=self.threads, progress=self.pace)
 
-    def _link(self, twin_units: NDArray[np.int64], size: int, steps: Sequence[LinkTwins]) -> None:
+    def _link(self, twin_units: Longs, size: int, steps: Sequence[LinkTwins]) -> None:
         """Link the twins of these units, all with sets of `size`; edges in the order of the tie rule."""
         for step in steps:
             found = [step(self.units, self.degrees.degree, int(unit)) for unit in twin_units]
@@ -218,7 +216,7 @@ class Greedy:
         refresh_units(self.units, self.degrees)
 
 
-def _row_work(units: Units) -> NDArray[np.float64]:
+def _row_work(units: Units) -> Floats:
     """For each unit how many list entries a scan of its row reads at most, and the sweep over all units."""
     lengths = np.diff(units.place_ptr)[units.slot_topic]
     sums = np.concatenate(([0.0], np.cumsum(lengths, dtype=np.float64)))

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from topicloom.kernels.breaks import MOST_REMOVED, new_breaks
 from topicloom.kernels.moves import BY_COST, BY_NUMBER, THEN_COST, destroy_and_repair, prune, relieve
-from topicloom.kernels.units import Ints
 from topicloom.kernels.weave import N_EDGES, lay_edges, new_weave
-from topicloom.model.arrays import pointers
+from topicloom.model.arrays import Floats, Ints, Longs, pointers
 from topicloom.model.constraints import UNCONSTRAINED, Constraints
 from topicloom.model.interest import Interest
 from topicloom.model.progress import Progress, check_stop
@@ -173,7 +172,7 @@ class LocalSearch:
         return tuple(self._weave[first:])
 
 
-def _prices(constraints: Constraints, n_nodes: int) -> tuple[NDArray[np.int64], Ints, NDArray[np.float64]]:
+def _prices(constraints: Constraints, n_nodes: int) -> tuple[Longs, Ints, Floats]:
     """Priced and forbidden pairs as neighbor lists; what is forbidden has an infinite price."""
     pairs = (constraints.forbidden, constraints.priced)
     u = np.concatenate([end for pair in pairs for end in (pair.u, pair.v)])

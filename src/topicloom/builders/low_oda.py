@@ -16,7 +16,7 @@ from topicloom.builders.pace import Pace
 from topicloom.kernels.rows import TOP, new_rows
 from topicloom.kernels.select import Heap, fill_heap, new_heap, refill_heap
 from topicloom.kernels.twins import chain_twins, pair_twins
-from topicloom.kernels.units import Ints
+from topicloom.model.arrays import Ints
 from topicloom.model.build import Build
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay

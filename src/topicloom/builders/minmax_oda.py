@@ -9,15 +9,14 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.builders.greedy import SLICE_WORK, Greedy
 from topicloom.builders.pace import Pace
 from topicloom.kernels.fillers import fill_up
 from topicloom.kernels.parallel import cut_by_work, for_bounds
 from topicloom.kernels.twins import chain_twins, pair_twins
-from topicloom.kernels.units import Ints, Longs, refresh_units
-from topicloom.model.arrays import pointers, sealed
+from topicloom.kernels.units import refresh_units
+from topicloom.model.arrays import Ints, Longs, pointers, sealed
 from topicloom.model.build import Build
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
@@ -115,7 +114,7 @@ def _fill_lists(
     room: Ints,
     u: Ints,
     v: Ints,
-) -> NDArray[np.int32]:
+) -> Ints:
     """Fill up along the lists, beside the edges (u, v); in slices, so that the user may stop us."""
     owner, other = np.concatenate((u, v)), np.concatenate((v, u))
     neighbors = other[np.argsort(owner, kind="stable")]
@@ -124,7 +123,7 @@ def _fill_lists(
     sums = np.concatenate(([0], np.cumsum(np.diff(list_ptr)[node_lists], dtype=np.float64)))
     work = (sums[node_ptr[1:]] - sums[node_ptr[:-1]]) * (room > 0) + 1.0
 
-    def fill(first: int, last: int) -> NDArray[np.int32]:
+    def fill(first: int, last: int) -> Ints:
         return fill_up(
             sealed(node_ptr),
             sealed(node_lists),

@@ -8,15 +8,14 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
+from topicloom.kernels.random import scatter
+from topicloom.model.arrays import Ints
 from topicloom.model.build import Build
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.parameters import Parameter
 from topicloom.model.progress import SILENT, Progress, Stopwatch
-
-Ints = NDArray[np.int32]
 
 
 def build_ring_pt(
@@ -56,23 +55,10 @@ def close_rings(topics: Ints, nodes: Ints, order: str, seed: int) -> tuple[Ints,
         keys = np.sort(keys)
     topics, nodes = (keys >> 32).astype(np.int32), (keys & 0xFFFFFFFF).astype(np.int32)
     if order == "random":
-        nodes = nodes[np.lexsort((_scattered(keys, seed), topics))]
+        nodes = nodes[np.lexsort((scatter(keys, seed), topics))]
     ends = np.concatenate((topics[1:] != topics[:-1], [True])) if len(topics) else np.zeros(0, np.bool_)
     last = np.flatnonzero(ends)
     following = np.arange(1, len(nodes) + 1)
     following[last] = np.concatenate(([0], last[:-1] + 1))[: len(last)]
     u, v = nodes, nodes[following]
     return u[u != v], v[u != v]
-
-
-def _scattered(keys: NDArray[np.int64], seed: int) -> NDArray[np.uint64]:
-    """A number for each key that looks random (the finaliser of SplitMix64, twice, with the seed between)."""
-    with np.errstate(over="ignore"):
-        return _mixed(_mixed(keys.view(np.uint64)) ^ _mixed(np.array([seed % (1 << 64)], np.uint64)))
-
-
-def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    values = values + np.uint64(0x9E3779B97F4A7C15)
-    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return values ^ (values >> np.uint64(31))

@@ -8,15 +8,12 @@ topic a star passes as well as a path, so of such trees one with low degrees is 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.kernels.tree import DONE, OUTSIDE, REFUSED, grow_tree, relieve
 from topicloom.kernels.units import twin_classes
-from topicloom.model.arrays import pointers, sealed
+from topicloom.model.arrays import Ints, Longs, pointers, sealed
 from topicloom.model.interest import Interest
 from topicloom.model.progress import SILENT, Progress, check_stop
-
-Ints = NDArray[np.int32]
 
 SLICE_WORK = 100_000_000  # steps of a kernel call before the user may stop us
 PATH_DEGREE = 2  # no tree of three nodes or more has less
@@ -48,7 +45,7 @@ def serving_tree(interest: Interest, *, progress: Progress = SILENT) -> tuple[In
     return u[order].astype(np.int32), v[order].astype(np.int32)
 
 
-def _grow(interest: Interest, nodes: NDArray[np.int64], progress: Progress) -> Ints | None:
+def _grow(interest: Interest, nodes: Longs, progress: Progress) -> Ints | None:
     """The maximum spanning forest of nodes with distinct interests (parents by place), if it serves all."""
     sizes = interest.subscription_sizes()[nodes]
     node_ptr = np.concatenate(([0], np.cumsum(sizes)))
@@ -70,7 +67,7 @@ def _grow(interest: Interest, nodes: NDArray[np.int64], progress: Progress) -> I
             return parent
 
 
-def _with_twins(interest: Interest, parent: Ints, classes: Ints, firsts: NDArray[np.int64]) -> Ints:
+def _with_twins(interest: Interest, parent: Ints, classes: Ints, firsts: Longs) -> Ints:
     """The same forest over all nodes: twins follow the first of their kind on a path."""
     full = np.full(len(classes), -1, np.int32)
     order = np.argsort(classes, kind="stable")

@@ -21,7 +21,8 @@ from topicloom.content.core_bounds import ROUNDING, core_bound
 from topicloom.content.core_model import CoreModel
 from topicloom.content.packing import plan_packing
 from topicloom.kernels.room import limits
-from topicloom.model.content import ContentProblem, Floats
+from topicloom.model.arrays import Floats
+from topicloom.model.content import ContentProblem
 from topicloom.model.progress import SILENT, Progress, check_stop
 
 STEPS = 60  # of the subgradient method

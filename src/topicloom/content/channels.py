@@ -14,12 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from topicloom.content.merge import Ranges, merge_parts
 from topicloom.errors import UsageError
-from topicloom.model.arrays import first_of_runs, freeze_fields
-from topicloom.model.content import Floats, Longs
+from topicloom.model.arrays import Floats, Longs, first_of_runs, freeze_fields
 from topicloom.model.progress import SILENT, Progress, check_stop
 
 COVER_RANGES = 50_000_000
@@ -125,7 +123,7 @@ class Grid:
     def n_channels(self) -> int:
         return math.prod(self.shape)
 
-    def channel_of(self, values: Sequence[NDArray[np.float64]]) -> Longs:
+    def channel_of(self, values: Sequence[Floats]) -> Longs:
         """The channel of each message, given its values attribute by attribute; -1 where there is none.
 
         >>> grid = Grid(("x",), (np.array([0.0, 5.0]),), (np.array([2.0, 9.0]),))
@@ -225,7 +223,7 @@ def cover(grid: Grid, boxes: Boxes) -> Ranges:
     return Ranges.of(boxes.owner[box], row + first[-1][box], row + last[-1][box])
 
 
-def users_reached(boxes: Boxes, values: NDArray[np.float64], *, progress: Progress = SILENT) -> Longs:
+def users_reached(boxes: Boxes, values: Floats, *, progress: Progress = SILENT) -> Longs:
     """How many users each message (row of `values`) reaches where every user gets just what it wants."""
     heads = np.flatnonzero(first_of_runs(boxes.owner))
     step = max(1, _MATCHES_AT_ONCE // max(len(boxes), 1))

@@ -13,8 +13,8 @@ import numpy as np
 
 from topicloom.kernels.clustering import best_pair, join_clusters, scan_windows
 from topicloom.kernels.room import limits
-from topicloom.model.arrays import sealed
-from topicloom.model.content import ContentPlan, ContentProblem, Floats, Ints, Longs
+from topicloom.model.arrays import Floats, Ints, Longs, sealed
+from topicloom.model.content import ContentPlan, ContentProblem
 from topicloom.model.progress import SILENT, Progress, Stopwatch, check_stop
 
 STAGES = (64, 1024)

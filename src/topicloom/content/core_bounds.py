@@ -23,8 +23,8 @@ import numpy as np
 from topicloom.content.core_model import CoreModel
 from topicloom.kernels.ascent import raise_values
 from topicloom.kernels.room import limits
-from topicloom.model.arrays import sealed
-from topicloom.model.content import ContentProblem, Floats, Ints
+from topicloom.model.arrays import Floats, Ints, sealed
+from topicloom.model.content import ContentProblem
 from topicloom.model.progress import Progress, check_stop
 
 ROUNDING = 1e-9  # relative: what the sums may be too high by

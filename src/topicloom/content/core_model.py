@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from topicloom.errors import UsageError
 from topicloom.kernels.core_trees import FREE, SHARED, STEINER, UNICAST, fill_weights, grow_spanning
-from topicloom.model.arrays import freeze_fields, sealed
-from topicloom.model.content import Floats, Ints
+from topicloom.model.arrays import Floats, Ints, freeze_fields, sealed
 
 CODES = {"free": FREE, "shared": SHARED, "unicast": UNICAST, "steiner": STEINER}
 STEINER_BROKERS = 10

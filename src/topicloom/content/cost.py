@@ -14,8 +14,8 @@ import numpy as np
 from topicloom.content.core_model import CoreModel
 from topicloom.kernels.assignment import Fixed, State, settle
 from topicloom.kernels.room import limits
-from topicloom.model.arrays import freeze_fields
-from topicloom.model.content import ContentProblem, Floats, Ints
+from topicloom.model.arrays import Floats, Ints, freeze_fields
+from topicloom.model.content import ContentProblem
 from topicloom.model.progress import SILENT, Progress, check_stop
 
 

@@ -25,7 +25,8 @@ from topicloom.content.cost import measure_cost
 from topicloom.content.exact_program import Program, channel_classes
 from topicloom.content.packing import plan_packing
 from topicloom.errors import InputError, UsageError
-from topicloom.model.content import ContentPlan, ContentProblem, Ints
+from topicloom.model.arrays import Ints
+from topicloom.model.content import ContentPlan, ContentProblem
 from topicloom.model.progress import SILENT, Progress, Stopwatch
 from topicloom.solver.integer import Outcome, minimise
 from topicloom.solver.linear import Budget, Unfinished

@@ -5,17 +5,17 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.content.core_model import CoreModel
 from topicloom.kernels.room import limits
-from topicloom.model.content import ContentProblem, Floats, Ints, Longs
+from topicloom.model.arrays import Bools, Floats, Ints, Longs
+from topicloom.model.content import ContentProblem
 from topicloom.solver.integer import Entries
 
-Cells = tuple[NDArray[np.int64], NDArray[np.int64], Floats]  # row, column, value
+Cells = tuple[Longs, Longs, Floats]  # row, column, value
 
 
-def channel_classes(problem: ContentProblem) -> tuple[NDArray[np.bool_], Floats]:
+def channel_classes(problem: ContentProblem) -> tuple[Bools, Floats]:
     """Channels with the same subscribers as one: classes x users, who wants it and who publishes how much."""
     wants = np.zeros((problem.n_channels, problem.n_users), dtype=np.bool_)
     owner = np.repeat(np.arange(problem.n_users), np.diff(problem.want_ptr))
@@ -48,7 +48,7 @@ class Program:
         for members, published in zip(*channel_classes(problem), strict=True):
             self._add_class(np.flatnonzero(members), published, model, scale)
 
-    def arrays(self) -> tuple[Floats, Floats, NDArray[np.bool_], Entries]:
+    def arrays(self) -> tuple[Floats, Floats, Bools, Entries]:
         """What `minimise` takes."""
         row, column, value = (np.concatenate(part) for part in zip(*self._cells, strict=True))
         rows = Entries(row, column, value, np.concatenate(self._least), np.concatenate(self._most))

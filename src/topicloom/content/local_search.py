@@ -13,7 +13,8 @@ from typing import Annotated
 from topicloom.content.core_model import CoreModel
 from topicloom.content.search import Search, near_brokers
 from topicloom.content.starts import STARTS
-from topicloom.model.content import ContentPlan, ContentProblem, Ints
+from topicloom.model.arrays import Ints
+from topicloom.model.content import ContentPlan, ContentProblem
 from topicloom.model.parameters import Parameter
 from topicloom.model.progress import SILENT, Progress, Stopwatch
 from topicloom.model.seeds import stream_key

@@ -14,7 +14,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from topicloom.model.content import Longs, merged_ranges, times_wanted
+from topicloom.model.arrays import Longs
+from topicloom.model.content import merged_ranges, times_wanted
 from topicloom.model.progress import SILENT, Progress, check_stop
 
 _LOOK_EVERY = 1_000  # merges between two looks at the stop flag

@@ -20,8 +20,8 @@ import numpy as np
 from topicloom.content.packing import place
 from topicloom.kernels.mixing import fill_near, find_starts, grow_trees
 from topicloom.kernels.parallel import default_threads, for_slices
-from topicloom.model.arrays import pointers, sealed
-from topicloom.model.content import ContentPlan, ContentProblem, Floats, Ints
+from topicloom.model.arrays import Floats, Ints, pointers, sealed
+from topicloom.model.content import ContentPlan, ContentProblem
 from topicloom.model.parameters import Parameter, check_values, parameters_of
 from topicloom.model.progress import SILENT, Progress, Stopwatch, check_stop
 from topicloom.model.seeds import generator

@@ -11,8 +11,8 @@ import numpy as np
 
 from topicloom.kernels.packing import place_users
 from topicloom.kernels.room import limits
-from topicloom.model.arrays import sealed
-from topicloom.model.content import ContentPlan, ContentProblem, Floats, Ints
+from topicloom.model.arrays import Floats, Ints, sealed
+from topicloom.model.content import ContentPlan, ContentProblem
 from topicloom.model.progress import SILENT, Progress, Stopwatch, check_stop
 
 SLICE_PAIRS = 50_000_000

@@ -17,8 +17,8 @@ from topicloom.kernels.assignment import Fixed, State, settle
 from topicloom.kernels.core_trees import FREE
 from topicloom.kernels.migrate import descend, push
 from topicloom.kernels.regroup import attract, gather, vacate
-from topicloom.model.arrays import pointers, sealed
-from topicloom.model.content import ContentProblem, Floats, Ints, Longs
+from topicloom.model.arrays import Floats, Ints, Longs, pointers, sealed
+from topicloom.model.content import ContentProblem
 from topicloom.model.progress import Progress, check_stop
 
 SLICE = 256

@@ -12,7 +12,8 @@ from topicloom.content.packing import plan_packing
 from topicloom.content.random_plan import plan_random
 from topicloom.content.search import middles
 from topicloom.kernels.room import limits
-from topicloom.model.content import ContentProblem, Ints
+from topicloom.model.arrays import Ints
+from topicloom.model.content import ContentProblem
 
 CENTRES = 16
 """Brokers around which `start_by_interest` tries to gather all users."""

@@ -29,8 +29,8 @@ from topicloom.files.content_tables import (
     write_content_table,
 )
 from topicloom.files.replaceable import check_own
-from topicloom.model.arrays import take_chunks
-from topicloom.model.content import ContentProblem, Floats, Longs
+from topicloom.model.arrays import Floats, Longs, take_chunks
+from topicloom.model.content import ContentProblem
 
 __all__ = [
     "ACCESS",

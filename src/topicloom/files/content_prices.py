@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from topicloom.errors import InputError
 from topicloom.files.content_tables import ACCESS, COORDINATES, CORE, Rows, read_rows
-from topicloom.model.arrays import freeze_fields, take_chunks
-from topicloom.model.content import Floats, Longs
+from topicloom.model.arrays import Floats, Longs, freeze_fields, take_chunks
 
 Marks = NDArray[np.bool_]
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
 from topicloom.files.build_folder import write_table
-from topicloom.model.content import Floats, Longs
+from topicloom.model.arrays import Floats, Longs
 
 BROKERS, ACCESS, CORE, COORDINATES, RATES, WANTS, CHANNELS = (
     "brokers.parquet",

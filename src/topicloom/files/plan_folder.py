@@ -16,7 +16,8 @@ from topicloom.files.atomic import replacing
 from topicloom.files.build_folder import CHARTS, SUMMARY, write_json, write_table
 from topicloom.files.content_tables import Rows, read_columns
 from topicloom.files.replaceable import check_own
-from topicloom.model.content import ContentProblem, Floats, Ints
+from topicloom.model.arrays import Floats, Ints
+from topicloom.model.content import ContentProblem
 
 KIND = "content-plan"
 ASSIGNMENT, LOADS, TREES = "assignment.parquet", "loads.parquet", "trees.parquet"

@@ -26,7 +26,8 @@ from topicloom.files.plan_folder import (
     write_plan,
 )
 from topicloom.jobs.inputs import Notice, SparkChoice, no_notice
-from topicloom.model.content import ContentPlan, ContentProblem, Ints
+from topicloom.model.arrays import Ints
+from topicloom.model.content import ContentPlan, ContentProblem
 from topicloom.model.parameters import check_values
 from topicloom.model.progress import SILENT, Progress, Stopwatch
 from topicloom.model.registry import find

@@ -17,9 +17,9 @@ from topicloom.builders.registry import BUILDERS
 from topicloom.content.bounds import lower_bound
 from topicloom.content.cost import measure_cost
 from topicloom.content.registry import PLANNERS
-from topicloom.kernels.choice import mix
 from topicloom.kernels.forest import fresh_slots, join_pairs
 from topicloom.kernels.parallel import default_threads
+from topicloom.kernels.random import mix
 from topicloom.measures.connectivity import check_overlay
 from topicloom.measures.digest import interest_digest
 from topicloom.measures.profile import profile_interest
@@ -94,6 +94,7 @@ def _warm_overlays(progress: Progress) -> None:
     pack_forests(star, hub)
     # A second run on the pairs left over takes the ways that a single run does not.
     BUILDERS["gm"].build(interest, redundancy=2)
+    BUILDERS["ring-pt"].build(interest, order="random")
     # Pairs with costs have a kernel of their own, edges that exist already another.
     costs = Constraints(priced=Pairs.of([0], [1], interest.n_nodes), costs=np.full(1, 2.0))
     BUILDERS["gm"].build(interest, constraints=costs, start=overlays[0])

@@ -7,18 +7,9 @@ from typing import Any
 import numpy as np
 
 from topicloom.kernels.assignment import move, move_change
-from topicloom.kernels.choice import mix
 from topicloom.kernels.hope import least_change
 from topicloom.kernels.jit import kernel
-
-STEP = np.uint64(0x9E3779B97F4A7C15)
-SCALE = 1.0 / (1 << 53)
-
-
-@kernel
-def _uniform(counter: Any) -> Any:
-    """A number in [0, 1) from a counter."""
-    return np.float64(mix(counter) >> np.uint64(11)) * SCALE
+from topicloom.kernels.random import STEP, uniform
 
 
 @kernel
@@ -36,13 +27,13 @@ def anneal(fixed: Any, state: Any, near: Any, counter: Any, proposals: int, star
     for _ in range(proposals):
         heat *= cooling
         counter += STEP
-        user = int(_uniform(counter) * n_users)
+        user = int(uniform(counter) * n_users)
         counter += STEP
-        kind = _uniform(counter)
+        kind = uniform(counter)
         counter += STEP
-        draw = _uniform(counter)
+        draw = uniform(counter)
         counter += STEP
-        limit = -heat * np.log(1.0 - _uniform(counter))
+        limit = -heat * np.log(1.0 - uniform(counter))
         home = state.broker[user]
         if kind < 0.3:
             other = int(draw * n_users)

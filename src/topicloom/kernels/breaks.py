@@ -8,10 +8,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.kernels.jit import kernel
-from topicloom.kernels.units import Ints, Longs
 from topicloom.kernels.weave import (
     Weave,
     add_thread,
@@ -22,13 +20,11 @@ from topicloom.kernels.weave import (
     place_edge,
     smaller_side,
 )
+from topicloom.model.arrays import Floats, Ints, Longs, Words
 
 MOST_REMOVED = 7  # edges in one move: the numbers of the components have three bits
 PLANES = 3
 MOST_APART = 4096  # nodes that a move may cut off
-
-Bits = NDArray[np.uint64]
-Floats = NDArray[np.float64]
 
 
 class Breaks(NamedTuple):
@@ -41,7 +37,7 @@ class Breaks(NamedTuple):
     topics: Ints  # the broken ones
     word_at: Ints  # word of topic bits -> its position among those in use, -1 if not
     words: Ints  # position -> word of topic bits
-    broken: Bits  # position -> the broken topics of that word
+    broken: Words  # position -> the broken topics of that word
     record_topic: Ints
     record_edge: Ints  # the edge whose thread it was
     record_u: Ints  # slots
@@ -53,10 +49,10 @@ class Breaks(NamedTuple):
     came: Ints
     apart: Ints  # the nodes that came off somewhere
     apart_at: Ints  # node -> its position there, -1 if none
-    planes: Bits  # plane x position x word position
-    mask: Bits  # scratch: the broken topics that one node is off in
+    planes: Words  # plane x position x word position
+    mask: Words  # scratch: the broken topics that one node is off in
     rarest: Ints  # the same as a list
-    random: Bits  # the state of the generator
+    random: Words  # the state of the generator
     price_ptr: Longs  # node -> its pairs that do not cost 1
     price_other: Ints  # ascending within a node
     price: Floats  # infinite: no edge allowed
@@ -114,24 +110,13 @@ def new_breaks(
 
 
 @kernel
-def draw(random: Bits, n: int) -> Any:
-    """A number in 0..n-1 (splitmix64)."""
-    random[0] += np.uint64(0x9E3779B97F4A7C15)
-    x = random[0]
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    x = x ^ (x >> np.uint64(31))
-    return np.int64((x >> np.uint64(11)) % np.uint64(n))
-
-
-@kernel
 def _replacement(
     near_ptr: Longs,
     degree: Ints,
     near: Ints,
     near_edge: Ints,
     load: Ints,
-    bits: Bits,
+    bits: Words,
     walked: Ints,
     start: int,
     stop: int,

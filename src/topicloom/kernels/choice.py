@@ -11,14 +11,7 @@ import numpy as np
 
 from topicloom.kernels.bits import ones
 from topicloom.kernels.jit import kernel
-
-
-@kernel
-def mix(x: Any) -> Any:
-    """The finalizer of splitmix64: a counter in, a random word out."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+from topicloom.kernels.random import STEP, mix
 
 
 @kernel
@@ -114,7 +107,7 @@ def draw_views(views: Any, first: int, n_nodes: int, key: Any, seen: Any) -> Non
         seen[first + i] = stamp
         taken = 0
         while taken < size:
-            counter += np.uint64(0x9E3779B97F4A7C15)
+            counter += STEP
             node = np.int64(mix(counter) % np.uint64(n_nodes))
             if seen[node] != stamp:
                 seen[node] = stamp

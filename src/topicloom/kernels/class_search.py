@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from topicloom.kernels.breaks import draw
 from topicloom.kernels.classes import (
     CLASSES,
     LINKS,
@@ -21,6 +20,7 @@ from topicloom.kernels.classes import (
     take_topic,
 )
 from topicloom.kernels.jit import kernel
+from topicloom.kernels.random import draw
 
 SELDOM = 1 << 20
 

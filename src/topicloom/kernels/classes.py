@@ -13,13 +13,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from topicloom.kernels.breaks import draw
 from topicloom.kernels.jit import kernel
-
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
+from topicloom.kernels.random import draw
+from topicloom.kernels.union_find import unite
+from topicloom.model.arrays import Ints, Longs, Words
 
 NONE = -1
 LINKS, CLASSES, STAMP, WORK = 0, 1, 2, 3
@@ -49,7 +47,7 @@ class Classes(NamedTuple):
     inside: Longs  # stamp of the last topic a node was looked at for
     met: Longs  # stamp of the last look that came to this root
     piece: Ints  # union-find over nodes, valid for the members of the topic in hand
-    random: NDArray[np.uint64]
+    random: Words
     out: Ints  # the topics taken out
     old_class: Ints
     old_a: Ints
@@ -118,14 +116,6 @@ def add_edge(above: Any, users: Any, a: Any, b: Any) -> Any:
 
 
 @kernel
-def _find(piece: Any, v: Any) -> Any:
-    while piece[v] != v:
-        piece[v] = piece[piece[v]]
-        v = piece[v]
-    return v
-
-
-@kernel
 def _put(state: Any, topic: Any, where: Any, skip: Any) -> None:
     """Place a topic in a class it fits in. `skip` > 0: about one in so many edges is left for the end."""
     above, users, piece = state.above[where], state.users[where], state.piece
@@ -142,7 +132,7 @@ def _put(state: Any, topic: Any, where: Any, skip: Any) -> None:
             users[v] += 1
             state.tree_a[at], state.tree_b[at] = v, x
             at += 1
-            piece[_find(piece, v)] = _find(piece, x)
+            unite(piece, v, x)
     for turn in range(2):
         edge, last = state.edge_ptr[topic], state.edge_ptr[topic + 1]
         while at < stop and edge < last:
@@ -150,9 +140,7 @@ def _put(state: Any, topic: Any, where: Any, skip: Any) -> None:
             edge += 1
             if turn == 0 and skip > 0 and draw(state.random, skip) == 0:
                 continue
-            x, y = _find(piece, a), _find(piece, b)
-            if x != y:
-                piece[x] = y
+            if unite(piece, a, b):
                 state.totals[LINKS] += add_edge(above, users, a, b)
                 state.tree_a[at], state.tree_b[at] = a, b
                 at += 1

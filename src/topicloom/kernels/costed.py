@@ -19,11 +19,9 @@ from numpy.typing import NDArray
 from topicloom.kernels.jit import kernel
 from topicloom.kernels.rows import NOT_TWINS, Banned, clear_banned, count_in_places
 from topicloom.kernels.select import LEVEL_DONE, PAUSED, Chosen
-from topicloom.kernels.units import Degrees, Forest, Ints, Longs, Units, join_units, refresh_unit
-from topicloom.model.arrays import pointers
+from topicloom.kernels.units import Degrees, Forest, Units, join_units, refresh_unit
+from topicloom.model.arrays import Floats, Ints, Longs, pointers
 from topicloom.model.constraints import Pairs
-
-Floats = NDArray[np.float64]
 
 
 class Prices(NamedTuple):

@@ -9,14 +9,10 @@ must cover so much that the sets left, each at most as large as the largest, can
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.kernels.bits import ones
 from topicloom.kernels.jit import kernel
-
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
-Words = NDArray[np.uint64]
+from topicloom.model.arrays import Ints, Longs, Words
 
 DEEPEST = 24
 """No more neighbors than this are ever proved: the search is that deep."""

@@ -10,12 +10,10 @@ source, max(longest found, 2i) is an upper bound, and the search ends when both 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from topicloom.kernels.induced import Ints, Longs, induced_subgraph
+from topicloom.kernels.induced import induced_subgraph
 from topicloom.kernels.jit import kernel
-
-Words = NDArray[np.uint64]
+from topicloom.model.arrays import Ints, Longs, Words
 
 BATCH = 64
 

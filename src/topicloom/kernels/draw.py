@@ -16,42 +16,23 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.kernels.jit import kernel
-
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
-_MIX_2 = np.uint64(0x94D049BB133111EB)
-_S11, _S27, _S30, _S31 = np.uint64(11), np.uint64(27), np.uint64(30), np.uint64(31)
-_ONE = np.uint64(1)
-
-
-@kernel
-def _mix(x: Any) -> Any:
-    """The output function of SplitMix64: a bijection of 64 bits in which every input bit counts."""
-    x = (x ^ (x >> _S30)) * _MIX_1
-    x = (x ^ (x >> _S27)) * _MIX_2
-    return x ^ (x >> _S31)
+from topicloom.kernels.random import STEP, mix, uniform_above
+from topicloom.model.arrays import Floats, Ints, Longs
 
 
 @kernel
 def _stream(key: Any, node: Any) -> Any:
     """Where the random stream of one node begins."""
-    return _mix(key + (np.uint64(node) + _ONE) * _GOLDEN)
-
-
-@kernel
-def _uniform(state: Any) -> Any:
-    """A number in (0, 1], a multiple of 2^-53."""
-    return ((_mix(state) >> _S11) + _ONE) * 1.1102230246251565e-16
+    return mix(key + (np.uint64(node) + np.uint64(1)) * STEP)
 
 
 @kernel
 def _draw_sizes(key: Any, start: Any, low: Any, span: Any, out: Any) -> None:
     for i in range(len(out)):
         # 1 - u lies in [0, 1), so the floor below is never `span`.
-        out[i] = low + np.int64((1.0 - _uniform(_stream(key, start + i))) * span)
+        out[i] = low + np.int64((1.0 - uniform_above(_stream(key, start + i))) * span)
 
 
 @kernel
@@ -90,9 +71,9 @@ def _draw_topics(key: Any, start: Any, pointers: Any, survival: Any, drawn_by: A
         first = 0
         slot = pointers[i]
         while slot < pointers[i + 1]:
-            state += _GOLDEN
+            state += STEP
             # S_topic >= u * S_first > S_(topic+1) has probability w_topic / S_first.
-            topic = _last_at_least(survival, first, survival[first] + math.log(_uniform(state)))
+            topic = _last_at_least(survival, first, survival[first] + math.log(uniform_above(state)))
             if drawn_by[topic] != i:
                 drawn_by[topic] = i
                 out[slot] = topic
@@ -102,12 +83,12 @@ def _draw_topics(key: Any, start: Any, pointers: Any, survival: Any, drawn_by: A
         _sort_range(out, pointers[i], pointers[i + 1])
 
 
-def log_survival(log_weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def log_survival(log_weights: Floats) -> Floats:
     """log S_i, S_i the sum of the weights from topic i on, without ever leaving logarithms."""
     return np.ascontiguousarray(np.logaddexp.accumulate(log_weights[::-1])[::-1])
 
 
-def draw_sizes(key: int, start: int, stop: int, low: int, high: int) -> NDArray[np.int64]:
+def draw_sizes(key: int, start: int, stop: int, low: int, high: int) -> Longs:
     """Subscription sizes of the nodes start..stop-1: uniform integers from low to high, both included."""
     out = np.empty(stop - start, dtype=np.int64)
     with np.errstate(over="ignore"):  # 64-bit wrap-around is meant; without the JIT numpy would warn
@@ -115,9 +96,7 @@ def draw_sizes(key: int, start: int, stop: int, low: int, high: int) -> NDArray[
     return out
 
 
-def draw_topics(
-    key: int, start: int, pointers: NDArray[np.int64], survival: NDArray[np.float64]
-) -> NDArray[np.int32]:
+def draw_topics(key: int, start: int, pointers: Longs, survival: Floats) -> Ints:
     """Topics (numbers, ascending per node) of the nodes from `start` on; node i draws ptr[i+1] - ptr[i]."""
     out = np.empty(int(pointers[-1]), dtype=np.int32)
     drawn_by = np.full(len(survival), -1, dtype=np.int64)

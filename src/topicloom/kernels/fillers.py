@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from topicloom.kernels.jit import kernel
-from topicloom.kernels.units import Ints, Longs
+from topicloom.model.arrays import Ints, Longs
 
 
 @kernel

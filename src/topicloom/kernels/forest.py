@@ -10,13 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.kernels.jit import kernel
-from topicloom.model.arrays import sealed
-
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
+from topicloom.model.arrays import Ints, Longs, sealed
 
 
 @kernel

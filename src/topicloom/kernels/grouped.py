@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from topicloom.kernels.units import Forest, Ints, Units
-from topicloom.model.arrays import first_of_runs
+from topicloom.kernels.units import Forest, Units
+from topicloom.model.arrays import Ints, first_of_runs
 
 
 def grouped_forest(units: Units, group: Ints) -> Forest:

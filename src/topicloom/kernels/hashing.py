@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from topicloom.kernels.jit import kernel
+from topicloom.model.arrays import Bytes, Ints, Longs, Words
 
 SPARK_SEED = 42
 """The seed of Spark's SQL function `xxhash64`."""
@@ -22,12 +22,8 @@ _P3 = np.uint64(0x165667B19E3779F9)
 _P4 = np.uint64(0x85EBCA77C2B2AE63)
 _P5 = np.uint64(0x27D4EB2F165667C5)
 
-Hashes = NDArray[np.uint64]
-Bytes = NDArray[np.uint8]
-Places = NDArray[np.int64]
 
-
-def string_buffers(strings: pa.Array) -> tuple[Bytes, Places]:
+def string_buffers(strings: pa.Array) -> tuple[Bytes, Longs]:
     """All bytes of an Arrow string array, and the n + 1 places where its strings begin and end."""
     wide = pa.types.is_large_string(strings.type)
     offsets, data = strings.buffers()[1:3]
@@ -40,7 +36,7 @@ def string_buffers(strings: pa.Array) -> tuple[Bytes, Places]:
     return content, places
 
 
-def hash_strings(strings: pa.Array, seed: int = SPARK_SEED) -> Hashes:
+def hash_strings(strings: pa.Array, seed: int = SPARK_SEED) -> Words:
     """The XXH64 of every string's UTF-8 bytes.
 
     >>> hex(hash_strings(pa.array([""]), 0)[0])
@@ -53,7 +49,7 @@ def hash_strings(strings: pa.Array, seed: int = SPARK_SEED) -> Hashes:
     return hashes
 
 
-def hash_number(number: int, seeds: Hashes) -> Hashes:
+def hash_number(number: int, seeds: Words) -> Words:
     """The XXH64 of one 64-bit number under each of the seeds.
 
     With the hashes of strings as seeds it is Spark's `xxhash64(string, cast(number as bigint))`.
@@ -63,7 +59,7 @@ def hash_number(number: int, seeds: Hashes) -> Hashes:
         return _hash_under(data, seeds)
 
 
-def xor_of_pairs(first: Hashes, ptr: Places, second: NDArray[np.int32], strings: pa.Array) -> int:
+def xor_of_pairs(first: Words, ptr: Longs, second: Ints, strings: pa.Array) -> int:
     """The exclusive or, over all pairs, of the hash of `strings[second[j]]` seeded by its owner's hash.
 
     `second[ptr[i]:ptr[i+1]]` are the strings paired with owner i. It does not depend on any order.
@@ -128,13 +124,13 @@ def _xxh64(data: Bytes, start: int, stop: int, seed: np.uint64) -> np.uint64:
 
 
 @kernel
-def _hash_all(data: Bytes, places: Places, seed: np.uint64, hashes: Hashes) -> None:
+def _hash_all(data: Bytes, places: Longs, seed: np.uint64, hashes: Words) -> None:
     for i in range(len(hashes)):
         hashes[i] = _xxh64(data, places[i], places[i + 1], seed)
 
 
 @kernel
-def _hash_under(data: Bytes, seeds: Hashes) -> Hashes:
+def _hash_under(data: Bytes, seeds: Words) -> Words:
     hashes = np.empty_like(seeds)
     for i in range(len(seeds)):
         hashes[i] = _xxh64(data, 0, len(data), seeds[i])
@@ -142,9 +138,7 @@ def _hash_under(data: Bytes, seeds: Hashes) -> Hashes:
 
 
 @kernel
-def _xor_pairs(
-    first: Hashes, ptr: Places, second: NDArray[np.int32], data: Bytes, places: Places
-) -> np.uint64:
+def _xor_pairs(first: Words, ptr: Longs, second: Ints, data: Bytes, places: Longs) -> np.uint64:
     result = np.uint64(0)
     for i in range(len(first)):
         for j in range(ptr[i], ptr[i + 1]):

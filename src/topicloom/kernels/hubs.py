@@ -9,15 +9,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.kernels.bits import ones
 from topicloom.kernels.jit import kernel
-from topicloom.kernels.units import Ints, Longs
-from topicloom.model.arrays import sealed
+from topicloom.model.arrays import Bools, Floats, Ints, Longs, Words, sealed
 from topicloom.model.interest import Interest
 
-Words = NDArray[np.uint64]
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 DENSE = 32  # a topic wanted by one node in so many has a bit set: at most 4 bytes for each subscription
 
@@ -31,7 +28,7 @@ class Sets(NamedTuple):
     topic_nodes: Ints
     bit_set: Ints  # topic -> row in bits, -1 if it has none
     bits: Words
-    is_open: NDArray[np.bool_]  # topic -> does it still count?
+    is_open: Bools  # topic -> does it still count?
 
 
 def topic_sets(interest: Interest) -> Sets:
@@ -56,7 +53,7 @@ def topic_sets(interest: Interest) -> Sets:
     )
 
 
-def counting_work(interest: Interest) -> NDArray[np.float64]:
+def counting_work(interest: Interest) -> Floats:
     """For each node about how many words are read to count its neighbors."""
     n_words = interest.n_nodes // 64 + 1
     sizes = interest.topic_sizes()

@@ -8,12 +8,9 @@ and again on return, so that one allocation serves many topics.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.kernels.jit import kernel
-
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
+from topicloom.model.arrays import Ints, Longs
 
 
 @kernel

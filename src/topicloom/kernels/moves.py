@@ -5,22 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from topicloom.kernels.bits import ones
-from topicloom.kernels.breaks import (
-    ADDED,
-    MOST_REMOVED,
-    REMOVED,
-    Breaks,
-    draw,
-    hand_over,
-    keep,
-    take_out,
-    undo,
-)
+from topicloom.kernels.breaks import ADDED, MOST_REMOVED, REMOVED, Breaks, hand_over, keep, take_out, undo
 from topicloom.kernels.jit import kernel
+from topicloom.kernels.random import draw
 from topicloom.kernels.repair import pair_price, repair
-from topicloom.kernels.units import Ints
 from topicloom.kernels.weave import N_EDGES, Weave
-from topicloom.model.arrays import sealed
+from topicloom.model.arrays import Ints, sealed
 
 WEAKEST_OF = 12  # a move starts at the edge with the fewest threads of so many random ones
 BESIDE_OF = 3  # and takes the weakest of so many adjacent ones along

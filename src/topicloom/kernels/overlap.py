@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.kernels.bits import ones
 from topicloom.kernels.jit import kernel
-
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
-Words = NDArray[np.uint64]
+from topicloom.model.arrays import Ints, Longs, Words
 
 BLOCK = 256
 """Nodes compared at a time: their words stay in the cache."""

@@ -6,14 +6,9 @@ cheapest, paper 001 Algorithm 1), all alike (random), or the traffic of the tree
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from topicloom.kernels.jit import kernel
 from topicloom.kernels.room import roomiest
-
-Ints = NDArray[np.int32]
-Floats = NDArray[np.float64]
+from topicloom.model.arrays import Floats, Ints
 
 
 @kernel

@@ -13,8 +13,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from topicloom.model.arrays import Floats
 from topicloom.model.progress import SILENT, Progress, check_stop
 
 
@@ -39,7 +39,7 @@ def for_slices(
     return for_bounds(work, list(pairwise(cuts)), threads=threads, progress=progress)
 
 
-def cut_by_work(work: NDArray[np.float64], *, most: float, slices: int) -> list[tuple[int, int]]:
+def cut_by_work(work: Floats, *, most: float, slices: int) -> list[tuple[int, int]]:
     """Consecutive slices of about equal work, about `slices` of them, more where one would exceed `most`.
 
     No slice exceeds that by more than its last item.

@@ -16,17 +16,10 @@ from typing import Any
 import numpy as np
 
 from topicloom.kernels.jit import kernel
+from topicloom.kernels.union_find import root
 
 EPSILON = 1e-9
 UNSEEN, FROM_SOURCE, SOURCE = -3, -2, -1  # besides arcs, how a node was reached
-
-
-@kernel
-def _find(parent: Any, i: Any) -> Any:
-    while parent[i] != i:
-        parent[i] = parent[parent[i]]
-        i = parent[i]
-    return i
 
 
 @kernel
@@ -110,7 +103,7 @@ def truncate(
                 continue
             if i < v:
                 y[v] -= y[i]
-                a, b = _find(parent, i), _find(parent, v)
+                a, b = root(parent, i), root(parent, v)
                 parent[max(a, b)] = min(a, b)
             for arc in range(ptr[i], ptr[i + 1]):
                 if to[arc] > v or via[to[arc]] == UNSEEN:

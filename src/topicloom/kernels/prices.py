@@ -8,13 +8,9 @@ told in `measures/duals.py`. Slots run node by node, places topic by topic, as i
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.kernels.jit import kernel
-
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
-Reals = NDArray[np.float64]
+from topicloom.model.arrays import Floats, Ints, Longs
 
 UNIT = 2.0**-34
 """Prices that are to prove something are whole multiples of this, so that their sums carry no error."""
@@ -37,13 +33,13 @@ def heaviest_pairs(
     node_topics: Ints,
     topic_ptr: Longs,
     topic_nodes: Ints,
-    price: Reals,
-    place_price: Reals,
-    toll: Reals,
-    allowance: Reals,
+    price: Floats,
+    place_price: Floats,
+    toll: Floats,
+    allowance: Floats,
     others: Ints,
-    ratios: Reals,
-    excess: Reals,
+    ratios: Floats,
+    excess: Floats,
 ) -> None:
     """For each node from `start` to `stop`: its pairs with the largest ratio of charge to allowance.
 
@@ -112,24 +108,24 @@ def shared_slots(
 def raise_prices(
     steps: int,
     node_ptr: Longs,
-    counted: Reals,
-    needs: Reals,
+    counted: Floats,
+    needs: Floats,
     pair_u: Ints,
     pair_v: Ints,
     entry_ptr: Longs,
     slot_u: Ints,
     slot_v: Ints,
-    price: Reals,
-    toll: Reals,
-    allowance: Reals,
+    price: Floats,
+    toll: Floats,
+    allowance: Floats,
     sharp: float,
     step: float,
     allowance_step: float,
     floor: float,
-    ratios: Reals,
-    price_sum: Reals,
-    toll_sum: Reals,
-    allowance_sum: Reals,
+    ratios: Floats,
+    price_sum: Floats,
+    toll_sum: Floats,
+    allowance_sum: Floats,
 ) -> None:
     """`steps` steps of multiplicative ascent on the given pairs; the prices of each are added to the sums.
 

@@ -16,25 +16,15 @@ from typing import Any
 import numpy as np
 
 from topicloom.kernels.bits import ones
-from topicloom.kernels.breaks import (
-    ADDED,
-    APART,
-    PLANES,
-    RECORDS,
-    TOPICS,
-    WORDS,
-    Bits,
-    Breaks,
-    Floats,
-    draw,
-)
+from topicloom.kernels.breaks import ADDED, APART, PLANES, RECORDS, TOPICS, WORDS, Breaks
 from topicloom.kernels.jit import kernel
-from topicloom.kernels.units import Ints, Longs
+from topicloom.kernels.random import draw
 from topicloom.kernels.weave import Weave, add_edge, add_thread, find_slot
+from topicloom.model.arrays import Floats, Ints, Longs, Words
 
 
 @kernel
-def _set_number(planes: Bits, row: int, at: int, flag: Any, number: int) -> None:
+def _set_number(planes: Words, row: int, at: int, flag: Any, number: int) -> None:
     for plane in range(PLANES):
         if (number >> plane) & 1:
             planes[plane, row, at] |= flag
@@ -43,7 +33,7 @@ def _set_number(planes: Bits, row: int, at: int, flag: Any, number: int) -> None
 
 
 @kernel
-def _number(planes: Bits, row: int, at: int, flag: Any) -> int:
+def _number(planes: Words, row: int, at: int, flag: Any) -> int:
     """The number of the component that a node is in; `row` is its place among those apart, -1 if none."""
     number = 0
     if row >= 0:
@@ -97,7 +87,7 @@ def _mask(breaks: Breaks) -> bool:
 
 
 @kernel
-def _rarest_first(topic_ptr: Longs, words: Ints, mask: Bits, n_words: int, topics: Ints) -> int:
+def _rarest_first(topic_ptr: Longs, words: Ints, mask: Words, n_words: int, topics: Ints) -> int:
     """The topics set in `mask`, those with the fewest subscribers first; how many there are."""
     n = 0
     for k in range(n_words):

@@ -8,14 +8,11 @@ subscription in topic order; parent[slot] is a node, ROOT at the root.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.kernels.distance import search
 from topicloom.kernels.induced import induced_subgraph
 from topicloom.kernels.jit import kernel
-
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
+from topicloom.model.arrays import Ints, Longs
 
 ROOT = -1
 CANDIDATES = 24  # members tried as a root: all of a small topic, of a large one those of most neighbors

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topicloom.kernels.jit import kernel
-from topicloom.kernels.units import Degrees, Forest, Ints, Longs, Units, first_within
+from topicloom.kernels.units import Degrees, Forest, Units, first_within
+from topicloom.model.arrays import Ints, Longs
 
 TOP = np.int64(1) << 30
 NEVER = np.int64(2**62)

@@ -13,16 +13,8 @@ from numpy.typing import NDArray
 
 from topicloom.kernels.jit import kernel
 from topicloom.kernels.rows import NEVER, TOP, Banned, Rows, pair_key_1, pair_key_2, scan_row
-from topicloom.kernels.units import (
-    Degrees,
-    Forest,
-    Ints,
-    Longs,
-    Units,
-    first_within,
-    join_units,
-    refresh_unit,
-)
+from topicloom.kernels.units import Degrees, Forest, Units, first_within, join_units, refresh_unit
+from topicloom.model.arrays import Bools, Ints, Longs
 
 LEVEL_DONE, NEEDS_SCAN, PAUSED, ENOUGH = 0, 1, 2, 3
 """Why `choose` came back: nothing of the wanted contribution is left; many rows need a scan; look around; as
@@ -37,7 +29,7 @@ class Heap(NamedTuple):
     row: Ints
     key_1: Longs  # by row
     key_2: Longs  # by row
-    is_bound: NDArray[np.bool_]  # by row: the key is the row's bound, the row must be scanned
+    is_bound: Bools  # by row: the key is the row's bound, the row must be scanned
     size: Longs
 
 

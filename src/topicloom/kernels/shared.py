@@ -6,13 +6,9 @@ Arrays in, arrays out; the topic lists of a node are ascending.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.kernels.jit import kernel
-
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
-Reals = NDArray[np.float64]
+from topicloom.model.arrays import Floats, Ints, Longs
 
 LOPSIDED = 16
 """From this ratio of list lengths on, looking up the short list in the long one beats merging."""
@@ -24,9 +20,9 @@ def shared_along_edges(
     v: Ints,
     node_ptr: Longs,
     node_topics: Ints,
-    weights: Reals,
+    weights: Floats,
     counts: Longs,
-    carried: Reals,
+    carried: Floats,
 ) -> None:
     """counts[i], carried[i] = number and total weight of the topics both ends of edge i want."""
     for i in range(len(u)):
@@ -65,7 +61,7 @@ def _below(key: float, count: int, other_key: float, other_count: int) -> bool:
 
 
 @kernel
-def _sink(keys: Reals, counts: Longs, size: int) -> None:
+def _sink(keys: Floats, counts: Longs, size: int) -> None:
     """Restore the min-heap of (key, count) after its first entry grew."""
     at = 0
     while True:
@@ -89,8 +85,8 @@ def top_intersections(
     node_topics: Ints,
     topic_ptr: Longs,
     topic_nodes: Ints,
-    shares: Reals,
-    shared: Reals,
+    shares: Floats,
+    shared: Floats,
 ) -> None:
     """For nodes[i]: the mean over its d most similar others of |A & B| / min(|A|, |B|) and of |A & B|.
 

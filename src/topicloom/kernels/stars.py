@@ -10,17 +10,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.kernels.jit import kernel
-from topicloom.kernels.units import Ints, Longs
+from topicloom.model.arrays import Bools, Ints, Longs
 from topicloom.model.interest import Interest
 
 
 class Stars(NamedTuple):
     """The state: densities, and the edges so far, threaded through their nodes."""
 
-    is_open: NDArray[np.bool_]  # topic -> has it no star yet?
+    is_open: Bools  # topic -> has it no star yet?
     weight: Longs  # node -> subscribers of its open topics, summed
     missing: Longs  # subscription -> subscribers of its topic that the node has no edge to, and itself
     least: Longs  # node -> the smallest `missing` of its open topics
@@ -94,7 +93,7 @@ def add_star(
     node_topics: Ints,
     topic_ptr: Longs,
     topic_nodes: Ints,
-    linked: NDArray[np.bool_],
+    linked: Bools,
 ) -> None:
     """Link `hub` to the other subscribers of its densest topic and close that; `linked` is all False."""
     topic = stars.topic[hub]

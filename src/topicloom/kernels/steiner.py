@@ -10,52 +10,39 @@ nodes that turn out to be its leaves.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from topicloom.kernels.induced import Ints, Longs
 from topicloom.kernels.jit import kernel
-
-Marks = NDArray[np.uint8]
-
-
-@kernel
-def _root(parent: Ints, node: int) -> int:
-    while parent[node] != node:
-        parent[node] = parent[parent[node]]
-        node = parent[node]
-    return node
+from topicloom.kernels.union_find import root, unite
+from topicloom.model.arrays import Bytes, Ints, Longs
 
 
 @kernel
-def _touch(node: int, ptr: Longs, nbr: Ints, inside: Marks, parent: Ints, stamp: Ints) -> int:
+def _touch(node: int, ptr: Longs, nbr: Ints, inside: Bytes, parent: Ints, stamp: Ints) -> int:
     """How many components `node` touches; `stamp[r] == node` marks a component seen already."""
     count = 0
     for slot in range(ptr[node], ptr[node + 1]):
         other = nbr[slot]
         if inside[other]:
-            root = _root(parent, other)
-            if stamp[root] != node:
-                stamp[root] = node
+            found = root(parent, other)
+            if stamp[found] != node:
+                stamp[found] = node
                 count += 1
     for slot in range(ptr[node], ptr[node + 1]):
         other = nbr[slot]
         if inside[other]:
-            stamp[_root(parent, other)] = -1
+            stamp[root(parent, other)] = -1
     return count
 
 
 @kernel
-def _take(node: int, ptr: Longs, nbr: Ints, inside: Marks, parent: Ints) -> int:
+def _take(node: int, ptr: Longs, nbr: Ints, inside: Bytes, parent: Ints) -> int:
     """Put `node` inside (2: taken though it does not want the topic); gives the change of components."""
     inside[node] = 2
     change = 1
     for slot in range(ptr[node], ptr[node + 1]):
         other = nbr[slot]
         if inside[other]:
-            a, b = _root(parent, other), _root(parent, node)
-            if a != b:
-                parent[a] = b
-                change -= 1
+            change -= unite(parent, other, node)
     return change
 
 
@@ -65,7 +52,7 @@ def _take_joints(
     apart: int,
     ptr: Longs,
     nbr: Ints,
-    inside: Marks,
+    inside: Bytes,
     parent: Ints,
     stamp: Ints,
     touches: Ints,
@@ -110,7 +97,7 @@ def _take_joints(
 
 @kernel
 def _join_by_paths(
-    apart: int, ptr: Longs, nbr: Ints, inside: Marks, parent: Ints, level: Ints, back: Ints, queue: Ints
+    apart: int, ptr: Longs, nbr: Ints, inside: Bytes, parent: Ints, level: Ints, back: Ints, queue: Ints
 ) -> None:
     """Join the components left by cheapest paths, shortest first; `level` counts the nodes to take."""
     n_nodes = len(ptr) - 1
@@ -139,7 +126,7 @@ def _join_by_paths(
         node = queue[i]
         for slot in range(ptr[node], ptr[node + 1]):
             other = nbr[slot]
-            if node < other and _root(parent, origin[node]) != _root(parent, origin[other]):
+            if node < other and root(parent, origin[node]) != root(parent, origin[other]):
                 first[level[node] + level[other] + 1] += 1
     for cost in range(longest + 1):
         first[cost + 1] += first[cost]
@@ -148,14 +135,14 @@ def _join_by_paths(
         node = queue[i]
         for slot in range(ptr[node], ptr[node + 1]):
             other = nbr[slot]
-            if node < other and _root(parent, origin[node]) != _root(parent, origin[other]):
+            if node < other and root(parent, origin[node]) != root(parent, origin[other]):
                 cost = level[node] + level[other]
                 ends[0, first[cost]], ends[1, first[cost]] = node, other
                 first[cost] += 1
     for i in range(ends.shape[1]):
         if apart == 1:
             break
-        if _root(parent, origin[ends[0, i]]) == _root(parent, origin[ends[1, i]]):
+        if root(parent, origin[ends[0, i]]) == root(parent, origin[ends[1, i]]):
             continue
         for side in range(2):
             node = ends[side, i]
@@ -166,7 +153,7 @@ def _join_by_paths(
 
 @kernel
 def _shed_leaves(
-    members: Ints, ptr: Longs, nbr: Ints, inside: Marks, back: Ints, level: Ints, queue: Ints
+    members: Ints, ptr: Longs, nbr: Ints, inside: Bytes, back: Ints, level: Ints, queue: Ints
 ) -> int:
     """The taken nodes that stay after those that are leaves of a spanning tree are put outside again.
 

@@ -7,16 +7,13 @@ i (i - 1) / 2 + j from where the topic begins.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.kernels.jit import kernel
-
-Longs = NDArray[np.int64]
-Reals = NDArray[np.float64]
+from topicloom.model.arrays import Floats, Longs
 
 
 @kernel
-def cheapest_trees(topic_ptr: Longs, block_ptr: Longs, charge: Reals, weights: Reals, chosen: Longs) -> int:
+def cheapest_trees(topic_ptr: Longs, block_ptr: Longs, charge: Floats, weights: Floats, chosen: Longs) -> int:
     """weights[t] = weight of topic t's cheapest tree (Prim); the positions of tree edges go to `chosen`."""
     n_chosen = 0
     for topic in range(len(topic_ptr) - 1):
@@ -47,7 +44,7 @@ def cheapest_trees(topic_ptr: Longs, block_ptr: Longs, charge: Reals, weights: R
 
 
 @kernel
-def share_out(pairs: Longs, pair_ptr: Longs, members: Longs, allowed: Reals, charge: Reals) -> None:
+def share_out(pairs: Longs, pair_ptr: Longs, members: Longs, allowed: Floats, charge: Floats) -> None:
     """Move the charges of each given pair to the nearest ones that are not negative and sum to `allowed`.
 
     The nearest point of a simplex: subtract one number from all and cut at 0 (Held, Wolfe and Crowder 1974).

@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from topicloom.kernels.jit import kernel
-from topicloom.kernels.units import Ints, Units
+from topicloom.kernels.units import Units
+from topicloom.model.arrays import Ints
 
 
 @kernel

@@ -10,13 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.kernels.jit import kernel
-from topicloom.model.arrays import pointers, sealed
-
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
+from topicloom.model.arrays import Bools, Ints, Longs, pointers, sealed
 
 FULL = 2**30
 """What stands for the degree of a unit that may take no further edge: at or above every degree limit."""
@@ -62,7 +58,7 @@ class Degrees(NamedTuple):
 
 
 @kernel
-def same_sets(order: Longs, node_ptr: Longs, node_topics: Ints) -> NDArray[np.bool_]:
+def same_sets(order: Longs, node_ptr: Longs, node_topics: Ints) -> Bools:
     """For consecutive nodes in `order`: has it exactly the topics of the one before it?"""
     same = np.zeros(len(order), dtype=np.bool_)
     for i in range(1, len(order)):

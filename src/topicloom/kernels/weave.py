@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.kernels.jit import kernel
-from topicloom.kernels.units import Ints, Longs
+from topicloom.kernels.union_find import unite
+from topicloom.model.arrays import Bools, Ints, Longs, Words
 
 N_EDGES, N_FREE_EDGES, N_FREE_PAIRS = 0, 1, 2
 """Places in `Weave.sizes`."""
@@ -27,7 +27,7 @@ class Weave(NamedTuple):
     slot_node: Ints
     topic_ptr: Longs
     topic_nodes: Ints
-    bits: NDArray[np.uint64]  # node x word: the topics of a node as bits
+    bits: Words  # node x word: the topics of a node as bits
     near_ptr: Longs  # node -> room for its neighbors
     degree: Ints
     near: Ints  # neighbors of a node, in no order
@@ -35,7 +35,7 @@ class Weave(NamedTuple):
     edge_u: Ints
     edge_v: Ints
     load: Ints  # edge -> number of topics whose tree it is part of
-    fixed: NDArray[np.bool_]  # edge -> must stay
+    fixed: Bools  # edge -> must stay
     edge_pair: Ints  # edge -> its first pair of arcs
     live: Ints  # the edges there are, in no order
     live_at: Ints  # edge -> its position there
@@ -192,6 +192,21 @@ def drop_pair(weave: Weave, pair: int) -> None:
 
 
 @kernel
+def _look_on(
+    arc_slot: Ints, arc_next: Ints, slot_arc: Ints, seen: Ints, came: Ints, side: int, turn: int, found: int
+) -> Any:
+    """List what lies next to one slot of a tree, but for where it was entered from; how many are listed."""
+    slot, source = seen[side, turn], came[side, turn]
+    arc = slot_arc[slot]
+    while arc >= 0:
+        if arc_slot[arc] != source:
+            seen[side, found], came[side, found] = arc_slot[arc], slot
+            found += 1
+        arc = arc_next[arc]
+    return found
+
+
+@kernel
 def smaller_side(
     arc_slot: Ints, arc_next: Ints, slot_arc: Ints, slot_u: int, slot_v: int, seen: Ints, came: Ints
 ) -> Any:
@@ -207,31 +222,11 @@ def smaller_side(
     while True:
         if turn == found_0:
             return 0, found_0
-        slot, source = seen[0, turn], came[0, turn]
-        arc = slot_arc[slot]
-        while arc >= 0:
-            if arc_slot[arc] != source:
-                seen[0, found_0], came[0, found_0] = arc_slot[arc], slot
-                found_0 += 1
-            arc = arc_next[arc]
+        found_0 = _look_on(arc_slot, arc_next, slot_arc, seen, came, 0, turn, found_0)
         if turn == found_1:
             return 1, found_1
-        slot, source = seen[1, turn], came[1, turn]
-        arc = slot_arc[slot]
-        while arc >= 0:
-            if arc_slot[arc] != source:
-                seen[1, found_1], came[1, found_1] = arc_slot[arc], slot
-                found_1 += 1
-            arc = arc_next[arc]
+        found_1 = _look_on(arc_slot, arc_next, slot_arc, seen, came, 1, turn, found_1)
         turn += 1
-
-
-@kernel
-def _root(parent: Ints, slot: int) -> int:
-    while parent[slot] != slot:
-        parent[slot] = parent[parent[slot]]
-        slot = parent[slot]
-    return slot
 
 
 @kernel
@@ -247,11 +242,8 @@ def lay_edges(weave: Weave, u: Ints, v: Ints, n_fixed: int, parent: Ints) -> Non
         a, b = weave.node_ptr[u[i]], weave.node_ptr[v[i]]
         while a < weave.node_ptr[u[i] + 1] and b < weave.node_ptr[v[i] + 1]:
             s, t = weave.slot_topic[a], weave.slot_topic[b]
-            if s == t:
-                x, y = _root(parent, a), _root(parent, b)
-                if x != y:
-                    parent[x] = y
-                    add_thread(weave, edge, a, b)
+            if s == t and unite(parent, a, b):
+                add_thread(weave, edge, a, b)
             a += s <= t
             b += t <= s
         if weave.load[edge] == 0 and i >= n_fixed:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.kernels.parallel import default_threads
 from topicloom.kernels.prices import UNIT
@@ -22,10 +21,10 @@ from topicloom.measures.effort import BRIEF, SHORT_WORK, Effort, choose_effort, 
 from topicloom.measures.parts import parts_of
 from topicloom.measures.price_search import PriceSearch
 from topicloom.measures.tree_bound import is_split, split_charges, tree_units_by_part, triangles_of
+from topicloom.model.arrays import Longs
 from topicloom.model.interest import Interest
 from topicloom.model.progress import SILENT, Progress
 
-Longs = NDArray[np.int64]
 UNITS = round(1 / UNIT)
 FEW_CHARGES = 100_000
 """Up to so many (pair, topic) charges every variant of the trees is tried."""

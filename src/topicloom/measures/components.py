@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.kernels.induced import count_topic_components
 from topicloom.measures.view import View, for_topics
+from topicloom.model.arrays import Ints, Longs
 
 
 def measure_components(view: View) -> dict[str, Any]:
@@ -23,11 +23,11 @@ def measure_components(view: View) -> dict[str, Any]:
     }
 
 
-def topic_components(view: View) -> NDArray[np.int64]:
+def topic_components(view: View) -> Longs:
     """The number of components of each topic; 0 for a topic without subscribers."""
     counts = np.zeros(view.interest.n_topics, dtype=np.int64)
 
-    def work(topics: NDArray[np.int32]) -> None:
+    def work(topics: Ints) -> None:
         count_topic_components(
             topics, view.topic_ptr, view.topic_nodes, view.pointers, view.neighbors, counts
         )
@@ -36,11 +36,11 @@ def topic_components(view: View) -> NDArray[np.int64]:
     return counts
 
 
-def overlay_parts(view: View) -> NDArray[np.int32]:
+def overlay_parts(view: View) -> Ints:
     """For each node, the number of the overlay's component it is in."""
     from scipy.sparse.csgraph import connected_components
 
     if view.overlay.n_nodes == 0:
         return np.empty(0, dtype=np.int32)
-    labels: NDArray[np.int32] = connected_components(view.overlay.to_scipy(), directed=False)[1]
+    labels: Ints = connected_components(view.overlay.to_scipy(), directed=False)[1]
     return labels

@@ -10,17 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from topicloom.kernels.forest import fresh_slots, join_edges, node_slots, settle
-from topicloom.model.arrays import sorted_distinct
+from topicloom.model.arrays import Ints, Longs, sorted_distinct
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.progress import SILENT, Progress
 from topicloom.model.verdict import Verdict, Witness
-
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
 
 N_WITNESSES = 10
 """How many partitioned topics a verdict lists unless told otherwise."""

@@ -5,17 +5,14 @@ from __future__ import annotations
 from threading import Lock
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.kernels.cover import cover_needs
 from topicloom.kernels.overlap import largest_overlaps, topic_words
 from topicloom.kernels.parallel import cut_by_work, for_bounds
 from topicloom.measures.duals import SLICE_WORK, pass_work, sealed_lists
-from topicloom.model.arrays import sealed
+from topicloom.model.arrays import Longs, sealed
 from topicloom.model.interest import Interest
 from topicloom.model.progress import SILENT, Progress
-
-Longs = NDArray[np.int64]
 
 
 def find_needs(

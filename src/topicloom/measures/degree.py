@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topicloom.measures.view import View
+from topicloom.model.arrays import Longs
 
 PERCENTILES = (50, 90, 99)
 
@@ -37,7 +38,7 @@ def percentiles(values: NDArray[Any]) -> dict[str, float]:
     }
 
 
-def degree_histogram(degrees: NDArray[np.int64]) -> dict[str, int]:
+def degree_histogram(degrees: Longs) -> dict[str, int]:
     """How many nodes have each degree; degrees nobody has are left out."""
     counts = np.bincount(degrees)
     return {str(degree): int(counts[degree]) for degree in np.flatnonzero(counts)}

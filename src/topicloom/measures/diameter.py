@@ -17,14 +17,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.kernels.distance import BATCH, longest_from_each, sweep, topic_diameters
 from topicloom.kernels.induced import induced_subgraph
 from topicloom.kernels.parallel import for_slices
 from topicloom.measures.components import overlay_parts
 from topicloom.measures.view import View, Weighed, for_topics
-from topicloom.model.arrays import sealed
+from topicloom.model.arrays import Ints, Longs, sealed
 
 EXACT_WORK = 4_000_000
 """A topic with at most so many subscribers x edge ends is always measured exactly."""
@@ -59,14 +58,14 @@ def measure_topic_diameter(view: View) -> dict[str, Any]:
     }
 
 
-def topic_diameter_bounds(view: View) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def topic_diameter_bounds(view: View) -> tuple[Longs, Longs]:
     """(lower, upper) for each topic, equal where exact; -1 for a partitioned or empty topic."""
     sizes = view.interest.topic_sizes()
     lower = np.full(len(sizes), -1, dtype=np.int64)
     upper = np.full(len(sizes), -1, dtype=np.int64)
     budgets = EXACT_WORK + (TOPICS_WORK * (sizes / max(sizes.sum(), 1))).astype(np.int64)
 
-    def work(topics: NDArray[np.int32]) -> None:
+    def work(topics: Ints) -> None:
         topic_diameters(
             topics, view.topic_ptr, view.topic_nodes, view.pointers, view.neighbors, budgets, lower, upper
         )
@@ -91,7 +90,7 @@ def measure_overlay_diameter(view: View) -> dict[str, Any]:
     }
 
 
-def _connected_diameter(view: View, members: NDArray[np.int32]) -> tuple[int, int]:
+def _connected_diameter(view: View, members: Ints) -> tuple[int, int]:
     """Bounds of the diameter among `members`, a whole component; see `kernels/distance.py` for the way."""
     n = len(members)
     view.progress.phase("overlay diameter", 1.0)
@@ -111,7 +110,7 @@ def _connected_diameter(view: View, members: NDArray[np.int32]) -> tuple[int, in
         start = max(stop - WAVE * BATCH, int(np.searchsorted(level[queue[:stop]], depth)))
         sources = queue[start:stop]
 
-        def batch(first: int, last: int, sources: NDArray[np.int32] = sources) -> tuple[int, int]:
+        def batch(first: int, last: int, sources: Ints = sources) -> tuple[int, int]:
             return longest_from_each(pointers, neighbors, sources[first:last])
 
         quiet = Weighed(view.progress, np.zeros(len(sources)))  # hears a stop; what is done is told below

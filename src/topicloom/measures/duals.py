@@ -23,18 +23,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.kernels.parallel import cut_by_work, for_bounds
 from topicloom.kernels.prices import UNIT, heaviest_pairs
 from topicloom.measures.parts import Parts
-from topicloom.model.arrays import sealed
+from topicloom.model.arrays import Floats, Ints, Longs, sealed
 from topicloom.model.interest import Interest
 from topicloom.model.progress import SILENT, Progress
-
-Ints = NDArray[np.int32]
-Reals = NDArray[np.float64]
-Longs = NDArray[np.int64]
 
 SLICE_WORK = 2e8
 """List entries that one call reads before the user may stop us: a fraction of a second."""
@@ -44,9 +39,9 @@ SLICE_WORK = 2e8
 class Duals:
     """Prices of subscriptions (in the order of `node_topics`), tolls and allowances of nodes."""
 
-    price: Reals
-    toll: Reals
-    allowance: Reals
+    price: Floats
+    toll: Floats
+    allowance: Floats
 
     def on_grid(self) -> Duals:
         """Rounded down to multiples of UNIT, prices and allowances to at least one; allowances rounded."""
@@ -62,7 +57,7 @@ class Heaviest:
     """For each node its pairs of the largest ratio of charge to allowance, and the largest excess of all."""
 
     others: Ints
-    ratios: Reals
+    ratios: Floats
     excess: float
 
 
@@ -96,7 +91,7 @@ def sealed_lists(interest: Interest) -> tuple[Longs, Ints, Longs, Ints]:
     )
 
 
-def pass_work(interest: Interest) -> Reals:
+def pass_work(interest: Interest) -> Floats:
     """For each node, how many list entries it takes to charge all its pairs."""
     sizes = interest.topic_sizes().astype(np.float64)[interest.node_topics]
     sums = np.concatenate(([0.0], np.cumsum(sizes)))

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.kernels.parallel import for_slices
 from topicloom.kernels.shared import shared_along_edges
 from topicloom.measures.degree import percentiles
 from topicloom.measures.view import View
-from topicloom.model.arrays import sealed
+from topicloom.model.arrays import Floats, Longs, sealed
 
 SLICE = 50_000
 
@@ -28,9 +27,7 @@ def measure_topics_per_edge(view: View) -> dict[str, Any]:
     }
 
 
-def topics_along_edges(
-    view: View, weights: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def topics_along_edges(view: View, weights: Floats) -> tuple[Longs, Floats]:
     """For each edge: how many topics its ends share, and the sum of those topics' weights."""
     u, v = sealed(view.overlay.u), sealed(view.overlay.v)
     counts, carried = np.zeros(len(u), dtype=np.int64), np.zeros(len(u))

@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.kernels.steiner import filtering_costs
 from topicloom.measures.components import overlay_parts, topic_components
 from topicloom.measures.view import View, for_topics
+from topicloom.model.arrays import Ints, Longs
 
 
 def measure_filtering(view: View) -> dict[str, Any]:
@@ -27,12 +27,12 @@ def measure_filtering(view: View) -> dict[str, Any]:
     }
 
 
-def topic_filtering_costs(view: View) -> NDArray[np.int64]:
+def topic_filtering_costs(view: View) -> Longs:
     """The cost of each topic; -1 where the overlay does not join its subscribers at all."""
     parts = overlay_parts(view)
     costs = np.zeros(view.interest.n_topics, dtype=np.int64)
 
-    def work(topics: NDArray[np.int32]) -> None:
+    def work(topics: Ints) -> None:
         filtering_costs(topics, view.topic_ptr, view.topic_nodes, view.pointers, view.neighbors, parts, costs)
 
     # A connected topic costs nothing, and most are: only the others are looked at.

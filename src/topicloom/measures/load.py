@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.measures.degree import percentiles
 from topicloom.measures.edges import topics_along_edges
 from topicloom.measures.view import View
+from topicloom.model.arrays import Floats, Ints
 from topicloom.model.interest import ROLES, Interest
 
 
@@ -30,7 +30,7 @@ def measure_load(view: View) -> dict[str, Any]:
     }
 
 
-def topic_rates(interest: Interest) -> NDArray[np.float64] | None:
+def topic_rates(interest: Interest) -> Floats | None:
     """What the publishers of each topic send together; None when the input had no rates.
 
     Without roles every node with a rate is a publisher. A missing rate (NaN) counts as 0.
@@ -43,7 +43,7 @@ def topic_rates(interest: Interest) -> NDArray[np.float64] | None:
     return _weighed_counts(interest.node_topics, sent, interest.n_topics)
 
 
-def node_loads(view: View, rates: NDArray[np.float64] | None) -> NDArray[np.float64]:
+def node_loads(view: View, rates: Floats | None) -> Floats:
     """For each node the weight of the topics on its edges, summed."""
     weights = np.ones(view.interest.n_topics) if rates is None else rates
     _, carried = topics_along_edges(view, weights)
@@ -51,5 +51,5 @@ def node_loads(view: View, rates: NDArray[np.float64] | None) -> NDArray[np.floa
     return _weighed_counts(view.overlay.u, carried, n) + _weighed_counts(view.overlay.v, carried, n)
 
 
-def _weighed_counts(owners: NDArray[np.int32], weights: NDArray[np.float64], n: int) -> NDArray[np.float64]:
+def _weighed_counts(owners: Ints, weights: Floats, n: int) -> Floats:
     return np.bincount(owners, weights=weights, minlength=n).astype(np.float64)

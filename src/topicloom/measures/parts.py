@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from topicloom.model.arrays import Longs
 from topicloom.model.interest import Interest
 
 
@@ -14,14 +14,14 @@ from topicloom.model.interest import Interest
 class Parts:
     """Which part each node is in, and how many nodes each part has."""
 
-    of_node: NDArray[np.int64]
-    sizes: NDArray[np.int64]
+    of_node: Longs
+    sizes: Longs
 
     @property
     def count(self) -> int:
         return len(self.sizes)
 
-    def total(self, figures: NDArray[np.int64]) -> NDArray[np.int64]:
+    def total(self, figures: Longs) -> Longs:
         """The sum of one figure per node, for each part; exact."""
         sums = np.zeros(self.count, np.int64)
         np.add.at(sums, self.of_node, figures)

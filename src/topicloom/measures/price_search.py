@@ -12,18 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.kernels.prices import raise_prices, shared_slots
 from topicloom.kernels.shared import shared_along_edges
 from topicloom.measures.duals import Duals, Heaviest, place_slots, weigh_pairs
-from topicloom.model.arrays import sealed
+from topicloom.model.arrays import Floats, Ints, Longs, sealed
 from topicloom.model.interest import Interest
 from topicloom.model.progress import Progress, check_stop
-
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
-Reals = NDArray[np.float64]
 
 KEPT = 12
 """Pairs that a round keeps of each node."""
@@ -153,7 +148,7 @@ class PriceSearch:
         count = turn.steps // 2
         return Duals(sums.price / count, sums.toll / count, sums.allowance / count)
 
-    def _counted(self, price: Reals) -> Reals:
+    def _counted(self, price: Floats) -> Floats:
         """1 for every price that counts, 0 for the lowest of each topic: its node is the root there."""
         slots = place_slots(self.interest)
         order = np.lexsort((price[slots], self.interest.node_topics[slots]))

@@ -15,12 +15,11 @@ from itertools import pairwise
 
 import numpy as np
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from topicloom.kernels.parallel import default_threads, for_slices
 from topicloom.kernels.shared import top_intersections
 from topicloom.measures.advice import Default, advise
-from topicloom.model.arrays import sealed, sorted_distinct
+from topicloom.model.arrays import Ints, sealed, sorted_distinct
 from topicloom.model.interest import Interest
 from topicloom.model.progress import SILENT, Progress
 from topicloom.model.seeds import generator
@@ -234,7 +233,7 @@ def top_d_intersection(
     )
 
 
-def _measured_nodes(interest: Interest, seed: int) -> tuple[NDArray[np.int32], bool]:
+def _measured_nodes(interest: Interest, seed: int) -> tuple[Ints, bool]:
     """All nodes, or a sample small enough for the work allowed; and whether it is all of them."""
     n = interest.n_nodes
     work = float((interest.topic_sizes().astype(np.float64) ** 2).sum())

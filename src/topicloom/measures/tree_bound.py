@@ -12,18 +12,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.kernels.prices import UNIT
 from topicloom.kernels.trees import cheapest_trees, share_out
 from topicloom.measures.duals import Duals, place_slots
 from topicloom.measures.parts import Parts
-from topicloom.model.arrays import pointers
+from topicloom.model.arrays import Floats, Longs, pointers
 from topicloom.model.interest import Interest
 from topicloom.model.progress import Progress, check_stop
-
-Longs = NDArray[np.int64]
-Reals = NDArray[np.float64]
 
 MOST_CHARGES = 2_000_000
 """Above so many (pair, topic) charges the split is not tried."""
@@ -79,13 +75,13 @@ def triangles_of(interest: Interest) -> Triangles:
     )
 
 
-def allowed_charges(triangles: Triangles, duals: Duals) -> Reals:
+def allowed_charges(triangles: Triangles, duals: Duals) -> Floats:
     """What is left of each pair's allowance for its topics, tolls paid; exact."""
     u, v = triangles.pair_u, triangles.pair_v
     return duals.allowance[u] + duals.allowance[v] - duals.toll[u] - duals.toll[v]
 
 
-def is_split(triangles: Triangles, duals: Duals, charge: Reals) -> bool:
+def is_split(triangles: Triangles, duals: Duals, charge: Floats) -> bool:
     """Are the charges multiples of UNIT, none negative, and within each pair's allowance? Exact."""
     if len(charge) != len(triangles.pair_of) or not ((charge >= 0.0) & (charge < 2.0**17)).all():
         return False
@@ -95,7 +91,7 @@ def is_split(triangles: Triangles, duals: Duals, charge: Reals) -> bool:
     return bool((sums <= allowed_charges(triangles, duals)).all())
 
 
-def split_charges(interest: Interest, triangles: Triangles, duals: Duals, *, progress: Progress) -> Reals:
+def split_charges(interest: Interest, triangles: Triangles, duals: Duals, *, progress: Progress) -> Floats:
     """Charges that sum to what is allowed, as good as some hundred steps make them; a proof (`is_split`)."""
     allowed = allowed_charges(triangles, duals)
     charge = np.maximum(duals.price[triangles.low], duals.price[triangles.high])
@@ -127,7 +123,7 @@ def split_charges(interest: Interest, triangles: Triangles, duals: Duals, *, pro
     return _rounded(triangles, allowed, best)
 
 
-def _rounded(triangles: Triangles, allowed: Reals, charge: Reals) -> Reals:
+def _rounded(triangles: Triangles, allowed: Floats, charge: Floats) -> Floats:
     """On the grid; a pair that rounding has left above its allowance is charged nothing."""
     charge = np.maximum(np.floor(charge / UNIT) - 1.0, 0.0) * UNIT
     sums = np.bincount(triangles.pair_of, weights=charge, minlength=len(allowed))
@@ -136,7 +132,7 @@ def _rounded(triangles: Triangles, allowed: Reals, charge: Reals) -> Reals:
 
 
 def tree_units_by_part(
-    interest: Interest, triangles: Triangles, duals: Duals, charge: Reals, needs: Longs, parts: Parts
+    interest: Interest, triangles: Triangles, duals: Duals, charge: Floats, needs: Longs, parts: Parts
 ) -> Longs:
     """The bound that the charges and tolls prove, in UNITs, for each part of the interest."""
     weights = np.zeros(interest.n_topics)

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.errors import InputError
 from topicloom.kernels.parallel import default_threads, for_slices
-from topicloom.model.arrays import sealed
+from topicloom.model.arrays import Floats, Ints, Longs, sealed
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.progress import SILENT, Progress
@@ -26,12 +25,12 @@ class View:
 
     interest: Interest
     overlay: Overlay
-    node_ptr: NDArray[np.int64]
-    node_topics: NDArray[np.int32]
-    topic_ptr: NDArray[np.int64]
-    topic_nodes: NDArray[np.int32]
-    pointers: NDArray[np.int64]
-    neighbors: NDArray[np.int32]
+    node_ptr: Longs
+    node_topics: Ints
+    topic_ptr: Longs
+    topic_nodes: Ints
+    pointers: Longs
+    neighbors: Ints
     threads: int
     progress: Progress
 
@@ -63,7 +62,7 @@ def view_of(
 class Weighed:
     """A progress for items of unequal weight: turns finished items into the work they stood for."""
 
-    def __init__(self, progress: Progress, weights: NDArray[np.float64]) -> None:
+    def __init__(self, progress: Progress, weights: Floats) -> None:
         self._progress = progress
         self._done = np.concatenate(([0.0], np.cumsum(weights)))
         self._at = 0
@@ -90,9 +89,9 @@ MAX_SLICES = 512
 def for_topics(
     view: View,
     name: str,
-    work: Callable[[NDArray[np.int32]], Any],
-    weights: NDArray[np.float64],
-    topics: NDArray[np.int64] | None = None,
+    work: Callable[[Ints], Any],
+    weights: Floats,
+    topics: Longs | None = None,
 ) -> None:
     """Run `work` over all (or the given) topics, heaviest first, in parallel; `progress` moves by weight."""
     order = np.argsort(-weights, kind="stable").astype(np.int32)

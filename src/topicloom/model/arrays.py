@@ -1,13 +1,20 @@
-"""Small array habits shared by all layers: read-only results, pointers, distinct values."""
+"""Arrays in all layers: what their types are called, read-only results, pointers, distinct values."""
 
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+
+Ints: TypeAlias = NDArray[np.int32]
+Longs: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+Words: TypeAlias = NDArray[np.uint64]
+Bytes: TypeAlias = NDArray[np.uint8]
+Bools: TypeAlias = NDArray[np.bool_]
 
 CHUNK_ROWS = 1_000_000
 
@@ -33,7 +40,7 @@ def take_chunks(ids: pa.StringArray, codes: NDArray[Any]) -> pa.ChunkedArray:
     return pa.chunked_array([ids.take(pa.array(codes[start : start + CHUNK_ROWS])) for start in starts])
 
 
-def pointers(owners: NDArray[Any], n_owners: int) -> NDArray[np.int64]:
+def pointers(owners: NDArray[Any], n_owners: int) -> Longs:
     """Where each owner's run begins in a table sorted by owner; one more entry for the end.
 
     >>> pointers(np.array([0, 0, 2]), 3).tolist()
@@ -50,7 +57,7 @@ def sorted_distinct(values: NDArray[Any]) -> NDArray[Any]:
     return ordered[first_of_runs(ordered)]
 
 
-def first_of_runs(ordered: NDArray[Any]) -> NDArray[np.bool_]:
+def first_of_runs(ordered: NDArray[Any]) -> Bools:
     """True at the first of each run of equal values."""
     first = np.ones(len(ordered), dtype=np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])

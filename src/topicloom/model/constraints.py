@@ -9,13 +9,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from topicloom.errors import InputError
-from topicloom.model.arrays import freeze_fields, sorted_distinct
+from topicloom.model.arrays import Floats, Ints, Longs, freeze_fields, sorted_distinct
 from topicloom.model.overlay import Overlay
 
-Ints = NDArray[np.int32]
 NO_CAP = 2**30
 
 
@@ -45,11 +43,11 @@ class Pairs:
         return cls._from_keys(sorted_distinct(low * max(n_nodes, 1) + high), n_nodes)
 
     @classmethod
-    def _from_keys(cls, keys: NDArray[np.int64], n_nodes: int) -> Pairs:
+    def _from_keys(cls, keys: Longs, n_nodes: int) -> Pairs:
         low, high = np.divmod(keys, max(n_nodes, 1))
         return cls(low.astype(np.int32), high.astype(np.int32))
 
-    def keys(self, n_nodes: int) -> NDArray[np.int64]:
+    def keys(self, n_nodes: int) -> Longs:
         """One number per pair, ascending."""
         return self.u.astype(np.int64) * max(n_nodes, 1) + self.v
 
@@ -84,7 +82,7 @@ class Constraints:
     forbidden: Pairs = field(default_factory=Pairs)
     required: Pairs = field(default_factory=Pairs)
     priced: Pairs = field(default_factory=Pairs)
-    costs: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    costs: Floats = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
         freeze_fields(self)
@@ -161,7 +159,7 @@ UNCONSTRAINED = Constraints()
 
 def priced_pairs(
     u: Iterable[int], v: Iterable[int], costs: Iterable[float], n_nodes: int
-) -> tuple[Pairs, NDArray[np.float64]]:
+) -> tuple[Pairs, Floats]:
     """Pairs in canonical form with the cost of each; one that has two different costs is refused."""
     low, high = _ordered(u, v, n_nodes)
     values = np.asarray(list(costs), np.float64)
@@ -175,7 +173,7 @@ def priced_pairs(
     return Pairs(low[first].astype(np.int32), high[first].astype(np.int32)), values[first]
 
 
-def _ordered(u: Iterable[int], v: Iterable[int], n_nodes: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _ordered(u: Iterable[int], v: Iterable[int], n_nodes: int) -> tuple[Longs, Longs]:
     a, b = (np.asarray(end if isinstance(end, np.ndarray) else list(end)).astype(np.int64) for end in (u, v))
     low, high = np.minimum(a, b), np.maximum(a, b)
     if len(low) and (low.min() < 0 or high.max() >= n_nodes):

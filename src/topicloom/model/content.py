@@ -13,13 +13,8 @@ from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from topicloom.model.arrays import freeze_fields
-
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from topicloom.model.arrays import Bools, Floats, Ints, Longs, freeze_fields
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -183,14 +178,14 @@ def _added(place: Longs, amount: Floats, n: int) -> Floats:
 
 def _wants(
     want_user: Longs, want_first: Longs, want_last: Longs, user: Longs, channel: Longs, n_channels: int
-) -> NDArray[np.bool_]:
+) -> Bools:
     """Does `user[k]` want `channel[k]`?"""
     if not len(want_user):
         return np.zeros(len(user), dtype=np.bool_)
     width = n_channels + 1
     at = np.searchsorted(want_user * width + want_first, user * width + channel, side="right") - 1
     found = np.maximum(at, 0)
-    inside: NDArray[np.bool_] = (at >= 0) & (want_user[found] == user) & (channel <= want_last[found])
+    inside: Bools = (at >= 0) & (want_user[found] == user) & (channel <= want_last[found])
     return inside
 
 

@@ -16,15 +16,21 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from topicloom.errors import InputError
-from topicloom.model.arrays import freeze_fields, pointers, sorted_distinct, take_chunks
+from topicloom.model.arrays import (
+    Bytes,
+    Floats,
+    Ints,
+    Longs,
+    freeze_fields,
+    pointers,
+    sorted_distinct,
+    take_chunks,
+)
 
 if TYPE_CHECKING:
     import networkx
     import pandas
     import scipy.sparse
-
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,8 +51,8 @@ class Interest:
     node_topics: Ints
     topic_ptr: Longs
     topic_nodes: Ints
-    roles: NDArray[np.uint8] | None = None
-    rates: NDArray[np.float64] | None = None
+    roles: Bytes | None = None
+    rates: Floats | None = None
 
     @property
     def n_nodes(self) -> int:
@@ -112,8 +118,8 @@ class Interest:
         topic_ids: pa.StringArray,
         nodes: NDArray[Any],
         topics: NDArray[Any],
-        roles: NDArray[np.uint8] | None = None,
-        rates: NDArray[np.float64] | None = None,
+        roles: Bytes | None = None,
+        rates: Floats | None = None,
     ) -> Interest:
         """From sorted distinct identifiers and distinct (node number, topic number) pairs in any order."""
         keys = nodes.astype(np.int64) * max(len(topic_ids), 1) + topics
@@ -232,7 +238,7 @@ ROLES = ("sub", "pub", "both")
 """The values of the optional `role` column; `Interest.roles` holds positions in this tuple."""
 
 
-def number_identifiers(column: pa.ChunkedArray) -> tuple[pa.StringArray, NDArray[np.int32]]:
+def number_identifiers(column: pa.ChunkedArray) -> tuple[pa.StringArray, Ints]:
     """Distinct identifiers in byte order, and the number of each row's identifier."""
     distinct = pc.unique(column)
     ids = distinct.take(pc.sort_indices(distinct))
@@ -260,9 +266,7 @@ def _identifier_column(table: pa.Table, name: str) -> pa.ChunkedArray:
     return column
 
 
-def _sorted_names(
-    names: Iterable[str] | None, count: int, prefix: str
-) -> tuple[pa.StringArray, NDArray[np.int64]]:
+def _sorted_names(names: Iterable[str] | None, count: int, prefix: str) -> tuple[pa.StringArray, Longs]:
     """Names in byte order and, for each original position, its place in that order."""
     listed = numbered_ids(prefix, count) if names is None else pa.array(list(names), pa.string())
     if len(listed) != count or len(pc.unique(listed)) != count:

@@ -12,15 +12,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from topicloom.errors import InputError
-from topicloom.model.arrays import freeze_fields, pointers, sorted_distinct, take_chunks
+from topicloom.model.arrays import Ints, Longs, freeze_fields, pointers, sorted_distinct, take_chunks
 
 if TYPE_CHECKING:
     import igraph
     import networkx
     import pandas
     import scipy.sparse
-
-Ints = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,12 +75,12 @@ class Overlay:
     def n_edges(self) -> int:
         return len(self.u)
 
-    def degrees(self) -> NDArray[np.int64]:
+    def degrees(self) -> Longs:
         """The number of neighbors of each node."""
         ends = np.concatenate((self.u, self.v))
         return np.bincount(ends, minlength=self.n_nodes).astype(np.int64)
 
-    def adjacency(self) -> tuple[NDArray[np.int64], Ints]:
+    def adjacency(self) -> tuple[Longs, Ints]:
         """Neighbors as (pointers, ascending neighbor numbers)."""
         owners = np.concatenate((self.u, self.v))
         others = np.concatenate((self.v, self.u))
@@ -140,6 +138,6 @@ class Overlay:
         return graph
 
 
-def _numbers(values: Iterable[int]) -> NDArray[np.int64]:
+def _numbers(values: Iterable[int]) -> Longs:
     array: NDArray[Any] = np.asarray(values if isinstance(values, np.ndarray) else list(values))
     return array.astype(np.int64)

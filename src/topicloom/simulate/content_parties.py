@@ -19,7 +19,8 @@ from topicloom.content.brokers.messages import Name, Rates, Wants
 from topicloom.content.brokers.routing import Trees
 from topicloom.content.brokers.settings import Settings
 from topicloom.content.core_model import CoreModel
-from topicloom.model.content import ContentProblem, Ints, Longs
+from topicloom.model.arrays import Ints, Longs
+from topicloom.model.content import ContentProblem
 from topicloom.model.seeds import stream_key
 
 

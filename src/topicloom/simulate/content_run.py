@@ -16,7 +16,8 @@ from topicloom.content.brokers.client import Client
 from topicloom.content.brokers.messages import Rates
 from topicloom.content.cost import measure_cost
 from topicloom.errors import UsageError
-from topicloom.model.content import ContentProblem, Ints, Longs
+from topicloom.model.arrays import Ints, Longs
+from topicloom.model.content import ContentProblem
 from topicloom.model.progress import SILENT, Progress, check_stop
 from topicloom.model.seeds import generator
 from topicloom.simulate.content_parties import make_brokers, make_clients, rates_of, wants_of, with_traffic

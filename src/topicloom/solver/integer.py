@@ -13,13 +13,10 @@ from typing import Any
 
 import highspy
 import numpy as np
-from numpy.typing import NDArray
 
-from topicloom.model.arrays import freeze_fields
+from topicloom.model.arrays import Bools, Floats, Longs, freeze_fields
 from topicloom.model.progress import check_stop
 from topicloom.solver.linear import PATIENCE, POLL, Budget
-
-Reals = NDArray[np.float64]
 
 TOLERANCE = 1e-9  # what a row may be missed by, and a whole variable
 
@@ -28,11 +25,11 @@ TOLERANCE = 1e-9  # what a row may be missed by, and a whole variable
 class Entries:
     """The rows of a program: least <= sum of value * x[column] <= most; an entry per non-zero coefficient."""
 
-    row: NDArray[np.int64]
-    column: NDArray[np.int64]
-    value: Reals
-    least: Reals
-    most: Reals
+    row: Longs
+    column: Longs
+    value: Floats
+    least: Floats
+    most: Floats
 
     def __post_init__(self) -> None:
         freeze_fields(self)
@@ -42,20 +39,20 @@ class Entries:
 class Outcome:
     """The best solution found, None if there is none so far; `bound` <= optimum; is nothing better left?"""
 
-    x: Reals | None
+    x: Floats | None
     bound: float
     optimal: bool
     infeasible: bool
 
 
 def minimise(
-    costs: Reals,
-    upper: Reals,
-    whole: NDArray[np.bool_],
+    costs: Floats,
+    upper: Floats,
+    whole: Bools,
     rows: Entries,
     budget: Budget,
     *,
-    start: tuple[NDArray[np.int64], Reals] | None = None,
+    start: tuple[Longs, Floats] | None = None,
 ) -> Outcome:
     """Minimise costs * x with 0 <= x <= upper under `rows`, x whole where `whole` says so.
 
@@ -76,7 +73,7 @@ def minimise(
     return outcome
 
 
-def _attempt(highs: Any, budget: Budget, start: tuple[NDArray[np.int64], Reals] | None) -> Outcome:
+def _attempt(highs: Any, budget: Budget, start: tuple[Longs, Floats] | None) -> Outcome:
     if start is not None:
         highs.setSolution(len(start[0]), start[0].astype(np.int32), start[1])
     budget.check()
@@ -95,7 +92,7 @@ def _attempt(highs: Any, budget: Budget, start: tuple[NDArray[np.int64], Reals] 
     )
 
 
-def _program(costs: Reals, upper: Reals, whole: NDArray[np.bool_], rows: Entries) -> Any:
+def _program(costs: Floats, upper: Floats, whole: Bools, rows: Entries) -> Any:
     highs = highspy.Highs()
     for option, value in _OPTIONS.items():
         highs.setOptionValue(option, value)

@@ -16,10 +16,8 @@ import highspy
 import numpy as np
 from numpy.typing import NDArray
 
+from topicloom.model.arrays import Floats, Ints
 from topicloom.model.progress import Progress, check_stop
-
-Ints = NDArray[np.int32]
-Reals = NDArray[np.float64]
 
 POLL = 0.05  # seconds between two looks at the stop flag
 PATIENCE = 2.0  # seconds that a stopped run is waited for
@@ -101,7 +99,7 @@ class LinearProgram:
     def change_row(self, place: int, least: float, most: float) -> None:
         self._highs.changeRowBounds(place, least, most)
 
-    def bound(self, columns: NDArray[Any], lower: Reals, upper: Reals) -> None:
+    def bound(self, columns: NDArray[Any], lower: Floats, upper: Floats) -> None:
         """New bounds of some variables."""
         self._highs.changeColsBounds(len(columns), columns.astype(np.int32), lower, upper)
 
@@ -127,15 +125,15 @@ class LinearProgram:
         return float(self._highs.getObjectiveValue())
 
     @property
-    def x(self) -> Reals:
+    def x(self) -> Floats:
         return np.array(self._highs.getSolution().col_value)
 
     @property
-    def reduced_costs(self) -> Reals:
+    def reduced_costs(self) -> Floats:
         return np.array(self._highs.getSolution().col_dual)
 
     @property
-    def sums(self) -> Reals:
+    def sums(self) -> Floats:
         """The sum of each row."""
         return np.array(self._highs.getSolution().row_value)
 

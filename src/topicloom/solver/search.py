@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
-from numpy.typing import NDArray
 
-from topicloom.solver.linear import Budget, LinearProgram, Reals, Row
+from topicloom.model.arrays import Bools, Floats
+from topicloom.solver.linear import Budget, LinearProgram, Row
 
 MARGIN = 1e-4  # what a linear optimum may be off by; every bound is rounded with this much doubt
 FRACTIONAL = 1e-6
@@ -26,7 +26,7 @@ KEPT_ROWS = 200
 DIVE_EVERY = 20  # nodes between two dives
 DIVE_SHARE = 0.1  # of the fractional variables that a step of a dive fixes
 
-Oracle = Callable[[Reals], list[Row]]
+Oracle = Callable[[Floats], list[Row]]
 Tell = Callable[[int, float], None]
 Fixed = dict[int, int]
 
@@ -82,7 +82,7 @@ class Search:
     def restart(self, upper: float) -> None:
         """Forget bounds and solutions, keep the rows: after a row of the start has been changed."""
         self.bound, self.upper = self.least, upper
-        self.best: NDArray[np.bool_] | None = None
+        self.best: Bools | None = None
         self.keep = math.inf
         n = self.lp.n_columns
         self._root_x, self._root_costs, self._root_value = np.full(n, 0.5), np.zeros(n), -math.inf
@@ -157,7 +157,7 @@ class Search:
 
     # --- linear programs ---------------------------------------------------------------------------
 
-    def _solve(self, most: float, root: bool = False) -> Reals | None:
+    def _solve(self, most: float, root: bool = False) -> Floats | None:
         """The linear optimum under the present bounds with no row violated; None above `most`."""
         while self.lp.solve(most + MARGIN):
             self.rounds += 1
@@ -205,7 +205,7 @@ class Search:
 
     # --- bookkeeping -------------------------------------------------------------------------------
 
-    def _accept(self, x: Reals) -> bool:
+    def _accept(self, x: Floats) -> bool:
         """Keep x if it is whole; False if it is not."""
         if _is_fractional(x).any():
             return False
@@ -225,7 +225,7 @@ class Search:
         self._gain[branch.side, branch.column] += max(value - branch.value, 0) / branch.distance
         self._tries[branch.side, branch.column] += 1
 
-    def _choose(self, x: Reals) -> int:
+    def _choose(self, x: Floats) -> int:
         """The fractional variable that raises the linear optimum most on both sides, by experience."""
         columns = np.flatnonzero(_is_fractional(x))
         score = np.ones(len(columns))
@@ -239,5 +239,5 @@ class Search:
         return int(columns[(score * (1 + FRACTIONAL * np.minimum(x, 1 - x)[columns])).argmax()])
 
 
-def _is_fractional(x: Reals) -> NDArray[np.bool_]:
+def _is_fractional(x: Floats) -> Bools:
     return (x > FRACTIONAL) & (x < 1 - FRACTIONAL)

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from topicloom.errors import UsageError
-from topicloom.model.content import Floats, Longs
+from topicloom.model.arrays import Floats, Longs
 from topicloom.tables.records import Field
 from topicloom.tables.source import check_there, records_source
 from topicloom.tables.spark.read import refuse_rows

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from topicloom.errors import InputError
 from topicloom.files.content_prices import access_table, core_table
 from topicloom.files.content_tables import ACCESS, BROKERS, COORDINATES, CORE
-from topicloom.model.content import Floats, Longs
+from topicloom.model.arrays import Floats, Longs
 from topicloom.model.progress import SILENT, Progress
 from topicloom.spark.price_files import COLUMNS, Notice, PriceFiles, PriceTable
 from topicloom.tables.source import records_source

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from topicloom.content.channels import Grid
 from topicloom.errors import InputError
-from topicloom.model.content import Floats, Longs
+from topicloom.model.arrays import Floats, Longs
 from topicloom.model.progress import SILENT, Progress
 from topicloom.spark.failures import spark_errors
 from topicloom.spark.tables import Tables

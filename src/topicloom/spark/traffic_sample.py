@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from topicloom.model.content import Floats, Longs
+from topicloom.model.arrays import Floats, Longs
 from topicloom.model.progress import SILENT, Progress
 from topicloom.spark.failures import spark_errors
 from topicloom.spark.traffic import picked_columns

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from topicloom.kernels.forest import fresh_slots, join_edges, join_pairs, node_slots
 from topicloom.measures.connectivity import N_NAMES, components_of, node_codes, sound_edges
-from topicloom.model.arrays import pointers, sorted_distinct
+from topicloom.model.arrays import Ints, Longs, pointers, sorted_distinct
 from topicloom.model.progress import Progress, check_stop
 from topicloom.spark.verify_findings import (
     FOUND_SCHEMA,
@@ -37,8 +36,6 @@ if TYPE_CHECKING:
     from pyspark import Broadcast
     from pyspark.sql import DataFrame, SparkSession
 
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
 
 SLICE_EDGES = 2_000_000
 BUCKET_SLOTS = 4_000_000

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from topicloom.kernels.forest import fresh_slots, join_pairs
 from topicloom.measures.connectivity import N_NAMES, Components, Partitioned, components_of
-from topicloom.model.arrays import sorted_distinct
+from topicloom.model.arrays import Longs, sorted_distinct
 from topicloom.model.progress import Progress
 from topicloom.spark.verify_findings import (
     FOUND_SCHEMA,
@@ -33,7 +32,6 @@ from topicloom.spark.watch import watched
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
 
-Longs = NDArray[np.int64]
 
 BUCKET_ROWS = 4_000_000
 """About how many subscriptions and joins one task judges; the verdict does not depend on it."""

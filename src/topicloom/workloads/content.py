@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from topicloom.errors import UsageError
 from topicloom.files.content_prices import Coordinates
-from topicloom.model.content import ContentProblem, Floats, Ints, Longs
+from topicloom.model.arrays import Floats, Ints, Longs
+from topicloom.model.content import ContentProblem
 from topicloom.model.interest import numbered_ids
 from topicloom.model.seeds import generator
 
@@ -190,7 +190,7 @@ def channel_rates(square: Floats, linear: Floats, constant: Floats, edges: Float
     return np.maximum(np.diff(integral, axis=1), 0.0)
 
 
-def _roots(square: Floats, linear: Floats, constant: Floats) -> NDArray[np.float64]:
+def _roots(square: Floats, linear: Floats, constant: Floats) -> Floats:
     """The two real roots, ascending, moved into [0, 1]; 0 for one that does not exist."""
     inside = linear * linear - 4 * square * constant
     half = -0.5 * (linear + np.copysign(np.sqrt(np.maximum(inside, 0.0)), linear))

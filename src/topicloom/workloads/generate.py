@@ -10,20 +10,17 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from topicloom.errors import UsageError
 from topicloom.kernels.draw import draw_sizes, draw_topics, log_survival
 from topicloom.kernels.parallel import default_threads, for_slices
+from topicloom.model.arrays import Floats, Ints, Longs
 from topicloom.model.interest import Interest, numbered_ids
 from topicloom.model.progress import SILENT, Progress
 from topicloom.model.seeds import stream_key
 from topicloom.workloads.popularity import LAWS, Popularity, allowed_laws
 from topicloom.workloads.presets import PRESETS
 from topicloom.workloads.sizes import Sizes
-
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
 
 SLICE_ROWS = 1_000_000
 """About how many subscriptions are drawn at once; the rows do not depend on it."""
@@ -91,7 +88,7 @@ class Drawer:
     """What every slice of one workload needs, made once: the survival table and the stream keys."""
 
     workload: Workload
-    survival: NDArray[np.float64]
+    survival: Floats
     size_key: int
     topic_key: int
 

@@ -11,11 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.errors import UsageError
-
-Floats = NDArray[np.float64]
+from topicloom.model.arrays import Floats
 
 STEEPEST = 1000.0
 """The largest exponent of `zipf` and `geometric`: beyond it every node draws the same topics anyway."""

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from topicloom.builders.divide.deal import SINGLE
 from topicloom.builders.divide.phases import build_outer
 from topicloom.builders.divide.rep_set import choose_representatives, topics_elsewhere
 from topicloom.errors import InputError, UsageError
 from topicloom.measures.connectivity import check_overlay
+from topicloom.model.arrays import Longs
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.progress import SILENT, Progress, check_stop
@@ -102,7 +102,7 @@ def join(node_ids: pa.StringArray, overlays: Sequence[Overlay]) -> Overlay:
     >>> join(pa.array(["a", "b", "c"]), [part]).v.tolist()
     [2]
     """
-    ends: list[list[NDArray[np.int64]]] = [[np.zeros(0, np.int64)], [np.zeros(0, np.int64)]]
+    ends: list[list[Longs]] = [[np.zeros(0, np.int64)], [np.zeros(0, np.int64)]]
     for overlay in overlays:
         numbers = _numbers_in(node_ids, overlay.node_ids)
         ends[0].append(numbers[overlay.u])
@@ -110,7 +110,7 @@ def join(node_ids: pa.StringArray, overlays: Sequence[Overlay]) -> Overlay:
     return Overlay.from_edges(node_ids, *(np.concatenate(side) for side in ends))
 
 
-def _numbers_in(node_ids: pa.StringArray, some: pa.StringArray) -> NDArray[np.int64]:
+def _numbers_in(node_ids: pa.StringArray, some: pa.StringArray) -> Longs:
     """The number of each of `some` identifiers among `node_ids`; -1 for a stranger."""
     numbers = pc.fill_null(pc.index_in(some, value_set=node_ids), -1)
     return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.int64)

@@ -15,9 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from topicloom.kernels.hashing import hash_number, hash_strings
-
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
+from topicloom.model.arrays import Ints, Longs
 
 KERNEL_NODES = 40_000
 """The most nodes that one kernel call gets unless a number of groups is asked for. A constant: what a machine

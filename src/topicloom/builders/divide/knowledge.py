@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.builders.divide.deal import clump_groups, group_sizes
 from topicloom.builders.divide.plan import Plan
-
-Floats = NDArray[np.float64]
+from topicloom.model.arrays import Floats
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from topicloom.builders.divide.deal import SINGLE, deal_members, hash_ranks
 from topicloom.builders.divide.phases import Edges, build_inner, build_outer
@@ -17,15 +16,12 @@ from topicloom.builders.divide.rep_set import choose_representatives, topics_els
 from topicloom.builders.divide.run import run_phases
 from topicloom.builders.divide.split import Split, split_bulk
 from topicloom.kernels.parallel import default_threads, for_bounds
-from topicloom.model.arrays import pointers
+from topicloom.model.arrays import Ints, Longs, pointers
 from topicloom.model.build import Build
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.progress import SILENT, Progress, Stopwatch, check_stop
 from topicloom.model.restrict import restrict_interest
-
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
 
 
 def divide_and_conquer(

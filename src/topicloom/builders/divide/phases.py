@@ -6,15 +6,14 @@ So every engine may map over them. Who is in a group is decided in plan.py and d
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.builders.gm_m import choose_gm_m
 from topicloom.builders.greedy import Greedy
 from topicloom.builders.pace import Pace
+from topicloom.model.arrays import Ints, Longs
 from topicloom.model.interest import Interest
 from topicloom.model.progress import SILENT, Progress, Stopwatch
 
-Ints = NDArray[np.int32]
 Edges = tuple[Ints, Ints]
 
 
@@ -27,7 +26,7 @@ def build_inner(group: Interest, *, threads: int | None = None, progress: Progre
 def build_outer(
     group: Interest,
     clump: Ints,
-    degree: NDArray[np.int64],
+    degree: Longs,
     degree_max: int,
     *,
     threads: int | None = None,

@@ -7,16 +7,12 @@ topic is covered several times so that no node has to carry all links of a topic
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from topicloom.model.arrays import Bools, Ints, Longs
 from topicloom.model.interest import Interest
 
-Ints = NDArray[np.int32]
 
-
-def choose_representatives(
-    interest: Interest, *, lambda_: int = 3, wanted: NDArray[np.bool_] | None = None
-) -> Ints:
+def choose_representatives(interest: Interest, *, lambda_: int = 3, wanted: Bools | None = None) -> Ints:
     """Nodes that hold every topic min(lambda, its subscribers) times, chosen greedily; ascending.
 
     The next one is the node that wants the most topics that are not covered enough yet, the smallest of
@@ -46,7 +42,7 @@ def choose_representatives(
     return np.array(sorted(chosen), dtype=np.int32)
 
 
-def topics_elsewhere(group: Interest, topic_sizes: NDArray[np.int64]) -> NDArray[np.bool_]:
+def topics_elsewhere(group: Interest, topic_sizes: Longs) -> Bools:
     """T_out of a group: its topics that someone outside wants too.
 
     `topic_sizes` are those of the whole interest, so that bulk nodes count. Algorithm 12, line 6 looks at
@@ -56,13 +52,13 @@ def topics_elsewhere(group: Interest, topic_sizes: NDArray[np.int64]) -> NDArray
     return (own > 0) & (topic_sizes > own)
 
 
-def _count_topics(interest: Interest, open_topics: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _count_topics(interest: Interest, open_topics: Bools) -> Longs:
     """How many of the open topics each node wants."""
     before = np.concatenate(([0], np.cumsum(open_topics[interest.node_topics])))
     return np.diff(before[interest.node_ptr])
 
 
-def _lower(interest: Interest, topics: Ints, gain: NDArray[np.int64]) -> None:
+def _lower(interest: Interest, topics: Ints, gain: Longs) -> None:
     """Take these topics, now covered, off the count of each of their subscribers."""
     starts, sizes = interest.topic_ptr[topics], interest.topic_sizes()[topics]
     ends = np.cumsum(sizes)

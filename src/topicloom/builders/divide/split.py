@@ -12,10 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topicloom.model.arrays import freeze_fields
+from topicloom.model.arrays import Ints, freeze_fields
 from topicloom.model.interest import Interest
-
-Ints = NDArray[np.int32]
 
 BULK_SHARE = 5
 """With `eta="auto"` at most one node in so many is bulk: the 80-20 rule of section V."""

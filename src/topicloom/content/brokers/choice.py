@@ -17,7 +17,8 @@ from topicloom.content.core_model import CoreModel
 from topicloom.content.cost import search_state
 from topicloom.kernels.assignment import move
 from topicloom.kernels.migrate import NOWHERE, best_move
-from topicloom.model.content import ContentProblem, Floats
+from topicloom.model.arrays import Floats
+from topicloom.model.content import ContentProblem
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,11 @@ from math import ceil, inf
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.content.brokers.messages import Box
 from topicloom.errors import UsageError
 from topicloom.kernels.matching import FAN, LEVELS, match_boxes
-from topicloom.model.content import Floats
+from topicloom.model.arrays import Floats, Longs
 
 TAIL = 32
 """A tail of so many is scanned as fast as a tree; beyond, a twelfth of the tree is allowed."""
@@ -94,7 +93,7 @@ class Index:
         """The owner of each subscription that matches, in the order of their numbers."""
         return [self._owner[number] for number in self.match(point)]
 
-    def match_batch(self, points: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def match_batch(self, points: Any) -> tuple[Longs, Longs]:
         """(ptr, numbers): those that match point k are `numbers[ptr[k]:ptr[k+1]]`, in no special order."""
         points = np.ascontiguousarray(points, dtype=np.float64).reshape(-1, self.n_attributes)
         self._tidy()
@@ -160,11 +159,11 @@ class Index:
         return np.concatenate(lows), np.concatenate(highs), np.array(starts, dtype=np.int32)
 
 
-def _tiles(low: Floats, high: Floats) -> NDArray[np.int64]:
+def _tiles(low: Floats, high: Floats) -> Longs:
     """An order in which neighbouring rows lie close together: sort-tile-recursive, by the middles."""
     n, width = low.shape
     group = np.zeros(n, dtype=np.int64)
-    order: NDArray[np.int64] = np.arange(n)
+    order: Longs = np.arange(n)
     leaves = ceil(n / FAN)
     for attribute in range(width):
         middle = _middle(low[:, attribute], high[:, attribute])

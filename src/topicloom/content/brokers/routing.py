@@ -12,8 +12,7 @@ import numpy as np
 
 from topicloom.content.brokers.messages import Name
 from topicloom.kernels.core_trees import grow_spanning
-from topicloom.model.arrays import sealed
-from topicloom.model.content import Floats
+from topicloom.model.arrays import Floats, sealed
 
 Links = tuple[tuple[Name, Name], ...]
 KEPT = 4_096

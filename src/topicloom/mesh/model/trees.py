@@ -10,10 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from topicloom.model.arrays import freeze_fields
+from topicloom.model.arrays import Ints, freeze_fields
 from topicloom.model.interest import Interest
-
-Ints = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,7 +8,6 @@ again, in a fixed stream of chance, for a fixed amount of work. `kernels/classes
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.errors import InputError
 from topicloom.kernels.class_search import search_classes
@@ -23,14 +22,11 @@ from topicloom.kernels.classes import (
 )
 from topicloom.mesh.model.trees import ForestPacking, TopicTrees
 from topicloom.mesh.trees.spanning import split_message
-from topicloom.model.arrays import pointers, sealed
+from topicloom.model.arrays import Ints, pointers, sealed
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.progress import SILENT, Progress, check_stop
 from topicloom.model.seeds import stream_key
-
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
 
 SLICE = 5_000_000
 """Steps of search between two looks at whether to stop: some hundredths of a second."""

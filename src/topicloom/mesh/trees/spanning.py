@@ -19,19 +19,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.errors import InputError
 from topicloom.kernels.ranking import rank_nodes
 from topicloom.kernels.rooted import ROOT, exchange_parents, plant_trees
 from topicloom.mesh.model.trees import TopicTrees
-from topicloom.model.arrays import sealed
+from topicloom.model.arrays import Ints, sealed
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.progress import SILENT, Progress, check_stop
-
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
 
 AGAINST = 1
 """What a child below a parent of higher rank costs, in hops."""
