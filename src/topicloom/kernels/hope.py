@@ -56,14 +56,15 @@ def _start_gain(fixed: Any, state: Any, user: int, leaving: int) -> Any:
     Under UNICAST they no longer go to the old one either, if the last of its subscribers are among the
     `leaving` users that go.
     """
-    home, gain, away = state.broker[user], 0.0, 0.0
-    if fixed.code == UNICAST:
-        away = fixed.core[home].max()
+    home, gain = state.broker[user], 0.0
     for k in range(fixed.rate_ptr[user], fixed.rate_ptr[user + 1]):
         c = fixed.rate_channels[k]
         gain += fixed.rates[k] * (state.weight[c, home] - state.lightest[c])
-        if 0 < state.wanted[c, home] <= leaving:
-            gain += fixed.rates[k] * away
+    if fixed.code == UNICAST:
+        away = fixed.core[home].max()
+        for k in range(fixed.rate_ptr[user], fixed.rate_ptr[user + 1]):
+            if 0 < state.wanted[fixed.rate_channels[k], home] <= leaving:
+                gain += fixed.rates[k] * away
     return gain
 
 
