@@ -15,7 +15,8 @@ from topicloom.cli.content.group import content
 from topicloom.cli.main import app
 from topicloom.content.brokers import rules as user_rules
 from topicloom.content.registry import PLANNERS
-from topicloom.export.registry import EXPORTERS
+from topicloom.jobs.export import exporters
+from topicloom.mesh.kinds.registry import auditable
 from topicloom.protocol import rules
 
 ROOT = Path(__file__).parent.parent
@@ -69,7 +70,7 @@ def test_every_kind_of_broker_is_on_the_page_of_meshes():
     graphs = "graphml|node-link|edge-list|dot"
     brokers = set(re.findall(r"^\| `([a-z]+)` \|", MESHES_PAGE, re.MULTILINE))
     assert f"`topicloom export {graphs} BUILD --out DIR`" in MESHES_PAGE
-    assert brokers | set(graphs.split("|")) == set(EXPORTERS)
+    assert brokers | set(graphs.split("|")) == set(exporters())
 
 
 def test_the_table_of_planners_is_the_registry():
@@ -90,4 +91,5 @@ def test_every_option_that_is_documented_exists():
     pages = README + BUILDERS_PAGE + SPIDERCAST_PAGE + CONTENT_PAGE + MESHES_PAGE
     there = set(re.findall(r"--[a-z][a-z-]+", pages))
     known = set(re.findall(r"--[a-z][a-z-]+", "\n".join(path.read_text() for path in CODE)))
+    known |= {f"--{kind}" for kind in auditable()}
     assert there - known == set()

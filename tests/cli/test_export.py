@@ -19,10 +19,9 @@ from brokers_present import (
     wait_for,
 )
 from mesh.certificates import make_certificates
-from topicloom.builders.registry import run_builder
+from mesh.export_cases import make_build
 from topicloom.cli.main import execute
-from topicloom.export.registry import EXPORTERS
-from topicloom.files.build_folder import write_json, write_table
+from topicloom.jobs.export import exporters
 from topicloom.mesh.model.folder import read_mesh
 from topicloom.mesh.plan.names import file_stems
 from topicloom.model.interest import Interest
@@ -41,17 +40,6 @@ KEYS = {
     "kind", "nodes", "links", "accounts", "topics", "connections_per_node_max", "backups",
     "renamed", "out", "files",
 }  # fmt: skip
-
-
-def make_build(folder: Path, interest: Interest, overlay: Overlay | None = None) -> Path:
-    """A build folder without Spark."""
-    graph = overlay if overlay is not None else run_builder("gm", interest).overlay
-    folder.mkdir()
-    write_table(interest.to_arrow(), folder / "interest.parquet")
-    write_table(graph.to_arrow(), folder / "edges.parquet")
-    head = {"format": 1, "kind": "build", "algorithm": "gm", "parameters": {}, "seed": 0}
-    write_json({**head, "seconds": {"total": 0.0}, "interest_digest": "0"}, folder / "summary.json")
-    return folder
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +104,7 @@ def test_every_topic_is_a_tree_over_its_subscribers_and_no_one_else(cli, build, 
         assert reached == set(topic.subscribers)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in EXPORTERS if kind != "gossipsub"])
+@pytest.mark.parametrize("kind", [kind for kind in exporters() if kind != "gossipsub"])
 def test_the_same_build_gives_the_same_bytes(cli, build: Path, tmp_path: Path, kind: str) -> None:
     for name in ("one", "two"):
         assert cli("export", kind, build, "--out", tmp_path / name, "--quiet")[0] == 0
@@ -210,10 +198,10 @@ def test_people_are_told_what_happened(cli, build: Path, tmp_path: Path) -> None
 def test_the_list_names_every_kind(cli) -> None:
     code, stdout, _ = cli("export", "--list")
     assert code == 0
-    for kind, exporter in EXPORTERS.items():
+    for kind, exporter in exporters().items():
         assert f"{kind}: {exporter.description}" in stdout
     assert {entry["kind"] for entry in json.loads(cli("export", "--list", "--json")[1])["exporters"]} == set(
-        EXPORTERS
+        exporters()
     )
 
 

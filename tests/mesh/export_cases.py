@@ -5,7 +5,9 @@ from __future__ import annotations
 from itertools import combinations
 from pathlib import Path
 
-from topicloom.export.registry import EXPORTERS
+from topicloom.builders.registry import run_builder
+from topicloom.files.build_folder import write_json, write_table
+from topicloom.mesh.kinds.registry import KINDS as ALL_KINDS
 from topicloom.mesh.plan.hosts import Place
 from topicloom.mesh.plan.request import Request
 from topicloom.model.interest import Interest
@@ -24,5 +26,16 @@ def exported(kind: str, folder: Path, wants: dict[str, str] = WANTS) -> Path:
     ]
     overlay = Overlay.from_edges(interest.node_ids, *zip(*edges, strict=True))
     places = {node: Place(f"site-{node}") for node in nodes}
-    EXPORTERS[kind].write(Request(interest, overlay, places, backups=int(kind != "zenoh")), folder)
+    ALL_KINDS[kind].write(Request(interest, overlay, places, backups=int(kind != "zenoh")), folder)
+    return folder
+
+
+def make_build(folder: Path, interest: Interest, overlay: Overlay | None = None) -> Path:
+    """A build folder without Spark."""
+    graph = overlay if overlay is not None else run_builder("gm", interest).overlay
+    folder.mkdir()
+    write_table(interest.to_arrow(), folder / "interest.parquet")
+    write_table(graph.to_arrow(), folder / "edges.parquet")
+    head = {"format": 1, "kind": "build", "algorithm": "gm", "parameters": {}, "seed": 0}
+    write_json({**head, "seconds": {"total": 0.0}, "interest_digest": "0"}, folder / "summary.json")
     return folder

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from topicloom.export.registry import find_exporter
+from topicloom.mesh.kinds.registry import KINDS, find_running
 from topicloom.mesh.model.folder import read_mesh
 from topicloom.mesh.model.mesh import Mesh, MeshTopic
 from topicloom.mesh.plan.request import Request
@@ -33,13 +33,14 @@ def export_mesh(
         interest.node_ids, *zip(*(sorted((number[u], number[v])) for u, v in edges), strict=True)
     )
     folder.mkdir()
-    find_exporter(kind).write(Request(interest, overlay, **options), folder)
+    KINDS[kind].write(Request(interest, overlay, **options), folder)
     return read_mesh(folder)
 
 
 def run(target: Target, folder: Path, settings: RunSettings = QUICK) -> Outcome:
     """Run an exported mesh with this target."""
-    return run_mesh(target, folder, move_here, settings)
+    place = move_here(find_running(read_mesh(folder).kind).relocate)
+    return run_mesh(target, folder, place, settings)
 
 
 def twice(traffic: Any) -> Any:

@@ -10,8 +10,15 @@ import typer
 from topicloom.cli.groups import with_groups
 from topicloom.cli.options import OutputOptions, notices
 from topicloom.errors import UsageError
-from topicloom.export.registry import EXPORTERS
-from topicloom.jobs.export import DEFAULT_BACKUPS, ExportOptions, described_exporters, export_build
+from topicloom.jobs.export import (
+    DEFAULT_BACKUPS,
+    ExportOptions,
+    described_exporters,
+    export_build,
+    exporters,
+    options_of,
+)
+from topicloom.mesh.kinds.registry import KINDS, runnable
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -29,10 +36,22 @@ EXAMPLES = """
 _BROKERS = "Brokers"
 
 
+def _takers(option: str) -> str:
+    """The kinds that honour an option."""
+    return ", ".join(kind for kind, found in exporters().items() if option in options_of(found))
+
+
+def _host_columns() -> str:
+    """Columns that only some kinds read."""
+    return "".join(
+        f", for {name} {', '.join(kind.host_columns)}" for name, kind in KINDS.items() if kind.host_columns
+    )
+
+
 def export(
     output: OutputOptions,
     kind: Annotated[
-        str | None, typer.Argument(metavar="KIND", help=f"{', '.join(EXPORTERS)}.", show_default=False)
+        str | None, typer.Argument(metavar="KIND", help=f"{', '.join(exporters())}.", show_default=False)
     ] = None,
     build: Annotated[
         Path | None, typer.Argument(metavar="BUILD", help="A build folder.", show_default=False)
@@ -43,7 +62,7 @@ def export(
         typer.Option(
             "--hosts",
             metavar="FILE",
-            help="CSV with columns node, host and maybe port, for gossipsub peer_id; without it all brokers "
+            help=f"CSV with columns node, host and maybe port{_host_columns()}; without it all brokers "
             "are on 127.0.0.1.",
             rich_help_panel=_BROKERS,
         ),
@@ -73,7 +92,7 @@ def export(
             "--backups",
             metavar="N",
             help="Brokers that a link may turn to when its other end is gone, where that is safe "
-            f"(mosquitto, nats; default {DEFAULT_BACKUPS}; 0: none).",
+            f"({_takers('backups')}; default {DEFAULT_BACKUPS}; 0: none).",
             rich_help_panel=_BROKERS,
             show_default=False,
         ),
@@ -84,7 +103,7 @@ def export(
             "--split",
             metavar="N",
             help="Up to N links in each direction of an edge, so that more of them have a safe backup "
-            "(mosquitto; default 1: fewest links).",
+            f"({_takers('split')}; default 1: fewest links).",
             rich_help_panel=_BROKERS,
             show_default=False,
         ),
@@ -95,7 +114,7 @@ def export(
             "--seed",
             metavar="K",
             help="For tests only: keys that follow from this number, so that anybody can make them again "
-            "(gossipsub; default: keys nobody can guess).",
+            f"({_takers('seed')}; default: keys nobody can guess).",
             rich_help_panel=_BROKERS,
             show_default=False,
         ),
@@ -137,7 +156,7 @@ def _line(entry: Any) -> str:
 
 def _told(summary: dict[str, Any]) -> list[str]:
     kind, out = summary["kind"], summary["out"]
-    if not EXPORTERS[kind].mesh:
+    if kind not in KINDS:
         return [
             f"{summary['nodes']:,} nodes, {summary['links']:,} links, {summary['topics']:,} topics",
             f"written to {out}: {len(summary['files']):,} files",
@@ -147,7 +166,7 @@ def _told(summary: dict[str, Any]) -> list[str]:
         f"{summary['connections_per_node_max']:,} at one broker; {summary['topics']:,} topics"
         + (f" in {summary['accounts']:,} accounts" if summary["accounts"] else "")
     ]
-    if "backups" in EXPORTERS[kind].options:
+    if "backups" in KINDS[kind].options:
         have = "has" if summary["backups"] == 1 else "have"
         lines.append(f"{summary['backups']:,} of the links {have} a backup")
     if summary["renamed"]:
@@ -156,8 +175,7 @@ def _told(summary: dict[str, Any]) -> list[str]:
             f"{len(summary['renamed']):,} topics have other names there, which clients must use: "
             f"{topic[:40]!r} is {name[:60]}; manifest.json has them all"
         )
-    # libp2p nodes are programs of the user's own: there is nothing we could start.
-    what = "" if kind == "gossipsub" else f"; next: topicloom run {kind} {out} --messages 100"
+    what = f"; next: topicloom run {kind} {out} --messages 100" if kind in runnable() else ""
     lines.append(f"written to {out}: {len(summary['files']):,} files{what}")
     return lines
 

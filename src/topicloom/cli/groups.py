@@ -13,9 +13,12 @@ from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
 
-def with_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """The same command with its option groups spread out, as typer wants to see it."""
-    hints = typing.get_type_hints(command, include_extras=True)
+def with_groups(command: Callable[..., None], **made: type[Any]) -> Callable[..., None]:
+    """The same command with its option groups spread out, as typer wants to see it.
+
+    `made` are groups that are only known now, by parameter: subclasses of what the command says.
+    """
+    hints = typing.get_type_hints(command, include_extras=True) | made
     groups: dict[str, type[Any]] = {}
     spread: list[inspect.Parameter] = []
     for name in inspect.signature(command).parameters:

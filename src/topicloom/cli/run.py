@@ -11,7 +11,7 @@ from topicloom.cli.groups import with_groups
 from topicloom.cli.options import OutputOptions, Seed
 from topicloom.cli.run_compare import run_comparison
 from topicloom.cli.tables import figures_table
-from topicloom.mesh.run.registry import TARGETS
+from topicloom.mesh.kinds.registry import runnable
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -31,7 +31,7 @@ SHOWN = 5  # witnesses of each fault
 
 def run(
     output: OutputOptions,
-    kind: Annotated[str, typer.Argument(metavar="KIND", help=", ".join(TARGETS), show_default=False)],
+    kind: Annotated[str, typer.Argument(metavar="KIND", help=", ".join(runnable()), show_default=False)],
     folder: Annotated[
         Path,
         typer.Argument(metavar="DIR", help="A folder that `topicloom export` wrote.", show_default=False),
@@ -98,7 +98,7 @@ def _figures(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("duplicates", f"{summary['duplicates']:,}"),
         ("strays", f"{summary['strays']:,}"),
         ("deliveries", f"{summary['delivered'] / max(summary['seconds_deliver'], 1e-9):,.0f} per second"),
-        ("CPU of brokers", f"{summary['cpu_seconds']:.2f} s{_traced(summary)}"),
+        ("CPU of brokers", f"{summary['cpu_seconds']:.2f} s{runnable()[summary['kind']].cpu_remark}"),
         (
             "while delivering",
             f"{summary['cpu_seconds_deliver'] * 1e6 / delivered:.0f} ms per 1,000 deliveries",
@@ -110,11 +110,6 @@ def _figures(summary: dict[str, Any]) -> list[tuple[str, str]]:
 def _links(summary: dict[str, Any]) -> str:
     away = f", {summary['links_at_backups']:,} at their backups" if summary["links_at_backups"] else ""
     return f"{summary['links']:,} ({summary['connections_open']:,} connections open{away})"
-
-
-def _traced(summary: dict[str, Any]) -> str:
-    """For the proof of strays routers of Zenoh write a line for every message; that is in their CPU time."""
-    return ", tracing included" if summary["kind"] == "zenoh" else ""
 
 
 def _connections(summary: dict[str, Any]) -> str:

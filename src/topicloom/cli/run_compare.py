@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from topicloom.cli.console import Screen, table
-from topicloom.mesh.run.running import RunSettings
+
+if TYPE_CHECKING:  # running brokers needs more than the other commands should wait for
+    from topicloom.mesh.run.running import RunSettings
 
 
 def run_comparison(screen: Screen, kind: str, folder: Path, settings: RunSettings) -> None:

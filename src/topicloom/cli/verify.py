@@ -9,7 +9,7 @@ import typer
 from topicloom.cli.console import Screen, table
 from topicloom.cli.groups import with_groups
 from topicloom.cli.options import EdgeOptions, InterestOptions, OutputOptions, SparkOptions, notices
-from topicloom.cli.verify_brokers import Brokers, verify_brokers
+from topicloom.cli.verify_brokers import PANEL, Brokers, broker_options, verify_brokers
 from topicloom.jobs.verify import verify_sources
 from topicloom.model.verdict import Verdict
 
@@ -23,7 +23,6 @@ EXAMPLES = """
   topicloom verify --mosquitto /etc/our-brokers --hosts hosts.csv
 """
 SHOWN_SIZES = 8
-BROKERS = "Brokers"
 
 
 def verify(
@@ -31,28 +30,11 @@ def verify(
     edges: EdgeOptions,
     spark: SparkOptions,
     output: OutputOptions,
+    brokers: Brokers,
     all_witnesses: Annotated[
         str | None,
         typer.Option(
             "--all", metavar="FILE", help="Write every split topic there (.jsonl, .json, .parquet)."
-        ),
-    ] = None,
-    mosquitto: Annotated[
-        str | None,
-        typer.Option(
-            "--mosquitto",
-            metavar="CONF_DIR",
-            help="Judge the bridges of Mosquitto configurations instead; EDGES is left out, INTEREST may be.",
-            rich_help_panel=BROKERS,
-        ),
-    ] = None,
-    nats: Annotated[
-        str | None,
-        typer.Option(
-            "--nats",
-            metavar="CONF_DIR",
-            help="Judge the leaf node links of NATS configurations instead.",
-            rich_help_panel=BROKERS,
         ),
     ] = None,
     hosts: Annotated[
@@ -61,7 +43,7 @@ def verify(
             "--hosts",
             metavar="FILE",
             help="Where the brokers are: columns node, host; otherwise told by file names and ports.",
-            rich_help_panel=BROKERS,
+            rich_help_panel=PANEL,
         ),
     ] = None,
 ) -> None:
@@ -70,12 +52,12 @@ def verify(
     Exit 0: topic-connected. Exit 1: not, with witnesses. Unknown nodes, self-loops and duplicate edges are
     counted and left out of the proof; with --strict they are errors (exit 2).
 
-    With --mosquitto or --nats: read a folder of configurations and name loops, doubled and one-sided bridges
-    and topics in parts that no link joins. Exit 0: nothing found. Exit 1: findings.
+    With an option that names a kind of broker: read a folder of configurations and name loops, doubled and
+    one-sided links and topics in parts that no link joins. Exit 0: nothing found. Exit 1: findings.
     """
     screen = output.screen()
-    if mosquitto is not None or nats is not None or hosts is not None:
-        verify_brokers(screen, Brokers(mosquitto, nats, hosts), interest, edges, spark, all_witnesses)
+    if brokers.given() or hosts is not None:
+        verify_brokers(screen, brokers.choice(), hosts, interest, edges, spark, all_witnesses)
         return
     with screen.working() as progress:
         verdict = verify_sources(
@@ -139,4 +121,4 @@ def _witnesses(verdict: Verdict) -> object:
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    app.command(epilog=EXAMPLES)(with_groups(verify))
+    app.command(epilog=EXAMPLES)(with_groups(verify, brokers=broker_options()))

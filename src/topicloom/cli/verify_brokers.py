@@ -1,9 +1,10 @@
-"""`topicloom verify --mosquitto | --nats`: what is wrong with the configurations of real brokers."""
+"""`topicloom verify --KIND DIR`: what is wrong with the configurations of real brokers."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, make_dataclass
 from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
@@ -13,41 +14,68 @@ from topicloom.errors import UsageError
 from topicloom.jobs.audit import audit_folder
 from topicloom.jobs.inputs import load_interest
 from topicloom.mesh.audit.findings import Audit, Finding, several
+from topicloom.mesh.kinds.kind import Auditing
+from topicloom.mesh.kinds.registry import KINDS, auditable
 from topicloom.model.interest import Interest
 from topicloom.model.progress import Progress
 
 SHOWN = 20  # findings of one sort
+PANEL = "Brokers"
 
 
 @dataclass(frozen=True, slots=True)
 class Brokers:
-    """The options that name configurations."""
+    """The options that name configurations, one for each kind of broker that can be audited."""
 
-    mosquitto: str | None
-    nats: str | None
-    hosts: str | None
+    def given(self) -> dict[str, str]:
+        """The folders by kind."""
+        folders = {kind: getattr(self, _attribute(kind)) for kind in auditable()}
+        return {kind: folder for kind, folder in folders.items() if folder is not None}
 
     def choice(self) -> tuple[str, Path]:
         """The kind of broker and the folder."""
-        if self.mosquitto is not None and self.nats is not None:
-            raise UsageError("--mosquitto and --nats: give one of them")
-        if self.mosquitto is not None:
-            return "mosquitto", Path(self.mosquitto)
-        if self.nats is not None:
-            return "nats", Path(self.nats)
-        raise UsageError("--hosts goes with --mosquitto or --nats only")
+        given = self.given()
+        if not given:
+            raise UsageError(f"--hosts goes with {' or '.join(f'--{kind}' for kind in auditable())} only")
+        if len(given) > 1:
+            raise UsageError(f"{' and '.join(f'--{kind}' for kind in given)}: give one of them")
+        kind, folder = next(iter(given.items()))
+        return kind, Path(folder)
+
+
+def broker_options() -> type[Brokers]:
+    """The group of options, as the registry has it."""
+    return make_dataclass(
+        "BrokerOptions",
+        [(_attribute(kind), *_option(kind, auditing)) for kind, auditing in auditable().items()],
+        bases=(Brokers,),
+        frozen=True,
+    )
+
+
+def _option(kind: str, auditing: Auditing[Any]) -> tuple[Any, Any]:
+    told = f"Judge the {auditing.link}s of {KINDS[kind].title} configurations instead; EDGES is left out, "
+    option = typer.Option(
+        f"--{kind}", metavar="CONF_DIR", help=f"{told}INTEREST may be.", rich_help_panel=PANEL
+    )
+    return Annotated[str | None, option], field(default=None)
+
+
+def _attribute(kind: str) -> str:
+    return kind.replace("-", "_")
 
 
 def verify_brokers(
     screen: Screen,
-    brokers: Brokers,
+    choice: tuple[str, Path],
+    hosts: str | None,
     interest: InterestOptions,
     edges: EdgeOptions,
     spark: SparkOptions,
     all_witnesses: str | None = None,
 ) -> None:
     """Judge a folder and show what was found; exit 1 if that is anything."""
-    kind, folder = brokers.choice()
+    kind, folder = choice
     if all_witnesses is not None:
         raise UsageError(
             f"--all {all_witnesses}: with --{kind} no split topics are written; --json names all findings"
@@ -59,7 +87,7 @@ def verify_brokers(
             kind,
             folder,
             interest=_interest(screen, interest, spark, progress),
-            hosts=Path(brokers.hosts) if brokers.hosts is not None else None,
+            hosts=Path(hosts) if hosts is not None else None,
             progress=progress,
         )
     _show(screen, audit)
@@ -87,9 +115,8 @@ def _interest(
 
 
 def _show(screen: Screen, audit: Audit) -> None:
-    link, topic = (
-        ("bridge", "pattern of topics") if audit.kind == "mosquitto" else ("leaf node link", "account")
-    )
+    words = auditable()[audit.kind]
+    link, topic = words.link, words.topic
     counts = f"{_many(audit.brokers, 'broker')}, {_many(audit.links, link)}, {_many(audit.topics, topic)}"
     if audit.sound:
         proved = "; every node gets what it wants, and no broker anything else" if audit.covered else ""

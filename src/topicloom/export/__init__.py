@@ -1,1 +1,1 @@
-"""From a build to files for others: graphs/ for graph tools, written and read back; registry.py all kinds."""
+"""From a build to files for graph tools, written and read back: graphs/."""

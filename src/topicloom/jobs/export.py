@@ -13,22 +13,24 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from topicloom.errors import InputError, UsageError
-from topicloom.export.registry import EXPORTERS, Exporter, find_exporter
+from topicloom.export.graphs.files import GRAPH_FORMATS, GraphFormat
 from topicloom.files.atomic import remove_left_over, replacing
 from topicloom.files.build_folder import INTEREST, load_build
 from topicloom.jobs.inputs import Notice, no_notice
-from topicloom.mesh.kinds.gossipsub.write import KIND as GOSSIPSUB
-from topicloom.mesh.kinds.gossipsub.write import read_identities, refuse_loss
+from topicloom.mesh.kinds.kind import BrokerKind
+from topicloom.mesh.kinds.registry import KINDS, host_columns
 from topicloom.mesh.model.folder import MANIFEST, check_export_out, write_manifest
 from topicloom.mesh.plan.credentials import read_credentials
-from topicloom.mesh.plan.hosts import read_hosts
-from topicloom.mesh.plan.request import Request
+from topicloom.mesh.plan.hosts import Place, read_hosts
+from topicloom.mesh.plan.request import Figures, Request
 from topicloom.model.interest import ROLES, Interest
 from topicloom.model.progress import SILENT, Progress, check_stop
+from topicloom.model.registry import find
 
 DEFAULT_BACKUPS = 1
 MOST_BACKUPS = 9
 MOST_SPLIT = 9
+Exporter = GraphFormat | BrokerKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,21 @@ class ExportOptions:
         return {name: value for name, value in named.items() if value is not None}
 
 
+def exporters() -> dict[str, Exporter]:
+    """All that a build can be exported as: files for graph tools, and meshes of brokers."""
+    return {**GRAPH_FORMATS, **KINDS}
+
+
+def options_of(exporter: Exporter) -> frozenset[str]:
+    """The options that an export honours."""
+    return exporter.options if isinstance(exporter, BrokerKind) else frozenset()
+
+
+def find_exporter(kind: str) -> Exporter:
+    """The exporter of this name."""
+    return find("KIND", exporters(), kind)
+
+
 def export_build(
     kind: str,
     source: Path,
@@ -70,21 +87,18 @@ def export_build(
     _check_options(kind, exporter, options)
     check_export_out(out, kind)
     remove_left_over(out)
-    identities = read_identities(out)
-    if kind != GOSSIPSUB:
-        refuse_loss(identities, {})
     progress.phase("read")
     build = load_build(source)
     interest = read_interest(source)
     request = Request(
         interest=interest,
         overlay=build.overlay,
-        places=read_hosts(options.hosts, _nodes(interest), notice) if options.hosts else {},
+        places=_places(options.hosts, interest, notice),
         logins=read_credentials(options.credentials, _nodes(interest)) if options.credentials else {},
         tls=options.tls,
         backups=_backups(exporter, options),
         split=options.split or 1,
-        identities=identities,
+        earlier=out if (out / MANIFEST).is_file() else None,
         seed=options.seed,
         notice=notice,
         progress=progress,
@@ -92,9 +106,9 @@ def export_build(
     check_stop(progress)
     with replacing(out) as folder:
         folder.mkdir()
-        figures = exporter.write(request, folder)
+        figures = _write(exporter, request, folder)
         files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-        if not exporter.mesh:
+        if isinstance(exporter, GraphFormat):
             files = sorted({*files, MANIFEST})
             write_manifest(folder, kind, files)
     return {
@@ -135,16 +149,27 @@ def _with_extras(interest: Interest, table: pa.Table) -> Interest:
 def described_exporters() -> list[Mapping[str, Any]]:
     """All kinds, for `--list`."""
     return [
-        {"kind": kind, "description": found.description, "options": sorted(found.options)}
-        for kind, found in EXPORTERS.items()
+        {"kind": kind, "description": found.description, "options": sorted(options_of(found))}
+        for kind, found in exporters().items()
     ]
 
 
+def _write(exporter: Exporter, request: Request, folder: Path) -> Figures:
+    if isinstance(exporter, BrokerKind):
+        return exporter.write(request, folder)
+    interest, overlay, progress = request.interest, request.overlay, request.progress
+    progress.phase("write", interest.n_nodes + overlay.n_edges)
+    exporter.write(interest, overlay, folder / exporter.file, progress=progress)
+    most = int(overlay.degrees().max()) if overlay.n_nodes else 0
+    return Figures(links=overlay.n_edges, connections_per_node_max=most)
+
+
 def _check_options(kind: str, exporter: Exporter, options: ExportOptions) -> None:
-    wrong = next((name for name in options.given() if name not in exporter.options), None)
+    honours = options_of(exporter)
+    wrong = next((name for name in options.given() if name not in honours), None)
     # No backups is what a kind that has none does anyway.
     if wrong is not None and not (wrong == "backups" and options.backups == 0):
-        honoured = ", ".join(f"--{name}" for name in sorted(exporter.options)) or "no options"
+        honoured = ", ".join(f"--{name}" for name in sorted(honours)) or "no options"
         raise UsageError(f"--{wrong} means nothing to {kind}; it takes {honoured}")
     if options.backups is not None and not 0 <= options.backups <= MOST_BACKUPS:
         raise UsageError(f"--backups {options.backups}: give a number from 0 to {MOST_BACKUPS}")
@@ -157,9 +182,13 @@ def _check_options(kind: str, exporter: Exporter, options: ExportOptions) -> Non
 
 
 def _backups(exporter: Exporter, options: ExportOptions) -> int:
-    if "backups" not in exporter.options:
+    if "backups" not in options_of(exporter):
         return 0
     return DEFAULT_BACKUPS if options.backups is None else options.backups
+
+
+def _places(hosts: Path | None, interest: Interest, notice: Notice) -> dict[str, Place]:
+    return read_hosts(hosts, _nodes(interest), notice, more=host_columns()) if hosts else {}
 
 
 def _nodes(interest: Interest) -> list[str]:

@@ -8,11 +8,11 @@ from statistics import median
 from typing import Any
 
 from topicloom.errors import InputError, UsageError
+from topicloom.mesh.kinds.registry import find_running, load_target, runnable
 from topicloom.mesh.model.folder import read_mesh
 from topicloom.mesh.model.mesh import Mesh
 from topicloom.mesh.run.failover import NodeFailover
 from topicloom.mesh.run.proof import connections_per_node, hops_max
-from topicloom.mesh.run.registry import TARGETS, load_target
 from topicloom.mesh.run.relocate import move_here
 from topicloom.mesh.run.runner import Outcome, nodes_to_kill, run_mesh
 from topicloom.mesh.run.running import RunSettings
@@ -23,18 +23,18 @@ def run_folder(
     kind: str, folder: Path, settings: RunSettings, *, progress: Progress = SILENT
 ) -> tuple[dict[str, Any], Outcome]:
     """Start the mesh of an exported folder, prove it, stop it; the summary and the outcome."""
+    running = find_running(kind)
     nodes_to_kill(read_kind(kind, folder), settings.kill)
-    target = load_target(kind)
-    if settings.kill and target.returns_after is None:
-        raise UsageError(f"--kill goes with mosquitto and nats: links of {kind} have no backups to turn to")
-    outcome = run_mesh(target, folder, move_here, settings, progress=progress)
+    if settings.kill and running.kill is not None:
+        able = [name for name, other in runnable().items() if other.kill is None]
+        raise UsageError(f"--kill goes with {' and '.join(able)}: {running.kill.why}")
+    place = move_here(running.relocate)
+    outcome = run_mesh(load_target(kind), folder, place, settings, progress=progress)
     return summarise_run(kind, outcome), outcome
 
 
 def read_kind(kind: str, folder: Path) -> Mesh:
-    """The mesh of an exported folder; refused if it is of another kind, or of one that cannot be run."""
-    if kind not in TARGETS:
-        raise UsageError(f"cannot run {kind}; kinds that can be run are {', '.join(TARGETS)}")
+    """The mesh of an exported folder; refused if it is of another kind."""
     mesh = read_mesh(folder)
     if mesh.kind != kind:
         raise InputError(

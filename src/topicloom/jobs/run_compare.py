@@ -1,13 +1,13 @@
 """The same interest on several meshes of real brokers, one after the other: what does each cost?
 
-The meshes: the exported one, a ring per topic, a star around one more broker, a full mesh. Mosquitto only,
-whose probes see every message that a broker carries.
+The meshes: the exported one, a ring per topic, and those that people build by hand, which the kind of broker
+knows. Only for kinds whose probes see every message that a broker carries.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,19 +15,18 @@ from typing import Any
 from topicloom.builders.registry import run_builder
 from topicloom.errors import UsageError
 from topicloom.jobs.run import read_kind
-from topicloom.mesh.kinds.mosquitto.rivals import full_mesh, star_mesh
-from topicloom.mesh.kinds.mosquitto.write import export_mosquitto
+from topicloom.mesh.kinds.kind import Rival, Unable
+from topicloom.mesh.kinds.registry import KINDS, find_running, load_target, runnable
 from topicloom.mesh.model.mesh import Mesh
 from topicloom.mesh.plan.request import Request
+from topicloom.mesh.run.doors import FreePort
 from topicloom.mesh.run.proof import connections_per_node, hops_max
-from topicloom.mesh.run.registry import load_target
-from topicloom.mesh.run.relocate import move_here
-from topicloom.mesh.run.runner import Outcome, Place, run_mesh
+from topicloom.mesh.run.relocate import Place, move_here
+from topicloom.mesh.run.runner import Outcome, run_mesh
 from topicloom.mesh.run.running import RunSettings
 from topicloom.model.interest import Interest
 from topicloom.model.progress import SILENT, Progress
 
-KIND = "mosquitto"
 OURS = "this mesh"
 
 
@@ -44,20 +43,22 @@ def compare_meshes(
     kind: str, folder: Path, settings: RunSettings, *, progress: Progress = SILENT
 ) -> dict[str, Any]:
     """Run the exported mesh and the baselines; `rows` of figures, ours first."""
-    if kind != KIND:
-        raise UsageError(f"--compare runs {KIND} only: no probe sees every message that {kind} carries")
+    rivals = find_running(kind).rivals
+    if isinstance(rivals, Unable):
+        able = [name for name, other in runnable().items() if not isinstance(other.rivals, Unable)]
+        raise UsageError(f"--compare runs {' and '.join(able)} only: {rivals.why}")
     if settings.kill:
         raise UsageError("--compare and --kill do not go together; run the command twice")
     mesh = read_kind(kind, folder)
     rows = []
     with tempfile.TemporaryDirectory(prefix="topicloom-compare-") as scratch:
-        for design in _designs(mesh, folder, Path(scratch)):
+        for design in _designs(kind, mesh, folder, Path(scratch), rivals):
             outcome = run_mesh(load_target(kind), design.folder, design.place, settings, progress=progress)
             rows.append(_row(design.name, outcome))
     return {"kind": kind, "rows": rows, "exact": rows[0]["exact"]}
 
 
-def _designs(mesh: Mesh, folder: Path, scratch: Path) -> list[Design]:
+def _designs(kind: str, mesh: Mesh, folder: Path, scratch: Path, rivals: Mapping[str, Rival]) -> list[Design]:
     rings, empty = scratch / "rings", scratch / "empty"
     for made in (rings, empty):
         made.mkdir()
@@ -65,17 +66,17 @@ def _designs(mesh: Mesh, folder: Path, scratch: Path) -> list[Design]:
         [(node, topic.topic) for topic in mesh.topics for node in topic.subscribers]
     )
     overlay = run_builder("ring-pt", interest).overlay
-    export_mosquitto(Request(interest=interest, overlay=overlay), rings)
+    KINDS[kind].write(Request(interest=interest, overlay=overlay), rings)
+    here = move_here(find_running(kind).relocate)
     return [
-        Design(OURS, folder, move_here),
-        Design("ring per topic", rings, move_here),
-        Design("star", empty, _rival(mesh, star_mesh)),
-        Design("full mesh", empty, _rival(mesh, full_mesh)),
+        Design(OURS, folder, here),
+        Design("ring per topic", rings, here),
+        *(Design(name, empty, _rival(mesh, make)) for name, make in rivals.items()),
     ]
 
 
-def _rival(mesh: Mesh, make: Callable[[Mesh, Callable[[], int]], tuple[Mesh, dict[str, str]]]) -> Place:
-    def place(folder: Path, free_port: Callable[[], int]) -> tuple[Mesh, Mapping[str, str]]:
+def _rival(mesh: Mesh, make: Rival) -> Place:
+    def place(folder: Path, free_port: FreePort) -> tuple[Mesh, Mapping[str, str]]:
         return make(mesh, free_port)
 
     return place
@@ -83,7 +84,7 @@ def _rival(mesh: Mesh, make: Callable[[Mesh, Callable[[], int]], tuple[Mesh, dic
 
 def _row(name: str, outcome: Outcome) -> dict[str, Any]:
     mesh, proof, verdict = outcome.mesh, outcome.proof, outcome.proof.verdict
-    assert proof.carried is not None  # Mosquitto's probes count them
+    assert proof.carried is not None  # probes of kinds that compare count them
     elsewhere = verdict.delivered - verdict.published  # the publisher's own broker needs no link
     return {
         "design": name,

@@ -1,18 +1,13 @@
-"""Logins: the credentials file, and hashes that Mosquitto's own tool makes the same way."""
+"""Logins: the credentials file."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from brokers_present import needs_mosquitto
 from topicloom.errors import InputError
-from topicloom.mesh.plan.credentials import Login, mosquitto_hash, mosquitto_passwords, read_credentials
+from topicloom.mesh.plan.credentials import Login, read_credentials
 
 NODES = ["a", "b"]
 
@@ -50,25 +45,3 @@ def test_nodes_may_share_a_user(tmp_path: Path) -> None:
     path.write_text('node,user,password\na,u,"p, ""q"""\nb,u,"p, ""q"""\n')
     logins = read_credentials(path, NODES)
     assert logins == {"a": Login("u", 'p, "q"'), "b": Login("u", 'p, "q"')}
-    assert len(mosquitto_passwords(logins.values()).splitlines()) == 1
-
-
-def test_users_with_the_same_password_have_other_hashes() -> None:
-    one, two = (mosquitto_hash(Login(user, "p")).split("$")[-1] for user in ("u", "v"))
-    assert one != two
-
-
-@needs_mosquitto
-def test_the_tool_of_mosquitto_hashes_as_we_do(tmp_path: Path) -> None:
-    """Its hash, with its salt and rounds, comes out of our formula; ours differs only in salt and rounds."""
-    tool = shutil.which("mosquitto_passwd")
-    assert tool is not None, "it comes with mosquitto"
-    path = tmp_path / "theirs"
-    subprocess.run([tool, "-c", "-b", str(path), "ann", "pässword"], check=True)
-    _, kind, rounds, salt, digest = path.read_text().strip().split("$")
-    found = hashlib.pbkdf2_hmac("sha512", "pässword".encode(), base64.b64decode(salt), int(rounds))
-    assert (kind, base64.b64encode(found).decode()) == ("7", digest)
-    ours = mosquitto_hash(Login("ann", "pässword")).split("$")
-    assert [len(base64.b64decode(part)) for part in ours[3:]] == [
-        len(base64.b64decode(part)) for part in (salt, digest)
-    ]

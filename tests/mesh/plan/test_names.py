@@ -22,8 +22,10 @@ from brokers_present import (
     zenoh_module,
 )
 from topicloom.errors import InputError
-from topicloom.mesh.plan.names import RULES, decode_name, encode_name, file_stems
+from topicloom.mesh.kinds.registry import KINDS as ALL_KINDS
+from topicloom.mesh.plan.names import decode_name, file_stems
 
+RULES = {name: kind.names for name, kind in ALL_KINDS.items() if kind.names is not None}
 KINDS = sorted(RULES)
 ODD = st.text(st.sampled_from('ab01%2EF-/.#+$*>?@_RG "\\\0\x85\u2028\ufffe\U0010ffffé😀\ufeff'), max_size=12)
 TOPICS = ODD | st.text(max_size=30)
@@ -45,39 +47,39 @@ NASTY = [
 @example("%%-")
 @example("")
 def test_decoding_undoes_encoding(kind: str, topic: str) -> None:
-    assert decode_name(encode_name(topic, kind)) == topic
+    assert decode_name(RULES[kind].encode(topic)) == topic
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(TOPICS)
 def test_a_name_is_its_own_name(kind: str, topic: str) -> None:
     """Encoded names are legal: encoding one again only touches what reads as an escape."""
-    name = encode_name(topic, kind)
+    name = RULES[kind].encode(topic)
     assert name
-    assert re.sub("%25(?=[0-9A-F]{2}|-)", "%", encode_name(name, kind)) == name
+    assert re.sub("%25(?=[0-9A-F]{2}|-)", "%", RULES[kind].encode(name)) == name
 
 
 @given(st.text("abcXYZ012_-/=,;:&(){}[]~'^|<!é日%", min_size=1).filter(lambda t: t == t.strip("/")))
 def test_legal_topics_keep_their_names_everywhere(topic: str) -> None:
     if re.search("%[0-9A-F]{2}|%-|//|_G?R_", topic) is None:
-        assert {encode_name(topic, kind) for kind in KINDS} == {topic}
+        assert {RULES[kind].encode(topic) for kind in KINDS} == {topic}
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_two_topics_share_a_name(kind: str) -> None:
-    topics = {*NASTY, *(encode_name(topic, kind) for topic in NASTY)}
-    assert len({encode_name(topic, kind) for topic in topics}) == len(topics)
+    topics = {*NASTY, *(RULES[kind].encode(topic) for topic in NASTY)}
+    assert len({RULES[kind].encode(topic) for topic in topics}) == len(topics)
 
 
 @pytest.mark.parametrize(("kind", "most"), [(kind, RULES[kind].most_bytes) for kind in KINDS])
 def test_names_that_are_too_long_are_refused_by_topic(kind: str, most: int) -> None:
-    assert encode_name("x" * most, kind) == "x" * most
+    assert RULES[kind].encode("x" * most) == "x" * most
     with pytest.raises(
         InputError, match=rf"topic 'yx{{39}}'\.\.\. has a name of {most + 1:,} bytes on {kind}"
     ):
-        encode_name("y" + "x" * most, kind)
+        RULES[kind].encode("y" + "x" * most)
     with pytest.raises(InputError, match="bytes"):
-        encode_name(" " * (most // 2), kind)
+        RULES[kind].encode(" " * (most // 2))
 
 
 def test_escapes_that_are_no_text_are_refused() -> None:
@@ -109,7 +111,7 @@ def test_mosquitto_carries_every_name_over_a_bridge(tmp_path: Path) -> None:
     """Each name goes through mosquitto.conf, a bridge and a client, and comes out the same."""
     from paho.mqtt.client import CallbackAPIVersion, Client
 
-    names = [encode_name(topic, "mosquitto") for topic in [*NASTY, "x" * 65_535]]
+    names = [RULES["mosquitto"].encode(topic) for topic in [*NASTY, "x" * 65_535]]
     near, far = free_ports(2)
     (tmp_path / "far.conf").write_text(f"listener {far} 127.0.0.1\nallow_anonymous true\n")
     bridge = f"connection b\naddress 127.0.0.1:{far}\nremote_clientid b\nrestart_timeout 1 2\n"
@@ -161,7 +163,7 @@ def test_nats_carries_every_name(tmp_path: Path) -> None:
     """Subscribed, published with a reply, and received: within the server's default limits."""
     import nats
 
-    names = [encode_name(topic, "nats") for topic in [*NASTY, "x" * RULES["nats"].most_bytes]]
+    names = [RULES["nats"].encode(topic) for topic in [*NASTY, "x" * RULES["nats"].most_bytes]]
     port = free_ports(1)[0]
 
     async def exchange() -> set[str]:
@@ -188,7 +190,7 @@ def test_zenoh_takes_every_name_as_a_key() -> None:
     """The library's own parser judges; a wildcard would be accepted too, so none may be in a name."""
     zenoh = zenoh_module()
     for topic in NASTY:
-        name = encode_name(topic, "zenoh")
+        name = RULES["zenoh"].encode(topic)
         assert str(zenoh.KeyExpr(name)) == name
         assert not set(name) & set("*$?#")
     with pytest.raises(zenoh.ZError):

@@ -12,8 +12,13 @@ from hypothesis import strategies as st
 from mesh.export_cases import KINDS, exported
 from topicloom.errors import InputError
 from topicloom.jobs.audit import audit_folder
+from topicloom.mesh.kinds.registry import find_running
 from topicloom.mesh.model.folder import read_mesh
-from topicloom.mesh.run.relocate import relocate
+from topicloom.mesh.run.doors import Doors
+
+
+def relocate(folder, mesh, free_port):
+    return find_running(mesh.kind).relocate(folder, mesh, Doors(mesh, free_port))
 
 
 @pytest.fixture

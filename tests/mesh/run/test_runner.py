@@ -14,14 +14,15 @@ import pytest
 from brokers_present import needs_mosquitto
 from hand_mesh import INTEREST, LINKS, hand_mesh, write_hand_mesh
 from topicloom.errors import MeshError, UsageError
+from topicloom.mesh.kinds.registry import find_running, load_target, runnable
 from topicloom.mesh.run import runner
-from topicloom.mesh.run.registry import TARGETS, load_target
-from topicloom.mesh.run.relocate import move_here as place
+from topicloom.mesh.run.relocate import move_here
 from topicloom.mesh.run.runner import run_mesh
 from topicloom.mesh.run.running import RunSettings
 from topicloom.mesh.run.signals import SIGNALS
 from topicloom.mesh.run.usage import connections_per_node, links_elsewhere, open_connections
 
+place = move_here(find_running("mosquitto").relocate)
 QUICK = RunSettings(messages=1, settle=0.2)
 
 
@@ -126,5 +127,5 @@ def test_connections_are_counted_from_sockets_by_who_dialed():
 
 
 def test_an_unknown_kind_is_refused():
-    with pytest.raises(UsageError, match=", ".join(TARGETS)):
+    with pytest.raises(UsageError, match=", ".join(runnable())):
         load_target("carrier-pigeon")

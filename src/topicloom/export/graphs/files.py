@@ -13,7 +13,6 @@ from topicloom.export.graphs.dot import read_dot, write_dot
 from topicloom.export.graphs.edge_list import read_edge_list, write_edge_list
 from topicloom.export.graphs.graphml import read_graphml, write_graphml
 from topicloom.export.graphs.node_link import read_node_link, write_node_link
-from topicloom.mesh.plan.request import Figures, Request
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.progress import Progress
@@ -27,8 +26,12 @@ class Writer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class GraphFormat:
-    """One kind of graph file: its name in a folder, other endings it is known by, its writer and reader."""
+    """One kind of graph file: its name in a folder, other endings it is known by, its writer and reader.
 
+    Its export takes no options.
+    """
+
+    description: str
     file: str
     endings: tuple[str, ...]
     write: Writer
@@ -36,40 +39,25 @@ class GraphFormat:
 
 
 GRAPH_FORMATS: Mapping[str, GraphFormat] = {
-    "graphml": GraphFormat("overlay.graphml", (".graphml", ".xml"), write_graphml, read_graphml),
-    "node-link": GraphFormat("overlay.json", (".json",), write_node_link, read_node_link),
-    "edge-list": GraphFormat("overlay.edgelist", (".edgelist", ".txt"), write_edge_list, read_edge_list),
-    "dot": GraphFormat("overlay.dot", (".dot", ".gv"), write_dot, read_dot),
+    "graphml": GraphFormat(
+        "GraphML, for networkx, igraph, Gephi and others",
+        "overlay.graphml",
+        (".graphml", ".xml"),
+        write_graphml,
+        read_graphml,
+    ),
+    "node-link": GraphFormat(
+        "node-link JSON, for networkx and D3", "overlay.json", (".json",), write_node_link, read_node_link
+    ),
+    "edge-list": GraphFormat(
+        "edge list with attributes, for networkx",
+        "overlay.edgelist",
+        (".edgelist", ".txt"),
+        write_edge_list,
+        read_edge_list,
+    ),
+    "dot": GraphFormat("DOT, for Graphviz", "overlay.dot", (".dot", ".gv"), write_dot, read_dot),
 }
-
-
-def export_graphml(request: Request, folder: Path) -> Figures:
-    """Fill the folder with overlay.graphml."""
-    return _export("graphml", request, folder)
-
-
-def export_node_link(request: Request, folder: Path) -> Figures:
-    """Fill the folder with overlay.json."""
-    return _export("node-link", request, folder)
-
-
-def export_edge_list(request: Request, folder: Path) -> Figures:
-    """Fill the folder with overlay.edgelist."""
-    return _export("edge-list", request, folder)
-
-
-def export_dot(request: Request, folder: Path) -> Figures:
-    """Fill the folder with overlay.dot."""
-    return _export("dot", request, folder)
-
-
-def _export(kind: str, request: Request, folder: Path) -> Figures:
-    interest, overlay = request.interest, request.overlay
-    request.progress.phase("write", interest.n_nodes + overlay.n_edges)
-    known = GRAPH_FORMATS[kind]
-    known.write(interest, overlay, folder / known.file, progress=request.progress)
-    most = int(overlay.degrees().max()) if overlay.n_nodes else 0
-    return Figures(links=overlay.n_edges, connections_per_node_max=most)
 
 
 def load_graph(path: str | os.PathLike[str], kind: str | None = None) -> tuple[Interest, Overlay]:

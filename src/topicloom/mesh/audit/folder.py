@@ -18,9 +18,9 @@ from topicloom.errors import InputError
 from topicloom.mesh.model.where import ANY_HOST, LOOPBACKS, Address, same_host
 
 SUFFIXES = (".conf", ".cfg")
-MAIN = ("mosquitto", "nats", "nats-server", "server", "config")
+MAIN = ("server", "config")
 """Names that say nothing about which broker it is; the folder around it does."""
-SYSTEM = ("etc", "mosquitto", "nats", "nats-server")
+SYSTEM = ("etc",)
 """Folders that are called so on every machine."""
 
 C = TypeVar("C")
@@ -72,16 +72,25 @@ def read_brokers(
     return {path: conf for path, conf in found.items() if not is_part(path)}
 
 
-def name_brokers(folder: Path, paths: Iterable[Path]) -> dict[str, Path]:
-    """The brokers' files by the brokers' names."""
+def known_hosts(told: str | None, bound: Iterable[str | None]) -> frozenset[str]:
+    """Where a broker is: as told, otherwise what it binds to, if that is one address."""
+    if told is not None:
+        return frozenset({told})
+    return frozenset(host for host in bound if host is not None and host not in ANY_HOST)
+
+
+def name_brokers(folder: Path, paths: Iterable[Path], called: Iterable[str] = ()) -> dict[str, Path]:
+    """The brokers' files by the brokers' names; files and folders `called` so do not tell which it is."""
     files = list(paths)
+    programs = frozenset(called)
+    main, system = programs | set(MAIN), programs | set(SYSTEM)
     beside = Counter(path.parent for path in files)
     named: dict[str, Path] = {}
     for path in files:
         inside = path.relative_to(folder)
-        if path.parent != folder and (beside[path.parent] == 1 or path.stem in MAIN):
+        if path.parent != folder and (beside[path.parent] == 1 or path.stem in main):
             inside = inside.parent
-            while inside.name in SYSTEM and len(inside.parts) > 1:
+            while inside.name in system and len(inside.parts) > 1:
                 inside = inside.parent
         else:
             inside = inside.with_suffix("")

@@ -1,20 +1,15 @@
-"""Logins of nodes: the credentials file, and Mosquitto's password hashes."""
+"""Logins of nodes: the credentials file."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from topicloom.errors import InputError
 from topicloom.tables.small_csv import read_rows
 
-ITERATIONS = 5000
-"""Rounds of PBKDF2; mosquitto_passwd uses 101, the file format allows any number."""
-SALT_BYTES = 12
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
@@ -61,27 +56,3 @@ def _check(login: Login, where: str) -> None:
         raise InputError(f"{where}: user {login.user!r} has a colon or begins with #: password files cannot")
     if re.match(r"\$2[abxy]\$\d\d\$", login.password):  # NATS would take it for one
         raise InputError(f"{where}: the password looks like a hash; give the password itself")
-
-
-def mosquitto_hash(login: Login) -> str:
-    """The line of a Mosquitto password file: salted PBKDF2 with SHA-512.
-
-    The salt comes from the user's name, so that the same export gives the same bytes; it need not be secret,
-    only differ between users.
-
-    >>> mosquitto_hash(Login("ann", "secret")).split("$")[:3]
-    ['ann:', '7', '5000']
-    """
-    salt = hashlib.sha256(b"topicloom mosquitto salt\0" + login.user.encode()).digest()[:SALT_BYTES]
-    digest = hashlib.pbkdf2_hmac("sha512", login.password.encode(), salt, ITERATIONS)
-    return f"{login.user}:$7${ITERATIONS}${_base64(salt)}${_base64(digest)}"
-
-
-def mosquitto_passwords(logins: Iterable[Login]) -> str:
-    """A whole password file; each user once."""
-    once = {login.user: login for login in logins}
-    return "".join(f"{mosquitto_hash(once[user])}\n" for user in sorted(once))
-
-
-def _base64(data: bytes) -> str:
-    return base64.b64encode(data).decode()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from topicloom.errors import InputError
@@ -20,13 +20,13 @@ NAMED = 3  # nodes named in a sentence about missing ones
 class Place:
     """The host of a node and, if the user chose it, the port that clients use; `where` it was said.
 
-    `peer_id` is who the node is to libp2p (see kinds/gossipsub/keys.py).
+    `more` has the columns that only some kinds of brokers read, where they are filled.
     """
 
     host: str
     port: int | None = None
     where: str = ""
-    peer_id: str | None = None
+    more: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_hosts(
@@ -35,15 +35,16 @@ def read_hosts(
     notice: Callable[[str], None] = lambda text: None,
     *,
     what: str = "a node of the build",
+    more: Sequence[str] = (),
 ) -> dict[str, Place]:
-    """The hosts file: columns node, host and maybe port, peer_id; every node once, no other nodes.
+    """The hosts file: columns node, host and maybe port and `more`; every node once, no other nodes.
 
     `what` a node must be, for the message about one that is not.
     """
     known = set(nodes)
     places: dict[str, Place] = {}
     used: dict[tuple[str, int], str] = {}
-    for row in read_rows(path, ("node", "host"), ("port", "peer_id"), option="--hosts", notice=notice):
+    for row in read_rows(path, ("node", "host"), ("port", *more), option="--hosts", notice=notice):
         node = row.filled("node")
         if node not in known:
             raise InputError(f"{row.where}: {node!r} is not {what}")
@@ -53,7 +54,7 @@ def read_hosts(
             _host(row.filled("host"), row.where),
             _port(row["port"], row.where),
             row.where,
-            row["peer_id"] or None,
+            {column: row[column] for column in more if row[column]},
         )
         if place.port is not None:
             key = (same_host(place.host), place.port)
@@ -65,9 +66,9 @@ def read_hosts(
         places[node] = place
     missing = [node for node in nodes if node not in places]
     if missing:
-        more = f" and {len(missing) - NAMED:,} more" if len(missing) > NAMED else ""
+        rest = f" and {len(missing) - NAMED:,} more" if len(missing) > NAMED else ""
         named = ", ".join(repr(node) for node in missing[:NAMED])
-        raise InputError(f"--hosts {path} has no host for node {named}{more}; every node needs one")
+        raise InputError(f"--hosts {path} has no host for node {named}{rest}; every node needs one")
     return places
 
 

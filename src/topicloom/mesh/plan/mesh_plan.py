@@ -15,7 +15,7 @@ from topicloom.mesh.model.trees import Link
 from topicloom.mesh.model.where import LOOPBACK
 from topicloom.mesh.plan.hosts import Place, assign_ports, is_loopback
 from topicloom.mesh.plan.link_plan import check_mesh
-from topicloom.mesh.plan.names import encode_name, file_stems
+from topicloom.mesh.plan.names import NameRule, file_stems
 from topicloom.mesh.plan.request import Figures, Request
 from topicloom.mesh.plan.tls import check_certificates
 from topicloom.version import __version__
@@ -23,12 +23,12 @@ from topicloom.version import __version__
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What differs between targets: the ports of a node by purpose and their bases, and its config files.
+    """What differs between kinds: names, the ports of a node by purpose and their bases, its config files.
 
     With `by_account` a node has one broker, port and file for each account instead of one in all.
     """
 
-    kind: str
+    names: NameRule
     ports: tuple[tuple[str, int], ...]
     suffix: str
     by_account: bool = False
@@ -109,13 +109,13 @@ def plan_mesh(
     wanted = {name: _accounts(interest.topics_of(node), class_of) for node, name in enumerate(nodes)}
     used = sorted(set(class_of if class_of is not None else ()))
     mesh = Mesh(
-        kind=shape.kind,
+        kind=shape.names.kind,
         nodes=_nodes(request, shape, nodes, stems, wanted),
         links=tuple(_links(links, nodes, topics, stems)),
         topics=tuple(
             MeshTopic(
                 topic=name,
-                name=encode_name(name, shape.kind),
+                name=shape.names.encode(name),
                 subscribers=tuple(nodes[node] for node in interest.nodes_of(topic)),
                 account=account_of[topic],
             )

@@ -8,7 +8,7 @@ it would otherwise be read as one of these, so decoding undoes encoding and no t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from topicloom.errors import InputError
@@ -21,59 +21,50 @@ _NONCHARACTERS = "\ufdd0-\ufdef" + "".join(
 # Control characters, white space and what is no character: nobody can read them, some brokers refuse them.
 _SPACES = r"\x00-\x20\x7f-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _EVERYWHERE = rf"%(?=[0-9A-F]{{2}}|-)|[{_SPACES}{_NONCHARACTERS}]"
-_MQTT_LEVELS = 200  # Mosquitto refuses topics of more slashes (TOPIC_HIERARCHY_LIMIT)
 
 
 @dataclass(frozen=True, slots=True)
 class NameRule:
-    """One target's names: what must be escaped (a regular expression), and the most bytes of a name."""
+    """The names of one kind of broker: what must be escaped, and the most bytes of a name.
 
+    Where a name has more than `most_slashes`, slashes are escaped too.
+    """
+
+    kind: str
     illegal: re.Pattern[str]
     most_bytes: int
     reason: str
+    most_slashes: int | None = None
+
+    def encode(self, topic: str) -> str:
+        """The name of a topic; refused where it would be too long.
+
+        >>> rule = name_rule("toy", "[#]", 20, "toys are small")
+        >>> rule.encode("plant/line 1/#"), rule.encode("")
+        ('plant/line%201/%23', '%-')
+        """
+        if not topic:
+            return EMPTY
+        name = self.illegal.sub(_escaped, topic)
+        if self.most_slashes is not None and name.count("/") > self.most_slashes:
+            name = name.replace("/", "%2F")
+        size = len(name.encode())
+        if size > self.most_bytes:
+            raise InputError(
+                f"topic {topic[:40]!r}... has a name of {size:,} bytes on {self.kind}: {self.reason}"
+            )
+        return name
 
 
-def _rule(illegal: str, most_bytes: int, reason: str) -> NameRule:
-    return NameRule(re.compile(f"{_EVERYWHERE}|{illegal}"), most_bytes, reason)
-
-
-RULES: Mapping[str, NameRule] = {
-    # Wildcards; $ begins the broker's own topics; quotes mean something in mosquitto.conf.
-    "mosquitto": _rule(r'[#+"]|^\$', 65_535, "MQTT names have at most 65,535 bytes"),
-    # Wildcards; tokens between dots may not be empty; $ and the two prefixes belong to the server.
-    "nats": _rule(
-        r"[*>]|^\$|^\.|(?<=\.)\.|\.\Z|^_(?=G?R_\.)",
-        3_840,
-        "with its reply it must fit into a control line of NATS, 4,096 bytes",
-    ),
-    # Wildcards and what is reserved; chunks between slashes may not be empty; @ hides a chunk from wildcards.
-    "zenoh": _rule(
-        r"[*$#?]|^/|(?<=/)/|/\Z|(?:^|(?<=/))@", 60_000, "its declaration must fit into a batch of Zenoh"
-    ),
-}
-
-
-def encode_name(topic: str, kind: str) -> str:
-    """The target's name of a topic; refused where it would be too long.
-
-    >>> encode_name("plant/line 1/#", "mosquitto"), encode_name("a..b", "nats"), encode_name("", "zenoh")
-    ('plant/line%201/%23', 'a.%2Eb', '%-')
-    """
-    rule = RULES[kind]
-    if not topic:
-        return EMPTY
-    name = rule.illegal.sub(_escaped, topic)
-    if kind == "mosquitto" and name.count("/") > _MQTT_LEVELS:
-        name = name.replace("/", "%2F")
-    if len(name.encode()) > rule.most_bytes:
-        raise InputError(
-            f"topic {topic[:40]!r}... has a name of {len(name.encode()):,} bytes on {kind}: {rule.reason}"
-        )
-    return name
+def name_rule(
+    kind: str, illegal: str, most_bytes: int, reason: str, *, most_slashes: int | None = None
+) -> NameRule:
+    """A rule that escapes what the regular expression `illegal` finds, and what nobody can read."""
+    return NameRule(kind, re.compile(f"{_EVERYWHERE}|{illegal}"), most_bytes, reason, most_slashes)
 
 
 def decode_name(name: str) -> str:
-    """The topic of a name that `encode_name` gave; the same for every target.
+    """The topic of a name that `encode` gave; the same for every target.
 
     >>> decode_name("plant/line%201/%23"), decode_name("50%"), decode_name("%-")
     ('plant/line 1/#', '50%', '')

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from topicloom.mesh.kinds.gossipsub.keys import Identity
 from topicloom.mesh.plan.credentials import Login
 from topicloom.mesh.plan.hosts import Place
 from topicloom.model.interest import Interest
@@ -20,8 +19,8 @@ class Request:
 
     `places` and `logins` go by node and are empty when the user gave none; `tls` is the folder of
     certificates; an edge may have up to `split` links in each direction so that more of them have backups;
-    `identities` of libp2p nodes are those of the earlier export that this one replaces; `seed` is for tests,
-    which want the same keys each time. `notice` tells the user something that must not be missed.
+    `earlier` is the folder of an export of the same kind that this one replaces; `seed` is for tests, which
+    want the same keys each time. `notice` tells the user something that must not be missed.
     """
 
     interest: Interest
@@ -31,7 +30,7 @@ class Request:
     tls: Path | None = None
     backups: int = 0
     split: int = 1
-    identities: Mapping[str, Identity] = field(default_factory=dict)
+    earlier: Path | None = None
     seed: int | None = None
     notice: Callable[[str], None] = lambda text: None
     progress: Progress = SILENT

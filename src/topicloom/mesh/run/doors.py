@@ -87,6 +87,10 @@ class Doors:
         return replace(node, host=LOOPBACK, ports=ports)
 
 
+Relocate = Callable[[Path, Mesh, Doors], Relocated]
+"""The mesh of a folder on loopback: what every kind of broker that can be run does in its own language."""
+
+
 def absolute_path(text: str, where: Where, config: Path, folder: Path) -> str:
     """A path of a configuration, from the configuration's own folder or the mesh's; it must exist."""
     for base in (config.parent, folder):

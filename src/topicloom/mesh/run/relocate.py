@@ -8,28 +8,23 @@ switched off where the target can do that; the chain of certificates is checked 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from topicloom.errors import InputError
-from topicloom.mesh.kinds.mosquitto.relocate import relocate_mosquitto
-from topicloom.mesh.kinds.nats.relocate import relocate_nats
-from topicloom.mesh.kinds.zenoh.relocate import relocate_zenoh
 from topicloom.mesh.model.folder import read_mesh
 from topicloom.mesh.model.mesh import Mesh
-from topicloom.mesh.run.doors import Doors, FreePort, Relocated
+from topicloom.mesh.run.doors import Doors, FreePort, Relocate
 
-MOVERS = {"mosquitto": relocate_mosquitto, "nats": relocate_nats, "zenoh": relocate_zenoh}
-
-
-def relocate(folder: Path, mesh: Mesh, free_port: FreePort) -> Relocated:
-    """The mesh of this folder on loopback; `free_port` gives a port that nobody uses."""
-    if mesh.kind not in MOVERS:
-        raise InputError(f"{folder} holds a mesh of kind {mesh.kind!r}; only {', '.join(MOVERS)} can be run")
-    return MOVERS[mesh.kind](folder, mesh, Doors(mesh, free_port))
+Place = Callable[[Path, FreePort], tuple[Mesh, Mapping[str, str]]]
+"""Given a folder and a source of free ports: its mesh on the loopback address, and the changed files."""
 
 
-def move_here(folder: Path, free_port: FreePort) -> tuple[Mesh, Mapping[str, str]]:
-    """The mesh of a folder, its links as configured there, on loopback; and its changed files."""
-    moved = relocate(folder, read_mesh(folder), free_port)
-    return moved.mesh, moved.configs
+def move_here(relocate: Relocate) -> Place:
+    """Places the mesh of a folder, its links as configured there, as this kind of broker is relocated."""
+
+    def place(folder: Path, free_port: FreePort) -> tuple[Mesh, Mapping[str, str]]:
+        mesh = read_mesh(folder)
+        moved = relocate(folder, mesh, Doors(mesh, free_port))
+        return moved.mesh, moved.configs
+
+    return place

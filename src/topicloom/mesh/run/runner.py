@@ -8,7 +8,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,14 +18,12 @@ from topicloom.mesh.run.failover import NodeFailover, fail_over
 from topicloom.mesh.run.inbox import Inbox
 from topicloom.mesh.run.ports import FreePorts
 from topicloom.mesh.run.processes import Brokers
+from topicloom.mesh.run.relocate import Place
 from topicloom.mesh.run.running import Proof, RunningMesh, RunSettings
 from topicloom.mesh.run.signals import Signals
 from topicloom.mesh.run.target import Target
 from topicloom.mesh.run.usage import Usage, connections_per_node, measure_usage, open_connections
 from topicloom.model.progress import SILENT, Progress
-
-Place = Callable[[Path, Callable[[], int]], tuple[Mesh, Mapping[str, str]]]
-"""Given a folder and a source of free ports: its mesh on the loopback address, and the changed files."""
 
 ATTEMPTS = 5  # whole starts, each with new ports, when another program takes one of ours
 

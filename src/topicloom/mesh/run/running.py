@@ -138,7 +138,7 @@ class RunningMesh:
             now = time.monotonic()
             if open_now != before:
                 steady, before = now, open_now
-            enough = (self.target.returns_after or CALM) if elsewhere else CALM
+            enough = self.target.returns_after if elsewhere else CALM
             whole = open_now.total() == len(self.mesh.links)
             if (whole and now - steady > enough) or now > deadline:
                 await self.wait_linked()

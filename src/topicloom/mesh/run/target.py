@@ -1,4 +1,4 @@
-"""What the runner asks of one kind of broker; mosquitto/, nats/ and zenoh/ answer it.
+"""What the runner asks of one kind of broker; the folders under kinds/ answer it.
 
 The runner knows processes, publications and proofs; a target knows command lines, readiness and clients.
 """
@@ -108,9 +108,8 @@ class Resting(Protocol):
 class Target(Protocol):
     """One kind of broker."""
 
-    returns_after: float | None
-    """Seconds after which a link that stands at a backup does not return by itself any more; None where
-    links have no backups: then there is no failover to look at."""
+    returns_after: float
+    """Seconds after which a link that stands at a backup does not return by itself any more."""
 
     def door(self, node: MeshNode) -> int:
         """The port that the node's broker opens last: when it takes connections, so do the others."""

@@ -26,6 +26,7 @@ from topicloom.mesh.kinds.gossipsub.keys import (
     peer_id_of,
     read_identity,
 )
+from topicloom.mesh.kinds.gossipsub.kind import GOSSIPSUB
 from topicloom.mesh.kinds.gossipsub.write import export_gossipsub
 from topicloom.mesh.model.folder import read_mesh
 from topicloom.mesh.plan.hosts import Place, read_hosts
@@ -107,10 +108,10 @@ def test_keys_are_secret_random_and_not_in_the_lists(tmp_path):
 def test_earlier_identities_are_kept_but_not_against_the_hosts_file():
     old = identities(["a", "b"], {})
     assert identities(["a", "b"], {}, kept=old) == old
-    known = Place("10.0.0.1", peer_id=peer_id_of(bytes(32)))
-    own = Place("10.0.0.2", peer_id=old["b"].peer_id)
+    known = Place("10.0.0.1", more={"peer_id": peer_id_of(bytes(32))})
+    own = Place("10.0.0.2", more={"peer_id": old["b"].peer_id})
     found = identities(["a", "b"], {"a": known, "b": own}, kept=old)
-    assert (found["a"].peer_id, found["a"].key) == (known.peer_id, None)
+    assert (found["a"].peer_id, found["a"].key) == (known.more["peer_id"], None)
     assert found["b"] == old["b"], "the hosts file says what the folder says: the key stays"
 
 
@@ -133,7 +134,7 @@ def test_hosts_give_peer_ids_and_addresses(tmp_path):
     (tmp_path / "hosts.csv").write_text(
         f"node,host,port,peer_id\na,10.0.0.1,5001,{known}\nb,site-b.example,,\n"
     )
-    places = read_hosts(tmp_path / "hosts.csv", ["a", "b"])
+    places = read_hosts(tmp_path / "hosts.csv", ["a", "b"], more=GOSSIPSUB.host_columns)
     (tmp_path / "out").mkdir()
     files = exported(tmp_path / "out", PAIR, EDGE, places=places)
     assert (files["a"]["id"], files["a"]["key"]) == (known, None)
@@ -166,7 +167,7 @@ def test_what_is_no_peer_id_is_refused(wrong):
 
 
 def test_one_peer_id_for_two_nodes_is_refused():
-    same = Place("10.0.0.1", peer_id=peer_id_of(bytes(32)))
+    same = Place("10.0.0.1", more={"peer_id": peer_id_of(bytes(32))})
     with pytest.raises(InputError, match="'a' and 'b' the same peer_id"):
         identities(["a", "b"], {"a": same, "b": same})
 
@@ -178,7 +179,7 @@ def test_without_cryptography_the_message_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "cryptography", None)
     with pytest.raises(UsageError, match=r"pip install 'topicloom\[libp2p\]'"):
         gossipsub_keys.make_identity(bytes(32))
-    place = Place("10.0.0.1", peer_id=peer_id_of(bytes(32)))
+    place = Place("10.0.0.1", more={"peer_id": peer_id_of(bytes(32))})
     assert identities(["a"], {"a": place})["a"].key is None, "known peer ids need no cryptography"
 
 

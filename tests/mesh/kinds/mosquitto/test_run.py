@@ -14,7 +14,8 @@ from hand_mesh import INTEREST, LINKS, HandLink, write_hand_mesh
 from topicloom.errors import InputError, MeshError
 from topicloom.jobs.run import run_folder
 from topicloom.mesh.kinds.mosquitto.client import Access
-from topicloom.mesh.kinds.mosquitto.login import Login, listens_on
+from topicloom.mesh.kinds.mosquitto.login import listens_on
+from topicloom.mesh.plan.credentials import Login
 from topicloom.mesh.run.running import RunSettings
 
 pytestmark = needs_mosquitto

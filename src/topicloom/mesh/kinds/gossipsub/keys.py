@@ -19,6 +19,8 @@ from topicloom.mesh.plan.hosts import Place
 from topicloom.model.seeds import generator
 
 SEED_BYTES = 32
+PEER_ID = "peer_id"
+"""The column of a hosts file that says who a node is."""
 _ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _PUBLIC = bytes.fromhex("08011220")  # protobuf: key type Ed25519, 32 bytes of data
 _PRIVATE = bytes.fromhex("08011240")  # the same with 64 bytes: the seed and the public key
@@ -49,8 +51,8 @@ def identities(
     owners: dict[str, str] = {}
     for node in nodes:
         place, old = places.get(node), (kept or {}).get(node)
-        if place is not None and place.peer_id:
-            peer_id = check_peer_id(place.peer_id, place.where)
+        if place is not None and PEER_ID in place.more:
+            peer_id = check_peer_id(place.more[PEER_ID], place.where)
             found[node] = old if old is not None and old.peer_id == peer_id else Identity(peer_id)
         elif seed is not None:
             found[node] = make_identity(_derived(seed, node))

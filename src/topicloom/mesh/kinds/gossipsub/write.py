@@ -49,8 +49,9 @@ def export_gossipsub(request: Request, folder: Path) -> Figures:
     places = request.places or dict.fromkeys(nodes, Place(LOOPBACK))
     ports = assign_ports(places, {node: [(PURPOSE, PORT)] for node in nodes})
     request.progress.phase("keys")
-    who = identities(nodes, places, kept=request.identities, seed=request.seed)
-    refuse_loss(request.identities, who)
+    kept = read_identities(request.earlier) if request.earlier is not None else {}
+    who = identities(nodes, places, kept=kept, seed=request.seed)
+    refuse_loss(kept, who)
     check_stop(request.progress)
     request.progress.phase("write")
     mesh = Mesh(
@@ -65,7 +66,7 @@ def export_gossipsub(request: Request, folder: Path) -> Figures:
     keys = {f"{KEYS}/{stems[node]}.key": f"{who[node].key}\n" for node in nodes if who[node].key}
     if keys:
         (folder / KEYS).mkdir(mode=0o700)
-    new = sum(who[node].key is not None and who[node] != request.identities.get(node) for node in nodes)
+    new = sum(who[node].key is not None and who[node] != kept.get(node) for node in nodes)
     if new:
         request.notice(
             f"{new:,} new private keys are in {KEYS}/: give each node its own and nobody another's"

@@ -8,44 +8,28 @@ because the kernel forgets that it was to die with us.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import os
 import secrets
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from topicloom.mesh.kinds.mosquitto.client import Access
 from topicloom.mesh.kinds.mosquitto.lines import ConfLine, ConfReader
+from topicloom.mesh.kinds.mosquitto.passwords import SALT_BYTES, mosquitto_hash
+from topicloom.mesh.plan.credentials import Login
 
 ROUNDS = 101  # of PBKDF2, as mosquitto_passwd has it; the password is random and gone in a minute
 
 
-@dataclass(frozen=True, slots=True)
-class Login:
+def random_login() -> Login:
     """A user that exists in the temporary copies only."""
-
-    user: str
-    password: str
-
-    @classmethod
-    def random(cls) -> Login:
-        return cls(f"topicloom-{secrets.token_hex(8)}", secrets.token_hex(16))
-
-    def hashed(self) -> str:
-        """The line of a password file."""
-        salt = secrets.token_bytes(12)
-        digest = hashlib.pbkdf2_hmac("sha512", self.password.encode(), salt, ROUNDS)
-        return (
-            f"{self.user}:$7${ROUNDS}${base64.b64encode(salt).decode()}${base64.b64encode(digest).decode()}\n"
-        )
+    return Login(f"topicloom-{secrets.token_hex(8)}", secrets.token_hex(16))
 
 
 def amend(conf: Path, folder: Path, login: Login) -> None:
     """Let our clients in and keep the user that runs us; files it names are copied, never changed."""
     additions = {
-        "password_file": login.hashed(),
+        "password_file": mosquitto_hash(login, secrets.token_bytes(SALT_BYTES), ROUNDS) + "\n",
         "acl_file": f"user {login.user}\ntopic readwrite #\ntopic read $SYS/#\n",
     }
     lines: list[str] = []

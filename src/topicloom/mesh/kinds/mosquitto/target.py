@@ -13,7 +13,7 @@ from pathlib import Path
 
 from topicloom.errors import UsageError
 from topicloom.mesh.kinds.mosquitto.client import Access, MqttClient
-from topicloom.mesh.kinds.mosquitto.login import Login, amend, listens_on
+from topicloom.mesh.kinds.mosquitto.login import amend, listens_on, random_login
 from topicloom.mesh.kinds.mosquitto.traffic import MosquittoTraffic
 from topicloom.mesh.model.mesh import Mesh, MeshNode
 from topicloom.mesh.run.target import Arrival, Command, opened
@@ -39,7 +39,7 @@ class Mosquitto:
         return node.ports["mqtt"]
 
     def commands(self, mesh: Mesh, folder: Path) -> list[Command]:
-        login = Login.random()
+        login = random_login()
         program = _program()
         for node in mesh.nodes:
             conf = folder / node.configs[0]

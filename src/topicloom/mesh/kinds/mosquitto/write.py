@@ -6,17 +6,19 @@ round for ever; with a tree for each topic the links together may well have cycl
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+from topicloom.mesh.kinds.mosquitto.names import NAMES
+from topicloom.mesh.kinds.mosquitto.passwords import mosquitto_passwords
 from topicloom.mesh.model.mesh import MeshLink
-from topicloom.mesh.plan.credentials import mosquitto_passwords
 from topicloom.mesh.plan.hosts import bind_host
 from topicloom.mesh.plan.link_plan import plan_trees
 from topicloom.mesh.plan.mesh_plan import MeshPlan, Shape, plan_mesh, refuse_empty, warn_open, write_plan
 from topicloom.mesh.plan.request import Figures, Request
 from topicloom.mesh.plan.tls import certificates_of
 
-SHAPE = Shape("mosquitto", (("mqtt", 1883),), ".conf")
+SHAPE = Shape(NAMES, (("mqtt", 1883),), ".conf")
 TLS_PORT = 8883
 BRIDGE = (
     "cleansession true",
@@ -32,7 +34,7 @@ def export_mosquitto(request: Request, folder: Path) -> Figures:
     """Fill the folder; the figures of the mesh."""
     refuse_empty(request)
     planned = plan_trees(request)
-    shape = SHAPE if request.tls is None else Shape("mosquitto", (("mqtt", TLS_PORT),), ".conf")
+    shape = SHAPE if request.tls is None else replace(SHAPE, ports=(("mqtt", TLS_PORT),))
     plan = plan_mesh(request, shape, planned.links, planned.start_order)
     warn_open(request, "the brokers let everybody in")
     return write_plan(request, plan, folder, *render(plan, request))

@@ -9,14 +9,16 @@ from and export to each other is not followed. hubs.py knows what dialers do not
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
+from topicloom.errors import InputError
 from topicloom.mesh.audit.coverage import Coverage, check_coverage
 from topicloom.mesh.audit.findings import Audit, Finding, several
 from topicloom.mesh.audit.flow import Arc, Flow, Spot
 from topicloom.mesh.audit.folder import Directory
 from topicloom.mesh.kinds.nats.hubs import Hubs, LeafLink
 from topicloom.mesh.kinds.nats.read import GLOBAL, OPERATOR, LeafUrl, NatsConf, Remote, text_of
+from topicloom.mesh.model.mesh import Mesh
 
 
 def audit_nats(
@@ -53,6 +55,29 @@ def audit_nats(
         strays=coverage.strays,
         unlinked=_unlinked(directory, links, group) if wanted is None else (),
     )
+
+
+def judge_nats(
+    directory: Directory[NatsConf], wanted: Mapping[str, frozenset[str]] | None, mesh: Mesh | None
+) -> Audit:
+    """All findings; the manifest says which account a topic is in."""
+    accounts = _accounts(wanted, mesh, directory) if wanted is not None else None
+    return audit_nats(directory, wanted, accounts)
+
+
+def _accounts(wanted: Iterable[str], mesh: Mesh | None, servers: Directory[NatsConf]) -> dict[str, str]:
+    """The account of each topic: from the manifest, or the only one that there is."""
+    if mesh is not None:
+        named = {topic.name: topic.account or GLOBAL for topic in mesh.topics}
+        if set(wanted) <= named.keys():
+            return named
+    used = {remote.account for broker in servers.brokers.values() for remote in broker.conf.remotes}
+    if len(used) > 1:
+        raise InputError(
+            f"links are in accounts {several(sorted(used))}, and only a manifest says which topic is in "
+            "which; leave INTEREST out, or verify an exported folder"
+        )
+    return dict.fromkeys(wanted, next(iter(used), GLOBAL))
 
 
 def _unlinked(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import quote
 
+from topicloom.mesh.kinds.nats.names import NAMES
 from topicloom.mesh.model.mesh import MeshLink
 from topicloom.mesh.plan.credentials import Login
 from topicloom.mesh.plan.hosts import address, bind_host
@@ -17,7 +18,7 @@ from topicloom.mesh.plan.mesh_plan import MeshPlan, Shape, plan_mesh, refuse_emp
 from topicloom.mesh.plan.request import Figures, Request
 from topicloom.mesh.plan.tls import certificates_of
 
-SHAPE = Shape("nats", (("client", 4222), ("leaf", 7422), ("monitor", 8222)), ".conf")
+SHAPE = Shape(NAMES, (("client", 4222), ("leaf", 7422), ("monitor", 8222)), ".conf")
 DEFAULT_PASSWORD = "topicloom"
 """Of every account when no credentials are given: for loopback and trying out; said so in the files."""
 

@@ -18,7 +18,7 @@ from topicloom.mesh.run.target import Arrival, Command, opened
 class Zenoh:
     """The target; remembers the routers and where each process tells of them."""
 
-    returns_after = None
+    returns_after = 0.5  # links have no backups to return from
 
     def __init__(self) -> None:
         self._routers: dict[Place, Router] = {}

@@ -11,13 +11,14 @@ from pathlib import Path
 import msgspec
 
 from topicloom.errors import InputError
+from topicloom.mesh.kinds.zenoh.names import NAMES
 from topicloom.mesh.plan.hosts import address, bind_host
 from topicloom.mesh.plan.link_plan import plan_forests
 from topicloom.mesh.plan.mesh_plan import MeshPlan, Shape, plan_mesh, refuse_empty, warn_open, write_plan
 from topicloom.mesh.plan.request import Figures, Request
 from topicloom.mesh.plan.tls import certificates_of
 
-SHAPE = Shape("zenoh", (("router", 7447),), ".json5", by_account=True)
+SHAPE = Shape(NAMES, (("router", 7447),), ".json5", by_account=True)
 OPEN = "Everybody who reaches the port may log in."
 PATHS = "A relative path begins at the folder that the router is started in."
 

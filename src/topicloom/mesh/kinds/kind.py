@@ -1,0 +1,94 @@
+"""What one kind of broker tells of itself; jobs and the command line know no more of it than this.
+
+A kind is one folder here and one line in registry.py. What it cannot do is a sentence in the place of what
+would do it. Values only: client libraries load when a target does, never before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from topicloom.mesh.audit.findings import Audit
+from topicloom.mesh.audit.folder import Broker, Directory
+from topicloom.mesh.model.mesh import Mesh
+from topicloom.mesh.plan.names import NameRule
+from topicloom.mesh.plan.request import Figures, Request
+from topicloom.mesh.run.doors import FreePort, Relocate
+from topicloom.mesh.run.target import Target
+
+C = TypeVar("C")
+Rival = Callable[[Mesh, FreePort], tuple[Mesh, Mapping[str, str]]]
+"""A mesh as people build it by hand, for the same interest on this machine; and its files."""
+
+LOGIN_OPTIONS = frozenset({"hosts", "credentials", "tls"})
+"""What export takes for brokers that let users log in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unable:
+    """Stands for what a kind cannot do; `why` ends a sentence about it."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Auditing(Generic[C]):
+    """How configurations of a kind are read back and judged; C is what one file becomes.
+
+    `read` takes a file and the folder that all lie in; `parts_of` are the files and folders that a file
+    includes. `broker` takes the name, the host if somebody told it, and the reading. `judge` takes who wants
+    each topic and the manifest, where there are such. `no_link` ends the sentence that refuses a folder whose
+    files have no link. `link` and `topic` are the words for what is counted; `called` are names of files and
+    folders that say nothing about which broker it is.
+    """
+
+    read: Callable[[Path, Path], C]
+    parts_of: Callable[[C], Iterable[Path]]
+    broker: Callable[[str, str | None, C], Broker[C]]
+    has_links: Callable[[C], bool]
+    judge: Callable[[Directory[C], Mapping[str, frozenset[str]] | None, Mesh | None], Audit]
+    no_link: str
+    link: str
+    topic: str
+    called: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """How an exported mesh is moved to this machine, started and proven.
+
+    `load` imports the client library. `kill`: why a broker cannot be killed to see the others heal.
+    `rivals` are the meshes to compare with. `cpu_remark` follows the processor time of brokers.
+    """
+
+    load: Callable[[], Target]
+    relocate: Relocate
+    rivals: Mapping[str, Rival] | Unable
+    kill: Unable | None = None
+    cpu_remark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerKind:
+    """One kind of broker.
+
+    `options` are those that its export honours. `names` is None where any text is a legal name of a topic.
+    `host_columns` are columns of a hosts file that have a meaning for this kind only.
+    """
+
+    name: str
+    title: str
+    description: str
+    options: frozenset[str]
+    write: Callable[[Request, Path], Figures]
+    names: NameRule | None
+    audit: Auditing[Any] | Unable
+    run: Running | Unable
+    host_columns: tuple[str, ...] = ()
+
+    def encode(self, topic: str) -> str:
+        """What a topic is called at these brokers."""
+        return topic if self.names is None else self.names.encode(topic)

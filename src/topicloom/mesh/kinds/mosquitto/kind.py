@@ -1,0 +1,46 @@
+"""Mosquitto, all of it: what the registry holds."""
+
+from __future__ import annotations
+
+from topicloom.mesh.audit.folder import Broker, known_hosts
+from topicloom.mesh.kinds.kind import LOGIN_OPTIONS, Auditing, BrokerKind, Running
+from topicloom.mesh.kinds.mosquitto.audit import audit_mosquitto
+from topicloom.mesh.kinds.mosquitto.names import NAMES
+from topicloom.mesh.kinds.mosquitto.read import MosquittoConf, read_mosquitto
+from topicloom.mesh.kinds.mosquitto.relocate import relocate_mosquitto
+from topicloom.mesh.kinds.mosquitto.rivals import full_mesh, star_mesh
+from topicloom.mesh.kinds.mosquitto.write import export_mosquitto
+from topicloom.mesh.run.target import Target
+
+
+def _broker(name: str, told: str | None, conf: MosquittoConf) -> Broker[MosquittoConf]:
+    hosts = known_hosts(told, (listener.host for listener in conf.listeners))
+    return Broker(name, hosts, frozenset(listener.port for listener in conf.listeners), conf)
+
+
+def _load() -> Target:
+    from topicloom.mesh.kinds.mosquitto.target import Mosquitto
+
+    return Mosquitto()
+
+
+MOSQUITTO = BrokerKind(
+    name=NAMES.kind,
+    title="Mosquitto",
+    description="Mosquitto: a broker per node, a bridge per link, a tree per topic",
+    options=LOGIN_OPTIONS | {"backups", "split"},
+    write=export_mosquitto,
+    names=NAMES,
+    audit=Auditing(
+        read=lambda path, root: read_mosquitto(path, root=root),
+        parts_of=lambda conf: conf.folders,
+        broker=_broker,
+        has_links=lambda conf: bool(conf.bridges),
+        judge=lambda directory, wanted, mesh: audit_mosquitto(directory, wanted),
+        no_link="bridge; a bridge begins with a line `connection NAME`",
+        link="bridge",
+        topic="pattern of topics",
+        called=("mosquitto",),
+    ),
+    run=Running(_load, relocate_mosquitto, {"star": star_mesh, "full mesh": full_mesh}),
+)
