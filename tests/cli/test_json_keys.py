@@ -27,7 +27,7 @@ from hand_mesh import INTEREST, LINKS, write_hand_mesh
 from json_shape import folder_shapes, shape
 from mesh.exported import RING, RING_EDGES, export_mesh
 from topicloom.errors import InputError
-from topicloom.export.registry import EXPORTERS
+from topicloom.jobs.export import exporters
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "json_keys.json"
 DATA = ("degree_histogram", "messages", "renamed", "packages", "ports", "connections")
@@ -203,7 +203,7 @@ def test_content_traffic(keys, tmp_path):
 def test_exports(keys, cli, tmp_path):
     build = tmp_path / "build"
     assert cli("build", tmp_path / "table.csv", "--algorithm", "gm", "--out", build, "--quiet")[0] == 0
-    for kind in EXPORTERS:
+    for kind in exporters():
         keys(f"export {kind}", "export", kind, build, out=tmp_path / kind)
     for kind in ("mosquitto", "nats"):
         keys(f"verify --{kind}", "verify", f"--{kind}", tmp_path / kind)
