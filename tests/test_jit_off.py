@@ -39,9 +39,9 @@ TESTS = Path(__file__).parent
         "measures/test_diameter.py",
         "measures/test_filtering.py",
         "measures/test_profile.py",
+        "mesh/trees/test_packing.py",
+        "mesh/trees/test_spanning.py",
         "simulate/test_views.py",
-        "trees/test_packing.py",
-        "trees/test_spanning.py",
         "workloads/test_draw.py",
     ],
 )
