@@ -15,6 +15,7 @@ from topicloom.content.cost import search_state
 from topicloom.kernels.anneal import anneal
 from topicloom.kernels.assignment import Fixed, State, settle
 from topicloom.kernels.core_trees import FREE
+from topicloom.kernels.hope import UNKNOWN
 from topicloom.kernels.migrate import descend, push
 from topicloom.kernels.regroup import attract, gather, vacate
 from topicloom.model.arrays import Floats, Ints, Longs, pointers, sealed
@@ -183,6 +184,7 @@ class Search:
             while self._moved(self.descend):
                 pass
             if not self._moved(self.push, self.gather, self.close):
+                self.state.relieved[:] = UNKNOWN
                 looks = partial(self.descend, thorough=True), partial(self.push, thorough=True)
                 if self.fixed.code != FREE or not self._moved(*looks):
                     return

@@ -15,8 +15,6 @@ import numpy as np
 from topicloom.kernels.core_trees import fill_weights
 from topicloom.kernels.jit import kernel
 
-UNKNOWN = 0
-
 
 class Fixed(NamedTuple):
     """What a search never changes: the problem and the core model, as plain arrays."""
@@ -44,7 +42,7 @@ class State(NamedTuple):
 
     Channels x brokers: `wanted` counts subscribers, `sent` adds up rates, `weight` holds the trees' weights.
     `members[c]` is the number of brokers with a subscriber, `lightest[c]` the least of the weights, `cost[c]`
-    the channel's core cost, `relief[c, b]` what b saves if it joins, unless `relieved[c]` is UNKNOWN.
+    the channel's core cost, `relief[c, b]` what b saves if it joins (hope.py keeps it).
     """
 
     broker: Any
@@ -118,7 +116,6 @@ def refresh(fixed: Any, state: Any, channel: int) -> None:
         least = min(least, weight[p])
     state.cost[channel] = total
     state.lightest[channel] = least
-    state.relieved[channel] = UNKNOWN
 
 
 @kernel
@@ -161,7 +158,6 @@ def move(fixed: Any, state: Any, user: int, target: int) -> None:
         state.sent[c, home] -= fixed.rates[k]
         state.sent[c, target] += fixed.rates[k]
         state.cost[c] += fixed.rates[k] * (state.weight[c, target] - state.weight[c, home])
-        state.relieved[c] = UNKNOWN
     for k in range(fixed.want_ptr[user], fixed.want_ptr[user + 1]):
         for c in range(fixed.want_first[k], fixed.want_last[k] + 1):
             state.wanted[c, home] -= 1

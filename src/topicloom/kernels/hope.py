@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from topicloom.kernels.assignment import UNKNOWN, weigh
+from topicloom.kernels.assignment import weigh
 from topicloom.kernels.core_trees import FREE, UNICAST
 from topicloom.kernels.jit import kernel
 
-HEAVIER, LIGHTER = 1, 2  # do trees get lighter by some new member?
+UNKNOWN, HEAVIER, LIGHTER = 0, 1, 2  # do trees get lighter by some new member?
 
 
 @kernel

@@ -14,7 +14,7 @@ import numpy as np
 
 from topicloom.kernels.assignment import move, move_change, weigh
 from topicloom.kernels.core_trees import UNICAST
-from topicloom.kernels.hope import promising
+from topicloom.kernels.hope import UNKNOWN, promising
 from topicloom.kernels.jit import kernel
 
 NOWHERE = -1
@@ -137,6 +137,8 @@ def descend(
             move(fixed, state, user, target)
             moves += 1
             gained += change
+            if thorough:
+                state.relieved[:] = UNKNOWN
     return moves, gained
 
 
@@ -195,6 +197,8 @@ def push(
         if target == NOWHERE or change >= -least:
             continue
         move(fixed, state, user, target)
+        if thorough:
+            state.relieved[:] = UNKNOWN
         if state.load[target] <= fixed.capacity[target]:
             moves += 1
             gained += change
