@@ -146,7 +146,7 @@ def test_parquet_column_of_another_type(spark: SparkSession, tmp_path: Path, kin
     assert f"column 'topic' of {tmp_path}/a.parquet has type {kind}" in text
 
 
-@pytest.mark.parametrize(("name", "told"), [("rate", "a finite number"), ("role", "identifiers are strings")])
+@pytest.mark.parametrize(("name", "told"), [("rate", "a finite number"), ("role", "one of sub, pub, both")])
 def test_parquet_role_or_rate_of_another_type(
     spark: SparkSession, tmp_path: Path, name: str, told: str
 ) -> None:

@@ -29,7 +29,7 @@ ISO = (
     r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
     r"([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?(Z|[+-][0-9]{2}(:?[0-9]{2})?)?)?$"
 )
-ONE_OF_ROLES = f"none of {', '.join(ROLES)}"
+ROLE = ", ".join(ROLES)
 MEANINGS = {
     "number": "a finite number",
     "amount": "a finite number of at least 0",
@@ -71,9 +71,9 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Under which keys the fields stand in a JSON line; None: nowhere."""
+    """The keys under which the fields stand in a JSON line; None: nowhere."""
 
-    names: tuple[str | None, ...]
+    places: tuple[str | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def read_record(line: bytes, plan: FilePlan) -> list[Value]:
             None
             if key is None or (field.optional and not json_present(record, key))
             else read_value(json_field(record, key), field)
-            for field, key in zip(plan.fields, layout.names, strict=True)
+            for field, key in zip(plan.fields, layout.places, strict=True)
         ]
     decoded(line)
     words = split_fields(line, layout.separator, layout.quote)
@@ -126,7 +126,7 @@ def read_value(word: str, field: Field) -> str | float:
         raise BadRow(f"the {field.name} is empty")
     if not field.is_number:
         if field.kind == "role" and word not in ROLES:
-            raise BadRow(f"the {field.name} {word!r} is {ONE_OF_ROLES}")
+            raise BadRow(f"the {field.name} {word!r} is none of {ROLE}")
         return word
     number = _number(word, field.kind)
     if not in_range(number, field.kind):

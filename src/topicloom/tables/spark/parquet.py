@@ -8,7 +8,7 @@ from topicloom.errors import InputError
 from topicloom.model.interest import ROLES
 from topicloom.spark.failures import spark_errors
 from topicloom.tables.columns import place_fields
-from topicloom.tables.records import INFINITE, ISO, MEANINGS, NUMBER, ONE_OF_ROLES, Field, in_range
+from topicloom.tables.records import INFINITE, ISO, MEANINGS, NUMBER, ROLE, Field, in_range
 from topicloom.tables.source import Resolved, TableSource
 from topicloom.tables.spark.raw import NO_PATTERNS, RawTable, quoted_name, spark_path
 
@@ -73,8 +73,8 @@ def _judged(field: Field, there: Any, source: TableSource) -> tuple[Column, Colu
         fine = raw.isNull() | sf.coalesce(in_range(value, field.kind), sf.lit(False))
         wrong = f"' is not {MEANINGS[field.kind]}"
     else:
-        _check_text(there, source)
-        value, wrong = text, f"' is {ONE_OF_ROLES}"
+        _check_text(field, there, source)
+        value, wrong = text, f"' is none of {ROLE}"
         if field.kind == "text":
             return value, unusable.when(
                 ~sf.is_valid_utf8(text), sf.lit(f"the {field.name} is not valid UTF-8")
@@ -89,7 +89,7 @@ def _number(raw: Column, text: Column, field: Field, there: Any, source: TableSo
     from pyspark.sql import types as st
 
     kind = there.dataType
-    if isinstance(kind, (st.NumericType, st.NullType)):
+    if isinstance(kind, st.NumericType) or (field.optional and isinstance(kind, st.NullType)):
         return raw.cast("double")
     if field.kind == "time" and isinstance(kind, (st.TimestampType, st.TimestampNTZType, st.DateType)):
         return sf.unix_micros(raw.cast("timestamp")) / sf.lit(1e6)
@@ -101,12 +101,14 @@ def _number(raw: Column, text: Column, field: Field, there: Any, source: TableSo
     raise _wrong_type(there, source, f"it must be {MEANINGS[field.kind]}")
 
 
-def _check_text(there: Any, source: TableSource) -> None:
+def _check_text(field: Field, there: Any, source: TableSource) -> None:
     from pyspark.sql.types import DecimalType, IntegralType, NullType, StringType
 
-    if not isinstance(there.dataType, (StringType, IntegralType, DecimalType, NullType)):
+    texts = (StringType, IntegralType, DecimalType, *((NullType,) if field.optional else ()))
+    if not isinstance(there.dataType, texts):
         more = "" if source.by_name else ", so convert it or choose another column"
-        raise _wrong_type(there, source, f"identifiers are strings, integers or decimals{more}")
+        told = f"identifiers are strings, integers or decimals{more}"
+        raise _wrong_type(there, source, told if field.kind == "text" else f"it must be one of {ROLE}")
 
 
 def _wrong_type(there: Any, source: TableSource, wanted: str) -> InputError:

@@ -1,7 +1,7 @@
 """Text tables into Spark: lines as bytes, split by our own rules, in one pass.
 
 Spark's own CSV reader silently changes invalid UTF-8, lone `\\r` and quoted newlines; so lines are read as
-bytes and `batches.py` makes records of them in Spark's Python workers.
+bytes and `blocks.py` makes records of them in Spark's Python workers.
 
 Spark cuts plain files into lines, blocks of one file side by side, and does not tell whether the last line
 had an end. So whatever must not be cut blindly is read whole, by one worker each: compressed files, quoted
@@ -11,30 +11,21 @@ Spark would; one behind an address Spark hands to them.
 
 from __future__ import annotations
 
-import io
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial, reduce
-from itertools import pairwise
-from typing import TYPE_CHECKING, BinaryIO
-from urllib.parse import unquote
-
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
+from typing import TYPE_CHECKING
 
 from topicloom.errors import InputError
-from topicloom.tables.batches import REJECTED, parse_content, parse_lines
-from topicloom.tables.compress import BadCompression, decompressed
-from topicloom.tables.records import Field, FilePlan, Keys
+from topicloom.tables.batches import REJECTED
+from topicloom.tables.blocks import Plans, file_key, parse_blocks, parse_files
+from topicloom.tables.records import Field, FilePlan
 from topicloom.tables.source import Resolved, TableSource, is_address
 from topicloom.tables.spark.heads import Notice, ends_in_carriage_return, plan_file
 from topicloom.tables.spark.raw import NO_PATTERNS, REJECT_COLUMNS, RawTable, quoted_name, spark_path
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-Plans = Mapping[str, FilePlan]
 
 
 def read_text(spark: SparkSession, source: TableSource, resolved: Resolved) -> RawTable:
@@ -51,7 +42,7 @@ def read_text(spark: SparkSession, source: TableSource, resolved: Resolved) -> R
             continue
         plan, notice = planned
         path = spark_path(spark, file)
-        plans[_file_key(path)] = plan
+        plans[file_key(path)] = plan
         notices += [notice] if notice else []
         if file.compression is None and not plan.multiline and not ends_in_carriage_return(spark, file):
             by_lines.append(path)
@@ -66,7 +57,7 @@ def read_text(spark: SparkSession, source: TableSource, resolved: Resolved) -> R
     good, bad = parsed.where("_reason is null"), parsed.where("_reason is not null")
     wanted = [field for field in source.fields if not field.optional or _has_optional(plans)]
     rows = good.select(*[quoted_name(field.name) for field in wanted])
-    rejects = bad.select(*[sf.col(name).alias(name[1:]) for name in REJECTED]).select(*REJECT_COLUMNS)
+    rejects = bad.select(*[sf.col(f"_{name}").alias(name) for name in REJECT_COLUMNS])
     return RawTable(source, rows, rejects, _joined(notices), parsed)
 
 
@@ -80,11 +71,7 @@ def _has_optional(plans: Plans) -> bool:
     return any(
         field.optional and place is not None
         for plan in plans.values()
-        for field, place in zip(
-            plan.fields,
-            plan.layout.names if isinstance(plan.layout, Keys) else plan.layout.places,
-            strict=True,
-        )
+        for field, place in zip(plan.fields, plan.layout.places, strict=True)
     )
 
 
@@ -93,7 +80,7 @@ def _lines_of(spark: SparkSession, paths: list[str], plans: Plans, ddl: str) -> 
 
     lines = spark.read.option(*NO_PATTERNS).text(paths, lineSep="\n")
     block = (sf.col("_metadata.file_path"), sf.col("_metadata.file_block_start"))
-    return lines.select(sf.col("value").cast("binary"), *block).mapInArrow(partial(_parse_blocks, plans), ddl)
+    return lines.select(sf.col("value").cast("binary"), *block).mapInArrow(partial(parse_blocks, plans), ddl)
 
 
 def _files_of(spark: SparkSession, paths: list[str], plans: Plans, ddl: str, remote: bool) -> DataFrame:
@@ -101,71 +88,7 @@ def _files_of(spark: SparkSession, paths: list[str], plans: Plans, ddl: str, rem
 
     files = spark.read.format("binaryFile").option(*NO_PATTERNS).load(paths)
     content = [sf.col("content")] if remote else []
-    return files.select(sf.col("_metadata.file_path"), *content).mapInArrow(partial(_parse_files, plans), ddl)
-
-
-# --- what workers do -----------------------------------------------------------------------------------
-
-
-def _file_key(path: str) -> str:
-    """One spelling per file: `file:/a`, `file:///a` and `/a` are the same."""
-    return "/" + path.removeprefix("file:").lstrip("/") if path.startswith("file:") else path
-
-
-def _parse_blocks(plans: Plans, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The records of batches of (line, address of the file, start of the block).
-
-    Lines come in file order within a block. Spark cuts large files into blocks and packs small ones together,
-    so a header is known by being the first line of a block that starts at 0. Spark's reader has dropped the
-    byte order mark already.
-    """
-    block: tuple[str, int] | None = None
-    for batch in batches:
-        lines, files, starts = batch.columns
-        for begin, end in _runs(files, starts):
-            this = (files[begin].as_py(), starts[begin].as_py())
-            plan = plans[_file_key(unquote(this[0]))]
-            skip = int(plan.header and this[1] == 0 and this != block)
-            block = this
-            yield from parse_lines(lines.slice(begin + skip, end - begin - skip), plan)
-
-
-def _runs(files: pa.Array, starts: pa.Array) -> list[tuple[int, int]]:
-    """Stretches of a batch that come from one block of one file."""
-    count = len(files)
-    if count == 0:
-        return []
-    if files[0] == files[count - 1] and starts[0] == starts[count - 1]:
-        return [(0, count)]
-    codes = pc.dictionary_encode(files).indices.to_numpy()
-    places = starts.to_numpy()
-    changes = np.flatnonzero((np.diff(codes) != 0) | (np.diff(places) != 0)) + 1
-    bounds = [0, *changes.tolist(), count]
-    return list(pairwise(bounds))
-
-
-def _parse_files(plans: Plans, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The records of batches of (address of the file) and maybe (content)."""
-    for batch in batches:
-        for number, file in enumerate(batch.column(0)):
-            key = _file_key(unquote(file.as_py()))
-            plan = plans[key]
-            try:
-                with _opened(batch, number, key) as raw:
-                    yield from parse_content(decompressed(raw, plan.compression), plan)
-            except FileNotFoundError:
-                raise InputError(f"no such file or folder: {plan.shown}") from None
-            except (BadCompression, OSError) as error:
-                raise InputError(f"cannot read {plan.shown}: {error}") from None
-
-
-def _opened(batch: pa.RecordBatch, number: int, path: str) -> BinaryIO:
-    if batch.num_columns == 2:
-        return io.BytesIO(batch.column(1)[number].as_buffer())
-    return open(path, "rb")
-
-
-# --- what is told --------------------------------------------------------------------------------------
+    return files.select(sf.col("_metadata.file_path"), *content).mapInArrow(partial(parse_files, plans), ddl)
 
 
 def _joined(notices: Sequence[Notice]) -> str | None:
