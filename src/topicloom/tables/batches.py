@@ -128,7 +128,8 @@ def _judge(words: pa.StringArray, kind: str) -> tuple[pa.Array, Any]:
         numbers = pc.if_else(pc.match_substring_regex(words, pattern=NUMBER), words, pa.scalar("nan"))
         numbers = numbers.cast(pa.float64())
     found = numbers.to_numpy()
-    return numbers, in_range(found, kind) & np.isfinite(found)
+    # Of infinite bounds only those are good that are spelled out.
+    return numbers, np.isfinite(found) if kind == "bound" else in_range(found, kind)
 
 
 def _moments(words: pa.StringArray) -> pa.Array | None:

@@ -136,12 +136,12 @@ def read_value(word: str, field: Field) -> str | float:
 
 def in_range(number: Any, kind: str) -> Any:
     """Is this number one of its kind? Also of each in an array or in a column of Spark; NaN never is."""
+    low, high = -math.inf, math.inf
     if kind == "bound":
-        return (number >= -math.inf) & (number <= math.inf)
-    finite = (number > -math.inf) & (number < math.inf)
+        return (number >= low) & (number <= high)
     if kind == "amount":
-        return finite & (number >= 0)
-    return finite & (number > 0) if kind == "cost" else finite
+        return (number >= 0) & (number < high)
+    return (number > (0 if kind == "cost" else low)) & (number < high)
 
 
 def _number(word: str, kind: str) -> float:
