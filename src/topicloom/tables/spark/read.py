@@ -14,8 +14,8 @@ from topicloom.model.progress import SILENT, Progress, check_stop
 from topicloom.spark.failures import spark_errors
 from topicloom.spark.watch import watched
 from topicloom.tables.source import TableSource
+from topicloom.tables.spark.frames import read_parquet
 from topicloom.tables.spark.listing import resolve
-from topicloom.tables.spark.parquet import read_parquet
 from topicloom.tables.spark.raw import RawTable, require_no_rejects
 from topicloom.tables.spark.text import read_text
 

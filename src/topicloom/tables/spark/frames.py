@@ -1,4 +1,4 @@
-"""Parquet tables into Spark: judged by Spark's own expressions, so that no Python sees a row."""
+"""Records from DataFrames (Parquet): judged by Spark's own expressions, so that no Python sees a row."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from topicloom.tables.source import Resolved, TableSource
 from topicloom.tables.spark.raw import NO_PATTERNS, RawTable, quoted_name, spark_path
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 
 def read_parquet(spark: SparkSession, source: TableSource, resolved: Resolved) -> RawTable:
@@ -23,17 +23,25 @@ def read_parquet(spark: SparkSession, source: TableSource, resolved: Resolved) -
     with spark_errors(source.path):
         reader = spark.read.option(*NO_PATTERNS).option("mergeSchema", str(len(paths) > 1).lower())
         frame = reader.parquet(*paths)
+    shown = sf.lit(source.path.rstrip("/"))
+    if len(resolved.files) > 1 or resolved.files[0].shown != source.path:
+        shown = sf.concat(shown, sf.lit("/"), sf.col("_metadata.file_name"))
+    return read_frame(frame, source, shown)
+
+
+def read_frame(frame: DataFrame, source: TableSource, shown: Column) -> RawTable:
+    """The records of a DataFrame; `shown` is the file that a reject came from."""
+    from pyspark.sql import functions as sf
+
+    with spark_errors(source.path):
         there = frame.schema.fields
     names = [column.name for column in there]
     if len(names) < 2 and not source.by_name:
         raise InputError(f"{source.path} has {len(names)} column and two are needed: {', '.join(names)}")
     places = place_fields(names, len(names), source, source.path)
     found = [(field, place) for field, place in zip(source.fields, places, strict=True) if place is not None]
-    shown = sf.lit(source.path.rstrip("/"))
-    if len(resolved.files) > 1 or resolved.files[0].shown != source.path:
-        shown = sf.concat(shown, sf.lit("/"), sf.col("_metadata.file_name"))
     raw, values, reasons = [], [], []
-    # Optional fields come in the order of the file.
+    # Optional fields come in the order of the columns.
     for field, place in sorted(found, key=lambda one: one[1] if one[0].optional else -1):
         column = sf.col(quoted_name(names[place]))
         raw.append(_without_nan(column, field, there[place].dataType).alias(field.name))
@@ -45,7 +53,7 @@ def read_parquet(spark: SparkSession, source: TableSource, resolved: Resolved) -
 
 
 def _told_apart(
-    source: TableSource, picked: Any, values: list[Column], reason: Column, notice: str | None
+    source: TableSource, picked: DataFrame, values: list[Column], reason: Column, notice: str | None
 ) -> RawTable:
     """Rows and rejects: a row with a reason is one of the latter."""
     from pyspark.sql import functions as sf
