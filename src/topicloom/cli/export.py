@@ -16,7 +16,6 @@ from topicloom.jobs.export import (
     described_exporters,
     export_build,
     exporters,
-    options_of,
 )
 from topicloom.mesh.kinds.registry import KINDS, runnable
 
@@ -38,7 +37,7 @@ _BROKERS = "Brokers"
 
 def _takers(option: str) -> str:
     """The kinds that honour an option."""
-    return ", ".join(kind for kind, found in exporters().items() if option in options_of(found))
+    return ", ".join(kind for kind, found in exporters().items() if option in found.options)
 
 
 def _host_columns() -> str:

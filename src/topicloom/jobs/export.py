@@ -62,11 +62,6 @@ def exporters() -> dict[str, Exporter]:
     return {**GRAPH_FORMATS, **KINDS}
 
 
-def options_of(exporter: Exporter) -> frozenset[str]:
-    """The options that an export honours."""
-    return exporter.options if isinstance(exporter, BrokerKind) else frozenset()
-
-
 def find_exporter(kind: str) -> Exporter:
     """The exporter of this name."""
     return find("KIND", exporters(), kind)
@@ -149,7 +144,7 @@ def _with_extras(interest: Interest, table: pa.Table) -> Interest:
 def described_exporters() -> list[Mapping[str, Any]]:
     """All kinds, for `--list`."""
     return [
-        {"kind": kind, "description": found.description, "options": sorted(options_of(found))}
+        {"kind": kind, "description": found.description, "options": sorted(found.options)}
         for kind, found in exporters().items()
     ]
 
@@ -165,11 +160,10 @@ def _write(exporter: Exporter, request: Request, folder: Path) -> Figures:
 
 
 def _check_options(kind: str, exporter: Exporter, options: ExportOptions) -> None:
-    honours = options_of(exporter)
-    wrong = next((name for name in options.given() if name not in honours), None)
+    wrong = next((name for name in options.given() if name not in exporter.options), None)
     # No backups is what a kind that has none does anyway.
     if wrong is not None and not (wrong == "backups" and options.backups == 0):
-        honoured = ", ".join(f"--{name}" for name in sorted(honours)) or "no options"
+        honoured = ", ".join(f"--{name}" for name in sorted(exporter.options)) or "no options"
         raise UsageError(f"--{wrong} means nothing to {kind}; it takes {honoured}")
     if options.backups is not None and not 0 <= options.backups <= MOST_BACKUPS:
         raise UsageError(f"--backups {options.backups}: give a number from 0 to {MOST_BACKUPS}")
@@ -182,7 +176,7 @@ def _check_options(kind: str, exporter: Exporter, options: ExportOptions) -> Non
 
 
 def _backups(exporter: Exporter, options: ExportOptions) -> int:
-    if "backups" not in options_of(exporter):
+    if "backups" not in exporter.options:
         return 0
     return DEFAULT_BACKUPS if options.backups is None else options.backups
 

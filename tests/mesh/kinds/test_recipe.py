@@ -26,7 +26,7 @@ from topicloom.mesh.kinds import kind as kinds
 from topicloom.mesh.kinds.kind import Auditing, BrokerKind, Running, Unable
 from topicloom.mesh.kinds.registry import KINDS, load_target
 from topicloom.mesh.plan.link_plan import plan_trees
-from topicloom.mesh.plan.mesh_plan import Shape, plan_mesh, write_plan
+from topicloom.mesh.plan.mesh_plan import MeshPlan, Shape, write_planned
 from topicloom.mesh.plan.names import name_rule
 from topicloom.mesh.plan.request import Figures, Request
 from topicloom.mesh.run.running import RunSettings
@@ -36,15 +36,17 @@ NAMES = name_rule("toy", "[!]", 100, "toys are small")
 
 
 def write_toys(request: Request, folder: Path) -> Figures:
-    """A file for each node with the hosts it dials and what it is told by the hosts file."""
-    planned = plan_trees(request)
-    plan = plan_mesh(request, Shape(NAMES, (("toy", 7000),), ".toy"), planned.links, planned.start_order)
+    """A file for each node with the nodes it dials and what the hosts file tells of it."""
+    return write_planned(request, folder, Shape(NAMES, (("toy", 7000),), ".toy"), plan_trees, render, "open")
+
+
+def render(plan: MeshPlan, request: Request) -> tuple[dict[str, str], list[str]]:
     files = {
         node.configs[0]: "".join(f"dial {link.acceptor}\n" for link in plan.dialled[node.name])
         + "".join(f"color {place.more['color']}\n" for place in (request.places.get(node.name),) if place)
         for node in plan.mesh.nodes
     }
-    return write_plan(request, plan, folder, files, ())
+    return files, []
 
 
 TOY = BrokerKind(

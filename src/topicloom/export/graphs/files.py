@@ -26,16 +26,14 @@ class Writer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class GraphFormat:
-    """One kind of graph file: its name in a folder, other endings it is known by, its writer and reader.
-
-    Its export takes no options.
-    """
+    """One kind of graph file: its name in a folder, other endings it is known by, its writer and reader."""
 
     description: str
     file: str
     endings: tuple[str, ...]
     write: Writer
     read: Callable[[Path], tuple[Interest, Overlay]]
+    options: frozenset[str] = frozenset()
 
 
 GRAPH_FORMATS: Mapping[str, GraphFormat] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,7 @@ from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, MeshTopic
 from topicloom.mesh.model.trees import Link
 from topicloom.mesh.model.where import LOOPBACK
 from topicloom.mesh.plan.hosts import Place, assign_ports, is_loopback
-from topicloom.mesh.plan.link_plan import check_mesh
+from topicloom.mesh.plan.link_plan import LinkPlan, check_mesh
 from topicloom.mesh.plan.names import NameRule, file_stems
 from topicloom.mesh.plan.request import Figures, Request
 from topicloom.mesh.plan.tls import check_certificates
@@ -128,10 +128,24 @@ def plan_mesh(
     return MeshPlan(mesh, stems, wanted)
 
 
-def write_plan(
-    request: Request, plan: MeshPlan, folder: Path, files: Mapping[str, str], secret: Collection[str]
+def write_planned(
+    request: Request,
+    folder: Path,
+    shape: Shape,
+    plan_links: Callable[[Request], LinkPlan],
+    render: Callable[[MeshPlan, Request], tuple[Mapping[str, str], Collection[str]]],
+    opened: str,
 ) -> Figures:
-    """Prove the mesh once more as it is planned, write it and its configurations; its figures."""
+    """Plan a mesh, prove it once more as it is planned, write it and its configurations; its figures.
+
+    `render` gives the files by name and the names of those with secrets. `opened` tells who gets in without
+    credentials.
+    """
+    refuse_empty(request)
+    planned = plan_links(request)
+    plan = plan_mesh(request, shape, planned.links, planned.start_order, planned.class_of)
+    warn_open(request, opened)
+    files, secret = render(plan, request)
     check_mesh(request, plan.mesh)
     request.progress.phase("write")
     write_mesh(folder, plan.mesh, files, secret=secret)
@@ -198,16 +212,14 @@ def _links(
         )
 
 
-def warn_open(request: Request, what: str) -> bool:
-    """Tell the user if anybody could log in from elsewhere; were there such hosts?"""
+def warn_open(request: Request, what: str) -> None:
+    """Tell the user if anybody could log in from elsewhere."""
     strangers = [place.host for place in request.places.values() if not is_loopback(place.host)]
-    if not strangers or request.logins:
-        return False
-    request.notice(
-        f"brokers run on other machines ({strangers[0]} for one), and {what}: give --credentials, or keep "
-        "strangers out otherwise"
-    )
-    return True
+    if strangers and not request.logins:
+        request.notice(
+            f"brokers run on other machines ({strangers[0]} for one), and {what}: give --credentials, or "
+            "keep strangers out otherwise"
+        )
 
 
 def refuse_empty(request: Request) -> None:

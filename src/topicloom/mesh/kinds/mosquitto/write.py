@@ -14,7 +14,7 @@ from topicloom.mesh.kinds.mosquitto.passwords import mosquitto_passwords
 from topicloom.mesh.model.mesh import MeshLink
 from topicloom.mesh.plan.hosts import bind_host
 from topicloom.mesh.plan.link_plan import plan_trees
-from topicloom.mesh.plan.mesh_plan import MeshPlan, Shape, plan_mesh, refuse_empty, warn_open, write_plan
+from topicloom.mesh.plan.mesh_plan import MeshPlan, Shape, write_planned
 from topicloom.mesh.plan.request import Figures, Request
 from topicloom.mesh.plan.tls import certificates_of
 
@@ -32,12 +32,8 @@ BRIDGE = (
 
 def export_mosquitto(request: Request, folder: Path) -> Figures:
     """Fill the folder; the figures of the mesh."""
-    refuse_empty(request)
-    planned = plan_trees(request)
     shape = SHAPE if request.tls is None else replace(SHAPE, ports=(("mqtt", TLS_PORT),))
-    plan = plan_mesh(request, shape, planned.links, planned.start_order)
-    warn_open(request, "the brokers let everybody in")
-    return write_plan(request, plan, folder, *render(plan, request))
+    return write_planned(request, folder, shape, plan_trees, render, "the brokers let everybody in")
 
 
 def render(plan: MeshPlan, request: Request) -> tuple[dict[str, str], list[str]]:

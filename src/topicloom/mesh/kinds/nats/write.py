@@ -14,7 +14,7 @@ from topicloom.mesh.model.mesh import MeshLink
 from topicloom.mesh.plan.credentials import Login
 from topicloom.mesh.plan.hosts import address, bind_host
 from topicloom.mesh.plan.link_plan import plan_forests
-from topicloom.mesh.plan.mesh_plan import MeshPlan, Shape, plan_mesh, refuse_empty, warn_open, write_plan
+from topicloom.mesh.plan.mesh_plan import MeshPlan, Shape, write_planned
 from topicloom.mesh.plan.request import Figures, Request
 from topicloom.mesh.plan.tls import certificates_of
 
@@ -25,11 +25,8 @@ DEFAULT_PASSWORD = "topicloom"
 
 def export_nats(request: Request, folder: Path) -> Figures:
     """Fill the folder; the figures of the mesh."""
-    refuse_empty(request)
-    planned = plan_forests(request)
-    plan = plan_mesh(request, SHAPE, planned.links, planned.start_order, planned.class_of)
-    warn_open(request, f"all accounts have the password {DEFAULT_PASSWORD!r}")
-    return write_plan(request, plan, folder, *render(plan, request))
+    opened = f"all accounts have the password {DEFAULT_PASSWORD!r}"
+    return write_planned(request, folder, SHAPE, plan_forests, render, opened)
 
 
 def render(plan: MeshPlan, request: Request) -> tuple[dict[str, str], list[str]]:

@@ -14,7 +14,7 @@ from topicloom.errors import InputError
 from topicloom.mesh.kinds.zenoh.names import NAMES
 from topicloom.mesh.plan.hosts import address, bind_host
 from topicloom.mesh.plan.link_plan import plan_forests
-from topicloom.mesh.plan.mesh_plan import MeshPlan, Shape, plan_mesh, refuse_empty, warn_open, write_plan
+from topicloom.mesh.plan.mesh_plan import MeshPlan, Shape, write_planned
 from topicloom.mesh.plan.request import Figures, Request
 from topicloom.mesh.plan.tls import certificates_of
 
@@ -25,12 +25,8 @@ PATHS = "A relative path begins at the folder that the router is started in."
 
 def export_zenoh(request: Request, folder: Path) -> Figures:
     """Fill the folder; the figures of the mesh."""
-    refuse_empty(request)
     _refuse_addresses(request)
-    planned = plan_forests(request)
-    plan = plan_mesh(request, SHAPE, planned.links, planned.start_order, planned.class_of)
-    warn_open(request, "the routers let everybody in")
-    return write_plan(request, plan, folder, *render(plan, request))
+    return write_planned(request, folder, SHAPE, plan_forests, render, "the routers let everybody in")
 
 
 def render(plan: MeshPlan, request: Request) -> tuple[dict[str, str], list[str]]:
