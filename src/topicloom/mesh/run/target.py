@@ -5,11 +5,13 @@ The runner knows processes, publications and proofs; a target knows command line
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar, runtime_checkable
 
+from topicloom.errors import UsageError
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode
 
 
@@ -46,6 +48,14 @@ class Stray:
     node: str
     count: int
     detail: str
+
+
+def find_program(name: str) -> str:
+    """Where a broker's program is; Debian puts some where only root looks."""
+    found = shutil.which(name) or shutil.which(name, path="/usr/sbin:/usr/local/sbin:/usr/local/bin")
+    if found is None:
+        raise UsageError(f"{name} is not installed; on Debian and Ubuntu: apt install {name}")
+    return found
 
 
 SomeTraffic = TypeVar("SomeTraffic", bound="Traffic")

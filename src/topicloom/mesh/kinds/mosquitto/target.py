@@ -6,17 +6,15 @@ A bridge is up when the dialing broker says so on `$SYS/broker/connection/LINK/s
 from __future__ import annotations
 
 import asyncio
-import shutil
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from topicloom.errors import UsageError
 from topicloom.mesh.kinds.mosquitto.client import Access, MqttClient
 from topicloom.mesh.kinds.mosquitto.login import amend, listens_on, random_login
 from topicloom.mesh.kinds.mosquitto.traffic import MosquittoTraffic
 from topicloom.mesh.model.mesh import Mesh, MeshNode
-from topicloom.mesh.run.target import Arrival, Command, opened
+from topicloom.mesh.run.target import Arrival, Command, find_program, opened
 
 PROGRAM = "mosquitto"
 STATES = "$SYS/broker/connection/#"
@@ -32,15 +30,14 @@ class Mosquitto:
         self._watchers: dict[str, tuple[MqttClient, set[str]]] = {}
 
     def check_present(self) -> None:
-        """Debian puts it where only root looks."""
-        _program()
+        find_program(PROGRAM)
 
     def door(self, node: MeshNode) -> int:
         return node.ports["mqtt"]
 
     def commands(self, mesh: Mesh, folder: Path) -> list[Command]:
         login = random_login()
-        program = _program()
+        program = find_program(PROGRAM)
         for node in mesh.nodes:
             conf = folder / node.configs[0]
             amend(conf, folder, login)
@@ -77,10 +74,3 @@ def _state_hearer(states: set[str]) -> Callable[[str, bytes], None]:
             (states.add if payload == b"1" else states.discard)(bridge)
 
     return got
-
-
-def _program() -> str:
-    found = shutil.which(PROGRAM) or shutil.which(PROGRAM, path="/usr/sbin:/usr/local/sbin")
-    if found is None:
-        raise UsageError("mosquitto is not installed; on Debian and Ubuntu: apt install mosquitto")
-    return found

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from topicloom.errors import InputError, UsageError
+from topicloom.errors import InputError
 from topicloom.mesh.kinds.nats.access import NatsAccess, read_access
 from topicloom.mesh.kinds.nats.leafs import live_links, read_all_leafs
 from topicloom.mesh.kinds.nats.traffic import NatsTraffic
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode
-from topicloom.mesh.run.target import Arrival, Command, opened
+from topicloom.mesh.run.target import Arrival, Command, find_program, opened
 
 PROGRAM = "nats-server"
 CHECKS_AT_ONCE = 4
@@ -29,13 +28,13 @@ class Nats:
         self._access: dict[str, NatsAccess] = {}
 
     def check_present(self) -> None:
-        _program()
+        find_program(PROGRAM)
 
     def door(self, node: MeshNode) -> int:
         return node.ports["client"]
 
     def commands(self, mesh: Mesh, folder: Path) -> list[Command]:
-        program = _program()
+        program = find_program(PROGRAM)
         files = {node.name: node.configs[0] for node in mesh.nodes}
         with ThreadPoolExecutor(CHECKS_AT_ONCE) as pool:
             list(pool.map(lambda name: _check_config(program, folder, name), files.values()))
@@ -67,10 +66,3 @@ def _check_config(program: str, folder: Path, file: str) -> None:
     if done.returncode != 0:
         said = (done.stderr + done.stdout).strip().replace("\n", " | ")
         raise InputError(f"nats-server refuses {file}: {said.removeprefix(PROGRAM + ': ')}")
-
-
-def _program() -> str:
-    found = shutil.which(PROGRAM) or shutil.which(PROGRAM, path="/usr/sbin:/usr/local/sbin:/usr/local/bin")
-    if found is None:
-        raise UsageError("nats-server is not installed; on Debian and Ubuntu: apt install nats-server")
-    return found
