@@ -7,9 +7,9 @@ from heapq import heappop, heappush
 from itertools import count
 from random import Random
 
-from topicloom.protocol.effects import Deliver, Send
 from topicloom.protocol.membership import PlainView
 from topicloom.protocol.node import Node
+from topicloom.wire.core import Deliver, Send
 
 WANTS = {
     "kitchen": {"smoke", "temperature"},
@@ -34,7 +34,7 @@ def settle(name: str, now: float) -> None:
             for receiver in effect.to:
                 heappush(mail, (now + DELAY, next(order), receiver, name, effect.message))
         elif isinstance(effect, Deliver):
-            print(f"{now:.2f} s: {name} gets {effect.payload.decode()!r} after {effect.hops} hops")
+            print(f"{now:.2f} s: {name} gets {effect.event.payload.decode()!r} after {effect.hops} hops")
 
 
 def run(until: float, now: float = 0.0) -> float:

@@ -3,19 +3,56 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
-from heapq import heappop, heappush
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from math import inf
 from random import Random
+from typing import Any, NamedTuple
 
 from topicloom.protocol.context import Context
 from topicloom.protocol.dissemination import Dissemination
-from topicloom.protocol.effects import Deliver, Send
-from topicloom.protocol.messages import Event, EventId, Have, Message, NodeId, Prune, Topic, Want
+from topicloom.protocol.messages import Event, EventId, Have, NodeId, Prune, Topic, Want
 from topicloom.protocol.settings import Settings
+from topicloom.simulation.links import Links
+from topicloom.simulation.loop import Loop
+from topicloom.wire.core import Deliver, Effect, Machine, Send
 
 Spread = Event | Have | Want | Prune
+
+
+class Got(NamedTuple):
+    """One delivery."""
+
+    id: EventId
+    payload: bytes
+    hops: int
+
+
+class Spreader(Machine):
+    """A core that only disseminates: what a node does for it is a round per heartbeat."""
+
+    def __init__(self, wire: Wire, name: NodeId, node: Dissemination, context: Context, beat: float) -> None:
+        super().__init__(context.effects)
+        self._wire, self._name, self._node = wire, name, node
+        self._period, self._beat = context.settings.heartbeat, beat
+
+    def start(self, now: float) -> None:
+        pass
+
+    def receive(self, peer: NodeId, message: Any, now: float) -> None:
+        if (peer, self._name) in self._wire.links:
+            assert isinstance(message, Spread)
+            self._node.receive(peer, message, now)
+
+    def next_timer(self) -> float:
+        return min(self._beat, self._node.next_timer())
+
+    def handle_timer(self, now: float) -> None:
+        if self._beat <= now:
+            self._beat = now + self._period
+            self._node.round(now)
+        if self._node.next_timer() <= now:
+            self._node.handle_timer(now)
+        assert self.next_timer() > now, "a driver would spin"
 
 
 class Wire:
@@ -28,18 +65,16 @@ class Wire:
         self.random = Random(seed)
         self.latency = latency
         self.loss = 0.0
-        self.now = 0.0
-        self.queue: list[tuple[float, int, Callable[[], None]]] = []
-        self.count = 0
+        self.loop: Loop[Spreader] = Loop(Links(self._delay), self._carry_out)
         self.nodes: dict[NodeId, Dissemination] = {}
         self.contexts: dict[NodeId, Context] = {}
         self.links: set[tuple[NodeId, NodeId]] = set()
-        self.got: dict[NodeId, list[Deliver]] = {}
+        self.got: dict[NodeId, list[Got]] = {}
         self.sent: Counter[str] = Counter()
 
-    def at(self, time: float, action: Callable[[], None]) -> None:
-        self.count += 1
-        heappush(self.queue, (time, self.count, action))
+    @property
+    def now(self) -> float:
+        return self.loop.now
 
     def add(self, name: NodeId, topics: Iterable[Topic] = "x") -> Dissemination:
         context = Context(name, frozenset(topics), 1, self.settings, Random(0))
@@ -48,35 +83,33 @@ class Wire:
         self.got[name] = []
         for topic in sorted(context.interest, key=str):
             node.subscribed(topic, self.now)
-        self.at(self.now + self.random.uniform(0.0, self.settings.heartbeat), lambda: self.beat(name, node))
+        beat = self.now + self.random.uniform(0.0, self.settings.heartbeat)
+        self.loop.enter(name, Spreader(self, name, node, context, beat))
         return node
-
-    def beat(self, name: NodeId, node: Dissemination) -> None:
-        if self.nodes.get(name) is node:
-            node.round(self.now)
-            self.carry_out(name)
-            self.at(self.now + self.settings.heartbeat, lambda: self.beat(name, node))
 
     def join(self, a: NodeId, b: NodeId) -> None:
         shared = self.contexts[a].interest & self.contexts[b].interest
         self.links |= {(a, b), (b, a)}
         for one, other in ((a, b), (b, a)):
             self.nodes[one].link_up(other, shared, self.now)
-            self.carry_out(one)
+            self.loop.settle(one)
 
     def part(self, a: NodeId, b: NodeId) -> None:
         self.links -= {(a, b), (b, a)}
         for one, other in ((a, b), (b, a)):
             if one in self.nodes:
                 self.nodes[one].link_down(other, self.now)
-                self.carry_out(one)
+                self.loop.settle(one)
 
     def crash(self, name: NodeId) -> None:
         """No last word; the neighbors notice when their detector tells them."""
         del self.nodes[name]
+        self.loop.remove(name)
         for one, other in sorted(self.links):
             if one == name:
-                self.at(self.now + self.settings.detector, lambda other=other: self.part(name, other))
+                self.loop.call_at(
+                    self.now + self.settings.detector, lambda now, other=other: self.part(name, other)
+                )
 
     def want(self, name: NodeId, topics: Iterable[Topic]) -> None:
         """Change an interest; both ends of each link hear of it at once."""
@@ -92,49 +125,27 @@ class Wire:
         for topic in before - context.interest:
             self.nodes[name].unsubscribed(topic, self.now)
         for one in list(self.nodes):
-            self.carry_out(one)
+            self.loop.settle(one)
 
     def publish(self, name: NodeId, payload: bytes = b"", topic: Topic = "x") -> EventId:
         id = self.nodes[name].publish(topic, payload, self.now)
-        self.carry_out(name)
+        self.loop.settle(name)
         return id
 
-    def carry_out(self, name: NodeId) -> None:
-        effects = self.contexts[name].effects
+    def _carry_out(self, name: NodeId, effects: Sequence[Effect], cause: Any) -> None:
         for effect in effects:
             if isinstance(effect, Send):
-                for to in effect.to:
-                    self.sent[type(effect.message).__name__] += 1
-                    if self.random.random() >= self.loss:
-                        self.carry(name, to, effect.message)
+                self.sent[type(effect.message).__name__] += len(effect.to)
+                self.loop.send(name, effect.to, effect.message)
             else:
                 assert isinstance(effect, Deliver)
-                self.got[name].append(effect)
-        effects.clear()
-        due = self.nodes[name].next_timer()
-        if due < inf:
-            self.at(max(due, self.now), lambda: self.wake(name))
+                self.got[name].append(Got(effect.event.id, effect.event.payload, effect.hops))
 
-    def carry(self, name: NodeId, to: NodeId, message: Message) -> None:
-        def arrive() -> None:
-            if to in self.nodes and (name, to) in self.links:
-                assert isinstance(message, Spread)
-                self.nodes[to].receive(name, message, self.now)
-                self.carry_out(to)
-
-        self.at(self.now + self.random.uniform(*self.latency), arrive)
-
-    def wake(self, name: NodeId) -> None:
-        if name in self.nodes and self.nodes[name].next_timer() <= self.now:
-            self.nodes[name].handle_timer(self.now)
-            self.carry_out(name)
+    def _delay(self, name: NodeId, to: NodeId) -> float | None:
+        return None if self.random.random() < self.loss else self.random.uniform(*self.latency)
 
     def run(self, seconds: float) -> None:
-        end = self.now + seconds
-        while self.queue and self.queue[0][0] <= end:
-            self.now, _, action = heappop(self.queue)
-            action()
-        self.now = end
+        self.loop.run(self.now + seconds)
 
     def receivers(self, id: EventId) -> list[NodeId]:
         """Who got the event, each as often as it did."""

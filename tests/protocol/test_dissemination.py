@@ -13,9 +13,9 @@ from protocol.event_wire import Wire, eager, line, mesh
 from topicloom.errors import UsageError
 from topicloom.protocol.context import Context
 from topicloom.protocol.dissemination import Dissemination
-from topicloom.protocol.effects import Send
 from topicloom.protocol.messages import Event, EventId, Have, Prune
 from topicloom.protocol.settings import Settings
+from topicloom.wire.core import Send
 
 
 def test_every_subscriber_gets_each_event_once_and_the_publisher_too() -> None:
@@ -282,7 +282,7 @@ def test_a_very_late_copy_is_not_delivered_again() -> None:
     wire.run(1.0)
     before = len(wire.got[1])
     wire.nodes[1].receive(0, Event(first, 0, 1, 0.0, b""), wire.now)
-    wire.carry_out(1)
+    wire.loop.settle(1)
     assert len(wire.got[1]) == before == 501
 
 

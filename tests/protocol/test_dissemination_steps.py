@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from protocol.event_wire import Spread, Wire
 from topicloom.protocol.context import Context
 from topicloom.protocol.dissemination import Dissemination
-from topicloom.protocol.effects import Deliver, Send
 from topicloom.protocol.messages import Event, EventId, Have, NodeId, Prune, Topic, Want
 from topicloom.protocol.settings import Settings
+from topicloom.wire.core import Deliver, Send
 
 
 class One:
@@ -270,7 +270,7 @@ def test_nothing_a_peer_says_raises_or_is_delivered_twice(steps: list, ordered: 
         elif name != "publish" or arguments[0] in context.interest:
             getattr(node, name)(*arguments, now)
         assert node.next_timer() >= 0.0
-    delivered = [effect.id for effect in context.effects if isinstance(effect, Deliver)]
+    delivered = [effect.event.id for effect in context.effects if isinstance(effect, Deliver)]
     assert len(delivered) == len(set(delivered)) == node.delivered
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import heapq
 from collections import Counter
-from collections.abc import Iterable
-from itertools import count
+from collections.abc import Iterable, Sequence
 from math import inf, nan
 from random import Random
 
@@ -15,13 +13,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from topicloom.protocol.context import Context
-from topicloom.protocol.effects import Send
 from topicloom.protocol.gossip import Gossip
 from topicloom.protocol.membership import Choice, Membership
 from topicloom.protocol.messages import Descriptor, NodeId, Shuffle, ShuffleReply, Topics
 from topicloom.protocol.settings import Settings
+from topicloom.simulation.links import Links
+from topicloom.simulation.loop import Loop
+from topicloom.wire.core import Effect, Machine, Send
 
 DELAY = 0.01
+
+
+class Gossiper(Machine):
+    """A core that does nothing but gossip."""
+
+    def __init__(self, context: Context, node: Gossip) -> None:
+        super().__init__(context.effects)
+        self.start, self.receive = node.start, node.receive
+        self.handle_timer, self.next_timer = node.handle_timer, node.next_timer  # type: ignore[method-assign]
 
 
 class Wire:
@@ -30,51 +39,37 @@ class Wire:
     def __init__(
         self, n: int, constants: Settings, interests: dict[int, Topics] | None = None, *, loss: float = 0.0
     ) -> None:
-        self.now, self.loss, self._rng = 0.0, loss, Random(99)
-        self._queue: list[tuple[float, int, NodeId, NodeId | None, Shuffle | ShuffleReply | None]] = []
-        self._order = count()
+        rng = Random(99)
+        self.loop: Loop[Gossiper] = Loop(
+            Links(lambda sender, to: DELAY if rng.random() >= loss else None), self._carry_out
+        )
         self.contexts: dict[NodeId, Context] = {}
         self.nodes: dict[NodeId, Gossip] = {}
         for name in range(n):
             self.add(name, constants, (interests or {}).get(name, frozenset({"all"})))
 
+    @property
+    def now(self) -> float:
+        return self.loop.now
+
     def add(self, name: NodeId, constants: Settings, interest: Topics) -> None:
         """A star: whoever comes knows node 0 only, and not what it wants."""
-        context = Context(name, interest, 0, constants, Random(f"{name}"))
-        self.contexts[name] = context
+        context = self.contexts[name] = Context(name, interest, 0, constants, Random(f"{name}"))
         node = self.nodes[name] = Gossip(context, [Descriptor(0, 0, 0.0, frozenset())])
-        node.start(self.now)
-        self._push(node.next_timer(), name, None, None)
+        self.loop.enter(name, Gossiper(context, node))
 
-    def _push(
-        self, time: float, to: NodeId, sender: NodeId | None, message: Shuffle | ShuffleReply | None
-    ) -> None:
-        heapq.heappush(self._queue, (time, next(self._order), to, sender, message))
+    def _carry_out(self, name: NodeId, effects: Sequence[Effect], cause: object) -> None:
+        for effect in effects:
+            assert isinstance(effect, Send)
+            self.loop.send(name, effect.to, effect.message)
 
     def run(self, seconds: float) -> None:
-        end = self.now + seconds
-        while self._queue and self._queue[0][0] <= end:
-            self.now, _, name, sender, message = heapq.heappop(self._queue)
-            if name not in self.nodes:
-                continue
-            node = self.nodes[name]
-            if message is None:
-                node.handle_timer(self.now)
-                self._push(node.next_timer(), name, None, None)
-            else:
-                assert sender is not None
-                node.receive(sender, message, self.now)
-            for effect in self.contexts[name].effects:
-                assert isinstance(effect, Send)
-                for to in effect.to:
-                    if self._rng.random() >= self.loss:
-                        self._push(self.now + DELAY, to, name, effect.message)
-            self.contexts[name].effects.clear()
-        self.now = end
+        self.loop.run(self.now + seconds)
 
     def kill(self, names: Iterable[NodeId]) -> None:
         for name in names:
             del self.nodes[name]
+            self.loop.remove(name)
 
     def known_by(self) -> Counter[NodeId]:
         return Counter(other for node in self.nodes.values() for other in node.view)

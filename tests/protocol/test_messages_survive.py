@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protocol.wire_harness import Wire
-from topicloom.protocol.effects import Deliver
 from topicloom.protocol.messages import (
     AskInterest,
     Connect,
@@ -34,6 +33,7 @@ from topicloom.protocol.messages import (
     Want,
 )
 from topicloom.protocol.plan import Plan
+from topicloom.wire.core import Close, Deliver
 
 QUIET = 15.0
 """Seconds of a sound wire after which everything must be well: the slowest message of before arrives within
@@ -209,9 +209,11 @@ def test_garbage_never_raises_and_leaves_no_one_sided_links(
 def test_a_message_of_no_known_type_ends_the_link_and_does_not_raise() -> None:
     wire = Wire()
     node = wire.add("a", "x")
-    for message in (object(), None, Deliver(EventId("b", "x", 1), b"", 1)):
+    for message in (object(), None, Deliver(EventId("b", "x", 1), 1)):
         node.receive("b", message, 0.0)  # type: ignore[arg-type]
-    assert [effect.peer for effect in node.take_effects()] == ["b"] * 3  # type: ignore[union-attr]
+    effects = node.take_effects()
+    assert [type(effect) for effect in effects] == [Close] * 3
+    assert [effect.peer for effect in effects] == ["b"] * 3  # type: ignore[union-attr]
 
 
 @given(st.lists(st.tuples(ids, garbage), min_size=1, max_size=5), st.booleans())

@@ -12,9 +12,8 @@ from random import Random
 
 import pytest
 
-from protocol.wire_harness import Wire
+from protocol.wire_harness import Wire, tasks_of
 from topicloom.errors import UsageError
-from topicloom.protocol.effects import Deliver, LinkDown, LinkUp, Send
 from topicloom.protocol.gossip import Gossip
 from topicloom.protocol.messages import (
     AskInterest,
@@ -28,6 +27,7 @@ from topicloom.protocol.messages import (
 )
 from topicloom.protocol.plan import Plan
 from topicloom.protocol.rules import State
+from topicloom.wire.core import Close, Deliver, LinkDown, LinkUp, Send
 
 G = TaskId.GREEDY
 
@@ -44,7 +44,7 @@ def pair(request: pytest.FixtureRequest) -> Wire:
 
 
 def lacking(wire: Wire, name: str) -> list[str]:
-    return sorted(wire.nodes[name].tasks[G].goal.wanted)  # type: ignore[type-var]
+    return sorted(wire.nodes[name].task(G).goal.wanted)  # type: ignore[type-var]
 
 
 # --- interests at run time -----------------------------------------------------------------------------
@@ -126,8 +126,8 @@ def test_both_tasks_and_the_events_follow_a_new_interest() -> None:
     link_both_tasks(wire)
     wire.subscribe("b", "y")
     wire.run(0.5)
-    assert all(task.neighbors["b"].shared == frozenset("xy") for task in wire.nodes["a"].tasks)
-    assert all(not task.goal.lacking for task in wire.nodes["a"].tasks)
+    assert all(task.neighbors["b"].shared == frozenset("xy") for task in tasks_of(wire.nodes["a"]))
+    assert all(not task.goal.lacking for task in tasks_of(wire.nodes["a"]))
 
 
 def test_who_wants_nothing_any_more_is_let_go(pair: Wire) -> None:
@@ -153,7 +153,7 @@ def mute(wire: Wire) -> None:
 
 
 def last_heard(wire: Wire) -> float:
-    return wire.nodes["a"].tasks[G].neighbors["b"].heard
+    return wire.nodes["a"].task(G).neighbors["b"].heard
 
 
 def test_a_silent_neighbor_is_doubted_counts_no_longer_and_counts_again_when_it_is_heard(pair: Wire) -> None:
@@ -168,7 +168,7 @@ def test_a_silent_neighbor_is_doubted_counts_no_longer_and_counts_again_when_it_
     pair.run(1.0)
     assert pair.state("a", "b") is State.LINKED
     assert lacking(pair, "a") == ["y"]
-    assert pair.nodes["a"].tasks[G].goal._counts == {"x": 1, "y": 0}  # type: ignore[attr-defined]
+    assert pair.nodes["a"].task(G).goal._counts == {"x": 1, "y": 0}  # type: ignore[attr-defined]
 
 
 def test_the_replacement_is_there_before_the_silent_one_is_given_up(pair: Wire) -> None:
@@ -233,9 +233,9 @@ def test_a_neighbor_that_says_what_nobody_understands_is_none_any_more(pair: Wir
     assert "b" in node.neighbors
     node.receive("b", object(), pair.now)  # type: ignore[arg-type]
     assert "b" not in node.neighbors
-    assert [effect for effect in node.take_effects() if isinstance(effect, LinkDown)] == [
-        LinkDown("b", "unknown message object")
-    ]
+    reason = "unknown message object"
+    told = [effect for effect in node.take_effects() if isinstance(effect, LinkDown | Close)]
+    assert told == [LinkDown("b", reason), Close("b", reason)]
 
 
 def test_a_node_that_comes_back_is_not_taken_for_its_former_life(pair: Wire) -> None:
@@ -244,7 +244,7 @@ def test_a_node_that_comes_back_is_not_taken_for_its_former_life(pair: Wire) -> 
     pair.add("b", "y")
     pair.run(3.0)
     assert pair.one_sided() == []
-    assert pair.nodes["a"].tasks[G].neighbors["b"].interest == frozenset("y")
+    assert pair.nodes["a"].task(G).neighbors["b"].interest == frozenset("y")
     assert lacking(pair, "a") == ["x"]
 
 
@@ -254,7 +254,7 @@ def test_a_link_that_both_tasks_hold_ends_with_the_second_one() -> None:
     wire.add("b", "x")
     wire.run(3.0)
     link_both_tasks(wire)
-    assert [sum("b" in task.neighbors for task in wire.nodes["a"].tasks)] == [2]
+    assert [sum("b" in task.neighbors for task in tasks_of(wire.nodes["a"]))] == [2]
     ups = [effect for _, name, effect in wire.log if name == "a" and isinstance(effect, LinkUp)]
     assert ups == [LinkUp("b")]
     wire.hand("a", "b", Leave(TaskId.RANDOM))

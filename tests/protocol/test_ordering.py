@@ -7,20 +7,24 @@ from math import inf
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topicloom.protocol.effects import Deliver
-from topicloom.protocol.messages import EventId
+from topicloom.protocol.messages import Event, EventId
 from topicloom.protocol.ordering import Ordering
+from topicloom.wire.core import Deliver
+
+
+def delivery(id: EventId, previous: int) -> Deliver:
+    return Deliver(Event(id, previous, 1, 0.0, b""))
 
 
 def accept(
     ordering: Ordering, number: int, previous: int, now: float = 0.0, topic: str = "x"
 ) -> list[int] | None:
-    out = ordering.accept(Deliver(EventId("p", topic, number), b"", 0), previous, now)
-    return None if out is None else [event.id.number for event in out]
+    out = ordering.accept(delivery(EventId("p", topic, number), previous), now)
+    return None if out is None else [ready.event.id.number for ready in out]
 
 
 def expire(ordering: Ordering, now: float) -> list[int]:
-    return [event.id.number for event in ordering.expire(now)]
+    return [ready.event.id.number for ready in ordering.expire(now)]
 
 
 def started(wait: float = 5.0, most: int = 100, streams: int = 100) -> Ordering:
@@ -115,15 +119,15 @@ def test_whatever_comes_numbers_only_rise_and_nothing_is_kept_for_ever(
     accepted: list[EventId] = []
     for number, previous, pause in arrivals:
         now += pause
-        out += [event.id for event in ordering.expire(now)]
+        out += [found.event.id for found in ordering.expire(now)]
         id = EventId("p", f"x{number % topics}", number)
-        ready = ordering.accept(Deliver(id, b"", 0), previous, now)
+        ready = ordering.accept(delivery(id, previous), now)
         if ready is not None:
             accepted.append(id)
-            out += [event.id for event in ready]
+            out += [found.event.id for found in ready]
         assert len(ordering._waiting) <= most
         assert ordering.due > now
-    out += [event.id for event in ordering.expire(now + 2.0)]
+    out += [found.event.id for found in ordering.expire(now + 2.0)]
     assert ordering.due == inf
     assert not ordering._numbers
     assert sorted(out, key=str) == sorted(accepted, key=str)

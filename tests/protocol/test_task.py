@@ -9,9 +9,8 @@ from random import Random
 
 import pytest
 
-from protocol.wire_harness import Wire
+from protocol.wire_harness import Wire, tasks_of
 from topicloom.protocol.coverage import Coverage
-from topicloom.protocol.effects import LinkUp
 from topicloom.protocol.membership import Choice, choose_among
 from topicloom.protocol.messages import (
     Connect,
@@ -26,6 +25,7 @@ from topicloom.protocol.messages import (
 )
 from topicloom.protocol.plan import Plan
 from topicloom.protocol.rules import State
+from topicloom.wire.core import LinkUp
 
 G, R = TaskId.GREEDY, TaskId.RANDOM
 
@@ -50,7 +50,7 @@ def linked(
 ) -> None:
     """`peer` becomes a neighbor of a. As a rule it has too few neighbors itself to be let go."""
     wire.hand("a", peer, Connect(task, degree, target, 1, frozenset(topics)))
-    assert peer in wire.nodes["a"].tasks[task].neighbors
+    assert peer in wire.nodes["a"].task(task).neighbors
 
 
 def told(wire: Wire, peer: NodeId, kind: type) -> list[object]:
@@ -62,7 +62,7 @@ def told(wire: Wire, peer: NodeId, kind: type) -> list[object]:
 
 def test_reading_1_only_neighbors_of_the_same_task_count_for_coverage() -> None:
     wire = one(plan=Plan(greedy=1, random=1), known={"b": "x", "c": "x"})
-    greedy, random = (task.goal for task in wire.nodes["a"].tasks)
+    greedy, random = (task.goal for task in tasks_of(wire.nodes["a"]))
     assert (greedy.lacking, random.lacking) == (1, 1), "candidates cover nothing"
     linked(wire, "b", "x", task=R)
     assert (greedy.lacking, random.lacking) == (1, 0)
@@ -205,7 +205,7 @@ def test_reading_6_adding_a_link_is_idempotent() -> None:
         linked(wire, "b", "x")
         wire.hand("a", "b", ConnectOk(G, 0, 9, 1, frozenset("x")))
     assert wire.nodes["a"].neighbors == ("b",)
-    assert wire.nodes["a"].tasks[G].goal._counts == {"x": 1}  # type: ignore[attr-defined]
+    assert wire.nodes["a"].task(G).goal._counts == {"x": 1}  # type: ignore[attr-defined]
     assert [effect for _, _, effect in wire.log if isinstance(effect, LinkUp)] == [LinkUp("b")]
 
 
@@ -241,7 +241,7 @@ def test_reading_7_with_k_r_0_a_node_accepts_as_many_random_links_as_margin_and_
     wire = one("xyz", plan=Plan(greedy=1, random=0), known={"b": "xyz"}, margin=3)
     for number in range(5):
         wire.hand("a", number, Connect(R, 0, 9, 1, frozenset("x")))
-    assert list(wire.nodes["a"].tasks[R].neighbors) == [0, 1, 2]
+    assert list(wire.nodes["a"].task(R).neighbors) == [0, 1, 2]
     assert [len(told(wire, number, Redirect)) for number in range(5)] == [0, 0, 0, 1, 1]
     wire.run(5.0)
     assert all(message.task is G for message in wire.sent(Connect, "a"))
@@ -250,14 +250,14 @@ def test_reading_7_with_k_r_0_a_node_accepts_as_many_random_links_as_margin_and_
 def keep(wire: Wire, seconds: int) -> None:
     """The neighbors of a stay alive."""
     for _ in range(seconds):
-        for task in wire.nodes["a"].tasks:
+        for task in tasks_of(wire.nodes["a"]):
             for peer in list(task.neighbors):
                 wire.hand("a", peer, Heartbeat(task.id, 0, 9, 1))
         wire.run(1.0)
 
 
 def random_k(wire: Wire) -> int:
-    goal = wire.nodes["a"].tasks[R].goal
+    goal = wire.nodes["a"].task(R).goal
     assert isinstance(goal, Coverage)
     return goal.k
 

@@ -7,15 +7,11 @@ Every step of every task about every other node is taken down as (state, trigger
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
-from heapq import heappop, heappush
-from itertools import count
-from math import inf
+from collections.abc import Callable, Iterable, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
 from topicloom.protocol.coverage import Coverage, Quantity
-from topicloom.protocol.effects import Deliver, Effect, Send
 from topicloom.protocol.membership import Membership, PlainView
 from topicloom.protocol.messages import EventId, Message, NodeId, TaskId, Topic, Topics
 from topicloom.protocol.node import Node
@@ -24,6 +20,9 @@ from topicloom.protocol.rules import RULES, Rule, State
 from topicloom.protocol.settings import Settings
 from topicloom.protocol.task import Task
 from topicloom.protocol.wire import decode, encode
+from topicloom.simulation.links import Links
+from topicloom.simulation.loop import Loop
+from topicloom.wire.core import Deliver, Effect, Send
 
 
 def name_of(message: Message) -> str:
@@ -75,11 +74,12 @@ class Judge:
 
 
 class Watch:
-    """Takes down the steps of a node's tasks: what changes between `begin` and the next `begin` or `end`."""
+    """A core around a node that takes down the steps of its tasks: what changes between `begin` and `end`."""
 
     def __init__(self, node: Node, judge: Judge, steps: list[Step]) -> None:
-        self._node, self._judge, self._steps = node, judge, steps
+        self.node, self._judge, self._steps = node, judge, steps
         self._states: dict[tuple[TaskId, NodeId], State] = {}
+        self._effects: list[Effect] = []
         self._open: tuple[Task, str, NodeId | None, int, dict[NodeId, State]] | None = None
         watch = self
 
@@ -108,8 +108,39 @@ class Watch:
                 super().leave(now)
                 watch.end(now)
 
-        for task in node.tasks:
-            task.__class__ = Watched
+        for id in TaskId:
+            node.task(id).__class__ = Watched
+
+    # -- what a driver calls ----------------------------------------------------------------------------
+
+    def start(self, now: float) -> None:
+        self.node.start(now)
+
+    def receive(self, peer: NodeId, message: Any, now: float) -> None:
+        task = getattr(message, "task", None)
+        if task is not None and self.node.running and peer != self.node.name:
+            self.begin(self.node.task(task), name_of(message), peer, now)
+        self.node.receive(peer, message, now)
+        self.end(now)
+
+    def handle_timer(self, now: float) -> None:
+        self.node.handle_timer(now)
+        assert self.node.next_timer() > now, "a driver would spin"
+
+    def next_timer(self) -> float:
+        return self.node.next_timer()
+
+    def take_effects(self) -> Sequence[Effect]:
+        check_books(self.node)
+        taken, self._effects = self._so_far(), []
+        return taken
+
+    def _so_far(self) -> list[Effect]:
+        """All that was asked for since the driver took it."""
+        self._effects += self.node.take_effects()
+        return self._effects
+
+    # -- the steps --------------------------------------------------------------------------------------
 
     def begin(self, task: Task, on: str, peer: NodeId | None, now: float) -> None:
         """A new step; one that is under way (a heartbeat before the look at who is silent) is over."""
@@ -120,8 +151,8 @@ class Watch:
         for other, state in before.items():
             last = self._states.get((task.id, other), State.STRANGER)
             if state != last:
-                self._note(Step(now, self._node.name, task.id, other, last, "time", (), state))
-        self._open = (task, on, peer, len(self._node.effects), before)
+                self._note(Step(now, self.node.name, task.id, other, last, "time", (), state))
+        self._open = (task, on, peer, len(self._so_far()), before)
 
     def end(self, now: float) -> None:
         if self._open is None:
@@ -129,7 +160,7 @@ class Watch:
         task, on, sender, mark, before = self._open
         self._open = None
         sent: dict[NodeId, list[str]] = {}
-        for effect in self._node.effects[mark:]:
+        for effect in self._so_far()[mark:]:
             if isinstance(effect, Send) and getattr(effect.message, "task", None) == task.id:
                 for to in effect.to:
                     sent.setdefault(to, []).append(name_of(effect.message))
@@ -139,7 +170,7 @@ class Watch:
                 # A message is about its sender alone: for anybody else there is no row.
                 cause = on if sender is None or peer == sender else f"{on} of another node"
                 words = tuple(sent.get(peer, ()))
-                self._note(Step(now, self._node.name, task.id, peer, state, cause, words, after))
+                self._note(Step(now, self.node.name, task.id, peer, state, cause, words, after))
 
     def _note(self, step: Step) -> None:
         self._judge.judge(step)
@@ -165,8 +196,8 @@ class Wire:
         self.latency, self.as_bytes = latency, as_bytes
         self.loss = self.doubling = 0.0
         self.lost: Callable[[NodeId, NodeId, Message], bool] = lambda sender, to, message: False
-        self.now = 0.0
         self.random = Random(seed)
+        self.loop: Loop[Watch] = Loop(Links(self._delay), self._carry_out)
         self.judge, self.steps = judge or Judge(), list[Step]()
         self.nodes: dict[NodeId, Node] = {}
         self.known: dict[NodeId, Topics] = {}  # the view of all
@@ -174,18 +205,18 @@ class Wire:
         self.log: list[tuple[float, NodeId, Effect]] = []
         self.delivered: Counter[tuple[NodeId, int, EventId]] = Counter()
         self._membership = membership or (lambda context: PlainView(self.known))
-        self._watches: dict[NodeId, Watch] = {}
         self._groups: dict[NodeId, int] = {}
-        self._mail: list[tuple[float, int, Callable[[], None]]] = []
-        self._order = count()
+
+    @property
+    def now(self) -> float:
+        return self.loop.now
 
     # -- nodes ------------------------------------------------------------------------------------------
 
     def add(self, name: NodeId, topics: Iterable[Topic], **options: Any) -> Node:
         """A node that begins now; under a name that was used before it is a new life of that node."""
         node = self.place(name, topics, **options)
-        node.start(self.now)
-        self.settle(name)
+        self.loop.tell(name, lambda watch: watch.start(self.now))
         return node
 
     def place(self, name: NodeId, topics: Iterable[Topic], *, plan: Plan | None = None) -> Node:
@@ -201,26 +232,30 @@ class Wire:
             plan=plan or self.plan,
             version=life * 1000,
         )
-        self._watches[name] = Watch(node, self.judge, self.steps)
+        self.loop.seat(name, Watch(node, self.judge, self.steps))
         self.known[name] = node.interest
         return node
 
     def crash(self, name: NodeId) -> None:
         """Gone without a word; the view of all hears of it when the detectors do."""
-        del self.nodes[name]
+        self._remove(name)
         life = self.lives[name]
 
-        def noticed() -> None:
+        def noticed(now: float) -> None:
             if self.lives[name] == life:
                 self.known.pop(name, None)
 
-        self.at(self.now + self.settings.detector, noticed)
+        self.loop.call_at(self.now + self.settings.detector, noticed)
 
     def leave(self, name: NodeId) -> None:
         self.nodes[name].leave(self.now)
-        self.settle(name)
-        del self.nodes[name]
+        self.loop.settle(name)
+        self._remove(name)
         self.known.pop(name, None)
+
+    def _remove(self, name: NodeId) -> None:
+        self.loop.remove(name)
+        del self.nodes[name]
 
     def cut(self, *groups: Iterable[NodeId]) -> None:
         """Nothing passes between the groups any more; without groups everything does."""
@@ -229,79 +264,45 @@ class Wire:
     def subscribe(self, name: NodeId, topics: Iterable[Topic]) -> None:
         self.nodes[name].subscribe(topics, self.now)
         self.known[name] = self.nodes[name].interest
-        self.settle(name)
+        self.loop.settle(name)
 
     def unsubscribe(self, name: NodeId, topics: Iterable[Topic]) -> None:
         self.nodes[name].unsubscribe(topics, self.now)
         self.known[name] = self.nodes[name].interest
-        self.settle(name)
+        self.loop.settle(name)
 
     def publish(self, name: NodeId, topic: Topic) -> EventId:
         id = self.nodes[name].publish(topic, b"", self.now)
-        self.settle(name)
+        self.loop.settle(name)
         return id
 
     # -- time and messages ------------------------------------------------------------------------------
 
-    def at(self, time: float, action: Callable[[], None]) -> None:
-        heappush(self._mail, (time, next(self._order), action))
-
     def run(self, seconds: float) -> None:
         """All that happens in the next `seconds`."""
-        end = self.now + seconds
-        while True:
-            name = min(self.nodes, key=lambda name: self.nodes[name].next_timer(), default=None)
-            timer = inf if name is None else self.nodes[name].next_timer()
-            mail = self._mail[0][0] if self._mail else inf
-            if min(timer, mail) > end:
-                break
-            if mail <= timer:
-                self.now, _, action = heappop(self._mail)
-                action()
-            else:
-                assert name is not None
-                self.now = max(self.now, timer)
-                self.nodes[name].handle_timer(self.now)
-                assert self.nodes[name].next_timer() > self.now, "a driver would spin"
-                self.settle(name)
-        self.now = end
+        self.loop.run(self.now + seconds)
 
     def hand(self, to: NodeId, sender: NodeId, message: Message) -> None:
         """A message arrives this moment, whether or not anybody sent it."""
-        node = self.nodes.get(to)
-        if node is None:
-            return
-        task = getattr(message, "task", None)
-        watch = self._watches[to]
-        if task is not None and node.running and sender != to:
-            watch.begin(node.tasks[task], name_of(message), sender, self.now)
-        node.receive(sender, message, self.now)
-        watch.end(self.now)
-        self.settle(to)
+        self.loop.hand(to, sender, message)
 
-    def settle(self, name: NodeId) -> None:
-        """Carry out what a node asks for."""
-        check_books(self.nodes[name])
-        for effect in self.nodes[name].take_effects():
+    def _carry_out(self, name: NodeId, effects: Sequence[Effect], cause: Message | None) -> None:
+        for effect in effects:
             self.log.append((self.now, name, effect))
             if isinstance(effect, Send):
                 for to in effect.to:
                     self._send(name, to, effect.message)
             elif isinstance(effect, Deliver):
-                self.delivered[name, self.lives[name], effect.id] += 1
+                self.delivered[name, self.lives[name], effect.event.id] += 1
 
     def _send(self, sender: NodeId, to: NodeId, message: Message) -> None:
         if self._groups.get(sender) != self._groups.get(to) or self.lost(sender, to, message):
             return
-        copies = 1 + (self.random.random() < self.doubling)
-        for _ in range(copies):
-            if self.random.random() < self.loss:
-                continue
-            carried = decode(encode(message)[4:]) if self.as_bytes else message
-            self.at(
-                self.now + self.random.uniform(*self.latency),
-                lambda carried=carried: self.hand(to, sender, carried),  # type: ignore[misc]
-            )
+        for _ in range(1 + (self.random.random() < self.doubling)):
+            self.loop.send(sender, (to,), decode(encode(message)[4:]) if self.as_bytes else message)
+
+    def _delay(self, sender: NodeId, to: NodeId) -> float | None:
+        return None if self.random.random() < self.loss else self.random.uniform(*self.latency)
 
     # -- what tests look at -----------------------------------------------------------------------------
 
@@ -317,23 +318,23 @@ class Wire:
         ]
 
     def state(self, name: NodeId, peer: NodeId, task: TaskId = TaskId.GREEDY) -> State:
-        return self.nodes[name].tasks[task].state_of(peer, self.now)
+        return self.nodes[name].task(task).state_of(peer, self.now)
 
     def one_sided(self) -> list[tuple[NodeId, NodeId, TaskId]]:
         """Links that one end does not know of, the dead included."""
         return [
             (name, peer, task.id)
             for name, node in self.nodes.items()
-            for task in node.tasks
+            for task in tasks_of(node)
             for peer in task.neighbors
-            if peer not in self.nodes or name not in self.nodes[peer].tasks[task.id].neighbors
+            if peer not in self.nodes or name not in self.nodes[peer].task(task.id).neighbors
         ]
 
     def uncovered(self) -> list[tuple[NodeId, Topic]]:
         """Topics with fewer than K_g neighbors though somebody who wants them is none and has room."""
         found = []
         for name, node in self.nodes.items():
-            task = node.tasks[TaskId.GREEDY]
+            task = node.task(TaskId.GREEDY)
             if not has_room(task):
                 continue
             for topic in node.interest:
@@ -345,16 +346,20 @@ class Wire:
                     for other, theirs in self.nodes.items()
                     if other not in (name, *task.neighbors)
                     and topic in theirs.interest
-                    and has_room(theirs.tasks[TaskId.GREEDY])
+                    and has_room(theirs.task(TaskId.GREEDY))
                 ]
                 if cover < node.plan.greedy and others:
                     found.append((name, topic))
         return found
 
 
+def tasks_of(node: Node) -> list[Task]:
+    return [node.task(id) for id in TaskId]
+
+
 def check_books(node: Node) -> None:
     """What is counted on the way is what counting anew gives."""
-    for task in node.tasks:
+    for task in tasks_of(node):
         counted = [neighbor for neighbor in task.neighbors.values() if not neighbor.doubted]
         for neighbor in task.neighbors.values():
             assert neighbor.shared == node.interest & neighbor.interest
@@ -363,7 +368,7 @@ def check_books(node: Node) -> None:
             assert task.goal._counts == cover
         elif isinstance(task.goal, Quantity):
             assert task.goal._neighbors == len(counted)
-    assert node._links == Counter(peer for task in node.tasks for peer in task.neighbors)
+    assert node._links == Counter(peer for task in tasks_of(node) for peer in task.neighbors)
     assert set(node.dissemination._links) == set(node._links)
 
 

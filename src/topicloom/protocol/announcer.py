@@ -9,9 +9,9 @@ from math import inf
 from typing import TypeAlias
 
 from topicloom.protocol.context import Context
-from topicloom.protocol.effects import Send
 from topicloom.protocol.event_store import EventStore
 from topicloom.protocol.messages import EventId, Have, NodeId, Topic
+from topicloom.wire.core import Send
 
 TopicLinks: TypeAlias = dict[NodeId, bool]
 """The neighbors that want a topic, and whether the link is eager. A dict, since its order is the same in all

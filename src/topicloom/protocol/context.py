@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from random import Random
 
-from topicloom.protocol.effects import Effect, Send
 from topicloom.protocol.messages import Message, NodeId, Topics
 from topicloom.protocol.settings import Settings
+from topicloom.wire.core import Effect, Send
 
 
 @dataclass(slots=True)

@@ -16,11 +16,11 @@ from math import inf
 from topicloom.errors import UsageError
 from topicloom.protocol.announcer import Announcer, TopicLinks
 from topicloom.protocol.context import Context
-from topicloom.protocol.effects import Deliver, Send
 from topicloom.protocol.event_store import EventStore
 from topicloom.protocol.messages import Event, EventId, Have, NodeId, Prune, Topic, Topics, Want
 from topicloom.protocol.ordering import Ordering
 from topicloom.protocol.repair import Repairs
+from topicloom.wire.core import Deliver, Send
 
 VERSION_BITS = 20
 """Numbers of a life start at version << VERSION_BITS: a life may publish a million events on a topic for each
@@ -162,8 +162,9 @@ class Dissemination:
         number = (previous or max(context.version << VERSION_BITS, self._highest)) + 1
         self._numbers[topic] = number
         id = EventId(context.name, topic, number)
-        self._deliver(id, previous, payload, 0, now)
-        self._pass_on(Event(id, previous, 1, 0.0, payload), None, now)
+        event = Event(id, previous, 1, 0.0, payload)
+        self._deliver(event, 0, now)
+        self._pass_on(event, None, now)
         return id
 
     def receive(self, peer: NodeId, message: Event | Have | Want | Prune, now: float) -> None:
@@ -201,12 +202,13 @@ class Dissemination:
         if self._repairs.came(id, peer):
             self.repaired += 1
         hops = min(max(event.hops, 0), MOST_HOPS)
+        further = Event(id, event.previous, hops + 1, age, event.payload)
         if age <= self._wanted_for(topic, now):
-            self._deliver(id, event.previous, event.payload, hops, now)
+            self._deliver(further, hops, now)
         links = self._links_of(topic)
         if peer in links:
             links[peer] = True
-        self._pass_on(Event(id, event.previous, hops + 1, age, event.payload), peer, now)
+        self._pass_on(further, peer, now)
 
     def _receive_duplicate(self, peer: NodeId, id: EventId, store: EventStore) -> None:
         self.duplicates += 1
@@ -235,13 +237,13 @@ class Dissemination:
         if len(to) + (source in links) < len(links):
             self._announcer.later(id, now)
 
-    def _deliver(self, id: EventId, previous: int, payload: bytes, hops: int, now: float) -> None:
-        event = Deliver(id, payload, hops)
+    def _deliver(self, event: Event, hops: int, now: float) -> None:
+        delivery = Deliver(event, hops)
         if self._ordering is None:
             self.delivered += 1
-            self._context.effects.append(event)
+            self._context.effects.append(delivery)
             return
-        ready = self._ordering.accept(event, previous, now)
+        ready = self._ordering.accept(delivery, now)
         if ready is None:
             self.late += 1
         else:

@@ -16,7 +16,6 @@ from topicloom.errors import UsageError
 from topicloom.protocol.context import Context
 from topicloom.protocol.coverage import Coverage
 from topicloom.protocol.dissemination import Dissemination
-from topicloom.protocol.effects import Effect, LinkDown, LinkUp, Send
 from topicloom.protocol.membership import Membership
 from topicloom.protocol.messages import (
     AskInterest,
@@ -44,25 +43,16 @@ from topicloom.protocol.messages import (
 from topicloom.protocol.plan import Plan
 from topicloom.protocol.settings import Settings
 from topicloom.protocol.task import Task
+from topicloom.wire.core import Close, LinkDown, LinkUp, Machine, Send
 
 MAX_KR = 4
 """Adaptive K_r (paper 004, section 3.3.1) is raised while it is at most 3."""
 
 
-class Node:
+class Node(Machine):
     """One participant; see the file's head for how it is driven."""
 
-    __slots__ = (
-        "_links",
-        "context",
-        "dissemination",
-        "due",
-        "effects",
-        "membership",
-        "plan",
-        "running",
-        "tasks",
-    )
+    __slots__ = ("_links", "_tasks", "context", "dissemination", "membership", "plan", "running")
 
     def __init__(
         self,
@@ -79,16 +69,15 @@ class Node:
         self.plan = plan or Plan()
         wanted: Topics = frozenset(interest)
         self.context = Context(name, wanted, version, settings or Settings(), rng)
-        self.effects = self.context.effects
+        super().__init__(self.context.effects)
         self.membership = membership(self.context)
         self.dissemination = Dissemination(self.context)
-        self.tasks = tuple(
+        self._tasks: tuple[Task, ...] = tuple(
             Task(task, self.context, self.membership, goal, choice, self)
             for task, goal, choice in zip(TaskId, self.plan.goals(wanted), self.plan.choices(), strict=True)
         )
         self._links: dict[NodeId, int] = {}  # neighbor -> how many of the tasks want it
         self.running = False
-        self.due = inf
 
     # -- what a driver calls ----------------------------------------------------------------------------
 
@@ -98,7 +87,7 @@ class Node:
         for topic in self.context.interest:
             self.dissemination.subscribed(topic, now)
         self.membership.start(now)
-        for task in self.tasks:
+        for task in self._tasks:
             task.start(now)
         self._rearm()
 
@@ -109,14 +98,18 @@ class Node:
                 self.context.send(peer, Leave(message.task, gone=True))
             return
         if type(message) is Heartbeat:  # by far the most frequent one
-            task = self.tasks[message.task]
+            task = self._tasks[message.task]
+            known = task.neighbors.get(peer)
+            if known is not None and known.word is message:  # and nearly always the same as before
+                known.heard = now
+                return
             if task.on_heartbeat(peer, message, now):
                 self.context.send(peer, AskInterest())
-            if task.wake < self.due:
-                self.due = task.wake
+            if task.wake < self._due:
+                self._due = task.wake
             return
         if peer == self.context.name:
-            self.effects.append(LinkDown(peer, "it has our own name"))
+            self._effects.append(Close(peer, "it has our own name"))
             return
         handler = _HANDLERS.get(type(message))
         if handler is None:
@@ -149,45 +142,43 @@ class Node:
         if topic not in self.context.interest:
             raise UsageError(f"node {self.context.name}: publish on topic {topic} needs a subscription to it")
         event = self.dissemination.publish(topic, payload, now)
-        self.due = min(self.due, self.dissemination.next_timer())
+        self._due = min(self._due, self.dissemination.next_timer())
         return event
 
     def leave(self, now: float) -> None:
         """An orderly end."""
-        for task in self.tasks:
+        for task in self._tasks:
             task.leave(now)
         self.running = False
-        self.due = inf
-
-    def next_timer(self) -> float:
-        """When `handle_timer` wants to be called; infinity for never."""
-        return self.due
+        self._due = inf
 
     def handle_timer(self, now: float) -> None:
         """The time has come; calling it too early does no harm."""
         if not self.running:
             return
-        greedy, random = self.tasks
+        greedy, random = self._tasks
         # The round of announcements goes by the first task that speaks: greedy may be asleep.
         spoke = (greedy.beat if greedy.beat < inf else random.beat) <= now
-        if greedy.next_timer() <= now:
+        if greedy.wake <= now or greedy.beat <= now or greedy.alarm <= now:
             greedy.handle_timer(now)
-            self._adapt(now)
-        if random.next_timer() <= now:
+            if self.plan.adaptive:
+                self._adapt(now)
+        if random.wake <= now or random.beat <= now or random.alarm <= now:
             random.handle_timer(now)
         if spoke:
             self.dissemination.round(now)
-        if self.membership.next_timer() <= now:
+        members, events = self.membership.next_timer(), self.dissemination.next_timer()
+        if members <= now:
             self.membership.handle_timer(now)
-        if self.dissemination.next_timer() <= now:
+            members = self.membership.next_timer()
+        if events <= now:
             self.dissemination.handle_timer(now)
-        self._rearm()
+            events = self.dissemination.next_timer()
+        self._set_due(members, events)
 
-    def take_effects(self) -> list[Effect]:
-        """What is to be done since the last call, in order."""
-        taken = self.effects[:]
-        self.effects.clear()
-        return taken
+    def dismantle(self) -> None:
+        """Nobody calls any more: let go of the tasks, which know the node. No collector is needed then."""
+        self._tasks = ()
 
     # -- what others may look at ------------------------------------------------------------------------
 
@@ -207,13 +198,16 @@ class Node:
     def has_link(self, peer: NodeId) -> bool:
         return peer in self._links
 
+    def task(self, id: TaskId) -> Task:
+        return self._tasks[id]
+
     # -- what the tasks tell: Links ---------------------------------------------------------------------
 
     def linked(self, peer: NodeId, shared: Topics, now: float) -> None:
         count = self._links.get(peer, 0)
         self._links[peer] = count + 1
         if not count:
-            self.effects.append(LinkUp(peer))
+            self._effects.append(LinkUp(peer))
             self.dissemination.link_up(peer, shared, now)
 
     def unlinked(self, peer: NodeId, reason: str, now: float) -> None:
@@ -222,74 +216,65 @@ class Node:
             self._links[peer] = count
             return
         del self._links[peer]
-        self.effects.append(LinkDown(peer, reason))
+        self._effects.append(LinkDown(peer, reason))
         self.dissemination.link_down(peer, now)
 
     # -- inside -----------------------------------------------------------------------------------------
 
     def _close(self, peer: NodeId, reason: str, now: float) -> None:
         """Have nothing more to do with `peer`."""
-        linked = peer in self._links
-        for task in self.tasks:
+        for task in self._tasks:
             task.drop(peer, reason, now)
-        if not linked:
-            self.effects.append(LinkDown(peer, reason))
+        self._effects.append(Close(peer, reason))
         self._rearm()
 
     def _rearm(self) -> None:
-        if not self.running:
-            return  # nothing is due before `start` and after `leave`
-        greedy, random = self.tasks
-        self.due = min(
-            greedy.wake,
-            greedy.beat,
-            greedy.alarm,
-            random.wake,
-            random.beat,
-            random.alarm,
-            self.membership.next_timer(),
-            self.dissemination.next_timer(),
+        if self.running:  # nothing is due before `start` and after `leave`
+            self._set_due(self.membership.next_timer(), self.dissemination.next_timer())
+
+    def _set_due(self, members: float, events: float) -> None:
+        greedy, random = self._tasks
+        self._due = min(
+            greedy.wake, greedy.beat, greedy.alarm, random.wake, random.beat, random.alarm, members, events
         )
 
     def _adapt(self, now: float) -> None:
         """Adaptive K_r (3.3.1): few links mean interests too much alike, so random ones must help."""
-        if not self.plan.adaptive:
-            return
-        random = self.tasks[TaskId.RANDOM].goal
+        random = self._tasks[TaskId.RANDOM].goal
         if not isinstance(random, Coverage) or random.k >= MAX_KR:
             return
-        if not all(task.content for task in self.tasks):
+        if not all(task.content for task in self._tasks):
             return
         degree = len(self._links)
         few = degree <= self.plan.greedy if random.k == 0 else degree < len(self.context.interest)
         if few and degree:
             random.raise_k()
-            self.tasks[TaskId.RANDOM].interest_changed(now)
+            self._tasks[TaskId.RANDOM].interest_changed(now)
 
     def _change_interest(self, interest: Topics, now: float) -> None:
         self.context.interest = interest
         self.context.version += 1
         self.membership.interest_changed(now)
-        for task in self.tasks:
+        for task in self._tasks:
             task.interest_changed(now)
         self._shared_changed(self._links, now)
         if self._links:
             told = TellInterest(self.context.version, interest)
-            self.effects.append(Send(tuple(self._links), told))
+            self._effects.append(Send(tuple(self._links), told))
         self._rearm()
 
     def _shared_changed(self, peers: Iterable[NodeId], now: float) -> None:
         for peer in peers:
-            for task in self.tasks:
+            for task in self._tasks:
                 neighbor = task.neighbors.get(peer)
                 if neighbor is not None:
                     self.dissemination.shared_changed(peer, neighbor.shared, now)
                     break
 
     def _on_task(self, peer: NodeId, message: Any, now: float) -> None:
-        task = self.tasks[message.task]
+        task = self._tasks[message.task]
         _TASK_HANDLERS[type(message)](task, peer, message, now)
-        self.due = min(self.due, task.wake, task.beat, self.dissemination.next_timer())
+        self._due = min(self._due, task.wake, task.beat, self.dissemination.next_timer())
 
     def _on_connect(self, peer: NodeId, message: Connect | ConnectOk, now: float) -> None:
         before = self._known_interest(peer)
@@ -298,7 +283,7 @@ class Node:
             self._learn(peer, message.version, message.interest, now)
 
     def _known_interest(self, peer: NodeId) -> Topics | None:
-        for task in self.tasks:
+        for task in self._tasks:
             if peer in task.neighbors:
                 return task.neighbors[peer].interest
         return None
@@ -313,18 +298,18 @@ class Node:
     def _learn(self, peer: NodeId, version: int, interest: Topics, now: float) -> None:
         if peer not in self._links:
             return
-        for task in self.tasks:
+        for task in self._tasks:
             task.learn(peer, version, interest, now)
         self._shared_changed((peer,), now)
         self._rearm()
 
     def _on_membership(self, peer: NodeId, message: Shuffle | ShuffleReply, now: float) -> None:
         self.membership.receive(peer, message, now)
-        self.due = min(self.due, self.membership.next_timer())
+        self._due = min(self._due, self.membership.next_timer())
 
     def _on_dissemination(self, peer: NodeId, message: Event | Have | Want | Prune, now: float) -> None:
         self.dissemination.receive(peer, message, now)
-        self.due = min(self.due, self.dissemination.next_timer())
+        self._due = min(self._due, self.dissemination.next_timer())
 
 
 _TASK_HANDLERS: dict[type, Callable[..., None]] = {

@@ -11,16 +11,15 @@ from collections import OrderedDict
 from math import inf
 from typing import NamedTuple
 
-from topicloom.protocol.effects import Deliver
 from topicloom.protocol.event_store import Stream
 from topicloom.protocol.messages import EventId, Topic
+from topicloom.wire.core import Deliver
 
 
 class Waiting(NamedTuple):
     """An event whose predecessor has not been delivered."""
 
-    event: Deliver
-    previous: int
+    delivery: Deliver
     due: float
 
 
@@ -38,21 +37,21 @@ class Ordering:
         self._numbers: dict[Stream, list[tuple[int, EventId]]] = {}  # those waiting, sorted
         self.due = inf
 
-    def accept(self, event: Deliver, previous: int, now: float) -> list[Deliver] | None:
-        """What may be delivered now that `event` came; None if it came too late itself.
+    def accept(self, delivery: Deliver, now: float) -> list[Deliver] | None:
+        """What may be delivered now that this event came; None if it came too late itself.
 
         The first event of a stream that comes waits for its predecessor too: it may only have been overtaken.
         """
-        id = event.id
+        id: EventId = delivery.event.id
         stream = (id.publisher, id.topic)
         last = self._last.get(stream)
         if (last is not None and id.number <= last) or id in self._waiting:
             return None
-        ready = previous <= (last or 0)
+        ready = delivery.event.previous <= (last or 0)
         if ready and stream not in self._numbers:
             self._delivered(stream, id.number)
-            return [event]
-        self._waiting[id] = Waiting(event, previous, now + self._wait)
+            return [delivery]
+        self._waiting[id] = Waiting(delivery, now + self._wait)
         insort(self._numbers.setdefault(stream, []), (id.number, id))
         out: list[Deliver] = []
         if ready:
@@ -87,9 +86,9 @@ class Ordering:
         out: list[Deliver] = []
         last = 0
         for other, id in numbers:
-            if other > number and self._waiting[id].previous > last:
+            if other > number and self._waiting[id].delivery.event.previous > last:
                 break
-            out.append(self._waiting.pop(id).event)
+            out.append(self._waiting.pop(id).delivery)
             last = other
         del numbers[: len(out)]
         if not numbers:

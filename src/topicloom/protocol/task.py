@@ -20,7 +20,6 @@ from typing import Protocol
 
 from topicloom.protocol.context import Context
 from topicloom.protocol.coverage import Goal
-from topicloom.protocol.effects import Send
 from topicloom.protocol.membership import Choice, Membership
 from topicloom.protocol.messages import (
     Connect,
@@ -36,6 +35,7 @@ from topicloom.protocol.messages import (
 )
 from topicloom.protocol.neighbor import Neighbor, Requests
 from topicloom.protocol.rules import State
+from topicloom.wire.core import Send
 
 
 class Host(Protocol):
@@ -97,9 +97,6 @@ class Task:
         return self.goal.lacking <= self._out_of_reach
 
     # -- timers -----------------------------------------------------------------------------------------
-
-    def next_timer(self) -> float:
-        return min(self.wake, self.beat, self.alarm)
 
     def handle_timer(self, now: float) -> None:
         if self.alarm <= now:
@@ -345,8 +342,6 @@ class Task:
                 self._context.send(peer, Leave(self.id))
             return False
         neighbor.heard = now
-        if neighbor.word is message:
-            return False
         neighbor.degree, neighbor.target = message.degree, message.target
         self._trust(neighbor, now)
         if (

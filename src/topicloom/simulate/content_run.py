@@ -23,7 +23,7 @@ from topicloom.model.seeds import generator
 from topicloom.simulate.content_parties import make_brokers, make_clients, rates_of, wants_of, with_traffic
 from topicloom.simulate.content_scenario import ContentScenario
 from topicloom.simulate.content_world import ContentTally, ContentWorld
-from topicloom.simulate.network import read_network
+from topicloom.simulation.links import read_links
 
 SLICE = 0.5
 """Simulated seconds between two looks at whether the user wants to stop."""
@@ -71,13 +71,13 @@ class ContentRun:
                 f"--set latency={self._values['latency']}: a user and a broker are both called {name!r}, so "
                 "no file can say which one it means; give one latency or a range"
             )
-        network = read_network(self._values["latency"], 0.0, len(names), scenario.seed, names)
+        links = read_links(self._values["latency"], 0.0, len(names), scenario.seed, names)
         declines = self._draw.random(problem.n_users) < self._values["decline"]
         parties: list[Client | Broker] = [
             *make_clients(problem, start, self._told_rates, declines, self.settings),
             *make_brokers(problem, self._scale, scenario.seed, self.settings),
         ]
-        self.world = ContentWorld(parties, network, self.settings.max_delay)
+        self.world = ContentWorld(parties, links, self.settings.max_delay)
         self._traffic: Longs = np.arange(problem.n_users)
         """Whose rates and wants, of those in the problem as given, each user has now."""
         self._rows: list[dict[str, Any]] = []
@@ -178,7 +178,7 @@ class ContentRun:
         owners = np.searchsorted(problem.want_ptr, np.flatnonzero(inside), side="right") - 1
         expected = set(owners.tolist()) - {user}
         # The whole channel is wanted or not: any value in it does.
-        id = self.world.tell(user, lambda client: client.publish((channel + 0.5,), b"", now))
+        id = self.world.tell(user, partial(Client.publish, point=(channel + 0.5,), payload=b"", now=now))
         self.world.tally.publish(id, expected)
 
     def _advance(self, until: float) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from topicloom.content.brokers.settings import Settings
 from topicloom.errors import UsageError
 from topicloom.model.parameters import Parameter, parameters_of, read_settings
-from topicloom.simulate.network import LATENCY, check_latency
+from topicloom.simulation.links import LATENCY, check_latency
 
 _OWN = parameters_of(Settings)
 PARAMETERS: dict[str, Parameter] = {

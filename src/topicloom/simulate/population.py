@@ -143,7 +143,7 @@ class Population:
         return Gossip(context, [self._described(other) for other in known])
 
     def _described(self, node: int) -> Descriptor:
-        found = self._world.nodes[node]
+        found = self._world.find(node)
         if found is None:  # it starts in the same moment
             return Descriptor(node, 1, 0.0, frozenset(own_topics(self._interest, node)))
         return Descriptor(node, found.context.version, 0.0, found.interest)

@@ -10,7 +10,7 @@ from topicloom.model.parameters import Parameter, parameters_of
 from topicloom.model.registry import Entry, find
 from topicloom.protocol.plan import Plan
 from topicloom.protocol.settings import Settings
-from topicloom.simulate.network import LATENCY
+from topicloom.simulation.links import LATENCY
 
 ADAPTIVE, GOSSIP = "adaptive", "gossip"
 

@@ -58,7 +58,7 @@ class Run:
     ) -> None:
         self._interest, self._scenario = interest, scenario
         self._threads, self._progress = threads, progress
-        self.world = World(interest.n_nodes, scenario.network(interest))
+        self.world = World(scenario.links(interest))
         self.population = Population(self.world, interest, scenario)
         self._publishing = Random(stream_key(scenario.seed, "simulate", "publish"))
         self._snapshots: list[dict[str, Any]] = []
@@ -73,9 +73,9 @@ class Run:
             self._schedule(end)
             settled = self._advance(end)
             moment = self._snapshot(last=True)
-        tally = self.world.tally
-        sent = sorted((kind.__name__, count) for kind, count in tally.messages.items())
-        return Outcome(moment, self._snapshots, self._partitioned, settled, tally.occurrences, dict(sent))
+        world = self.world
+        sent = sorted((kind.__name__, count) for kind, count in world.tally.messages.items())
+        return Outcome(moment, self._snapshots, self._partitioned, settled, world.occurrences, dict(sent))
 
     def _end(self) -> float:
         seconds, last = float(self._scenario.values["seconds"]), self.population.trace_end()
@@ -155,7 +155,7 @@ class Run:
     def _counts(self) -> dict[str, Any]:
         """Running totals at this moment."""
         tally, people = self.world.tally, self.population
-        here = [node.dissemination for node in self.world.nodes if node is not None]
+        here = [node.dissemination for _, node in self.world.here()]
         hops = sorted(tally.hops.items())
         return {
             "control_messages": tally.control_messages,

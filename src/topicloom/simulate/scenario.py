@@ -13,8 +13,8 @@ from topicloom.model.parameters import read_settings
 from topicloom.protocol.plan import Plan
 from topicloom.protocol.settings import Settings
 from topicloom.simulate.lives import Change, Churn, read_trace
-from topicloom.simulate.network import Network, check_latency, read_network
 from topicloom.simulate.registry import GOSSIP, find_protocol
+from topicloom.simulation.links import Links, check_latency, read_links
 
 PUBLISH_REST = 5.0
 """Seconds before the end of a run when publishing ends, so that the last events can arrive."""
@@ -54,11 +54,11 @@ class Scenario:
         """The share of nodes in a given view."""
         return 1.0 if self.gossip else float(self.values["view"])
 
-    def network(self, interest: Interest) -> Network:
+    def links(self, interest: Interest) -> Links:
         """Delays and losses between the nodes of the interest."""
         values = self.values
         names = interest.node_ids.to_pylist()
-        return read_network(values["latency"], values["loss"], interest.n_nodes, self.seed, names)
+        return read_links(values["latency"], values["loss"], interest.n_nodes, self.seed, names)
 
     def churn(self, interest: Interest) -> Churn | None:
         values = self.values

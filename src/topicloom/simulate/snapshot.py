@@ -33,19 +33,16 @@ class Moment:
 
 def take_moment(world: World, names: Interest, excluded: Collection[int] = ()) -> Moment:
     """The present nodes, except `excluded`; nodes and topics keep the numbers they have in `names`."""
-    present = [
-        number for number, node in enumerate(world.nodes) if node is not None and number not in excluded
-    ]
+    present = sorted(int(number) for number, _ in world.here() if number not in excluded)
     counted = set(present)
     low, high, sizes, wanted = [], [], [], []
     for number in present:
-        node = world.nodes[number]
-        assert node is not None
+        node = world.present(number)
         topics = sorted(node.interest)
         sizes.append(len(topics))
         wanted.extend(topics)
         for peer in node.neighbors:
-            if peer > number and peer in counted and world.linked(peer, number):  # type: ignore[operator]
+            if peer > number and peer in counted and world.present(peer).has_link(number):  # type: ignore[operator]
                 low.append(number)
                 high.append(peer)
     nodes = np.repeat(np.asarray(present, dtype=np.int64), sizes)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 
-from topicloom.protocol.messages import Event, EventId, Have, Heartbeat, Message, Prune, Topic, Want
+from topicloom.protocol.messages import Event, EventId, Have, Heartbeat, Prune, Topic, Want
 
 EVENT_MESSAGES: tuple[type, ...] = (Event, Have, Want, Prune)
 """The messages that exist because of published events; all others are control messages."""
@@ -18,7 +18,6 @@ class Tally:
 
     messages: Counter[type] = field(default_factory=Counter)
     lost: int = 0
-    occurrences: int = 0
     links_made: int = 0
     links_ended: int = 0
     published: int = 0
@@ -45,9 +44,6 @@ class Tally:
     def control_messages(self) -> int:
         """Everything else: what building and keeping the overlay costs beside heartbeats."""
         return self.messages.total() - self.heartbeats - self.event_messages
-
-    def sent(self, message: Message, receivers: int) -> None:
-        self.messages[type(message)] += receivers
 
     def publish(self, event: EventId, expected: set[int], now: float) -> None:
         """`expected` are the nodes that are here, want the topic, and must get the event in the end."""

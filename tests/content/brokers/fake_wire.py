@@ -9,20 +9,16 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from functools import partial
-from heapq import heappop, heappush
-from itertools import count
 from math import inf
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from content.brokers.judge import Judge, watch
+from content.brokers.judge import Judge, Watch
 from topicloom.content.brokers.broker import Broker
 from topicloom.content.brokers.client import Client
 from topicloom.content.brokers.desk import Guestbook
-from topicloom.content.brokers.effects import Attached, Deliver, Fault, Send
 from topicloom.content.brokers.envelope import Letter, Message
 from topicloom.content.brokers.interest import Channels
 from topicloom.content.brokers.messages import EventId, Name
@@ -30,10 +26,36 @@ from topicloom.content.brokers.rules import CHARGE, State
 from topicloom.content.brokers.settings import Settings
 from topicloom.content.brokers.wire import decode, encode
 from topicloom.content.core_model import CoreModel
+from topicloom.simulation.links import Links
+from topicloom.simulation.loop import Loop
+from topicloom.wire.core import Close, Core, Deliver, Effect, LinkUp, Send
 
 CONSTANTS: dict[str, Any] = {
     "max_delay": 0.1, "longest_path": 4, "heartbeat": 0.5, "detector": 1.0, "ping": 1.0, "round": 0.0,
 }  # fmt: skip
+
+
+class Under(NamedTuple):
+    """A message under way, and since when."""
+
+    message: Message
+    since: float
+
+
+class End:
+    """A core at its end of the wire: what was under way on a connection that is closed never arrives."""
+
+    def __init__(self, wire: Wire, core: Core, name: Name) -> None:
+        self._wire, self._core, self._name = wire, core, name
+        self.start, self.next_timer, self.take_effects = core.start, core.next_timer, core.take_effects
+
+    def receive(self, peer: Name, message: Under, now: float) -> None:
+        if not self._wire.closed(self._name, peer, message.since):
+            self._core.receive(peer, message.message, now)
+
+    def handle_timer(self, now: float) -> None:
+        self._core.handle_timer(now)
+        assert self._core.next_timer() > now, "a driver would spin"
 
 
 class Wire:
@@ -57,7 +79,7 @@ class Wire:
         self.random, self.doubling, self.as_bytes = Random(seed), doubling, as_bytes
         self.latency = (0.0, self.settings.max_delay)
         self.judge = judge or Judge()
-        self.now = 0.0
+        self.loop: Loop[End] = Loop(Links(self._delay), self._carry_out)
         self.clients: dict[Name, Client] = {}
         self.deaths: dict[Name, float] = {}
         self.gone: list[Name] = []
@@ -66,11 +88,9 @@ class Wire:
         self.delivered: defaultdict[tuple[Name, EventId], list[float]] = defaultdict(list)
         self.false: list[tuple[Name, EventId]] = []
         self.attached: list[tuple[float, Name, Name]] = []
-        self.faults: list[Fault] = []
+        self.faults: list[Close] = []
         self.sent: Counter[str] = Counter()
         self._switched: dict[Name, float] = {}
-        self._order = count()
-        self._mail: list[tuple[float, int, Callable[[], None]]] = []
         if core is None:
             core = np.ones((len(brokers), len(brokers))) - np.eye(len(brokers))
         self.brokers: dict[Name, Broker] = {}
@@ -85,6 +105,10 @@ class Wire:
         for name in brokers:
             self.begin(name, Random(f"{seed} {name}"))
 
+    @property
+    def now(self) -> float:
+        return self.loop.now
+
     # -- what happens -----------------------------------------------------------------------------------
 
     def add(self, name: Name, wants: Any, home: Name, **options: Any) -> Client:
@@ -93,20 +117,19 @@ class Wire:
         client = Client(name, wants, brokers=[home, *others], settings=self.settings, **options)
         self.clients[name] = client
         self.wanted[name].append((self.now, wants))
-        client.start(self.now)
-        self._settle(client)
+        self.loop.enter(name, End(self, client, name))
         return client
 
     def publish(self, name: Name, *point: float) -> EventId:
         id = self.clients[name].publish(point, b"", self.now)
         self.published[id] = self.now, point
-        self._settle(self.clients[name])
+        self.loop.settle(name)
         return id
 
     def subscribe(self, name: Name, wants: Any, **options: Any) -> None:
         self.clients[name].subscribe(wants, self.now, **options)
         self.wanted[name].append((self.now, wants))
-        self._settle(self.clients[name])
+        self.loop.settle(name)
 
     def move(self, client: Name, foreign: Name) -> bool:
         """Its broker asks the client to move, if it can."""
@@ -114,14 +137,19 @@ class Wire:
         if broker is None or foreign == broker.name:
             return False
         asked = broker.request_to_move(client, foreign, self.now)
-        self._settle(broker)
+        self.loop.settle(broker.name)
         return asked
 
     def leave(self, name: Name) -> None:
         """The client leaves the system in order; its core stays, to answer what still comes."""
         self.clients[name].leave(self.now)
-        self._settle(self.clients[name])
+        self.loop.settle(name)
         self.gone.append(name)
+
+    def vanish(self, name: Name) -> None:
+        """The client is gone without a word."""
+        del self.clients[name]
+        self.loop.remove(name)
 
     def begin(self, name: Name, rng: Random | None = None) -> None:
         """A broker is started, perhaps anew: then it knows nothing of its life before."""
@@ -130,58 +158,40 @@ class Wire:
             name, rng=rng or Random(0), settings=self.settings, life=self._lives[name], **self._parts
         )
         self.brokers[name] = broker
-        watch(broker, self.judge)
-        broker.start(self.now)
-        self._settle(broker)
+        self.loop.enter(name, End(self, Watch(broker, self.judge), name))
 
     def kill(self, broker: Name) -> None:
         """Gone without a word; what it sent is on its way."""
         del self.brokers[broker]
+        self.loop.remove(broker)
         self.deaths[broker] = self.now
 
     # -- time and messages ------------------------------------------------------------------------------
 
     def at(self, time: float, action: Callable[[], object]) -> None:
-        heappush(self._mail, (time, next(self._order), action))  # type: ignore[arg-type]
+        self.loop.call_at(time, lambda now: action())
 
     def run(self, seconds: float) -> None:
         """All that happens in the next `seconds`."""
-        end = self.now + seconds
-        while True:
-            everybody = [*self.brokers.values(), *self.clients.values()]
-            first = min(everybody, key=lambda party: party.next_timer())
-            timer, mail = first.next_timer(), self._mail[0][0] if self._mail else inf
-            if min(timer, mail) > end:
-                break
-            if mail <= timer:
-                self.now, _, action = heappop(self._mail)
-                action()
-            else:
-                self.now = max(self.now, timer)
-                first.handle_timer(self.now)
-                assert first.next_timer() > self.now, "a driver would spin"
-                self._settle(first)
-        self.now = end
+        self.loop.run(self.now + seconds)
 
     def hand(self, to: Name, sender: Name, message: Message) -> None:
         """A message arrives this moment, whether or not anybody sent it."""
-        party = self.brokers.get(to) or self.clients.get(to)
-        if party is not None:
-            party.receive(sender, message, self.now)
-            self._settle(party)
+        self.loop.hand(to, sender, Under(message, inf))
 
-    def _settle(self, party: Broker | Client) -> None:
-        for effect in party.take_effects():
+    def _carry_out(self, name: Name, effects: Sequence[Effect], cause: Under | None) -> None:
+        for effect in effects:
             if isinstance(effect, Send):
-                self._send(party.name, effect.to, effect.message)
+                for to in effect.to:
+                    self._send(name, to, effect.message)
             elif isinstance(effect, Deliver):
-                self.delivered[party.name, effect.event.id].append(self.now)
-                if not _wants(self.wanted[party.name][-1][1], effect.event.point):
-                    self.false.append((party.name, effect.event.id))
-            elif isinstance(effect, Attached):
-                self.attached.append((self.now, party.name, effect.broker))
-                self._switched[party.name] = self.now
-            else:
+                self.delivered[name, effect.event.id].append(self.now)
+                if not _wants(self.wanted[name][-1][1], effect.event.point):
+                    self.false.append((name, effect.event.id))
+            elif isinstance(effect, LinkUp):
+                self.attached.append((self.now, name, effect.peer))
+                self._switched[name] = self.now
+            elif isinstance(effect, Close):
                 self.faults.append(effect)
 
     def _send(self, sender: Name, to: Name, message: Message) -> None:
@@ -189,16 +199,14 @@ class Wire:
         self.sent[str(inside.__struct_config__.tag)] += 1
         for _ in range(1 + (self.random.random() < self.doubling)):
             carried = decode(encode(message)) if self.as_bytes else message
-            # Half of all messages take the shortest or the longest time: these overtake the most.
-            delay = self.random.choice((*self.latency, self.random.uniform(*self.latency), None))
-            delay = self.random.uniform(*self.latency) if delay is None else delay
-            self.at(self.now + delay, partial(self._arrive, to, sender, carried, self.now))
+            self.loop.send(sender, (to,), Under(carried, self.now))
 
-    def _arrive(self, to: Name, sender: Name, message: Message, since: float) -> None:
-        if not self._closed(to, sender, since):
-            self.hand(to, sender, message)
+    def _delay(self, sender: Name, to: Name) -> float:
+        """Half of all messages take the shortest or the longest time: these overtake the most."""
+        delay = self.random.choice((*self.latency, self.random.uniform(*self.latency), None))
+        return self.random.uniform(*self.latency) if delay is None else delay
 
-    def _closed(self, to: Name, sender: Name, since: float) -> bool:
+    def closed(self, to: Name, sender: Name, since: float) -> bool:
         """A client that has a new broker closes its connection to the old one: what is on it is lost."""
         client, broker = (to, sender) if to in self.clients else (sender, to)
         switched = self._switched.get(client, -1.0)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from topicloom.content.brokers.broker import Broker
-from topicloom.content.brokers.effects import Send
 from topicloom.content.brokers.envelope import Letter
 from topicloom.content.brokers.messages import Name
 from topicloom.content.brokers.migration import Migration
 from topicloom.content.brokers.rules import RULES, State, permits
+from topicloom.wire.core import Effect, Send
 
 UNJUDGED = frozenset({"delivery", "redirect", "forward", "news", "ask-news", "publish"})
 
@@ -28,22 +28,42 @@ class Judge:
         self.seen.update(rows)
 
 
-def watch(broker: Broker, judge: Judge) -> None:
-    """Let the judge see every step of the broker about a user."""
+class Watch:
+    """A core around a broker that lets the judge see every step of it about a user."""
 
-    def watched(on: str, client: Name, work: Callable[[], Any]) -> Any:
-        before, mark = broker.state_of(client), len(broker.effects)
+    def __init__(self, broker: Broker, judge: Judge) -> None:
+        self.name, self._broker, self._judge = broker.name, broker, judge
+        self._effects: list[Effect] = []
+        self.start, self.receive = broker.start, broker.receive
+        self.handle_timer, self.next_timer = broker.handle_timer, broker.next_timer
+        _watch(broker, judge, self.watched)
+
+    def take_effects(self) -> Sequence[Effect]:
+        taken, self._effects = self._so_far(), []
+        return taken
+
+    def _so_far(self) -> list[Effect]:
+        """All that was asked for since the driver took it."""
+        self._effects += self._broker.take_effects()
+        return self._effects
+
+    def watched(self, on: str, client: Name, work: Callable[[], Any]) -> Any:
+        before, mark = self._broker.state_of(client), len(self._so_far())
         result = work()
         sent = [
             str(effect.message.body.__struct_config__.tag)
-            for effect in broker.effects[mark:]
+            for effect in self._so_far()[mark:]
             if isinstance(effect, Send)
             and isinstance(effect.message, Letter)
-            and client in (effect.to, getattr(effect.message.body, "client", None))
+            and client in (*effect.to, getattr(effect.message.body, "client", None))
         ]
         words = tuple(dict.fromkeys(word.upper() for word in sent if word not in UNJUDGED))
-        judge.judge(before, on, words, broker.state_of(client))
+        self._judge.judge(before, on, words, self._broker.state_of(client))
         return result
+
+
+def _watch(broker: Broker, judge: Judge, watched: Callable[[str, Name, Callable[[], Any]], Any]) -> None:
+    """Have `watched` called for every step of the broker."""
 
     def wrap(kind: type, handler: Callable[..., Any]) -> Callable[..., Any]:
         tag = str(kind.__struct_config__.tag)  # type: ignore[attr-defined]

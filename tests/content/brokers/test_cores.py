@@ -115,8 +115,7 @@ def test_a_client_may_leave():
     wire = pair()
     wire.move("u", "C")
     wire.run(0.6)
-    wire.clients["u"].leave(wire.now)
-    wire._settle(wire.clients["u"])
+    wire.leave("u")
     wire.run(1.0)
     assert all(wire.state(broker, "u") is State.ABSENT for broker in "ABC"), "redirecting ends too"
     with pytest.raises(UsageError, match="cannot publish"):

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from topicloom.content.brokers.effects import Send
 from topicloom.content.brokers.envelope import Letter, Receipt
 from topicloom.content.brokers.flow import flow_of
 from topicloom.content.brokers.guest import Summary
@@ -24,6 +23,7 @@ from topicloom.content.brokers.settings import Settings
 from topicloom.content.brokers.wire import decode
 from topicloom.content.core_model import CoreModel
 from topicloom.errors import ProtocolError, UsageError
+from topicloom.wire.core import Send
 
 
 @settings(max_examples=60, deadline=None)
@@ -46,7 +46,7 @@ def test_letters_arrive_exactly_once_even_if_most_are_lost(seed, loss, count):
             for effect in flying:
                 for _ in range(1 + (random.random() < 0.3)):
                     if random.random() >= loss:
-                        hand(posts[effect.to], name, effect, got)
+                        hand(posts[effect.to[0]], name, effect, got)
     assert sorted(got) == sent
     assert posts["a"].under_way("b") == 0
     # The receipt of the last letter may have been lost on its way, so that one floor is one letter behind.

@@ -117,7 +117,7 @@ def test_death_and_silence_are_in_the_table():
             wire.brokers["A"].desk.view.bury("B")
         wire.run(2.0)
         assert wire.state("A", "u") is State.ATTACHED
-        del wire.clients["u"]
+        wire.vanish("u")
         wire.run(5.0)
         assert wire.state("A", "u") is State.ABSENT, "a client that is gone must be forgotten"
     seen = {(RULES[number].on, RULES[number].when) for number in judge.seen}

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
-from topicloom.content.brokers.effects import Attached, Effect, Send
 from topicloom.content.brokers.envelope import Ping, Pong
 from topicloom.content.brokers.messages import (
     Accept,
@@ -30,6 +29,7 @@ from topicloom.content.brokers.messages import (
 from topicloom.content.brokers.post import Post
 from topicloom.content.brokers.settings import Settings
 from topicloom.content.brokers.stage import Policy, Stage, Statement
+from topicloom.wire.core import Effect, LinkDown, LinkUp, Send
 
 
 class Attachment:
@@ -98,6 +98,7 @@ class Attachment:
         here = () if self.broker is None else (self.broker,)
         for broker in dict.fromkeys((*here, self._target, *self._before(now))):
             self._post.send(broker, Leave(self.term), now)
+        self._effects.extend(LinkDown(broker, "we leave") for broker in here)
         self.stage, self.broker = Stage.IDLE, None
         self._ping, self._deadline = inf, now + self._settings.patience
 
@@ -146,6 +147,7 @@ class Attachment:
                 self._tried.add(broker)
         if self.broker is not None:
             self._leave_behind(self.broker, now)
+            self._effects.append(LinkDown(self.broker, "it does not answer"))
         self.broker, self._ping, self._waiting = None, inf, False
         known = list(dict.fromkeys([*reversed(self._left), *self._brokers]))
         fresh = [name for name in known if name not in self._tried]
@@ -173,11 +175,12 @@ class Attachment:
         if self.broker is not None and self.broker != peer:
             self._take_back(self.broker)  # should the old one die now, nobody would know whether it had them
             self._leave_behind(self.broker, now)
+            self._effects.append(LinkDown(self.broker, "another broker took over"))
         self.broker, self.stage, self._deadline = peer, Stage.ATTACHED, inf
         self._ping, self._waiting = now + self._settings.ping, False
         self._force = False
         self._tried.clear()
-        self._effects.append(Attached(peer, self.term))
+        self._effects.append(LinkUp(peer))
         if self._told < self._statement.version:
             self.tell_wants(now)
         for event in self._unsent:
@@ -205,7 +208,7 @@ class Attachment:
             self._lose(now)
             return
         self._waiting = True  # while an attempt is under way, that decides
-        self._effects.append(Send(self.broker, Ping(self.term)))
+        self._effects.append(Send((self.broker,), Ping(self.term)))
         self._ping = now + self._settings.patience
 
     # -- moving -----------------------------------------------------------------------------------------

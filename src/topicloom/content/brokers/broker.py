@@ -14,7 +14,6 @@ from random import Random
 from topicloom.content.brokers.arrivals import Arrivals
 from topicloom.content.brokers.choice import choose_moves
 from topicloom.content.brokers.desk import Desk, Guestbook
-from topicloom.content.brokers.effects import Effect, Send
 from topicloom.content.brokers.envelope import Beat, Letter, Message, Ping, Pong, Receipt
 from topicloom.content.brokers.interest import Channels
 from topicloom.content.brokers.liveness import Liveness
@@ -29,9 +28,10 @@ from topicloom.content.brokers.rules import State
 from topicloom.content.brokers.settings import Settings
 from topicloom.content.brokers.view import View
 from topicloom.content.core_model import CoreModel
+from topicloom.wire.core import Effect, Machine, Send
 
 
-class Broker:
+class Broker(Machine):
     """One broker; see the file's head for how it is driven."""
 
     def __init__(
@@ -54,7 +54,7 @@ class Broker:
         self.name, self.settings = name, settings or Settings()
         self._brokers, self._core, self._rng = list(brokers), core, rng
         effects: list[Effect] = []
-        self.effects = effects
+        super().__init__(effects)
         self.desk = Desk(
             name,
             self.settings,
@@ -77,7 +77,6 @@ class Broker:
             self._from_clients |= part.from_clients()
             self._from_brokers |= part.from_brokers()
         self._beat = self._round = self._news = inf
-        self.due = inf
 
     # -- what a driver calls ----------------------------------------------------------------------------
 
@@ -106,7 +105,7 @@ class Broker:
         elif type(message) is Ping:
             guest = self.desk.book.get(peer)
             yours = guest is not None and guest.in_charge and guest.term == message.term
-            self.effects.append(Send(peer, Pong(message.term, yours)))
+            self._effects.append(Send((peer,), Pong(message.term, yours)))
         elif type(message) is not Beat:
             self.desk.fault(peer, f"{type(message).__name__} is nothing to say to a broker")
         self._announcer.tell_wants(now)
@@ -119,16 +118,12 @@ class Broker:
         self._rearm()
         return asked
 
-    def next_timer(self) -> float:
-        """When `handle_timer` wants to be called; infinity for never."""
-        return self.due
-
     def handle_timer(self, now: float) -> None:
         """The time has come; calling it too early does no harm."""
         if self._beat <= now:
             self._beat = now + self.settings.heartbeat
-            beat = Beat(self.desk.post.life)
-            self.effects.extend(Send(peer, beat) for peer in self.desk.view.peers)
+            if self.desk.view.peers:
+                self._effects.append(Send(tuple(self.desk.view.peers), Beat(self.desk.post.life)))
             self._liveness.listen(now)
         for name in self.desk.book.overdue(now):
             self.migration.expire(name, now)
@@ -142,12 +137,6 @@ class Broker:
         self._announcer.tell_wants(now)
         self.desk.post.handle_timer(now)
         self._rearm()
-
-    def take_effects(self) -> list[Effect]:
-        """What is to be done since the last call, in order."""
-        taken = self.effects[:]
-        self.effects.clear()
-        return taken
 
     # -- what others may look at ------------------------------------------------------------------------
 
@@ -202,7 +191,7 @@ class Broker:
             handler(peer, body, now)
 
     def _rearm(self) -> None:
-        self.due = min(
+        self._due = min(
             self._beat,
             self._news,
             self._round,

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from math import inf, isfinite
 
 from topicloom.content.brokers.attachment import Attachment
-from topicloom.content.brokers.effects import Deliver, Effect, Fault
 from topicloom.content.brokers.envelope import Letter, Message, Pong, Receipt
 from topicloom.content.brokers.flow import check_rates
 from topicloom.content.brokers.interest import check_wants, matches
@@ -19,9 +18,10 @@ from topicloom.content.brokers.seen import Memory
 from topicloom.content.brokers.settings import Settings
 from topicloom.content.brokers.stage import Policy, Stage, Statement
 from topicloom.errors import UsageError
+from topicloom.wire.core import Close, Deliver, Effect, Machine
 
 
-class Client:
+class Client(Machine):
     """One user; see the file's head for how it is driven."""
 
     def __init__(
@@ -44,17 +44,15 @@ class Client:
         if not brokers:
             raise UsageError(f"client {name}: it needs at least one broker to turn to")
         self._check(wants, rates)
-        self.effects: list[Effect] = []
+        effects: list[Effect] = []
+        super().__init__(effects)
         self.number = number
         self._first = brokers[0]
-        self._post = Post(life, self.settings.resend, self.effects)
+        self._post = Post(life, self.settings.resend, effects)
         self._memory = Memory(self.settings.remember)
         self._statement = Statement(wants, rates, life * 1_000_000)
-        self._attachment = Attachment(
-            self._statement, brokers, policy, self.settings, self._post, self.effects
-        )
+        self._attachment = Attachment(self._statement, brokers, policy, self.settings, self._post, effects)
         self._handlers = self._attachment.handlers() | {Delivery: self._on_delivery}
-        self.due = inf
 
     # -- what a driver calls ----------------------------------------------------------------------------
 
@@ -108,21 +106,11 @@ class Client:
             self._fault(peer, message)
         self._rearm()
 
-    def next_timer(self) -> float:
-        """When `handle_timer` wants to be called; infinity for never."""
-        return self.due
-
     def handle_timer(self, now: float) -> None:
         """The time has come; calling it too early does no harm."""
         self._attachment.handle_timer(now)
         self._post.handle_timer(now)
         self._rearm()
-
-    def take_effects(self) -> list[Effect]:
-        """What is to be done since the last call, in order."""
-        taken = self.effects[:]
-        self.effects.clear()
-        return taken
 
     # -- what others may look at ------------------------------------------------------------------------
 
@@ -150,7 +138,7 @@ class Client:
         if len(event.point) != self._width:
             self._fault(peer, body)
         elif matches(self.wants, event.point) and self._memory.add(event.id, now):
-            self.effects.append(Deliver(event))
+            self._effects.append(Deliver(event))
 
     def _check(self, wants: Wants, rates: Rates | None) -> None:
         wrong = check_wants(wants, self._width) or check_rates(rates, inf)
@@ -158,7 +146,7 @@ class Client:
             raise UsageError(f"client {self.name}: {wrong}")
 
     def _fault(self, peer: Name, said: object) -> None:
-        self.effects.append(Fault(peer, f"{type(said).__name__} is nothing to say to a client"))
+        self._effects.append(Close(peer, f"{type(said).__name__} is nothing to say to a client"))
 
     def _rearm(self) -> None:
-        self.due = min(self._attachment.next_timer(), self._post.next_timer())
+        self._due = min(self._attachment.next_timer(), self._post.next_timer())

@@ -8,7 +8,6 @@ from heapq import heappop, heappush
 from itertools import count
 from math import inf
 
-from topicloom.content.brokers.effects import Effect, Fault
 from topicloom.content.brokers.flow import check_rates, flow_of
 from topicloom.content.brokers.guest import Guest, Replica, Summary
 from topicloom.content.brokers.interest import Channels, check_wants, joined, union
@@ -29,6 +28,7 @@ from topicloom.content.brokers.post import Post
 from topicloom.content.brokers.rules import State
 from topicloom.content.brokers.settings import Settings
 from topicloom.content.brokers.view import View
+from topicloom.wire.core import Close, Effect
 
 
 class Guestbook:
@@ -131,7 +131,7 @@ class Desk:
             self.post.send(broker, body, now)
 
     def fault(self, peer: Name, reason: str) -> None:
-        self.effects.append(Fault(peer, reason))
+        self.effects.append(Close(peer, reason))
 
     def sound(self, peer: Name, wants: Wants, rates: Rates | None) -> bool:
         """Could this be wanted and published? If not, it is a fault of `peer`."""

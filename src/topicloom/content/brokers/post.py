@@ -13,10 +13,10 @@ from heapq import heappop, heappush
 from itertools import count
 from math import inf
 
-from topicloom.content.brokers.effects import Effect, Send
 from topicloom.content.brokers.envelope import Letter, Receipt
 from topicloom.content.brokers.messages import Body, Name
 from topicloom.content.brokers.seen import Numbers
+from topicloom.wire.core import Effect, Send
 
 
 class _Line:
@@ -58,7 +58,7 @@ class Post:
 
     def receive(self, peer: Name, letter: Letter) -> Body | None:
         """The body if it comes for the first time; the receipt goes out in any case."""
-        self._effects.append(Send(peer, Receipt(letter.life, letter.number)))
+        self._effects.append(Send((peer,), Receipt(letter.life, letter.number)))
         line = self._line(peer)
         if letter.life < line.life:
             return None  # of a life before its last start
@@ -119,7 +119,7 @@ class Post:
 
     def _write(self, to: Name, line: _Line, number: int, now: float) -> None:
         settled = next(iter(line.open)) - 1
-        self._effects.append(Send(to, Letter(self.life, number, settled, line.open[number])))
+        self._effects.append(Send((to,), Letter(self.life, number, settled, line.open[number])))
         heappush(self._timers, (now + self._resend, next(self._order), to, number))
 
     def _line(self, peer: Name) -> _Line:

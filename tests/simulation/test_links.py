@@ -7,30 +7,30 @@ from pathlib import Path
 import pytest
 
 from topicloom.errors import InputError, TopicloomError, UsageError
-from topicloom.simulate.network import Network, read_network
+from topicloom.simulation.links import Links, read_links
 
 NODES = ["a", "b", "c"]
 
 
-def network(latency: str, loss: float = 0.0, seed: int = 1, nodes: list[str] = NODES) -> Network:
-    return read_network(latency, loss, len(nodes), seed, nodes)
+def links(latency: str, loss: float = 0.0, seed: int = 1, nodes: list[str] = NODES) -> Links:
+    return read_links(latency, loss, len(nodes), seed, nodes)
 
 
-def from_rows(folder: Path, *lines: str, nodes: list[str] = NODES, header: str = "u,v,seconds") -> Network:
+def from_rows(folder: Path, *lines: str, nodes: list[str] = NODES, header: str = "u,v,seconds") -> Links:
     path = folder / "latency.csv"
     path.write_text("\n".join([header, *lines]) + "\n", encoding="utf-8")
-    return network(str(path), nodes=nodes)
+    return links(str(path), nodes=nodes)
 
 
 def test_one_delay_for_all() -> None:
-    assert network("0.01").constant == 0.01
-    assert network("0.01").delay(0, 2) == 0.01
-    assert network("0").constant == 0.0
-    assert network("0.02:0.02").constant == 0.02
+    assert links("0.01").constant == 0.01
+    assert links("0.01").delay(0, 2) == 0.01
+    assert links("0").constant == 0.0
+    assert links("0.02:0.02").constant == 0.02
 
 
 def test_uniform_delays_fill_their_range() -> None:
-    net = network("0.005:0.05")
+    net = links("0.005:0.05")
     assert net.constant is None
     drawn = [net.delay(0, 1) for _ in range(5_000)]
     assert all(0.005 <= seconds <= 0.05 for seconds in drawn if seconds is not None)
@@ -42,7 +42,7 @@ def test_uniform_delays_fill_their_range() -> None:
 
 def test_loss() -> None:
     """With loss no driver may rely on the constant, or nothing would ever be lost."""
-    net = network("0.01", 0.2)
+    net = links("0.01", 0.2)
     assert net.constant is None
     drawn = [net.delay(0, 1) for _ in range(10_000)]
     assert set(drawn) == {0.01, None}
@@ -51,7 +51,7 @@ def test_loss() -> None:
 
 def test_draws_follow_the_seed() -> None:
     def draws(seed: int) -> list[float | None]:
-        net = network("0.005:0.05", 0.1, seed)
+        net = links("0.005:0.05", 0.1, seed)
         return [net.delay(0, 1) for _ in range(100)]
 
     assert draws(1) == draws(1)
@@ -99,13 +99,13 @@ def test_columns_in_any_order_and_quoted_names(tmp_path: Path) -> None:
 )
 def test_impossible_options_are_refused(latency: str, loss: float, words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        network(latency, loss)
+        links(latency, loss)
 
 
 @pytest.mark.parametrize("latency", ["fast", "", "0.1:0.2:0.3", "/nowhere/latency.csv"])
 def test_a_word_that_is_no_latency_is_refused(latency: str) -> None:
     with pytest.raises(InputError, match="no number of seconds, no range MIN:MAX, and no file"):
-        network(latency)
+        links(latency)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_unreadable_files_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "latency.csv"
     path.write_bytes(b"u,v,seconds\na,b,\xff\xfe\n")
     with pytest.raises(InputError, match="not UTF-8"):
-        network(str(path))
+        links(str(path))
     path.write_bytes(b"")
     with pytest.raises(TopicloomError, match="no column 'u'"):
-        network(str(path))
+        links(str(path))

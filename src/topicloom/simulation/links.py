@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from math import isfinite
 from pathlib import Path
 from random import Random
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from topicloom.errors import InputError, UsageError
 from topicloom.model.seeds import stream_key
@@ -15,17 +15,17 @@ from topicloom.tables.small_csv import Row, read_rows
 ANY_NODE = "*"
 """The row `*,*,seconds` of a latency file holds for all pairs not listed, unless a node is called so."""
 
-Delay: TypeAlias = Callable[[int, int], float | None]
+Delay: TypeAlias = Callable[[Any, Any], float | None]
 
 
-class Network:
+class Links:
     """`delay(sender, receiver)` in seconds, None for a message that is lost.
 
     `constant` is the one delay of all messages when there is one and nothing is lost: then nobody need ask
     for each message. Each call draws anew, so the order of calls is part of a run.
 
-    >>> network = Network(lambda sender, receiver: 0.01, constant=0.01)
-    >>> network.delay(0, 1), network.constant
+    >>> links = Links(lambda sender, receiver: 0.01, constant=0.01)
+    >>> links.delay(0, 1), links.constant
     (0.01, 0.01)
     """
 
@@ -36,8 +36,8 @@ class Network:
         self.constant = constant
 
 
-def read_network(latency: str, loss: float, n_nodes: int, seed: int, node_ids: Iterable[str]) -> Network:
-    """A network by the options `latency` and `loss`.
+def read_links(latency: str, loss: float, n_nodes: int, seed: int, node_ids: Iterable[str]) -> Links:
+    """Links by the options `latency` and `loss`.
 
     `latency` is one number of seconds, the ends MIN:MAX of a uniform distribution, or a CSV file with the
     header `u,v,seconds`. There a pair holds for both directions unless each has a row of its own, and the row
@@ -49,12 +49,12 @@ def read_network(latency: str, loss: float, n_nodes: int, seed: int, node_ids: I
     ends = _ends(latency)
     if ends is None:
         names = [str(name) for name in node_ids]
-        return Network(_lossy(_by_pair(Path(latency), names, n_nodes), loss, rng))
+        return Links(_lossy(_by_pair(Path(latency), names, n_nodes), loss, rng))
     low, high = ends
     if low == high:
-        return Network(_lossy(lambda sender, receiver: low, loss, rng), constant=None if loss else low)
+        return Links(_lossy(lambda sender, receiver: low, loss, rng), constant=None if loss else low)
     width, draw = high - low, rng.random
-    return Network(_lossy(lambda sender, receiver: low + width * draw(), loss, rng))
+    return Links(_lossy(lambda sender, receiver: low + width * draw(), loss, rng))
 
 
 LATENCY = "a number, MIN:MAX, or a CSV file with columns u,v,seconds"

@@ -1,0 +1,188 @@
+"""One loop in virtual time: feed a core, have its effects carried out, re-arm its one timer.
+
+The order of all that happens is fixed: by time; at one moment what arrives comes before what is due (timers
+and calls); then in the order in which it was sent or armed. So a seed gives the same run everywhere.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from heapq import heappop, heappush
+from itertools import count
+from math import inf
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from topicloom.simulation.links import Links
+from topicloom.wire.core import Core, Effect, Name
+
+C = TypeVar("C", bound=Core)
+T = TypeVar("T")
+Mail: TypeAlias = tuple[float, int, tuple[Name, ...], Name, Any]
+Call: TypeAlias = Callable[[float], object]
+CarryOut: TypeAlias = Callable[[Any, Sequence[Effect], Any], None]
+"""Gets the name of a core, its effects, and the message that caused them (None: a timer, its application)."""
+
+
+class _Seat(Generic[C]):
+    """The place of one name: its core (None: away) and the time of its timer that counts."""
+
+    __slots__ = ("armed", "core", "name")
+
+    def __init__(self, name: Name) -> None:
+        self.name, self.armed = name, inf
+        self.core: C | None = None
+
+
+class Loop(Generic[C]):
+    """Cores by name, what is on its way between them, and what is due."""
+
+    def __init__(self, links: Links, carry_out: CarryOut) -> None:
+        self.now = 0.0
+        self.occurrences = 0
+        """Arrivals, timers and calls so far; a message to many that takes all the same time arrives once."""
+        self._links, self._carry_out = links, carry_out
+        self._seats: dict[Name, _Seat[C]] = {}
+        self._order = count()
+        # With one delay for all, messages arrive in the order they were sent: no heap is needed for them.
+        self._mail: Any = deque() if links.constant is not None else []
+        self._timers: list[tuple[float, int, _Seat[C] | None, Call | None]] = []
+
+    # -- who is here ------------------------------------------------------------------------------------
+
+    def enter(self, name: Name, core: C) -> None:
+        """`core` starts now under a name that is free."""
+        self.seat(name, core)
+        self.tell(name, lambda core: core.start(self.now))
+
+    def seat(self, name: Name, core: C) -> None:
+        """`core` can be reached from now on; it is started by `tell`."""
+        seat = self._seats.setdefault(name, _Seat(name))
+        assert seat.core is None, f"{name} is here already"
+        seat.core = core
+
+    def remove(self, name: Name) -> C:
+        """The core is away without a word: what is on its way to it is lost, its timer rings for nobody."""
+        core = self.present(name)
+        self._seats[name].core = None
+        return core
+
+    def find(self, name: Name) -> C | None:
+        """The core, or None while it is away."""
+        seat = self._seats.get(name)
+        return None if seat is None else seat.core
+
+    def present(self, name: Name) -> C:
+        """The core, which must be here."""
+        core = self.find(name)
+        assert core is not None, f"{name} is away"
+        return core
+
+    def here(self) -> Iterator[tuple[Name, C]]:
+        """All that are here, in the order in which their names were first used."""
+        return ((name, seat.core) for name, seat in self._seats.items() if seat.core is not None)
+
+    # -- what happens -----------------------------------------------------------------------------------
+
+    def tell(self, name: Name, what: Callable[[C], T]) -> T:
+        """Let the application of a core call it: subscribe, publish, ..."""
+        answer = what(self.present(name))
+        self.settle(name)
+        return answer
+
+    def settle(self, name: Name) -> None:
+        """Do what the core asks for since it was called by somebody else than this loop."""
+        self._settle(self._seats[name], self.present(name), None)
+
+    def hand(self, to: Name, sender: Name, message: Any) -> None:
+        """A message arrives this moment, whether or not anybody sent it."""
+        core = self.find(to)
+        if core is not None:
+            core.receive(sender, message, self.now)
+            self._settle(self._seats[to], core, message)
+
+    def send(self, sender: Name, receivers: tuple[Name, ...], message: Any) -> int:
+        """Put a message on its way to each of the receivers; how many of them it will never reach."""
+        constant = self._links.constant
+        if constant is not None:
+            self._mail.append((self.now + constant, 0, receivers, sender, message))
+            return 0
+        lost = 0
+        for receiver in receivers:
+            delay = self._links.delay(sender, receiver)
+            if delay is None:
+                lost += 1
+            else:
+                heappush(self._mail, (self.now + delay, next(self._order), (receiver,), sender, message))
+        return lost
+
+    def call_at(self, time: float, call: Call) -> None:
+        """Something of the driver's own to be done at `time`."""
+        heappush(self._timers, (time, next(self._order), None, call))
+
+    def run(self, until: float) -> None:
+        """All that happens up to and including `until`."""
+        mail, timers, seats, carry_out = self._mail, self._timers, self._seats, self._carry_out
+        next_mail: Callable[[], Mail] = mail.popleft if isinstance(mail, deque) else partial(heappop, mail)
+        occurrences = 0
+        while True:
+            timer_at = timers[0][0] if timers else inf
+            if mail and mail[0][0] <= timer_at:
+                if mail[0][0] > until:
+                    break
+                now, _, receivers, sender, message = next_mail()
+                self.now = now
+                occurrences += 1
+                for name in receivers:
+                    try:
+                        seat = seats[name]
+                    except KeyError:
+                        continue  # nobody was ever called so
+                    core = seat.core
+                    if core is None:
+                        continue
+                    core.receive(sender, message, now)
+                    # As `_settle`, which is not called here: most messages ask for nothing.
+                    effects = core.take_effects()
+                    if effects:
+                        carry_out(name, effects, message)
+                    due = core.next_timer()
+                    if due < seat.armed:
+                        self._arm(seat, due)
+                continue
+            if timer_at > until:
+                break
+            now, _, rung, call = heappop(timers)
+            self.now = now
+            if rung is None:
+                assert call is not None
+                occurrences += 1
+                call(now)
+            elif rung.armed == now:  # else re-armed for an earlier time since
+                rung.armed = inf
+                core = rung.core
+                if core is not None:
+                    occurrences += 1
+                    core.handle_timer(now)
+                    self._settle(rung, core, None)
+        self.now = until
+        self.occurrences += occurrences
+
+    # -- inside -----------------------------------------------------------------------------------------
+
+    def _settle(self, seat: _Seat[C], core: C, cause: Any) -> None:
+        """Have what the core asks for carried out, and re-arm its timer."""
+        effects = core.take_effects()
+        if effects:
+            self._carry_out(seat.name, effects, cause)
+        due = core.next_timer()
+        if due < seat.armed:
+            self._arm(seat, due)
+
+    def _arm(self, seat: _Seat[C], due: float) -> None:
+        """A later time than before is not set: an early call does no harm, and it re-arms."""
+        if due < self.now:
+            due = self.now  # time does not go back
+        seat.armed = due
+        heappush(self._timers, (due, next(self._order), seat, None))
