@@ -20,7 +20,7 @@ from topicloom.builders.diagnosis import diagnose
 from topicloom.builders.exchange import StopOnly
 from topicloom.builders.greedy import BOTH_STEPS, NO_LIMIT, Greedy
 from topicloom.builders.local_search import LocalSearch
-from topicloom.builders.pace import Pace
+from topicloom.builders.pace import Pace, count_joins
 from topicloom.builders.tree import PATH_DEGREE, serving_tree
 from topicloom.model.arrays import Ints
 from topicloom.model.build import Build
@@ -147,7 +147,7 @@ class Balance:
         task, plain = self.task, self._plain
         with self.watch.phase("choose edges", 1.0):
             if plain:
-                pace = Pace(self.watch.progress, _joins(task.interest), scan_share=0.2, bend=2.5)
+                pace = Pace(self.watch.progress, count_joins(task.interest), scan_share=0.2, bend=2.5)
                 greedy = Greedy(task.interest, threads=task.threads, pace=pace)
             else:
                 greedy = new_greedy(task, task.fixed, bend=2.5, joined=True, progress=self.watch.progress)
@@ -279,10 +279,6 @@ class Balance:
         greedy.run(NO_LIMIT, ())  # what room is left
         u, v, _ = greedy.steps()
         return joined_edges(kept, (u, v))
-
-
-def _joins(interest: Interest) -> int:
-    return interest.n_subscriptions - int((interest.topic_sizes() > 0).sum())
 
 
 def _diagnosed(balance: Balance, overlay: Overlay, start: Overlay | None) -> dict[str, object]:

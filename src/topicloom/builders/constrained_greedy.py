@@ -1,4 +1,4 @@
-"""GM and GM-M under constraints, from the first run to the report.
+"""GM and GM-M from the first run to the report, and what constraints change.
 
 A greedy that meets caps can get stuck, so a build that is not topic-connected is tried again: by the other
 order of choice, then by exchanging edges. Only then it is given up, with a diagnosis.
@@ -6,7 +6,7 @@ order of choice, then by exchanging edges. Only then it is given up, with a diag
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -30,9 +30,10 @@ from topicloom.model.overlay import Overlay
 from topicloom.model.progress import Progress, Stopwatch
 
 
-def build_constrained(
+def build_greedy(
     interest: Interest,
     algorithm: str,
+    choose: Callable[..., tuple[Ints, Ints, Ints]],
     *,
     constraints: Constraints,
     start: Overlay | None,
@@ -44,11 +45,15 @@ def build_constrained(
     threads: int | None,
     progress: Progress,
 ) -> Build:
-    """Choose edges under constraints, by contribution or in the `phases` of GM-M.
+    """Choose edges: by `choose` where there is nothing to respect, else by contribution or in `phases`.
 
     Further runs of `redundancy` keep to the caps too, so they may get less far than the first.
     """
     watch = Stopwatch(progress)
+    if not constraints.kinds() and start is None:
+        u, v, _ = choose(interest, threads=threads, watch=watch)
+        overlay = Overlay.from_edges(interest.node_ids, u, v)
+        return Build(overlay, algorithm, dict(parameters), seed, watch.seconds)
     task = Task(interest, constraints, fixed_edges(constraints, start), costs, threads)
     outcome = choose_best(task, phases=phases, watch=watch)
     edges = joined_edges(task.fixed, outcome.edges)

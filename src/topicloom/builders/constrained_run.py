@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from topicloom.builders.greedy import NO_LIMIT, SLICE_WORK, Greedy
-from topicloom.builders.pace import Pace
+from topicloom.builders.pace import Pace, count_joins
 from topicloom.kernels.costed import choose_costed, new_best_pairs, new_prices
 from topicloom.kernels.select import LEVEL_DONE
 from topicloom.model.arrays import Ints, Longs
@@ -117,7 +117,7 @@ def new_greedy(task: Task, taken: Edges, *, bend: float, joined: bool, progress:
     """`taken` pairs have their edge, which counts in the degrees; it joins topics only if `joined`."""
     interest, limits = task.interest, task.constraints
     forbidden = (limits.forbidden.u, limits.forbidden.v)
-    total = interest.n_subscriptions - int((interest.topic_sizes() > 0).sum())
+    total = count_joins(interest)
     state: dict[str, Any] = {
         "degree": Pairs(*taken).degrees(interest.n_nodes),
         "banned": joined_edges(forbidden, taken),

@@ -5,14 +5,15 @@ Guarantee: at most log(subscriptions) times the optimal number of edges (002, Le
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import numpy as np
 
 from topicloom.builders.constrained import Costs
-from topicloom.builders.constrained_greedy import build_constrained
+from topicloom.builders.constrained_greedy import build_greedy
 from topicloom.builders.greedy import BOTH_STEPS, NO_LIMIT, Greedy
-from topicloom.builders.pace import Pace
+from topicloom.builders.pace import Pace, count_joins
 from topicloom.model.arrays import Ints
 from topicloom.model.build import Build
 from topicloom.model.constraints import UNCONSTRAINED, Constraints
@@ -47,28 +48,19 @@ def build_gm(
     [['a', 'b'], ['b', 'c']]
     """
     parameters = {"redundancy": redundancy, "costs": costs}
-    if constraints.kinds() or start is not None:
-        return build_constrained(
-            interest,
-            "gm",
-            constraints=constraints,
-            start=start,
-            phases=False,
-            costs=costs,
-            redundancy=redundancy,
-            parameters=parameters,
-            seed=seed,
-            threads=threads,
-            progress=progress,
-        )
-    watch = Stopwatch(progress)
-    u, v, _ = choose_gm(interest, redundancy=redundancy, threads=threads, watch=watch)
-    return Build(
-        overlay=Overlay.from_edges(interest.node_ids, u, v),
-        algorithm="gm",
+    return build_greedy(
+        interest,
+        "gm",
+        partial(choose_gm, redundancy=redundancy),
+        constraints=constraints,
+        start=start,
+        phases=False,
+        costs=costs,
+        redundancy=redundancy,
         parameters=parameters,
         seed=seed,
-        seconds=watch.seconds,
+        threads=threads,
+        progress=progress,
     )
 
 
@@ -76,13 +68,12 @@ def choose_gm(
     interest: Interest, *, redundancy: int = 1, threads: int | None = None, watch: Stopwatch
 ) -> tuple[Ints, Ints, Ints]:
     """The edges in the order GM chooses them, with the contribution of each at its time."""
-    total = interest.n_subscriptions - int((interest.topic_sizes() > 0).sum())
     runs: list[tuple[Ints, Ints, Ints]] = []
     for run in range(redundancy):
         used = tuple(np.concatenate([steps[side] for steps in runs]) for side in (0, 1)) if run else None
         degree = None if used is None else _degrees(used, interest.n_nodes)
         with watch.phase("choose edges" if run == 0 else f"choose edges, run {run + 1}", 1.0):
-            pace = Pace(watch.progress, total, scan_share=0.2, bend=2.5)
+            pace = Pace(watch.progress, count_joins(interest), scan_share=0.2, bend=2.5)
             greedy = Greedy(interest, degree=degree, banned=used, threads=threads, pace=pace)
             greedy.run(NO_LIMIT, BOTH_STEPS)
         runs.append(greedy.steps())

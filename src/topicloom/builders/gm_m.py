@@ -6,9 +6,9 @@ Guarantee: at most log(nodes x topics) times the optimal maximum degree (000, Le
 from __future__ import annotations
 
 from topicloom.builders.constrained import Costs
-from topicloom.builders.constrained_greedy import build_constrained
+from topicloom.builders.constrained_greedy import build_greedy
 from topicloom.builders.greedy import Greedy
-from topicloom.builders.pace import Pace
+from topicloom.builders.pace import Pace, count_joins
 from topicloom.kernels.twins import chain_twins, pair_twins
 from topicloom.model.arrays import Ints
 from topicloom.model.build import Build
@@ -37,27 +37,18 @@ def build_gm_m(
     [2, 1, 2, 1]
     """
     parameters = {"costs": costs}
-    if constraints.kinds() or start is not None:
-        return build_constrained(
-            interest,
-            "gm-m",
-            constraints=constraints,
-            start=start,
-            phases=True,
-            costs=costs,
-            parameters=parameters,
-            seed=seed,
-            threads=threads,
-            progress=progress,
-        )
-    watch = Stopwatch(progress)
-    u, v, _ = choose_gm_m(interest, threads=threads, watch=watch)
-    return Build(
-        overlay=Overlay.from_edges(interest.node_ids, u, v),
-        algorithm="gm-m",
+    return build_greedy(
+        interest,
+        "gm-m",
+        choose_gm_m,
+        constraints=constraints,
+        start=start,
+        phases=True,
+        costs=costs,
         parameters=parameters,
         seed=seed,
-        seconds=watch.seconds,
+        threads=threads,
+        progress=progress,
     )
 
 
@@ -65,9 +56,8 @@ def choose_gm_m(
     interest: Interest, *, threads: int | None = None, watch: Stopwatch
 ) -> tuple[Ints, Ints, Ints]:
     """The edges in the order GM-M chooses them, with the contribution of each at its time."""
-    total = interest.n_subscriptions - int((interest.topic_sizes() > 0).sum())
     with watch.phase("choose edges", 1.0):
-        pace = Pace(watch.progress, total, scan_share=0.1, bend=1.2)
+        pace = Pace(watch.progress, count_joins(interest), scan_share=0.1, bend=1.2)
         greedy = Greedy(interest, phases=True, threads=threads, pace=pace)
         # Pairs of twins are made in phase 1 and tied into paths in phase 2; three or more need both.
         limit = 1

@@ -12,7 +12,7 @@ import numpy as np
 
 from topicloom.builders.gm import choose_gm
 from topicloom.builders.greedy import NO_LIMIT, Greedy, LinkTwins
-from topicloom.builders.pace import Pace
+from topicloom.builders.pace import Pace, count_joins
 from topicloom.kernels.rows import TOP, new_rows
 from topicloom.kernels.select import Heap, fill_heap, new_heap, refill_heap
 from topicloom.kernels.twins import chain_twins, pair_twins
@@ -62,9 +62,8 @@ def choose_low_oda(
     """The edges in the order Low-ODA chooses them, with the contribution of each at its time."""
     if k == 1 and strict:
         return choose_gm(interest, threads=threads, watch=watch)  # e1 never exceeds e2
-    total = interest.n_subscriptions - int((interest.topic_sizes() > 0).sum())
     with watch.phase("choose edges", 1.0):
-        pace = Pace(watch.progress, total, scan_share=0.1, bend=1.5)
+        pace = Pace(watch.progress, count_joins(interest), scan_share=0.1, bend=1.5)
         low_oda = _LowOda(interest, k=k, strict=strict, threads=threads, pace=pace)
         low_oda.choose_all()
     return low_oda.steps()

@@ -11,7 +11,7 @@ from typing import Annotated
 import numpy as np
 
 from topicloom.builders.greedy import SLICE_WORK, Greedy
-from topicloom.builders.pace import Pace
+from topicloom.builders.pace import Pace, count_joins
 from topicloom.kernels.fillers import fill_up
 from topicloom.kernels.parallel import cut_by_work, for_bounds
 from topicloom.kernels.twins import chain_twins, pair_twins
@@ -63,9 +63,12 @@ def choose_minmax_oda(
     interest: Interest, *, threads: int | None = None, watch: Stopwatch
 ) -> tuple[Ints, Ints, Ints]:
     """The edges phase by phase, with the contribution of each at its time: 0 for fillers."""
-    total = interest.n_subscriptions - int((interest.topic_sizes() > 0).sum())
     with watch.phase("choose edges", 1.0):
-        greedy = Greedy(interest, threads=threads, pace=Pace(watch.progress, total, scan_share=0.1, bend=1.2))
+        greedy = Greedy(
+            interest,
+            threads=threads,
+            pace=Pace(watch.progress, count_joins(interest), scan_share=0.1, bend=1.2),
+        )
         members = np.diff(greedy.units.member_ptr)[greedy.twin_units]
         limit = 1
         greedy.run(limit, (pair_twins,))

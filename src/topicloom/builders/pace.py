@@ -6,7 +6,13 @@ a bar that counted joins would promise the end far too early.
 
 from __future__ import annotations
 
+from topicloom.model.interest import Interest
 from topicloom.model.progress import Progress
+
+
+def count_joins(interest: Interest) -> int:
+    """How many components of topics must be joined until every topic has one."""
+    return interest.n_subscriptions - int((interest.topic_sizes() > 0).sum())
 
 
 class Pace:

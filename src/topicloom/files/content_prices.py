@@ -13,13 +13,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from topicloom.errors import InputError
 from topicloom.files.content_tables import ACCESS, COORDINATES, CORE, Rows, read_rows
-from topicloom.model.arrays import Floats, Longs, freeze_fields, take_chunks
-
-Marks = NDArray[np.bool_]
+from topicloom.model.arrays import Bools, Floats, Longs, freeze_fields, take_chunks
 
 BLOCK_CELLS = 1 << 20
 """Distances computed at once: what is needed besides the matrix stays small."""
@@ -164,7 +161,7 @@ def _fill(rows: Rows, prices: Floats, one: Longs, other: Longs) -> None:
 
 
 def _no_price(
-    path: Path, missing: Marks, one: tuple[str, pa.StringArray], other: tuple[str, pa.StringArray]
+    path: Path, missing: Bools, one: tuple[str, pa.StringArray], other: tuple[str, pa.StringArray]
 ) -> None:
     count = int(np.count_nonzero(missing))
     row, column = divmod(int(np.argmax(missing)), missing.shape[1])
@@ -200,7 +197,7 @@ def _read_coordinates(folder: Path, brokers: pa.StringArray) -> tuple[pa.StringA
     return users, Coordinates(points[mine], points[at], scale[mine], float(scale[at[0]]))
 
 
-def _repeated(keys: Longs) -> Marks:
+def _repeated(keys: Longs) -> Bools:
     """True where a key has stood before."""
     order = np.argsort(keys, kind="stable")
     again = np.zeros(len(keys), dtype=np.bool_)

@@ -7,13 +7,8 @@ because of rounding. Kernels get the array of limits, so that there is nothing t
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from topicloom.kernels.jit import kernel
-from topicloom.model.arrays import sealed
-
-Floats = NDArray[np.float64]
+from topicloom.model.arrays import Floats, sealed
 
 SLACK = 1e-9  # of the capacity
 

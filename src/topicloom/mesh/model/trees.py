@@ -7,10 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
-from topicloom.model.arrays import Ints, freeze_fields
+from topicloom.model.arrays import Ints, Longs, freeze_fields
 from topicloom.model.interest import Interest
 
 
@@ -23,7 +20,7 @@ class TopicTrees:
     """
 
     interest: Interest
-    starts: NDArray[np.int64]
+    starts: Longs
     child: Ints
     parent: Ints
     roots: Ints
