@@ -15,16 +15,30 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from brokers_present import is_present
+from drawing import examples
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 # Time limits per example would judge the machine. Health checks that depend on speed would do the same.
-_CALM = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "database": None}
+_CALM = {
+    "deadline": None,
+    "suppress_health_check": [HealthCheck.too_slow],
+    "database": None,
+    "max_examples": examples(100).max_examples,
+}
 settings.register_profile("same", derandomize=True, **_CALM)
 settings.register_profile("fuzz", derandomize=False, print_blob=True, **_CALM)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
+QUICK_SPARK = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.ui.enabled": "false",
+    # Tables here have a few rows: compiling queries well would take longer than running them badly.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.adaptive.enabled": "false",
+}
 SPARK_FIXTURES = {"spark", "cli", "cluster"}
 
 
@@ -55,6 +69,6 @@ def spark() -> Iterator[SparkSession]:
 
     yield get_session(
         master="local[2]",
-        conf={"spark.sql.shuffle.partitions": "2", "spark.ui.enabled": "false"},
+        conf=QUICK_SPARK,
     )
     stop_session()

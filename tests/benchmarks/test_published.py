@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from benchmarks.published import MAX_NODES, Steps, overlay_of, published_gm, published_gm_m
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawing import examples
 from naive.greedy import NotGreedy, naive_gm, replay
 from naive.instances import lemma_6_6
 from topicloom.model.interest import Interest, numbered_ids
@@ -19,7 +20,7 @@ def as_list(steps: Steps) -> list[list[int]]:
     return [list(map(int, step)) for step in steps]
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(pairs)
 def test_every_published_choice_is_greedy(numbers: set[tuple[int, int]]) -> None:
     """Otherwise an update of a pair's contribution is missing and the peer does less work than it should."""

@@ -7,11 +7,12 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import topicloom.builders.balanced as balanced
 import topicloom.builders.greedy as greedy
+from drawing import examples
 from naive.weave import is_connected, removable
 from strategies import interests
 from topicloom.builders.balanced import build_balanced, default_work
@@ -54,7 +55,7 @@ def tree_interest(seed: int, n_nodes: int = 30) -> Interest:
 # --- what it builds ----------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(interest=interests(max_nodes=25), work=st.sampled_from(["auto", 0, 3.5]), seed=st.integers(0, 9))
 def test_it_is_connected_keeps_its_own_cap_and_has_no_edge_to_spare(interest, work, seed):
     build = build_balanced(interest, work=work, seed=seed)
@@ -64,7 +65,7 @@ def test_it_is_connected_keeps_its_own_cap_and_has_no_edge_to_spare(interest, wo
         assert not removable(interest, edges_of(build.overlay))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(interest=interests(max_nodes=25, max_topics=12))
 def test_a_cap_below_the_maximum_of_gm_costs_few_edges(interest):
     """Without local search the overlay is that of the cap: it may not be dearer than it says, or gm's."""

@@ -6,9 +6,10 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawing import examples
 from naive.constrained import possible
 from naive.constrained_cases import cases
 from naive.weave import is_connected
@@ -32,7 +33,7 @@ def connected(interest, build):
     return is_connected(interest, edges_of(build.overlay))
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(case=cases(max_nodes=11), costs=st.sampled_from(["tie", "weight"]), work=st.sampled_from([0, "auto"]))
 def test_every_limit_is_respected_and_the_report_tells_what_is_split(case, costs, work):
     build = run_builder(
@@ -48,7 +49,7 @@ def test_every_limit_is_respected_and_the_report_tells_what_is_split(case, costs
     json.dumps(build.report)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(case=cases(max_nodes=6))
 def test_what_is_said_to_be_impossible_is(case):
     build = run_builder("balanced", case.interest, constraints=case.constraints, start=case.start)
@@ -84,7 +85,7 @@ def test_forbidden_pairs_that_cut_a_topic_are_named_and_no_cap_is_promised():
     assert build.overlay.n_edges == 2
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(interest=interests(max_nodes=10, max_topics=6), cap=st.integers(1, 2))
 def test_no_smaller_cap_would_do(interest, cap):
     """The builder itself, called with every cap from 0 on, first succeeds at the one that is reported."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import topicloom.builders.full_mesh as full_mesh
 import topicloom.kernels.hubs as hubs
+from drawing import examples
 from naive.stars import naive_full_mesh, naive_star, topic_diameters
 from strategies import interests
 from topicloom.builders.full_mesh import build_full_mesh, free_memory
@@ -24,7 +25,7 @@ def edges(overlay: Overlay) -> list[tuple[int, int]]:
     return list(zip(overlay.u.tolist(), overlay.v.tolist(), strict=True))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(interests(max_nodes=16))
 def test_stars_are_those_of_the_reference_with_diameter_2(interest):
     found = edges(build_star(interest).overlay)
@@ -32,7 +33,7 @@ def test_stars_are_those_of_the_reference_with_diameter_2(interest):
     assert set(topic_diameters(interest, set(found))) <= {0, 1, 2}
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(interests(max_nodes=16), st.sampled_from([1, 3, 32]))
 def test_meshes_are_those_of_the_reference_in_canonical_order(interest, dense):
     """The overlay is made without sorting, so its order must be right as the kernel writes it."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import topicloom.builders.cd_oda as cd_oda
 import topicloom.kernels.hubs as hubs
+from drawing import examples
 from naive.instances import case_vii, lemma_5_of_003, lemma_6_of_003
 from naive.stars import naive_cd_oda, naive_cd_oda_i, naive_cd_oda_ii, topic_diameters
 from strategies import interests
@@ -34,7 +35,7 @@ def edges_of(build, interest: Interest, **options) -> set[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("key", list(FAMILY))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(interest=interests(max_nodes=16, max_topics=10), dense=st.sampled_from([1, 3, 32]))
 def test_edges_are_those_of_the_reference_with_diameter_2(key, interest, dense):
     """Otherwise a hub is not the one of the paper's rule; `dense` decides which topics have a bit set."""

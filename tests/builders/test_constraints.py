@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawing import examples
 from naive.constrained import possible
 from naive.constrained_cases import cases
 from naive.measures import topic_component_counts
@@ -30,7 +31,7 @@ def edge_set(overlay):
 # --- every limit, always -----------------------------------------------------------------------------------
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(case=cases(max_nodes=12), redundancy=st.integers(1, 2))
 def test_every_limit_is_respected(case, redundancy):
     for name, builder in BUILDERS.items():
@@ -46,7 +47,7 @@ def test_every_limit_is_respected(case, redundancy):
                 assert ("topics_split" in build.report) != connected
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(case=cases(max_nodes=6))
 def test_what_is_said_to_be_impossible_is(case):
     build = run_builder("gm", case.interest, constraints=case.constraints, start=case.start)
@@ -104,7 +105,7 @@ def test_forbidden_pairs_that_cut_a_topic_are_named_and_no_cap_is_promised():
     assert build.overlay.n_edges == 2
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(case=cases(max_nodes=7))
 def test_a_cut_is_a_cut(case):
     for topic in range(case.interest.n_topics):
@@ -118,7 +119,7 @@ def test_a_cut_is_a_cut(case):
 
 
 @pytest.mark.parametrize("name", ["gm", "gm-m"])
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(interest=interests(max_nodes=10, max_topics=6), cap=st.integers(1, 2))
 def test_no_smaller_cap_would_do(name, interest, cap):
     """The builder itself, called with every cap from 0 on, first succeeds at the one that is reported."""

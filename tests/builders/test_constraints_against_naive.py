@@ -6,8 +6,9 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
+from drawing import examples
 from naive.constrained import naive_constrained
 from naive.constrained_cases import cases, pair_table
 from strategies import interests
@@ -27,7 +28,7 @@ def chosen(case, *, phases, costs="tie"):
 
 @pytest.mark.parametrize("phases", [False, True])
 @pytest.mark.parametrize("costs", ["tie", "weight"])
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(case=cases())
 def test_every_step_is_the_naive_greedys(phases, costs, case):
     expected = naive_constrained(
@@ -42,7 +43,7 @@ def test_every_step_is_the_naive_greedys(phases, costs, case):
     assert chosen(case, phases=phases, costs=costs) == expected
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(interest=interests(max_nodes=25))
 def test_limits_that_limit_nothing_change_nothing(interest):
     """The folded fast path, the fast path over single nodes and the costed one must choose alike."""

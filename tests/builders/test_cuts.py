@@ -7,10 +7,11 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import topicloom.builders.cuts as cuts
+from drawing import examples
 from topicloom.builders.cuts import Program, count_pairs
 from topicloom.builders.reduce import Part
 from topicloom.errors import Interrupted
@@ -52,7 +53,7 @@ def fractional(draw: st.DrawFn) -> tuple[Part, list[float]]:
 
 
 @pytest.mark.parametrize("slice_work", [1e8, 1.0])
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(case=fractional())
 @example(case=(FIVE, [0.9, 0.5, 0.25, 0.7, 0.0, 0.9, 0.0, 0.3, 0.0, 0.2]))  # a node of value above 0
 def test_each_topic_gets_its_most_violated_partition(slice_work, case):

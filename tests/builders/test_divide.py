@@ -9,10 +9,11 @@ from unittest.mock import patch
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import topicloom.builders.greedy as greedy
+from drawing import examples
 from naive.divide import naive_divide, naive_eta, naive_groups, naive_rep_set, naive_split
 from naive.instances import lemma_8
 from naive.measures import topic_component_counts
@@ -62,7 +63,7 @@ def divide_nodes(interest: Interest, nodes: np.ndarray, p: int, seed: int) -> li
 # --- the whole builders ----------------------------------------------------------------------------
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(interests(), ETA, st.integers(1, 5), st.integers(1, 3), st.integers(0, 3))
 def test_the_edges_are_those_of_the_reference(interest, eta, p, coverage, seed):
     dcb = build_dcb_m(interest, eta=eta, p=p, seed=seed).overlay
@@ -71,7 +72,7 @@ def test_the_edges_are_those_of_the_reference(interest, eta, p, coverage, seed):
     assert edges_of(dcbr) == naive_divide(interest, eta=eta, p=p, coverage=coverage, seed=seed)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     interests(max_nodes=24, max_topics=8),
     ETA,
@@ -89,7 +90,7 @@ def test_the_edges_of_many_levels_are_those_of_the_reference(interest, eta, p, c
     assert edges_of(dcb) == naive_divide(interest, **options)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(interests(max_nodes=40, max_topics=12), ETA, st.integers(1, 5), st.integers(1, 3), st.integers(1, 3))
 def test_every_overlay_is_topic_connected_for_any_number_of_threads(interest, eta, p, coverage, threads):
     options = {"eta": eta, "p": p, "lambda_": coverage}
@@ -101,7 +102,7 @@ def test_every_overlay_is_topic_connected_for_any_number_of_threads(interest, et
     assert dcb == build_dcb_m(interest, eta=eta, p=p, threads=1).overlay
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(interests(max_nodes=20))
 def test_three_ways_to_be_gm_m(interest):
     """One group of all nodes, groups of one node each (000, section VI-A), bulk nodes only: all are GM-M."""
@@ -184,7 +185,7 @@ def test_a_stop_request_ends_the_groups():
 # --- bulk and light --------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(interests(max_nodes=20), ETA)
 def test_bulk_and_light_nodes_are_those_of_the_reference(interest, eta):
     split = split_bulk(interest, eta)
@@ -195,7 +196,7 @@ def test_bulk_and_light_nodes_are_those_of_the_reference(interest, eta):
 # --- groups ----------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(interests(max_nodes=20), st.integers(1, 9), st.integers(-2, 2**63))
 def test_groups_are_equal_blocks_of_the_hashed_order(interest, p, seed):
     nodes = np.arange(interest.n_nodes)
@@ -329,7 +330,7 @@ def test_what_a_node_has_to_know():
 # --- representatives -------------------------------------------------------------------------------
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(interests(max_nodes=20, max_topics=12), st.integers(1, 4), st.data())
 def test_representatives_are_those_of_the_reference(interest, coverage, data):
     wanted = np.array([data.draw(st.booleans()) for _ in range(interest.n_topics)])
@@ -339,7 +340,7 @@ def test_representatives_are_those_of_the_reference(interest, coverage, data):
     assert chosen.tolist() == naive_rep_set(interest, everyone, topics, coverage)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(interests(max_nodes=20, max_topics=12), st.integers(1, 4))
 def test_every_topic_is_covered_as_often_as_it_can_be(interest, coverage):
     chosen = set(choose_representatives(interest, lambda_=coverage).tolist())
@@ -351,7 +352,7 @@ def test_every_topic_is_covered_as_often_as_it_can_be(interest, coverage):
 # --- combine ---------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(interests(max_nodes=20), st.integers(1, 4), st.sampled_from([None, 1, 2]), st.data())
 def test_given_overlays_are_kept_and_joined(interest, p, coverage, data):
     """Any parts, some nodes in none of them: every given edge stays and the whole is topic-connected."""
@@ -379,7 +380,7 @@ def test_parts_that_do_not_fit_are_refused_by_name():
         combine_overlays(interest, [part("ab", (0, 1))], lambda_=0)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(interests(max_nodes=15), st.data())
 def test_components_of_groups_are_those_that_merging_gives(interest, data):
     """The tables written at once must be a forest as the kernels know it: rings, labels, sizes, counts."""

@@ -7,10 +7,11 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import topicloom.builders.exact as exact
+from drawing import examples
 from naive.exact import fewest_edges, lowest_degree, topic_connected
 from naive.instances import lemma_6_6
 from strategies import tangled
@@ -64,7 +65,7 @@ class Stopping(Silent):
 # --- the optimum -----------------------------------------------------------------------------------
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(tangled())
 def test_edges_are_the_fewest_there_can_be(interest):
     """Otherwise a cut or a reduction forbids an optimum, or a bound claims too much."""
@@ -75,7 +76,7 @@ def test_edges_are_the_fewest_there_can_be(interest):
     assert build.report["optimal"] and build.report["gap"] == 0
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(tangled(max_nodes=5))
 def test_the_maximum_degree_is_the_lowest_and_then_the_edges_are_the_fewest(interest):
     """Otherwise the degree rows or the order of the two objectives are wrong."""
@@ -87,7 +88,7 @@ def test_the_maximum_degree_is_the_lowest_and_then_the_edges_are_the_fewest(inte
     assert build.report["optimal"]
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(tangled(max_nodes=5), st.sampled_from(["edges", "max-degree"]), st.integers(1, 12))
 def test_an_early_end_leaves_true_bounds_and_a_whole_overlay(interest, objective, seconds):
     """Otherwise a time limit turns into a false proof or a broken overlay."""

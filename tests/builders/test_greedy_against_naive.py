@@ -5,10 +5,11 @@ from __future__ import annotations
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import topicloom.builders.greedy as greedy
+from drawing import examples
 from naive.greedy import naive_gm, naive_gm_m, naive_ring_pt, replay
 from strategies import interests
 from topicloom.builders.gm import choose_gm
@@ -35,28 +36,28 @@ def gm_m(interest: Interest, **options) -> list[tuple[int, int, int]]:
 WAYS = st.fixed_dictionaries({"KEPT": st.sampled_from([2, 3, 64]), "JOINT_SCAN": st.sampled_from([1, 256])})
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(interests(), WAYS)
 def test_gm_takes_the_edges_of_the_reference(interest, way):
     with patch.multiple(greedy, **way):
         assert gm(interest) == naive_gm(interest)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(interests(), WAYS)
 def test_gm_m_takes_the_edges_of_the_reference(interest, way):
     with patch.multiple(greedy, **way):
         assert gm_m(interest) == naive_gm_m(interest)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(interests(max_nodes=8), st.integers(2, 4), WAYS)
 def test_redundant_runs_use_only_pairs_left_over(interest, redundancy, way):
     with patch.multiple(greedy, **way):
         assert gm(interest, redundancy=redundancy) == naive_gm(interest, redundancy)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(interests(max_nodes=20, max_topics=10), st.integers(1, 4))
 def test_the_number_of_threads_changes_nothing(interest, threads):
     with patch.multiple(greedy, LEAST_WORK=1.0):  # otherwise so small a scan stays on one thread
@@ -64,7 +65,7 @@ def test_the_number_of_threads_changes_nothing(interest, threads):
         assert gm_m(interest, threads=threads) == gm_m(interest, threads=1)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(interests())
 def test_every_step_was_greedy_at_its_time(interest):
     replay(interest, gm(interest), ties=True)
@@ -88,7 +89,7 @@ def test_contributions_beyond_16_bits_take_wider_counters():
 
 
 @pytest.mark.parametrize("order", ["id", "random"])
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(interest=interests(), seed=st.integers(0, 5))
 def test_rings_are_those_of_the_reference(order, interest, seed):
     overlay = build_ring_pt(interest, order=order, seed=seed).overlay

@@ -6,10 +6,11 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import topicloom.builders.local_search as local_search
+from drawing import examples
 from naive.constrained_cases import cases
 from naive.weave import check_weave, component_counts, edge_set, fixed_set, is_connected, removable
 from topicloom.builders.constrained import fixed_edges
@@ -84,7 +85,7 @@ def test_caps_are_the_lower_of_both_but_never_below_the_fixed_edges():
     assert search.above(3).tolist() == []
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(case=cases(max_nodes=10), cap=st.integers(1, 5), costs=st.sampled_from(["tie", "weight"]))
 def test_fixed_edges_stay_forbidden_pairs_stay_away_and_full_nodes_take_nothing(case, cap, costs):
     """Whatever an overlay connects that was built under other caps, it connects after any move."""
@@ -167,7 +168,7 @@ def test_relief_says_whether_it_got_there():
 # --- edges within caps -------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(case=cases(max_nodes=10), data=st.data())
 def test_edges_within_caps_are_as_many_as_fit(case, data):
     """No cap is broken, fixed edges are there, and no edge was dropped that could have stayed."""

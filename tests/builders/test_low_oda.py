@@ -6,10 +6,11 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import topicloom.builders.greedy as greedy
+from drawing import examples
 from naive.greedy import naive_gm
 from naive.instances import lemma_1_of_003
 from naive.low_oda import naive_low_oda
@@ -32,7 +33,7 @@ def low_oda(interest: Interest, *, k: int = 3, strict: bool = False, **options) 
     return [tuple(map(int, step)) for step in zip(*chosen, strict=True)]
 
 
-@settings(max_examples=250, deadline=None)
+@examples(250)
 @given(interests(max_nodes=14), RULES, WAYS)
 def test_it_takes_the_edges_of_the_reference(interest, rule, way):
     """Otherwise an edge is not the one that the rule of Algorithm 1 picks at its time."""
@@ -49,14 +50,14 @@ def test_many_rows_and_phases(k):
         assert low_oda(interest, k=k) == naive_low_oda(interest, k)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(interests())
 def test_strict_with_k_1_is_gm(interest):
     """Otherwise the two builders have different ties, and k does not lead from one to the other."""
     assert low_oda(interest, k=1, strict=True) == naive_low_oda(interest, 1, True) == naive_gm(interest)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(interests(max_nodes=20, max_topics=10), st.integers(1, 4))
 def test_the_number_of_threads_changes_nothing(interest, threads):
     assert low_oda(interest, threads=threads) == low_oda(interest, threads=1)

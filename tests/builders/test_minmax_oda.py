@@ -6,11 +6,12 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import topicloom.builders.greedy as greedy
 import topicloom.builders.minmax_oda as minmax_oda
+from drawing import examples
 from naive.instances import lemma_1_of_003
 from naive.low_oda import naive_minmax_oda
 from naive.measures import topic_component_counts
@@ -28,7 +29,7 @@ def steps(interest: Interest) -> list[tuple[int, int, int]]:
     return [tuple(map(int, step)) for step in zip(*chosen, strict=True)]
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(interests(), st.sampled_from([1, 64]), st.sampled_from([1.0, 1e8]))
 def test_it_takes_the_edges_of_the_reference(interest, kept, slice_work):
     """Otherwise an edge is not the one that joins most of those that raise the maximum degree least."""
@@ -49,7 +50,7 @@ def test_fillers_share_a_topic_where_they_can():
     assert steps(interest) == [(0, 4, 2), (1, 2, 1), (0, 1, 1), (2, 4, 0), (0, 3, 1)]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(interests(max_nodes=20))
 def test_dropped_fillers_leave_a_topic_connected_overlay_without_strangers(interest):
     """Otherwise an edge that joins something was taken for a filler, or the other way round."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import networkx as nx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawing import examples
 from naive.exact import topic_connected, tree_weights
 from strategies import interests
 from topicloom.builders.tree import serving_tree
@@ -36,7 +37,7 @@ def edges_of(tree) -> tuple[tuple[int, int], ...]:
     return tuple(zip(tree[0].tolist(), tree[1].tolist(), strict=True))
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.one_of(interests(max_nodes=8), grown()))
 def test_there_is_a_tree_exactly_if_the_maximum_spanning_tree_weighs_enough(interest):
     """Otherwise the early end of the growth, or the weight it stands for, is wrong."""
@@ -50,7 +51,7 @@ def test_there_is_a_tree_exactly_if_the_maximum_spanning_tree_weighs_enough(inte
         assert not edges or nx.is_forest(nx.Graph(edges))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(grown(spokes=3))
 def test_no_swap_of_equal_weight_helps_the_node_of_highest_degree(interest):
     """Otherwise relief overlooks swaps: every one at that node is tried here."""

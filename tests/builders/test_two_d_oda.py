@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
+from drawing import examples
 from naive.instances import case_vii, lemma_5_of_003
 from naive.stars import naive_2d_oda, topic_diameters
 from strategies import interests
@@ -22,7 +23,7 @@ def edges_of(interest: Interest) -> set[tuple[int, int]]:
     return set(zip(overlay.u.tolist(), overlay.v.tolist(), strict=True))
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(interest=interests(max_nodes=16, max_topics=10))
 def test_edges_are_those_of_the_reference_with_diameter_2(interest):
     """Otherwise a star is not that of the largest topic density, or densities are out of date."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -15,9 +16,13 @@ from cluster.standalone import Cluster, running_cluster
 
 @pytest.fixture(scope="session")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The packed environment, by the real command."""
-    out = tmp_path_factory.mktemp("pack") / "topicloom-env.tar.gz"
-    subprocess.run([sys.executable, "-m", "topicloom", "pack", str(out), "--quiet"], check=True)
+    """The packed environment, by the real command; made once, by the first worker of pytest that asks."""
+    base = tmp_path_factory.getbasetemp()
+    out = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "topicloom-env.tar.gz"
+    with out.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not out.exists():
+            subprocess.run([sys.executable, "-m", "topicloom", "pack", str(out), "--quiet"], check=True)
     return out
 
 

@@ -7,11 +7,12 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import topicloom.content.core_bounds as core_bounds
 from content_strategies import content_problems
+from drawing import examples
 from naive.content_plans import cheapest
 from topicloom.content.bounds import lower_bound
 from topicloom.content.core_model import CODES
@@ -27,7 +28,7 @@ def claims_too_much(problem: ContentProblem, core_model: str, best: float) -> bo
     return lower_bound(problem, core_model).total > best
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(content_problems(max_users=5, max_brokers=4, max_channels=4), st.sampled_from(list(CODES)))
 def test_no_plan_within_the_capacities_is_cheaper(problem, core_model):
     """Otherwise "within x% of optimal" is a lie."""

@@ -7,9 +7,10 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawing import examples
 from naive.traffic import naive_axis, naive_boxes, naive_shape, naive_traffic
 from topicloom.content import channels as channels_module
 from topicloom.content.channels import Axis, Boxes, cover, make_grid, read_boxes, share_out, users_reached
@@ -71,19 +72,19 @@ def judge(log, subscriptions, limit):
     assert (delivered - reached) / max(delivered, 1) == expected["false_positive_share"]
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(cases(1))
 def test_channels_of_one_attribute_are_those_of_the_definition(case):
     judge(*case)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(cases(3))
 def test_channels_of_a_grid_are_those_of_the_definition(case):
     judge(*case)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(cases(1))
 def test_without_a_limit_there_is_no_false_traffic(case):
     log, subscriptions, _ = case
@@ -113,7 +114,7 @@ def test_a_merge_takes_in_the_gap_between_two_channels_only_if_that_is_cheap():
     assert [one[:2] for one in naive_axis(values, ranges, 2)] == [(0.0, 1.0), (2.0, 4.0)]
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=15))
 def test_users_of_any_stretch_are_counted_once(rows):
     rows = [(user, min(a, b), max(a, b)) for user, a, b in rows]
@@ -126,7 +127,7 @@ def test_users_of_any_stretch_are_counted_once(rows):
     assert ranges.wanted(10).tolist() == [counter.count(part, part) for part in range(10)]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(st.integers(0, 40), max_size=20), st.data())
 def test_values_below_a_bound_in_a_stretch(values, data):
     start = data.draw(st.integers(0, len(values)))
@@ -136,7 +137,7 @@ def test_values_below_a_bound_in_a_stretch(values, data):
     assert found == sum(value < bound for value in values[start:stop])
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=4), st.integers(1, 300))
 def test_the_grid_never_has_more_channels_than_asked(sizes, limit):
     assert share_out(sizes, limit) == naive_shape(sizes, limit)

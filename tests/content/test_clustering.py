@@ -6,11 +6,12 @@ from dataclasses import replace
 from unittest.mock import patch
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import topicloom.content.clustering as clustering
 from content_strategies import content_problems
+from drawing import examples
 from naive.content_plans import beats, naive_clustering
 from topicloom.content.clustering import plan_clustering
 from topicloom.model.content import ContentProblem
@@ -22,7 +23,7 @@ def rounded(problem: ContentProblem) -> ContentProblem:
     return replace(problem, access=np.round(problem.access * 4) / 4)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(content_problems(max_users=12, max_channels=8), st.sampled_from([(2, 4), (3, 6), clustering.STAGES]))
 def test_pairs_and_joins_are_those_of_the_algorithm(problem, stages):
     """Otherwise a bound leaves out the best pair, traffic is counted wrongly, or a tie goes elsewhere."""
@@ -31,7 +32,7 @@ def test_pairs_and_joins_are_those_of_the_algorithm(problem, stages):
         assert plan_clustering(problem).assignment.tolist() == naive_clustering(problem)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(content_problems(max_users=10, max_channels=8), st.integers(0, 20))
 def test_wide_windows_only_weaken_the_bounds(problem, work):
     """Too many windows are widened; one that misses a wanted channel would forbid a best pair."""

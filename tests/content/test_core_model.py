@@ -7,7 +7,7 @@ from itertools import combinations
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from content_strategies import content_problems
@@ -16,7 +16,6 @@ from topicloom.content.core_model import CODES, STEINER_BROKERS, CoreModel
 from topicloom.errors import UsageError
 
 
-@settings(deadline=None)
 @given(content_problems(), st.data(), st.sampled_from(["free", "unicast", "steiner"]))
 def test_weights_are_those_of_the_definition(problem, data, name):
     """A wrong weight would be a wrong cost of every plan."""
@@ -26,7 +25,6 @@ def test_weights_are_those_of_the_definition(problem, data, name):
         assert weights[broker] == pytest.approx(tree_weight(problem, name, broker, members))
 
 
-@settings(deadline=None)
 @given(content_problems(), st.data(), st.sampled_from(list(CODES)))
 def test_edges_join_publisher_and_members_at_the_weight(problem, data, name):
     """trees.parquet must show trees that reach every subscriber and cost what the plan says."""
@@ -42,7 +40,6 @@ def test_edges_join_publisher_and_members_at_the_weight(problem, data, name):
         assert weight == pytest.approx(model.weights(sorted(members))[broker])
 
 
-@settings(deadline=None)
 @given(content_problems(), st.data())
 def test_all_shared_trees_are_parts_of_one(problem, data):
     """Under `shared` the edges of all trees together must still be one tree without a circle."""
@@ -58,7 +55,6 @@ def test_all_shared_trees_are_parts_of_one(problem, data):
     assert whole == pytest.approx(free)  # the one tree is the minimum spanning tree
 
 
-@settings(deadline=None)
 @given(content_problems(), st.data())
 def test_better_models_are_never_dearer(problem, data):
     """steiner <= free <= shared, and free <= unicast: else one of them is not what it says."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from content_strategies import content_problems
@@ -20,7 +20,6 @@ def assignments(problem):
     ).map(lambda brokers: np.array(brokers, dtype=np.int32))
 
 
-@settings(deadline=None)
 @given(content_problems(), st.data(), st.sampled_from(["free", "unicast", "steiner"]))
 def test_cost_is_that_of_the_definition(problem, data, model):
     """Publishers that share a tree, first and last subscribers, own messages: all must add up."""
@@ -33,7 +32,6 @@ def test_cost_is_that_of_the_definition(problem, data, model):
     assert found.overflow == pytest.approx(np.maximum(loads - problem.capacity, 0).sum(), abs=1e-6)
 
 
-@settings(deadline=None)
 @given(content_problems(), st.data(), st.sampled_from(list(CODES)))
 def test_a_move_changes_the_cost_by_what_was_foretold(problem, data, model):
     """Local search stands on this: a wrong change would lead it to dearer plans, unseen."""
@@ -51,7 +49,6 @@ def test_a_move_changes_the_cost_by_what_was_foretold(problem, data, model):
         assert state.load == pytest.approx(after.loads, abs=1e-9)
 
 
-@settings(deadline=None)
 @given(content_problems(), st.data(), st.sampled_from(list(CODES)))
 def test_trees_carry_all_core_cost(problem, data, model):
     """Rates times edges of the listed trees must be the core cost: no tree is missing, none too many."""

@@ -7,10 +7,11 @@ from math import isinf
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from content_strategies import content_problems
+from drawing import examples
 from naive.content_plans import Tables, cheapest, naive_cost
 from topicloom.content.core_model import CODES
 from topicloom.content.cost import measure_cost
@@ -37,7 +38,7 @@ def packed_badly() -> ContentProblem:
     )  # fmt: skip
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(content_problems(max_users=5, max_brokers=4, max_channels=4), st.sampled_from(list(CODES)))
 def test_no_plan_is_cheaper(problem, core_model):
     """Otherwise a row forbids the optimum, or a cost is missing."""

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from content_strategies import content_problems
@@ -52,7 +52,6 @@ def small_problem(access, core, rates, wants, capacity=FAR):
     )
 
 
-@settings(deadline=None)
 @given(content_problems(), st.data(), st.sampled_from(list(CODES)), st.booleans())
 def test_no_move_that_saves_is_passed_over(problem, data, model, anywhere):
     search = drawn_search(data, problem, model)
@@ -65,7 +64,6 @@ def test_no_move_that_saves_is_passed_over(problem, data, model, anywhere):
                 assert move_change(fixed, state, user, broker) >= -1e-9, (user, broker)
 
 
-@settings(deadline=None)
 @given(
     content_problems(max_users=5, max_brokers=4), st.data(), st.sampled_from(["shared", "unicast", "steiner"])
 )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from content_strategies import content_problems
+from drawing import examples
 from topicloom.content.bounds import lower_bound
 from topicloom.content.clustering import plan_clustering
 from topicloom.content.core_model import CODES
@@ -21,7 +22,7 @@ from topicloom.model.progress import Silent
 from topicloom.workloads.content import generate_content
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(content_problems(), st.sampled_from(list(CODES)))
 def test_it_is_never_worse_than_a_start_that_fits(problem, model):
     plan = plan_local_search(problem, core_model=model, work=1)

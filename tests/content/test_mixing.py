@@ -6,10 +6,11 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import topicloom.content.mixing as mixing
 from content_strategies import content_problems
+from drawing import examples
 from naive.content_plans import Tables, naive_mixing, naive_tree
 from topicloom.content.mixing import plan_mixing
 from topicloom.errors import UsageError
@@ -18,7 +19,7 @@ from topicloom.model.seeds import generator
 from topicloom.workloads.content import generate_content
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(content_problems(max_brokers=6))
 def test_plans_are_those_of_the_paper(problem):
     """Otherwise a tree grows from the wrong broker or in the wrong order, or weights are added up wrongly."""

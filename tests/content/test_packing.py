@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from content_strategies import content_problems
+from drawing import examples
 from naive.content_plans import naive_packing
 from topicloom.content.cost import measure_cost
 from topicloom.content.packing import plan_packing
@@ -33,7 +34,7 @@ def full_brokers(demand: float, capacity: list[float]) -> ContentProblem:
     )
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(content_problems())
 def test_every_user_takes_the_cheapest_broker_with_room(problem):
     """Otherwise loads are not kept, or ties and overflow go elsewhere than promised."""

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 
 from content_strategies import content_problems
+from drawing import examples
 from naive.content_plans import naive_random
 from topicloom.content.random_plan import plan_random
 from topicloom.model.content import ContentProblem
 from topicloom.model.seeds import generator
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(content_problems())
 def test_draws_pick_from_the_brokers_with_room(problem):
     """Otherwise a full broker is drawn, or some brokers more often than others."""

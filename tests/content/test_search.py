@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from content_strategies import content_problems
+from drawing import examples
 from naive.content_cost import wants
 from topicloom.content.core_model import CODES, CoreModel
 from topicloom.content.cost import measure_cost
@@ -28,7 +29,6 @@ def drawn_search(data, problem, model):
     return Search.of(problem, core, np.array(start, np.int32), tries=problem.n_brokers, progress=SILENT)
 
 
-@settings(deadline=None)
 @given(content_problems(), st.data(), models, st.booleans())
 def test_best_move_beats_all_brokers_that_join_no_tree(problem, data, model, anywhere):
     """Its change must be true, and no broker that has all the user wants, nor any if all must join, better.
@@ -57,7 +57,6 @@ def test_best_move_beats_all_brokers_that_join_no_tree(problem, data, model, any
         assert change <= move_change(fixed, state, user, broker) + 1e-9, broker
 
 
-@settings(deadline=None)
 @given(content_problems(), st.data(), models)
 def test_passes_tell_the_truth_and_never_lose(problem, data, model):
     """Each kind of pass: the plan gets cheaper by what it says, and no broker is overloaded that was not."""
@@ -73,7 +72,6 @@ def test_passes_tell_the_truth_and_never_lose(problem, data, model):
             assert after.total <= before.total + 1e-9
 
 
-@settings(deadline=None)
 @given(content_problems(), st.data(), models)
 def test_no_sure_migration_is_left(problem, data, model):
     """A local optimum: no user can move to a broker with room that has all it wants, and save."""
@@ -90,7 +88,7 @@ def test_no_sure_migration_is_left(problem, data, model):
             assert target == NOWHERE  # it would have gone anywhere
 
 
-@settings(deadline=None, max_examples=50)
+@examples(50)
 @given(content_problems(), st.data(), models)
 def test_annealing_keeps_the_books_and_the_capacities(problem, data, model):
     search = drawn_search(data, problem, model)

@@ -7,8 +7,9 @@ import pickle
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
+from drawing import examples
 from naive.measures import topic_component_counts
 from strategies import interests, tangled
 from topicloom.builders.registry import BUILDERS, parse_parameters
@@ -59,21 +60,21 @@ def test_topics_that_nobody_wants_and_nodes_that_want_nothing_do_no_harm(builder
     assert builder.build(interest).overlay.n_edges == 1
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(interest=interests(max_nodes=25))
 def test_every_overlay_is_topic_connected(interest):
     for builder in BUILDERS.values():
         assert topic_connected(interest, builder.build(interest).overlay)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(interest=tangled(max_nodes=12))
 def test_interests_that_no_tree_serves_are_connected_too(interest):
     for builder in BUILDERS.values():
         assert topic_connected(interest, builder.build(interest).overlay)
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(interest=interests(max_nodes=25))
 def test_no_edge_between_nodes_that_share_nothing(interest):
     """Such an edge would carry no message at all."""

@@ -13,12 +13,13 @@ import igraph
 import networkx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import topicloom
 from brokers_present import needs_graphviz
+from drawing import examples
 from topicloom.errors import InputError, Interrupted
 from topicloom.export.graphs.files import GRAPH_FORMATS, load_graph
 from topicloom.files.build_folder import write_json, write_table
@@ -94,7 +95,7 @@ def original(name: str, how: str) -> str:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(deadline=None, max_examples=150)
+@examples(150)
 @given(graph=graphs())
 def test_what_was_written_is_read_back_whole(kind, graph, tmp_path_factory):
     folder = tmp_path_factory.mktemp("graph")
@@ -122,7 +123,7 @@ def by_networkx(graph, how, read=json.loads):
     return wants, edges
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(graph=graphs())
 def test_networkx_and_igraph_read_our_graphml(graph, tmp_path_factory):
     path = write("graphml", graph, tmp_path_factory.mktemp("graph"))
@@ -140,7 +141,7 @@ def test_networkx_and_igraph_read_our_graphml(graph, tmp_path_factory):
     assert {frozenset(names[end] for end in edge.tuple) for edge in other.es} == edges.keys()
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(graph=graphs())
 def test_networkx_reads_our_node_link_json(graph, tmp_path_factory):
     path = write("node-link", graph, tmp_path_factory.mktemp("graph"))
@@ -149,7 +150,7 @@ def test_networkx_reads_our_node_link_json(graph, tmp_path_factory):
     assert by_networkx(found, "plain", list) == described(graph)
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(graph=graphs())
 def test_networkx_reads_our_edge_list(graph, tmp_path_factory):
     path = write("edge-list", graph, tmp_path_factory.mktemp("graph"))
@@ -163,7 +164,7 @@ def test_networkx_reads_our_edge_list(graph, tmp_path_factory):
 
 
 @needs_graphviz
-@settings(deadline=None, max_examples=25)
+@examples(25)
 @given(graph=graphs())
 def test_graphviz_reads_our_dot(graph, tmp_path_factory):
     path = write("dot", graph, tmp_path_factory.mktemp("graph"))
@@ -275,7 +276,7 @@ def test_writing_stops_when_asked(tmp_path):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(deadline=None, max_examples=5)
+@examples(5)
 @given(rates=st.lists(st.floats(0, 1e300) | st.just(float("nan")), min_size=5, max_size=5), data=st.data())
 def test_a_build_is_exported_with_its_roles_and_rates(kind, rates, data, tmp_path_factory):
     """What the input's optional columns said must not be lost between the build and the file."""

@@ -9,11 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from content_strategies import content_problems
 from content_tables import PLACES, PLAIN, silent, table, write
+from drawing import examples
 from topicloom.errors import InputError
 from topicloom.files.content_folder import (
     ACCESS,
@@ -85,7 +86,7 @@ def test_coordinates_give_prices_by_distance_and_scale(tmp_path):
     assert read_problem(tmp_path, silent).access.tolist() == [[1, 5], [np.hypot(3, 3), 6]]
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(problem=content_problems())
 def test_what_is_written_comes_back(tmp_path_factory, problem):
     folder = tmp_path_factory.mktemp("content") / "problem"

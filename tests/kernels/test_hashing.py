@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawing import examples
 from naive.xxh64 import naive_xxh64
 from topicloom.kernels.hashing import SPARK_SEED, hash_strings, string_buffers, xor_of_pairs
 
@@ -40,7 +41,7 @@ def test_naive_version_gives_the_published_value_of_the_empty_string() -> None:
 
 
 @given(st.lists(st.text(max_size=40), max_size=8), st.integers(0, 2**64 - 1), st.integers(0, 3))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_slices_and_large_strings_hash_like_their_own_bytes(strings: list[str], seed: int, cut: int) -> None:
     strings = [s for s in strings if s.isprintable()]
     expected = [naive_xxh64(s.encode(), seed) for s in strings[cut:]]

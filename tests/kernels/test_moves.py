@@ -6,9 +6,10 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawing import examples
 from naive.weave import (
     check_weave,
     component_counts,
@@ -64,7 +65,7 @@ def live(case):
 # --- destroy and repair ------------------------------------------------------------------------------------
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(case=weaves(priced=True), cap=st.integers(1, 6), aim=st.sampled_from([BY_NUMBER, THEN_COST, BY_COST]))
 def test_moves_keep_topics_connected_and_never_add_edges(case, cap, aim):
     caps = caps_for(case, cap)
@@ -76,7 +77,7 @@ def test_moves_keep_topics_connected_and_never_add_edges(case, cap, aim):
         assert 0 <= accepted <= 40
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(case=weaves(priced=True), cap=st.integers(2, 6))
 def test_costs_break_ties_or_rule(case, cap):
     """By number, then cost: as many edges never cost more. By cost: nothing ever costs more."""
@@ -180,7 +181,7 @@ def test_more_nodes_apart_than_there_is_room_for_is_not_a_move():
 # --- prune -------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(case=weaves(), seed=st.integers(0, 99))
 def test_after_pruning_every_edge_is_needed(case, seed):
     before = edge_set(case.weave)
@@ -209,7 +210,7 @@ def test_pruning_opens_a_ring():
 # --- relief ------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(case=weaves(priced=True), cap=st.integers(1, 5), slack=st.integers(0, 2))
 def test_relief_keeps_topics_connected_and_to_its_slack(case, cap, slack):
     caps = caps_for(case, cap)

@@ -6,9 +6,10 @@ If it missed a pair, moves that save an edge would be given up as impossible, an
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawing import examples
 from naive.weave import check_repair, check_weave, contributions, edge_set, is_connected, ordered
 from naive.weave_cases import laid, list_removed, scratch, some_edges, weaves
 from topicloom.kernels.breaks import ADDED, keep, take_out, undo
@@ -33,7 +34,7 @@ def pairs_added(weave, breaks):
     return [ordered(int(weave.edge_u[edge]), int(weave.edge_v[edge])) for edge in added]
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(case=weaves(priced=True), data=st.data(), most=st.integers(0, 6), ban=st.booleans())
 def test_every_edge_joins_the_most_that_was_allowed_and_nothing_is_given_up_early(case, data, most, ban):
     """Caps, forbidden pairs (an infinite price) and the banned pair are kept to, and so is `most`."""

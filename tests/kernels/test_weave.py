@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawing import examples
 from naive.weave import check_weave, component_counts, edge_set, fixed_set, is_connected, joins_lost
 from naive.weave_cases import laid, list_removed, scratch, some_edges, weaves
 from topicloom.kernels.breaks import RECORDS, keep, take_out, undo
@@ -23,7 +24,7 @@ PATH = [(0, 1), (1, 2), (2, 3), (3, 4)]
 # --- laying edges ------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(case=weaves())
 def test_edges_are_laid_as_trees_that_connect_what_the_edges_connect(case):
     check_weave(case.weave, case.interest)
@@ -36,7 +37,7 @@ def test_edges_are_laid_as_trees_that_connect_what_the_edges_connect(case):
     assert all(loads[~fixed] > 0), "an edge was laid that joins nothing"
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(case=weaves(), data=st.data())
 def test_an_overlay_that_connects_only_some_topics_is_laid_too(case, data):
     """Where constraints keep topics apart the search starts from such a one."""
@@ -49,7 +50,7 @@ def test_an_overlay_that_connects_only_some_topics_is_laid_too(case, data):
 # --- taking edges out --------------------------------------------------------------------------------------
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(case=weaves(), data=st.data())
 def test_what_breaks_is_recorded_once_for_every_component_more(case, data):
     removed = some_edges(data.draw, case)
@@ -60,7 +61,7 @@ def test_what_breaks_is_recorded_once_for_every_component_more(case, data):
     assert np.bincount(records, minlength=case.interest.n_topics).tolist() == lost
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(case=weaves(), data=st.data())
 def test_what_is_taken_out_can_be_put_back_again_and_again(case, data):
     before, fixed = edge_set(case.weave), fixed_set(case.weave)
@@ -75,7 +76,7 @@ def test_what_is_taken_out_can_be_put_back_again_and_again(case, data):
         assert fixed_set(case.weave) == fixed
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(case=weaves(), data=st.data())
 def test_what_is_taken_out_can_be_left_out(case, data):
     """Also when that splits topics: the trees then are those of the parts."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from math import isclose, log
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 
+from drawing import examples
 from naive import measures as naive
 from naive.overlays import measured
 from topicloom.measures.components import measure_components, topic_components
@@ -19,7 +20,7 @@ from topicloom.measures.view import view_of
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 
-many = settings(max_examples=150, deadline=None)
+many = examples(150)
 
 
 @given(measured())
@@ -89,7 +90,7 @@ def test_load_is_summed_over_the_edges_of_a_node(case: tuple[Interest, Overlay])
 
 
 @given(measured(max_nodes=8))
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_filtering_cost_is_never_below_the_optimum_nor_far_above(case: tuple[Interest, Overlay]) -> None:
     """Below would be a tree that does not exist; 0 must mean connected; -1 must mean not joinable."""
     interest, overlay = case

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawing import examples
 from naive.bounds import (
     largest_overlap,
     pair_charges,
@@ -43,7 +44,7 @@ def duals_for(interest: Interest, draw: st.DataObject) -> Duals:
     )
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(interest=interests(max_nodes=9))
 def test_needs_are_the_smallest_covers(interest):
     """Too high is a false proof; too low, with work to spare, is a lazy one."""
@@ -51,7 +52,7 @@ def test_needs_are_the_smallest_covers(interest):
     assert found.tolist() == [smallest_cover(interest, node) for node in range(interest.n_nodes)]
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(interest=interests(), most_sets=st.integers(1, 4), most_work=st.sampled_from([0.0, 30.0, 1e9]))
 def test_needs_cut_short_are_never_too_high(interest, most_sets, most_work):
     """A search that runs out of work must fall back to what it has proved."""
@@ -59,7 +60,7 @@ def test_needs_cut_short_are_never_too_high(interest, most_sets, most_work):
     assert all(found[node] <= smallest_cover(interest, node) for node in range(interest.n_nodes))
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(interest=interests())
 def test_overlaps_are_counted_right(interest):
     """An overlap that is missed gives a price that is too high, hence a false bound."""
@@ -76,7 +77,7 @@ def test_overlaps_cross_words_and_blocks():
         assert found[node] == max(len(wanted[node] & wanted[v]) for v in range(300) if v != node)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(interest=interests(max_nodes=9), draw=st.data())
 def test_pairs_are_charged_by_the_definition(interest, draw):
     """A charge that is missed lets false prices pass as a proof."""
@@ -134,7 +135,7 @@ def test_figures_that_cannot_be_summed_exactly_are_no_proof():
         assert not is_proof(interest, broken)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(interest=interests(max_nodes=8))
 def test_trees_weigh_what_they_weigh_and_splits_are_checked(interest):
     """Trees that are not the cheapest, or charges above the allowance, would prove too much."""
@@ -162,7 +163,7 @@ def test_trees_weigh_what_they_weigh_and_splits_are_checked(interest):
         assert not is_split(triangles, duals, charge[:-1])
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     figures=st.lists(st.floats(0, 3), min_size=1, max_size=8),
     allowed=st.floats(0.01, 2),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
+from drawing import examples
 from naive.exact import fewest_edges, lowest_degree
 from naive.instances import lemma_6_6
 from strategies import interests
@@ -17,7 +18,7 @@ from topicloom.model.interest import Interest
 from topicloom.workloads.generate import generate_interest, workload_from_options
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(interest=interests(max_nodes=5, max_topics=5))
 def test_never_above_the_optimum_by_enumeration(interest):
     if interest.n_nodes > 6:

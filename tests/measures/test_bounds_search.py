@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
+from drawing import examples
 from naive.exact import fewest_edges, lowest_degree
 from strategies import interests
 from topicloom.builders.gm import build_gm
@@ -25,7 +26,7 @@ EFFORTS = [SMALL, SHORT, BRIEF, OVERLAPS, COUNTS]
 
 
 @pytest.mark.parametrize("effort", EFFORTS, ids=lambda effort: effort.name)
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(interest=interests(max_nodes=5, max_topics=5))
 def test_no_effort_is_ever_above_the_optimum(effort, interest):
     """Small interests get the full search by themselves; the short ones must be sound as well."""

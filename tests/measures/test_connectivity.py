@@ -8,9 +8,10 @@ import networkx
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawing import examples
 from naive.connectivity import verdict as naive_verdict
 from topicloom.measures.connectivity import check_overlay, sound_edges
 from topicloom.model.interest import Interest
@@ -23,7 +24,7 @@ PAIRS = st.sets(st.tuples(st.sampled_from(NODES), st.sampled_from(TOPICS)), min_
 EDGES = st.lists(st.tuples(st.sampled_from(NODES), st.sampled_from(NODES)), max_size=20)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(pairs=PAIRS, rows=EDGES)
 def test_the_verdict_is_the_definition(pairs: set[tuple[str, str]], rows: list[tuple[str, str]]) -> None:
     """Any difference from one search per topic is a false proof or a false alarm."""

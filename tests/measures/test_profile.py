@@ -6,9 +6,10 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawing import examples
 from naive import measures as naive
 from naive.overlays import interest_of, random_interest, ring_per_topic
 from topicloom.measures import profile
@@ -20,7 +21,7 @@ topic_sets = st.lists(st.sets(st.integers(0, 6), min_size=1), min_size=2, max_si
 
 
 @given(topic_sets)
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_figures_follow_their_definitions(sets: list[set[int]]) -> None:
     interest = interest_of(sets)
     found = profile_interest(interest, threads=1)

@@ -10,9 +10,10 @@ import pandas
 import pyarrow as pa
 import pytest
 import scipy.sparse
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawing import examples
 from strategies import interests
 from topicloom.errors import InputError
 from topicloom.model.interest import Interest, numbered_ids
@@ -22,7 +23,7 @@ NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=4
 PAIRS = [("a", "x"), ("b", "x"), ("b", "y"), ("é", "y"), ("e\u0301", "y"), ("🚀", " x")]
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.lists(st.tuples(NAMES, NAMES), min_size=1, max_size=30), st.randoms())
 def test_pairs_survive_and_their_order_does_not_matter(pairs, random):
     interest = Interest.from_pairs(pairs)
@@ -33,7 +34,7 @@ def test_pairs_survive_and_their_order_does_not_matter(pairs, random):
     assert Interest.from_pairs(shuffled) == interest
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(interests())
 def test_both_indices_tell_the_same(interest):
     by_node = {(v, int(t)) for v in range(interest.n_nodes) for t in interest.topics_of(v)}
@@ -86,7 +87,7 @@ def test_bad_input_is_named(make, named):
         make()
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(interests())
 def test_values_stay_read_only_across_processes(interest):
     """A writable copy would compile every kernel again, and could be changed behind our back."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawing import examples
 from naive.greedy import NotGreedy, State, naive_gm, naive_gm_m, naive_ring_pt, replay
 from naive.instances import lemma_6_6
 from topicloom.model.interest import Interest
@@ -30,7 +31,7 @@ def test_gm_takes_exactly_the_edges_of_lemma_6_6(k: int, edges: int) -> None:
     assert len(naive_gm(lemma_6_6(k, k))) == edges == 2 * k + k * k
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(pairs)
 def test_each_choice_is_greedy_and_the_end_is_topic_connected(numbers: set[tuple[int, int]]) -> None:
     """Otherwise the yardstick of the kernels is wrong."""

@@ -7,9 +7,10 @@ from math import inf, nan
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawing import examples
 from protocol.event_wire import Spread, Wire
 from topicloom.protocol.context import Context
 from topicloom.protocol.dissemination import Dissemination
@@ -252,7 +253,6 @@ STEPS = st.one_of(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.floats(0.0, 2.0), STEPS), max_size=60), st.booleans(), st.integers(0, 4))
 def test_nothing_a_peer_says_raises_or_is_delivered_twice(steps: list, ordered: bool, small: int) -> None:
     constants = Settings(ordered=ordered, keep_events=small, remember_ids=100 + small, keep_seconds=20.0)
@@ -274,7 +274,7 @@ def test_nothing_a_peer_says_raises_or_is_delivered_twice(steps: list, ordered: 
     assert len(delivered) == len(set(delivered)) == node.delivered
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(st.integers(0, 10_000), st.floats(0.0, 0.6), st.integers(2, 9), st.integers(0, 6))
 def test_any_wire_delivers_at_most_once_and_a_good_one_at_least_once(
     seed: int, loss: float, n: int, cuts: int

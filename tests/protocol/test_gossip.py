@@ -9,9 +9,10 @@ from random import Random
 
 import networkx as nx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawing import examples
 from topicloom.protocol.context import Context
 from topicloom.protocol.gossip import Gossip
 from topicloom.protocol.membership import Choice, Membership
@@ -391,7 +392,7 @@ STEPS = st.one_of(
     size=st.integers(0, 4),
     shuffle=st.integers(0, 4),
 )
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_nothing_that_comes_breaks_a_view(steps: list[tuple[tuple, float]], size: int, shuffle: int) -> None:
     """Any order of messages, false ones too: nothing raises, sizes hold, nobody knows itself."""
     gossip = single(seeds=[told("a"), told("me")], gossip_view=size, gossip_shuffle=shuffle)
@@ -430,7 +431,7 @@ def test_nothing_that_comes_breaks_a_view(steps: list[tuple[tuple, float]], size
 
 
 @given(orders=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5), st.booleans()), max_size=60))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_lost_doubled_and_reordered_messages_do_no_harm(orders: list[tuple[int, int, bool]]) -> None:
     """Four nodes; at each step one's timer fires and some waiting message arrives, perhaps to stay."""
     constants = Settings(gossip_view=2, gossip_shuffle=2)

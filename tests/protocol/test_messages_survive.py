@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawing import examples
 from protocol.wire_harness import Wire
 from topicloom.protocol.messages import (
     AskInterest,
@@ -102,7 +103,7 @@ def calm(wire: Wire) -> None:
     wire.run(QUIET)
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(
     st.lists(some_topics, min_size=2, max_size=6),
     st.lists(actions, max_size=25),
@@ -145,7 +146,7 @@ def test_after_the_disturbance_links_have_two_ends_all_are_covered_and_nothing_c
     assert max(wire.delivered.values(), default=1) == 1
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     st.lists(some_topics, min_size=8, max_size=14), st.integers(0, 1), st.integers(1, 2), st.integers(0, 99)
 )
@@ -189,7 +190,7 @@ garbage = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.lists(st.tuples(st.integers(0, 2), ids, garbage, st.integers(0, 8)), max_size=30), plans)
 def test_garbage_never_raises_and_leaves_no_one_sided_links(
     course: list[tuple[int, NodeId, Any, int]], plan: Plan

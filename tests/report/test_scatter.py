@@ -6,9 +6,10 @@ import math
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawing import examples
 from topicloom.errors import UsageError
 from topicloom.report.charts import save_chart
 from topicloom.report.scatter import DOT, LEADER, Axis, Box, Dot, degree_scatter, place_labels
@@ -48,7 +49,7 @@ def test_dots_on_one_another_are_named_line_by_line():
     assert names["star"]["kind"] == "baseline"
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(
     st.lists(
         st.tuples(st.integers(20, 380), st.integers(20, 380)), min_size=1, max_size=8, unique=True

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from content_strategies import content_problems
+from drawing import examples
 from topicloom.content.brokers.desk import Desk, Guestbook
 from topicloom.content.brokers.interest import joined
 from topicloom.content.cost import measure_cost
@@ -106,7 +107,7 @@ def test_who_declines_stays(problem):
     assert np.array_equal(outcome.assignment, plan_random(problem, seed=0).assignment)
 
 
-@settings(max_examples=12, deadline=None)
+@examples(12)
 @given(content_problems(max_users=6, max_brokers=4), st.integers(0, 5))
 def test_any_problem_can_be_simulated(drawn, seed):
     """Idle users, channels that nobody wants, one broker, full brokers."""
@@ -116,7 +117,7 @@ def test_any_problem_can_be_simulated(drawn, seed):
     assert outcome.rows[-1]["cost"] == pytest.approx(measure_cost(drawn, outcome.assignment).total)
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(content_problems(), st.randoms(use_true_random=False))
 def test_exchanged_traffic_is_the_same_problem_under_other_names(drawn, random):
     order = list(range(drawn.n_users))

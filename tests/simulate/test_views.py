@@ -7,9 +7,10 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawing import examples
 from topicloom.errors import InputError
 from topicloom.protocol.membership import Choice, choose_among
 from topicloom.simulate.views import Census
@@ -37,7 +38,7 @@ class Told(Random):
 draws = st.sampled_from([0.0, 0.1, 0.25, 1 / 3, 0.5, 0.7, 0.99, np.nextafter(1.0, 0.0)])
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(
     st.lists(st.none() | topic_sets, min_size=2, max_size=12),
     st.sampled_from(Choice),

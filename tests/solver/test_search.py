@@ -8,10 +8,11 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import topicloom.solver.linear as linear
+from drawing import examples
 from topicloom.errors import Interrupted
 from topicloom.model.progress import SILENT, Silent
 from topicloom.solver.linear import Budget, LinearProgram, Row, Unfinished
@@ -63,7 +64,7 @@ def searched(n: int, sets: Sets, *, rows: list[Row] | None = None, upper: float 
     return search
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(demands())
 def test_the_search_finds_the_optimum_and_proves_it(case):
     """Otherwise a branch is cut that holds the optimum, or reduced costs fix too much."""
@@ -76,7 +77,7 @@ def test_the_search_finds_the_optimum_and_proves_it(case):
     assert all(search.best[sorted(columns)].sum() >= least for columns, least in sets)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(demands(), st.data())
 def test_a_search_for_a_target_decides_it(case, data):
     """FOUND and NONE are both proofs."""
@@ -90,7 +91,7 @@ def test_a_search_for_a_target_decides_it(case, data):
         assert search.bound <= best <= search.upper
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(demands(), st.integers(1, 3))
 def test_rows_from_above_can_be_changed_and_asked_again(case, cap):
     """As the builder does when it raises the cap on the degrees."""

@@ -11,9 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawing import examples
 from naive.tables import as_csv, as_parquet
 from topicloom.measures.digest import interest_digest
 from topicloom.model.interest import ROLES, Interest
@@ -140,7 +141,7 @@ ROWS = st.lists(
 
 
 @given(ROWS)
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_merging_rows_is_or_of_roles_and_maximum_of_rates(rows: list[tuple[int, int, int, float]]) -> None:
     node, topic, role, rate = (list(column) for column in zip(*rows, strict=True))
     batch = pa.record_batch(

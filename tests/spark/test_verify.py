@@ -12,9 +12,10 @@ import networkx
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, given
 from hypothesis import strategies as st
 
+from drawing import examples
 from naive.connectivity import verdict as naive_verdict
 from topicloom.errors import Interrupted, UsageError
 from topicloom.files.witnesses import check_witness_file, write_witnesses
@@ -179,9 +180,8 @@ def test_a_missing_end_is_an_unknown_node(spark: SparkSession, tmp_path: Path, w
     assert verdict.topic_connected
 
 
-@settings(
-    max_examples=4,
-    deadline=None,
+@examples(
+    4,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking would take a session of Spark jobs
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

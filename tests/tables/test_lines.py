@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawing import examples
 from naive.tables import naive_lines, naive_pair, naive_records
 from topicloom.tables.batches import parse_content, parse_lines
 from topicloom.tables.lines import BOM, BadRow, cut_records, printable, without_line_end
@@ -188,7 +189,7 @@ LINES = st.lists(
 
 
 @given(LINES, st.sampled_from([2, 3]), st.booleans())
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_fast_and_careful_splitting_agree_with_the_naive_reader(
     lines: list[bytes], n: int, quote: bool
 ) -> None:
@@ -203,7 +204,7 @@ FIELDS = st.text(st.sampled_from('a,"\n\r'), max_size=5)
 
 
 @given(st.lists(st.lists(FIELDS, min_size=2, max_size=2), max_size=6))
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_quoted_newlines_stay_inside_their_record(rows: list[list[str]]) -> None:
     quoted = [",".join('"' + field.replace('"', '""') + '"' for field in row) for row in rows]
     data = "".join(row + "\n" for row in quoted)
@@ -211,7 +212,7 @@ def test_quoted_newlines_stay_inside_their_record(rows: list[list[str]]) -> None
 
 
 @given(st.lists(st.sampled_from([b"a", b'"', b",", b"\n", b"\r"]), max_size=20).map(b"".join))
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_cutting_any_bytes_loses_nothing_and_ends(data: bytes) -> None:
     records = list(cut_records(data, b","))
     assert b"\n".join(records) + (b"\n" if data.endswith(b"\n") and records else b"") in (data, data + b"\n")
@@ -228,7 +229,7 @@ def test_a_malformed_record_costs_only_itself() -> None:
     st.integers(1, 7),
     st.booleans(),
 )
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_lines_are_the_same_however_the_file_comes(data: bytes, size: int, header: bool) -> None:
     """Chunks cut anywhere, also inside the mark and between `\\r` and `\\n`; the last `\\r` is a field's."""
     chunks = [data[start : start + size] for start in range(0, len(data), size)]

@@ -6,9 +6,10 @@ from contextlib import suppress
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawing import examples
 from naive.tables import naive_table, naive_value
 from topicloom.errors import InputError
 from topicloom.tables.batches import parse_content, parse_lines
@@ -63,7 +64,7 @@ TABLES = {
     st.sampled_from(["", "\n", "\r", "\r\n"]),
     st.randoms(use_true_random=False),
 )
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_logs_and_prices_are_read_as_the_slow_reader_reads_them(table, rows, end, last, random) -> None:
     kinds = TABLES[table]
     header = random.sample([*kinds, "remark"], 4)

@@ -6,11 +6,12 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from content.brokers.fake_wire import Wire
 from content_strategies import content_problems
+from drawing import examples
 from topicloom.content.brokers.choice import Holder, Outlook, choose_moves
 from topicloom.content.brokers.flow import Flow
 from topicloom.content.core_model import CoreModel
@@ -44,7 +45,7 @@ def outlook_of(problem: ContentProblem, assignment: np.ndarray, here: int) -> tu
     return Outlook(here, users, others, loads, problem.capacity), own
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(content_problems(), st.integers(0, 10**6))
 def test_the_change_a_broker_sees_is_the_exact_one(problem, seed):
     random = Random(seed)

@@ -7,9 +7,10 @@ from math import inf
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawing import examples
 from naive.matching import matching
 from topicloom.content.brokers import matching as index_module
 from topicloom.content.brokers.matching import Index
@@ -33,7 +34,7 @@ def stories(draw: st.DrawFn) -> tuple[int, list[tuple[str, object]]]:
     return width, draw(st.lists(step, max_size=14))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(stories())
 def test_index_finds_what_a_scan_finds(story):
     width, steps = story

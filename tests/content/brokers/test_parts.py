@@ -8,9 +8,10 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawing import examples
 from topicloom.content.brokers.envelope import Letter, Receipt
 from topicloom.content.brokers.flow import flow_of
 from topicloom.content.brokers.guest import Summary
@@ -26,7 +27,7 @@ from topicloom.errors import ProtocolError, UsageError
 from topicloom.wire.core import Send
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(seed=st.integers(0, 10**6), loss=st.sampled_from([0.0, 0.3, 0.8]), count=st.integers(1, 30))
 def test_letters_arrive_exactly_once_even_if_most_are_lost(seed, loss, count):
     """And what both ends remember of them in the end is next to nothing."""
@@ -144,7 +145,6 @@ def test_channels_cover_what_boxes_hold(given_boxes):
     assert all(b[0] > a[1] + 1 for a, b in pairwise(ranges))
 
 
-@settings(deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 6), st.data())
 def test_trees_are_lightest_and_fall_into_their_branches(seed, n, data):
     points = np.random.default_rng(seed).random((n, 2))

@@ -7,11 +7,12 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from content.brokers.fake_wire import Wire
 from content.brokers.judge import Judge
+from drawing import examples
 from topicloom.content.brokers.attachment import Attachment
 from topicloom.content.brokers.desk import Desk
 from topicloom.content.brokers.messages import Delivery
@@ -73,13 +74,13 @@ def judged(wire: Wire) -> list[str]:
     return wire.faulty(known) + wire.unquiet() + [fault.reason for fault in wire.faults]
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(seed=st.integers(0, 10**6), moves=st.lists(moves, max_size=12), changes=st.lists(changes, max_size=4))
 def test_moves_lose_and_repeat_nothing(seed, moves, changes):
     assert judged(scene(seed, moves, changes)) == []
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     seed=st.integers(0, 10**6),
     moves=st.lists(moves, max_size=8),
@@ -93,7 +94,7 @@ def test_a_foreign_broker_may_die_at_any_step(seed, moves, to_dying, changes, de
     assert all(client.broker != "D" for client in wire.clients.values()), "who was with D must find another"
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(
     seed=st.integers(0, 10**6),
     moves=st.lists(moves, min_size=3, max_size=10),
@@ -108,7 +109,7 @@ def test_who_declines_stays_and_misses_nothing(seed, moves, stubborn):
     assert all(broker not in stubborn for _, broker in moved)
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(seed=st.integers(0, 10**6), there=st.sampled_from("BCD"), gap=st.sampled_from([0.0, 0.05, 0.3]))
 def test_there_and_back_and_on_without_a_rest(seed, there, gap):
     """A user that moves again as soon as it can: each broker on its way hands on what comes late."""

@@ -10,11 +10,12 @@ from math import inf, isfinite
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from content.brokers.fake_wire import Wire
 from content.brokers.test_cores import ALL, pair
+from drawing import examples
 from topicloom.content.brokers.client import Client
 from topicloom.content.brokers.envelope import Letter
 from topicloom.content.brokers.liveness import Liveness
@@ -82,7 +83,7 @@ def not_recovered(wire: Wire) -> list[str]:
     return found + [text for text in wire.faulty(0.0) if text.split()[0] not in wire.gone]
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(seed=st.integers(0, 10**6), steps=st.integers(5, 30))
 def test_after_any_upheaval_everything_works_again(seed, steps):
     assert not_recovered(upheaval(seed, steps)) == []

@@ -8,9 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawing import examples
 from strategies import interests
 from topicloom.mesh.kinds.mosquitto.write import export_mosquitto
 from topicloom.mesh.kinds.nats.write import export_nats
@@ -50,7 +51,7 @@ def exported(kind: str, interest: Interest, folder: Path, **options) -> Mesh:
 
 
 @pytest.mark.parametrize("kind", EXPORTS)
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(interest=interests(max_nodes=7, max_topics=5), backups=st.integers(0, 2), split=st.integers(1, 3))
 def test_topics_are_trees_and_accounts_forests_whoever_turns_to_a_backup(
     tmp_path_factory: pytest.TempPathFactory, kind: str, interest: Interest, backups: int, split: int

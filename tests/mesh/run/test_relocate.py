@@ -6,9 +6,10 @@ import itertools
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawing import examples
 from mesh.export_cases import KINDS, exported
 from topicloom.errors import InputError
 from topicloom.jobs.audit import audit_folder
@@ -131,7 +132,7 @@ wants = st.dictionaries(
 ).filter(lambda found: any(one != other and found[one] & found[other] for one in found for other in found))
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(wants=wants, kind=st.sampled_from(["mosquitto", "nats"]))
 def test_what_is_exported_is_read_back_and_a_planted_loop_is_found(tmp_path_factory, wants, kind):
     folder = exported(kind, tmp_path_factory.mktemp("mesh"), wants)

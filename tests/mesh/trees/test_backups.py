@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawing import examples
 from naive.backups import unsafe_choice
 from naive.connectivity import components
 from naive.overlays import interest_of
@@ -29,7 +30,7 @@ def carried(links):
     return Counter((min(x.dialer, x.acceptor), max(x.dialer, x.acceptor), t) for x in links for t in x.topics)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(case=served(7, 4), by_direction=st.booleans(), split=st.integers(1, 3), most=st.integers(0, 2))
 def test_no_choice_of_backups_closes_a_cycle(case, by_direction, split, most):
     """All choices of all links of each topic are tried."""
@@ -46,7 +47,7 @@ def test_no_choice_of_backups_closes_a_cycle(case, by_direction, split, most):
         )
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(case=served(6, 4))
 def test_no_choice_of_backups_closes_a_cycle_in_a_class(case):
     interest, overlay = case
@@ -59,7 +60,7 @@ def test_no_choice_of_backups_closes_a_cycle_in_a_class(case):
     assert len(backed) == len(links)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(case=served(7, 4), split=st.integers(1, 2))
 def test_healing_is_counted_by_letting_each_node_die(case, split):
     interest, overlay = case

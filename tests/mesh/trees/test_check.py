@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from drawing import examples
 from naive.backups import unsafe_choice
 from naive.overlays import interest_of, overlay_on
 from naive.tree_cases import served
@@ -116,7 +117,7 @@ def test_too_few_trees(case):
     assert check_trees(interest, overlay, less) == ["there are 2 trees for 3 topics"]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(made=served(8, 4), data=st.data())
 def test_no_change_of_one_end_goes_unseen(made, data):
     """Another end makes another edge set; it is fine only if it is a spanning tree of subscribers again."""
@@ -240,7 +241,7 @@ def test_a_node_that_dials_two_links_that_may_move():
     assert any("dials two" in fault for fault in check_links(interest, links, classes=False))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(made=served(6, 3), classes=st.booleans(), data=st.data())
 def test_no_backup_that_can_do_harm_goes_unseen(made, classes, data):
     """One arbitrary backup more: if some choice is unsafe now, the checker says so."""

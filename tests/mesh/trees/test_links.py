@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 
+from drawing import examples
 from naive.overlays import interest_of, overlay_on
 from naive.tree_cases import served
 from topicloom.mesh.model.trees import Link, TopicTrees
@@ -14,7 +15,7 @@ from topicloom.mesh.trees.packing import count_links, pack_forests
 from topicloom.mesh.trees.spanning import build_trees
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(case=served())
 def test_links_carry_the_trees(case):
     interest, overlay = case
@@ -29,7 +30,7 @@ def test_links_carry_the_trees(case):
     assert sum(len(link.topics) for link in plain) == sum(len(link.topics) for link in split)
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(case=served(max_nodes=7, max_topics=4))
 def test_links_carry_the_classes(case):
     interest, overlay = case

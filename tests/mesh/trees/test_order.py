@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawing import examples
 from topicloom.mesh.model.trees import Link
 from topicloom.mesh.trees.order import start_order
 
@@ -67,7 +68,7 @@ def test_in_a_circle_the_one_without_backups_dials_too_early():
     assert early(start_order(4, links), links) == (0, 1)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(links=dialled())
 def test_the_order_of_links_plays_no_part(links):
     assert start_order(NODES, links) == start_order(NODES, links[::-1])

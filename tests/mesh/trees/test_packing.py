@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 
+from drawing import examples
 from naive.overlays import interest_of, overlay_on
 from naive.packing import best_packing
 from naive.tree_cases import served
@@ -27,7 +28,7 @@ def _short_search(monkeypatch):
     monkeypatch.setattr(module, "WORK_PER_LOOK", 600)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(case=served(max_nodes=9))
 def test_every_packing_is_proven_and_keeps_to_the_bound(case):
     interest, overlay = case
@@ -39,7 +40,7 @@ def test_every_packing_is_proven_and_keeps_to_the_bound(case):
     assert links_bound(interest, overlay) <= count_links(packing) <= alone
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(case=served(max_nodes=6, max_topics=4))
 def test_tiny_packings_are_the_best_there_are(case):
     """Everything is tried: fewest links, and fewest classes among those; the bound must not exceed it."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
+from drawing import examples
 from naive import trees as naive
 from naive.overlays import interest_of, overlay_on
 from naive.tree_cases import served
@@ -29,7 +30,7 @@ def ranks(interest, overlay):
     return rank.tolist()
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(case=served())
 def test_every_topic_gets_a_spanning_tree_and_its_cost_is_right(case):
     interest, overlay = case
@@ -42,7 +43,7 @@ def test_every_topic_gets_a_spanning_tree_and_its_cost_is_right(case):
     assert found.crowd == pytest.approx(crowd)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(case=served(max_nodes=8, max_topics=5))
 def test_no_single_exchange_lowers_the_objective(case):
     """A wrong sign, subtree size or excess in the kernel would leave an improvement undone."""
@@ -59,7 +60,7 @@ def test_no_single_exchange_lowers_the_objective(case):
     assert full(listed) <= least + 1e-9
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(case=served())
 def test_the_ranking_is_the_greedy_one(case):
     assert ranks(*case) == naive.ranking(*case)

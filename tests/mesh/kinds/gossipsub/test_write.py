@@ -11,10 +11,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import topicloom
+from drawing import examples
 from strategies import interests
 from topicloom.errors import InputError, UsageError
 from topicloom.mesh.kinds.gossipsub import keys as gossipsub_keys
@@ -49,7 +50,7 @@ def exported(folder: Path, interest: Interest, overlay: Overlay, **options) -> d
     return {node.name: json.loads((folder / node.configs[0]).read_text()) for node in mesh.nodes}
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(interest=interests(), seed=st.integers(0, 2**31))
 def test_peer_lists_are_the_overlay_and_reciprocal(interest, seed, tmp_path_factory):
     """A one-sided peering would be refused by the other end, a missing one would split a topic."""
@@ -194,7 +195,7 @@ def test_more_topics_than_py_libp2p_heeds_are_told(tmp_path):
 
 
 @with_libp2p
-@settings(deadline=None, max_examples=50)
+@examples(50)
 @given(seed=st.binary(min_size=32, max_size=32), raw=st.binary(max_size=40))
 def test_libp2p_makes_the_same_peer_id_of_the_key(seed, raw):
     from libp2p.crypto.ed25519 import create_new_key_pair

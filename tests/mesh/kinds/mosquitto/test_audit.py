@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
+from drawing import examples
 from naive.bridges import MANY, all_names, copies
 from topicloom.errors import InputError
 from topicloom.jobs.audit import audit_folder
@@ -54,7 +55,7 @@ def write_mesh(folder, links):
     return names
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(links=meshes())
 @example(links=[("x", "y", [("#", "both", "", "")], True), ("y", "x", [("a/+", "out", "", "")], True)])
 @example(links=[("x", "y", [("#", "out", "", "a/")], True), ("y", "x", [("#", "out", "", "")], True)])
@@ -89,7 +90,7 @@ def branches(draw):
     return links
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(links=branches())
 def test_loops_that_prefixes_make_are_found_and_no_others(tmp_path_factory, links):
     folder = tmp_path_factory.mktemp("mesh")
@@ -100,7 +101,7 @@ def test_loops_that_prefixes_make_are_found_and_no_others(tmp_path_factory, link
     assert any(finding.storms for finding in audit.repeating) == any(got.total() >= MANY for got in found)
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(links=meshes())
 def test_every_name_takes_the_way_of_one_of_the_kinds(tmp_path_factory, links):
     """A kind that is missing would leave topics unjudged."""
@@ -122,7 +123,7 @@ arcs = st.lists(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(arcs)
 def test_flow_is_sound_exactly_where_no_message_repeats(drawn):
     """One-way links: rings that carry nothing round are no loops, ways that meet are."""

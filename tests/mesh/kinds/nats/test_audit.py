@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawing import examples
 from mesh.export_cases import exported
 from topicloom.errors import InputError
 from topicloom.jobs.audit import audit_folder
@@ -118,7 +119,7 @@ def test_rings_of_different_accounts_are_sound(tmp_path):
     assert parted.topics == ("B",) and sorted(parted.brokers) == ["one", "six", "two"]
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     tree=st.integers(2, 7).flatmap(lambda n: st.tuples(*(st.integers(0, i) for i in range(n - 1)))),
     extra=st.tuples(st.integers(0, 7), st.integers(0, 7)),

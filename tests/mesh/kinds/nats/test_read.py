@@ -5,10 +5,11 @@ from __future__ import annotations
 import subprocess
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from brokers_present import nats_server, needs_nats
+from drawing import examples
 from topicloom.errors import InputError
 from topicloom.mesh.kinds.nats.lang import Value, parse_nats
 from topicloom.mesh.kinds.nats.read import read_nats
@@ -154,7 +155,7 @@ def held(data):
     return Value([held(entry) for entry in data] if isinstance(data, list) else data, AT)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.dictionaries(st.sampled_from(["a", "b", "c d", "e\\f", 'g"h']), values, max_size=3))
 def test_what_is_written_is_read_back(tmp_path, data):
     path = tmp_path / "written.conf"

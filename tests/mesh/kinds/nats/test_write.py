@@ -10,10 +10,11 @@ from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from brokers_present import nats_server, needs_nats, needs_openssl, running, wait_for
+from drawing import examples
 from mesh.certificates import make_certificates
 from mesh.mesh_cases import CLASS_OF, FORESTS, ORDER, on_free_ports, small_request, write_files
 from topicloom.mesh.kinds.nats.write import DEFAULT_PASSWORD, SHAPE, login_of, render
@@ -69,7 +70,7 @@ PASSWORDS = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zs", "Zl", "Z
 
 
 @needs_nats
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(PASSWORDS)
 def test_the_server_takes_every_password(tmp_path_factory: pytest.TempPathFactory, password: str) -> None:
     folder = tmp_path_factory.mktemp("passwords")
