@@ -7,10 +7,13 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from topicloom.builders.default import DEFAULT, choose_default
-from topicloom.builders.registry import check_parameters, run_builder
+from msgspec.structs import asdict
+
+from topicloom.builders.default import DEFAULT
+from topicloom.builders.registry import check_parameters
 from topicloom.export.graphs.files import load_graph
 from topicloom.files.build_folder import load_build
+from topicloom.jobs.request import BuildRequest
 from topicloom.measures.connectivity import check_overlay
 from topicloom.measures.summary import measure_overlay
 from topicloom.model.build import Build
@@ -18,6 +21,7 @@ from topicloom.model.constraints import UNCONSTRAINED, Constraints
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.progress import Progress, Silent
+from topicloom.model.summaries import Figures
 from topicloom.model.verdict import Verdict
 
 __all__ = ["build", "load_build", "load_graph", "measure", "read", "verify"]
@@ -45,7 +49,7 @@ def read(
     """
     import warnings
 
-    from topicloom.jobs.inputs import SparkChoice, load_interest
+    from topicloom.jobs.inputs import InterestTable, SparkChoice
     from topicloom.tables.source import interest_source
 
     def notice(text: str) -> None:
@@ -61,17 +65,8 @@ def read(
         multiline=multiline,
     )
     spark = SparkChoice(master, dict(spark_conf or {}))
-    with spark.workspace() as work:
-        loaded = load_interest(
-            source,
-            spark=spark,
-            work=work,
-            subscribers_only=subscribers_only,
-            strict=strict,
-            notice=notice,
-            progress=progress or Silent(time.monotonic),
-        )
-    return loaded.interest
+    clock = progress or Silent(time.monotonic)
+    return InterestTable(source, spark, subscribers_only, strict, notice, clock).load().interest
 
 
 def build(
@@ -97,24 +92,18 @@ def build(
     >>> build(Interest.from_pairs([("a", "x"), ("b", "x")]), "gm").overlay.n_edges
     1
     """
-    limits = constraints or UNCONSTRAINED
-    existing = start.overlay if isinstance(start, Build) else start
-    values = check_parameters(algorithm or DEFAULT, parameters)
-    if algorithm is None:
-        bound = bool(parameters or limits.kinds() or existing is not None)
-        choice = choose_default(interest, values, bound=bound)
-        algorithm, values = choice.algorithm, choice.parameters
-    clock = progress or Silent(time.monotonic)
-    return run_builder(
-        algorithm,
-        interest,
-        constraints=limits,
-        start=existing,
-        seed=seed,
-        threads=threads,
-        progress=clock,
-        **values,
+    name = algorithm or DEFAULT
+    request = BuildRequest(
+        name,
+        check_parameters(name, parameters),
+        seed,
+        threads,
+        constraints or UNCONSTRAINED,
+        start.overlay if isinstance(start, Build) else start,
+        named=algorithm is not None,
+        fixed=bool(parameters),
     )
+    return request.settled(interest).run(interest, progress or Silent(time.monotonic))
 
 
 def verify(interest: Interest, overlay: Overlay | Build, *, progress: Progress | None = None) -> Verdict:
@@ -130,16 +119,18 @@ def measure(
     certify: bool = False,
     threads: int | None = None,
     progress: Progress | None = None,
-) -> dict[str, Any]:
+) -> Figures:
     """All measures of an overlay, under the names that `topicloom measure --json` uses.
 
     With `certify` also lower bounds for every overlay of this interest, and the gaps of this one.
     """
-    from topicloom.jobs.certify import certify as certified
+    from topicloom.jobs.certify import certify_measured
 
     graph = overlay.overlay if isinstance(overlay, Build) else overlay
     clock = progress or Silent(time.monotonic)
     found = measure_overlay(interest, graph, threads=threads, progress=clock)
+    if not certify:
+        return found
     known = overlay.report if isinstance(overlay, Build) else {}
-    bounds = certified(interest, found, known=known, threads=threads, progress=clock) if certify else {}
-    return found | bounds
+    certificate = certify_measured(interest, found, known=known, threads=threads, progress=clock)
+    return found | asdict(certificate)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -28,6 +28,8 @@ from topicloom.jobs.build import build_to_folder
 from topicloom.jobs.certify import certificate_told
 from topicloom.jobs.request import BuildRequest
 from topicloom.jobs.task import BuildTask
+from topicloom.model.build_summary import BuildSummary
+from topicloom.model.summaries import Report
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -96,74 +98,74 @@ def build(
         screen.show(builder_list())
         screen.emit(described_builders())
         return
-    source = table.source()
+    table.source()  # a missing table is told first
     if out is None:
         raise UsageError("--out is missing; name the folder for the result")
     request = BuildRequest.of(algorithm, settings or [], seed=seed, threads=threads, certify=bounds)
     with screen.working() as progress:
         task = BuildTask(
-            source,
+            table.table(spark, screen, progress),
             out,
             request,
-            spark.choice(),
             engine=engine,
             limits=limits.files(),
-            subscribers_only=table.subscribers_only,
-            strict=table.strict,
             resume=resume,
-            notice=notices(screen),
             remark=screen.say,
-            progress=progress,
         )
         summary = build_to_folder(task)
-    if summary["rejected"]:
+    if summary.rejected:
         notices(screen)(f"{out / 'rejects.parquet'} lists every refused row with its reason")
     screen.show(*_told(summary, out))
-    if not output.quiet and "topics_split" not in summary["report"]:
+    if not output.quiet and "topics_split" not in summary.report:
         screen.show(f"next: topicloom measure {out} {out}")
     screen.emit(summary)
-    if not summary["topic_connected"]:
+    if not summary.topic_connected:
         for line in infeasible(summary):
             screen.say(line, always=True)
         raise typer.Exit(1)
 
 
-def _told(summary: dict[str, Any], out: Path) -> list[str]:
-    if summary["topic_connected"]:
-        proof = f"proved: each of the {summary['topics']:,} topics is connected"
+def _told(summary: BuildSummary, out: Path) -> list[str]:
+    if summary.topic_connected:
+        proof = f"proved: each of the {summary.topics:,} topics is connected"
     else:
-        proof = f"NOT topic-connected: {summary['topics_partitioned']:,} topics are split"
-    seconds = summary["seconds"]
+        proof = f"NOT topic-connected: {summary.topics_partitioned:,} topics are split"
+    seconds = summary.seconds
     return [
-        f"{summary['nodes']:,} nodes, {summary['topics']:,} topics, {summary['subscriptions']:,} "
-        f"subscriptions ({summary['duplicates']:,} duplicate and {summary['rejected']:,} refused rows)",
-        f"{summary['algorithm']}: {summary['edges']:,} edges, average degree {summary['degree_avg']:.2f}, "
-        f"maximum {summary['degree_max']:,}",
+        f"{summary.nodes:,} nodes, {summary.topics:,} topics, {summary.subscriptions:,} "
+        f"subscriptions ({summary.duplicates:,} duplicate and {summary.rejected:,} refused rows)",
+        f"{summary.algorithm}: {summary.edges:,} edges, average degree {summary.degree_avg:.2f}, "
+        f"maximum {summary.degree_max:,}",
         *limits_told(summary),
         proof,
-        *certificate_told(summary),
+        *certificate_told(
+            summary.certificate,
+            edges=summary.edges,
+            degree_max=summary.degree_max,
+            connected=summary.topic_connected,
+        ),
         f"ingest {seconds['ingest']:.1f} s, build {seconds['build']:.1f} s, verify {seconds['verify']:.1f} s",
         *_phases_told(summary),
         f"written to {out}",
     ]
 
 
-def _phases_told(summary: dict[str, Any]) -> list[str]:
+def _phases_told(summary: BuildSummary) -> list[str]:
     """Where the time of a build on Spark went, longest first, and who had to know how many nodes."""
-    if summary["engine"] != "spark":
+    if summary.engine != "spark":
         return []
     times: dict[str, float] = {}
-    for name, seconds in summary["phases"].items():
+    for name, seconds in summary.phases.items():
         shown = "choose representatives" if name.startswith("represent-") else name.replace("-", " ")
         times[shown] = times.get(shown, 0.0) + seconds
-    total = summary["seconds"]["total"] or 1.0
+    total = summary.seconds["total"] or 1.0
     times["start of Spark and the rest"] = max(total - sum(times.values()), 0.0)
     longest = sorted(times.items(), key=lambda item: -item[1])
     shares = ", ".join(f"{name} {seconds:.1f} s ({seconds / total:.0%})" for name, seconds in longest)
-    return [f"where {total:.1f} s went: {shares}", *map(_level_told, summary["report"].get("levels", ()))]
+    return [f"where {total:.1f} s went: {shares}", *map(_level_told, summary.report.get("levels", ()))]
 
 
-def _level_told(level: dict[str, Any]) -> str:
+def _level_told(level: Report) -> str:
     known = level["nodes_known"]
     groups = "1 group"
     if level["groups"] != 1:

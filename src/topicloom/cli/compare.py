@@ -6,13 +6,15 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec.structs import replace
 
 from topicloom.cli.groups import with_groups
-from topicloom.cli.options import InterestOptions, OutputOptions, Seed, SparkOptions, Threads, notices
+from topicloom.cli.options import InterestOptions, OutputOptions, Seed, SparkOptions, Threads
 from topicloom.cli.tables import comparison_table
 from topicloom.errors import UsageError
-from topicloom.jobs.compare import compare_source
+from topicloom.jobs.compare import compare_table
 from topicloom.jobs.request import BuildRequest
+from topicloom.model.summaries import UNSET
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -54,35 +56,30 @@ def compare(
         check_chart_path(plot)
     screen = output.screen()
     with screen.working() as progress:
-        comparison = compare_source(
-            interest.source(),
+        comparison = compare_table(
+            interest.table(spark, screen, progress),
             [BuildRequest.of(name, [], seed=seed, threads=threads) for name in names],
             out=out,
-            spark=spark.choice(),
-            subscribers_only=interest.subscribers_only,
-            strict=interest.strict,
-            notice=notices(screen),
-            progress=progress,
         )
         where = plot or (out / PLOT if out is not None else None)
         if where is not None:
             progress.phase("draw")
-            histograms = {row["algorithm"]: row["degree_histogram"] for row in comparison["rows"]}
+            histograms = {row.algorithm: row.degree_histogram for row in comparison.rows}
             save_chart(
                 degree_chart(histograms, f"Degrees of overlays for {Path(interest.interest).name}"), where
             )
-    first = comparison["rows"][0]
+    first = comparison.rows[0]
     screen.show(
         comparison_table(
-            f"{first['nodes']:,} nodes, {first['topics']:,} topics, {first['subscriptions']:,} subscriptions",
-            comparison["rows"],
+            f"{first.nodes:,} nodes, {first.topics:,} topics, {first.subscriptions:,} subscriptions",
+            comparison.rows,
         )
     )
     screen.show(f"plot: {where}" if where else "--plot FILE saves a plot, --out DIR keeps the builds too")
     if out is not None:
         screen.show(f"builds: {', '.join(str(out / name) for name in names)}")
-    screen.emit(comparison | ({"plot": str(where)} if where else {}))
-    if not all(row["topic_connected"] for row in comparison["rows"]):
+    screen.emit(replace(comparison, plot=str(where) if where else UNSET))
+    if not all(row.topic_connected for row in comparison.rows):
         raise typer.Exit(1)
 
 

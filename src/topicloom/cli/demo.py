@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from topicloom.cli.groups import with_groups
 from topicloom.cli.options import OutputOptions, Seed, SparkOptions, notices
 from topicloom.cli.tables import comparison_table
+from topicloom.jobs.compare import ComparedBuild
 from topicloom.jobs.demo import ALGORITHMS, TABLE, DemoResult, run_demo
+from topicloom.model.summaries import Seconds, Summary
 
 PLOT = "degrees.png"
+
+
+class DemoSummary(Summary, frozen=True):
+    """What `topicloom demo --json` prints: every build of every workload."""
+
+    rows: list[ComparedBuild]
+    plot: str
+    seconds: Seconds
 
 
 def demo(
@@ -33,11 +43,11 @@ def demo(
         ):
             results.append(result)
         progress.phase("draw")
-        panel = {result.title: _histograms(result.comparison) for result in results}
+        panel = {result.title: _histograms(result.rows) for result in results}
         save_chart(degree_panel(panel, "How many connections nodes need"), out / PLOT)
         seconds = progress.now() - start
     for result in results:
-        screen.show(comparison_table(f"\n{result.title}", result.comparison["rows"]))
+        screen.show(comparison_table(f"\n{result.title}", result.rows))
     screen.show(
         "",
         "A topic is connected when its subscribers reach each other through nodes that want it, so no",
@@ -55,25 +65,18 @@ def demo(
         "  topicloom build YOUR_TABLE.csv --out my-overlay",
         "  topicloom build --list",
     )
-    screen.emit(
-        {
-            "rows": [
-                row | {"workload": result.title} for result in results for row in result.comparison["rows"]
-            ],
-            "plot": str(out / PLOT),
-            "seconds": {"total": seconds},
-        }
-    )
-    if not all(row["topic_connected"] for result in results for row in result.comparison["rows"]):
+    rows = [row for result in results for row in result.rows]
+    screen.emit(DemoSummary(rows, str(out / PLOT), {"total": seconds}))
+    if not all(row.topic_connected for row in rows):
         raise typer.Exit(1)
 
 
 def _names(result: DemoResult) -> list[str]:
-    return [row["algorithm"] for row in result.comparison["rows"]]
+    return [row.algorithm for row in result.rows]
 
 
-def _histograms(comparison: dict[str, Any]) -> dict[str, dict[str, int]]:
-    return {row["algorithm"]: row["degree_histogram"] for row in comparison["rows"]}
+def _histograms(rows: list[ComparedBuild]) -> dict[str, dict[str, int]]:
+    return {row.algorithm: row.degree_histogram for row in rows}
 
 
 def register(app: typer.Typer) -> None:

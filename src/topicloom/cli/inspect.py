@@ -6,9 +6,9 @@ import typer
 
 from topicloom.cli.console import table
 from topicloom.cli.groups import with_groups
-from topicloom.cli.options import InterestOptions, OutputOptions, SparkOptions, Threads, notices
+from topicloom.cli.options import InterestOptions, OutputOptions, SparkOptions, Threads
 from topicloom.cli.tables import figures_table
-from topicloom.jobs.measure import Inspected, inspect_source
+from topicloom.jobs.measure import Inspected, inspect_table
 from topicloom.measures.profile import Profile
 
 EXAMPLES = """
@@ -26,15 +26,7 @@ def inspect(
     """Tell what is in an interest table: sizes, popularity, correlation, and which builder fits."""
     screen = output.screen()
     with screen.working() as progress:
-        found = inspect_source(
-            interest.source(),
-            spark=spark.choice(),
-            subscribers_only=interest.subscribers_only,
-            strict=interest.strict,
-            threads=threads,
-            notice=notices(screen),
-            progress=progress,
-        )
+        found = inspect_table(interest.table(spark, screen, progress), threads=threads)
     profile = found.profile
     screen.show(
         figures_table(None, _figures(found)), _top(profile), *(f"• {line}" for line in profile.advice)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from topicloom.model.build_summary import BuildSummary
+from topicloom.model.summaries import Report
 
 WORDS = {
     "caps": "node{s} with a cap",
@@ -15,21 +16,21 @@ SHOWN = 5
 """So many topics or nodes are named on the screen; the report in summary.json names more."""
 
 
-def limits_told(summary: dict[str, Any]) -> list[str]:
+def limits_told(summary: BuildSummary) -> list[str]:
     """One line about the constraints of a build, if it had any."""
-    counts = summary["parameters"].get("constraints")
+    counts = summary.parameters.get("constraints")
     if not counts:
         return []
     told = ", ".join(
         f"{count:,} {WORDS[kind].format(s='' if count == 1 else 's')}" for kind, count in counts.items()
     )
-    cost = summary["report"].get("cost_total")
+    cost = summary.report.get("cost_total")
     return [f"constraints: {told}" + ("" if cost is None else f"; total cost {cost:,.6g}")]
 
 
-def infeasible(summary: dict[str, Any]) -> list[str]:
+def infeasible(summary: BuildSummary) -> list[str]:
     """Why topics stayed split under constraints, and what to do next; nothing if none were given."""
-    report = summary["report"]
+    report = summary.report
     if "topics_split" not in report:
         return []
     proof = report["impossible"]
@@ -44,7 +45,7 @@ def infeasible(summary: dict[str, Any]) -> list[str]:
     return [*lines, f"next: {_advice(report)}"]
 
 
-def _advice(report: dict[str, Any]) -> str:
+def _advice(report: Report) -> str:
     if report["topics_cut_by_forbidden_count"]:
         return f"allow a pair across {_listed(report, 'topics_cut_by_forbidden')}; no cap helps there"
     cap = report["smallest_cap"]
@@ -53,7 +54,7 @@ def _advice(report: dict[str, Any]) -> str:
     return f"raise every cap to at least {cap}, with which this builder connects every topic"
 
 
-def _listed(report: dict[str, Any], key: str) -> str:
+def _listed(report: Report, key: str) -> str:
     names, count = report[key][:SHOWN], report[f"{key}_count"]
     more = f" and {count - len(names):,} more" if count > len(names) else ""
     return ", ".join(map(repr, names)) + more

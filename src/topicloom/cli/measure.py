@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import typer
+from msgspec.structs import asdict
 
 from topicloom.cli.groups import with_groups
 from topicloom.cli.options import (
@@ -14,11 +13,11 @@ from topicloom.cli.options import (
     OutputOptions,
     SparkOptions,
     Threads,
-    notices,
 )
 from topicloom.cli.tables import figures_table
 from topicloom.jobs.certify import certificate_told
-from topicloom.jobs.measure import measure_sources
+from topicloom.jobs.measure import LeftOut, measure_tables
+from topicloom.model.summaries import Figures
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -42,32 +41,26 @@ def measure(
     """Degrees, components, diameters, topics per edge, filtering cost and load of an overlay."""
     screen = output.screen()
     with screen.working() as progress:
-        found = measure_sources(
-            interest.source(),
-            edges.source(),
-            spark=spark.choice(),
-            subscribers_only=interest.subscribers_only,
-            strict=interest.strict,
-            threads=threads,
-            bounds=bounds,
-            notice=notices(screen),
-            progress=progress,
+        found = measure_tables(
+            interest.table(spark, screen, progress), edges.source(), threads=threads, bounds=bounds
         )
-    screen.show(figures_table(None, _figures(found)), *certificate_told(found))
+    measures = found.measures
+    certificate = certificate_told(
+        found.certificate,
+        edges=measures["edges"],
+        degree_max=measures["degree_max"],
+        connected=measures["topic_connected"],
+    )
+    screen.show(figures_table(None, _figures(measures, found.left_out)), *certificate)
     screen.emit(found)
 
 
-def _figures(found: dict[str, Any]) -> list[tuple[str, str]]:
+def _figures(found: Figures, left_out: LeftOut) -> list[tuple[str, str]]:
     percentiles = found["degree_percentiles"]
     load = found["load_percentiles"]
     connected = (
         "yes, all topics" if found["topic_connected"] else f"NO, {found['topics_partitioned']:,} topics split"
     )
-    left_out = {
-        name: count
-        for name in ("unknown_nodes", "self_loops", "duplicate_edges")
-        if (count := found.get(name, 0))
-    }
     return [
         ("nodes", f"{found['nodes']:,}"),
         ("topics", f"{found['topics']:,}"),
@@ -86,7 +79,11 @@ def _figures(found: dict[str, Any]) -> list[tuple[str, str]]:
         (f"load per node, average ({found['load_unit']})", f"{found['load_avg']:.1f}"),
         ("load of 50% / 90% / 99% up to", _three(load)),
         ("load, maximum", f"{found['load_max']:,.0f}"),
-        *((f"left out: {name.replace('_', ' ')}", f"{count:,}") for name, count in left_out.items()),
+        *(
+            (f"left out: {name.replace('_', ' ')}", f"{count:,}")
+            for name, count in asdict(left_out).items()
+            if count
+        ),
     ]
 
 
@@ -94,7 +91,7 @@ def _three(percentiles: dict[str, float]) -> str:
     return " / ".join(f"{percentiles[key]:,.0f}" for key in ("50", "90", "99"))
 
 
-def _bounded(found: dict[str, Any], key: str) -> str:
+def _bounded(found: Figures, key: str) -> str:
     low, high = found[f"{key}_bounds"]
     if high is None:
         return "none: no topic is connected"

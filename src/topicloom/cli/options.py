@@ -11,7 +11,8 @@ import typer
 from topicloom.cli.console import Screen
 from topicloom.errors import UsageError
 from topicloom.jobs.constraints import ConstraintFiles
-from topicloom.jobs.inputs import SparkChoice
+from topicloom.jobs.inputs import InterestTable, SparkChoice
+from topicloom.model.progress import Progress
 from topicloom.spark.settings import event_log_conf
 from topicloom.tables.source import TableSource, edges_source, interest_source
 
@@ -72,6 +73,12 @@ class InterestOptions:
             separator=self.separator,
             quote=True if self.quote else None,
             multiline=self.multiline,
+        )
+
+    def table(self, spark: SparkOptions, screen: Screen, progress: Progress) -> InterestTable:
+        """What the jobs need to read it."""
+        return InterestTable(
+            self.source(), spark.choice(), self.subscribers_only, self.strict, notices(screen), progress
         )
 
 

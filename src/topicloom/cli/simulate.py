@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from topicloom.cli.described import Rules, described_protocols
 from topicloom.cli.groups import with_groups
-from topicloom.cli.options import InterestOptions, OutputOptions, Seed, SparkOptions, Threads, notices
+from topicloom.cli.options import InterestOptions, OutputOptions, Seed, SparkOptions, Threads
 from topicloom.cli.tables import protocol_list
-from topicloom.jobs.simulate import simulate_source
+from topicloom.jobs.simulate import EventsSummary, SimulationSummary, simulate_table
 from topicloom.protocol.rules import table as rule_table
 from topicloom.simulate.registry import PROTOCOLS
 from topicloom.simulate.run import Outcome
@@ -70,77 +70,63 @@ def simulate(
         screen.show(rule_table())
         screen.emit(Rules(rule_table().splitlines()))
         return
-    source = table.source()
+    table.source()  # a missing table is told first
     scenario = Scenario.of(protocol, settings or [], seed=seed)
     with screen.working() as progress:
-        summary, outcome = simulate_source(
-            source,
-            scenario,
-            out=out,
-            spark=spark.choice(),
-            subscribers_only=table.subscribers_only,
-            strict=table.strict,
-            threads=threads,
-            extras=_draw,
-            notice=notices(screen),
-            progress=progress,
+        summary, outcome = simulate_table(
+            table.table(spark, screen, progress), scenario, out=out, threads=threads, extras=_draw
         )
     screen.show(*_told(summary, outcome, out))
     screen.emit(summary)
 
 
-def _draw(summary: dict[str, Any], outcome: Outcome, folder: Path) -> None:
+def _draw(summary: SimulationSummary, outcome: Outcome, folder: Path) -> None:
     """The charts of an --out folder."""
     from topicloom.report.charts import degree_chart, save_chart
     from topicloom.report.course import course_chart
 
     last = outcome.snapshots[-1]
-    name = f"{summary['protocol']}, {summary['nodes_present']:,} nodes"
+    name = f"{summary.protocol}, {summary.nodes_present:,} nodes"
     save_chart(
-        degree_chart(
-            {summary["protocol"]: last["degree_histogram"]}, f"Degrees after a simulation of {name}"
-        ),
+        degree_chart({summary.protocol: last["degree_histogram"]}, f"Degrees after a simulation of {name}"),
         folder / DEGREES_PLOT,
     )
     if len(outcome.snapshots) > 1:
         save_chart(course_chart(outcome.snapshots, f"A simulation of {name}"), folder / COURSE_PLOT)
 
 
-def _told(summary: dict[str, Any], outcome: Outcome, out: Path | None) -> list[str]:
+def _told(summary: SimulationSummary, outcome: Outcome, out: Path | None) -> list[str]:
     end = _ending(summary)
-    present = (
-        "" if summary["nodes_present"] == summary["nodes"] else f", {summary['nodes_present']:,} present"
-    )
-    if not summary["nodes_present"]:
+    present = "" if summary.nodes_present == summary.nodes else f", {summary.nodes_present:,} present"
+    if not summary.nodes_present:
         proof = "nobody is present at the end"
-    elif summary["topics_partitioned"]:
-        parts = summary["topic_components"] - summary["topics"] + summary["topics_partitioned"]
-        split = summary["topics_partitioned"]
+    elif summary.topics_partitioned:
+        parts = summary.topic_components - summary.topics + summary.topics_partitioned
+        split = summary.topics_partitioned
         proof = (
             f"NOT topic-connected: {split:,} {'topic is' if split == 1 else 'topics are'} in {parts:,} parts"
         )
-        if summary["protocol"] == "spidercast":
+        if summary.protocol == "spidercast":
             proof += "; --set kr=adaptive, a larger kg or view may help"
     else:
-        proof = f"proved: each of the {summary['topics']:,} topics is connected"
+        proof = f"proved: each of the {summary.topics:,} topics is connected"
     lines = [
-        f"{summary['nodes']:,} nodes{present}, {summary['topics']:,} topics, "
-        f"{summary['subscriptions']:,} subscriptions",
-        f"{summary['protocol']} {end} ({summary['seconds']['simulate']:.1f} s, "
-        f"{summary['occurrences']:,} occurrences)",
-        f"{summary['links']:,} links, average degree {summary['degree_avg']:.2f}, "
-        f"maximum {summary['degree_max']:,}",
+        f"{summary.nodes:,} nodes{present}, {summary.topics:,} topics, "
+        f"{summary.subscriptions:,} subscriptions",
+        f"{summary.protocol} {end} ({summary.seconds['simulate']:.1f} s, "
+        f"{summary.occurrences:,} occurrences)",
+        f"{summary.links:,} links, average degree {summary.degree_avg:.2f}, maximum {summary.degree_max:,}",
         proof,
     ]
-    if summary["diameter_overlay"] is not None:
-        inside = summary["diameter_topic_max"]
+    if summary.diameter_overlay is not None:
+        inside = summary.diameter_topic_max
         topics = "no topic is connected" if inside is None else f"at most {inside} inside a connected topic"
-        lines.append(f"diameter: overlay {summary['diameter_overlay']}, {topics}")
+        lines.append(f"diameter: overlay {summary.diameter_overlay}, {topics}")
     lines.append(
-        f"messages per node: {summary['messages_per_node']:.1f} to find and keep links, "
-        f"{summary['heartbeats_per_node']:,.0f} heartbeats"
+        f"messages per node: {summary.messages_per_node:.1f} to find and keep links, "
+        f"{summary.heartbeats_per_node:,.0f} heartbeats"
     )
-    lines += _churn_told(summary) + _events_told(summary["events"])
+    lines += _churn_told(summary) + _events_told(summary.events)
     lines.append(
         f"written to {out}; next: topicloom measure {out}/last {out}/last"
         if out
@@ -149,42 +135,42 @@ def _told(summary: dict[str, Any], outcome: Outcome, out: Path | None) -> list[s
     return lines
 
 
-def _ending(summary: dict[str, Any]) -> str:
-    seconds = f"{summary['simulated_seconds']:,.1f} simulated seconds"
-    if summary["parameters"]["seconds"] or summary["parameters"]["trace"]:
+def _ending(summary: SimulationSummary) -> str:
+    seconds = f"{summary.simulated_seconds:,.1f} simulated seconds"
+    if summary.parameters["seconds"] or summary.parameters["trace"]:
         return f"ran for {seconds}"
-    return f"settled after {seconds}" if summary["settled"] else f"did not settle within {seconds}"
+    return f"settled after {seconds}" if summary.settled else f"did not settle within {seconds}"
 
 
-def _churn_told(summary: dict[str, Any]) -> list[str]:
+def _churn_told(summary: SimulationSummary) -> list[str]:
     lines = []
-    if summary["departures"]:
+    if summary.departures:
         lines.append(
-            f"{summary['joins']:,} joins (those at the start included), {summary['departures']:,} departures "
-            f"({summary['crashes']:,} crashes); {summary['messages_per_change']:.1f} messages for each"
+            f"{summary.joins:,} joins (those at the start included), {summary.departures:,} departures "
+            f"({summary.crashes:,} crashes); {summary.messages_per_change:.1f} messages for each"
         )
-    if summary["snapshots"] > 1:
-        last = summary["last_partitioned"]
+    if summary.snapshots > 1:
+        last = summary.last_partitioned
         lines.append(
-            f"{summary['snapshots']:,} snapshots: {summary['snapshots_partitioned']:,} with a topic in parts "
-            f"({summary['topics_partitioned_sum']:,} of {summary['snapshots'] * summary['topics']:,} topics"
+            f"{summary.snapshots:,} snapshots: {summary.snapshots_partitioned:,} with a topic in parts "
+            f"({summary.topics_partitioned_sum:,} of {summary.snapshots * summary.topics:,} topics"
             + ("" if last is None else f"; the last at {last:,.1f} s")
             + ")"
         )
     return lines
 
 
-def _events_told(events: dict[str, Any]) -> list[str]:
-    if not events["published"]:
+def _events_told(events: EventsSummary) -> list[str]:
+    if not events.published:
         return []
-    due, missing = events["expected"], events["missing"]
+    due, missing = events.expected, events.missing
     return [
-        f"{events['published']:,} events: {due - missing:,} of {due:,} deliveries due were made, the slowest "
-        f"after {events['longest_wait']:.2f} s; {events['hops_avg'] or 0:.1f} hops on average, "
-        f"at most {events['hops_max'] or 0}",
-        f"per delivery: {events['copies'] / max(events['delivered'], 1):.1f} copies sent and "
-        f"{(events['messages'] - events['copies']) / max(events['delivered'], 1):.1f} announcements; "
-        f"{events['repaired']:,} deliveries by repair",
+        f"{events.published:,} events: {due - missing:,} of {due:,} deliveries due were made, the slowest "
+        f"after {events.longest_wait:.2f} s; {events.hops_avg or 0:.1f} hops on average, "
+        f"at most {events.hops_max or 0}",
+        f"per delivery: {events.copies / max(events.delivered, 1):.1f} copies sent and "
+        f"{(events.messages - events.copies) / max(events.delivered, 1):.1f} announcements; "
+        f"{events.repaired:,} deliveries by repair",
     ]
 
 

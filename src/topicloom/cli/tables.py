@@ -3,33 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from rich.table import Table
 
 from topicloom.builders.registry import BUILDERS
 from topicloom.cli.console import table
 from topicloom.content.registry import PLANNERS
+from topicloom.jobs.compare import ComparedBuild
 from topicloom.model.parameters import Parameter, plain_name
+from topicloom.model.summaries import UNSET
 from topicloom.simulate.registry import PROTOCOLS
 
 
-def comparison_table(title: str, rows: list[dict[str, Any]]) -> Table:
+def comparison_table(title: str, rows: list[ComparedBuild]) -> Table:
     """One line per build: how many connections it needs, and whether it is proved."""
-    figures: dict[str, Callable[[dict[str, Any]], str]] = {
-        "builder": lambda row: row["algorithm"],
-        "edges": lambda row: f"{row['edges']:,}",
-        "of ring\nper topic": lambda row: f"{row['edges'] / ring:.0%}",
-        "average\ndegree": lambda row: f"{row['degree_avg']:.2f}",
-        "maximum\ndegree": lambda row: f"{row['degree_max']:,}",
-        "99% have\nat most": lambda row: f"{row['degree_percentiles']['99']:.0f}",
-        "seconds\nto build": lambda row: f"{row['seconds']['build']:.2f}",
-        "topics\nper edge": lambda row: f"{row['measures']['topics_per_edge_avg']:.1f}",
-        "hops in\na topic": lambda row: f"≤ {row['measures']['diameter_topic_max']}",
+    figures: dict[str, Callable[[ComparedBuild], str]] = {
+        "builder": lambda row: row.algorithm,
+        "edges": lambda row: f"{row.edges:,}",
+        "of ring\nper topic": lambda row: f"{row.edges / ring:.0%}",
+        "average\ndegree": lambda row: f"{row.degree_avg:.2f}",
+        "maximum\ndegree": lambda row: f"{row.degree_max:,}",
+        "99% have\nat most": lambda row: f"{row.degree_percentiles['99']:.0f}",
+        "seconds\nto build": lambda row: f"{row.seconds['build']:.2f}",
+        "topics\nper edge": lambda row: f"{_measure(row, 'topics_per_edge_avg'):.1f}",
+        "hops in\na topic": lambda row: f"≤ {_measure(row, 'diameter_topic_max')}",
         "topic-\nconnected": _proof,
     }
-    ring = next((row["edges"] for row in rows if row["algorithm"] == "ring-pt"), 0)
-    measured = all("measures" in row for row in rows)
+    ring = next((row.edges for row in rows if row.algorithm == "ring-pt"), 0)
+    measured = all(row.measures for row in rows)
     left_out = {"99% have\nat most", "seconds\nto build"}
     if not measured:
         left_out = {"topics\nper edge", "hops in\na topic"}
@@ -41,8 +42,12 @@ def comparison_table(title: str, rows: list[dict[str, Any]]) -> Table:
     return table(title, columns, [[figure(row) for figure in shown.values()] for row in rows])
 
 
-def _proof(row: dict[str, Any]) -> str:
-    return "proved" if row["topic_connected"] else f"NO: {row['topics_partitioned']:,} topics split"
+def _proof(row: ComparedBuild) -> str:
+    return "proved" if row.topic_connected else f"NO: {row.topics_partitioned:,} topics split"
+
+
+def _measure(row: ComparedBuild, name: str) -> float:
+    return 0.0 if row.measures is UNSET else row.measures[name]
 
 
 def builder_list() -> str:

@@ -8,9 +8,9 @@ import typer
 
 from topicloom.cli.console import Screen, table
 from topicloom.cli.groups import with_groups
-from topicloom.cli.options import EdgeOptions, InterestOptions, OutputOptions, SparkOptions, notices
+from topicloom.cli.options import EdgeOptions, InterestOptions, OutputOptions, SparkOptions
 from topicloom.cli.verify_brokers import PANEL, Brokers, broker_options, verify_brokers
-from topicloom.jobs.verify import verify_sources
+from topicloom.jobs.verify import verify_edges
 from topicloom.model.verdict import Verdict
 
 EXAMPLES = """
@@ -60,15 +60,8 @@ def verify(
         verify_brokers(screen, brokers.choice(), hosts, interest, edges, spark, all_witnesses)
         return
     with screen.working() as progress:
-        verdict = verify_sources(
-            interest.source(),
-            edges.source(),
-            spark=spark.choice(),
-            subscribers_only=interest.subscribers_only,
-            strict=interest.strict,
-            all_witnesses=all_witnesses,
-            notice=notices(screen),
-            progress=progress,
+        verdict = verify_edges(
+            interest.table(spark, screen, progress), edges.source(), all_witnesses=all_witnesses
         )
     _show(screen, verdict, all_witnesses)
     screen.emit(verdict.summary())

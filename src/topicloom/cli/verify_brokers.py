@@ -9,10 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from topicloom.cli.console import Screen
-from topicloom.cli.options import EdgeOptions, InterestOptions, SparkOptions, notices
+from topicloom.cli.options import EdgeOptions, InterestOptions, SparkOptions
 from topicloom.errors import UsageError
 from topicloom.jobs.audit import audit_folder
-from topicloom.jobs.inputs import load_interest
 from topicloom.mesh.audit.findings import Audit, Finding, several
 from topicloom.mesh.kinds.kind import Auditing
 from topicloom.mesh.kinds.registry import KINDS, auditable
@@ -101,17 +100,7 @@ def _interest(
 ) -> Interest | None:
     if not options.interest:
         return None
-    choice = spark.choice()
-    with choice.workspace() as work:
-        return load_interest(
-            options.source(),
-            spark=choice,
-            work=work,
-            subscribers_only=options.subscribers_only,
-            strict=options.strict,
-            notice=notices(screen),
-            progress=progress,
-        ).interest
+    return options.table(spark, screen, progress).load().interest
 
 
 def _show(screen: Screen, audit: Audit) -> None:

@@ -6,7 +6,7 @@ The layout is a promise to users (see docs/files.md); only this file writes or r
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import pyarrow as pa
@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from topicloom.errors import InputError
 from topicloom.files.replaceable import check_own
 from topicloom.model.build import Build
+from topicloom.model.build_summary import BuildHead, BuildSummary
 from topicloom.model.overlay import Overlay
 from topicloom.model.summaries import FORMAT, Head, to_json
 
@@ -26,6 +27,8 @@ PHASES = ".phases"
 """Inside the folder of a result that is not whole yet: what its run has done so far (see run_folder.py)."""
 RECORD = "record.json"
 """What makes the folder of a phase whole."""
+
+S = TypeVar("S", BuildHead, BuildSummary)
 
 
 def is_build(path: Path) -> bool:
@@ -95,19 +98,26 @@ def read_head(path: Path) -> Head | None:
         return None
 
 
-def read_summary(folder: Path) -> dict[str, Any]:
-    """The summary of a build folder."""
+def read_summary(folder: Path) -> BuildHead:
+    """What the summary of a build folder says first of all."""
+    return _decode(folder, BuildHead)
+
+
+def read_whole_summary(folder: Path) -> BuildSummary:
+    """All that the summary of a build folder says."""
+    return _decode(folder, BuildSummary)
+
+
+def _decode(folder: Path, kind: type[S]) -> S:
     path = folder / SUMMARY
     try:
-        summary: dict[str, Any] = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+        return msgspec.json.decode(path.read_bytes(), type=kind)
     except OSError as error:
         raise InputError(f"{folder} is not a build: cannot read {SUMMARY} ({error.strerror})") from None
-    except msgspec.MsgspecError:
+    except msgspec.ValidationError:
+        raise InputError(f"{path} is not a build summary of format {FORMAT}; make the build again") from None
+    except (msgspec.MsgspecError, UnicodeDecodeError):
         raise InputError(f"{path} is not valid JSON; the build is damaged, make it again") from None
-    whole = {"interest_digest", "algorithm", "parameters", "seed", "seconds"} <= summary.keys()
-    if summary.get("format") != FORMAT or summary.get("kind") != "build" or not whole:
-        raise InputError(f"{path} is not a build summary of format {FORMAT}; make the build again")
-    return summary
 
 
 def load_build(folder: str | Path) -> Build:
@@ -123,9 +133,9 @@ def load_build(folder: str | Path) -> Build:
     node_ids = nodes.unique().cast(pa.string())
     return Build(
         overlay=Overlay.from_arrow(node_ids, edges),
-        algorithm=summary["algorithm"],
-        parameters=summary["parameters"],
-        seed=summary["seed"],
-        seconds=summary["seconds"],
-        report=summary.get("report", {}),
+        algorithm=summary.algorithm,
+        parameters=summary.parameters,
+        seed=summary.seed,
+        seconds=summary.seconds,
+        report=summary.report,
     )

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
-import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
-from topicloom.files.build_folder import CHARTS, SUMMARY, write_json, write_table
+from topicloom.files.build_folder import CHARTS, SUMMARY, read_head, write_json, write_table
 from topicloom.files.content_tables import Rows, read_columns
 from topicloom.files.replaceable import check_own
 from topicloom.model.arrays import Floats, Ints
 from topicloom.model.content import ContentProblem
+from topicloom.model.summaries import Summary
 
 KIND = "content-plan"
 ASSIGNMENT, LOADS, TREES = "assignment.parquet", "loads.parquet", "trees.parquet"
@@ -36,17 +35,20 @@ def check_plan_out(out: Path) -> None:
 
 def is_plan(folder: Path) -> bool:
     """Was everything in this folder written as a plan?"""
-    try:
-        summary = msgspec.json.decode((folder / SUMMARY).read_bytes(), type=dict[str, Any])
-    except (OSError, msgspec.MsgspecError):
+    head = read_head(folder / SUMMARY)
+    if head is None or head.kind != KIND:
         return False
-    names = {path.name for path in folder.iterdir() if path.suffix not in CHARTS}
-    return summary.get("kind") == KIND and names <= {ASSIGNMENT, LOADS, TREES, SUMMARY}
+    return {path.name for path in folder.iterdir() if path.suffix not in CHARTS} <= {
+        ASSIGNMENT,
+        LOADS,
+        TREES,
+        SUMMARY,
+    }
 
 
 def write_plan(
     out: Path,
-    summary: Mapping[str, Any],
+    summary: Summary,
     problem: ContentProblem,
     assignment: Ints,
     loads: Floats,

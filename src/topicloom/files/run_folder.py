@@ -19,10 +19,12 @@ import msgspec
 from topicloom.errors import InputError
 from topicloom.files.atomic import remove_left_over
 from topicloom.files.build_folder import PHASES, RECORD, check_replaceable, whole_phases, write_json
+from topicloom.model.summaries import Summary, to_json
 
 REQUEST, LOCK = "request.json", "lock"
 
 Told = Callable[[str, float], None]
+Request = Summary | Mapping[str, Any]
 
 
 class RunFolder:
@@ -97,7 +99,7 @@ class RunFolder:
 @contextmanager
 def open_run(
     out: Path,
-    request: Mapping[str, Any],
+    request: Request,
     *,
     resume: bool,
     now: Callable[[], float],
@@ -123,7 +125,7 @@ def open_run(
                 run.discard()
 
 
-def _begin(run: RunFolder, out: Path, request: Mapping[str, Any], resume: bool) -> None:
+def _begin(run: RunFolder, out: Path, request: Request, resume: bool) -> None:
     check_replaceable(out, resume=resume)
     if run.whole():
         check_same(out, request)
@@ -134,14 +136,14 @@ def _begin(run: RunFolder, out: Path, request: Mapping[str, Any], resume: bool) 
     write_json(request, run.root / REQUEST)
 
 
-def check_same(out: Path, request: Mapping[str, Any], *, parts: bool = False) -> None:
+def check_same(out: Path, request: Request, *, parts: bool = False) -> None:
     """Refuse to take up the unfinished run in `out` for another request, or for other `parts` of one."""
     root = out / PHASES
     try:
         begun = msgspec.json.decode((root / REQUEST).read_bytes(), type=dict[str, Any])
     except (OSError, msgspec.MsgspecError):
         raise InputError(f"{root / REQUEST} is damaged: remove {root} and begin anew") from None
-    now = msgspec.json.decode(msgspec.json.encode(request), type=dict[str, Any])
+    now = msgspec.json.decode(to_json(request), type=dict[str, Any])
     for key in sorted(now if parts else {*begun, *now}):
         if begun.get(key) != now.get(key):
             before, after = _difference(begun.get(key), now.get(key))

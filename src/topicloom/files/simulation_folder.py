@@ -12,8 +12,10 @@ from typing import Any
 import pyarrow as pa
 
 from topicloom.files.build_folder import EDGES, INTEREST, SUMMARY, write_json, write_table
+from topicloom.model.build_summary import BuildSummary
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
+from topicloom.model.summaries import Figures, Summary
 
 SNAPSHOTS, DEGREES, PARTITIONED, LAST = (
     "snapshots.parquet",
@@ -28,10 +30,10 @@ _PARTITIONED = pa.schema([("time", pa.float64()), ("topic", pa.string()), ("comp
 
 def write_simulation(
     folder: Path,
-    summary: Mapping[str, Any],
+    summary: Summary,
     snapshots: Sequence[Mapping[str, Any]],
     partitioned: Sequence[tuple[float, str, int]],
-    last: Mapping[str, Any],
+    last: BuildSummary,
     interest: Interest,
     overlay: Overlay,
 ) -> None:
@@ -69,5 +71,5 @@ def _schema(rows: Sequence[Mapping[str, Any]]) -> pa.Schema:
     return pa.schema([(key, pa.float64() if key in FLOATS else pa.int64()) for key in rows[0]])
 
 
-def _typed(row: Mapping[str, Any]) -> dict[str, Any]:
+def _typed(row: Figures) -> Figures:
     return {key: float(value) if key in FLOATS and value is not None else value for key, value in row.items()}

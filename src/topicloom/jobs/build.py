@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+
+from msgspec.structs import replace as replace_fields
 
 from topicloom.files.atomic import replacing
 from topicloom.files.build_folder import (
@@ -19,29 +20,26 @@ from topicloom.jobs.build_spark import build_on_spark
 from topicloom.jobs.certify import certify
 from topicloom.jobs.constraints import load_constraints
 from topicloom.jobs.engine import LOCAL_SUBSCRIPTIONS, TableExtent, choose_engine
-from topicloom.jobs.inputs import EncodedInput, LoadedInterest, SparkChoice, encode_input
-from topicloom.jobs.request import BuildRequest, Facts, summarise
+from topicloom.jobs.inputs import EncodedInput, LoadedInterest, SparkChoice
+from topicloom.jobs.request import BuildRequest, summarise
 from topicloom.jobs.task import BuildTask
 from topicloom.jobs.verify import judge
+from topicloom.measures.connectivity import check_overlay
+from topicloom.model.build import Build
+from topicloom.model.build_summary import BuildSummary
 from topicloom.model.progress import SILENT, Progress
+from topicloom.model.summaries import Seconds
+from topicloom.model.verdict import Verdict
 
 
-def build_to_folder(task: BuildTask) -> dict[str, Any]:
+def build_to_folder(task: BuildTask) -> BuildSummary:
     """The whole task; the summary that was written."""
     task.check()
     if task.engine == "spark" or task.goes_on:
         return build_on_spark(task)
     start = task.progress.now()
     with task.spark.workspace(beside=task.out) as work:
-        given = encode_input(
-            task.source,
-            spark=task.spark,
-            work=work,
-            subscribers_only=task.subscribers_only,
-            strict=task.strict,
-            notice=task.notice,
-            progress=task.progress,
-        )
+        given = task.table.encode(work)
         if task.engine == "auto" and (large := _for_spark(task, given)) is not None:
             return build_on_spark(large, given)
         return _build_here(task, given, start)
@@ -61,7 +59,7 @@ def _for_spark(task: BuildTask, given: EncodedInput) -> BuildTask | None:
     return replace(task, request=replace(request, engine_reason=choice.reason))
 
 
-def _build_here(task: BuildTask, given: EncodedInput, start: float) -> dict[str, Any]:
+def _build_here(task: BuildTask, given: EncodedInput, start: float) -> BuildSummary:
     loaded = given.load(task.progress)
     constraints, existing = load_constraints(
         task.limits, loaded, spark=task.spark, notice=task.notice, progress=task.progress
@@ -73,25 +71,44 @@ def _build_here(task: BuildTask, given: EncodedInput, start: float) -> dict[str,
         request = replace(request, engine_reason=choice.reason)
     for reason in filter(None, (request.reason, request.engine_reason)):
         task.remark(reason)
-    summary = build_loaded(loaded, task.out, request, spark=task.spark, start=start, progress=task.progress)
-    if "remark" in summary["report"]:
-        task.notice(summary["report"]["remark"])
+    summary, build = build_loaded(
+        loaded, request, task.out, spark=task.spark, start=start, progress=task.progress
+    )
+    if "remark" in build.report:
+        task.notice(build.report["remark"])
     return summary
 
 
 def build_loaded(
     loaded: LoadedInterest,
-    out: Path,
     request: BuildRequest,
+    out: Path | None,
     *,
     spark: SparkChoice,
     start: float,
     progress: Progress = SILENT,
-) -> dict[str, Any]:
-    """From an interest in memory to a proved build folder; `start` is when the task began."""
+) -> tuple[BuildSummary, Build]:
+    """From an interest in memory to a proved build, in the folder `out` if there is one.
+
+    `start` is when the task began.
+    """
     began = progress.now()
     build = request.run(loaded.interest, progress)
     built = progress.now()
+
+    def summarised(verdict: Verdict, verifying: float) -> BuildSummary:
+        done = progress.now()
+        times = {
+            "ingest": began - start,
+            "build": built - began,
+            "verify": done - verifying,
+            "total": done - start,
+        }
+        return _certified(loaded, request, build, verdict, times, start, progress)
+
+    if out is None:
+        verdict = check_overlay(loaded.interest, build.overlay, progress=progress)
+        return summarised(verdict, built), build
     with replacing(out) as folder:
         folder.mkdir()
         progress.phase("write tables")
@@ -102,33 +119,33 @@ def build_loaded(
         written = progress.now()
         # The judge reads what was written, not what is in memory.
         verdict = judge(folder / INTEREST, folder / EDGES, spark=spark, beside=out, progress=progress)
-        done = progress.now()
-        seconds = {
-            "ingest": began - start,
-            "build": built - began,
-            "verify": done - written,
-            "total": done - start,
-        }
-        facts = Facts(
-            engine="local",
-            nodes=loaded.interest.n_nodes,
-            topics=loaded.interest.n_topics,
-            subscriptions=loaded.interest.n_subscriptions,
-            duplicates=loaded.duplicates,
-            rejected=loaded.rejected,
-            digest=loaded.digest,
-            edges=build.overlay.n_edges,
-            degree_max=int(build.overlay.degrees().max(initial=0)),
-            parameters=build.parameters,
-            report=build.report,
-            phases=build.seconds,
-        )
-        summary = summarise(request, facts, verdict, seconds)
-        if request.certify:
-            summary |= certify(
-                loaded.interest, summary, known=build.report, threads=request.threads, progress=progress
-            )
-            seconds["certify"] = progress.now() - done
-            seconds["total"] = progress.now() - start
+        summary = summarised(verdict, written)
         write_json(summary, folder / SUMMARY)
-    return summary
+    return summary, build
+
+
+def _certified(
+    loaded: LoadedInterest,
+    request: BuildRequest,
+    build: Build,
+    verdict: Verdict,
+    seconds: Seconds,
+    start: float,
+    progress: Progress,
+) -> BuildSummary:
+    """The summary, with a certificate if one was asked for; making it counts into the total."""
+    summary = summarise(request, "local", loaded, build, verdict, build.seconds, seconds)
+    if not request.certify:
+        return summary
+    begun = progress.now()
+    certificate = certify(
+        loaded.interest,
+        edges=summary.edges,
+        degree_max=summary.degree_max,
+        connected=summary.topic_connected,
+        known=build.report,
+        threads=request.threads,
+        progress=progress,
+    )
+    more = {"certify": progress.now() - begun, "total": progress.now() - start}
+    return replace_fields(summary, certificate=certificate, seconds=seconds | more)

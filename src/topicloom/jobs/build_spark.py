@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import field
+from msgspec.structs import replace as replace_fields
 
 from topicloom.builders.default import FALLBACK
 from topicloom.builders.registry import parse_parameters
@@ -27,15 +29,18 @@ from topicloom.files.build_folder import (
     SUMMARY,
     is_build,
     read_summary,
+    read_whole_summary,
     whole_phases,
     write_json,
 )
 from topicloom.files.run_folder import RunFolder, check_same, open_run
-from topicloom.jobs.inputs import EncodedInput, encode_input
-from topicloom.jobs.request import Facts, summarise
+from topicloom.jobs.inputs import EncodedInput
+from topicloom.jobs.request import summarise
 from topicloom.jobs.task import BuildTask
 from topicloom.jobs.verify import judge
+from topicloom.model.build_summary import BuildSummary
 from topicloom.model.parameters import plain_name
+from topicloom.model.summaries import UNSET, Parameters, Summary, UnsetType, plain
 from topicloom.model.verdict import Verdict
 from topicloom.spark.encode import EncodedInterest
 from topicloom.spark.engine import SPARK_BUILDERS, SparkBuild
@@ -51,7 +56,7 @@ INGEST, WRITE, VERIFY = "ingest", "write", "verify"
 JUDGED = ("topics", "topics_partitioned", "topic_components", "edges")
 
 
-def build_on_spark(task: BuildTask, given: EncodedInput | None = None) -> dict[str, Any]:
+def build_on_spark(task: BuildTask, given: EncodedInput | None = None) -> BuildSummary:
     """The whole task; the summary that was written. `given` is the interest if it was read already."""
     request = task.request
     if not request.named:
@@ -64,14 +69,14 @@ def build_on_spark(task: BuildTask, given: EncodedInput | None = None) -> dict[s
         request = replace(request, algorithm=FALLBACK, parameters=parameters, reason=reason, named=True)
         task = replace(task, request=request)
         task.remark(reason)
-    check_there(task.source)
+    check_there(task.table.source)
     start = task.progress.now()
-    asked = _asked(task)
+    asked = Asked.of(task)
     if task.goes_on:
         check_same(task.out, asked, parts=True)  # before Spark starts
     session = task.spark.session(task.progress)
-    files = signature(session, task.source) if given is None else given.files
-    fingerprint = {**asked, "interest files": files}
+    files = signature(session, task.table.source) if given is None else given.files
+    fingerprint = replace_fields(asked, files=files)
     if task.resume and (done := _finished(task.out, fingerprint)) is not None:
         task.remark(f"{task.out} is whole already: nothing was left to do")
         return done
@@ -102,8 +107,8 @@ def _advice(out: Path, error: BaseException) -> str:
 
 
 def _run(
-    task: BuildTask, run: RunFolder, given: EncodedInput | None, start: float, fingerprint: Mapping[str, Any]
-) -> dict[str, Any]:
+    task: BuildTask, run: RunFolder, given: EncodedInput | None, start: float, fingerprint: Asked
+) -> BuildSummary:
     """All phases; `start` is when the first run would have begun if the later ones had followed at once."""
     progress, request = task.progress, task.request
     session = task.spark.session(progress)
@@ -111,9 +116,9 @@ def _run(
     encoded = _encoded(run, record)
     for text in record["notices"] if given is None else ():
         task.notice(text)
-    if task.strict and encoded.rejected:
+    if task.table.strict and encoded.rejected:
         raise InputError(
-            f"{rows_were(encoded.rejected)} refused in {task.source.path}, and --strict was given"
+            f"{rows_were(encoded.rejected)} refused in {task.table.source.path}, and --strict was given"
         )
     with spark_errors(str(task.out)):
         build = SPARK_BUILDERS[request.algorithm](
@@ -128,7 +133,7 @@ def _run(
         run.keep(WRITE, lambda folder: _write(task, encoded, build, folder))
     verdict = _verdict(run.keep(VERIFY, lambda folder: _verify(task, run)))
     summary = _summarise(task, run, encoded, build, verdict, start)
-    summary["request"] = digest_of(fingerprint)
+    summary = replace_fields(summary, request=fingerprint.digest())
     with replacing(task.out) as folder:
         folder.mkdir()
         for name in (EDGES, INTEREST):
@@ -139,16 +144,48 @@ def _run(
     return summary
 
 
-def _asked(task: BuildTask) -> dict[str, Any]:
-    """What must be the same, besides the files themselves, for a run to be taken up again."""
-    source = {key: value for key, value in asdict(task.source).items() if key != "options"}
-    return {
-        "version": __version__,
-        "algorithm": task.request.algorithm,
-        "parameters": {plain_name(key): value for key, value in task.request.parameters.items()},
-        "seed": task.request.seed,
-        "interest": {**source, "subscribers_only": task.subscribers_only},
-    }
+class AskedInterest(Summary, frozen=True):
+    """The table of a request, as the user described it."""
+
+    path: str
+    first: str | None
+    second: str | None
+    names: tuple[str, str]
+    header: bool
+    separator: str | None
+    quote: bool | None
+    multiline: bool
+    format: str | None
+    what: str
+    subscribers_only: bool
+
+
+class Asked(Summary, frozen=True, kw_only=True):
+    """What must be the same for a run to be taken up again; the files are known once Spark runs."""
+
+    version: str = __version__
+    algorithm: str
+    parameters: Parameters
+    seed: int
+    interest: AskedInterest
+    files: list[list[str | int]] | UnsetType = field(default=UNSET, name="interest files")
+
+    @classmethod
+    def of(cls, task: BuildTask) -> Asked:
+        """All but the files."""
+        table, request = task.table, task.request
+        names = [name for name in AskedInterest.__struct_fields__ if name != "subscribers_only"]
+        described: Parameters = {name: getattr(table.source, name) for name in names}
+        return cls(
+            algorithm=request.algorithm,
+            parameters={plain_name(key): value for key, value in request.parameters.items()},
+            seed=request.seed,
+            interest=AskedInterest(**described, subscribers_only=table.subscribers_only),
+        )
+
+    def digest(self) -> str:
+        """One short text, so that a finished build can tell whether it is the one asked for."""
+        return hashlib.sha256(msgspec.json.encode(plain(self), order="sorted")).hexdigest()[:32]
 
 
 def shown_phase(name: str) -> str:
@@ -164,20 +201,8 @@ def shown_phase(name: str) -> str:
 
 def _ingest(task: BuildTask, folder: Path, given: EncodedInput | None) -> dict[str, Any]:
     notices: list[str] = []
-
-    def tell(text: str) -> None:
-        notices.append(text)
-
     if given is None:
-        given = encode_input(
-            task.source,
-            spark=task.spark,
-            work=folder,
-            subscribers_only=task.subscribers_only,
-            strict=task.strict,
-            notice=tell,
-            progress=task.progress,
-        )
+        given = task.table.encode(folder, notice=notices.append)
     else:
         for name in ("nodes", "topics", "pairs"):
             shutil.move(getattr(given.encoded, name), folder / name)
@@ -224,7 +249,7 @@ def _summarise(
     build: SparkBuild,
     verdict: Verdict,
     start: float,
-) -> dict[str, Any]:
+) -> BuildSummary:
     phases = run.seconds()
     seconds = {
         "ingest": phases[INGEST],
@@ -237,41 +262,21 @@ def _summarise(
             f"{verdict.edges:,} of {build.n_edges:,} edges are in the result: the tables of {task.out} were "
             "changed while it was made; begin anew"
         )
-    facts = Facts(
-        engine="spark",
-        nodes=encoded.n_nodes,
-        topics=encoded.n_topics,
-        subscriptions=encoded.n_subscriptions,
-        duplicates=encoded.duplicates,
-        rejected=encoded.rejected,
-        digest=encoded.digest,
-        edges=build.n_edges,
-        degree_max=build.degree_max,
-        parameters=build.parameters,
-        report=build.report,
-        phases=phases,
-    )
-    return summarise(task.request, facts, verdict, seconds)
+    return summarise(task.request, "spark", encoded, build, verdict, phases, seconds)
 
 
 # --- ending --------------------------------------------------------------------------------------------
 
 
-def digest_of(fingerprint: Mapping[str, Any]) -> str:
-    """One short text for a request, so that a finished build can tell whether it is the one asked for."""
-    return hashlib.sha256(msgspec.json.encode(fingerprint, order="sorted")).hexdigest()[:32]
-
-
-def _finished(out: Path, fingerprint: Mapping[str, Any]) -> dict[str, Any] | None:
+def _finished(out: Path, fingerprint: Asked) -> BuildSummary | None:
     """The summary of a whole build of the same request, when there is nothing to take up."""
     if not is_build(out) or whole_phases(out / PHASES):
         return None
-    summary = read_summary(out)
-    if summary.get("request") != digest_of(fingerprint):
+    if read_summary(out).request != fingerprint.digest():
         raise InputError(
             f"--resume: {out} holds a finished build of another request; leave --resume out to replace it"
         )
-    return summary
+    return read_whole_summary(out)
 
 
 def _link(source: Path, target: Path) -> None:

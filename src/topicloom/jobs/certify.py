@@ -2,54 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from topicloom.measures.bounds import bound_overlays, gap
+from topicloom.model.build_summary import Certificate
 from topicloom.model.interest import Interest
 from topicloom.model.progress import SILENT, Progress
+from topicloom.model.summaries import UNSET, Figures, Report, UnsetType
 
 KNOWN = ("edges_bound", "degree_max_bound")
 
 
 def certify(
     interest: Interest,
-    figures: Mapping[str, Any],
     *,
-    known: Mapping[str, Any] | None = None,
+    edges: int,
+    degree_max: int,
+    connected: bool,
+    known: Report | None = None,
     threads: int | None = None,
     progress: Progress = SILENT,
-) -> dict[str, Any]:
+) -> Certificate:
     """Bounds that hold for every topic-connected overlay of `interest`, and the gaps of this one.
 
-    `figures` are those of the overlay (`edges`, `degree_max`, `topic_connected`), `known` bounds that its
-    builder has proved itself. An overlay that is not topic-connected has no gap: it might need more edges.
+    `known` are bounds that its builder has proved itself.
     """
     found = bound_overlays(interest, threads=threads, progress=progress)
-    bounds = {key: max(int(getattr(found, key)), int((known or {}).get(key) or 0)) for key in KNOWN}
-    connected = figures["topic_connected"]
-    return {
-        **bounds,
-        "gap": gap(figures["edges"], bounds["edges_bound"]) if connected else None,
-        "degree_max_gap": gap(figures["degree_max"], bounds["degree_max_bound"]) if connected else None,
-        "bound_method": found.method,
-    }
+    edges_bound, degree_bound = (
+        max(int(getattr(found, key)), int((known or {}).get(key) or 0)) for key in KNOWN
+    )
+    return Certificate(
+        edges_bound=edges_bound,
+        degree_max_bound=degree_bound,
+        gap=gap(edges, edges_bound) if connected else None,
+        degree_max_gap=gap(degree_max, degree_bound) if connected else None,
+        bound_method=found.method,
+    )
 
 
-def certificate_told(figures: Mapping[str, Any]) -> list[str]:
+def certify_measured(
+    interest: Interest,
+    measures: Figures,
+    *,
+    known: Report | None = None,
+    threads: int | None = None,
+    progress: Progress = SILENT,
+) -> Certificate:
+    """The same for an overlay with these measures."""
+    return certify(
+        interest,
+        edges=measures["edges"],
+        degree_max=measures["degree_max"],
+        connected=measures["topic_connected"],
+        known=known,
+        threads=threads,
+        progress=progress,
+    )
+
+
+def certificate_told(
+    found: Certificate | UnsetType, *, edges: int, degree_max: int, connected: bool
+) -> list[str]:
     """The certificate in sentences; none if there is no certificate."""
-    if "edges_bound" not in figures:
+    if found is UNSET:
         return []
-    edges, degree = figures["edges_bound"], figures["degree_max_bound"]
-    if not figures["topic_connected"]:
+    if not connected:
         return [
             f"no gap can be told of an overlay with split topics; one that is topic-connected has at least "
-            f"{edges:,} edges and a maximum degree of at least {degree:,}"
+            f"{found.edges_bound:,} edges and a maximum degree of at least {found.degree_max_bound:,}"
         ]
     return [
-        f"{_within(figures['gap'])}: {figures['edges']:,} edges, no topic-connected overlay has fewer than "
-        f"{edges:,}",
-        f"maximum degree {_within(figures['degree_max_gap'])}: {figures['degree_max']:,}, and {degree:,} is "
+        f"{_within(found.gap)}: {edges:,} edges, no topic-connected overlay has fewer than "
+        f"{found.edges_bound:,}",
+        f"maximum degree {_within(found.degree_max_gap)}: {degree_max:,}, and {found.degree_max_bound:,} is "
         "needed",
     ]
 

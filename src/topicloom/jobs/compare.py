@@ -2,87 +2,88 @@
 
 from __future__ import annotations
 
-import tempfile
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+
+from msgspec.structs import asdict
 
 from topicloom.files.atomic import replacing
-from topicloom.files.build_folder import SUMMARY, check_replaceable, load_build, write_json
+from topicloom.files.build_folder import SUMMARY, check_replaceable, write_json
 from topicloom.jobs.build import build_loaded
-from topicloom.jobs.inputs import LoadedInterest, Notice, SparkChoice, load_interest, no_notice
+from topicloom.jobs.inputs import InterestTable, LoadedInterest
 from topicloom.jobs.request import BuildRequest
 from topicloom.measures.degree import degree_histogram, percentiles
-from topicloom.model.progress import SILENT, Progress
-from topicloom.model.summaries import FORMAT
-from topicloom.tables.source import TableSource
+from topicloom.model.build import Build
+from topicloom.model.build_summary import BuildSummary
+from topicloom.model.summaries import FORMAT, UNSET, Figures, Seconds, Summary, UnsetType
 from topicloom.version import __version__
 
 
-def compare_source(
-    source: TableSource,
-    requests: list[BuildRequest],
-    *,
-    out: Path | None,
-    spark: SparkChoice,
-    subscribers_only: bool = False,
-    strict: bool = False,
-    notice: Notice = no_notice,
-    progress: Progress = SILENT,
-) -> dict[str, Any]:
+class ComparedBuild(BuildSummary, frozen=True, kw_only=True):
+    """A build beside others; in the demo with all measures, and the name of the workload."""
+
+    degree_percentiles: dict[str, float]
+    degree_histogram: dict[str, int]
+    measures: Figures | UnsetType = UNSET
+    workload: str | UnsetType = UNSET
+
+
+class Comparison(Summary, frozen=True, kw_only=True):
+    """The content of summary.json; a `plot` is told on the screen only."""
+
+    format: int = FORMAT
+    kind: str = "comparison"
+    version: str = __version__
+    rows: list[ComparedBuild]
+    seconds: Seconds
+    plot: str | UnsetType = UNSET
+
+
+def compare_table(table: InterestTable, requests: list[BuildRequest], *, out: Path | None) -> Comparison:
     """Read the interest once and build with each request; see `compare_loaded`."""
     if out is not None:
         check_replaceable(out)
-    start = progress.now()
-    with spark.workspace() as work:
-        loaded = load_interest(
-            source,
-            spark=spark,
-            work=work,
-            subscribers_only=subscribers_only,
-            strict=strict,
-            notice=notice,
-            progress=progress,
-        )
-        return compare_loaded(loaded, requests, out=out, spark=spark, start=start, progress=progress)
+    start = table.progress.now()
+    with table.spark.workspace() as work:
+        loaded = table.encode(work).load(table.progress)
+        return compare_loaded(loaded, requests, table, out=out, start=start)[0]
 
 
 def compare_loaded(
     loaded: LoadedInterest,
     requests: list[BuildRequest],
+    table: InterestTable,
     *,
     out: Path | None,
-    spark: SparkChoice,
     start: float,
-    progress: Progress = SILENT,
-) -> dict[str, Any]:
-    """The comparison: `rows` of summaries, each with its degree percentiles and histogram.
+) -> tuple[Comparison, list[Build]]:
+    """The comparison: `rows` of summaries, each with its degree percentiles and histogram; and the builds.
 
-    With `out`, every build is kept there under its builder's name.
+    With `out`, every build is kept there under its builder's name, and proved from there.
     """
+    progress = table.progress
     ingested = progress.now()
-    with (
-        tempfile.TemporaryDirectory(prefix="topicloom-") as scratch,
-        replacing(out if out is not None else Path(scratch) / "comparison") as folder,
-    ):
-        folder.mkdir()
-        rows = []
+    rows, builds = [], []
+    with replacing(out) if out is not None else nullcontext() as folder:
+        if folder is not None:
+            folder.mkdir()
         for request in requests:
             # Each row's total is what this builder alone would take: ingest is counted for each.
             began = progress.now() - (ingested - start)
-            place = folder / request.algorithm
-            row = build_loaded(loaded, place, request, spark=spark, start=began, progress=progress)
-            degrees = load_build(place).overlay.degrees()
-            shape = {
-                "degree_percentiles": percentiles(degrees),
-                "degree_histogram": degree_histogram(degrees),
-            }
-            rows.append(row | shape)
-        comparison = {
-            "format": FORMAT,
-            "kind": "comparison",
-            "version": __version__,
-            "rows": rows,
-            "seconds": {"total": progress.now() - start},
-        }
-        write_json(comparison, folder / SUMMARY)
-    return comparison
+            place = None if folder is None else folder / request.algorithm
+            summary, build = build_loaded(
+                loaded, request, place, spark=table.spark, start=began, progress=progress
+            )
+            degrees = build.overlay.degrees()
+            rows.append(
+                ComparedBuild(
+                    **asdict(summary),
+                    degree_percentiles=percentiles(degrees),
+                    degree_histogram=degree_histogram(degrees),
+                )
+            )
+            builds.append(build)
+        comparison = Comparison(rows=rows, seconds={"total": progress.now() - start})
+        if folder is not None:
+            write_json(comparison, folder / SUMMARY)
+    return comparison, builds

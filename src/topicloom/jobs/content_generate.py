@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from topicloom.files.atomic import remove_left_over
 from topicloom.files.content_folder import check_generated, interval_bounds, write_problem
 from topicloom.model.progress import SILENT, Progress, Stopwatch, check_stop
+from topicloom.model.summaries import Seconds, Summary
 from topicloom.workloads.content import ATTRIBUTE, check_content, generate_content
+
+
+class ContentGenerated(Summary, frozen=True, kw_only=True):
+    """What was drawn and written, by which laws."""
+
+    out: str
+    users: int
+    brokers: int
+    channels: int
+    model: str
+    ratio: float
+    width: str | float
+    seed: int
+    demand: float
+    capacity: float
+    density: float
+    rates: int
+    seconds: Seconds
 
 
 def generate_content_to(
@@ -22,8 +40,8 @@ def generate_content_to(
     width: str,
     seed: int,
     progress: Progress = SILENT,
-) -> dict[str, Any]:
-    """Write a drawn problem to the folder `out`; what was written, as a dictionary."""
+) -> ContentGenerated:
+    """Write a drawn problem to the folder `out`; what was written."""
     start = progress.now()
     length = check_content(users, brokers, channels, model, ratio, width)
     check_generated(out)
@@ -41,18 +59,18 @@ def generate_content_to(
             generated=True,
         )
     problem = drawn.problem
-    return {
-        "out": str(out),
-        "users": users,
-        "brokers": brokers,
-        "channels": channels,
-        "model": model,
-        "ratio": ratio,
-        "width": "uniform" if length is None else length,
-        "seed": seed,
-        "demand": float(problem.demand.sum()),
-        "capacity": float(problem.capacity.sum()),
-        "density": problem.density,
-        "rates": len(problem.rates),
-        "seconds": {**watch.seconds, "total": progress.now() - start},
-    }
+    return ContentGenerated(
+        out=str(out),
+        users=users,
+        brokers=brokers,
+        channels=channels,
+        model=model,
+        ratio=ratio,
+        width="uniform" if length is None else length,
+        seed=seed,
+        demand=float(problem.demand.sum()),
+        capacity=float(problem.capacity.sum()),
+        density=problem.density,
+        rates=len(problem.rates),
+        seconds={**watch.seconds, "total": progress.now() - start},
+    )

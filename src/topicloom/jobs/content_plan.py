@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -31,7 +29,7 @@ from topicloom.model.content import ContentPlan, ContentProblem
 from topicloom.model.parameters import check_values
 from topicloom.model.progress import SILENT, Progress, Stopwatch
 from topicloom.model.registry import find
-from topicloom.model.summaries import FORMAT
+from topicloom.model.summaries import FORMAT, Parameters, Report, Seconds, Summary
 from topicloom.tables.records import Field
 from topicloom.tables.source import check_there, records_source
 from topicloom.tables.spark.read import read_all
@@ -43,10 +41,59 @@ ROUNDING = 1e-6
 """By so much of the cost a bound may lie above it."""
 
 
+class Judged(Summary, frozen=True, kw_only=True):
+    """All figures about a plan: what it costs, against random plans and against what must be paid."""
+
+    users: int
+    brokers: int
+    channels: int
+    core_model: str
+    core_share: float
+    density: float
+    broker_density: float
+    cost: float
+    access_cost: float
+    core_cost: float
+    overflow: float
+    crr: float | None
+    random_cost: float
+    random_core_share: float
+    bound: float
+    gap: float | None
+    brokers_used: int
+    load_max_share: float
+
+
+class JudgedPlan(Summary, frozen=True, kw_only=True):
+    """The content of a plan's summary.json."""
+
+    format: int = FORMAT
+    kind: str = KIND
+    version: str = __version__
+    algorithm: str
+    parameters: Parameters
+    seed: int
+    judged: Judged
+    report: Report
+    phases: Seconds
+    seconds: Seconds
+
+    FLAT = frozenset({"judged"})
+
+
+class JudgedAssignment(Summary, frozen=True):
+    """What there is to say of an assignment that somebody else made."""
+
+    judged: Judged
+    seconds: Seconds
+
+    FLAT = frozenset({"judged"})
+
+
 def plan_content(
     source: Path,
     algorithm: str,
-    parameters: Mapping[str, Any],
+    parameters: Parameters,
     *,
     out: Path | None,
     core_model: str = "free",
@@ -55,7 +102,7 @@ def plan_content(
     trees: bool = True,
     notice: Notice = no_notice,
     progress: Progress = SILENT,
-) -> dict[str, Any]:
+) -> JudgedPlan:
     """Read the problem, plan it, keep the plan in `out`; its summary."""
     if time_limit is not None and not time_limit > 0:
         raise UsageError(f"--time-limit {time_limit:g}: give a number of seconds above 0")
@@ -76,24 +123,24 @@ def plan_content(
     watch.seconds["plan"] = progress.now() - begun
     with watch.phase("judge"):
         cost = measure_cost(problem, plan.assignment, core_model)
-        summary = {
-            "format": FORMAT,
-            "kind": KIND,
-            "version": __version__,
-            "algorithm": algorithm,
-            "parameters": dict(plan.parameters),
-            "seed": seed,
-            **judge(problem, cost, plan, core_model, seed, progress),
-            "report": dict(plan.report),
-            "phases": dict(plan.seconds),
-        }
+        judged = judge(problem, cost, plan, core_model, seed, progress)
+
+    def summarised() -> JudgedPlan:
+        return JudgedPlan(
+            algorithm=algorithm,
+            parameters=plan.parameters,
+            seed=seed,
+            judged=judged,
+            report=plan.report,
+            phases=dict(plan.seconds),
+            seconds={**watch.seconds, "total": progress.now() - start},
+        )
+
     with watch.phase("write"):
-        summary["seconds"] = {**watch.seconds, "total": progress.now() - start}
         if out is not None:
             listed = trees_of(problem, plan.assignment, core_model, progress=progress) if trees else None
-            write_plan(out, summary, problem, plan.assignment, cost.loads, listed)
-    summary["seconds"] = {**watch.seconds, "total": progress.now() - start}
-    return summary
+            write_plan(out, summarised(), problem, plan.assignment, cost.loads, listed)
+    return summarised()
 
 
 def judge_assignment(
@@ -105,17 +152,15 @@ def judge_assignment(
     seed: int = 0,
     notice: Notice = no_notice,
     progress: Progress = SILENT,
-) -> dict[str, Any]:
+) -> JudgedAssignment:
     """The cost of an assignment of a problem's users, in the words of a plan's summary."""
     start = progress.now()
     problem = read_problem(source, notice, need_capacity=False)
     assignment = _assignment(path, problem, spark, progress)
     cost = measure_cost(problem, assignment, core_model)
     found = ContentPlan(assignment, "given")
-    return {
-        **judge(problem, cost, found, core_model, seed, progress),
-        "seconds": {"total": progress.now() - start},
-    }
+    judged = judge(problem, cost, found, core_model, seed, progress)
+    return JudgedAssignment(judged, {"total": progress.now() - start})
 
 
 def _assignment(path: Path, problem: ContentProblem, spark: SparkChoice, progress: Progress) -> Ints:
@@ -135,7 +180,7 @@ def judge(
     core_model: str,
     seed: int,
     progress: Progress,
-) -> dict[str, Any]:
+) -> Judged:
     """All figures about a plan: what it costs, against random plans and against what must be paid."""
     bound = max(lower_bound(problem, core_model, progress=progress).total, plan.bound or 0.0)
     if cost.overflow == 0.0 and bound <= cost.total * (1 + ROUNDING):
@@ -144,27 +189,27 @@ def judge(
     random_cost = float(np.mean([plan.total for plan in plans]))
     random_core = float(np.mean([plan.core for plan in plans]))
     used = cost.loads[np.bincount(plan.assignment, minlength=problem.n_brokers) > 0]
-    return {
-        "users": problem.n_users,
-        "brokers": problem.n_brokers,
-        "channels": problem.n_channels,
-        "core_model": core_model,
-        "core_share": cost.core_share,
-        "density": problem.density,
-        "broker_density": cost.broker_density,
-        "cost": cost.total,
-        "access_cost": cost.access,
-        "core_cost": cost.core,
-        "overflow": cost.overflow,
-        "crr": _reduction(random_cost, cost.total),
-        "random_cost": random_cost,
-        "random_core_share": random_core / random_cost if random_cost else 0.0,
-        "bound": bound,
+    return Judged(
+        users=problem.n_users,
+        brokers=problem.n_brokers,
+        channels=problem.n_channels,
+        core_model=core_model,
+        core_share=cost.core_share,
+        density=problem.density,
+        broker_density=cost.broker_density,
+        cost=cost.total,
+        access_cost=cost.access,
+        core_cost=cost.core,
+        overflow=cost.overflow,
+        crr=_reduction(random_cost, cost.total),
+        random_cost=random_cost,
+        random_core_share=random_core / random_cost if random_cost else 0.0,
+        bound=bound,
         # Plans that do not fit may cost less than any that does.
-        "gap": cost.total / bound - 1.0 if bound > 0.0 and cost.overflow == 0.0 else None,
-        "brokers_used": len(used),
-        "load_max_share": float(np.max(cost.loads / np.maximum(problem.capacity, 1e-300), initial=0.0)),
-    }
+        gap=cost.total / bound - 1.0 if bound > 0.0 and cost.overflow == 0.0 else None,
+        brokers_used=len(used),
+        load_max_share=float(np.max(cost.loads / np.maximum(problem.capacity, 1e-300), initial=0.0)),
+    )
 
 
 def random_costs(problem: ContentProblem, core_model: str, seed: int) -> list[Cost]:

@@ -4,32 +4,70 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import msgspec
 import pyarrow as pa
 
 from topicloom.content.cost import measure_cost
 from topicloom.content.local_search import plan_local_search
 from topicloom.content.random_plan import plan_random
 from topicloom.files.atomic import remove_left_over, replacing
-from topicloom.files.build_folder import CHARTS, SUMMARY, write_json, write_table
+from topicloom.files.build_folder import CHARTS, SUMMARY, read_head, write_json, write_table
 from topicloom.files.content_folder import read_problem
 from topicloom.files.replaceable import check_own
 from topicloom.jobs.content_plan import random_mean
 from topicloom.jobs.inputs import Notice, no_notice
 from topicloom.model.content import ContentProblem
 from topicloom.model.progress import SILENT, Progress, Stopwatch
-from topicloom.model.summaries import FORMAT
+from topicloom.model.summaries import FORMAT, Parameters, Seconds, Summary
 from topicloom.simulate.content_run import ContentOutcome, simulate_content
 from topicloom.simulate.content_scenario import ContentScenario
 from topicloom.version import __version__
 
 KIND = "content-simulation"
 ROUNDS, ASSIGNMENT = "rounds.parquet", "assignment.parquet"
-Extras = Callable[[dict[str, Any], ContentOutcome, Path], None]
 
-QUICK: dict[str, Any] = {"start": "greedy-packing", "work": 0}
+
+class DeliverySummary(Summary, frozen=True):
+    """What became of published events."""
+
+    published: int
+    expected: int
+    delivered: int
+    missing: int
+    duplicates: int
+
+
+class ContentSimulation(Summary, frozen=True, kw_only=True):
+    """The content of summary.json."""
+
+    format: int = FORMAT
+    kind: str = KIND
+    version: str = __version__
+    parameters: Parameters
+    seed: int
+    users: int
+    brokers: int
+    channels: int
+    rounds: int
+    settled: bool
+    cost_start: float
+    cost_end: float
+    cost_central: float | None
+    cost_random: float
+    access_cost: float
+    core_cost: float
+    overflow: float
+    migrations: int
+    control_messages: int
+    messages_per_migration: float | None
+    messages: dict[str, int]
+    events: DeliverySummary
+    seconds: Seconds
+
+
+Extras = Callable[[ContentSimulation, ContentOutcome, Path], None]
+
+QUICK: Parameters = {"start": "greedy-packing", "work": 0}
 """The centralised plan to compare with: local search from greedy packing, without annealing."""
 
 
@@ -41,7 +79,7 @@ def simulate_content_folder(
     extras: Extras | None = None,
     notice: Notice = no_notice,
     progress: Progress = SILENT,
-) -> tuple[dict[str, Any], ContentOutcome]:
+) -> tuple[ContentSimulation, ContentOutcome]:
     """Read the problem, run the scenario, keep the course in `out`; the summary and the outcome.
 
     `extras` may add files to the folder before it takes its place.
@@ -57,8 +95,9 @@ def simulate_content_folder(
         outcome = simulate_content(problem, start, scenario, progress=progress)
     with watch.phase("central", shown="plan centrally"):
         central = _central(outcome.problem, scenario, progress)
-    summary = summarise_content_simulation(scenario, outcome, central)
-    summary["seconds"] = {**watch.seconds, "total": progress.now() - begun}
+    expected = random_mean(outcome.problem, "free", scenario.seed)
+    seconds = {**watch.seconds, "total": progress.now() - begun}
+    summary = summarise_content_simulation(scenario, outcome, central, expected, seconds)
     if out is not None:
         progress.phase("write")
         with replacing(out) as folder:
@@ -83,47 +122,44 @@ def _central(problem: ContentProblem, scenario: ContentScenario, progress: Progr
 
 
 def summarise_content_simulation(
-    scenario: ContentScenario, outcome: ContentOutcome, central: float | None
-) -> dict[str, Any]:
+    scenario: ContentScenario,
+    outcome: ContentOutcome,
+    central: float | None,
+    random: float,
+    seconds: Seconds,
+) -> ContentSimulation:
     """The content of summary.json."""
     problem, tally, first, last = outcome.problem, outcome.tally, outcome.rows[0], outcome.rows[-1]
-    return {
-        "format": FORMAT,
-        "kind": KIND,
-        "version": __version__,
-        "parameters": dict(scenario.values),
-        "seed": scenario.seed,
-        "users": problem.n_users,
-        "brokers": problem.n_brokers,
-        "channels": problem.n_channels,
-        "rounds": len(outcome.rows) - 1,
-        "settled": outcome.settled,
-        "cost_start": first["cost"],
-        "cost_end": last["cost"],
-        "cost_central": central,
-        "cost_random": random_mean(problem, "free", scenario.seed),
-        "access_cost": last["access_cost"],
-        "core_cost": last["core_cost"],
-        "overflow": last["overflow"],
-        "migrations": outcome.migrations,
-        "control_messages": outcome.control,
-        "messages_per_migration": outcome.control / outcome.migrations if outcome.migrations else None,
-        "messages": outcome.messages,
-        "events": {
-            "published": tally.published,
-            "expected": tally.expected,
-            "delivered": tally.delivered,
-            "missing": tally.missing,
-            "duplicates": tally.duplicates,
-        },
-    }
+    return ContentSimulation(
+        parameters=dict(scenario.values),
+        seed=scenario.seed,
+        users=problem.n_users,
+        brokers=problem.n_brokers,
+        channels=problem.n_channels,
+        rounds=len(outcome.rows) - 1,
+        settled=outcome.settled,
+        cost_start=first["cost"],
+        cost_end=last["cost"],
+        cost_central=central,
+        cost_random=random,
+        access_cost=last["access_cost"],
+        core_cost=last["core_cost"],
+        overflow=last["overflow"],
+        migrations=outcome.migrations,
+        control_messages=outcome.control,
+        messages_per_migration=outcome.control / outcome.migrations if outcome.migrations else None,
+        messages=outcome.messages,
+        events=DeliverySummary(
+            tally.published, tally.expected, tally.delivered, tally.missing, tally.duplicates
+        ),
+        seconds=seconds,
+    )
 
 
 def _is_simulation(folder: Path) -> bool:
     """Was everything in this folder written here?"""
-    try:
-        summary = msgspec.json.decode((folder / SUMMARY).read_bytes(), type=dict[str, Any])
-    except (OSError, msgspec.MsgspecError):
+    head = read_head(folder / SUMMARY)
+    if head is None or head.kind != KIND:
         return False
     names = {path.name for path in folder.iterdir() if path.suffix not in CHARTS}
-    return summary.get("kind") == KIND and names <= {ROUNDS, ASSIGNMENT, SUMMARY}
+    return names <= {ROUNDS, ASSIGNMENT, SUMMARY}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -16,11 +16,13 @@ from topicloom.errors import InputError, UsageError
 from topicloom.files.build_folder import REJECTS
 from topicloom.jobs.inputs import Notice, SparkChoice, no_notice, tell_refused
 from topicloom.jobs.traffic_folder import (
+    FalseTraffic,
     Traffic,
+    TrafficSummary,
     check_traffic_out,
     finish_folder,
     keep_rejects,
-    traffic_facts,
+    summarise_traffic,
     write_tables,
 )
 from topicloom.model.progress import SILENT, Progress
@@ -89,7 +91,7 @@ class TrafficTask:
         self.prices.check()
 
 
-def make_traffic(task: TrafficTask) -> dict[str, Any]:
+def make_traffic(task: TrafficTask) -> TrafficSummary:
     """Read, make channels, count, write; the content of traffic.json."""
     task.check()
     progress = task.progress
@@ -105,25 +107,25 @@ def make_traffic(task: TrafficTask) -> dict[str, Any]:
     with task.spark.workspace(task.out) as work:
         try:
             traffic = _made(raw, boxes, Tables(session, str(work), progress), task)
-            if traffic.facts["rejected"]:
+            if traffic.rejected:
                 write_rejects(raw, work / REJECTS)
         finally:
             raw.release()
         tables = prices.tables(traffic.users)
-        found = traffic_facts(traffic, task.channels)
         made = progress.now()
         progress.phase("write")
         write_tables(task.out, traffic, tables)
         keep_rejects(work / REJECTS, task.out)
     end = progress.now()
-    found["seconds"] = {
+    seconds = {
         "start": started - start,
         "subscriptions": subscribed - started,
         "prices": priced - subscribed,
-        **traffic.facts["seconds"],
+        **traffic.seconds,
         "write": end - made,
         "total": end - start,
     }
+    found = summarise_traffic(traffic, task.channels, seconds)
     finish_folder(task.out, traffic, found)
     return found
 
@@ -189,20 +191,26 @@ def _made(raw: RawTable, boxes: Boxes, work: Tables, task: TrafficTask) -> Traff
     progress.phase("cover subscriptions")
     wants = cover(grid, boxes)
     counted_at = progress.now()
-    share = _false_positives(raw, boxes, axes, log, grid, counted, wants, progress)
+    share, dropped = _false_positives(raw, boxes, axes, log, grid, counted, wants, progress)
     names = pa.chunked_array([log.publishers, boxes.users]).unique().sort()
-    facts = {
-        "rejected": rejected,
-        "channels_before": prod(axis.n_wanted for axis in axes),
-        **share,
-        "seconds": {
+    return Traffic(
+        boxes,
+        log,
+        grid,
+        counted,
+        wants,
+        names,
+        rejected=rejected,
+        channels_before=prod(axis.n_wanted for axis in axes),
+        dropped=dropped,
+        false_traffic=share,
+        seconds={
             "read": read - begin,
             "merge": merged - read,
             "count": counted_at - merged,
             "compare": progress.now() - counted_at,
         },
-    }
-    return Traffic(boxes, log, grid, counted, wants, names, facts)
+    )
 
 
 def _false_positives(
@@ -214,8 +222,10 @@ def _false_positives(
     counted: Counted,
     wants: Ranges,
     progress: Progress,
-) -> dict[str, Any]:
+) -> tuple[FalseTraffic, int]:
     """Which share of what the users take by their channels their subscriptions do not ask for.
+
+    Also how many messages no channel holds.
 
     A delivery is a (message, user) pair in which the user takes the message's channel; it is false when no
     subscription of the user matches the message. With one attribute all messages are looked at, and with
@@ -235,9 +245,5 @@ def _false_positives(
         channel = grid.channel_of(list(sample.values.T))
         delivered = int((wanted[channel] * sample.n)[channel >= 0].sum())
         looked_at = int(sample.n.sum())
-    return {
-        "false_positive_share": (delivered - asked_for) / delivered if delivered else 0.0,
-        "false_positive_messages": looked_at,
-        "false_positive_exact": looked_at == log.rows,
-        "dropped": log.rows - int(messages.sum()),
-    }
+    share = (delivered - asked_for) / delivered if delivered else 0.0
+    return FalseTraffic(share, looked_at, looked_at == log.rows), log.rows - int(messages.sum())

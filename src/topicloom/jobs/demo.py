@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from topicloom.files.build_folder import check_replaceable, load_build
+from msgspec.structs import replace
+
+from topicloom.files.build_folder import check_replaceable
 from topicloom.files.samples import sample_path
-from topicloom.jobs.compare import compare_loaded
+from topicloom.jobs.compare import ComparedBuild, compare_loaded
 from topicloom.jobs.generate import generate_to
-from topicloom.jobs.inputs import Notice, SparkChoice, load_interest, no_notice
+from topicloom.jobs.inputs import InterestTable, Notice, SparkChoice, no_notice
 from topicloom.jobs.request import BuildRequest
 from topicloom.measures.summary import measure_overlay
 from topicloom.model.progress import SILENT, Progress
@@ -30,7 +31,7 @@ class DemoResult:
 
     title: str
     folder: Path
-    comparison: dict[str, Any]
+    rows: list[ComparedBuild]
 
 
 def run_demo(
@@ -42,9 +43,9 @@ def run_demo(
     progress: Progress = SILENT,
 ) -> Iterator[DemoResult]:
     """Some builders on a generated workload and on the bundled PX4 table: built, proved and measured."""
-    table = out / TABLE
+    drawn = out / TABLE
     generate_to(
-        str(table),
+        str(drawn),
         nodes=NODES,
         topics=None,
         subscriptions=None,
@@ -54,7 +55,7 @@ def run_demo(
         progress=progress,
     )
     workloads: list[tuple[str, str, TableSource]] = [
-        (f"Generated: {NODES:,} nodes, RSS-like popularity (zipf:0.5)", "rss", interest_source(table)),
+        (f"Generated: {NODES:,} nodes, RSS-like popularity (zipf:0.5)", "rss", interest_source(drawn)),
         (
             "Real: modules of the PX4 flight stack and their messages",
             "px4",
@@ -65,12 +66,12 @@ def run_demo(
         check_replaceable(out / name)
         start = progress.now()
         requests = [BuildRequest.of(key, [], seed=seed) for key in ALGORITHMS]
-        with spark.workspace() as work:
-            loaded = load_interest(source, spark=spark, work=work, notice=notice, progress=progress)
-            comparison = compare_loaded(
-                loaded, requests, out=out / name, spark=spark, start=start, progress=progress
-            )
-        for row in comparison["rows"]:
-            overlay = load_build(out / name / row["algorithm"]).overlay
-            row["measures"] = measure_overlay(loaded.interest, overlay, progress=progress)
-        yield DemoResult(title, out / name, comparison)
+        table = InterestTable(source, spark, notice=notice, progress=progress)
+        loaded = table.load()
+        comparison, builds = compare_loaded(loaded, requests, table, out=out / name, start=start)
+        measures = [measure_overlay(loaded.interest, build.overlay, progress=progress) for build in builds]
+        rows = [
+            replace(row, measures=found, workload=title)
+            for row, found in zip(comparison.rows, measures, strict=True)
+        ]
+        yield DemoResult(title, out / name, rows)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from topicloom.errors import InputError
 from topicloom.files.build_folder import is_build, read_summary
@@ -73,6 +73,18 @@ class LoadedInterest:
     rejected: int = 0
     raw: RawTable | None = None
 
+    @property
+    def n_nodes(self) -> int:
+        return self.interest.n_nodes
+
+    @property
+    def n_topics(self) -> int:
+        return self.interest.n_topics
+
+    @property
+    def n_subscriptions(self) -> int:
+        return self.interest.n_subscriptions
+
     def write_rejects(self, path: Path) -> None:
         """The refused rows with their reasons."""
         if self.raw is not None:
@@ -99,26 +111,6 @@ class EncodedInput:
         )
 
 
-def read_told(
-    source: TableSource,
-    *,
-    spark: SparkChoice,
-    strict: bool = False,
-    notice: Notice = no_notice,
-    progress: Progress = SILENT,
-) -> RawTable:
-    """Read a table; what the user must know about its header and refused rows goes to `notice`."""
-    check_there(source)
-    raw = read_table(spark.session(progress), source, progress=progress)
-    if raw.notice:
-        notice(raw.notice)
-    refused = raw.n_rejects(progress=progress)
-    if strict:
-        require_no_rejects(raw, refused)
-    tell_refused(refused, source, notice)
-    return raw
-
-
 def tell_refused(count: int, source: TableSource, notice: Notice) -> None:
     """Say that rows were refused, and how to learn more."""
     if count:
@@ -126,43 +118,58 @@ def tell_refused(count: int, source: TableSource, notice: Notice) -> None:
         notice(f"{count:,} {rows} refused in {source.path}; --strict names the first")
 
 
-def encode_input(
-    source: TableSource,
-    *,
-    spark: SparkChoice,
-    work: Path,
-    subscribers_only: bool = False,
-    strict: bool = False,
-    notice: Notice = no_notice,
-    progress: Progress = SILENT,
-) -> EncodedInput:
-    """An interest table as tables of numbers below `work`; refused rows are told by `notice`."""
-    check_there(source)
-    session = spark.session(progress)
-    files = signature(session, source)
-    found = read_interest(
-        session,
-        source,
-        subscribers_only=subscribers_only,
-        strict=strict,
-        work_dir=work,
-        progress=progress,
-    )
-    if found.notice:
-        notice(found.notice)
-    encoded = found.encoded
-    tell_refused(encoded.rejected, source, notice)
-    if encoded.rejected > encoded.n_subscriptions + encoded.duplicates:
-        notice(
-            f"most rows of {source.path} were refused: check {source.options.separator} and "
-            f"{source.options.no_header}"
+@dataclass(frozen=True, slots=True)
+class InterestTable:
+    """A user's interest table and how it is read; `notice` hears what the user must not miss about it."""
+
+    source: TableSource
+    spark: SparkChoice
+    subscribers_only: bool = False
+    strict: bool = False
+    notice: Notice = no_notice
+    progress: Progress = SILENT
+
+    def encode(self, work: Path, notice: Notice | None = None) -> EncodedInput:
+        """As tables of numbers below `work`."""
+        source, notice = self.source, notice or self.notice
+        check_there(source)
+        session = self.spark.session(self.progress)
+        files = signature(session, source)
+        found = read_interest(
+            session,
+            source,
+            subscribers_only=self.subscribers_only,
+            strict=self.strict,
+            work_dir=work,
+            progress=self.progress,
         )
-    return EncodedInput(encoded, found.raw, files)
+        if found.notice:
+            notice(found.notice)
+        encoded = found.encoded
+        tell_refused(encoded.rejected, source, notice)
+        if encoded.rejected > encoded.n_subscriptions + encoded.duplicates:
+            notice(
+                f"most rows of {source.path} were refused: check {source.options.separator} and "
+                f"{source.options.no_header}"
+            )
+        return EncodedInput(encoded, found.raw, files)
 
+    def load(self) -> LoadedInterest:
+        """As arrays in memory."""
+        with self.spark.workspace() as work:
+            return self.encode(work).load(self.progress)
 
-def load_interest(source: TableSource, *, progress: Progress = SILENT, **options: Any) -> LoadedInterest:
-    """The same as arrays in memory; the options are those of `encode_input`."""
-    return encode_input(source, progress=progress, **options).load(progress)
+    def read_told(self, source: TableSource) -> RawTable:
+        """Its rows, or those of a table that goes with it; what the user must know about them is told."""
+        check_there(source)
+        raw = read_table(self.spark.session(self.progress), source, progress=self.progress)
+        if raw.notice:
+            self.notice(raw.notice)
+        refused = raw.n_rejects(progress=self.progress)
+        if self.strict:
+            require_no_rejects(raw, refused)
+        tell_refused(refused, source, self.notice)
+        return raw
 
 
 def check_agreement(edges: TableSource, interest: TableSource, digest: str) -> None:
@@ -170,7 +177,7 @@ def check_agreement(edges: TableSource, interest: TableSource, digest: str) -> N
     folder = Path(edges.path)
     if not is_build(folder):
         return
-    expected = read_summary(folder)["interest_digest"]
+    expected = read_summary(folder).interest_digest
     if expected != digest:
         raise InputError(
             f"build {edges.path} was made for another interest than {interest.path} "

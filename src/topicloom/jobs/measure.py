@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from msgspec.structs import asdict
 
 from topicloom.builders.default import choose_default, expected_seconds
 from topicloom.builders.gm import build_gm
 from topicloom.errors import InputError
-from topicloom.jobs.certify import certify
-from topicloom.jobs.inputs import (
-    LoadedInterest,
-    Notice,
-    SparkChoice,
-    check_agreement,
-    load_interest,
-    no_notice,
-    read_told,
-)
+from topicloom.jobs.certify import certify_measured
+from topicloom.jobs.inputs import InterestTable, check_agreement
 from topicloom.measures.connectivity import node_codes, sound_edges
 from topicloom.measures.profile import Profile, profile_interest
 from topicloom.measures.summary import measure_overlay
+from topicloom.model.build_summary import Certificate
+from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
-from topicloom.model.progress import SILENT, Progress
-from topicloom.model.summaries import Summary
+from topicloom.model.summaries import UNSET, Figures, Seconds, Summary, UnsetType
 from topicloom.spark.failures import spark_errors
 from topicloom.spark.watch import watched
 from topicloom.tables.source import TableSource, check_there
@@ -41,106 +34,78 @@ class Inspected(Summary, frozen=True):
     FLAT = frozenset({"profile"})
 
 
-def measure_sources(
-    interest: TableSource,
-    edges: TableSource,
-    *,
-    spark: SparkChoice,
-    subscribers_only: bool = False,
-    strict: bool = False,
-    threads: int | None = None,
-    bounds: bool = False,
-    notice: Notice = no_notice,
-    progress: Progress = SILENT,
-) -> dict[str, Any]:
-    """All measures of the overlay in `edges`, as `topicloom measure --json` prints them.
+class LeftOut(Summary, frozen=True):
+    """Rows of an edge table that play no part."""
 
-    With `bounds` also how far it is from the best possible overlay.
-    """
+    unknown_nodes: int
+    self_loops: int
+    duplicate_edges: int
+
+
+class Measured(Summary, frozen=True, kw_only=True):
+    """What `topicloom measure --json` prints: all measures, and what was left out of the tables."""
+
+    measures: Figures
+    certificate: Certificate | UnsetType = UNSET
+    left_out: LeftOut
+    duplicates: int
+    rejected: int
+    interest_digest: str
+    seconds: Seconds
+
+    FLAT = frozenset({"measures", "certificate", "left_out"})
+
+
+def measure_tables(
+    interest: InterestTable, edges: TableSource, *, threads: int | None = None, bounds: bool = False
+) -> Measured:
+    """All measures of the overlay in `edges`; with `bounds` how far it is from the best possible one."""
+    progress = interest.progress
     start = progress.now()
     check_there(edges)
-    with spark.workspace() as work:
-        loaded = load_interest(
-            interest,
-            spark=spark,
-            work=work,
-            subscribers_only=subscribers_only,
-            strict=strict,
-            notice=notice,
-            progress=progress,
-        )
-        check_agreement(edges, interest, loaded.digest)
-        overlay, oddities = load_overlay(
-            edges, loaded, spark=spark, strict=strict, notice=notice, progress=progress
-        )
+    loaded = interest.load()
+    check_agreement(edges, interest.source, loaded.digest)
+    overlay, left_out = load_overlay(edges, loaded.interest, interest)
     found = measure_overlay(loaded.interest, overlay, threads=threads, progress=progress)
-    if bounds:
-        found |= certify(loaded.interest, found, threads=threads, progress=progress)
-    table = {
-        "duplicates": loaded.duplicates,
-        "rejected": loaded.rejected,
-        "interest_digest": loaded.digest,
-        "seconds": {"total": progress.now() - start},
-    }
-    return found | oddities | table
+    return Measured(
+        measures=found,
+        certificate=certify_measured(loaded.interest, found, threads=threads, progress=progress)
+        if bounds
+        else UNSET,
+        left_out=left_out,
+        duplicates=loaded.duplicates,
+        rejected=loaded.rejected,
+        interest_digest=loaded.digest,
+        seconds={"total": progress.now() - start},
+    )
 
 
-def load_overlay(
-    edges: TableSource,
-    loaded: LoadedInterest,
-    *,
-    spark: SparkChoice,
-    strict: bool = False,
-    notice: Notice = no_notice,
-    progress: Progress = SILENT,
-) -> tuple[Overlay, dict[str, int]]:
+def load_overlay(edges: TableSource, interest: Interest, table: InterestTable) -> tuple[Overlay, LeftOut]:
     """The overlay of an edge table, and how many rows played no part in it."""
-    session = spark.session(progress)
-    raw = read_told(edges, spark=spark, strict=strict, notice=notice, progress=progress)
+    session = table.spark.session(table.progress)
+    raw = table.read_told(edges)
     with spark_errors(edges.path):
-        table = watched(session, raw.rows.toArrow, progress=progress, phase="read edges")
+        rows = watched(session, raw.rows.toArrow, progress=table.progress, phase="read edges")
     raw.release()
-    interest = loaded.interest
-    u, v = (node_codes(table.column(name), interest.node_ids) for name in ("u", "v"))
+    u, v = (node_codes(rows.column(name), interest.node_ids) for name in ("u", "v"))
     sound = sound_edges(u, v, interest.n_nodes)
-    oddities = {
-        "unknown_nodes": sound.unknown,
-        "self_loops": sound.loops,
-        "duplicate_edges": sound.duplicates,
-    }
-    if strict and any(oddities.values()):
-        listed = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in oddities.items() if count)
+    left_out = LeftOut(sound.unknown, sound.loops, sound.duplicates)
+    counts = asdict(left_out)
+    if table.strict and any(counts.values()):
+        listed = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count)
         raise InputError(f"{edges.path} holds {listed}; leave out --strict to measure the rest")
-    return Overlay.from_edges(interest.node_ids, sound.low, sound.high), oddities
+    return Overlay.from_edges(interest.node_ids, sound.low, sound.high), left_out
 
 
-def inspect_source(
-    interest: TableSource,
-    *,
-    spark: SparkChoice,
-    subscribers_only: bool = False,
-    strict: bool = False,
-    threads: int | None = None,
-    notice: Notice = no_notice,
-    progress: Progress = SILENT,
-) -> Inspected:
-    """What an interest table looks like, as `topicloom inspect --json` prints it."""
-    with spark.workspace() as work:
-        loaded = load_interest(
-            interest,
-            spark=spark,
-            work=work,
-            subscribers_only=subscribers_only,
-            strict=strict,
-            notice=notice,
-            progress=progress,
-        )
+def inspect_table(table: InterestTable, *, threads: int | None = None) -> Inspected:
+    """What an interest table looks like."""
+    loaded = table.load()
     # What a greedy overlay needs is no guess where building one takes no longer than the guess.
     greedy = None
     if loaded.interest.n_nodes <= TRY_NODES:
         greedy = float(build_gm(loaded.interest, threads=threads).overlay.degrees().mean())
     default = choose_default(loaded.interest, {}, bound=False).algorithm, expected_seconds(loaded.interest)
     profile = profile_interest(
-        loaded.interest, threads=threads, greedy_degree=greedy, default=default, progress=progress
+        loaded.interest, threads=threads, greedy_degree=greedy, default=default, progress=table.progress
     )
     return Inspected(profile=profile, duplicates=loaded.duplicates, rejected=loaded.rejected)

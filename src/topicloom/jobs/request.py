@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Protocol
 
 from topicloom.builders.default import DEFAULT, Extent, choose_default
 from topicloom.builders.registry import parse_parameters, run_builder
 from topicloom.model.build import Build
+from topicloom.model.build_summary import BuildSummary
 from topicloom.model.constraints import UNCONSTRAINED, Constraints
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.progress import Progress
-from topicloom.model.summaries import FORMAT
+from topicloom.model.summaries import UNSET, Parameters, Report, Seconds
 from topicloom.model.verdict import Verdict
-from topicloom.version import __version__
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +23,14 @@ class BuildRequest:
     """What to build and how, checked before any work begins."""
 
     algorithm: str
-    parameters: dict[str, Any]
+    parameters: Parameters
     seed: int = 0
     threads: int | None = None
     constraints: Constraints = UNCONSTRAINED
     existing: Overlay | None = None
     certify: bool = False
     named: bool = True  # False: the algorithm may still be changed to suit the interest
+    fixed: bool = False  # parameters were given, which only this algorithm knows
     reason: str = ""
     engine_reason: str = ""
 
@@ -46,13 +47,13 @@ class BuildRequest:
         """From texts such as `key=value`; unknown names and values are refused here."""
         name = algorithm or DEFAULT
         parameters = parse_parameters(name, settings)
-        return cls(name, parameters, seed, threads, certify=certify, named=algorithm is not None)
+        fixed = parameters != parse_parameters(DEFAULT, [])
+        return cls(name, parameters, seed, threads, certify=certify, named=algorithm is not None, fixed=fixed)
 
     @property
     def bound(self) -> bool:
         """Are there parameters or constraints that only the default builder knows?"""
-        limited = bool(self.constraints.kinds()) or self.existing is not None
-        return limited or self.parameters != parse_parameters(DEFAULT, [])
+        return self.fixed or bool(self.constraints.kinds()) or self.existing is not None
 
     def settled(self, extent: Extent) -> BuildRequest:
         """With the builder that suits an interest of this extent, and why, if none was named."""
@@ -77,51 +78,66 @@ class BuildRequest:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What there is to say of a build besides the verdict and the time it took."""
+class Table(Protocol):
+    """What there is to say of an interest table, in memory or not."""
 
-    engine: str
-    nodes: int
-    topics: int
-    subscriptions: int
-    duplicates: int
-    rejected: int
-    digest: str
-    edges: int
-    degree_max: int
-    parameters: Mapping[str, Any]
-    report: Mapping[str, Any]
-    phases: Mapping[str, float]
+    @property
+    def n_nodes(self) -> int: ...
+    @property
+    def n_topics(self) -> int: ...
+    @property
+    def n_subscriptions(self) -> int: ...
+    @property
+    def duplicates(self) -> int: ...
+    @property
+    def rejected(self) -> int: ...
+    @property
+    def digest(self) -> str: ...
+
+
+class Built(Protocol):
+    """What there is to say of a build, in memory or not."""
+
+    @property
+    def n_edges(self) -> int: ...
+    @property
+    def degree_max(self) -> int: ...
+    @property
+    def parameters(self) -> Parameters: ...
+    @property
+    def report(self) -> Report: ...
 
 
 def summarise(
-    request: BuildRequest, facts: Facts, verdict: Verdict, seconds: Mapping[str, float]
-) -> dict[str, Any]:
+    request: BuildRequest,
+    engine: str,
+    table: Table,
+    build: Built,
+    verdict: Verdict,
+    phases: Mapping[str, float],
+    seconds: Seconds,
+) -> BuildSummary:
     """The content of summary.json."""
-    return {
-        "format": FORMAT,
-        "kind": "build",
-        "version": __version__,
-        "algorithm": request.algorithm,
-        **({"choice": request.reason} if request.reason else {}),
-        "engine": facts.engine,
-        **({"engine_choice": request.engine_reason} if request.engine_reason else {}),
-        "parameters": dict(facts.parameters),
-        "seed": request.seed,
-        "nodes": facts.nodes,
-        "topics": facts.topics,
-        "subscriptions": facts.subscriptions,
-        "duplicates": facts.duplicates,
-        "rejected": facts.rejected,
-        "interest_digest": facts.digest,
-        "edges": facts.edges,
-        "degree_max": facts.degree_max,
-        "degree_avg": 2.0 * facts.edges / facts.nodes if facts.nodes else 0.0,
-        "topic_components": verdict.topic_components,
-        "topics_partitioned": verdict.topics_partitioned,
-        "topic_connected": verdict.topic_connected,
-        "phases": dict(facts.phases),
-        "report": dict(facts.report),
-        "seconds": seconds,
-    }
+    return BuildSummary(
+        algorithm=request.algorithm,
+        choice=request.reason or UNSET,
+        engine=engine,
+        engine_choice=request.engine_reason or UNSET,
+        parameters=build.parameters,
+        seed=request.seed,
+        nodes=table.n_nodes,
+        topics=table.n_topics,
+        subscriptions=table.n_subscriptions,
+        duplicates=table.duplicates,
+        rejected=table.rejected,
+        interest_digest=table.digest,
+        edges=build.n_edges,
+        degree_max=build.degree_max,
+        degree_avg=2.0 * build.n_edges / table.n_nodes if table.n_nodes else 0.0,
+        topic_components=verdict.topic_components,
+        topics_partitioned=verdict.topics_partitioned,
+        topic_connected=verdict.topic_connected,
+        phases=dict(phases),
+        report=build.report,
+        seconds=seconds,
+    )

@@ -9,10 +9,9 @@ from topicloom.builders.registry import check_honours
 from topicloom.files.build_folder import PHASES, check_replaceable, whole_phases
 from topicloom.jobs.constraints import ConstraintFiles
 from topicloom.jobs.engine import check_engine
-from topicloom.jobs.inputs import Notice, SparkChoice, no_notice
+from topicloom.jobs.inputs import InterestTable, Notice, SparkChoice, no_notice
 from topicloom.jobs.request import BuildRequest
-from topicloom.model.progress import SILENT, Progress
-from topicloom.tables.source import TableSource
+from topicloom.model.progress import Progress
 
 NO_LIMITS = ConstraintFiles()
 
@@ -21,21 +20,28 @@ NO_LIMITS = ConstraintFiles()
 class BuildTask:
     """From which table to which folder, and how.
 
-    `remark` hears what was chosen and why, `notice` what the user must not miss.
+    `remark` hears what was chosen and why, the `notice` of the table what the user must not miss.
     """
 
-    source: TableSource
+    table: InterestTable
     out: Path
     request: BuildRequest
-    spark: SparkChoice
     engine: str = "auto"
     limits: ConstraintFiles = NO_LIMITS
-    subscribers_only: bool = False
-    strict: bool = False
     resume: bool = False
-    notice: Notice = no_notice
     remark: Notice = no_notice
-    progress: Progress = SILENT
+
+    @property
+    def spark(self) -> SparkChoice:
+        return self.table.spark
+
+    @property
+    def notice(self) -> Notice:
+        return self.table.notice
+
+    @property
+    def progress(self) -> Progress:
+        return self.table.progress
 
     @property
     def in_memory(self) -> str | None:

@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -29,12 +28,52 @@ from topicloom.files.content_folder import (
 )
 from topicloom.files.replaceable import check_own
 from topicloom.model.arrays import take_chunks
-from topicloom.model.summaries import FORMAT
+from topicloom.model.summaries import FORMAT, Parameters, Seconds, Summary
 from topicloom.spark.traffic import Counted, LogSummary
 from topicloom.spark.traffic_sample import SAMPLE_ROWS
 from topicloom.version import __version__
 
 TRAFFIC = "traffic.json"
+
+
+class FalseTraffic(Summary, frozen=True):
+    """Which share of what the users take by their channels their subscriptions do not ask for.
+
+    Looked at were so many messages; exact: all of them.
+    """
+
+    false_positive_share: float
+    false_positive_messages: int
+    false_positive_exact: bool
+
+
+class TrafficSummary(Summary, frozen=True, kw_only=True):
+    """The content of traffic.json."""
+
+    format: int = FORMAT
+    kind: str = "content-traffic"
+    version: str = __version__
+    parameters: Parameters
+    log_rows: int
+    rejected: int
+    span_seconds: float
+    users: int
+    publishers: int
+    subscribers: int
+    subscriptions: int
+    subscriptions_empty: int
+    attributes: list[str]
+    channels_before: int
+    channels: int
+    shape: list[int]
+    dropped: int
+    rates: int
+    wants: int
+    density: float
+    false_traffic: FalseTraffic
+    seconds: Seconds
+
+    FLAT = frozenset({"false_traffic"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,7 +86,11 @@ class Traffic:
     counted: Counted
     wants: Ranges
     users: pa.StringArray
-    facts: Mapping[str, Any]
+    rejected: int
+    channels_before: int
+    dropped: int
+    false_traffic: FalseTraffic
+    seconds: Seconds
 
 
 def check_traffic_out(out: Path) -> None:
@@ -70,35 +113,30 @@ def keep_rejects(written: Path, out: Path) -> None:
         shutil.copyfile(written, temporary)
 
 
-def traffic_facts(traffic: Traffic, channels: int | None) -> dict[str, Any]:
-    """The content of traffic.json but for the seconds."""
+def summarise_traffic(traffic: Traffic, channels: int | None, seconds: Seconds) -> TrafficSummary:
+    """The content of traffic.json."""
     boxes, log, grid = traffic.boxes, traffic.log, traffic.grid
-    return {
-        "format": FORMAT,
-        "kind": "content-traffic",
-        "version": __version__,
-        "parameters": {"channels": channels or "exact", "sample_rows": SAMPLE_ROWS},
-        "log_rows": log.rows,
-        "rejected": traffic.facts["rejected"],
-        "span_seconds": log.last - log.first,
-        "users": len(traffic.users),
-        "publishers": len(log.publishers),
-        "subscribers": len(boxes.users),
-        "subscriptions": len(boxes) + boxes.n_empty,
-        "subscriptions_empty": boxes.n_empty,
-        "attributes": list(boxes.attributes),
-        "channels_before": traffic.facts["channels_before"],
-        "channels": grid.n_channels,
-        "shape": list(grid.shape),
-        "dropped": traffic.facts["dropped"],
-        "rates": len(traffic.counted.n),
-        "wants": len(traffic.wants.user),
-        "density": float(traffic.wants.wanted(grid.n_channels).sum())
-        / (len(traffic.users) * grid.n_channels),
-        "false_positive_share": traffic.facts["false_positive_share"],
-        "false_positive_messages": traffic.facts["false_positive_messages"],
-        "false_positive_exact": traffic.facts["false_positive_exact"],
-    }
+    return TrafficSummary(
+        parameters={"channels": channels or "exact", "sample_rows": SAMPLE_ROWS},
+        log_rows=log.rows,
+        rejected=traffic.rejected,
+        span_seconds=log.last - log.first,
+        users=len(traffic.users),
+        publishers=len(log.publishers),
+        subscribers=len(boxes.users),
+        subscriptions=len(boxes) + boxes.n_empty,
+        subscriptions_empty=boxes.n_empty,
+        attributes=list(boxes.attributes),
+        channels_before=traffic.channels_before,
+        channels=grid.n_channels,
+        shape=list(grid.shape),
+        dropped=traffic.dropped,
+        rates=len(traffic.counted.n),
+        wants=len(traffic.wants.user),
+        density=float(traffic.wants.wanted(grid.n_channels).sum()) / (len(traffic.users) * grid.n_channels),
+        false_traffic=traffic.false_traffic,
+        seconds=seconds,
+    )
 
 
 def write_tables(out: Path, traffic: Traffic, tables: Mapping[str, pa.Table]) -> None:
@@ -121,7 +159,7 @@ def write_tables(out: Path, traffic: Traffic, tables: Mapping[str, pa.Table]) ->
     write_content_table(out, WANTS, pa.table({"user": users, **columns}))
 
 
-def finish_folder(out: Path, traffic: Traffic, found: Mapping[str, Any]) -> None:
+def finish_folder(out: Path, traffic: Traffic, found: TrafficSummary) -> None:
     """Make the folder whole: traffic.json and, always last, channels.parquet."""
     with replacing(out / TRAFFIC) as temporary:
         write_json(found, temporary)

@@ -7,7 +7,7 @@ from pathlib import Path
 from topicloom.errors import InputError
 from topicloom.files.build_folder import is_build
 from topicloom.files.witnesses import check_witness_file
-from topicloom.jobs.inputs import Notice, SparkChoice, check_agreement, no_notice, read_told
+from topicloom.jobs.inputs import InterestTable, SparkChoice, check_agreement
 from topicloom.model.progress import SILENT, Progress
 from topicloom.model.verdict import Verdict
 from topicloom.spark.encode import digest_rows, interest_rows
@@ -39,32 +39,20 @@ def judge(
         )
 
 
-def verify_sources(
-    interest: TableSource,
-    edges: TableSource,
-    *,
-    spark: SparkChoice,
-    subscribers_only: bool = False,
-    strict: bool = False,
-    all_witnesses: str | None = None,
-    notice: Notice = no_notice,
-    progress: Progress = SILENT,
-) -> Verdict:
-    """The verdict on two tables a user named; refused rows of either are told by `notice`."""
+def verify_edges(interest: InterestTable, edges: TableSource, *, all_witnesses: str | None = None) -> Verdict:
+    """The verdict on two tables a user named; refused rows of either are told."""
     if all_witnesses is not None:
         check_witness_file(all_witnesses)
-    for source in (interest, edges):
-        check_there(source)
-    session = spark.session(progress)
-    tables = [
-        read_told(source, spark=spark, strict=strict, notice=notice, progress=progress)
-        for source in (interest, edges)
-    ]
-    rows = interest_rows(tables[0], subscribers_only=subscribers_only)
-    if is_build(Path(edges.path)) and interest.path != edges.path:
-        with spark_errors(interest.path):
-            check_agreement(edges, interest, digest_rows(session, rows, progress=progress))
-    with spark.workspace() as work, spark_errors(f"{interest.path} and {edges.path}"):
+    source, progress = interest.source, interest.progress
+    for named in (source, edges):
+        check_there(named)
+    session = interest.spark.session(progress)
+    tables = [interest.read_told(named) for named in (source, edges)]
+    rows = interest_rows(tables[0], subscribers_only=interest.subscribers_only)
+    if is_build(Path(edges.path)) and source.path != edges.path:
+        with spark_errors(source.path):
+            check_agreement(edges, source, digest_rows(session, rows, progress=progress))
+    with interest.spark.workspace() as work, spark_errors(f"{source.path} and {edges.path}"):
         verdict = verify_tables(
             session,
             rows,
@@ -76,8 +64,8 @@ def verify_sources(
     for table in tables:
         table.release()
     if verdict.topics == 0:
-        raise InputError(f"{interest.path} holds no subscription: give a table of pairs")
-    if strict and not verdict.clean:
+        raise InputError(f"{source.path} holds no subscription: give a table of pairs")
+    if interest.strict and not verdict.clean:
         raise InputError(unsound(verdict, edges))
     return verdict
 

@@ -22,3 +22,11 @@ class Build:
     seed: int = 0
     seconds: Mapping[str, float] = field(default_factory=dict)
     report: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_edges(self) -> int:
+        return self.overlay.n_edges
+
+    @property
+    def degree_max(self) -> int:
+        return int(self.overlay.degrees().max(initial=0))

@@ -14,8 +14,8 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 __all__ = [
-    "FORMAT", "UNSET", "Head", "Parameters", "Report", "Seconds", "Summary", "Total", "UnsetType", "plain",
-    "to_json",
+    "FORMAT", "UNSET", "Figures", "Head", "Parameters", "Report", "Seconds", "Summary", "Total", "UnsetType",
+    "plain", "to_json",
 ]  # fmt: skip
 
 FORMAT = 1
@@ -25,6 +25,8 @@ Seconds: TypeAlias = dict[str, float]
 """How long each phase took, by its name, with the `total`."""
 Parameters: TypeAlias = Mapping[str, Any]
 """The parameters of an algorithm by name, as its registry describes them."""
+Figures: TypeAlias = dict[str, Any]
+"""Measures by their names in the registry, as plain values."""
 Report: TypeAlias = Mapping[str, Any]
 """What an algorithm says of its own work: each has keys of its own."""
 
@@ -61,10 +63,10 @@ def plain(value: Any) -> Any:
     """
     if isinstance(value, Summary):
         found: dict[str, Any] = {}
-        for name in value.__struct_fields__:
+        for name, key in zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True):
             part = getattr(value, name)
             if part is not UNSET:
-                found |= plain(part) if name in value.FLAT else {name: plain(part)}
+                found |= plain(part) if name in value.FLAT else {key: plain(part)}
         return found
     if isinstance(value, Mapping):
         return {key: plain(part) for key, part in value.items()}

@@ -56,10 +56,10 @@ def cost(
             notice=notices(screen),
             progress=progress,
         )
-    screen.show(*judged_lines(summary, str(assignment)))
+    screen.show(*judged_lines(summary.judged, str(assignment)))
     screen.emit(summary)
-    if summary["overflow"] > 0:
-        screen.say(overflow_line(summary["overflow"]), always=True)
+    if summary.judged.overflow > 0:
+        screen.say(overflow_line(summary.judged.overflow), always=True)
         raise typer.Exit(1)
 
 

@@ -66,9 +66,9 @@ def generate(
         )
     screen.show(
         f"{users:,} users, {brokers:,} brokers and {channels:,} channels written to {out} "
-        f"in {report['seconds']['total']:.1f} s",
-        f"demand {report['demand']:,.6g} and capacity {report['capacity']:,.6g} messages per second; "
-        f"a channel is wanted by {report['density']:.1%} of the users on average",
+        f"in {report.seconds['total']:.1f} s",
+        f"demand {report.demand:,.6g} and capacity {report.capacity:,.6g} messages per second; "
+        f"a channel is wanted by {report.density:.1%} of the users on average",
     )
     screen.emit(report)
 

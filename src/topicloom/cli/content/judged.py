@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from topicloom.content.advice import advice
 from topicloom.content.registry import DEFAULT
+from topicloom.jobs.content_plan import Judged
 
 Problem = Annotated[
     Path | None,
@@ -32,26 +33,26 @@ def overflow_line(overflow: float, algorithm: str = "") -> str:
     )
 
 
-def judged_lines(summary: dict[str, Any], name: str) -> list[str]:
+def judged_lines(judged: Judged, name: str) -> list[str]:
     """Core share and density first, then cost, comparison with random plans, and the proved bound."""
     return [
-        f"core share {summary['core_share']:.1%}: "
-        + advice(summary["core_share"], summary["broker_density"], summary["random_core_share"]),
-        f"density {summary['density']:.1%} of the (user, channel) pairs are wanted; "
-        f"{summary['broker_density']:.1%} of the (broker, channel) pairs have a subscriber",
-        f"{summary['users']:,} users, {summary['brokers_used']:,} of {summary['brokers']:,} brokers used, "
-        f"{summary['channels']:,} channels; core model {summary['core_model']}",
-        f"{name}: cost {summary['cost']:,.6g} = access {summary['access_cost']:,.6g} + core "
-        f"{summary['core_cost']:,.6g}; random plans cost {_beside_random(summary)}",
-        f"fullest broker at {summary['load_max_share']:.0%} of its capacity"
-        + (f", {summary['overflow']:,.6g} too much in all" if summary["overflow"] else ""),
-        f"no plan that fits costs less than {summary['bound']:,.6g}{_within(summary['gap'])}",
+        f"core share {judged.core_share:.1%}: "
+        + advice(judged.core_share, judged.broker_density, judged.random_core_share),
+        f"density {judged.density:.1%} of the (user, channel) pairs are wanted; "
+        f"{judged.broker_density:.1%} of the (broker, channel) pairs have a subscriber",
+        f"{judged.users:,} users, {judged.brokers_used:,} of {judged.brokers:,} brokers used, "
+        f"{judged.channels:,} channels; core model {judged.core_model}",
+        f"{name}: cost {judged.cost:,.6g} = access {judged.access_cost:,.6g} + core "
+        f"{judged.core_cost:,.6g}; random plans cost {_beside_random(judged)}",
+        f"fullest broker at {judged.load_max_share:.0%} of its capacity"
+        + (f", {judged.overflow:,.6g} too much in all" if judged.overflow else ""),
+        f"no plan that fits costs less than {judged.bound:,.6g}{_within(judged.gap)}",
     ]
 
 
-def _beside_random(summary: dict[str, Any]) -> str:
-    ratio = summary["crr"]
-    return f"{summary['random_cost']:,.6g}" if ratio is None else f"{ratio:.2f} times as much"
+def _beside_random(judged: Judged) -> str:
+    ratio = judged.crr
+    return f"{judged.random_cost:,.6g}" if ratio is None else f"{ratio:.2f} times as much"
 
 
 def _within(gap: float | None) -> str:

@@ -99,13 +99,13 @@ def plan(
             progress=progress,
         )
     screen.show(
-        *judged_lines(summary, algorithm),
-        f"planned in {summary['seconds']['plan']:.1f} s; "
+        *judged_lines(summary.judged, algorithm),
+        f"planned in {summary.seconds['plan']:.1f} s; "
         + (f"written to {out}" if out else "--out DIR keeps the plan and its trees"),
     )
     screen.emit(summary)
-    if summary["overflow"] > 0:
-        screen.say(overflow_line(summary["overflow"], algorithm), always=True)
+    if summary.judged.overflow > 0:
+        screen.say(overflow_line(summary.judged.overflow, algorithm), always=True)
         raise typer.Exit(1)
 
 

@@ -13,7 +13,7 @@ from topicloom.cli.groups import with_groups
 from topicloom.cli.options import OutputOptions, Seed, notices
 from topicloom.content.brokers.rules import table as rule_table
 from topicloom.errors import UsageError
-from topicloom.jobs.content_simulate import simulate_content_folder
+from topicloom.jobs.content_simulate import ContentSimulation, simulate_content_folder
 from topicloom.simulate.content_run import ContentOutcome
 from topicloom.simulate.content_scenario import PARAMETERS, ContentScenario
 
@@ -80,14 +80,14 @@ def simulate(
     screen.emit(summary)
 
 
-def _draw(summary: dict[str, Any], outcome: ContentOutcome, folder: Path) -> None:
+def _draw(summary: ContentSimulation, outcome: ContentOutcome, folder: Path) -> None:
     """The chart of an --out folder."""
     from topicloom.report.charts import save_chart
     from topicloom.report.rounds import rounds_chart
 
-    central = summary["cost_central"]
+    central = summary.cost_central
     levels = {} if central is None else {"centralised local search": central}
-    title = f"{summary['users']:,} users migrating among {summary['brokers']:,} brokers"
+    title = f"{summary.users:,} users migrating among {summary.brokers:,} brokers"
     save_chart(rounds_chart(outcome.rows, levels, title), folder / PLOT)
 
 
@@ -113,29 +113,29 @@ def _rounds_table(outcome: ContentOutcome) -> Any:
     )
 
 
-def _told(summary: dict[str, Any], out: Path | None) -> list[str]:
-    start, end, central = summary["cost_start"], summary["cost_end"], summary["cost_central"]
-    settled = "settled" if summary["settled"] else "not settled"
+def _told(summary: ContentSimulation, out: Path | None) -> list[str]:
+    start, end, central = summary.cost_start, summary.cost_end, summary.cost_central
+    settled = "settled" if summary.settled else "not settled"
     lines = [
-        f"{summary['users']:,} users, {summary['brokers']:,} brokers, {summary['channels']:,} channels; "
-        f"{settled} after {summary['rounds']:,} rounds ({summary['seconds']['simulate']:.1f} s)",
+        f"{summary.users:,} users, {summary.brokers:,} brokers, {summary.channels:,} channels; "
+        f"{settled} after {summary.rounds:,} rounds ({summary.seconds['simulate']:.1f} s)",
         f"cost {start:,.6g} at the start, {end:,.6g} at the end ({_share(end, start)}); "
-        f"random plans cost {summary['cost_random']:,.6g}",
+        f"random plans cost {summary.cost_random:,.6g}",
     ]
     if central is not None:
         lines.append(
             f"a planner that knows everything: {central:,.6g}; the brokers are at {_share(end, central)}"
         )
-    if summary["migrations"]:
+    if summary.migrations:
         lines.append(
-            f"{summary['migrations']:,} migrations, {summary['messages_per_migration']:.1f} control "
+            f"{summary.migrations:,} migrations, {summary.messages_per_migration:.1f} control "
             "messages for each"
         )
-    events = summary["events"]
-    if events["published"]:
+    events = summary.events
+    if events.published:
         lines.append(
-            f"{events['published']:,} events: {events['delivered']:,} of {events['expected']:,} deliveries "
-            f"made, {events['missing']:,} missing, {events['duplicates']:,} twice"
+            f"{events.published:,} events: {events.delivered:,} of {events.expected:,} deliveries "
+            f"made, {events.missing:,} missing, {events.duplicates:,} twice"
         )
     lines.append(f"written to {out}" if out else "--out DIR keeps the rounds, a chart and the assignment")
     return lines

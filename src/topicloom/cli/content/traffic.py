@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -13,6 +13,7 @@ from topicloom.cli.options import OutputOptions, SparkOptions, notices
 from topicloom.errors import UsageError
 from topicloom.files.build_folder import REJECTS
 from topicloom.jobs.content_traffic import DEFAULT_CHANNELS, TrafficTask, make_traffic
+from topicloom.jobs.traffic_folder import TrafficSummary
 from topicloom.spark.price_files import PriceFiles
 
 EXAMPLES = """
@@ -124,22 +125,26 @@ def _channels(text: str) -> int | None:
     return int(text)
 
 
-def _told(found: dict[str, Any], out: Path) -> list[str]:
-    grid = "" if len(found["shape"]) == 1 else f" in a grid of {' x '.join(map(str, found['shape']))}"
-    basis = "" if found["false_positive_exact"] else f" (of {found['false_positive_messages']:,} messages)"
-    before = f" of {found['channels_before']:,}" if found["channels_before"] != found["channels"] else ""
-    one = "channel" if found["channels"] == 1 else "channels"
-    share = found["false_positive_share"]
+def _told(found: TrafficSummary, out: Path) -> list[str]:
+    grid = "" if len(found.shape) == 1 else f" in a grid of {' x '.join(map(str, found.shape))}"
+    basis = (
+        ""
+        if found.false_traffic.false_positive_exact
+        else f" (of {found.false_traffic.false_positive_messages:,} messages)"
+    )
+    before = f" of {found.channels_before:,}" if found.channels_before != found.channels else ""
+    one = "channel" if found.channels == 1 else "channels"
+    share = found.false_traffic.false_positive_share
     advice = "" if share < 0.05 else "; more --channels bring it down"
     return [
-        f"{found['log_rows']:,} messages over {found['span_seconds']:,.6g} s by {found['publishers']:,} "
-        f"publishers, {found['subscriptions']:,} subscriptions of {found['subscribers']:,} users",
-        f"{found['channels']:,} {one}{before}{grid}; a channel is wanted by {found['density']:.1%} of the "
-        f"{found['users']:,} users on average",
+        f"{found.log_rows:,} messages over {found.span_seconds:,.6g} s by {found.publishers:,} "
+        f"publishers, {found.subscriptions:,} subscriptions of {found.subscribers:,} users",
+        f"{found.channels:,} {one}{before}{grid}; a channel is wanted by {found.density:.1%} of the "
+        f"{found.users:,} users on average",
         f"false traffic: {share:.2%} of what users receive{basis}{advice}",
-        f"messages dropped, for no channel holds them: {found['dropped']:,}"
-        + (f"; rows refused: {found['rejected']:,}, see {out / REJECTS}" if found["rejected"] else ""),
-        f"written to {out} in {found['seconds']['total']:.1f} s",
+        f"messages dropped, for no channel holds them: {found.dropped:,}"
+        + (f"; rows refused: {found.rejected:,}, see {out / REJECTS}" if found.rejected else ""),
+        f"written to {out} in {found.seconds['total']:.1f} s",
     ]
 
 
