@@ -288,8 +288,8 @@ def test_a_build_is_exported_with_its_roles_and_rates(kind, rates, data, tmp_pat
     head = {"format": 1, "kind": "build", "algorithm": "gm", "parameters": {}, "seed": 0}
     write_json({**head, "seconds": {"total": 0.0}, "interest_digest": "0"}, folder / "summary.json")
     summary = export_build(kind, folder, out=folder / "out")
-    assert summary["files"] == sorted(["manifest.json", GRAPH_FORMATS[kind].file])
-    assert (summary["nodes"], summary["links"], summary["connections_per_node_max"]) == (4, 2, 2)
+    assert summary.files == sorted(["manifest.json", GRAPH_FORMATS[kind].file])
+    assert (summary.nodes, summary.links, summary.connections_per_node_max) == (4, 2, 2)
     assert_same(load_graph(folder / "out"), (interest, SMALL_OVERLAY))
     export_build(kind, folder, out=folder / "out")  # an earlier export may be replaced
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -12,7 +12,9 @@ from topicloom.cli.options import OutputOptions, notices
 from topicloom.errors import UsageError
 from topicloom.jobs.export import (
     DEFAULT_BACKUPS,
+    DescribedExporter,
     ExportOptions,
+    ExportSummary,
     described_exporters,
     export_build,
     exporters,
@@ -128,8 +130,8 @@ def export(
     screen = output.screen()
     if list_kinds:
         found = described_exporters()
-        screen.show(*(_line(entry) for entry in found))
-        screen.emit({"exporters": found})
+        screen.show(*(_line(entry) for entry in found.exporters))
+        screen.emit(found)
         return
     if kind is None or build is None:
         raise UsageError("KIND or BUILD is missing; write topicloom export KIND BUILD --out DIR (see --list)")
@@ -148,34 +150,34 @@ def export(
     screen.emit(summary)
 
 
-def _line(entry: Any) -> str:
-    options = " ".join(f"--{name}" for name in entry["options"])
-    return f"{entry['kind']}: {entry['description']}" + (f" ({options})" if options else "")
+def _line(entry: DescribedExporter) -> str:
+    options = " ".join(f"--{name}" for name in entry.options)
+    return f"{entry.kind}: {entry.description}" + (f" ({options})" if options else "")
 
 
-def _told(summary: dict[str, Any]) -> list[str]:
-    kind, out = summary["kind"], summary["out"]
+def _told(summary: ExportSummary) -> list[str]:
+    kind, out = summary.kind, summary.out
     if kind not in KINDS:
         return [
-            f"{summary['nodes']:,} nodes, {summary['links']:,} links, {summary['topics']:,} topics",
-            f"written to {out}: {len(summary['files']):,} files",
+            f"{summary.nodes:,} nodes, {summary.links:,} links, {summary.topics:,} topics",
+            f"written to {out}: {len(summary.files):,} files",
         ]
     lines = [
-        f"{summary['nodes']:,} brokers, {summary['links']:,} links, at most "
-        f"{summary['connections_per_node_max']:,} at one broker; {summary['topics']:,} topics"
-        + (f" in {summary['accounts']:,} accounts" if summary["accounts"] else "")
+        f"{summary.nodes:,} brokers, {summary.links:,} links, at most "
+        f"{summary.connections_per_node_max:,} at one broker; {summary.topics:,} topics"
+        + (f" in {summary.accounts:,} accounts" if summary.accounts else "")
     ]
     if "backups" in KINDS[kind].options:
-        have = "has" if summary["backups"] == 1 else "have"
-        lines.append(f"{summary['backups']:,} of the links {have} a backup")
-    if summary["renamed"]:
-        topic, name = next(iter(summary["renamed"].items()))
+        have = "has" if summary.backups == 1 else "have"
+        lines.append(f"{summary.backups:,} of the links {have} a backup")
+    if summary.renamed:
+        topic, name = next(iter(summary.renamed.items()))
         lines.append(
-            f"{len(summary['renamed']):,} topics have other names there, which clients must use: "
+            f"{len(summary.renamed):,} topics have other names there, which clients must use: "
             f"{topic[:40]!r} is {name[:60]}; manifest.json has them all"
         )
     what = f"; next: topicloom run {kind} {out} --messages 100" if kind in runnable() else ""
-    lines.append(f"written to {out}: {len(summary['files']):,} files{what}")
+    lines.append(f"written to {out}: {len(summary.files):,} files{what}")
     return lines
 
 

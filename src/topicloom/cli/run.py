@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,9 @@ from topicloom.cli.options import OutputOptions, Seed
 from topicloom.cli.run_compare import run_comparison
 from topicloom.cli.tables import figures_table
 from topicloom.mesh.kinds.registry import runnable
+
+if TYPE_CHECKING:  # running brokers needs more than the other commands should wait for
+    from topicloom.jobs.run import RunSummary
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -78,96 +81,92 @@ def run(
     screen.show(
         figures_table(None, _figures(summary)), *_faults(summary), *_failovers(summary), _told(summary)
     )
-    if summary["tls"]:
+    if summary.tls:
         screen.show("host names in certificates were not checked: here all brokers are on 127.0.0.1")
     screen.emit(summary)
     if not outcome.exact:
         raise typer.Exit(1)
 
 
-def _figures(summary: dict[str, Any]) -> list[tuple[str, str]]:
-    delivered = max(summary["delivered"], 1)
+def _figures(summary: RunSummary) -> list[tuple[str, str]]:
+    delivered = max(summary.delivered, 1)
     return [
-        ("brokers", f"{summary['nodes']:,}"),
+        ("brokers", f"{summary.nodes:,}"),
         ("links", _links(summary)),
         ("connections of a broker", _connections(summary)),
-        ("hops of a message", f"at most {summary['hops_max']:,}"),
-        ("ready after", f"{summary['seconds_ready']:.1f} s"),
-        ("published", f"{summary['published']:,} on {summary['topics']:,} topics"),
-        ("delivered", f"{summary['delivered']:,} of {summary['expected']:,}"),
-        ("duplicates", f"{summary['duplicates']:,}"),
-        ("strays", f"{summary['strays']:,}"),
-        ("deliveries", f"{summary['delivered'] / max(summary['seconds_deliver'], 1e-9):,.0f} per second"),
-        ("CPU of brokers", f"{summary['cpu_seconds']:.2f} s{runnable()[summary['kind']].cpu_remark}"),
+        ("hops of a message", f"at most {summary.hops_max:,}"),
+        ("ready after", f"{summary.seconds_ready:.1f} s"),
+        ("published", f"{summary.published:,} on {summary.topics:,} topics"),
+        ("delivered", f"{summary.delivered:,} of {summary.expected:,}"),
+        ("duplicates", f"{summary.duplicates:,}"),
+        ("strays", f"{summary.strays:,}"),
+        ("deliveries", f"{summary.delivered / max(summary.seconds_deliver, 1e-9):,.0f} per second"),
+        ("CPU of brokers", f"{summary.cpu_seconds:.2f} s{runnable()[summary.kind].cpu_remark}"),
         (
             "while delivering",
-            f"{summary['cpu_seconds_deliver'] * 1e6 / delivered:.0f} ms per 1,000 deliveries",
+            f"{summary.cpu_seconds_deliver * 1e6 / delivered:.0f} ms per 1,000 deliveries",
         ),
-        ("memory of brokers", f"{summary['memory_bytes'] / 1e6:,.0f} MB"),
+        ("memory of brokers", f"{summary.memory_bytes / 1e6:,.0f} MB"),
     ]
 
 
-def _links(summary: dict[str, Any]) -> str:
-    away = f", {summary['links_at_backups']:,} at their backups" if summary["links_at_backups"] else ""
-    return f"{summary['links']:,} ({summary['connections_open']:,} connections open{away})"
+def _links(summary: RunSummary) -> str:
+    away = f", {summary.links_at_backups:,} at their backups" if summary.links_at_backups else ""
+    return f"{summary.links:,} ({summary.connections_open:,} connections open{away})"
 
 
-def _connections(summary: dict[str, Any]) -> str:
-    planned, found = summary["connections_per_node_max"], summary["connections_open_max"]
+def _connections(summary: RunSummary) -> str:
+    planned, found = summary.connections_per_node_max, summary.connections_open_max
     return f"at most {planned:,}" + (f" planned, {found:,} open" if found != planned else "")
 
 
-def _faults(summary: dict[str, Any]) -> list[str]:
+def _faults(summary: RunSummary) -> list[str]:
     lines = [
-        f"missing: {one['node']} did not get {one['topic']} message {one['message']} of {one['publisher']}"
-        for one in summary["missing"][:SHOWN]
+        f"missing: {one.node} did not get {one.topic} message {one.message} of {one.publisher}"
+        for one in summary.missing[:SHOWN]
     ]
     lines += [
-        f"duplicate: {one['node']} got message {one['message']} on {one['topic']} more than once"
-        for one in summary["duplicate_witnesses"][:SHOWN]
+        f"duplicate: {one.node} got message {one.message} on {one.topic} more than once"
+        for one in summary.duplicate_witnesses[:SHOWN]
     ]
-    return lines + [f"stray: {one['node']} {one['detail']}" for one in summary["stray_witnesses"][:SHOWN]]
+    return lines + [f"stray: {one.node} {one.detail}" for one in summary.stray_witnesses[:SHOWN]]
 
 
-def _failovers(summary: dict[str, Any]) -> list[str]:
+def _failovers(summary: RunSummary) -> list[str]:
     lines = []
-    for one in summary["failover"]:
-        line = f"without {one['node']}: {one['interrupted']:,} of its {one['topics']:,} topics interrupted"
-        if one["recovered"]:
-            line += f", {one['recovered']:,} whole again"
-        if one["apart"]:
-            line += f", {one['apart']:,} stay in parts that no safe backup joins"
-        if one["lost"]:
-            line += f", {one['lost']:,} DID NOT RECOVER"
-        if one["seconds_max"] is not None:
-            line += (
-                f"; backups took {one['seconds_median']:.1f} s (median), at most {one['seconds_max']:.1f} s"
-            )
-        strays = "strays not judged" if one["strays"] is None else f"{one['strays']:,} strays"
-        line += f"; then {one['missing']:,} missing, {one['duplicates']:,} duplicates, {strays}; "
-        line += "exact again" if one["exact_again"] else "NOT exact again"
-        line += f" {one['seconds_back']:.1f} s after its return"
-        if one["links_at_backups"]:
-            line += f", with {one['links_at_backups']:,} links still at their backups"
+    for one in summary.failover:
+        line = f"without {one.node}: {one.interrupted:,} of its {one.topics:,} topics interrupted"
+        if one.recovered:
+            line += f", {one.recovered:,} whole again"
+        if one.apart:
+            line += f", {one.apart:,} stay in parts that no safe backup joins"
+        if one.lost:
+            line += f", {one.lost:,} DID NOT RECOVER"
+        if one.seconds_max is not None:
+            line += f"; backups took {one.seconds_median:.1f} s (median), at most {one.seconds_max:.1f} s"
+        strays = "strays not judged" if one.strays is None else f"{one.strays:,} strays"
+        line += f"; then {one.missing:,} missing, {one.duplicates:,} duplicates, {strays}; "
+        line += "exact again" if one.exact_again else "NOT exact again"
+        line += f" {one.seconds_back:.1f} s after its return"
+        if one.links_at_backups:
+            line += f", with {one.links_at_backups:,} links still at their backups"
         lines.append(line)
     return lines
 
 
-def _told(summary: dict[str, Any]) -> str:
-    if summary["storm"]:
+def _told(summary: RunSummary) -> str:
+    if summary.storm:
         return "NOT exact: messages go round and round, so it was ended; a topic has a cycle of links"
-    proof = (
-        summary["delivered"] == summary["expected"] and not summary["duplicates"] and not summary["strays"]
-    )
+    proof = summary.delivered == summary.expected and not summary.duplicates and not summary.strays
     if not proof:
         return (
-            f"NOT exact: {summary['expected'] - summary['delivered']:,} deliveries missing, "
-            f"{summary['duplicates']:,} duplicates, {summary['strays']:,} strays"
+            f"NOT exact: {summary.expected - summary.delivered:,} deliveries missing, "
+            f"{summary.duplicates:,} duplicates, {summary.strays:,} strays"
         )
-    if not summary["exact"]:
+    if not summary.exact:
         return "exact at first, but not all was well when brokers were killed"
     proved = "every subscriber got every message exactly once, and no broker carried what it does not want"
-    if any(one["apart"] for one in summary["failover"]):
+    if any(one.apart for one in summary.failover):
         return f"proved while all brokers ran: {proved}; topics in parts wait for the return of a broker"
     return f"proved: {proved}"
 

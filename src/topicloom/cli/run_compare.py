@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from topicloom.cli.console import Screen, table
 
 if TYPE_CHECKING:  # running brokers needs more than the other commands should wait for
+    from topicloom.jobs.run_compare import DesignSummary
     from topicloom.mesh.run.running import RunSettings
 
 
@@ -19,46 +20,46 @@ def run_comparison(screen: Screen, kind: str, folder: Path, settings: RunSetting
 
     with screen.working() as progress:
         found = compare_meshes(kind, folder, settings, progress=progress)
-    rows = found["rows"]
+    rows = found.rows
     screen.show(
         table("the same interest on four meshes", _columns(rows), _lines(rows)),
         "messages: from broker to broker, for each delivery at another broker than the publisher's",
         "strays: messages that a broker carried and its node does not want (the star's hub wants none)",
     )
     for row in rows:
-        if row["delivered"] != row["expected"] or row["duplicates"]:
+        if row.delivered != row.expected or row.duplicates:
             screen.show(
-                f"{row['design']}: {row['expected'] - row['delivered']:,} deliveries missing, "
-                f"{row['duplicates']:,} duplicates"
+                f"{row.design}: {row.expected - row.delivered:,} deliveries missing, "
+                f"{row.duplicates:,} duplicates"
             )
     screen.emit(found)
-    if not found["exact"]:
+    if not found.exact:
         raise typer.Exit(1)
 
 
-def _columns(rows: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    return [("", "left"), *((row["design"], "right") for row in rows)]
+def _columns(rows: list[DesignSummary]) -> list[tuple[str, str]]:
+    return [("", "left"), *((row.design, "right") for row in rows)]
 
 
-def _lines(rows: list[dict[str, Any]]) -> list[list[str]]:
+def _lines(rows: list[DesignSummary]) -> list[list[str]]:
     """A line for each figure: four meshes side by side fit a narrow screen."""
     figures = [_figures(row) for row in rows]
     return [[name, *(figure[name] for figure in figures)] for name in figures[0]]
 
 
-def _figures(row: dict[str, Any]) -> dict[str, str]:
-    scale = 1e6 / max(row["delivered"], 1)
-    messages = row["messages_per_delivery"]
+def _figures(row: DesignSummary) -> dict[str, str]:
+    scale = 1e6 / max(row.delivered, 1)
+    messages = row.messages_per_delivery
     return {
-        "links": f"{row['links']:,}",
-        "connections of a broker, at most": f"{row['connections_per_node_max']:,}",
-        "hops, at most": f"{row['hops_max']:,}",
+        "links": f"{row.links:,}",
+        "connections of a broker, at most": f"{row.connections_per_node_max:,}",
+        "hops, at most": f"{row.hops_max:,}",
         "messages per delivery": "" if messages is None else f"{messages:.2f}",
-        "strays": f"{row['strays']:,}",
-        "CPU ms per 1,000 deliveries": f"{row['cpu_seconds_deliver'] * scale:.0f}",
-        "of it the busiest broker": f"{row['cpu_seconds_deliver_max'] * scale:.1f}",
-        "memory, MB": f"{row['memory_bytes'] / 1e6:,.0f}",
-        "ready after, s": f"{row['seconds_ready']:.1f}",
-        "delivered": f"{row['delivered']:,}",
-        "of": f"{row['expected']:,}",
+        "strays": f"{row.strays:,}",
+        "CPU ms per 1,000 deliveries": f"{row.cpu_seconds_deliver * scale:.0f}",
+        "of it the busiest broker": f"{row.cpu_seconds_deliver_max * scale:.1f}",
+        "memory, MB": f"{row.memory_bytes / 1e6:,.0f}",
+        "ready after, s": f"{row.seconds_ready:.1f}",
+        "delivered": f"{row.delivered:,}",
+        "of": f"{row.expected:,}",
     }

@@ -90,7 +90,7 @@ def verify_brokers(
             progress=progress,
         )
     _show(screen, audit)
-    screen.emit(audit.to_json())
+    screen.emit(audit.summary())
     if not audit.sound:
         raise typer.Exit(1)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from topicloom.mesh.plan.request import Figures, Request
 from topicloom.model.interest import ROLES, Interest
 from topicloom.model.progress import SILENT, Progress, check_stop
 from topicloom.model.registry import find
+from topicloom.model.summaries import Summary
 
 DEFAULT_BACKUPS = 1
 MOST_BACKUPS = 9
@@ -57,6 +57,35 @@ class ExportOptions:
         return {name: value for name, value in named.items() if value is not None}
 
 
+class ExportSummary(Summary, frozen=True, kw_only=True):
+    """What `export --json` prints."""
+
+    kind: str
+    nodes: int
+    links: int
+    accounts: int
+    topics: int
+    connections_per_node_max: int
+    backups: int
+    renamed: dict[str, str]
+    out: str
+    files: list[str]
+
+
+class DescribedExporter(Summary, frozen=True):
+    """A kind of export and the options it honours."""
+
+    kind: str
+    description: str
+    options: list[str]
+
+
+class ExporterList(Summary, frozen=True):
+    """What `export --list --json` prints."""
+
+    exporters: list[DescribedExporter]
+
+
 def exporters() -> dict[str, Exporter]:
     """All that a build can be exported as: files for graph tools, and meshes of brokers."""
     return {**GRAPH_FORMATS, **KINDS}
@@ -75,7 +104,7 @@ def export_build(
     options: ExportOptions | None = None,
     notice: Notice = no_notice,
     progress: Progress = SILENT,
-) -> dict[str, Any]:
+) -> ExportSummary:
     """Write the export of a build folder to `out`; its summary."""
     options = options or ExportOptions()
     exporter = find_exporter(kind)
@@ -106,18 +135,18 @@ def export_build(
         if isinstance(exporter, GraphFormat):
             files = sorted({*files, MANIFEST})
             write_manifest(folder, kind, files)
-    return {
-        "kind": kind,
-        "nodes": interest.n_nodes,
-        "links": figures.links,
-        "accounts": figures.accounts,
-        "topics": interest.n_topics,
-        "connections_per_node_max": figures.connections_per_node_max,
-        "backups": figures.backups,
-        "renamed": dict(figures.renamed),
-        "out": str(out),
-        "files": files,
-    }
+    return ExportSummary(
+        kind=kind,
+        nodes=interest.n_nodes,
+        links=figures.links,
+        accounts=figures.accounts,
+        topics=interest.n_topics,
+        connections_per_node_max=figures.connections_per_node_max,
+        backups=figures.backups,
+        renamed=dict(figures.renamed),
+        out=str(out),
+        files=files,
+    )
 
 
 def read_interest(source: Path) -> Interest:
@@ -141,12 +170,14 @@ def _with_extras(interest: Interest, table: pa.Table) -> Interest:
     return replace(interest, **extras)
 
 
-def described_exporters() -> list[Mapping[str, Any]]:
+def described_exporters() -> ExporterList:
     """All kinds, for `--list`."""
-    return [
-        {"kind": kind, "description": found.description, "options": sorted(found.options)}
-        for kind, found in exporters().items()
-    ]
+    return ExporterList(
+        [
+            DescribedExporter(kind, found.description, sorted(found.options))
+            for kind, found in exporters().items()
+        ]
+    )
 
 
 def _write(exporter: Exporter, request: Request, folder: Path) -> Figures:

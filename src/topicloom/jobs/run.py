@@ -2,26 +2,87 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from topicloom.errors import InputError, UsageError
 from topicloom.mesh.kinds.registry import find_running, load_target, runnable
 from topicloom.mesh.model.folder import read_mesh
 from topicloom.mesh.model.mesh import Mesh
-from topicloom.mesh.run.failover import NodeFailover
-from topicloom.mesh.run.proof import connections_per_node, hops_max
+from topicloom.mesh.run.failover import NodeFailover, Recovery
+from topicloom.mesh.run.proof import Missing, connections_per_node, hops_max
 from topicloom.mesh.run.relocate import move_here
 from topicloom.mesh.run.runner import Outcome, nodes_to_kill, run_mesh
 from topicloom.mesh.run.running import RunSettings
+from topicloom.mesh.run.target import Arrival, Stray
 from topicloom.model.progress import SILENT, Progress
+from topicloom.model.summaries import Summary
+
+
+class NodeUsage(Summary, frozen=True):
+    """What one broker took."""
+
+    node: str
+    cpu_seconds: float
+    memory_bytes: int
+
+
+class FailoverSummary(Summary, frozen=True, kw_only=True):
+    """What became of a killed broker's topics; see `NodeFailover`."""
+
+    node: str
+    topics: int
+    interrupted: int
+    recovered: int
+    apart: int
+    lost: int
+    seconds_max: float | None
+    seconds_median: float | None
+    missing: int
+    duplicates: int
+    strays: int | None
+    links_at_backups: int
+    seconds_back: float
+    exact_again: bool
+    by_topic: tuple[Recovery, ...]
+
+
+class RunSummary(Summary, frozen=True, kw_only=True):
+    """What `run --json` prints."""
+
+    kind: str
+    nodes: int
+    links: int
+    connections_per_node_max: int
+    topics: int
+    published: int
+    expected: int
+    delivered: int
+    duplicates: int
+    strays: int
+    seconds_ready: float
+    hops_max: int
+    tls: bool
+    storm: bool
+    exact: bool
+    connections_open_max: int
+    connections_open: int
+    links_at_backups: int
+    seconds_deliver: float
+    cpu_seconds: float
+    cpu_seconds_deliver: float
+    messages_carried: int | None
+    memory_bytes: int
+    usage: list[NodeUsage]
+    missing: tuple[Missing, ...]
+    duplicate_witnesses: tuple[Arrival, ...]
+    stray_witnesses: tuple[Stray, ...]
+    failover: list[FailoverSummary]
 
 
 def run_folder(
     kind: str, folder: Path, settings: RunSettings, *, progress: Progress = SILENT
-) -> tuple[dict[str, Any], Outcome]:
+) -> tuple[RunSummary, Outcome]:
     """Start the mesh of an exported folder, prove it, stop it; the summary and the outcome."""
     running = find_running(kind)
     nodes_to_kill(read_kind(kind, folder), settings.kill)
@@ -43,61 +104,59 @@ def read_kind(kind: str, folder: Path) -> Mesh:
     return mesh
 
 
-def summarise_run(kind: str, outcome: Outcome) -> dict[str, Any]:
-    """What `run --json` prints."""
+def summarise_run(kind: str, outcome: Outcome) -> RunSummary:
+    """What came of it."""
     mesh, proof, verdict = outcome.mesh, outcome.proof, outcome.proof.verdict
-    return {
-        "kind": kind,
-        "nodes": len(mesh.nodes),
-        "links": len(mesh.links),
-        "connections_per_node_max": max(connections_per_node(mesh).values(), default=0),
-        "topics": len(mesh.topics),
-        "published": verdict.published,
-        "expected": verdict.expected,
-        "delivered": verdict.delivered,
-        "duplicates": verdict.duplicates,
-        "strays": verdict.strays,
-        "seconds_ready": outcome.seconds_ready,
-        "hops_max": hops_max(mesh),
-        "tls": "tls" in mesh.options,
-        "storm": proof.storm,
-        "exact": outcome.exact,
-        "connections_open_max": max(outcome.connections_open.values(), default=0),
-        "connections_open": sum(outcome.connections_open.values()) // 2,
-        "links_at_backups": outcome.elsewhere,
-        "seconds_deliver": proof.seconds,
-        "cpu_seconds": outcome.usage.cpu_total,
-        "cpu_seconds_deliver": proof.cpu_seconds,
-        "messages_carried": proof.carried,
-        "memory_bytes": outcome.usage.memory_total,
-        "usage": [
-            {"node": node, "cpu_seconds": cpu, "memory_bytes": outcome.usage.memory_bytes[node]}
+    return RunSummary(
+        kind=kind,
+        nodes=len(mesh.nodes),
+        links=len(mesh.links),
+        connections_per_node_max=max(connections_per_node(mesh).values(), default=0),
+        topics=len(mesh.topics),
+        published=verdict.published,
+        expected=verdict.expected,
+        delivered=verdict.delivered,
+        duplicates=verdict.duplicates,
+        strays=verdict.strays,
+        seconds_ready=outcome.seconds_ready,
+        hops_max=hops_max(mesh),
+        tls="tls" in mesh.options,
+        storm=proof.storm,
+        exact=outcome.exact,
+        connections_open_max=max(outcome.connections_open.values(), default=0),
+        connections_open=sum(outcome.connections_open.values()) // 2,
+        links_at_backups=outcome.elsewhere,
+        seconds_deliver=proof.seconds,
+        cpu_seconds=outcome.usage.cpu_total,
+        cpu_seconds_deliver=proof.cpu_seconds,
+        messages_carried=proof.carried,
+        memory_bytes=outcome.usage.memory_total,
+        usage=[
+            NodeUsage(node, cpu, outcome.usage.memory_bytes[node])
             for node, cpu in outcome.usage.cpu_seconds.items()
         ],
-        "missing": [asdict(one) for one in verdict.missing],
-        "duplicate_witnesses": [asdict(one) for one in verdict.duplicate_witnesses],
-        "stray_witnesses": [asdict(one) for one in verdict.stray_witnesses],
-        "failover": [_failover(one) for one in outcome.failover],
-    }
+        missing=verdict.missing,
+        duplicate_witnesses=verdict.duplicate_witnesses,
+        stray_witnesses=verdict.stray_witnesses,
+        failover=[_failover(one) for one in outcome.failover],
+    )
 
 
-def _failover(one: NodeFailover) -> dict[str, Any]:
-    return {
-        "node": one.node,
-        "topics": len(one.topics),
-        "interrupted": sum(topic.parts > 1 for topic in one.topics),
-        "recovered": sum(
-            topic.seconds is not None and topic.apart == 1 < topic.parts for topic in one.topics
-        ),
-        "apart": sum(topic.apart > 1 for topic in one.topics),
-        "lost": sum(topic.seconds is None for topic in one.topics),
-        "seconds_max": max(one.seconds(), default=None),
-        "seconds_median": median(one.seconds()) if one.seconds() else None,
-        "missing": one.missing,
-        "duplicates": one.duplicates,
-        "strays": one.strays,
-        "links_at_backups": one.elsewhere,
-        "seconds_back": one.seconds_back,
-        "exact_again": one.again.exact,
-        "by_topic": [asdict(topic) for topic in one.topics],
-    }
+def _failover(one: NodeFailover) -> FailoverSummary:
+    return FailoverSummary(
+        node=one.node,
+        topics=len(one.topics),
+        interrupted=sum(topic.parts > 1 for topic in one.topics),
+        recovered=sum(topic.seconds is not None and topic.apart == 1 < topic.parts for topic in one.topics),
+        apart=sum(topic.apart > 1 for topic in one.topics),
+        lost=sum(topic.seconds is None for topic in one.topics),
+        seconds_max=max(one.seconds(), default=None),
+        seconds_median=median(one.seconds()) if one.seconds() else None,
+        missing=one.missing,
+        duplicates=one.duplicates,
+        strays=one.strays,
+        links_at_backups=one.elsewhere,
+        seconds_back=one.seconds_back,
+        exact_again=one.again.exact,
+        by_topic=one.topics,
+    )

@@ -10,7 +10,6 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from topicloom.builders.registry import run_builder
 from topicloom.errors import UsageError
@@ -26,6 +25,7 @@ from topicloom.mesh.run.runner import Outcome, run_mesh
 from topicloom.mesh.run.running import RunSettings
 from topicloom.model.interest import Interest
 from topicloom.model.progress import SILENT, Progress
+from topicloom.model.summaries import Summary
 
 OURS = "this mesh"
 
@@ -39,9 +39,41 @@ class Design:
     place: Place
 
 
+class DesignSummary(Summary, frozen=True, kw_only=True):
+    """What one mesh costs."""
+
+    design: str
+    nodes: int
+    links: int
+    connections_per_node_max: int
+    connections_per_node_avg: float
+    hops_max: int
+    published: int
+    expected: int
+    delivered: int
+    duplicates: int
+    strays: int
+    messages_between_brokers: int
+    messages_per_delivery: float | None
+    cpu_seconds_deliver: float
+    cpu_seconds_deliver_max: float
+    cpu_seconds_ready: float
+    memory_bytes: int
+    seconds_ready: float
+    exact: bool
+
+
+class MeshComparison(Summary, frozen=True):
+    """What `run --compare --json` prints; exact: the exported mesh is."""
+
+    kind: str
+    rows: list[DesignSummary]
+    exact: bool
+
+
 def compare_meshes(
     kind: str, folder: Path, settings: RunSettings, *, progress: Progress = SILENT
-) -> dict[str, Any]:
+) -> MeshComparison:
     """Run the exported mesh and the baselines; `rows` of figures, ours first."""
     rivals = find_running(kind).rivals
     if isinstance(rivals, Unable):
@@ -55,7 +87,7 @@ def compare_meshes(
         for design in _designs(kind, mesh, folder, Path(scratch), rivals):
             outcome = run_mesh(load_target(kind), design.folder, design.place, settings, progress=progress)
             rows.append(_row(design.name, outcome))
-    return {"kind": kind, "rows": rows, "exact": rows[0]["exact"]}
+    return MeshComparison(kind, rows, rows[0].exact)
 
 
 def _designs(kind: str, mesh: Mesh, folder: Path, scratch: Path, rivals: Mapping[str, Rival]) -> list[Design]:
@@ -82,31 +114,31 @@ def _rival(mesh: Mesh, make: Rival) -> Place:
     return place
 
 
-def _row(name: str, outcome: Outcome) -> dict[str, Any]:
+def _row(name: str, outcome: Outcome) -> DesignSummary:
     mesh, proof, verdict = outcome.mesh, outcome.proof, outcome.proof.verdict
     assert proof.carried is not None  # probes of kinds that compare count them
     elsewhere = verdict.delivered - verdict.published  # the publisher's own broker needs no link
-    return {
-        "design": name,
-        "nodes": len(mesh.nodes),
-        "links": len(mesh.links),
-        "connections_per_node_max": max(connections_per_node(mesh).values(), default=0),
-        "connections_per_node_avg": 2 * len(mesh.links) / max(len(mesh.nodes), 1),
-        "hops_max": hops_max(with_carriers(mesh)),
-        "published": verdict.published,
-        "expected": verdict.expected,
-        "delivered": verdict.delivered,
-        "duplicates": verdict.duplicates,
-        "strays": verdict.strays,
-        "messages_between_brokers": proof.carried - verdict.published,
-        "messages_per_delivery": (proof.carried - verdict.published) / elsewhere if elsewhere > 0 else None,
-        "cpu_seconds_deliver": proof.cpu_seconds,
-        "cpu_seconds_deliver_max": proof.cpu_seconds_max,
-        "cpu_seconds_ready": outcome.usage.cpu_total - proof.cpu_seconds,
-        "memory_bytes": outcome.usage.memory_total,
-        "seconds_ready": outcome.seconds_ready,
-        "exact": outcome.exact,
-    }
+    return DesignSummary(
+        design=name,
+        nodes=len(mesh.nodes),
+        links=len(mesh.links),
+        connections_per_node_max=max(connections_per_node(mesh).values(), default=0),
+        connections_per_node_avg=2 * len(mesh.links) / max(len(mesh.nodes), 1),
+        hops_max=hops_max(with_carriers(mesh)),
+        published=verdict.published,
+        expected=verdict.expected,
+        delivered=verdict.delivered,
+        duplicates=verdict.duplicates,
+        strays=verdict.strays,
+        messages_between_brokers=proof.carried - verdict.published,
+        messages_per_delivery=(proof.carried - verdict.published) / elsewhere if elsewhere > 0 else None,
+        cpu_seconds_deliver=proof.cpu_seconds,
+        cpu_seconds_deliver_max=proof.cpu_seconds_max,
+        cpu_seconds_ready=outcome.usage.cpu_total - proof.cpu_seconds,
+        memory_bytes=outcome.usage.memory_total,
+        seconds_ready=outcome.seconds_ready,
+        exact=outcome.exact,
+    )
 
 
 def with_carriers(mesh: Mesh) -> Mesh:

@@ -88,8 +88,8 @@ def folder(toy: BrokerKind, tmp_path: Path) -> Path:
     (tmp_path / "hosts.csv").write_text("node,host,color\na,h1,red\nb,h2,blue\nc,h3,red\n")
     options = ExportOptions(hosts=tmp_path / "hosts.csv")
     found = export_build("toy", tmp_path / "build", out=tmp_path / "toys", options=options)
-    assert found["files"] == ["a.toy", "b.toy", "c.toy", "manifest.json"]
-    assert (found["kind"], found["links"], found["renamed"]) == ("toy", 2, {"x!": "x%21"})
+    assert found.files == ["a.toy", "b.toy", "c.toy", "manifest.json"]
+    assert (found.kind, found.links, found.renamed) == ("toy", 2, {"x!": "x%21"})
     return tmp_path / "toys"
 
 

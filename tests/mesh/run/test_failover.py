@@ -76,7 +76,7 @@ def test_a_killed_broker_s_topics_flow_again_over_the_backup(tmp_path):
     # The bridge waits a second before it turns to the backup.
     assert topic.seconds is not None
     assert topic.seconds > 0.5
-    assert summary["failover"][0]["exact_again"] is True
+    assert summary.failover[0].exact_again is True
     assert (failover.missing, failover.duplicates, failover.strays, failover.elsewhere) == (0, 0, 0, 0)
 
 

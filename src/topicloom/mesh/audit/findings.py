@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+
+from topicloom.model.summaries import UNSET, Summary, UnsetType
 
 NAMED = 4  # topics or brokers named in a sentence
 
@@ -26,14 +27,38 @@ class Finding:
     text: str
     storms: bool = False
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "topics": list(self.topics),
-            "brokers": list(self.brokers),
-            "where": list(self.where),
-            "storms": self.storms,
-            "text": self.text,
-        }
+    def summary(self) -> FindingSummary:
+        return FindingSummary(self.topics, self.brokers, self.where, self.storms, self.text)
+
+
+class FindingSummary(Summary, frozen=True):
+    """A finding as `verify --json` prints it."""
+
+    topics: tuple[str, ...]
+    brokers: tuple[str, ...]
+    where: tuple[str, ...]
+    storms: bool
+    text: str
+
+
+Found = tuple[FindingSummary, ...]
+
+
+class AuditSummary(Summary, frozen=True, kw_only=True):
+    """What `verify --json` prints; `unreached` and `strays` only where it is known who wants what."""
+
+    kind: str
+    brokers: int
+    links: int
+    topics: int
+    loops: Found
+    unconnected: Found
+    one_sided: Found
+    doubled: Found
+    unreached: Found | UnsetType = UNSET
+    strays: Found | UnsetType = UNSET
+    unlinked: tuple[str, ...]
+    sound: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +96,26 @@ class Audit:
     def sound(self) -> bool:
         return not (self.repeating or self.losing or self.strays)
 
-    def to_json(self) -> dict[str, Any]:
-        content: dict[str, Any] = {
-            "kind": self.kind,
-            "brokers": self.brokers,
-            "links": self.links,
-            "topics": self.topics,
-        }
-        names = ["loops", "unconnected", "one_sided", "doubled"]
-        for name in names + (["unreached", "strays"] if self.covered else []):
-            content[name] = [finding.to_json() for finding in getattr(self, name)]
-        return {**content, "unlinked": list(self.unlinked), "sound": self.sound}
+    def summary(self) -> AuditSummary:
+        """What there is to say of it."""
+        return AuditSummary(
+            kind=self.kind,
+            brokers=self.brokers,
+            links=self.links,
+            topics=self.topics,
+            loops=_told(self.loops),
+            unconnected=_told(self.unconnected),
+            one_sided=_told(self.one_sided),
+            doubled=_told(self.doubled),
+            unreached=_told(self.unreached) if self.covered else UNSET,
+            strays=_told(self.strays) if self.covered else UNSET,
+            unlinked=self.unlinked,
+            sound=self.sound,
+        )
+
+
+def _told(findings: Iterable[Finding]) -> Found:
+    return tuple(finding.summary() for finding in findings)
 
 
 def several(names: Iterable[str]) -> str:

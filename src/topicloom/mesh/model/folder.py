@@ -8,27 +8,61 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from topicloom.errors import InputError
 from topicloom.files.build_folder import write_json
 from topicloom.files.replaceable import check_own
-from topicloom.mesh.model.mesh import Mesh
+from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, MeshTopic
+from topicloom.model.summaries import FORMAT, UNSET, Summary, UnsetType, to_json
 from topicloom.version import __version__
 
-FORMAT = 1
 MANIFEST = "manifest.json"
 SECRET = 0o600
 """Mode of files that hold passwords: nobody but their owner reads them."""
 
 
+class MeshSummary(Summary, frozen=True):
+    """A mesh as its manifest has it: all but the kind, which stands before."""
+
+    nodes: tuple[MeshNode, ...]
+    links: tuple[MeshLink, ...]
+    topics: tuple[MeshTopic, ...]
+    start_order: tuple[str, ...]
+    accounts: tuple[str, ...]
+    options: Mapping[str, str]
+
+    @classmethod
+    def of(cls, mesh: Mesh) -> MeshSummary:
+        return cls(mesh.nodes, mesh.links, mesh.topics, mesh.start_order, mesh.accounts, mesh.options)
+
+
+class Manifest(Summary, frozen=True, kw_only=True):
+    """The content of manifest.json; only meshes of brokers have a `mesh`."""
+
+    format: int = FORMAT
+    kind: str
+    version: str = __version__
+    mesh: MeshSummary | UnsetType = UNSET
+    files: list[str]
+
+    FLAT = frozenset({"mesh"})
+
+
+class ManifestHead(Summary, frozen=True):
+    """What a manifest says of itself, whatever is wrong with it."""
+
+    format: object = None
+    kind: object = None
+    links: msgspec.Raw | UnsetType = UNSET
+    files: object = None
+
+
 def mesh_digest(mesh: Mesh) -> str:
     """A short digest by which a configuration names the manifest it belongs to."""
-    return hashlib.sha256(msgspec.json.encode(_content(mesh))).hexdigest()[:12]
+    return hashlib.sha256(to_json(MeshSummary.of(mesh))).hexdigest()[:12]
 
 
 def write_mesh(
@@ -47,30 +81,31 @@ def write_mesh(
         descriptor = os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         with os.fdopen(descriptor, "wb") as file:
             file.write(text.encode())
-    write_manifest(folder, mesh.kind, [*configs, MANIFEST], _content(mesh))
+    write_manifest(folder, mesh.kind, [*configs, MANIFEST], MeshSummary.of(mesh))
 
 
-def write_manifest(folder: Path, kind: str, files: Iterable[str], content: Mapping[str, Any] = {}) -> None:
+def write_manifest(
+    folder: Path, kind: str, files: Iterable[str], mesh: MeshSummary | UnsetType = UNSET
+) -> None:
     """The manifest of any export; `files` are all files of the folder."""
-    head = {"format": FORMAT, "kind": kind, "version": __version__}
-    write_json({**head, **content, "files": sorted(files)}, folder / MANIFEST)
+    write_json(Manifest(kind=kind, mesh=mesh, files=sorted(files)), folder / MANIFEST)
 
 
 def kind_of(folder: Path) -> str:
     """The kind of an exported folder."""
-    return str(_read(folder).get("kind"))
+    return str(_read(folder).kind)
 
 
 def read_mesh(folder: Path) -> Mesh:
     """The mesh of an exported folder; refused where the manifest or a configuration is missing or broken."""
     path = folder / MANIFEST
-    raw = _read(folder)
-    if raw.get("format") != FORMAT:
-        raise InputError(f"{path}: format is {raw.get('format')!r}, this version reads {FORMAT}")
-    if "links" not in raw:
-        raise InputError(f"{path} is no mesh of brokers but an export of kind {raw.get('kind')!r}")
+    head = _read(folder)
+    if head.format != FORMAT:
+        raise InputError(f"{path}: format is {head.format!r}, this version reads {FORMAT}")
+    if head.links is UNSET:
+        raise InputError(f"{path} is no mesh of brokers but an export of kind {head.kind!r}")
     try:
-        mesh = msgspec.convert(raw, Mesh)
+        mesh = msgspec.json.decode(path.read_bytes(), type=Mesh)
     except msgspec.ValidationError as error:
         raise InputError(f"{path} is damaged: {error}; export it again") from None
     fault = _fault(mesh)
@@ -92,16 +127,10 @@ def check_export_out(out: Path, kind: str) -> None:
         )
 
 
-def _content(mesh: Mesh) -> dict[str, Any]:
-    content = asdict(mesh)
-    del content["kind"]
-    return content
-
-
-def _read(folder: Path) -> dict[str, Any]:
+def _read(folder: Path) -> ManifestHead:
     path = folder / MANIFEST
     try:
-        return msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+        return msgspec.json.decode(path.read_bytes(), type=ManifestHead)
     except OSError as error:
         raise InputError(f"{folder} is not an export: cannot read {MANIFEST} ({error.strerror})") from None
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -111,14 +140,13 @@ def _read(folder: Path) -> dict[str, Any]:
 def _is_export(folder: Path) -> bool:
     """Was everything in this folder written by an earlier export?"""
     try:
-        raw = _read(folder)
+        head = _read(folder)
     except InputError:
         return False
-    files = raw.get("files")
-    if raw.get("format") != FORMAT or not isinstance(files, list):
+    if head.format != FORMAT or not isinstance(head.files, list):
         return False
     there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()}
-    return there <= {MANIFEST, *map(str, files)}
+    return there <= {MANIFEST, *map(str, head.files)}
 
 
 def _fault(mesh: Mesh) -> str | None:

@@ -47,30 +47,30 @@ def mesh(tmp_path):
 
 def test_a_tree_for_each_topic_delivers_exactly_once(mesh):
     summary = mesh(LINKS)
-    assert summary["exact"], summary
-    assert (summary["published"], summary["expected"], summary["delivered"]) == (12, 30, 30)
-    assert (summary["duplicates"], summary["strays"], summary["hops_max"]) == (0, 0, 2)
-    assert (summary["links"], summary["connections_open"], summary["connections_open_max"]) == (3, 3, 3)
-    assert summary["messages_carried"] == 30  # each broker of a subscriber once, and no other
-    assert summary["memory_bytes"] > 4_000_000
-    assert 0 < summary["cpu_seconds_deliver"] <= summary["cpu_seconds"]
+    assert summary.exact, summary
+    assert (summary.published, summary.expected, summary.delivered) == (12, 30, 30)
+    assert (summary.duplicates, summary.strays, summary.hops_max) == (0, 0, 2)
+    assert (summary.links, summary.connections_open, summary.connections_open_max) == (3, 3, 3)
+    assert summary.messages_carried == 30  # each broker of a subscriber once, and no other
+    assert summary.memory_bytes > 4_000_000
+    assert 0 < summary.cpu_seconds_deliver <= summary.cpu_seconds
 
 
 def test_a_topic_sent_to_a_broker_that_does_not_want_it_is_a_stray(mesh):
     """c does not want y, and none of its clients sees it; its broker carries it."""
     summary = mesh([LINKS[0], HandLink("c", "b", ("x", "z", "y")), LINKS[2]])
-    assert (summary["delivered"], summary["duplicates"], summary["strays"]) == (30, 0, 3)
-    assert summary["stray_witnesses"][0]["node"] == "c"
-    assert not summary["exact"]
+    assert (summary.delivered, summary.duplicates, summary.strays) == (30, 0, 3)
+    assert summary.stray_witnesses[0].node == "c"
+    assert not summary.exact
 
 
 def test_a_bridge_that_does_not_say_it_is_one_gives_duplicates(mesh):
     """Without try_private the acceptor sends everything back to where it came from."""
     summary = mesh([HandLink("b", "a", ("x", "y"), private=False), *LINKS[1:]])
-    assert summary["delivered"] == summary["expected"]
-    assert summary["duplicates"] > 0
-    assert not summary["storm"]
-    assert not summary["exact"]
+    assert summary.delivered == summary.expected
+    assert summary.duplicates > 0
+    assert not summary.storm
+    assert not summary.exact
 
 
 @pytest.mark.parametrize(
@@ -80,9 +80,9 @@ def test_a_bridge_that_does_not_say_it_is_one_gives_duplicates(mesh):
 )
 def test_a_storm_is_survived_and_ended(mesh, extra):
     summary = mesh([*LINKS, extra], RunSettings(messages=3, settle=30))
-    assert summary["storm"], summary
-    assert summary["duplicates"] > 1000
-    assert not summary["exact"]
+    assert summary.storm, summary
+    assert summary.duplicates > 1000
+    assert not summary.exact
 
 
 def test_a_removed_link_is_missed(mesh):
@@ -91,17 +91,16 @@ def test_a_removed_link_is_missed(mesh):
         conf.write_text(conf.read_text().partition("connection")[0])
 
     summary = mesh(LINKS, change=change)
-    assert summary["links"] == 2
-    assert summary["delivered"] < summary["expected"]
-    assert summary["missing"][0].keys() == {"topic", "message", "publisher", "node"}
-    assert "d" in {summary["missing"][0]["node"], summary["missing"][0]["publisher"]}
-    assert not summary["exact"]
+    assert summary.links == 2
+    assert summary.delivered < summary.expected
+    assert "d" in {summary.missing[0].node, summary.missing[0].publisher}
+    assert not summary.exact
 
 
 def test_a_bridge_in_one_direction_is_missed(mesh):
     summary = mesh([HandLink("b", "a", ("x", "y"), direction="in"), *LINKS[1:]])
-    assert summary["delivered"] < summary["expected"]
-    assert {one["node"] for one in summary["missing"]} == {"a"}
+    assert summary.delivered < summary.expected
+    assert {one.node for one in summary.missing} == {"a"}
 
 
 def test_links_that_do_not_come_up_are_named_with_what_the_broker_said(mesh):
