@@ -20,6 +20,7 @@ from naive.tables import Pair, as_csv, as_json, as_parquet, as_tsv, compressed, 
 from topicloom.errors import InputError
 from topicloom.spark.ingest import read_interest
 from topicloom.tables.source import edges_source, interest_source
+from topicloom.tables.spark.frames import read_frame
 from topicloom.tables.spark.raw import RawTable, write_rejects
 from topicloom.tables.spark.read import read_table
 
@@ -436,6 +437,16 @@ def test_parquet_strings_that_are_empty_or_not_utf8_are_refused(spark: SparkSess
         (f"{tmp_path}/a.parquet", '{"node":"\\\\x62\\\\xff","topic":"t"}', "the node is not valid UTF-8"),
     ]
     assert rows_of(read) == Counter([("a", "t"), ("a", "t")])
+
+
+def test_any_dataframe_is_read_by_the_rules_of_parquet(spark: SparkSession) -> None:
+    from pyspark.sql import functions as sf
+
+    frame = spark.createDataFrame([("a", 1), ("", 2)], "who string, what long")
+    read = read_frame(frame, interest_source("frame"), sf.lit("here"))
+    assert [tuple(row) for row in read.rows.collect()] == [("a", "1")]
+    assert rejects_of(read) == [("here", '{"node":"","topic":"2"}', "the node is empty")]
+    assert "'who' as node, 'what' as topic" in (read.notice or "")
 
 
 def test_a_path_with_a_scheme_is_listed_and_read_through_hadoop(spark: SparkSession, tmp_path: Path) -> None:
