@@ -11,7 +11,12 @@ import pytest
 import topicloom.files.atomic as atomic
 from topicloom.errors import InputError
 from topicloom.files.atomic import remove_left_over, replacing
-from topicloom.files.run_folder import open_run
+from topicloom.files.run_folder import TablesOnly, open_run
+from topicloom.model.summaries import Summary
+
+
+class Rows(Summary, frozen=True):
+    rows: int
 
 
 def opened(out, request=None, *, resume=False):
@@ -26,29 +31,29 @@ def test_a_phase_that_fails_leaves_nothing_and_is_done_again(tmp_path):
         (folder / "table").write_text("half")
         if len(calls) == 1:
             raise InputError("no")
-        return {"rows": 3}
+        return Rows(3)
 
     with opened(out) as run:
         with pytest.raises(InputError):
-            run.keep("first", work)
-        assert run.record("first") is None and not list(run.root.glob(".tmp-*"))
-        assert run.keep("first", work)["rows"] == 3
+            run.keep("first", Rows, work)
+        assert run.record("first", Rows) is None and not list(run.root.glob(".tmp-*"))
+        assert run.keep("first", Rows, work).rows == 3
     with opened(out, resume=True) as run:
-        assert run.keep("first", work) == {"rows": 3, "seconds": 0.0}
+        assert run.keep("first", Rows, work) == Rows(3) and run.seconds() == {"first": 0.0}
         assert len(calls) == 2 and run.path("first", "table").read_text() == "half"
         with pytest.raises(InputError, match="phase second is gone"):
-            run.require("second")
+            run.require("second", Rows)
 
 
 def test_a_folder_under_its_temporary_name_is_never_a_phase(tmp_path):
     """What SIGKILL leaves: tables and even a record, but no rename."""
     out = tmp_path / "out"
     with opened(out) as run:
-        run.keep("first", lambda folder: {})
+        run.keep("first", TablesOnly, lambda folder: TablesOnly())
         half = run.root / ".tmp-second"
         half.mkdir()
         (half / "record.json").write_text("{}")
-        assert run.whole() == ["first"] and run.record("second") is None
+        assert run.whole() == ["first"] and run.record("second", Rows) is None
 
 
 @pytest.mark.parametrize("one_step", [True, False])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
@@ -48,7 +48,7 @@ class Screen:
             for part in parts:
                 self.out.print(part)
 
-    def emit(self, content: Summary | Mapping[str, Any]) -> None:
+    def emit(self, content: Summary) -> None:
         """The one JSON object on stdout, if JSON was asked for."""
         if self.json:
             sys.stdout.write(to_json(content).decode() + "\n")

@@ -31,12 +31,12 @@ def pack(
     with screen.working() as progress:
         report = pack_environment(Path(out), progress=progress)
     screen.show(
-        f"{report['bytes'] / 1e6:,.0f} MB written to {out} in {report['seconds']['total']:.1f} s: topicloom, "
-        f"{', '.join(report['packages'])}"
+        f"{report.bytes / 1e6:,.0f} MB written to {out} in {report.seconds['total']:.1f} s: topicloom, "
+        f"{', '.join(report.manifest.packages)}"
     )
     screen.say(
         f"next: add --master spark://HOST:PORT --spark-conf spark.archives={out} to a command; the workers "
-        f"need {report['python']}"
+        f"need {report.manifest.python}"
     )
     screen.emit(report)
 

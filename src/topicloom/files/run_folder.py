@@ -12,19 +12,30 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from topicloom.errors import InputError
 from topicloom.files.atomic import remove_left_over
 from topicloom.files.build_folder import PHASES, RECORD, check_replaceable, whole_phases, write_json
-from topicloom.model.summaries import Summary, to_json
+from topicloom.model.summaries import Summary, plain, to_json
 
 REQUEST, LOCK = "request.json", "lock"
 
 Told = Callable[[str, float], None]
+R = TypeVar("R", bound=Summary)
 Request = Summary | Mapping[str, Any]
+
+
+class TablesOnly(Summary, frozen=True):
+    """The record of a phase that leaves tables and nothing to say of them."""
+
+
+class Timed(Summary, frozen=True):
+    """What every record has besides its own keys."""
+
+    seconds: float
 
 
 class RunFolder:
@@ -35,20 +46,19 @@ class RunFolder:
         self._now = now
         self._told = told
 
-    def record(self, name: str) -> dict[str, Any] | None:
+    def record(self, name: str, kind: type[R]) -> R | None:
         """What a whole phase left behind; None if it is not whole."""
         path = self.root / name / RECORD
         if not path.is_file():
             return None
         try:
-            record: dict[str, Any] = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+            return msgspec.json.decode(path.read_bytes(), type=kind)
         except (OSError, msgspec.MsgspecError):
             raise InputError(f"{path} is damaged: remove {self.root} and begin anew") from None
-        return record
 
-    def keep(self, name: str, work: Callable[[Path], Mapping[str, Any]]) -> dict[str, Any]:
+    def keep(self, name: str, kind: type[R], work: Callable[[Path], R]) -> R:
         """The record of phase `name`: of an earlier run if it is whole there, else that of `work(folder)`."""
-        known = self.record(name)
+        known = self.record(name, kind)
         if known is not None:
             return known
         temporary = self.root / f".tmp-{name}"
@@ -58,21 +68,21 @@ class RunFolder:
             shutil.rmtree(temporary, ignore_errors=True)
             temporary.mkdir()
         try:
-            record = dict(work(temporary))
-            record["seconds"] = self._now() - start
+            record = work(temporary)
+            seconds = self._now() - start
             with _write_errors(out):
-                write_json(record, temporary / RECORD)
+                write_json({**plain(record), "seconds": seconds}, temporary / RECORD)
                 _flush(temporary)
                 temporary.rename(self.root / name)
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)
             raise
-        self._told(name, record["seconds"])
+        self._told(name, seconds)
         return record
 
-    def require(self, name: str) -> dict[str, Any]:
+    def require(self, name: str, kind: type[R]) -> R:
         """The record of a phase that must be whole by now."""
-        record = self.record(name)
+        record = self.record(name, kind)
         if record is None:
             raise InputError(f"phase {name} is gone from {self.root}: remove the folder and begin anew")
         return record
@@ -83,7 +93,7 @@ class RunFolder:
 
     def seconds(self) -> dict[str, float]:
         """How long each whole phase took, in whichever run that was."""
-        return {name: float(self.require(name)["seconds"]) for name in self.whole()}
+        return {name: self.require(name, Timed).seconds for name in self.whole()}
 
     def whole(self) -> list[str]:
         """The phases that are whole."""

@@ -8,13 +8,12 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from msgspec import field
+from msgspec.structs import asdict as fields_of
 from msgspec.structs import replace as replace_fields
 
 from topicloom.builders.default import FALLBACK
@@ -33,7 +32,7 @@ from topicloom.files.build_folder import (
     whole_phases,
     write_json,
 )
-from topicloom.files.run_folder import RunFolder, check_same, open_run
+from topicloom.files.run_folder import RunFolder, TablesOnly, check_same, open_run
 from topicloom.jobs.inputs import EncodedInput
 from topicloom.jobs.request import summarise
 from topicloom.jobs.task import BuildTask
@@ -53,7 +52,36 @@ from topicloom.tables.spark.raw import REJECT_COLUMNS, rows_were
 from topicloom.version import __version__
 
 INGEST, WRITE, VERIFY = "ingest", "write", "verify"
-JUDGED = ("topics", "topics_partitioned", "topic_components", "edges")
+
+
+class Ingested(Summary, frozen=True, kw_only=True):
+    """An encoded interest (its tables lie beside the record), and what the user was told of it."""
+
+    nodes: str
+    topics: str
+    pairs: str
+    n_nodes: int
+    n_topics: int
+    n_subscriptions: int
+    duplicates: int
+    rejected: int
+    digest: str
+    notices: list[str]
+
+    def encoded(self, run: RunFolder) -> EncodedInterest:
+        """The interest, where its tables lie now."""
+        known = {name: getattr(self, name) for name in EncodedInterest.__dataclass_fields__}
+        places = {name: str(run.path(INGEST, name)) for name in ("nodes", "topics", "pairs")}
+        return EncodedInterest(**{**known, **places})
+
+
+class Judged(Summary, frozen=True):
+    """What the judge said."""
+
+    topics: int
+    topics_partitioned: int
+    topic_components: int
+    edges: int
 
 
 def build_on_spark(task: BuildTask, given: EncodedInput | None = None) -> BuildSummary:
@@ -112,9 +140,9 @@ def _run(
     """All phases; `start` is when the first run would have begun if the later ones had followed at once."""
     progress, request = task.progress, task.request
     session = task.spark.session(progress)
-    record = run.keep(INGEST, lambda folder: _ingest(task, folder, given))
-    encoded = _encoded(run, record)
-    for text in record["notices"] if given is None else ():
+    record = run.keep(INGEST, Ingested, lambda folder: _ingest(task, folder, given))
+    encoded = record.encoded(run)
+    for text in record.notices if given is None else ():
         task.notice(text)
     if task.table.strict and encoded.rejected:
         raise InputError(
@@ -130,8 +158,8 @@ def _run(
             progress=progress,
             **request.parameters,
         )
-        run.keep(WRITE, lambda folder: _write(task, encoded, build, folder))
-    verdict = _verdict(run.keep(VERIFY, lambda folder: _verify(task, run)))
+        run.keep(WRITE, TablesOnly, lambda folder: _write(task, encoded, build, folder))
+    verdict = Verdict(**fields_of(run.keep(VERIFY, Judged, lambda folder: _verify(task, run))))
     summary = _summarise(task, run, encoded, build, verdict, start)
     summary = replace_fields(summary, request=fingerprint.digest())
     with replacing(task.out) as folder:
@@ -199,7 +227,7 @@ def shown_phase(name: str) -> str:
 # --- the phases ----------------------------------------------------------------------------------------
 
 
-def _ingest(task: BuildTask, folder: Path, given: EncodedInput | None) -> dict[str, Any]:
+def _ingest(task: BuildTask, folder: Path, given: EncodedInput | None) -> Ingested:
     notices: list[str] = []
     if given is None:
         given = task.table.encode(folder, notice=notices.append)
@@ -210,22 +238,16 @@ def _ingest(task: BuildTask, folder: Path, given: EncodedInput | None) -> dict[s
         rejects = given.raw.rejects.orderBy(*REJECT_COLUMNS).select(*REJECT_COLUMNS)
         Tables(rejects.sparkSession, str(folder), task.progress).write("write rejects", rejects, REJECTS)
         given.raw.release()
-    return {**asdict(given.encoded), "notices": notices}
+    return Ingested(**asdict(given.encoded), notices=notices)
 
 
-def _encoded(run: RunFolder, record: Mapping[str, Any]) -> EncodedInterest:
-    fields = {name: record[name] for name in EncodedInterest.__dataclass_fields__}
-    places = {name: str(run.path(INGEST, name)) for name in ("nodes", "topics", "pairs")}
-    return EncodedInterest(**{**fields, **places})
-
-
-def _write(task: BuildTask, encoded: EncodedInterest, build: SparkBuild, folder: Path) -> dict[str, Any]:
+def _write(task: BuildTask, encoded: EncodedInterest, build: SparkBuild, folder: Path) -> TablesOnly:
     session = task.spark.session(task.progress)
     write_result(session, encoded, build.edges, folder, progress=task.progress)
-    return {}
+    return TablesOnly()
 
 
-def _verify(task: BuildTask, run: RunFolder) -> dict[str, Any]:
+def _verify(task: BuildTask, run: RunFolder) -> Judged:
     """The judge reads what was written; the interest stays a table for it too."""
     verdict = judge(
         run.path(WRITE, INTEREST),
@@ -235,11 +257,7 @@ def _verify(task: BuildTask, run: RunFolder) -> dict[str, Any]:
         beside=task.out,
         progress=task.progress,
     )
-    return {name: getattr(verdict, name) for name in JUDGED}
-
-
-def _verdict(record: Mapping[str, Any]) -> Verdict:
-    return Verdict(**{name: record[name] for name in JUDGED})
+    return Judged(verdict.topics, verdict.topics_partitioned, verdict.topic_components, verdict.edges)
 
 
 def _summarise(

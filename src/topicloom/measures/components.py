@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from topicloom.kernels.induced import count_topic_components
 from topicloom.measures.view import View, for_topics
 from topicloom.model.arrays import Ints, Longs
+from topicloom.model.summaries import Figures
 
 
-def measure_components(view: View) -> dict[str, Any]:
+def measure_components(view: View) -> Figures:
     """`topic_components` (summed over topics), `topics_partitioned`, `topic_connected`."""
     counts = topic_components(view)
     partitioned = int(np.count_nonzero(counts > 1))

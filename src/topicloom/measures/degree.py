@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from topicloom.measures.view import View
 from topicloom.model.arrays import Longs
+from topicloom.model.summaries import Figures
 
 PERCENTILES = (50, 90, 99)
 
 
-def measure_degree(view: View) -> dict[str, Any]:
+def measure_degree(view: View) -> Figures:
     """`degree_max`, `degree_avg` (2 x edges / nodes), `degree_percentiles`, `degree_histogram`."""
     degrees = view.overlay.degrees()
     return {

@@ -14,8 +14,6 @@ not, the value given is the upper bound; the bounds stand beside it.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from topicloom.kernels.distance import BATCH, longest_from_each, sweep, topic_diameters
@@ -24,6 +22,7 @@ from topicloom.kernels.parallel import for_slices
 from topicloom.measures.components import overlay_parts
 from topicloom.measures.view import View, Weighed, for_topics
 from topicloom.model.arrays import Ints, Longs, sealed
+from topicloom.model.summaries import Figures
 
 EXACT_WORK = 4_000_000
 """A topic with at most so many subscribers x edge ends is always measured exactly."""
@@ -38,7 +37,7 @@ WAVE = 8
 """Batches of sources between two looks at the bounds; fixed, so any number of threads gives the same."""
 
 
-def measure_topic_diameter(view: View) -> dict[str, Any]:
+def measure_topic_diameter(view: View) -> Figures:
     """`diameter_topic_max`, `diameter_topic_avg`, their bounds, and how many topics are known exactly."""
     lower, upper = topic_diameter_bounds(view)
     counted = lower >= 0
@@ -75,7 +74,7 @@ def topic_diameter_bounds(view: View) -> tuple[Longs, Longs]:
     return lower, upper
 
 
-def measure_overlay_diameter(view: View) -> dict[str, Any]:
+def measure_overlay_diameter(view: View) -> Figures:
     """`diameter_overlay` and its bounds on the largest component, and the number of components."""
     parts = overlay_parts(view)
     sizes = np.bincount(parts) if len(parts) else np.zeros(0, dtype=np.int64)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from topicloom.kernels.parallel import for_slices
@@ -11,11 +9,12 @@ from topicloom.kernels.shared import shared_along_edges
 from topicloom.measures.degree import percentiles
 from topicloom.measures.view import View
 from topicloom.model.arrays import Floats, Longs, sealed
+from topicloom.model.summaries import Figures
 
 SLICE = 50_000
 
 
-def measure_topics_per_edge(view: View) -> dict[str, Any]:
+def measure_topics_per_edge(view: View) -> Figures:
     """`topics_per_edge_avg`, its maximum and percentiles; 0 for an edge that no topic can use."""
     counts, _ = topics_along_edges(view, np.ones(view.interest.n_topics))
     return {

@@ -7,17 +7,16 @@ upper bound by the heuristic of `kernels/steiner.py`, since the exact number is 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from topicloom.kernels.steiner import filtering_costs
 from topicloom.measures.components import overlay_parts, topic_components
 from topicloom.measures.view import View, for_topics
 from topicloom.model.arrays import Ints, Longs
+from topicloom.model.summaries import Figures
 
 
-def measure_filtering(view: View) -> dict[str, Any]:
+def measure_filtering(view: View) -> Figures:
     """`filtering_cost` over all topics that can be joined, `filtering_unreachable` the number that cannot."""
     costs = topic_filtering_costs(view)
     return {

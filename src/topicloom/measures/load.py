@@ -7,8 +7,6 @@ which every message crosses every edge that carries its topic.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from topicloom.measures.degree import percentiles
@@ -16,9 +14,10 @@ from topicloom.measures.edges import topics_along_edges
 from topicloom.measures.view import View
 from topicloom.model.arrays import Floats, Ints
 from topicloom.model.interest import ROLES, Interest
+from topicloom.model.summaries import Figures
 
 
-def measure_load(view: View) -> dict[str, Any]:
+def measure_load(view: View) -> Figures:
     """`load_max`, `load_avg`, `load_percentiles`, and `load_unit` (topics or messages)."""
     rates = topic_rates(view.interest)
     loads = node_loads(view, rates)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from topicloom.measures.components import measure_components
 from topicloom.measures.degree import measure_degree
@@ -14,6 +13,7 @@ from topicloom.measures.filtering import measure_filtering
 from topicloom.measures.load import measure_load
 from topicloom.measures.view import View
 from topicloom.model.registry import Entry
+from topicloom.model.summaries import Figures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +21,7 @@ class Measure(Entry):
     """A function of a view that gives the named figures; `keys` are promises, more may be there."""
 
     keys: tuple[str, ...]
-    function: Callable[[View], dict[str, Any]]
+    function: Callable[[View], Figures]
 
 
 MEASURES: dict[str, Measure] = {

@@ -6,18 +6,17 @@ beside it always holds [lower, upper].
 
 from __future__ import annotations
 
-from typing import Any
-
 from topicloom.measures.registry import MEASURES
 from topicloom.measures.view import view_of
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.progress import SILENT, Progress, check_stop
+from topicloom.model.summaries import Figures
 
 
 def measure_overlay(
     interest: Interest, overlay: Overlay, *, threads: int | None = None, progress: Progress = SILENT
-) -> dict[str, Any]:
+) -> Figures:
     """All measures of `overlay`, plain Python values under the names of the registry.
 
     >>> interest = Interest.from_pairs([("a", "x"), ("b", "x"), ("b", "y"), ("c", "y")])
@@ -26,7 +25,7 @@ def measure_overlay(
     (True, 2, 1)
     """
     view = view_of(interest, overlay, threads=threads, progress=progress)
-    found: dict[str, Any] = {
+    found: Figures = {
         "nodes": interest.n_nodes,
         "topics": interest.n_topics,
         "subscriptions": interest.n_subscriptions,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from topicloom.builders.divide.run import phase_name
 from topicloom.builders.divide.split import smallest_eta
 from topicloom.files.run_folder import RunFolder
 from topicloom.model.progress import SILENT, Progress
+from topicloom.model.summaries import Summary
 from topicloom.spark.divide_tasks import (
     CHOSEN_SCHEMA,
     EDGE_SCHEMA,
@@ -39,6 +40,28 @@ if TYPE_CHECKING:
 SPLIT = "split"
 
 
+class SplitRecord(Summary, frozen=True):
+    """More topics than `eta` make a node a bulk node; how many of both kinds there are."""
+
+    eta: int
+    bulk: int
+    light: int
+
+
+class Chosen(Summary, frozen=True):
+    """For each group its nodes and its representatives."""
+
+    nodes: tuple[int, ...]
+    representatives: tuple[int, ...]
+
+
+class EdgeCount(Summary, frozen=True):
+    """How many edges a phase made, and the largest degree after it."""
+
+    edges: int
+    degree_max: int
+
+
 @dataclass(slots=True)
 class SparkGround:
     """A `Ground` over an encoded interest; its tables are `node, topic` numbers."""
@@ -55,17 +78,18 @@ class SparkGround:
 
     def split(self) -> int:
         """Part the nodes into bulk and light, each with its rank in hashed order; eta."""
-        record = self.run.keep(SPLIT, self._split)
-        self.n_bulk, self.n_light = record["bulk"], record["light"]
-        return int(record["eta"])
+        record = self.run.keep(SPLIT, SplitRecord, self._split)
+        self.n_bulk, self.n_light = record.bulk, record.light
+        return record.eta
 
     def represent(self, groups: Groups) -> Dealt:
-        record = self.run.keep(_chosen_name(groups), lambda folder: self._represent(groups, folder))
-        return Dealt(tuple(record["nodes"]), tuple(record["representatives"]))
+        name = _chosen_name(groups)
+        record = self.run.keep(name, Chosen, lambda folder: self._represent(groups, folder))
+        return Dealt(record.nodes, record.representatives)
 
     def build(self, groups: Groups, level: int) -> int:
-        record = self.run.keep(build_name(level), lambda folder: self._build(groups, level, folder))
-        return int(record["edges"])
+        name = build_name(level)
+        return self.run.keep(name, EdgeCount, lambda folder: self._build(groups, level, folder)).edges
 
     # --- the tables ------------------------------------------------------------------------------------
 
@@ -108,7 +132,7 @@ class SparkGround:
 
     # --- the phases ------------------------------------------------------------------------------------
 
-    def _split(self, folder: Path) -> dict[str, Any]:
+    def _split(self, folder: Path) -> SplitRecord:
         from pyspark.sql import functions as sf
 
         work = Tables(self.spark, str(folder), self.progress)
@@ -132,9 +156,9 @@ class SparkGround:
         work.write(None, ranked.select("node", "bulk", rank.alias("rank")), "nodes")
         work.drop("sorted")
         work.drop("sizes")
-        return {"eta": eta, "bulk": bulk, "light": light}
+        return SplitRecord(int(eta), bulk, light)
 
-    def _represent(self, groups: Groups, folder: Path) -> dict[str, Any]:
+    def _represent(self, groups: Groups, folder: Path) -> Chosen:
         level, n_groups = len(groups) - 1, groups[-1]
         clumps = self.represent(groups[:-1]).representatives if level else ()
         singles = (self.n_light, self.n_bulk, 0)[min(level, 2)]
@@ -144,7 +168,7 @@ class SparkGround:
         if self.lambda_ is None:
             chosen = members.selectExpr("node", "group clump")
             work.write(None, chosen, "chosen")
-            return {"nodes": sizes, "representatives": sizes}
+            return Chosen(tuple(sizes), tuple(sizes))
         rows = self.rows(members.select("node", "group"), self.n_members(groups[:-1]))
         wanted = self._topic_sizes(self.pairs() if level == 0 else rows)
         broadcast = self.spark.sparkContext.broadcast(wanted)
@@ -157,9 +181,9 @@ class SparkGround:
             broadcast.destroy()
         counted = work.run(None, lambda: work.load("chosen").groupBy("clump").count().collect())
         counts = {row["clump"]: row["count"] for row in counted}
-        return {"nodes": sizes, "representatives": [counts.get(group, 0) for group in range(n_groups)]}
+        return Chosen(tuple(sizes), tuple(counts.get(group, 0) for group in range(n_groups)))
 
-    def _build(self, groups: Groups, level: int, folder: Path) -> dict[str, Any]:
+    def _build(self, groups: Groups, level: int, folder: Path) -> EdgeCount:
         from pyspark.sql import functions as sf
 
         phase = phase_name(level)
@@ -169,11 +193,11 @@ class SparkGround:
         if level == 0:
             members, task = members.select("node", "group"), conquer_task(phase)
         else:
-            before = self.run.require(build_name(level - 1))
+            before = self.run.require(build_name(level - 1), EdgeCount)
             degrees = load_table(self.spark, str(self.run.path(build_name(level - 1), "degrees")))
             degree = sf.coalesce("degree", sf.lit(0)).cast("long").alias("degree")
             members = members.join(degrees, "node", "left").select("node", "group", "clump", degree)
-            task = combine_task(phase, before["degree_max"])
+            task = combine_task(phase, before.degree_max)
         rows = self.rows(members, self.n_members(groups[:level]))
         self._map_groups(phase, rows, n_groups, task, EDGE_SCHEMA, work, "edges")
         return count_edges(work, degrees if level else None)
@@ -201,7 +225,7 @@ class SparkGround:
         work.check_seen(name)
 
 
-def count_edges(work: Tables, before: DataFrame | None = None) -> dict[str, Any]:
+def count_edges(work: Tables, before: DataFrame | None = None) -> EdgeCount:
     """Write the degrees that the table `edges` gives on top of those before; its rows, the largest degree."""
     from pyspark.sql import functions as sf
 
@@ -211,7 +235,7 @@ def count_edges(work: Tables, before: DataFrame | None = None) -> dict[str, Any]
     work.write(None, ends.groupBy("node").agg(sf.sum("degree").cast("int").alias("degree")), "degrees")
     n_edges = work.run(None, edges.count)
     most = work.run(None, work.load("degrees").agg(sf.max("degree")).first)
-    return {"edges": n_edges, "degree_max": int(most[0] or 0)}
+    return EdgeCount(n_edges, int(most[0] or 0))
 
 
 def build_name(level: int) -> str:

@@ -14,7 +14,7 @@ from topicloom.builders.divide.plan import Settings
 from topicloom.builders.divide.run import run_phases
 from topicloom.files.run_folder import RunFolder
 from topicloom.model.progress import Progress, Stopwatch
-from topicloom.spark.divide import SparkGround, build_name, count_edges
+from topicloom.spark.divide import EdgeCount, SparkGround, build_name, count_edges
 from topicloom.spark.encode import EncodedInterest
 from topicloom.spark.ring import ring_table
 from topicloom.spark.tables import Tables, load_table
@@ -56,11 +56,11 @@ def build_dcbr_m_on_spark(
     settings = Settings(p, lambda_, kernel_nodes)
     report = run_phases(ground, settings, Stopwatch(progress), notice)
     names = [build_name(level) for level in range(len(report["levels"]))]
-    last = run.require(names[-1])
+    last = run.require(names[-1], EdgeCount)
     return SparkBuild(
         edges=tuple(run.path(name, "edges") for name in names),
         n_edges=report["inner_edges"] + report["outer_edges"],
-        degree_max=last["degree_max"],
+        degree_max=last.degree_max,
         parameters=settings.parameters(eta),
         report={"eta": threshold, **report},
     )
@@ -85,15 +85,15 @@ def build_ring_pt_on_spark(
 ) -> SparkBuild:
     """Ring per topic."""
 
-    def close(folder: Path) -> dict[str, Any]:
+    def close(folder: Path) -> EdgeCount:
         work = Tables(spark, str(folder), progress)
         pairs = load_table(spark, encoded.pairs).select("node", "topic")
         edges = ring_table(pairs, encoded.n_subscriptions, order, seed)
         work.write("close rings", edges, "edges", stages=2)
         return count_edges(work)
 
-    record = run.keep("rings", close)
-    return SparkBuild((run.path("rings", "edges"),), record["edges"], record["degree_max"], {"order": order})
+    record = run.keep("rings", EdgeCount, close)
+    return SparkBuild((run.path("rings", "edges"),), record.edges, record.degree_max, {"order": order})
 
 
 SPARK_BUILDERS: dict[str, Callable[..., SparkBuild]] = {

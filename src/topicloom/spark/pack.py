@@ -30,6 +30,7 @@ from typing import Any
 from topicloom.errors import InputError, UsageError
 from topicloom.files.atomic import replacing
 from topicloom.model.progress import SILENT, Progress, check_stop
+from topicloom.model.summaries import Seconds, Summary, plain
 from topicloom.spark.packed import FORMAT, MANIFEST, SUFFIXES, package_folder, python_name, source_digest
 from topicloom.version import __version__
 
@@ -65,7 +66,29 @@ print(*(getattr(module, "__file__", None) for module in list(sys.modules.values(
 """
 
 
-def pack_environment(out: Path, *, progress: Progress = SILENT) -> dict[str, Any]:
+class PackManifest(Summary, frozen=True, kw_only=True):
+    """What an archive says of itself."""
+
+    format: int
+    python: str
+    platform: str
+    topicloom: str
+    source: str
+    packages: dict[str, str]
+
+
+class PackReport(Summary, frozen=True):
+    """What `topicloom pack --json` prints."""
+
+    manifest: PackManifest
+    path: str
+    bytes: int
+    seconds: Seconds
+
+    FLAT = frozenset({"manifest"})
+
+
+def pack_environment(out: Path, *, progress: Progress = SILENT) -> PackReport:
     """Write the archive; what is in it, and its size."""
     if not out.name.endswith(SUFFIXES):
         raise UsageError(f"{out}: the name must end in {' or '.join(SUFFIXES)}, so that Spark unpacks it")
@@ -79,7 +102,7 @@ def pack_environment(out: Path, *, progress: Progress = SILENT) -> dict[str, Any
         _warm(tree, progress)
         _write_archive(tree, draft, progress)
         size = draft.stat().st_size
-    return {**manifest, "path": str(out), "bytes": size, "seconds": {"total": progress.now() - start}}
+    return PackReport(manifest, str(out), size, {"total": progress.now() - start})
 
 
 def warm_tasks() -> None:
@@ -106,7 +129,7 @@ def warm_tasks() -> None:
 # --- the tree ------------------------------------------------------------------------------------------
 
 
-def _fill(tree: Path, progress: Progress) -> dict[str, Any]:
+def _fill(tree: Path, progress: Progress) -> PackManifest:
     found = _distributions()
     files = [*_own_files()]
     for one in found:
@@ -124,15 +147,15 @@ def _fill(tree: Path, progress: Progress) -> dict[str, Any]:
     launcher.parent.mkdir()
     launcher.write_text(_LAUNCHER.format(python=python_name()))
     launcher.chmod(0o755)
-    manifest: dict[str, Any] = {
-        "format": FORMAT,
-        "python": python_name(),
-        "platform": sysconfig.get_platform(),
-        "topicloom": __version__,
-        "source": source_digest(),
-        "packages": {one.name: one.version for one in found},
-    }
-    (tree / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n")
+    manifest = PackManifest(
+        format=FORMAT,
+        python=python_name(),
+        platform=sysconfig.get_platform(),
+        topicloom=__version__,
+        source=source_digest(),
+        packages={one.name: one.version for one in found},
+    )
+    (tree / MANIFEST).write_text(json.dumps(plain(manifest), indent=1) + "\n")
     return manifest
 
 

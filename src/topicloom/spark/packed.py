@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import sys
 import tarfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
+import msgspec
+
 from topicloom.errors import UsageError
+from topicloom.model.summaries import Summary
 
 MANIFEST = "topicloom-pack.json"
 """The first file in the archive: a look at the first bytes tells what it is."""
@@ -21,6 +22,14 @@ FORMAT = 1
 ARCHIVES = "spark.archives"
 PYTHON = "spark.pyspark.python"
 SUFFIXES = (".tar.gz", ".tgz")
+
+
+class PackHead(Summary, frozen=True):
+    """What of an archive's manifest tells whether it fits."""
+
+    format: object = None
+    python: str = "another Python"
+    source: object = None
 
 
 def python_name() -> str:
@@ -64,7 +73,7 @@ def worker_python(settings: Mapping[str, str]) -> str | None:
     return None
 
 
-def read_manifest(path: Path) -> dict[str, Any] | None:
+def read_manifest(path: Path) -> PackHead | None:
     """What `topicloom pack` says about its archive; None for any other file."""
     if not path.name.endswith(SUFFIXES):
         return None
@@ -72,10 +81,9 @@ def read_manifest(path: Path) -> dict[str, Any] | None:
         with tarfile.open(path, "r:gz") as archive:
             first = archive.next()
             content = archive.extractfile(first) if first is not None and first.name == MANIFEST else None
-            manifest = None if content is None else json.loads(content.read())
-    except (OSError, EOFError, tarfile.TarError, ValueError):
+            return None if content is None else msgspec.json.decode(content.read(), type=PackHead)
+    except (OSError, EOFError, tarfile.TarError, ValueError, msgspec.MsgspecError):
         return None
-    return manifest if isinstance(manifest, dict) else None
 
 
 def _archives(setting: str) -> Iterator[tuple[str, Path | None, str]]:
@@ -91,14 +99,14 @@ def _archives(setting: str) -> Iterator[tuple[str, Path | None, str]]:
         )
 
 
-def _check_fits(shown: str, manifest: dict[str, Any]) -> None:
+def _check_fits(shown: str, manifest: PackHead) -> None:
     """Refuse an archive whose tasks could not read our pickles, or would run other code than this."""
-    if manifest.get("format") == FORMAT and manifest.get("python") == python_name():
-        if manifest.get("source") == source_digest():
+    if manifest.format == FORMAT and manifest.python == python_name():
+        if manifest.source == source_digest():
             return
         reason = "holds another state of topicloom than the one that runs here"
     else:
-        reason = f"is for {manifest.get('python', 'another Python')}, and {python_name()} runs here"
+        reason = f"is for {manifest.python}, and {python_name()} runs here"
     raise UsageError(f"{shown} {reason}: make it anew with `topicloom pack {shown}`")
 
 

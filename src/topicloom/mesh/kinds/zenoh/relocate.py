@@ -26,6 +26,9 @@ PATHS = frozenset({
 })  # fmt: skip
 _NO_DATA = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/|,(?=\s*[}\]])', re.DOTALL)
 
+Tree = dict[str, Any]
+"""A configuration of Zenoh, most of which is none of our business."""
+
 
 def relocate_zenoh(folder: Path, mesh: Mesh, doors: Doors) -> Relocated:
     """Every endpoint on 127.0.0.1; a file belongs to the account whose port it listens on."""
@@ -43,19 +46,19 @@ def relocate_zenoh(folder: Path, mesh: Mesh, doors: Doors) -> Relocated:
     return Relocated(moved, configs)
 
 
-def parse_zenoh(text: str, shown: str) -> dict[str, Any]:
+def parse_zenoh(text: str, shown: str) -> Tree:
     """JSON that may hold comments and commas at the end of lists; other liberties of JSON5 are refused."""
     # Each comment leaves its line ends behind, so that the lines of a fault are those of the file.
     plain = _NO_DATA.sub(lambda found: found[1] or "\n" * found[0].count("\n"), text)
     try:
-        return msgspec.json.decode(plain, type=dict[str, Any])
+        return msgspec.json.decode(plain, type=Tree)
     except msgspec.MsgspecError as error:
         at = re.search(r"byte (\d+)", str(error))
         line = plain.encode()[: int(at[1])].count(b"\n") + 1 if at else 1
         raise Where(shown, line).fault("this is no JSON; quote names and texts with double quotes") from None
 
 
-def _endpoints(tree: dict[str, Any], part: str, text: str, shown: str) -> Iterator[tuple[str, str, Address]]:
+def _endpoints(tree: Tree, part: str, text: str, shown: str) -> Iterator[tuple[str, str, Address]]:
     """(protocol, what follows the address, address) of each endpoint under `listen` or `connect`."""
     block = tree.get(part)
     listed = block.get("endpoints", []) if isinstance(block, dict) else []
@@ -68,7 +71,7 @@ def _endpoints(tree: dict[str, Any], part: str, text: str, shown: str) -> Iterat
         yield protocol, more if mark else "", parse_address(address, 7447, where)
 
 
-def _listen(tree: dict[str, Any], text: str, shown: str, node: MeshNode, doors: Doors) -> str:
+def _listen(tree: Tree, text: str, shown: str, node: MeshNode, doors: Doors) -> str:
     """Move what the router listens on; the account of that port."""
     moved, accounts = [], []
     for protocol, more, address in _endpoints(tree, "listen", text, shown):
@@ -86,7 +89,7 @@ def _listen(tree: dict[str, Any], text: str, shown: str, node: MeshNode, doors: 
 
 
 def _connect(
-    tree: dict[str, Any], text: str, shown: str, node: MeshNode, account: str, mesh: Mesh, doors: Doors
+    tree: Tree, text: str, shown: str, node: MeshNode, account: str, mesh: Mesh, doors: Doors
 ) -> list[MeshLink]:
     moved, links, strange = [], [], False
     for protocol, more, address in _endpoints(tree, "connect", text, shown):
@@ -102,7 +105,7 @@ def _connect(
     return links
 
 
-def _move_paths(tree: dict[str, Any], text: str, shown: str, folder: Path) -> None:
+def _move_paths(tree: Tree, text: str, shown: str, folder: Path) -> None:
     for key, value in tree.items():
         if isinstance(value, dict):
             _move_paths(value, text, shown, folder)
