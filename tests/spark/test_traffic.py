@@ -22,6 +22,7 @@ from topicloom.errors import InputError, UsageError
 from topicloom.jobs import traffic_folder
 from topicloom.jobs.content_traffic import TrafficTask, make_traffic
 from topicloom.jobs.inputs import SparkChoice
+from topicloom.model.summaries import plain
 from topicloom.spark import traffic as spark_traffic
 from topicloom.spark import traffic_sample
 from topicloom.spark.traffic import log_columns
@@ -97,6 +98,12 @@ def task(log: str, subscriptions: str, out: Path, **choices: Any) -> TrafficTask
     return TrafficTask(log, subscriptions, out, SparkChoice(), **choices)
 
 
+def made(wanted: TrafficTask) -> dict[str, Any]:
+    """What the command prints."""
+    summary: dict[str, Any] = plain(make_traffic(wanted))
+    return summary
+
+
 def written(out: Path) -> dict[str, Any]:
     """What stands in the folder, in the form of the slow version."""
     rates, wants, channels = (
@@ -137,7 +144,7 @@ def test_folder_holds_what_the_definition_says(
     log, subscriptions = some_log(seed, attributes), some_subscriptions(seed, attributes)
     expected = naive_traffic(log, subscriptions, limit)
     path = writer(log_table(log), tmp_path / "log")
-    found = make_traffic(task(path, subs_file(subscriptions, tmp_path), tmp_path / "out", channels=limit))
+    found = made(task(path, subs_file(subscriptions, tmp_path), tmp_path / "out", channels=limit))
     folder = written(tmp_path / "out")
     for name in ("channels", "wants", "users"):
         assert folder[name] == expected[name]
@@ -157,8 +164,8 @@ def test_order_and_parts_of_the_log_do_not_matter(
     log, subscriptions = some_log(5, ["x", "y"]), some_subscriptions(5, ["x", "y"])
     subs = subs_file(subscriptions, tmp_path)
     mixed = random.Random(0).sample(log, len(log))
-    one = make_traffic(task(as_parquet(log_table(log), tmp_path / "a"), subs, tmp_path / "1", channels=6))
-    other = make_traffic(task(as_json(log_table(mixed), tmp_path / "b"), subs, tmp_path / "2", channels=6))
+    one = made(task(as_parquet(log_table(log), tmp_path / "a"), subs, tmp_path / "1", channels=6))
+    other = made(task(as_json(log_table(mixed), tmp_path / "b"), subs, tmp_path / "2", channels=6))
     one.pop("seconds"), other.pop("seconds")
     assert one == other
     assert not one["false_positive_exact"] and 0 < one["false_positive_messages"] < 60
@@ -255,7 +262,7 @@ def test_refused_rows_are_counted_and_strict_names_the_first(spark: SparkSession
     (tmp_path / "log.csv").write_text(LOG + "p,0,1\n,1,2\np,,3\np,4,nan\np,5,1\n")
     for name in ("log.parquet", "log.csv"):
         notices: list[str] = []
-        found = make_traffic(task(str(tmp_path / name), subs, tmp_path / "out", notice=notices.append))
+        found = made(task(str(tmp_path / name), subs, tmp_path / "out", notice=notices.append))
         assert (found["log_rows"], found["rejected"], found["span_seconds"]) == (2, 3, 5.0)
         assert any("3 rows were refused" in text for text in notices)
     with pytest.raises(InputError, match="3 rows were refused"):
@@ -282,7 +289,7 @@ def test_the_sample_of_a_log_that_repeats_itself_is_neither_empty_nor_all_of_it(
              ("c", "1", "y", 1.0, 4.0), ("d", "1", "x", 1.0, 3.0)]  # fmt: skip
     log = [("p", 0.0, {"x": 1.5, "y": 0.5})] * 300 + [("p", 1.0, {"x": 3.5, "y": 3.5})] * 700
     path, subs = as_json(log_table(log), tmp_path / "log"), subs_file(boxes, tmp_path)
-    found = make_traffic(task(path, subs, tmp_path / "out", channels=2))
+    found = made(task(path, subs, tmp_path / "out", channels=2))
     expected = naive_traffic(log, boxes, 2)["false_positive_share"]
     assert expected > 0 and found["false_positive_share"] == pytest.approx(expected, rel=0.1)
     assert 25 <= found["false_positive_messages"] <= 100 and not found["false_positive_exact"]
