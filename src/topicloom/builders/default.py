@@ -74,7 +74,7 @@ def choose_default(interest: Extent, parameters: Mapping[str, Any], *, bound: bo
             FALLBACK,
             parse_parameters(FALLBACK, []),
             f"{FALLBACK}: no algorithm was named, and the time model of {DEFAULT} says {_told(seconds)}; "
-            f"--algorithm {DEFAULT} runs it all the same",
+            f"`algorithm={DEFAULT}` runs it all the same",
         )
     return Choice(DEFAULT, dict(parameters), f"{DEFAULT}: {reason}")
 

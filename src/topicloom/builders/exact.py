@@ -147,5 +147,5 @@ def _refuse_large(interest: Interest) -> None:
     if count_pairs(interest, MAX_PAIRS) > MAX_PAIRS:
         raise UsageError(
             f"exact takes at most {MAX_PAIRS:,} pairs of nodes that share a topic, this interest has more; "
-            "use --algorithm balanced, with --certify for a bound on its gap"
+            "use `algorithm=balanced`, with `certify` for a bound on its gap"
         )

@@ -23,6 +23,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from topicloom.cli.words import in_options
 from topicloom.model.summaries import Summary, to_json
 
 
@@ -40,7 +41,7 @@ class Screen:
     def say(self, text: str, *, always: bool = False) -> None:
         """A message on stderr; `always` even when quiet."""
         if always or not self.quiet:
-            self.err.print(text)
+            self.err.print(in_options(text))
 
     def show(self, *parts: Any) -> None:
         """Results for people on stdout; nothing when JSON was asked for."""

@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 from contextlib import suppress
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer.exceptions import TyperException
@@ -27,6 +27,7 @@ from topicloom.cli import (
 )
 from topicloom.cli import run as run_mesh
 from topicloom.cli.content import group as content
+from topicloom.cli.words import in_options, options_are
 from topicloom.errors import TopicloomError
 from topicloom.version import __version__
 
@@ -110,6 +111,21 @@ def _await_children() -> None:
 
 def execute(arguments: list[str]) -> int:
     """Run one command line; its exit code."""
+    with options_are(lambda: _options_of(arguments)):
+        return _execute(arguments)
+
+
+def _options_of(arguments: list[str]) -> set[str]:
+    """All options of the command that these arguments call."""
+    command: Any = typer.main.get_command(app)
+    for word in arguments:
+        if word not in (below := getattr(command, "commands", {})):
+            break
+        command = below[word]
+    return {option for parameter in command.params for option in parameter.opts}
+
+
+def _execute(arguments: list[str]) -> int:
     try:
         code = app(args=arguments, standalone_mode=False)
         # Typer itself turns Ctrl-C into this exit code, without a word.
@@ -150,5 +166,5 @@ def _first_line(error: Exception) -> str:
 
 
 def _complain(sentence: str, code: int) -> int:
-    sys.stderr.write(f"topicloom: {sentence}\n")
+    sys.stderr.write(f"topicloom: {in_options(sentence)}\n")
     return code

@@ -36,6 +36,6 @@ def advice(core_share: float, broker_density: float, random_core_share: float) -
     if core_share < MUCH:
         return "links between brokers matter: local-search, which counts them exactly, is worth its time"
     return (
-        "links between brokers decide: use local-search (and --time-limit for more of it); greedy-packing "
+        "links between brokers decide: use local-search (and `time_limit` for more of it); greedy-packing "
         "does not look at them"
     )

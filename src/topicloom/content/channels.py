@@ -209,7 +209,7 @@ def cover(grid: Grid, boxes: Boxes) -> Ranges:
         runs = runs * (end - begin + 1)
     if runs.sum() > COVER_RANGES:
         raise UsageError(
-            f"--channels {grid.n_channels} makes {runs.sum():,} ranges of wanted channels, more than "
+            f"`channels={grid.n_channels}` makes {runs.sum():,} ranges of wanted channels, more than "
             f"{COVER_RANGES:,}: choose fewer channels"
         )
     box = np.repeat(np.arange(len(boxes)), runs)

@@ -53,12 +53,12 @@ class CoreModel:
     def of(cls, core: Floats, name: str) -> Self:
         """The model `name` over the prices `core`."""
         if name not in CODES:
-            raise UsageError(f"--core-model {name}: choose one of {', '.join(CODES)}")
+            raise UsageError(f"`core_model={name}`: choose one of {', '.join(CODES)}")
         core = sealed(np.asarray(core, dtype=np.float64))
         n = len(core)
         if name == "steiner" and n > STEINER_BROKERS:
             raise UsageError(
-                f"--core-model steiner: {n} brokers are too many, it takes {STEINER_BROKERS}; use free"
+                f"`core_model=steiner`: {n} brokers are too many, it takes {STEINER_BROKERS}; use free"
             )
         order, parent, step = _shared_tree(core)
         table, hulls = _steiner_table(core) if name == "steiner" else (np.zeros(0), np.zeros(0, np.int32))

@@ -49,12 +49,12 @@ def check_replaceable(out: Path, *, resume: bool = False, simulation: bool = Fal
     """
     if not resume and whole_phases(out / PHASES):
         raise InputError(
-            f"--out {out} holds an unfinished run: `topicloom build` with --resume goes on with it; remove "
+            f"`out={out}` holds an unfinished run: `topicloom build` with `resume` goes on with it; remove "
             f"{out / PHASES} to begin anew"
         )
     check_own(
         out,
-        f"--out {out}",
+        f"`out={out}`",
         "an earlier result",
         lambda folder: _is_ours(folder) and _is_simulation(folder) == simulation,
     )

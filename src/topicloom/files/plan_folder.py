@@ -30,7 +30,7 @@ Trees = Iterable[tuple[int, int, list[tuple[int, int]]]]
 
 def check_plan_out(out: Path) -> None:
     """Refuse to overwrite anything but an earlier plan or an empty folder."""
-    check_own(out, f"--out {out}", "an earlier plan", is_plan)
+    check_own(out, f"`out={out}`", "an earlier plan", is_plan)
 
 
 def is_plan(folder: Path) -> bool:

@@ -158,7 +158,7 @@ def check_same(out: Path, request: Request, *, parts: bool = False) -> None:
         if begun.get(key) != now.get(key):
             before, after = _difference(begun.get(key), now.get(key))
             raise InputError(
-                f"--resume: the run in {out} was begun with another {key} ({before}, now {after}); give the "
+                f"`resume`: the run in {out} was begun with another {key} ({before}, now {after}); give the "
                 f"same, or remove {out / PHASES} to begin anew"
             )
 
@@ -199,7 +199,7 @@ def _locked(path: Path, out: Path) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise InputError(
-                f"another run works in --out {out}: wait for it, or name another folder"
+                f"another run works in `out={out}`: wait for it, or name another folder"
             ) from None
         except OSError:
             pass  # a file system without locks

@@ -19,9 +19,9 @@ def check_witness_file(path: str | Path) -> None:
     """Refuse what `write_witnesses` cannot write or must not replace, before any work is done."""
     suffix = Path(path).suffix.lower()
     if suffix not in EXTENSIONS:
-        raise UsageError(f"--all {str(path)!r} has extension {suffix!r}; use {', '.join(EXTENSIONS)}")
+        raise UsageError(f"`all={str(path)!r}` has extension {suffix!r}; use {', '.join(EXTENSIONS)}")
     if Path(path).is_dir():
-        raise UsageError(f"--all {str(path)!r} is a folder; name a file")
+        raise UsageError(f"`all={str(path)!r}` is a folder; name a file")
 
 
 def write_witnesses(witnesses: pa.Table, path: Path) -> None:

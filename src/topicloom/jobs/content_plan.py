@@ -105,7 +105,7 @@ def plan_content(
 ) -> JudgedPlan:
     """Read the problem, plan it, keep the plan in `out`; its summary."""
     if time_limit is not None and not time_limit > 0:
-        raise UsageError(f"--time-limit {time_limit:g}: give a number of seconds above 0")
+        raise UsageError(f"`time_limit={time_limit:g}`: give a number of seconds above 0")
     planner = find("algorithm", PLANNERS, algorithm)
     values = check_values(algorithm, planner.parameters, parameters)
     if out is not None:

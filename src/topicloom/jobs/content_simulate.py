@@ -85,7 +85,7 @@ def simulate_content_folder(
     `extras` may add files to the folder before it takes its place.
     """
     if out is not None:
-        check_own(out, f"--out {out}", "an earlier simulation of content", _is_simulation)
+        check_own(out, f"`out={out}`", "an earlier simulation of content", _is_simulation)
         remove_left_over(out)
     begun, watch = progress.now(), Stopwatch(progress)
     with watch.phase("read"):

@@ -83,7 +83,7 @@ class TrafficTask:
         """Refuse what can be seen to fail before any work begins."""
         if self.channels is not None and not 1 <= self.channels <= MOST_CHANNELS:
             raise UsageError(
-                f"--channels {self.channels} is neither a number from 1 to {MOST_CHANNELS:,} nor exact"
+                f"`channels={self.channels}` is neither a number from 1 to {MOST_CHANNELS:,} nor exact"
             )
         check_traffic_out(self.out)
         for path, what in ((self.log, "log"), (self.subscriptions, "subscriptions")):
@@ -146,7 +146,7 @@ def _read_subscriptions(session: SparkSession, task: TrafficTask) -> Boxes:
             raise InputError(f"{path}: the attributes {other!r} and {name!r} differ in case only")
     if task.channels is None and len(boxes.attributes) > 1:
         raise UsageError(
-            f"--channels exact is for one attribute, and {path} names {len(boxes.attributes)}: "
+            f"`channels=exact` is for one attribute, and {path} names {len(boxes.attributes)}: "
             f"{', '.join(boxes.attributes)}; give a number"
         )
     if not len(boxes):

@@ -35,17 +35,17 @@ class EngineChoice:
 def check_engine(engine: str, algorithm: str | None, *, in_memory: str | None, resume: bool) -> None:
     """Refuse an engine that cannot do what is asked; `in_memory` names an option that Spark cannot take."""
     if engine not in ENGINES:
-        raise UsageError(f"--engine {engine}: it is one of {', '.join(ENGINES)}")
+        raise UsageError(f"`engine={engine}`: it is one of {', '.join(ENGINES)}")
     if engine == "spark" and algorithm is not None and "spark" not in find_builder(algorithm).engines:
         able = [name for name, builder in BUILDERS.items() if "spark" in builder.engines]
-        raise UsageError(f"--engine spark: {algorithm} runs on local only; {', '.join(able)} run on spark")
+        raise UsageError(f"`engine=spark`: {algorithm} runs on local only; {', '.join(able)} run on spark")
     if engine == "spark" and in_memory is not None:
         raise UsageError(
             f"{in_memory} needs the interest in memory, and this build runs on Spark: leave it out"
         )
     if engine == "local" and resume:
         raise UsageError(
-            "--resume: only --engine spark keeps what a run has done so far; leave one of them out"
+            "`resume`: only `engine=spark` keeps what a run has done so far; leave one of them out"
         )
 
 
@@ -55,12 +55,12 @@ def choose_engine(algorithm: str, subscriptions: int, *, in_memory: str | None) 
         return EngineChoice("local")
     size = f"{subscriptions:,} subscriptions"
     if subscriptions <= LOCAL_SUBSCRIPTIONS:
-        why = f"{size}, up to {LOCAL_SUBSCRIPTIONS:,} are built in this process; or give --engine spark"
+        why = f"{size}, up to {LOCAL_SUBSCRIPTIONS:,} are built in this process; or give `engine=spark`"
         return EngineChoice("local", f"engine local: {why}")
     if in_memory is not None:
         return EngineChoice("local", f"engine local: {in_memory} needs the interest in memory")
     why = f"{size}, more than the {LOCAL_SUBSCRIPTIONS:,} that are built in this process"
-    return EngineChoice("spark", f"engine spark: {why}; --engine local does so all the same")
+    return EngineChoice("spark", f"engine spark: {why}; `engine=local` does so all the same")
 
 
 @dataclass(frozen=True, slots=True)

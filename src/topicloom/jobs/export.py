@@ -197,13 +197,13 @@ def _check_options(kind: str, exporter: Exporter, options: ExportOptions) -> Non
         honoured = ", ".join(f"--{name}" for name in sorted(exporter.options)) or "no options"
         raise UsageError(f"--{wrong} means nothing to {kind}; it takes {honoured}")
     if options.backups is not None and not 0 <= options.backups <= MOST_BACKUPS:
-        raise UsageError(f"--backups {options.backups}: give a number from 0 to {MOST_BACKUPS}")
+        raise UsageError(f"`backups={options.backups}`: give a number from 0 to {MOST_BACKUPS}")
     if options.split is not None and not 1 <= options.split <= MOST_SPLIT:
-        raise UsageError(f"--split {options.split}: give a number from 1 to {MOST_SPLIT}")
+        raise UsageError(f"`split={options.split}`: give a number from 1 to {MOST_SPLIT}")
     if options.split is not None and options.backups == 0:
-        raise UsageError("--split is for backups, and --backups 0 turns them off; leave one of them out")
+        raise UsageError("`split` is for backups, and `backups=0` turns them off; leave one of them out")
     if options.tls is not None and not options.tls.is_dir():
-        raise InputError(f"--tls {options.tls} is not a folder")
+        raise InputError(f"`tls={options.tls}` is not a folder")
 
 
 def _backups(exporter: Exporter, options: ExportOptions) -> int:

@@ -115,7 +115,7 @@ def tell_refused(count: int, source: TableSource, notice: Notice) -> None:
     """Say that rows were refused, and how to learn more."""
     if count:
         rows = "row was" if count == 1 else "rows were"
-        notice(f"{count:,} {rows} refused in {source.path}; --strict names the first")
+        notice(f"{count:,} {rows} refused in {source.path}; `strict` names the first")
 
 
 @dataclass(frozen=True, slots=True)

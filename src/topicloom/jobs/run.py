@@ -88,7 +88,7 @@ def run_folder(
     nodes_to_kill(read_kind(kind, folder), settings.kill)
     if settings.kill and running.kill is not None:
         able = [name for name, other in runnable().items() if other.kill is None]
-        raise UsageError(f"--kill goes with {' and '.join(able)}: {running.kill.why}")
+        raise UsageError(f"`kill` goes with {' and '.join(able)}: {running.kill.why}")
     place = move_here(running.relocate)
     outcome = run_mesh(load_target(kind), folder, place, settings, progress=progress)
     return summarise_run(kind, outcome), outcome

@@ -78,9 +78,9 @@ def compare_meshes(
     rivals = find_running(kind).rivals
     if isinstance(rivals, Unable):
         able = [name for name, other in runnable().items() if not isinstance(other.rivals, Unable)]
-        raise UsageError(f"--compare runs {' and '.join(able)} only: {rivals.why}")
+        raise UsageError(f"`compare` runs {' and '.join(able)} only: {rivals.why}")
     if settings.kill:
-        raise UsageError("--compare and --kill do not go together; run the command twice")
+        raise UsageError("`compare` and `kill` do not go together; run the command twice")
     mesh = read_kind(kind, folder)
     rows = []
     with tempfile.TemporaryDirectory(prefix="topicloom-compare-") as scratch:

@@ -47,7 +47,7 @@ class BuildTask:
     def in_memory(self) -> str | None:
         """An option that needs the interest in memory, if one was given."""
         if self.request.certify:
-            return "--certify"
+            return "`certify`"
         return next((f"--{kind}" for kind in self.limits.kinds()), None)
 
     @property

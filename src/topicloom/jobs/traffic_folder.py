@@ -98,7 +98,7 @@ def check_traffic_out(out: Path) -> None:
     ours = {*SCHEMAS, TRAFFIC, REJECTS}
     check_own(
         out,
-        f"--out {out}",
+        f"`out={out}`",
         "a content problem",
         lambda folder: {path.name for path in folder.iterdir()} <= ours,
     )

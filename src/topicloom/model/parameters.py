@@ -59,7 +59,7 @@ class Parameter:
         """The value of `text`, or a UsageError that says what `owner` allows."""
         for value in self._readings(text):
             return value
-        raise UsageError(f"--set {key}={text}: {owner} takes {key} = {self.allowed()}")
+        raise UsageError(f"`set={key}`={text}: {owner} takes {key} = {self.allowed()}")
 
     def allowed(self) -> str:
         """The values it takes, in words."""
@@ -117,11 +117,11 @@ def read_settings(owner: str, parameters: Mapping[str, Parameter], settings: Seq
     for setting in settings:
         key, equals, text = setting.partition("=")
         if not equals:
-            raise UsageError(f"--set {setting}: write it as key=value")
+            raise UsageError(f"`set={setting}`: write it as key=value")
         name = python_name(key)
         if name not in parameters:
             known = ", ".join(map(plain_name, parameters)) or "no parameters"
-            raise UsageError(f"--set {setting}: {owner} does not know {key!r}; it takes {known}")
+            raise UsageError(f"`set={setting}`: {owner} does not know {key!r}; it takes {known}")
         values[name] = parameters[name].parse(owner, key, text)
     return values
 
@@ -133,7 +133,7 @@ def check_values(
     try:
         return read_settings(owner, parameters, [f"{key}={value}" for key, value in values.items()])
     except UsageError as error:
-        raise UsageError(str(error).removeprefix("--set ")) from None
+        raise UsageError(str(error).removeprefix("`set` ")) from None
 
 
 def check_constants(settings: Any, clocks: Sequence[str]) -> None:

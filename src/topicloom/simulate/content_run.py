@@ -68,7 +68,7 @@ class ContentRun:
         if len(set(names)) < len(names) and Path(self._values["latency"]).is_file():
             name = next(name for name, times in Counter(names).items() if times > 1)
             raise UsageError(
-                f"--set latency={self._values['latency']}: a user and a broker are both called {name!r}, so "
+                f"`latency={self._values['latency']}`: a user and a broker are both called {name!r}, so "
                 "no file can say which one it means; give one latency or a range"
             )
         links = read_links(self._values["latency"], 0.0, len(names), scenario.seed, names)
@@ -162,7 +162,7 @@ class ContentRun:
         first, last = (self._known, self._travel) if self._values["drift"] else (0.0, 0.0)
         if first + last >= self.settings.round / 2:
             raise UsageError(
-                f"--set round={self.settings.round:g}: with drift and events a round must be longer than "
+                f"`round={self.settings.round:g}`: with drift and events a round must be longer than "
                 f"{2 * (first + last):g} s, or set a smaller max_delay"
             )
         count = self._count

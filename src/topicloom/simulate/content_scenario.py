@@ -63,9 +63,9 @@ class ContentScenario:
         scenario = cls(values, seed)
         own = scenario.settings(1)
         if not own.round:
-            raise UsageError("--set round=0: brokers would never look at their users; take some seconds")
+            raise UsageError("`round=0`: brokers would never look at their users; take some seconds")
         if values["rates"] == "counted" and not values["events"]:
-            raise UsageError("--set rates=counted: without events there is nothing to count; set events=true")
+            raise UsageError("`rates=counted`: without events there is nothing to count; set events=true")
         return scenario
 
     def settings(self, n_brokers: int) -> Settings:
@@ -75,4 +75,4 @@ class ContentScenario:
         try:
             return Settings(longest_path=n_brokers, **own)
         except UsageError as error:
-            raise UsageError(f"--set {error}") from None
+            raise UsageError(f"`set={error}`") from None

@@ -81,7 +81,7 @@ class Run:
         seconds, last = float(self._scenario.values["seconds"]), self.population.trace_end()
         if seconds and last is not None and last > seconds:
             raise UsageError(
-                f"--set trace={self._scenario.values['trace']}: it goes on until {last:g} s, after the end "
+                f"`trace={self._scenario.values['trace']}`: it goes on until {last:g} s, after the end "
                 "of the run; set seconds to more than that, or leave it out"
             )
         return seconds or (inf if last is None else last + TRACE_REST)

@@ -42,7 +42,7 @@ class Scenario:
         node = Settings(**{field.name: values[field.name] for field in fields(Settings)})
         plan = found.plan_of(values)
         if not (plan.greedy or plan.random):
-            raise UsageError(f"--protocol {protocol}: with these parameters no node wants a link; raise one")
+            raise UsageError(f"`protocol={protocol}`: with these parameters no node wants a link; raise one")
         return cls(protocol, values, plan, node, seed)
 
     @property
@@ -81,34 +81,34 @@ def _check(values: Mapping[str, Any]) -> None:
     """Refuse combinations that make no sense, in the user's words."""
     if values["view"] == 0:
         raise UsageError(
-            "--set view=0: a node that knows nobody finds no neighbor; take more than 0, up to 1"
+            "`view=0`: a node that knows nobody finds no neighbor; take more than 0, up to 1"
         )
     if values["loss"] >= 1:
-        raise UsageError("--set loss=1: no message would arrive; take less than 1")
+        raise UsageError("`loss=1`: no message would arrive; take less than 1")
     if values["view"] == GOSSIP and not (values["gossip_view"] and values["gossip_shuffle"]):
-        raise UsageError("--set view=gossip: gossip_view and gossip_shuffle must be at least 1")
+        raise UsageError("`view=gossip`: gossip_view and gossip_shuffle must be at least 1")
     check_latency(values["latency"])
     if values["trace"] and not Path(values["trace"]).is_file():
-        raise UsageError(f"--set trace={values['trace']}: there is no such file")
+        raise UsageError(f"`trace={values['trace']}`: there is no such file")
     if values["life"] and values["trace"]:
-        raise UsageError("--set life and --set trace exclude each other: either chance or the file decides")
+        raise UsageError("`life=...` and `trace=...` exclude each other: either chance or the file decides")
     for name in ("off", "crash", "until"):
         if values[name] and not values["life"]:
-            raise UsageError(f"--set {name}={values[name]:g}: it belongs to churn; set life=SECONDS too")
+            raise UsageError(f"`set={name}`={values[name]:g}: it belongs to churn; set life=SECONDS too")
     if values["life"] and not values["seconds"]:
-        raise UsageError("--set life: with churn nothing ever settles; set seconds=SECONDS too")
+        raise UsageError("`life=...`: with churn nothing ever settles; set seconds=SECONDS too")
     if values["publish"] and values["seconds"] <= PUBLISH_REST:
         raise UsageError(
-            f"--set publish: set seconds=SECONDS too, more than {PUBLISH_REST:g}: publishing ends that long "
+            f"`publish=...`: set seconds=SECONDS too, more than {PUBLISH_REST:g}: publishing ends that long "
             "before the end, so that all can arrive"
         )
     for name, least in (("snapshot", 0.01), ("seconds", 0.01)):
         if 0 < values[name] < least:
-            raise UsageError(f"--set {name}={values[name]:g}: at least {least:g} seconds")
+            raise UsageError(f"`set={name}`={values[name]:g}: at least {least:g} seconds")
     if values["settle"] < 1:
-        raise UsageError(f"--set settle={values['settle']:g}: at least 1 second, or nothing could happen")
+        raise UsageError(f"`settle={values['settle']:g}`: at least 1 second, or nothing could happen")
     if values["until"] and values["until"] > values["seconds"]:
         raise UsageError(
-            f"--set until={values['until']:g}: it lies after the end of the run, "
+            f"`until={values['until']:g}`: it lies after the end of the run, "
             f"seconds={values['seconds']:g}"
         )

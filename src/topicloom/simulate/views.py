@@ -36,7 +36,7 @@ class Census:
         if needed > MAX_BYTES:
             raise InputError(
                 f"views of {n_nodes:,} nodes and {n_topics:,} topics would take {needed / 1e9:.0f} GB; "
-                "take smaller views (--set view=...) or gossip (--set view=gossip)"
+                "take smaller views (`view=...`) or gossip (`view=gossip`)"
             )
         self.bits = np.zeros((n_words, n_nodes), dtype=np.uint64)
         self.listed = np.zeros(n_nodes, dtype=np.uint8)

@@ -29,7 +29,7 @@ _NO_PACKAGE = re.compile(
 )
 _NO_PYTHON = re.compile(r'topicloom: (no python[\d.]+ on the PATH)|Cannot run program "([^"]+)"')
 _SHIP = (
-    "pack this environment with `topicloom pack env.tar.gz` and add --spark-conf spark.archives=env.tar.gz"
+    "pack this environment with `topicloom pack env.tar.gz` and add `spark_conf=spark.archives=env.tar.gz`"
 )
 
 
@@ -69,8 +69,8 @@ def group_errors(spark: SparkSession, phase: str, n_groups: int) -> Iterator[Non
         if "ExecutorLostFailure" in text:
             raise InputError(
                 f"{phase}: the executors that built group {found[1]} were lost again and again; if that is "
-                "for lack of memory, add to it (--spark-conf spark.executor.memoryOverhead=SIZE) or make "
-                "groups smaller with --set kernel_nodes=N"
+                "for lack of memory, add to it (`spark_conf=spark.executor.memoryOverhead=SIZE`) or make "
+                "groups smaller with `kernel_nodes=N`"
             ) from None
         raise
 
@@ -78,8 +78,8 @@ def group_errors(spark: SparkSession, phase: str, n_groups: int) -> Iterator[Non
 def out_of_memory(phase: str, number: int, size: str = "") -> str:
     """What the user is told of a group that its worker could not hold."""
     return (
-        f"{phase}: group {number}{size} ran out of memory; make groups smaller with --set kernel_nodes=N (or "
-        "a larger p), or give each Python worker more (--spark-conf spark.executor.pyspark.memory=SIZE, or "
+        f"{phase}: group {number}{size} ran out of memory; make groups smaller with `kernel_nodes=N` (or "
+        "a larger p), or give each Python worker more (`spark_conf=spark.executor.pyspark.memory=SIZE`, or "
         "fewer cores at once)"
     )
 
@@ -101,12 +101,12 @@ def translated(error: BaseException, path: str) -> TopicloomError:
     if "No space left on device" in text:
         return InputError(
             f"no space is left on the disk while working on {path}: free some, or name another folder "
-            "with --spark-conf spark.local.dir=FOLDER"
+            "with `spark_conf=spark.local.dir=FOLDER`"
         )
     if "OutOfMemoryError" in text:
         return InputError(
             f"Spark ran out of memory while working on {path}: give it more with "
-            "--spark-conf spark.driver.memory=SIZE"
+            "`spark_conf=spark.driver.memory=SIZE`"
         )
     file = _named_file(text) or path
     if "Permission denied" in text or "AccessControlException" in text:
@@ -129,13 +129,13 @@ def _workers_lack(text: str) -> str | None:
     if "PYTHON_VERSION_MISMATCH" in text:
         return (
             "the Spark workers run another version of Python than this one: name the right one with "
-            f"--spark-conf spark.pyspark.python=PYTHON, or {_SHIP}"
+            f"`spark_conf=spark.pyspark.python=PYTHON`, or {_SHIP}"
         )
     if found := _NO_PYTHON.search(text):
         what = found[1] or f"no {found[2]} there"
         return (
             f"the Spark workers cannot run Python ({what}): install the version that runs here on them, or "
-            "name theirs with --spark-conf spark.pyspark.python=PYTHON"
+            "name theirs with `spark_conf=spark.pyspark.python=PYTHON`"
         )
     return None
 

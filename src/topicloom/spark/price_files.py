@@ -52,7 +52,7 @@ class PriceFiles:
         if len(ways) > 1:
             raise UsageError(f"{_option(ways[0])} and {_option(ways[1])} both give prices: name one of them")
         if ways and self.brokers is None:
-            raise UsageError(f"{_option(ways[0])} needs --brokers too")
+            raise UsageError(f"{_option(ways[0])} needs `brokers` too")
         for name in self.given():
             check_there(records_source(getattr(self, name), name))
 
@@ -83,7 +83,7 @@ class PriceTable:
 
     def known(self, column: str, brokers: pa.StringArray) -> Longs:
         places = self.places(column, brokers)
-        self.refuse(places < 0, f"{column} names no broker of --brokers")
+        self.refuse(places < 0, f"{column} names no broker of `brokers`")
         return places
 
     def repeated(self, *columns: str) -> NDArray[np.bool_]:

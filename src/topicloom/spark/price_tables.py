@@ -79,7 +79,7 @@ def _check_places(table: PriceTable, brokers: pa.StringArray) -> None:
     user, broker = (pc.equal(table.column("kind"), kind).to_numpy() for kind in ("user", "broker"))
     table.refuse(~(user | broker), "the kind is neither user nor broker")
     table.refuse(table.repeated("kind", "id"), "the same id stands there twice with this kind")
-    table.refuse(broker & (table.places("id", brokers) < 0), "id names no broker of --brokers")
+    table.refuse(broker & (table.places("id", brokers) < 0), "id names no broker of `brokers`")
 
 
 def _missing(prices: Floats) -> tuple[int, int] | None:

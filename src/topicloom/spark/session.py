@@ -137,7 +137,7 @@ def _launch(settings: dict[str, str], folder: Path) -> _Running:
         _end_jvm(getattr(gateway, "proc", None))
         raise UsageError(
             f"Spark did not start with master {settings['spark.master']!r}: {reason}; "
-            "check --master and --spark-conf"
+            "check `master` and `spark_conf`"
         ) from None
     except BaseException:  # Ctrl-C: Java itself does not hear it
         _end_jvm(getattr(gateway, "proc", None))

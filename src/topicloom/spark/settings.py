@@ -26,13 +26,13 @@ def checked_settings(master: str | None, conf: Mapping[str, str] | None) -> dict
     asked = {str(key): str(value) for key, value in (conf or {}).items()}
     wrong = next((key for key in asked if not re.fullmatch(r"spark\.[^\s=]+", key)), None)
     if wrong is not None:
-        raise UsageError(f"{wrong!r} is not a Spark setting: the keys of --spark-conf begin with 'spark.'")
+        raise UsageError(f"{wrong!r} is not a Spark setting: the keys of `spark_conf` begin with 'spark.'")
     if master is not None:
         asked["spark.master"] = master
     url = asked.get("spark.master")
     if url is not None and not _MASTER.fullmatch(url):
         raise UsageError(
-            f"{url!r} is not a Spark master: --master takes local, local[N], local[*], spark://HOST:PORT, "
+            f"{url!r} is not a Spark master: `master` takes local, local[N], local[*], spark://HOST:PORT, "
             "yarn or k8s://URL"
         )
     return asked
@@ -85,7 +85,7 @@ def event_log_conf(folder: str) -> dict[str, str]:
         try:
             Path(folder).mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UsageError(f"--event-log {folder}: {error.strerror or error}; name a folder") from None
+            raise UsageError(f"`event_log={folder}`: {error.strerror or error}; name a folder") from None
     return {
         "spark.eventLog.enabled": "true",
         "spark.eventLog.dir": address(folder),
@@ -117,7 +117,7 @@ def check_reachable(master: str) -> None:
     for host, port in _addresses(master):
         with suppress(OSError), socket.create_connection((host, port), timeout=5):
             return
-    raise UsageError(f"no Spark master answers at {master}: start it or give another --master")
+    raise UsageError(f"no Spark master answers at {master}: start it or give another `master`")
 
 
 def _addresses(master: str) -> Iterator[tuple[str, int]]:

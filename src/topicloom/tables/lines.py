@@ -78,7 +78,7 @@ def _bare(line: bytes, start: int, separator: bytes) -> tuple[bytes, int]:
 def _quoted(line: bytes, start: int) -> tuple[bytes, int]:
     end = _closing_quote(line, start)
     if end < 0:
-        raise BadRow("malformed quoting: a quote is never closed; a quoted newline needs --multiline")
+        raise BadRow("malformed quoting: a quote is never closed; a quoted newline needs `multiline`")
     return line[start + 1 : end].replace(b'""', _QUOTE), end + 1
 
 

@@ -39,10 +39,10 @@ def address(path: str | os.PathLike[str]) -> str:
 class OptionNames:
     """How the command line calls the options of this table, for messages."""
 
-    first: str = "--node-column"
-    second: str = "--topic-column"
-    no_header: str = "--no-header"
-    separator: str = "--separator"
+    first: str = "`node_column`"
+    second: str = "`topic_column`"
+    no_header: str = "`no_header`"
+    separator: str = "`separator`"
 
 
 INTEREST = (
@@ -109,7 +109,7 @@ def interest_source(path: str | os.PathLike[str], **choices: Any) -> TableSource
 
 def edges_source(path: str | os.PathLike[str], **choices: Any) -> TableSource:
     """A table of edges (u, v)."""
-    options = OptionNames("--u-column", "--v-column", "--edges-no-header", "--edges-separator")
+    options = OptionNames("`u_column`", "`v_column`", "`edges_no_header`", "`edges_separator`")
     return TableSource(os.fspath(path), EDGES, what="edges", options=options, **choices)
 
 

@@ -80,13 +80,13 @@ def check_content(
     users: int, brokers: int, channels: int, model: str, ratio: float, width: str | float
 ) -> float | None:
     """Refuse what cannot be drawn; the mean length of an interval, None for two uniform end points."""
-    for option, count in (("--users", users), ("--brokers", brokers), ("--channels", channels)):
+    for option, count in (("`users`", users), ("`brokers`", brokers), ("`channels`", channels)):
         if not 1 <= count < MOST:
             raise UsageError(f"{option} {count} is out of range; use a number from 1 to {MOST - 1}")
     if model not in MODELS:
-        raise UsageError(f"--model {model!r} is not known; use {' or '.join(MODELS)}")
+        raise UsageError(f"`model={model!r}` is not known; use {' or '.join(MODELS)}")
     if not 0 < ratio < np.inf:
-        raise UsageError(f"--ratio {ratio} is out of range; use a number above 0")
+        raise UsageError(f"`ratio={ratio}` is out of range; use a number above 0")
     if width == "uniform":
         return None
     try:
@@ -94,7 +94,7 @@ def check_content(
     except ValueError:
         length = 0.0
     if not 0 < length <= 1:
-        raise UsageError(f"--width {width} is no length; use `uniform` or a number above 0 and at most 1")
+        raise UsageError(f"`width={width}` is no length; use `uniform` or a number above 0 and at most 1")
     return length
 
 

@@ -45,7 +45,7 @@ class Workload:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for option, count in (("--nodes", self.nodes), ("--topics", self.topics)):
+        for option, count in (("`nodes`", self.nodes), ("`topics`", self.topics)):
             if not 1 <= count <= MOST:
                 raise UsageError(f"{option} {count} is out of range; use a number from 1 to {MOST}")
         self.sizes.check_topics(self.topics)
@@ -72,14 +72,14 @@ def workload_from_options(
         return Workload(nodes, topics, sizes, preset.popularity, seed)
     if popularity.partition(":")[0] not in LAWS:
         raise UsageError(
-            f"--popularity {popularity!r} is neither a law nor a preset; use {allowed_laws()} or a preset: "
+            f"`popularity={popularity!r}` is neither a law nor a preset; use {allowed_laws()} or a preset: "
             f"{', '.join(PRESETS)}"
         )
     law = Popularity.parse(popularity)
     if topics is None:
-        raise UsageError("--topics is missing; give it, or a preset such as --popularity rss")
+        raise UsageError("`topics` is missing; give it, or a preset such as `popularity=rss`")
     if subscriptions is None:
-        raise UsageError("--subscriptions is missing; give it, or a preset such as --popularity rss")
+        raise UsageError("`subscriptions` is missing; give it, or a preset such as `popularity=rss`")
     return Workload(nodes, topics, Sizes.parse(subscriptions), law, seed)
 
 

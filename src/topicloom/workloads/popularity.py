@@ -76,7 +76,7 @@ class Popularity:
         name, colon, number = text.partition(":")
         law = LAWS.get(name)
         if law is None or bool(law.symbol) != bool(colon):
-            raise UsageError(f"--popularity {text!r} is not a law; use {allowed_laws()}")
+            raise UsageError(f"`popularity={text!r}` is not a law; use {allowed_laws()}")
         if not law.symbol:
             return cls(name)
         try:
@@ -84,7 +84,7 @@ class Popularity:
         except ValueError:
             value = math.nan
         if not law.low <= value <= law.high:
-            raise UsageError(f"--popularity {text!r}: {law.symbol} in {name}:{law.symbol} is {law.allowed}")
+            raise UsageError(f"`popularity={text!r}`: {law.symbol} in {name}:{law.symbol} is {law.allowed}")
         return cls(name, value)
 
     def check_topics(self, n_topics: int) -> None:
@@ -121,7 +121,7 @@ def exponential_rate(share: float, n_topics: int) -> float:
         return 0.0  # one topic: it has everything under any rate
     if share < head / n_topics:
         raise UsageError(
-            f"--popularity exponential:{share:g} cannot be had with --topics {n_topics}: the {head} most "
+            f"`popularity=exponential:{share:g}` cannot be had with `topics={n_topics}`: the {head} most "
             f"popular topics have at least {head / n_topics:.4g} of the probability; use a larger share"
         )
     low, high = 0.0, 1.0

@@ -27,22 +27,22 @@ class Sizes:
         match = _FORM.fullmatch(str(text))
         if match is None:
             raise UsageError(
-                f"--subscriptions {text!r} is not a size; use one number such as 10, or 10:90 for a uniform "
+                f"`subscriptions={text!r}` is not a size; use one number such as 10, or 10:90 for a uniform "
                 "size from 10 to 90"
             )
         low = int(match[1])
         high = low if match[2] is None else int(match[2])
         if low < 1:
-            raise UsageError(f"--subscriptions {text!r}: a node wants at least 1 topic; start at 1")
+            raise UsageError(f"`subscriptions={text!r}`: a node wants at least 1 topic; start at 1")
         if high < low:
-            raise UsageError(f"--subscriptions {text!r}: {low} is more than {high}; use {high}:{low}")
+            raise UsageError(f"`subscriptions={text!r}`: {low} is more than {high}; use {high}:{low}")
         return cls(low, high)
 
     def check_topics(self, n_topics: int) -> None:
         """Refuse sizes that cannot be drawn from `n_topics` distinct topics."""
         if self.high > n_topics:
             raise UsageError(
-                f"--subscriptions {self}: a node cannot want {self.high} distinct topics of --topics "
+                f"`subscriptions={self}`: a node cannot want {self.high} distinct topics of `topics` "
                 f"{n_topics}; use at most {n_topics}"
             )
 

@@ -130,7 +130,7 @@ class Directory(Generic[C]):
         if len(found) > 1:
             names = " and ".join(broker.name for broker in found[:2])
             raise address.where.fault(
-                f"{address} may be {names}: both listen there; say with --hosts which host is whose"
+                f"{address} may be {names}: both listen there; say with `hosts` which host is whose"
             )
         return found[0] if found else None
 

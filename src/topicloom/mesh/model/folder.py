@@ -120,10 +120,10 @@ def read_mesh(folder: Path) -> Mesh:
 
 def check_export_out(out: Path, kind: str) -> None:
     """Refuse to overwrite anything but an earlier export of the same kind or an empty folder."""
-    check_own(out, f"--out {out}", "an earlier export", _is_export)
+    check_own(out, f"`out={out}`", "an earlier export", _is_export)
     if (out / MANIFEST).is_file() and kind_of(out) != kind:
         raise InputError(
-            f"--out {out} holds an export of kind {kind_of(out)}; choose another folder, or remove it"
+            f"`out={out}` holds an export of kind {kind_of(out)}; choose another folder, or remove it"
         )
 
 

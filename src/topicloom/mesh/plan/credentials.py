@@ -30,7 +30,7 @@ def read_credentials(path: Path, nodes: Sequence[str]) -> dict[str, Login]:
     logins: dict[str, Login] = {}
     passwords: dict[str, str] = {}
     for row in read_rows(
-        path, ("node", "user", "password"), option="--credentials", notice=lambda text: None
+        path, ("node", "user", "password"), option="`credentials`", notice=lambda text: None
     ):
         node, login = row.filled("node"), Login(row.filled("user"), row.filled("password"))
         if node not in known:
@@ -43,7 +43,7 @@ def read_credentials(path: Path, nodes: Sequence[str]) -> dict[str, Login]:
         logins[node] = login
     missing = next((node for node in nodes if node not in logins), None)
     if missing is not None:
-        raise InputError(f"--credentials {path} has no login for node {missing!r}; every node needs one")
+        raise InputError(f"`credentials={path}` has no login for node {missing!r}; every node needs one")
     return logins
 
 

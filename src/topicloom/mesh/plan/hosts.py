@@ -44,7 +44,7 @@ def read_hosts(
     known = set(nodes)
     places: dict[str, Place] = {}
     used: dict[tuple[str, int], str] = {}
-    for row in read_rows(path, ("node", "host"), ("port", *more), option="--hosts", notice=notice):
+    for row in read_rows(path, ("node", "host"), ("port", *more), option="`hosts`", notice=notice):
         node = row.filled("node")
         if node not in known:
             raise InputError(f"{row.where}: {node!r} is not {what}")
@@ -68,7 +68,7 @@ def read_hosts(
     if missing:
         rest = f" and {len(missing) - NAMED:,} more" if len(missing) > NAMED else ""
         named = ", ".join(repr(node) for node in missing[:NAMED])
-        raise InputError(f"--hosts {path} has no host for node {named}{rest}; every node needs one")
+        raise InputError(f"`hosts={path}` has no host for node {named}{rest}; every node needs one")
     return places
 
 

@@ -217,7 +217,7 @@ def warn_open(request: Request, what: str) -> None:
     strangers = [place.host for place in request.places.values() if not is_loopback(place.host)]
     if strangers and not request.logins:
         request.notice(
-            f"brokers run on other machines ({strangers[0]} for one), and {what}: give --credentials, or "
+            f"brokers run on other machines ({strangers[0]} for one), and {what}: give `credentials`, or "
             "keep strangers out otherwise"
         )
 

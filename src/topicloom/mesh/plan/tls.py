@@ -25,12 +25,12 @@ def check_certificates(folder: Path, stems: Iterable[str]) -> None:
     for name in (AUTHORITY, *(f"{stem}{end}" for stem in stems for end in (".crt", ".key"))):
         if not (folder / name).is_file():
             raise InputError(
-                f"--tls {folder} has no file {name}; it must hold {AUTHORITY} and for each node NODE.crt and "
+                f"`tls={folder}` has no file {name}; it must hold {AUTHORITY} and for each node NODE.crt and "
                 "NODE.key, NODE being the name of its configuration"
             )
     for part in str(folder.absolute()):
         if part in '"\\' or not part.isprintable():
-            raise InputError(f"--tls {folder}: the path has a character that configurations cannot hold")
+            raise InputError(f"`tls={folder}`: the path has a character that configurations cannot hold")
 
 
 def certificates_of(folder: Path, stem: str) -> Certificates:

@@ -87,11 +87,11 @@ def nodes_to_kill(mesh: Mesh, names: tuple[str, ...]) -> tuple[str, ...]:
     nodes = tuple(node.name for node in mesh.nodes)
     if "all" in names and "all" not in nodes:
         if set(names) != {"all"}:
-            raise UsageError("--kill all: that is every node already; leave the others out")
+            raise UsageError("`kill=all`: that is every node already; leave the others out")
         return nodes
     for name in names:
         if name not in nodes:
-            raise UsageError(f"--kill {name}: the mesh has no such node; name one, or all")
+            raise UsageError(f"`kill={name}`: the mesh has no such node; name one, or all")
     return names
 
 

@@ -61,7 +61,7 @@ def identities(
         other = owners.setdefault(found[node].peer_id, node)
         if other != node:
             raise InputError(
-                f"--hosts gives nodes {other!r} and {node!r} the same peer_id; each needs its own"
+                f"`hosts` gives nodes {other!r} and {node!r} the same peer_id; each needs its own"
             )
     return found
 
@@ -136,7 +136,7 @@ def _public_key(seed: bytes) -> bytes:
     except ImportError:
         raise UsageError(
             "to make keys for nodes, cryptography is needed: pip install 'topicloom[libp2p]', or give every "
-            "node a peer_id in --hosts"
+            "node a peer_id in `hosts`"
         ) from None
     public: bytes = ed25519.Ed25519PrivateKey.from_private_bytes(seed).public_key().public_bytes_raw()
     return public

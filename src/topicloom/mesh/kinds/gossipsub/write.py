@@ -104,7 +104,7 @@ def read_identities(folder: Path) -> dict[str, Identity]:
         if not any((folder / KEYS).glob("*")):
             return {}
         raise InputError(
-            f"--out {folder} holds private keys that cannot be kept ({error}); name another folder"
+            f"`out={folder}` holds private keys that cannot be kept ({error}); name another folder"
         ) from None
 
 
@@ -127,7 +127,7 @@ def refuse_loss(kept: Mapping[str, Identity], found: Mapping[str, Identity]) -> 
     lost = next((node for node, old in kept.items() if old.key and found.get(node) != old), None)
     if lost is not None:
         raise InputError(
-            f"--out holds the private key of node {lost!r}, which this export would not keep; name another "
+            f"`out` holds the private key of node {lost!r}, which this export would not keep; name another "
             f"folder, or move its {KEYS}/ away"
         )
 

@@ -71,7 +71,7 @@ def _links(directory: Directory[MosquittoConf]) -> tuple[list[BridgeLink], list[
             why = (
                 f"{there[0].name} does not listen on port {address.port}; correct the port"
                 if there
-                else "no broker in the folder is there; add its configuration, or say whose it is by --hosts"
+                else "no broker in the folder is there; add its configuration, or say whose it is by `hosts`"
             )
             text = f"connection {bridge.name} of {name} leads to {address}, but {why}"
             topics = tuple(rule.local for rule in bridge.rules)

@@ -122,7 +122,7 @@ def _nobody(directory: Directory[NatsConf], url: LeafUrl) -> str:
     there = directory.named(url.address.host)
     if there:
         return f"{there[0].name} does not listen for leaf nodes on port {url.address.port}; correct the port"
-    return "no server in the folder has this address; add its configuration, or say with --hosts whose it is"
+    return "no server in the folder has this address; add its configuration, or say with `hosts` whose it is"
 
 
 def _far_account(remote: Remote, url: LeafUrl, conf: NatsConf) -> tuple[str | None, str]:

@@ -46,8 +46,8 @@ def _refuse_addresses(request: Request) -> None:
     if request.tls is not None and hosts:
         node, host = next(iter(hosts.items()))
         raise InputError(
-            f"--tls: zenoh cannot check a certificate against the IPv6 address {host} of node {node!r}; give "
-            "a name in --hosts"
+            f"`tls`: zenoh cannot check a certificate against the IPv6 address {host} of node {node!r}; give "
+            "a name in `hosts`"
         )
 
 

@@ -1,0 +1,51 @@
+"""From the names of fields to the words of the command line.
+
+Messages from below name what the caller gave by its Python name in backticks: `seed`, `backups=0`. Python
+callers read them as they are. Here they become options of the command that runs: `--seed`, `--backups 0`, and
+`--set work=5` for a parameter of an algorithm, which is always written with a value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+FIELD = re.compile(r"`([a-z][a-z0-9_]*)(?:=([^`]*))?`")
+
+Options = Callable[[], Collection[str]]
+
+_options: ContextVar[Options] = ContextVar("options", default=lambda: ())
+
+
+@contextmanager
+def options_are(options: Options) -> Iterator[None]:
+    """While the block runs, messages name these options; they are looked up only if one does."""
+    token = _options.set(options)
+    try:
+        yield
+    finally:
+        _options.reset(token)
+
+
+def in_options(text: str) -> str:
+    """The message with every field as an option of the running command.
+
+    >>> with options_are(lambda: ["--backups", "--no-header", "--set"]):
+    ...     in_options("`backups=0`, `header=False`, `work=5`: see `backups`")
+    '--backups 0, --no-header, --set work=5: see --backups'
+    """
+    return FIELD.sub(lambda found: _option(*found.group(0, 1, 2)), text)
+
+
+def _option(written: str, name: str, value: str | None) -> str:
+    options = _options.get()()
+    word = name.rstrip("_").replace("_", "-")
+    if value == "False" and f"--no-{word}" in options:
+        return f"--no-{word}"
+    if f"--{word}" in options:
+        return f"--{word}" if value in (None, "True") else f"--{word} {value}"
+    if "--set" in options and value is not None:
+        return f"--set {name.rstrip('_')}={value}"
+    return written

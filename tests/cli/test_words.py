@@ -1,0 +1,42 @@
+"""Messages from below name fields; a user of the command line must read options that exist there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import topicloom
+from topicloom.cli.main import execute
+from topicloom.cli.words import in_options, options_are
+
+SOURCE = Path(topicloom.__file__).parent
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("`seed` is odd", "--seed is odd"),
+        ("`time_limit=0`: too short", "--time-limit 0: too short"),
+        ("give `certify=True`", "give --certify"),
+        ("`header=False` helps", "--no-header helps"),
+        ("`lambda_=3`", "--set lambda=3"),
+        ("`spark_conf=spark.local.dir=D`", "--spark-conf spark.local.dir=D"),
+        ("node `Not A Field` and `a b`", "node `Not A Field` and `a b`"),
+    ],
+)
+def test_fields_become_options(text, shown):
+    options = ["--seed", "--time-limit", "--certify", "--no-header", "--spark-conf", "--set"]
+    with options_are(lambda: options):
+        assert in_options(text) == shown
+
+
+def test_without_such_an_option_the_name_stays():
+    with options_are(lambda: ["--seed"]):
+        assert in_options("`work=5` and `seed`") == "`work=5` and --seed"
+    assert in_options("`seed`") == "`seed`", "outside of a command nothing changes"
+
+
+def test_options_are_those_of_the_command_that_runs(capsys):
+    assert execute(["content", "generate", "out", "--users", "0", "--brokers", "1", "--channels", "1"]) == 2
+    assert "--users 0" in capsys.readouterr().err
