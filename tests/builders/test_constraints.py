@@ -200,7 +200,7 @@ def test_a_builder_honours_a_kind_or_refuses_it_by_name(name, kind):
         build = run_builder(name, TRIANGLE, constraints=constraints, start=start)
         assert list(build.parameters["constraints"]) == [kind]
     else:
-        with pytest.raises(UsageError, match=f"^{name} does not honour --{kind}; .*gm, gm-m.* do$"):
+        with pytest.raises(UsageError, match=f"^{name} does not honour `{kind}`; .*gm, gm-m.* do$"):
             run_builder(name, TRIANGLE, constraints=constraints, start=start)
 
 

@@ -158,7 +158,7 @@ def test_prices_are_judged_before_the_log(cli, given):
 
 def test_prices_that_do_not_go_together_are_refused(given):
     both = {name: str(given / f"{name}.csv") for name in ("brokers", "access", "core", "coordinates")}
-    with pytest.raises(UsageError, match="--access and --coordinates both give prices"):
+    with pytest.raises(UsageError, match="`access` and `coordinates` both give prices"):
         PriceFiles(**both).check()
 
 

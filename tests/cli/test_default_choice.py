@@ -38,7 +38,7 @@ def test_the_choice_is_said_on_stderr_and_written_to_the_summary(spark, capsys, 
     summary, said = run("--quiet")
     assert summary["algorithm"] == "dcbr-m"
     assert set(summary["parameters"]) >= {"eta", "p"}
-    assert "--algorithm balanced runs it all the same" in str(summary["choice"])
+    assert "`algorithm=balanced` runs it all the same" in str(summary["choice"])
     assert said == ""
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +14,8 @@ from topicloom.cli.main import execute
 from topicloom.cli.words import in_options, options_are
 
 SOURCE = Path(topicloom.__file__).parent
+OPTION = re.compile(r"(?<![\w-])--([a-z]|$)")
+WORDS_OF_JAVA = {"--add-modules=jdk.incubator.vector"}
 
 
 @pytest.mark.parametrize(
@@ -40,3 +45,23 @@ def test_without_such_an_option_the_name_stays():
 def test_options_are_those_of_the_command_that_runs(capsys):
     assert execute(["content", "generate", "out", "--users", "0", "--brokers", "1", "--channels", "1"]) == 2
     assert "--users 0" in capsys.readouterr().err
+
+
+def test_below_the_command_line_no_message_speaks_of_options():
+    """Python callers would read of `--options` that they do not have."""
+    found = [
+        f"{path.relative_to(SOURCE)}:{text.lineno}: {text.value!r}"
+        for path in sorted(SOURCE.rglob("*.py"))
+        if "cli" not in path.relative_to(SOURCE).parts
+        for text in _texts(ast.parse(path.read_text()))
+        if OPTION.search(text.value) and text.value not in WORDS_OF_JAVA
+    ]
+    assert found == []
+
+
+def _texts(tree: ast.Module) -> Iterator[ast.Constant]:
+    """All pieces of text that are not documentation."""
+    docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
+            yield node

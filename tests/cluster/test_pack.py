@@ -219,7 +219,7 @@ def test_the_event_log_has_a_folder_of_its_own(tmp_path: Path) -> None:
     assert conf["spark.eventLog.dir"] == f"file://{tmp_path}/a/b"
     assert event_log_conf("hdfs://host/events")["spark.eventLog.dir"] == "hdfs://host/events"
     (tmp_path / "file").touch()
-    with pytest.raises(UsageError, match="--event-log"):
+    with pytest.raises(UsageError, match="`event_log="):
         event_log_conf(str(tmp_path / "file"))
 
 

@@ -48,7 +48,7 @@ def test_a_builder_called_by_name_refuses_what_its_parameters_do_not_take(values
     with pytest.raises(UsageError) as caught:
         run_builder("gm", Interest.from_pairs([("a", "x"), ("b", "x")]), **values)
     assert words in str(caught.value)
-    assert not str(caught.value).startswith("--set")
+    assert not str(caught.value).startswith("`set=")
 
 
 def test_an_unknown_name_lists_all_names():

@@ -132,7 +132,7 @@ def test_exchanged_traffic_is_the_same_problem_under_other_names(drawn, random):
     [
         (["round=0"], "round=0"),
         (["rates=counted", "events=false"], "nothing to count"),
-        (["detector=0.5"], "--set detector"),
+        (["detector=0.5"], "`detector=0.5`"),
         (["latency=never"], "latency=never"),
         (["speed=9"], "does not know 'speed'"),
     ],

@@ -166,7 +166,7 @@ def test_a_worker_that_dies_names_its_group(spark, interests, tmp_path, monkeypa
 
     monkeypatch.setattr(divide, "conquer_task", deadly)
     with (
-        pytest.raises(InputError, match=r"conquer: group 2 ran out of memory.*--set kernel_nodes=N"),
+        pytest.raises(InputError, match=r"conquer: group 2 ran out of memory.*`kernel_nodes=N`"),
         built(spark, interests["uneven"][1], tmp_path / "out", "dcbr-m", kernel_nodes=120),
     ):
         pass
@@ -198,7 +198,7 @@ def test_a_group_without_memory_is_named_with_what_helps(spark, interests, tmp_p
     ):
         pass
     told = str(translated(caught.value, "table"))
-    assert told.startswith("conquer: group 1 with ") and "--set kernel_nodes=N" in told
+    assert told.startswith("conquer: group 1 with ") and "`kernel_nodes=N`" in told
 
 
 def _fields(encoded: EncodedInterest) -> dict[str, Any]:

@@ -107,7 +107,7 @@ def test_a_start_that_fails_says_why_in_one_sentence(tmp_path: Path) -> None:
     lines = answer.stdout.splitlines()
     assert len(lines) == 3
     assert "plenty" in lines[0]
-    assert "--spark-conf" in lines[0]
+    assert "`spark_conf`" in lines[0]
     assert "spark.sql.shuffle.partitions" in lines[1]
     assert "no Spark master answers at spark://127.0.0.1:1" in lines[2]
     assert answer.stderr == ""
@@ -116,13 +116,13 @@ def test_a_start_that_fails_says_why_in_one_sentence(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("master", ["", "locl", "local[0]", "http://h:1", "spark://h", "local[2] "])
 def test_a_wrong_master_is_refused_before_anything_starts(master: str) -> None:
-    with pytest.raises(UsageError, match="--master"):
+    with pytest.raises(UsageError, match="`master`"):
         get_session(master=master)
 
 
 @pytest.mark.parametrize("key", ["", "driver.memory", "spark", "spark.", "spark.a b"])
 def test_a_wrong_setting_is_refused_before_anything_starts(key: str) -> None:
-    with pytest.raises(UsageError, match="--spark-conf"):
+    with pytest.raises(UsageError, match="`spark_conf`"):
         get_session(conf={key: "1"})
 
 

@@ -298,7 +298,7 @@ def test_the_sample_of_a_log_that_repeats_itself_is_neither_empty_nor_all_of_it(
 def test_exact_channels_are_for_one_attribute(spark: SparkSession, tmp_path: Path) -> None:
     subs = subs_file(some_subscriptions(1, ["x", "y"]), tmp_path)
     (tmp_path / "log.csv").write_text("publisher,time,x,y\np,0,1,1\n")
-    with pytest.raises(UsageError, match="--channels exact is for one attribute"):
+    with pytest.raises(UsageError, match="`channels=exact` is for one attribute"):
         make_traffic(task(str(tmp_path / "log.csv"), subs, tmp_path / "out", channels=None))
 
 

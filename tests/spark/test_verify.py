@@ -266,7 +266,7 @@ def test_long_identifiers_count_against_the_limit(spark: SparkSession, tmp_path:
 
 def test_unusable_options_are_refused_before_any_work(spark: SparkSession, tmp_path: Path) -> None:
     """Minutes of work must not end in a file that cannot be written."""
-    with pytest.raises(UsageError, match="--all"):
+    with pytest.raises(UsageError, match="`all="):
         judge(spark, [("a", "x")], [], tmp_path, "auto", witnesses_file=tmp_path / "all.xls")
     (tmp_path / "all.json").mkdir()
     with pytest.raises(UsageError, match=r"all\.json' is a folder"):

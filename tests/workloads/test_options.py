@@ -41,14 +41,14 @@ def test_a_law_reads_back_as_written(text: str) -> None:
 )
 def test_a_bad_law_names_the_option(text: str) -> None:
     """A wrong law must not be drawn from in silence."""
-    with pytest.raises(UsageError, match="--popularity"):
+    with pytest.raises(UsageError, match="`popularity"):
         workload_from_options(10, 20, 3, text)
 
 
 @pytest.mark.parametrize("text", ["", "x", "0", "-3", "5:", ":5", "9:3", "1.5", " 3", "3:4:5", "0:4"])
 def test_a_bad_size_names_the_option(text: str) -> None:
     """A wrong size must not be guessed at."""
-    with pytest.raises(UsageError, match="--subscriptions"):
+    with pytest.raises(UsageError, match="`subscriptions"):
         workload_from_options(10, 20, text, "uniform")
 
 

@@ -206,7 +206,7 @@ def check_honours(name: str, kinds: Iterable[str]) -> None:
     for kind in kinds:
         if kind not in find_builder(name).honours:
             able = [key for key, builder in BUILDERS.items() if kind in builder.honours]
-            raise UsageError(f"{name} does not honour --{kind}; {', '.join(able) or 'no builder'} do")
+            raise UsageError(f"{name} does not honour `{kind}`; {', '.join(able) or 'no builder'} do")
 
 
 def parse_parameters(name: str, settings: Sequence[str]) -> dict[str, Any]:

@@ -38,7 +38,7 @@ def audit_folder(
     mesh = read_mesh(folder) if (folder / MANIFEST).is_file() else None
     if mesh is not None and mesh.kind != kind:
         find_auditing(mesh.kind)
-        raise InputError(f"{folder} holds a mesh of kind {mesh.kind}; verify it with --{mesh.kind}")
+        raise InputError(f"{folder} holds a mesh of kind {mesh.kind}; verify it with `{mesh.kind}`")
     confs = _read(auditing, folder, mesh)
     where = _hosts(hosts, mesh, list(confs))
     directory = Directory(auditing.broker(name, where.get(name), conf) for name, conf in confs.items())

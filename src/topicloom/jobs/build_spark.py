@@ -90,7 +90,7 @@ def build_on_spark(task: BuildTask, given: EncodedInput | None = None) -> BuildS
     if not request.named:
         if request.bound:
             raise UsageError(
-                f"--engine spark runs {FALLBACK} unless --algorithm is given: so name it, for --set"
+                f"`engine=spark` runs {FALLBACK} unless `algorithm` is given: so name it, for `set`"
             )
         reason = f"{FALLBACK}: no algorithm was named, and it is the one that runs on Spark"
         parameters = parse_parameters(FALLBACK, [])
@@ -131,7 +131,7 @@ def _advice(out: Path, error: BaseException) -> str:
     """What to do with the phases that are whole."""
     if PHASES in str(error):
         return f"what an earlier run left is damaged: remove {out / PHASES} and begin anew"
-    return f"finished phases are kept in {out}: the same command with --resume goes on with them"
+    return f"finished phases are kept in {out}: the same command with `resume` goes on with them"
 
 
 def _run(
@@ -146,7 +146,7 @@ def _run(
         task.notice(text)
     if task.table.strict and encoded.rejected:
         raise InputError(
-            f"{rows_were(encoded.rejected)} refused in {task.table.source.path}, and --strict was given"
+            f"{rows_were(encoded.rejected)} refused in {task.table.source.path}, and `strict` was given"
         )
     with spark_errors(str(task.out)):
         build = SPARK_BUILDERS[request.algorithm](
@@ -292,7 +292,7 @@ def _finished(out: Path, fingerprint: Asked) -> BuildSummary | None:
         return None
     if read_summary(out).request != fingerprint.digest():
         raise InputError(
-            f"--resume: {out} holds a finished build of another request; leave --resume out to replace it"
+            f"`resume`: {out} holds a finished build of another request; leave `resume` out to replace it"
         )
     return read_whole_summary(out)
 

@@ -194,8 +194,8 @@ def _check_options(kind: str, exporter: Exporter, options: ExportOptions) -> Non
     wrong = next((name for name in options.given() if name not in exporter.options), None)
     # No backups is what a kind that has none does anyway.
     if wrong is not None and not (wrong == "backups" and options.backups == 0):
-        honoured = ", ".join(f"--{name}" for name in sorted(exporter.options)) or "no options"
-        raise UsageError(f"--{wrong} means nothing to {kind}; it takes {honoured}")
+        honoured = ", ".join(f"`{name}`" for name in sorted(exporter.options)) or "no options"
+        raise UsageError(f"`{wrong}` means nothing to {kind}; it takes {honoured}")
     if options.backups is not None and not 0 <= options.backups <= MOST_BACKUPS:
         raise UsageError(f"`backups={options.backups}`: give a number from 0 to {MOST_BACKUPS}")
     if options.split is not None and not 1 <= options.split <= MOST_SPLIT:

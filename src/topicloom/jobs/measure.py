@@ -93,7 +93,7 @@ def load_overlay(edges: TableSource, interest: Interest, table: InterestTable) -
     counts = asdict(left_out)
     if table.strict and any(counts.values()):
         listed = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count)
-        raise InputError(f"{edges.path} holds {listed}; leave out --strict to measure the rest")
+        raise InputError(f"{edges.path} holds {listed}; leave out `strict` to measure the rest")
     return Overlay.from_edges(interest.node_ids, sound.low, sound.high), left_out
 
 

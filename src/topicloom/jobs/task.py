@@ -48,7 +48,7 @@ class BuildTask:
         """An option that needs the interest in memory, if one was given."""
         if self.request.certify:
             return "`certify`"
-        return next((f"--{kind}" for kind in self.limits.kinds()), None)
+        return next((f"`{kind}`" for kind in self.limits.kinds()), None)
 
     @property
     def goes_on(self) -> bool:

@@ -59,7 +59,7 @@ class Parameter:
         """The value of `text`, or a UsageError that says what `owner` allows."""
         for value in self._readings(text):
             return value
-        raise UsageError(f"`set={key}`={text}: {owner} takes {key} = {self.allowed()}")
+        raise UsageError(f"`set={key}={text}`: {owner} takes {key} = {self.allowed()}")
 
     def allowed(self) -> str:
         """The values it takes, in words."""
@@ -133,7 +133,7 @@ def check_values(
     try:
         return read_settings(owner, parameters, [f"{key}={value}" for key, value in values.items()])
     except UsageError as error:
-        raise UsageError(str(error).removeprefix("`set` ")) from None
+        raise UsageError(str(error).replace("`set=", "`", 1)) from None
 
 
 def check_constants(settings: Any, clocks: Sequence[str]) -> None:
@@ -141,7 +141,7 @@ def check_constants(settings: Any, clocks: Sequence[str]) -> None:
     for field in fields(settings):
         value = getattr(settings, field.name)
         if not isfinite(value) or value < 0:
-            raise UsageError(f"{field.name}={value}: a number of at least 0 is needed")
+            raise UsageError(f"`{field.name}={value}`: a number of at least 0 is needed")
     for name in clocks:
         if getattr(settings, name) < SHORTEST:
-            raise UsageError(f"{name}={getattr(settings, name):g}: it must be at least {SHORTEST:g}")
+            raise UsageError(f"`{name}={getattr(settings, name):g}`: it must be at least {SHORTEST:g}")

@@ -67,6 +67,6 @@ class Settings:
         check_constants(self, clocks=clocks)
         if self.detector <= self.heartbeat:
             raise UsageError(
-                f"detector={self.detector}: it must be longer than a heartbeat ({self.heartbeat} s), "
+                f"`detector={self.detector}`: it must be longer than a heartbeat ({self.heartbeat} s), "
                 "or every neighbor is given up"
             )

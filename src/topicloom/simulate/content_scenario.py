@@ -72,7 +72,4 @@ class ContentScenario:
         """The constants of clients and brokers; no path is longer than there are brokers."""
         names = {field.name for field in fields(Settings)} & self.values.keys()
         own = {name: self.values[name] for name in names}
-        try:
-            return Settings(longest_path=n_brokers, **own)
-        except UsageError as error:
-            raise UsageError(f"`set={error}`") from None
+        return Settings(longest_path=n_brokers, **own)

@@ -80,9 +80,7 @@ class Scenario:
 def _check(values: Mapping[str, Any]) -> None:
     """Refuse combinations that make no sense, in the user's words."""
     if values["view"] == 0:
-        raise UsageError(
-            "`view=0`: a node that knows nobody finds no neighbor; take more than 0, up to 1"
-        )
+        raise UsageError("`view=0`: a node that knows nobody finds no neighbor; take more than 0, up to 1")
     if values["loss"] >= 1:
         raise UsageError("`loss=1`: no message would arrive; take less than 1")
     if values["view"] == GOSSIP and not (values["gossip_view"] and values["gossip_shuffle"]):
@@ -94,7 +92,7 @@ def _check(values: Mapping[str, Any]) -> None:
         raise UsageError("`life=...` and `trace=...` exclude each other: either chance or the file decides")
     for name in ("off", "crash", "until"):
         if values[name] and not values["life"]:
-            raise UsageError(f"`set={name}`={values[name]:g}: it belongs to churn; set life=SECONDS too")
+            raise UsageError(f"`{name}={values[name]:g}`: it belongs to churn; set life=SECONDS too")
     if values["life"] and not values["seconds"]:
         raise UsageError("`life=...`: with churn nothing ever settles; set seconds=SECONDS too")
     if values["publish"] and values["seconds"] <= PUBLISH_REST:
@@ -104,11 +102,10 @@ def _check(values: Mapping[str, Any]) -> None:
         )
     for name, least in (("snapshot", 0.01), ("seconds", 0.01)):
         if 0 < values[name] < least:
-            raise UsageError(f"`set={name}`={values[name]:g}: at least {least:g} seconds")
+            raise UsageError(f"`{name}={values[name]:g}`: at least {least:g} seconds")
     if values["settle"] < 1:
         raise UsageError(f"`settle={values['settle']:g}`: at least 1 second, or nothing could happen")
     if values["until"] and values["until"] > values["seconds"]:
         raise UsageError(
-            f"`until={values['until']:g}`: it lies after the end of the run, "
-            f"seconds={values['seconds']:g}"
+            f"`until={values['until']:g}`: it lies after the end of the run, seconds={values['seconds']:g}"
         )

@@ -47,18 +47,14 @@ class PriceFiles:
         for one, other in (("access", "core"), ("regions", "region_prices")):
             if (getattr(self, one) is None) != (getattr(self, other) is None):
                 there, lacks = (one, other) if getattr(self, one) is not None else (other, one)
-                raise UsageError(f"{_option(there)} needs {_option(lacks)} too")
+                raise UsageError(f"`{there}` needs `{lacks}` too")
         ways = [name for name in ("access", "coordinates", "regions") if getattr(self, name) is not None]
         if len(ways) > 1:
-            raise UsageError(f"{_option(ways[0])} and {_option(ways[1])} both give prices: name one of them")
+            raise UsageError(f"`{ways[0]}` and `{ways[1]}` both give prices: name one of them")
         if ways and self.brokers is None:
-            raise UsageError(f"{_option(ways[0])} needs `brokers` too")
+            raise UsageError(f"`{ways[0]}` needs `brokers` too")
         for name in self.given():
             check_there(records_source(getattr(self, name), name))
-
-
-def _option(name: str) -> str:
-    return "--" + name.replace("_", "-")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -37,11 +37,11 @@ def address(path: str | os.PathLike[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class OptionNames:
-    """How the command line calls the options of this table, for messages."""
+    """The fields that say how this table is read, for messages."""
 
     first: str = "`node_column`"
     second: str = "`topic_column`"
-    no_header: str = "`no_header`"
+    no_header: str = "`header=False`"
     separator: str = "`separator`"
 
 

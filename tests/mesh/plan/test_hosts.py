@@ -28,7 +28,7 @@ def test_hosts_are_read_by_column_name_in_any_order(tmp_path: Path) -> None:
         "b": ("::1", 1900),
         "a": ("Site-A.example", None),
     }
-    assert told == [f"--hosts {path}: column site is not used"]
+    assert told == [f"`hosts` {path}: column site is not used"]
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def test_a_topic_has_recovered_only_when_all_that_can_have_heard_all_parts():
 
 def test_killing_a_node_that_is_not_there_is_refused():
     mesh = hand_mesh(ALL, STAR)
-    with pytest.raises(UsageError, match="--kill e"):
+    with pytest.raises(UsageError, match="`kill=e`"):
         nodes_to_kill(mesh, ("e",))
     with pytest.raises(UsageError, match="leave the others out"):
         nodes_to_kill(mesh, ("all", "b"))

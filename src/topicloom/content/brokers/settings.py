@@ -41,10 +41,10 @@ class Settings:
     def __post_init__(self) -> None:
         check_constants(self, clocks=("max_delay", "heartbeat", "detector", "ping", "window"))
         if 0 < self.round < SHORTEST:
-            raise UsageError(f"round={self.round:g}: it must be at least {SHORTEST:g}, or 0 for never")
+            raise UsageError(f"`round={self.round:g}`: it must be at least {SHORTEST:g}, or 0 for never")
         if self.detector <= self.heartbeat + self.max_delay:
             raise UsageError(
-                f"detector={self.detector}: it must be longer than a heartbeat and a message's delay "
+                f"`detector={self.detector}`: it must be longer than a heartbeat and a message's delay "
                 f"({self.heartbeat + self.max_delay:g} s), or living brokers are given up"
             )
 

@@ -108,7 +108,7 @@ def test_logins_and_certificates(tmp_path: Path) -> None:
 def test_there_is_no_failover_to_look_at(tmp_path: Path) -> None:
     """Zenoh dials every endpoint it is given: a second one would be a link, not a backup."""
     export_mesh("zenoh", tmp_path / "mesh", {"x": "abc"}, ["ab", "bc"])
-    with pytest.raises(UsageError, match="--kill goes with mosquitto and nats"):
+    with pytest.raises(UsageError, match="`kill` goes with mosquitto and nats"):
         run_folder("zenoh", tmp_path / "mesh", RunSettings(kill=("a",)))
 
 
