@@ -27,11 +27,12 @@ WORDS_OF_JAVA = {"--add-modules=jdk.incubator.vector"}
         ("`header=False` helps", "--no-header helps"),
         ("`lambda_=3`", "--set lambda=3"),
         ("`spark_conf=spark.local.dir=D`", "--spark-conf spark.local.dir=D"),
+        ("`kind=dot` is odd", "KIND dot is odd"),
         ("node `Not A Field` and `a b`", "node `Not A Field` and `a b`"),
     ],
 )
 def test_fields_become_options(text, shown):
-    options = ["--seed", "--time-limit", "--certify", "--no-header", "--spark-conf", "--set"]
+    options = ["--seed", "--time-limit", "--certify", "--no-header", "--spark-conf", "--set", "KIND"]
     with options_are(lambda: options):
         assert in_options(text) == shown
 

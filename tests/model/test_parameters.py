@@ -39,8 +39,8 @@ def test_every_default_is_a_value_that_its_parameter_takes(entry):
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"redundancy": 0}, "redundancy=0: gm takes redundancy = a whole number of at least 1"),
-        ({"costs": "never"}, "costs=never: gm takes costs = tie or weight"),
+        ({"redundancy": 0}, "`redundancy=0`: gm takes redundancy = a whole number of at least 1"),
+        ({"costs": "never"}, "`costs=never`: gm takes costs = tie or weight"),
         ({"eta": 3}, "gm does not know 'eta'; it takes redundancy, costs"),
     ],
 )
@@ -53,6 +53,6 @@ def test_a_builder_called_by_name_refuses_what_its_parameters_do_not_take(values
 
 def test_an_unknown_name_lists_all_names():
     table = {"one": Entry(aim="first"), "two": Entry(aim="second")}
-    assert find("KIND", table, "two") is table["two"]
-    with pytest.raises(UsageError, match="^KIND three: choose one of one, two$"):
-        find("KIND", table, "three")
+    assert find("kind", table, "two") is table["two"]
+    with pytest.raises(UsageError, match="^`kind=three`: choose one of one, two$"):
+        find("kind", table, "three")

@@ -146,17 +146,17 @@ def test_the_smallest_problem(model):
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"users": 0}, "--users 0"),
-        ({"brokers": -1}, "--brokers -1"),
-        ({"channels": 2**31}, "--channels"),
-        ({"model": "ring"}, "--model 'ring'.*plane or iid"),
-        ({"ratio": 0}, "--ratio 0"),
-        ({"ratio": float("nan")}, "--ratio nan"),
-        ({"ratio": float("inf")}, "--ratio inf"),
-        ({"width": 0}, "--width 0"),
-        ({"width": 1.01}, "--width 1.01"),
-        ({"width": "nan"}, "--width nan"),
-        ({"width": "wide"}, "--width wide"),
+        ({"users": 0}, "`users=0"),
+        ({"brokers": -1}, "`brokers=-1"),
+        ({"channels": 2**31}, "`channels"),
+        ({"model": "ring"}, "`model='ring'.*plane or iid"),
+        ({"ratio": 0}, "`ratio=0"),
+        ({"ratio": float("nan")}, "`ratio=nan"),
+        ({"ratio": float("inf")}, "`ratio=inf"),
+        ({"width": 0}, "`width=0"),
+        ({"width": 1.01}, "`width=1.01"),
+        ({"width": "nan"}, "`width=nan"),
+        ({"width": "wide"}, "`width=wide"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(options, complaint):

@@ -55,13 +55,13 @@ def test_a_bad_size_names_the_option(text: str) -> None:
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        ({"nodes": 0, "topics": 5, "subscriptions": 2}, "--nodes"),
-        ({"nodes": 5, "topics": 0, "subscriptions": 2}, "--topics"),
-        ({"nodes": 5, "subscriptions": 2}, "--topics"),
-        ({"nodes": 5, "topics": 5}, "--subscriptions"),
-        ({"nodes": 5, "topics": 5, "subscriptions": "2:6"}, "--subscriptions"),
-        ({"nodes": 5, "topics": 50, "popularity": "chen-exp"}, "--subscriptions"),
-        ({"nodes": 5, "topics": 50, "subscriptions": 2, "popularity": "exponential:0.05"}, "--popularity"),
+        ({"nodes": 0, "topics": 5, "subscriptions": 2}, "`nodes"),
+        ({"nodes": 5, "topics": 0, "subscriptions": 2}, "`topics"),
+        ({"nodes": 5, "subscriptions": 2}, "`topics"),
+        ({"nodes": 5, "topics": 5}, "`subscriptions"),
+        ({"nodes": 5, "topics": 5, "subscriptions": "2:6"}, "`subscriptions"),
+        ({"nodes": 5, "topics": 50, "popularity": "chen-exp"}, "`subscriptions"),
+        ({"nodes": 5, "topics": 50, "subscriptions": 2, "popularity": "exponential:0.05"}, "`popularity"),
         ({"nodes": 5, "topics": 50, "subscriptions": 2, "popularity": "rsss"}, "rss, nyse"),
     ],
 )

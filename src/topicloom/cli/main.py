@@ -116,13 +116,17 @@ def execute(arguments: list[str]) -> int:
 
 
 def _options_of(arguments: list[str]) -> set[str]:
-    """All options of the command that these arguments call."""
+    """All options and arguments of the command that these arguments call."""
     command: Any = typer.main.get_command(app)
     for word in arguments:
         if word not in (below := getattr(command, "commands", {})):
             break
         command = below[word]
-    return {option for parameter in command.params for option in parameter.opts}
+    return {
+        option if option.startswith("-") else option.upper()
+        for parameter in command.params
+        for option in parameter.opts
+    }
 
 
 def _execute(arguments: list[str]) -> int:

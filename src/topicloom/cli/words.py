@@ -2,7 +2,7 @@
 
 Messages from below name what the caller gave by its Python name in backticks: `seed`, `backups=0`. Python
 callers read them as they are. Here they become options of the command that runs: `--seed`, `--backups 0`, and
-`--set work=5` for a parameter of an algorithm, which is always written with a value.
+`KIND dot` for an argument, and `--set work=5` for a parameter of an algorithm, which always has a value.
 """
 
 from __future__ import annotations
@@ -46,6 +46,8 @@ def _option(written: str, name: str, value: str | None) -> str:
         return f"--no-{word}"
     if f"--{word}" in options:
         return f"--{word}" if value in (None, "True") else f"--{word} {value}"
+    if word.upper() in options:
+        return word.upper() if value is None else f"{word.upper()} {value}"
     if "--set" in options and value is not None:
         return f"--set {name.rstrip('_')}={value}"
     return written

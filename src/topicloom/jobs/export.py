@@ -93,7 +93,7 @@ def exporters() -> dict[str, Exporter]:
 
 def find_exporter(kind: str) -> Exporter:
     """The exporter of this name."""
-    return find("KIND", exporters(), kind)
+    return find("kind", exporters(), kind)
 
 
 def export_build(

@@ -21,12 +21,12 @@ class Entry:
     seeded: bool = False
 
 
-def find(what: str, table: Mapping[str, E], name: str) -> E:
-    """The entry called `name`, or a UsageError that lists all names; `what` is how the user calls them.
+def find(field: str, table: Mapping[str, E], name: str) -> E:
+    """The entry called `name`, or a UsageError that lists all names; `field` is what the caller gave it as.
 
-    >>> find("KIND", {"dot": 1}, "dot")
+    >>> find("kind", {"dot": 1}, "dot")
     1
     """
     if name not in table:
-        raise UsageError(f"{what} {name}: choose one of {', '.join(table)}")
+        raise UsageError(f"`{field}={name}`: choose one of {', '.join(table)}")
     return table[name]

@@ -101,4 +101,4 @@ PROTOCOLS: dict[str, Protocol] = {
 
 def find_protocol(name: str) -> Protocol:
     """The protocol called `name`, or a UsageError that lists all of them."""
-    return find("`protocol`", PROTOCOLS, name)
+    return find("protocol", PROTOCOLS, name)

@@ -80,9 +80,9 @@ def check_content(
     users: int, brokers: int, channels: int, model: str, ratio: float, width: str | float
 ) -> float | None:
     """Refuse what cannot be drawn; the mean length of an interval, None for two uniform end points."""
-    for option, count in (("`users`", users), ("`brokers`", brokers), ("`channels`", channels)):
+    for name, count in (("users", users), ("brokers", brokers), ("channels", channels)):
         if not 1 <= count < MOST:
-            raise UsageError(f"{option} {count} is out of range; use a number from 1 to {MOST - 1}")
+            raise UsageError(f"`{name}={count}` is out of range; use a number from 1 to {MOST - 1}")
     if model not in MODELS:
         raise UsageError(f"`model={model!r}` is not known; use {' or '.join(MODELS)}")
     if not 0 < ratio < np.inf:

@@ -45,9 +45,9 @@ class Workload:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for option, count in (("`nodes`", self.nodes), ("`topics`", self.topics)):
+        for name, count in (("nodes", self.nodes), ("topics", self.topics)):
             if not 1 <= count <= MOST:
-                raise UsageError(f"{option} {count} is out of range; use a number from 1 to {MOST}")
+                raise UsageError(f"`{name}={count}` is out of range; use a number from 1 to {MOST}")
         self.sizes.check_topics(self.topics)
         self.popularity.check_topics(self.topics)
 

@@ -83,7 +83,7 @@ def plan(
         return
     if problem is None:
         raise UsageError("DIR is missing; name the folder of a content problem")
-    planner = find("--algorithm", PLANNERS, algorithm)
+    planner = find("algorithm", PLANNERS, algorithm)
     parameters = read_settings(algorithm, planner.parameters, settings or [])
     with screen.working() as progress:
         summary = plan_content(
