@@ -56,6 +56,17 @@ def test_a_folder_under_its_temporary_name_is_never_a_phase(tmp_path):
         assert run.whole() == ["first"] and run.record("second", Rows) is None
 
 
+@pytest.mark.parametrize(
+    "content", [b"{", b"{}", b'{"rows": 1, "seconds": 0.0, "\xff": 2}', b'{"rows": "\xff"}']
+)
+def test_a_damaged_record_is_one_sentence(tmp_path, content):
+    with opened(tmp_path / "out") as run:
+        run.keep("first", Rows, lambda folder: Rows(3))
+        (run.root / "first" / "record.json").write_bytes(content)
+        with pytest.raises(InputError, match=r"record.json is damaged: remove .* and begin anew"):
+            run.record("first", Rows)
+
+
 @pytest.mark.parametrize("one_step", [True, False])
 def test_a_full_folder_is_replaced(tmp_path, monkeypatch, one_step):
     if not one_step:

@@ -78,6 +78,8 @@ def test_keys_that_loading_does_not_need_may_be_absent_or_unknown(tmp_path):
 def test_what_a_file_says_it_is(tmp_path):
     path = tmp_path / "summary.json"
     assert read_head(path) is None
+    path.write_bytes(b'{"format": 1, "kind": "\xff"}')
+    assert read_head(path) is None
     path.write_text('["format"]')
     assert read_head(path) is None
     write_json(WHOLE, path)

@@ -53,7 +53,7 @@ class RunFolder:
             return None
         try:
             return msgspec.json.decode(path.read_bytes(), type=kind)
-        except (OSError, msgspec.MsgspecError):
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
             raise InputError(f"{path} is damaged: remove {self.root} and begin anew") from None
 
     def keep(self, name: str, kind: type[R], work: Callable[[Path], R]) -> R:
@@ -151,7 +151,7 @@ def check_same(out: Path, request: Request, *, parts: bool = False) -> None:
     root = out / PHASES
     try:
         begun = msgspec.json.decode((root / REQUEST).read_bytes(), type=dict[str, Any])
-    except (OSError, msgspec.MsgspecError):
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         raise InputError(f"{root / REQUEST} is damaged: remove {root} and begin anew") from None
     now = msgspec.json.decode(to_json(request), type=dict[str, Any])
     for key in sorted(now if parts else {*begun, *now}):

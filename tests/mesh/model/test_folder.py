@@ -109,6 +109,7 @@ def test_broken_manifests_are_refused_by_field(
         (None, "is not an export: cannot read manifest.json"),
         (b"{", "not valid JSON"),
         (b"[]", "not valid JSON"),
+        (b'{"format": 1, "kind": "nats", "links": [], "nodes": [{"name": "\xff"}]}', "not valid JSON"),
     ],
 )
 def test_folders_without_a_manifest(tmp_path: Path, content: bytes | None, words: str) -> None:

@@ -130,7 +130,8 @@ def check_export_out(out: Path, kind: str) -> None:
 def _read(folder: Path) -> ManifestHead:
     path = folder / MANIFEST
     try:
-        return msgspec.json.decode(path.read_bytes(), type=ManifestHead)
+        # As text first: what is passed over here must be sound too.
+        return msgspec.json.decode(path.read_bytes().decode(), type=ManifestHead)
     except OSError as error:
         raise InputError(f"{folder} is not an export: cannot read {MANIFEST} ({error.strerror})") from None
     except (msgspec.MsgspecError, UnicodeDecodeError):
