@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 import topicloom
+from topicloom.cli.content.judged import judged_lines
 from topicloom.cli.main import execute
 from topicloom.cli.words import in_options, options_are
+from topicloom.jobs.content_plan import Judged
 
 SOURCE = Path(topicloom.__file__).parent
 OPTION = re.compile(r"(?<![\w-])--([a-z]|$)")
@@ -29,6 +31,9 @@ WORDS_OF_JAVA = {"--add-modules=jdk.incubator.vector"}
         ("`spark_conf=spark.local.dir=D`", "--spark-conf spark.local.dir=D"),
         ("`kind=dot` is odd", "KIND dot is odd"),
         ("node `Not A Field` and `a b`", "node `Not A Field` and `a b`"),
+        ("topic '`seed`' of a node's `seed`", "topic '`seed`' of a node's --seed"),
+        ("row 'it\\'s,`seed`': see `seed`", "row 'it\\'s,`seed`': see --seed"),
+        ("row \"it's,`seed`\": users' `seed`", "row \"it's,`seed`\": users' --seed"),
     ],
 )
 def test_fields_become_options(text, shown):
@@ -46,6 +51,15 @@ def test_without_such_an_option_the_name_stays():
 def test_options_are_those_of_the_command_that_runs(capsys):
     assert execute(["content", "generate", "out", "--users", "0", "--brokers", "1", "--channels", "1"]) == 2
     assert "--users 0" in capsys.readouterr().err
+
+
+def test_what_is_shown_names_options_too(capsys):
+    assert execute(["build", "--list"]) == 0
+    assert "none proven; --certify bounds the gap" in capsys.readouterr().out
+    figures = dict.fromkeys(Judged.__struct_fields__, 0.5) | {"users": 1, "brokers_used": 1, "brokers": 1}
+    with options_are(lambda: ["--time-limit"]):
+        told = judged_lines(Judged(**figures | {"channels": 1, "core_model": "free"}), "a plan")
+    assert "use local-search (and --time-limit for more of it)" in told[0]
 
 
 def test_below_the_command_line_no_message_speaks_of_options():

@@ -8,6 +8,7 @@ from rich.table import Table
 
 from topicloom.builders.registry import BUILDERS
 from topicloom.cli.console import table
+from topicloom.cli.words import in_options
 from topicloom.content.registry import PLANNERS
 from topicloom.jobs.compare import ComparedBuild
 from topicloom.model.parameters import Parameter, plain_name
@@ -55,7 +56,7 @@ def builder_list() -> str:
     blocks = []
     for key, builder in BUILDERS.items():
         facts = [
-            ("guarantee", builder.guarantee),
+            ("guarantee", in_options(builder.guarantee)),
             ("time", builder.complexity),
             ("paper", builder.paper),
             ("engines", ", ".join(builder.engines)),

@@ -3,6 +3,7 @@
 Messages from below name what the caller gave by its Python name in backticks: `seed`, `backups=0`. Python
 callers read them as they are. Here they become options of the command that runs: `--seed`, `--backups 0`, and
 `KIND dot` for an argument, and `--set work=5` for a parameter of an algorithm, which always has a value.
+What stands in quotes is the user's own and stays as it is.
 """
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-FIELD = re.compile(r"`([a-z][a-z0-9_]*)(?:=([^`]*))?`")
+FIELD = re.compile(
+    r"""`(?P<name>[a-z][a-z0-9_]*)(?:=(?P<value>[^`]*))?`"""
+    r"""|(?<!\w)'(?:\\.|[^'\\])*'(?!\w)|(?<!\w)"(?:\\.|[^"\\])*"(?!\w)"""
+)
 
 Options = Callable[[], Collection[str]]
 
@@ -36,10 +40,13 @@ def in_options(text: str) -> str:
     ...     in_options("`backups=0`, `header=False`, `work=5`: see `backups`")
     '--backups 0, --no-header, --set work=5: see --backups'
     """
-    return FIELD.sub(lambda found: _option(*found.group(0, 1, 2)), text)
+    return FIELD.sub(_option, text)
 
 
-def _option(written: str, name: str, value: str | None) -> str:
+def _option(found: re.Match[str]) -> str:
+    written, name, value = found[0], found["name"], found["value"]
+    if name is None:
+        return written
     options = _options.get()()
     word = name.rstrip("_").replace("_", "-")
     if value == "False" and f"--no-{word}" in options:

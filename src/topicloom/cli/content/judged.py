@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from topicloom.cli.words import in_options
 from topicloom.content.advice import advice
 from topicloom.content.registry import DEFAULT
 from topicloom.jobs.content_plan import Judged
@@ -37,7 +38,7 @@ def judged_lines(judged: Judged, name: str) -> list[str]:
     """Core share and density first, then cost, comparison with random plans, and the proved bound."""
     return [
         f"core share {judged.core_share:.1%}: "
-        + advice(judged.core_share, judged.broker_density, judged.random_core_share),
+        + in_options(advice(judged.core_share, judged.broker_density, judged.random_core_share)),
         f"density {judged.density:.1%} of the (user, channel) pairs are wanted; "
         f"{judged.broker_density:.1%} of the (broker, channel) pairs have a subscriber",
         f"{judged.users:,} users, {judged.brokers_used:,} of {judged.brokers:,} brokers used, "
