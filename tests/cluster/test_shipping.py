@@ -121,7 +121,8 @@ def test_no_worker_compiled_a_kernel(cluster: Cluster, ran: Ran) -> None:
     """A compiled kernel is written beside its source: only those of the archive may be there."""
     with tarfile.open(cluster.archive) as archive:
         packed = {name for name in archive.getnames() if name.endswith((".nbi", ".nbc"))}
-    assert any("join_edges" in name for name in packed), "the proof runs this one on the workers"
+    for called in ("join_edges", "_scatter"):  # by the proof, and by rings in random order
+        assert any(called in name for name in packed), called
     assert len(ran.executors) == 2
     for executor in ran.executors:
         unpacked = executor / NAME

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import psutil
 import pytest
 
@@ -28,3 +31,18 @@ def test_what_fails_beside_is_done_here_so_that_its_fault_is_told():
 
     with pytest.raises(ValueError, match="told"), warm._meanwhile(absent):
         pass
+
+
+@pytest.mark.slow
+def test_kernels_that_only_options_call_are_compiled_too():
+    """In a process of its own: here other tests have called them."""
+    script = """
+from topicloom.jobs.warm import _warm_overlays
+from topicloom.kernels import costed, prices, random, trees
+from topicloom.model.progress import SILENT
+_warm_overlays(SILENT)
+called = (costed.choose_costed, prices.heaviest_pairs, trees.cheapest_trees, random._scatter)
+assert all(one.signatures for one in called), [one.__name__ for one in called if not one.signatures]
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -20,6 +20,7 @@ from topicloom.content.registry import PLANNERS
 from topicloom.kernels.forest import fresh_slots, join_pairs
 from topicloom.kernels.parallel import default_threads
 from topicloom.kernels.random import mix
+from topicloom.measures.bounds import bound_overlays
 from topicloom.measures.connectivity import check_overlay
 from topicloom.measures.digest import interest_digest
 from topicloom.measures.profile import profile_interest
@@ -98,6 +99,8 @@ def _warm_overlays(progress: Progress) -> None:
     # Pairs with costs have a kernel of their own, edges that exist already another.
     costs = Constraints(priced=Pairs.of([0], [1], interest.n_nodes), costs=np.full(1, 2.0))
     BUILDERS["gm"].build(interest, constraints=costs, start=overlays[0])
+    BUILDERS["gm"].build(interest, constraints=costs, costs="weight")
+    bound_overlays(star)
     broken = Overlay.from_edges(interest.node_ids, np.array([0, 1]), np.array([1, 2]))
     for overlay in (*overlays, broken):
         measure_overlay(interest, overlay)

@@ -122,6 +122,7 @@ def warm_tasks() -> None:
     )
     for build in (build_ring_pt, build_dcb_m, build_dcbr_m):
         check_overlay(interest, build(interest).overlay)
+    build_ring_pt(interest, order="random")
     join_pairs(np.zeros(0, np.int32), np.zeros(0, np.int32), fresh_slots(1))
     interest_digest(interest)
 
