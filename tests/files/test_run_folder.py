@@ -56,9 +56,7 @@ def test_a_folder_under_its_temporary_name_is_never_a_phase(tmp_path):
         assert run.whole() == ["first"] and run.record("second", Rows) is None
 
 
-@pytest.mark.parametrize(
-    "content", [b"{", b"{}", b'{"rows": 1, "seconds": 0.0, "\xff": 2}', b'{"rows": "\xff"}']
-)
+@pytest.mark.parametrize("content", [b"{", b"{}", b'{"rows": "\xff"}'])
 def test_a_damaged_record_is_one_sentence(tmp_path, content):
     with opened(tmp_path / "out") as run:
         run.keep("first", Rows, lambda folder: Rows(3))
