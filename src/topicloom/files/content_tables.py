@@ -15,12 +15,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
 from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
 from topicloom.files.build_folder import write_table
-from topicloom.model.arrays import Floats, Longs
+from topicloom.model.arrays import Bools, Floats, Longs
 
 BROKERS, ACCESS, CORE, COORDINATES, RATES, WANTS, CHANNELS = (
     "brokers.parquet",
@@ -115,7 +114,7 @@ class Rows:
         numbers: Longs = found.cast(pa.int64(), safe=False).to_numpy()
         return numbers
 
-    def refuse(self, wrong: NDArray[np.bool_], complaint: str) -> None:
+    def refuse(self, wrong: Bools, complaint: str) -> None:
         """Complain about the first wrong row, if there is one, and say how many there are."""
         count = int(np.count_nonzero(wrong))
         if not count:

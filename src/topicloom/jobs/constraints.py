@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from topicloom.jobs.inputs import LoadedInterest, Notice, SparkChoice, no_notice
 from topicloom.measures.connectivity import node_codes, sound_edges
+from topicloom.model.arrays import Floats, Ints
 from topicloom.model.constraints import NO_CAP, Constraints, Pairs, priced_pairs
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
@@ -89,7 +89,7 @@ def load_constraints(
     return Limits(Constraints(caps, forbidden, required, priced, costs), start)
 
 
-def _ends(table: pa.Table, interest: Interest, path: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def _ends(table: pa.Table, interest: Interest, path: str) -> tuple[Ints, Ints]:
     """The node numbers of columns u and v; a name that is no node and a pair of one node are refused."""
     u, v = (node_codes(table.column(name), interest.node_ids) for name in ("u", "v"))
     for name, codes in (("u", u), ("v", v)):
@@ -102,7 +102,7 @@ def _no_node(table: pa.Table, column: str, row: int) -> str:
     return f"{table.column(column)[row].as_py()!r} is not a node of the interest"
 
 
-def _caps(table: pa.Table, interest: Interest, path: str) -> NDArray[np.int32]:
+def _caps(table: pa.Table, interest: Interest, path: str) -> Ints:
     words = table.column("cap")
     whole = pc.match_substring_regex(words, pattern=r"^\+?[0-9]+$").to_numpy()
     refuse_rows(path, table, ~whole, "the cap is not a whole number of at least 0")
@@ -120,7 +120,7 @@ def _caps(table: pa.Table, interest: Interest, path: str) -> NDArray[np.int32]:
     return caps.astype(np.int32)
 
 
-def _costs(table: pa.Table, interest: Interest, path: str) -> tuple[Pairs, NDArray[np.float64]]:
+def _costs(table: pa.Table, interest: Interest, path: str) -> tuple[Pairs, Floats]:
     u, v = _ends(table, interest, path)
     costs: Any = table.column("cost").to_numpy()
     refuse_rows(path, table, np.isnan(costs), "the cost is missing")

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.builders.registry import BUILDERS, find_builder
 from topicloom.errors import UsageError
+from topicloom.model.arrays import Longs
 from topicloom.model.progress import Progress
 from topicloom.spark.encode import EncodedInterest
 from topicloom.spark.tables import load_table
@@ -79,7 +79,7 @@ class TableExtent:
     def n_subscriptions(self) -> int:
         return self.encoded.n_subscriptions
 
-    def topic_sizes(self) -> NDArray[np.int64]:
+    def topic_sizes(self) -> Longs:
         counts = load_table(self.spark, self.encoded.pairs).groupBy("topic").count().select("count")
         found = watched(self.spark, counts.toArrow, progress=self.progress)
         return np.asarray(found["count"].to_numpy(), dtype=np.int64)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from topicloom.errors import UsageError
 from topicloom.files.atomic import replacing
+from topicloom.model.arrays import Longs
 
 Degrees: TypeAlias = Sequence[int] | NDArray[Any] | Mapping[int, int] | Mapping[str, int]
 """The degree of every node, or how many nodes have each degree (`degree_histogram` of a summary)."""
@@ -91,7 +92,7 @@ def save_chart(chart: Any, path: Path | str) -> Path:
     return path
 
 
-def _counts(degrees: Degrees) -> NDArray[np.int64]:
+def _counts(degrees: Degrees) -> Longs:
     """counts[d] = nodes of degree d."""
     if isinstance(degrees, Mapping):
         pairs = [(int(degree), int(count)) for degree, count in degrees.items()]
@@ -102,11 +103,11 @@ def _counts(degrees: Degrees) -> NDArray[np.int64]:
     return np.bincount(np.asarray(degrees, dtype=np.int64), minlength=1).astype(np.int64)
 
 
-def _average(counts: NDArray[np.int64]) -> float:
+def _average(counts: Longs) -> float:
     return float((counts * np.arange(len(counts))).sum() / max(counts.sum(), 1))
 
 
-def _points(counts: NDArray[np.int64], label: str, first: int) -> list[dict[str, Any]]:
+def _points(counts: Longs, label: str, first: int) -> list[dict[str, Any]]:
     """The share of nodes with at least d neighbors, for each d that some node has, in percent."""
     nodes = max(int(counts.sum()), 1)
     at_least = np.cumsum(counts[::-1])[::-1]
@@ -121,14 +122,14 @@ def _points(counts: NDArray[np.int64], label: str, first: int) -> list[dict[str,
     return [*line, {"build": label, "degree": len(counts) - 1, "share": BOTTOM}]  # falls off: nobody has more
 
 
-def _mark(counts: NDArray[np.int64], label: str, first: int) -> dict[str, Any]:
+def _mark(counts: Longs, label: str, first: int) -> dict[str, Any]:
     """Where the average lies on the line."""
     average = max(_average(counts), first)
     upper = counts[int(np.ceil(average)) :].sum() / max(counts.sum(), 1)
     return {"build": label, "degree": average, "share": float(100 * upper)}
 
 
-def _lines(counts: Mapping[str, NDArray[np.int64]], labels: Mapping[str, str], names: list[str]) -> Any:
+def _lines(counts: Mapping[str, Longs], labels: Mapping[str, str], names: list[str]) -> Any:
     import altair as alt
 
     largest = max(len(found) - 1 for found in counts.values())

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from random import Random
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.content.brokers.broker import Broker
 from topicloom.content.brokers.client import Client
@@ -19,7 +18,7 @@ from topicloom.content.brokers.messages import Name, Rates, Wants
 from topicloom.content.brokers.routing import Trees
 from topicloom.content.brokers.settings import Settings
 from topicloom.content.core_model import CoreModel
-from topicloom.model.arrays import Ints, Longs
+from topicloom.model.arrays import Bools, Ints, Longs
 from topicloom.model.content import ContentProblem
 from topicloom.model.seeds import stream_key
 
@@ -41,7 +40,7 @@ def make_clients(
     problem: ContentProblem,
     start: Ints,
     told: Callable[[int], Rates | None],
-    declines: NDArray[np.bool_],
+    declines: Bools,
     settings: Settings,
 ) -> list[Client]:
     """One client per user: it turns to its broker of `start` first, then to the others, cheapest first."""

@@ -11,10 +11,10 @@ from collections.abc import Collection, Iterable
 from random import Random
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.errors import InputError
 from topicloom.kernels.choice import choose_of_all, choose_of_view, draw_views
+from topicloom.model.arrays import Ints
 from topicloom.model.seeds import stream_key
 from topicloom.protocol.membership import Choice, Given
 from topicloom.protocol.messages import NodeId, Topic
@@ -40,14 +40,14 @@ class Census:
             )
         self.bits = np.zeros((n_words, n_nodes), dtype=np.uint64)
         self.listed = np.zeros(n_nodes, dtype=np.uint8)
-        self.views: NDArray[np.int32] | None = None
+        self.views: Ints | None = None
         if self.view_size:
             self.views = np.empty((n_nodes, self.view_size), dtype=np.int32)
             self._draw(0, self.views, "views")
         self._drawn = np.zeros(n_nodes, dtype=np.int32)  # how often a node has joined
         self.scores = np.empty(n_nodes, dtype=np.int32)
 
-    def _draw(self, first: int, rows: NDArray[np.int32], *names: str) -> None:
+    def _draw(self, first: int, rows: Ints, *names: str) -> None:
         key = np.uint64(stream_key(self.seed, *names))
         seen = np.zeros(self.n_nodes, dtype=np.int32)
         draw_views(rows, first, self.n_nodes, key, seen)
@@ -82,7 +82,7 @@ class SharedView(Given):
 
     __slots__ = ("_census", "_row")
 
-    def __init__(self, census: Census, row: NDArray[np.int32] | None) -> None:
+    def __init__(self, census: Census, row: Ints | None) -> None:
         self._census, self._row = census, row
 
     def choose(

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.builders.divide.deal import SINGLE, group_sizes
 from topicloom.builders.divide.plan import Dealt, Groups
 from topicloom.builders.divide.run import phase_name
 from topicloom.builders.divide.split import smallest_eta
 from topicloom.files.run_folder import RunFolder
+from topicloom.model.arrays import Longs
 from topicloom.model.progress import SILENT, Progress
 from topicloom.model.summaries import Summary
 from topicloom.spark.divide_tasks import (
@@ -202,7 +202,7 @@ class SparkGround:
         self._map_groups(phase, rows, n_groups, task, EDGE_SCHEMA, work, "edges")
         return count_edges(work, degrees if level else None)
 
-    def _topic_sizes(self, rows: DataFrame) -> NDArray[np.int64]:
+    def _topic_sizes(self, rows: DataFrame) -> Longs:
         """How many of these rows each topic has: as long as the list of topics, not as the interest."""
         counted = watched(self.spark, rows.groupBy("topic").count().toArrow, progress=self.progress)
         sizes = np.zeros(self.encoded.n_topics, dtype=np.int64)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from topicloom.builders.divide.phases import build_inner, build_outer
 from topicloom.builders.divide.rep_set import choose_representatives, topics_elsewhere
 from topicloom.errors import InputError
+from topicloom.model.arrays import Ints
 from topicloom.model.interest import Interest
 from topicloom.spark.failures import out_of_memory
 
@@ -33,8 +34,8 @@ class Group:
     """The rows of one group; `interest` has numbers of its own, `nodes` and `topics` are the table's."""
 
     number: int
-    nodes: NDArray[np.int32]
-    topics: NDArray[np.int32]
+    nodes: Ints
+    topics: Ints
     interest: Interest
     columns: dict[str, NDArray[Any]]  # of each node: clump and degree, where the table has them
 
@@ -104,6 +105,6 @@ def _memory_named(phase: str, batches: list[pa.RecordBatch]) -> Iterator[None]:
         raise InputError(out_of_memory(phase, number, f" with {rows:,} subscriptions")) from None
 
 
-def _names(numbers: NDArray[np.int32]) -> pa.StringArray:
+def _names(numbers: Ints) -> pa.StringArray:
     """Identifiers for an interest that is known by numbers only; nobody looks at them."""
     return pa.array(numbers).cast(pa.string())

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from topicloom.errors import UsageError
-from topicloom.model.arrays import Floats, Longs
+from topicloom.model.arrays import Bools, Floats, Longs
 from topicloom.tables.records import Field
 from topicloom.tables.source import check_there, records_source
 from topicloom.tables.spark.read import refuse_rows
@@ -68,7 +67,7 @@ class PriceTable:
     def column(self, name: str) -> pa.ChunkedArray:
         return self.rows.column(name)
 
-    def refuse(self, bad: NDArray[np.bool_], reason: str) -> None:
+    def refuse(self, bad: Bools, reason: str) -> None:
         refuse_rows(self.path, self.rows, bad, reason)
 
     def places(self, column: str, ids: pa.StringArray) -> Longs:
@@ -82,17 +81,17 @@ class PriceTable:
         self.refuse(places < 0, f"{column} names no broker of `brokers`")
         return places
 
-    def repeated(self, *columns: str) -> NDArray[np.bool_]:
+    def repeated(self, *columns: str) -> Bools:
         """Which rows share these columns with another one."""
         key = np.zeros(self.rows.num_rows, np.int64)
         for name in columns:
             codes = self.column(name).combine_chunks().dictionary_encode().indices.to_numpy()
             key = key * (int(codes.max(initial=0)) + 1) + codes
         _, place, count = np.unique(key, return_inverse=True, return_counts=True)
-        twice: NDArray[np.bool_] = count[place] > 1
+        twice: Bools = count[place] > 1
         return twice
 
-    def only(self, keep: NDArray[np.bool_]) -> PriceTable:
+    def only(self, keep: Bools) -> PriceTable:
         """The rows of users that have traffic; how many others there are is told."""
         left_out = int(np.count_nonzero(~keep))
         if left_out:

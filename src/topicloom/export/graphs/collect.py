@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from topicloom.errors import InputError
 from topicloom.export.graphs.parts import RATE_LIST, ROLE_LIST
+from topicloom.model.arrays import Ints, Longs
 from topicloom.model.interest import ROLES, Interest, number_identifiers
 from topicloom.model.overlay import Overlay
 
@@ -100,9 +101,7 @@ class Collector:
         u, v = (node_rank[np.frombuffer(ends, np.intc)] for ends in (self.u, self.v))
         return interest, Overlay.from_edges(node_ids, u, v)
 
-    def _extra(
-        self, values: list[Any], kind: Any, chosen: NDArray[np.int64], key: str
-    ) -> NDArray[Any] | None:
+    def _extra(self, values: list[Any], kind: Any, chosen: Longs, key: str) -> NDArray[Any] | None:
         if not values:
             return None
         if len(values) != len(self.pair_nodes):
@@ -110,7 +109,7 @@ class Collector:
         return np.array(values, kind)[chosen]
 
 
-def _ranked(numbers: dict[str, int], where: str) -> tuple[pa.StringArray, NDArray[np.int32]]:
+def _ranked(numbers: dict[str, int], where: str) -> tuple[pa.StringArray, Ints]:
     """The names in byte order, and the place there of each name by its first number."""
     try:
         ids, rank = number_identifiers(pa.chunked_array([pa.array(list(numbers), pa.string())]))

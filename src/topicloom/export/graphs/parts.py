@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.errors import InputError
+from topicloom.model.arrays import Ints, Longs
 from topicloom.model.interest import ROLES, Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.progress import Progress, check_stop
@@ -87,9 +87,7 @@ def edge_chunks(
         progress.advance(len(u))
 
 
-def shared_topics(
-    interest: Interest, keys: NDArray[np.int64], u: NDArray[np.int32], v: NDArray[np.int32]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def shared_topics(interest: Interest, keys: Longs, u: Ints, v: Ints) -> tuple[Longs, Longs]:
     """How many topics the ends of each edge share, and these topics, edge after edge, ascending.
 
     `keys` are node * n_topics + topic of all subscriptions, ascending. The topics of the end that has fewer

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from topicloom.errors import InputError
+from topicloom.model.arrays import Bools
 from topicloom.model.progress import SILENT, Progress, check_stop
 from topicloom.spark.failures import spark_errors
 from topicloom.spark.watch import watched
@@ -56,9 +56,7 @@ def read_all(
     return table
 
 
-def refuse_rows(
-    path: str, table: pa.Table, bad: NDArray[np.bool_], reason: str | Callable[[int], str]
-) -> None:
+def refuse_rows(path: str, table: pa.Table, bad: Bools, reason: str | Callable[[int], str]) -> None:
     """An error that shows the first bad row, in the order of its values, so that it is always the same."""
     rows = np.flatnonzero(bad)
     if len(rows):
