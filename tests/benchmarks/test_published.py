@@ -13,6 +13,8 @@ from naive.greedy import NotGreedy, naive_gm, replay
 from naive.instances import lemma_6_6
 from topicloom.model.interest import Interest, numbered_ids
 
+pytestmark = pytest.mark.slow
+
 pairs = st.sets(st.tuples(st.integers(0, 11), st.integers(0, 7)), max_size=45)
 
 

@@ -81,6 +81,7 @@ def test_more_rows_than_a_joint_scan_needs():
         assert gm_m(interest) == naive_gm_m(interest)
 
 
+@pytest.mark.slow
 def test_contributions_beyond_16_bits_take_wider_counters():
     """Two nodes with 40,000 common topics: a narrow counter would overflow and lose the edge."""
     topics = [f"t{i:05}" for i in range(40_000)]

@@ -32,6 +32,7 @@ def run(*arguments: object, **options) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.spark
 def test_spark_is_silent_and_json_alone_is_on_stdout(tmp_path):
     """Spark's start-up chatter on either stream would spoil scripts that read them."""
     table = tmp_path / "table.csv"
@@ -59,6 +60,7 @@ def test_an_unexpected_error_is_one_sentence_too():
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.spark
 @pytest.mark.parametrize(
     ("library", "sent"),
     [("libarrow", signal.SIGINT), ("java", signal.SIGINT), ("java", signal.SIGTERM)],
@@ -93,6 +95,7 @@ def test_ctrl_c_while_starting_is_one_sentence(tmp_path, orphans_are_ours, libra
     assert _session_of(process.pid) == []
 
 
+@pytest.mark.spark
 @pytest.mark.parametrize("moment", ["choose edges"])
 def test_ctrl_c_ends_a_build_and_leaves_nothing(tmp_path, moment):
     """Interrupted in the middle of a kernel-heavy build: exit 130, no folder, no temporary one."""

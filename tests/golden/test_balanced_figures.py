@@ -13,6 +13,8 @@ from topicloom.builders.gm_m import build_gm_m
 from topicloom.measures.connectivity import check_overlay
 from topicloom.workloads.generate import generate_interest, workload_from_options
 
+pytestmark = pytest.mark.slow
+
 WORKLOADS = {
     "uniform": {"popularity": "chen-uniform"},
     "zipf:2": {"popularity": "chen-zipf"},

@@ -22,6 +22,8 @@ from topicloom.builders.dcbr_m import build_dcbr_m
 from topicloom.model.interest import Interest
 from topicloom.workloads.generate import generate_interest, workload_from_options
 
+pytestmark = pytest.mark.slow
+
 SEEDS = range(4)
 
 

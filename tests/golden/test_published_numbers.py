@@ -15,6 +15,8 @@ from topicloom.builders.gm_m import build_gm_m
 from topicloom.builders.ring_pt import build_ring_pt
 from topicloom.workloads.generate import generate_interest, workload_from_options
 
+pytestmark = pytest.mark.slow
+
 
 def rss(nodes: int, seed: int = 1, subscriptions: str = "10"):
     return generate_interest(workload_from_options(nodes, 100, subscriptions, "zipf:0.5", seed))

@@ -19,6 +19,8 @@ from topicloom.model.interest import Interest
 from topicloom.model.progress import Silent
 from topicloom.workloads.generate import generate_interest, workload_from_options
 
+pytestmark = pytest.mark.slow
+
 SMALL = Effort(
     "small", FULL.edge_rounds[:4], FULL.degree_rounds[:3], trees=True, cover_work=1e9, cover_sets=1000
 )

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from simulate.worlds import rss, run
+
+pytestmark = pytest.mark.slow
 
 CRASHES = ("life=60", "crash=1", "until=60", "seconds=68", "snapshot=1", "diameters=never")
 

@@ -7,6 +7,8 @@ import pytest
 from simulate.worlds import rss, run
 from topicloom.model.interest import Interest
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(("nodes", "expected"), [(1_000, 10.84), (2_000, 10.13)])
 def test_average_degree_of_figure_12(nodes: int, expected: float) -> None:

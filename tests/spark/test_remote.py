@@ -58,6 +58,7 @@ def test_a_table_behind_an_address_builds_what_the_local_file_builds(mounted, tm
     capsys.readouterr()
 
 
+@pytest.mark.spark
 def test_the_settings_of_a_file_system_come_from_the_command_line(stored, tmp_path):
     command = ["build", f"{ADDRESS}/table.csv", *DCBR, "--engine", "spark", "--out", str(tmp_path / "out")]
     done = subprocess.run(

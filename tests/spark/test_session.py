@@ -42,6 +42,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.spark
 def test_bundled_java_runs_real_jobs_silently_and_ctrl_c_ends_them(tmp_path: Path) -> None:
     """One process for three promises, because a start takes seconds."""
     old = tmp_path / "bin" / "java"
@@ -99,6 +100,7 @@ for choice in (
 """
 
 
+@pytest.mark.spark
 def test_a_start_that_fails_says_why_in_one_sentence(tmp_path: Path) -> None:
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     answer = subprocess.run(

@@ -93,7 +93,7 @@ def _refuse_large(problem: ContentProblem) -> None:
         raise UsageError(
             f"exact takes at most {MAX_VARIABLES:,} variables, this problem has "
             f"{'' if cells <= 10 * MAX_VARIABLES else 'over '}{variables:,}: "
-            "they double with every broker; use `algorithm=local`-search"
+            "they double with every broker; use `algorithm=local-search`"
         )
 
 
@@ -106,7 +106,7 @@ def _solve(program: Program, start: Ints | None, budget: Budget) -> Outcome | No
     if outcome.infeasible and start is None:
         raise InputError(
             "no assignment keeps every broker within its capacity: the users' demands cannot be divided; "
-            "raise the capacity of a broker, or use `algorithm=local`-search, which reports the overflow"
+            "raise the capacity of a broker, or use `algorithm=local-search`, which reports the overflow"
         )
     return outcome
 

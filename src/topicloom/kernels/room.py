@@ -16,6 +16,7 @@ SLACK = 1e-9  # of the capacity
 def limits(capacity: Floats) -> Floats:
     """The most that the loads may sum up to.
 
+    >>> import numpy as np
     >>> load = sum([0.1, 0.2])      # more than 0.3 by the last digit
     >>> load > 0.3, load <= float(limits(np.array([0.3]))[0])
     (True, True)
