@@ -42,9 +42,9 @@ lint: install ## ruff, mypy --strict, import-linter
 	$(BIN)/lint-imports --no-cache
 
 fast: install
-	$(BIN)/pytest $(SIDE_BY_SIDE) -m '$(FAST)' --durations=20
+	EXAMPLES=0.15 $(BIN)/pytest $(SIDE_BY_SIDE) -m '$(FAST)' --durations=20
 
-check: install ## lint, types and the fast tests: no Spark, no brokers, under a minute
+check: install ## lint, types and the fast tests on few draws: no Spark, no brokers, under a minute
 	$(MAKE) --no-print-directory --output-sync=target -j2 lint fast
 
 test: lint $(EXTRAS) ## lint, then all tests; those of brokers need mosquitto and nats-server (apt)

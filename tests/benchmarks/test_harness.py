@@ -14,6 +14,8 @@ from benchmarks import __main__ as program
 from benchmarks import bench_builders, harness
 from topicloom.model.interest import Interest
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_figure_is_missed_only_beyond_a_fifth() -> None:
     """Otherwise `make bench` fails on noise or passes what is too slow."""

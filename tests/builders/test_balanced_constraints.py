@@ -22,6 +22,8 @@ from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.workloads.generate import generate_interest, workload_from_options
 
+pytestmark = pytest.mark.slow
+
 RANDOM = generate_interest(workload_from_options(60, 15, "3:6", "zipf:1", 4))
 
 

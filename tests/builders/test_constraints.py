@@ -118,6 +118,7 @@ def test_a_cut_is_a_cut(case):
         assert is_cut(case.interest, case.constraints.forbidden, topic) != possible(only, {}, case.forbidden)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gm", "gm-m"])
 @examples(30)
 @given(interest=interests(max_nodes=10, max_topics=6), cap=st.integers(1, 2))
@@ -135,6 +136,7 @@ def test_no_smaller_cap_would_do(name, interest, cap):
     assert build.report["smallest_cap"] == next(c for c in range(interest.n_nodes + 1) if succeeds(c))
 
 
+@pytest.mark.slow
 def test_a_wide_range_of_caps_is_halved():
     interest = star(20)
     caps = np.full(interest.n_nodes, 1, np.int32)

@@ -338,6 +338,7 @@ def test_a_plan_that_does_not_hold_is_not_written(
         assert (code, "internal error" in stderr, (tmp_path / "out").exists()) == (2, True, False)
 
 
+@pytest.mark.slow
 def test_no_spark_is_started(build: Path, tmp_path: Path) -> None:
     program = (
         "import sys\nfrom topicloom.cli.main import execute\n"

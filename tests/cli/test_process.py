@@ -49,6 +49,7 @@ def test_importing_starts_no_jvm_and_compiles_nothing():
     assert done.stdout == "False False\n"
 
 
+@pytest.mark.slow
 def test_an_unexpected_error_is_one_sentence_too():
     """A full disk, for instance: /dev/full refuses every byte."""
     with open("/dev/full", "w") as full:

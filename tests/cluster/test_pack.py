@@ -24,6 +24,8 @@ from topicloom.spark.pack import pack_environment
 from topicloom.spark.packed import MANIFEST, python_name, read_manifest, source_digest, worker_python
 from topicloom.spark.settings import default_conf, event_log_conf
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent.parent
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

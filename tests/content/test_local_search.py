@@ -21,6 +21,8 @@ from topicloom.content.starts import STARTS, start_by_interest
 from topicloom.model.progress import Silent
 from topicloom.workloads.content import generate_content
 
+pytestmark = pytest.mark.slow
+
 
 @examples(40)
 @given(content_problems(), st.sampled_from(list(CODES)))

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from topicloom.kernels import jit, units
 from topicloom.kernels.freshness import stamp_of
 
@@ -42,6 +44,7 @@ def _call(root: Path) -> tuple[str, int]:
     return given, int(hits)
 
 
+@pytest.mark.slow
 def test_a_kernel_is_compiled_again_when_its_callee_in_another_file_changes(tmp_path):
     folder = tmp_path / PACKAGE
     folder.mkdir(parents=True)

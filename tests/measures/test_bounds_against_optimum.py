@@ -17,6 +17,8 @@ from topicloom.measures.duals import Duals, is_proof
 from topicloom.model.interest import Interest
 from topicloom.workloads.generate import generate_interest, workload_from_options
 
+pytestmark = pytest.mark.slow
+
 
 @examples(40)
 @given(interest=interests(max_nodes=5, max_topics=5))

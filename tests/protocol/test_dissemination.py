@@ -247,6 +247,7 @@ def test_order_waits_only_so_long_for_a_lost_event() -> None:
     assert len(wire.got[1]) == 2
 
 
+@pytest.mark.slow
 def test_memory_is_bounded_over_a_long_run() -> None:
     wire = line(3, keep_events=50, remember_ids=100, ordered=True)
     left, middle = wire.nodes[0], wire.nodes[1]

@@ -107,6 +107,7 @@ def told(node: NodeId, *, version: int = 0, age: float = 0.0, topics: str = "x")
 # --- many nodes --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_star_becomes_uniform_views() -> None:
     """From one entry point: full views, nobody unknown, nobody known far too well, one component."""
     wire = Wire(200, Settings(gossip_view=20, gossip_shuffle=8))
@@ -131,6 +132,7 @@ def test_views_change_over_time() -> None:
     assert kept < 0.4 * sum(map(len, before.values()))
 
 
+@pytest.mark.slow
 def test_the_dead_are_forgotten() -> None:
     """30% die at once: after `gossip_forget` seconds (and one period) no view and no side table names one."""
     wire = Wire(200, Settings(gossip_view=20, gossip_shuffle=8, gossip_forget=20.0))
@@ -184,6 +186,7 @@ def test_late_nodes_and_lossy_links() -> None:
     assert nx.is_connected(wire.graph())
 
 
+@pytest.mark.slow
 def test_subscribers_of_a_rare_topic_find_each_other() -> None:
     """Four of 200 nodes and views of ten: the view alone holds one of them one time in seven."""
     rare = {name: frozenset({"rare", "all"}) for name in (20, 70, 120, 170)}

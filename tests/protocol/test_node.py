@@ -322,11 +322,13 @@ def plainly(value: object) -> object:
     return type(value).__name__, [plainly(getattr(value, field)) for field in fields]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gossip", [False, True])
 def test_equal_seeds_give_equal_effects_and_others_do_not(gossip: bool) -> None:
     assert course(1, gossip=gossip) == course(1, gossip=gossip) != course(2, gossip=gossip)
 
 
+@pytest.mark.slow
 def test_a_run_does_not_depend_on_the_order_of_sets() -> None:
     here = Path(__file__)
     command = (

@@ -122,6 +122,7 @@ def nodes_come_and_go(judge: Judge, seed: int, **constants: int) -> None:
         wire.add(name, rng.sample("vwxyz", 2))
 
 
+@pytest.mark.slow
 def test_every_step_is_permitted_and_every_row_is_seen_from_each_of_its_states(judge: Judge) -> None:
     every_word_in_every_state(judge)
     time_passes(judge)

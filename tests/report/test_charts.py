@@ -14,6 +14,8 @@ import pytest
 from topicloom.errors import InputError, UsageError
 from topicloom.report.charts import degree_chart, degree_panel, save_chart
 
+pytestmark = pytest.mark.slow
+
 SMALL = {"gm": [1, 2, 2, 3], "ring-pt": [2, 2, 2, 8]}
 
 

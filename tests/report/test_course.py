@@ -10,6 +10,8 @@ from topicloom.errors import UsageError
 from topicloom.report.charts import save_chart
 from topicloom.report.course import course_chart
 
+pytestmark = pytest.mark.slow
+
 ROWS = [
     {"time": float(t), "nodes": 10 + t, "degree_avg": 3.5, "degree_max": 6, "topics_partitioned": t % 2}
     for t in range(4)

@@ -14,6 +14,8 @@ from topicloom.errors import UsageError
 from topicloom.report.charts import save_chart
 from topicloom.report.scatter import DOT, LEADER, Axis, Box, Dot, degree_scatter, place_labels
 
+pytestmark = pytest.mark.slow
+
 DOTS = {
     "balanced": Dot(4.6, 9, "ours"),
     "gm": Dot(4.8, 53, "published"),

@@ -27,6 +27,8 @@ BUSY = (
 FINGERPRINT = """
 import hashlib, sys
 from simulate.worlds import rss, run
+
+pytestmark = pytest.mark.slow
 outcome = run(rss(120), *sys.argv[1:])
 told = repr((outcome.snapshots, outcome.partitioned, outcome.messages, outcome.occurrences))
 edges = outcome.moment.overlay.u.tobytes() + outcome.moment.overlay.v.tobytes()

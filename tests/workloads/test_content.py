@@ -74,6 +74,7 @@ def lengths(problem):
     return (problem.want_last - problem.want_first + 1) / problem.n_channels
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("width", "mean"), [("uniform", 1 / 3), (0.02, 0.02), ("0.5", 0.5), (0.9, 0.9), (1.0, 1.0)]
 )

@@ -24,6 +24,7 @@ def rows_of(log_weights: np.ndarray, size: int, count: int, key: int = 12345) ->
     return draw_topics(key, 0, pointers, log_survival(log_weights)).reshape(count, size)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("size", [1, 2, 4])
 def test_every_set_of_topics_has_its_exact_probability(law: str, size: int) -> None:

@@ -152,6 +152,7 @@ def test_every_kind_is_whole(name: str) -> None:
         assert ("backups" in kind.options) == (kind.run.kill is None), "links without backups do not heal"
 
 
+@pytest.mark.slow
 def test_client_libraries_load_with_a_target_only() -> None:
     """Neither the registry nor the command line imports them."""
     code = (

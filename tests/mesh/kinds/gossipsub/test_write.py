@@ -234,6 +234,7 @@ def example():
     return module
 
 
+@pytest.mark.slow
 @with_libp2p
 def test_a_node_that_is_sent_what_it_does_not_want_is_counted(example, tmp_path, monkeypatch):
     """py-libp2p as it is sends to every direct peer: the count of strays must see that."""
