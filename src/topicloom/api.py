@@ -52,9 +52,6 @@ def read(
     from topicloom.jobs.inputs import InterestTable, SparkChoice
     from topicloom.tables.source import interest_source
 
-    def notice(text: str) -> None:
-        warnings.warn(text, stacklevel=4)
-
     source = interest_source(
         path,
         first=node_column,
@@ -66,7 +63,12 @@ def read(
     )
     spark = SparkChoice(master, dict(spark_conf or {}))
     clock = progress or Silent(time.monotonic)
-    return InterestTable(source, spark, subscribers_only, strict, notice, clock).load().interest
+    notices: list[str] = []
+    try:
+        return InterestTable(source, spark, subscribers_only, strict, notices.append, clock).load().interest
+    finally:
+        for text in notices:
+            warnings.warn(text, stacklevel=2)  # the caller's line, however deep the notice arose
 
 
 def build(

@@ -31,13 +31,24 @@ WORDS_OF_JAVA = {"--add-modules=jdk.incubator.vector"}
         ("`spark_conf=spark.local.dir=D`", "--spark-conf spark.local.dir=D"),
         ("`kind=dot` is odd", "KIND dot is odd"),
         ("node `Not A Field` and `a b`", "node `Not A Field` and `a b`"),
+        ("`kind=a`b`: odd", "KIND a`b: odd"),
+        ("`algorithm=x`: odd", "--algorithms x: odd"),
         ("topic '`seed`' of a node's `seed`", "topic '`seed`' of a node's --seed"),
         ("row 'it\\'s,`seed`': see `seed`", "row 'it\\'s,`seed`': see --seed"),
         ("row \"it's,`seed`\": users' `seed`", "row \"it's,`seed`\": users' --seed"),
     ],
 )
 def test_fields_become_options(text, shown):
-    options = ["--seed", "--time-limit", "--certify", "--no-header", "--spark-conf", "--set", "KIND"]
+    options = [
+        "--seed",
+        "--time-limit",
+        "--certify",
+        "--no-header",
+        "--spark-conf",
+        "--set",
+        "--algorithms",
+        "KIND",
+    ]
     with options_are(lambda: options):
         assert in_options(text) == shown
 

@@ -75,9 +75,11 @@ def test_demands_that_cannot_be_divided_are_an_input_error():
 
 
 def test_large_problems_are_refused_with_a_way_out():
-    with pytest.raises(UsageError, match="at most 20,000 variables, this problem has 331,082.*local-search"):
+    with pytest.raises(
+        UsageError, match="at most 20,000 variables, this problem has 331,082: .*use `algorithm=local-search`"
+    ):
         plan_exact(generate_content(20, 8, 20, seed=1).problem)
-    with pytest.raises(UsageError, match="has over .*local-search"):
+    with pytest.raises(UsageError, match="has over .*use `algorithm=local-search`"):
         plan_exact(generate_content(3000, 100, 20, seed=1).problem)
 
 

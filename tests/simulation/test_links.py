@@ -85,16 +85,16 @@ def test_columns_in_any_order_and_quoted_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("latency", "loss", "words"),
     [
-        ("-0.01", 0.0, "latency=-0.01"),
-        ("nan", 0.0, "latency=nan"),
-        ("inf", 0.0, "latency=inf"),
-        ("0.1:nan", 0.0, "latency=0.1:nan"),
-        ("-1:1", 0.0, "latency=-1:1"),
+        ("-0.01", 0.0, "`latency=-0.01`: "),
+        ("nan", 0.0, "`latency=nan`: "),
+        ("inf", 0.0, "`latency=inf`: "),
+        ("0.1:nan", 0.0, "`latency=0.1:nan`: "),
+        ("-1:1", 0.0, "`latency=-1:1`: "),
         ("0.2:0.1", 0.0, "swap them"),
-        ("0.1", -0.1, "loss=-0.1"),
-        ("0.1", 1.0, "loss=1.0"),
-        ("0.1", 1.5, "loss=1.5"),
-        ("0.1", float("nan"), "loss=nan"),
+        ("0.1", -0.1, "`loss=-0.1`: "),
+        ("0.1", 1.0, "`loss=1.0`: "),
+        ("0.1", 1.5, "`loss=1.5`: "),
+        ("0.1", float("nan"), "`loss=nan`: "),
     ],
 )
 def test_impossible_options_are_refused(latency: str, loss: float, words: str) -> None:

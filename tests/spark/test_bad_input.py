@@ -105,10 +105,10 @@ def test_parquet_cut_in_the_middle(spark: SparkSession, tmp_path: Path) -> None:
 def test_wrong_column_name_lists_the_columns(spark: SparkSession, tmp_path: Path) -> None:
     for name, data in (("a.csv", b"user,genre\nu,g\n"), ("a.jsonl", b'{"user": "u", "genre": "g"}\n')):
         text = sentence_for(spark, put(tmp_path / name, data), first="usr")
-        assert f"{tmp_path}/{name} has no column 'usr' (--node-column): its columns are user, genre" in text
+        assert f"{tmp_path}/{name} has no column 'usr' (`node_column`): its columns are user, genre" in text
     pq.write_table(pa.table({"user": ["u"], "genre": ["g"]}), tmp_path / "a.parquet")
     text = sentence_for(spark, tmp_path / "a.parquet", second="gnr")
-    assert "has no column 'gnr' (--topic-column): its columns are user, genre" in text
+    assert "has no column 'gnr' (`topic_column`): its columns are user, genre" in text
     with pytest.raises(InputError, match="'w' \\(`u_column`\\)"):
         read_table(spark, edges_source(tmp_path / "a.csv", first="w"))
 
@@ -118,13 +118,13 @@ def test_wrong_position_same_column_or_name_without_header(spark: SparkSession, 
     assert "position from 1 to 2" in sentence_for(spark, path, second="3")
     assert "position from 1 to 2" in sentence_for(spark, path, first="0")
     assert "same column" in sentence_for(spark, path, first="2", second="genre")
-    assert "--no-header" in sentence_for(spark, path, first="user", header=False)
+    assert "`header=False`" in sentence_for(spark, path, first="user", header=False)
 
 
 def test_one_column_is_not_enough(spark: SparkSession, tmp_path: Path) -> None:
     text = sentence_for(spark, put(tmp_path / "a.csv", b"a;b\nc;d\n"))
     assert "one column" in text
-    assert "--separator" in text
+    assert "`separator`" in text
 
 
 def test_first_row_that_cannot_be_a_header(spark: SparkSession, tmp_path: Path) -> None:

@@ -283,10 +283,10 @@ def test_every_strange_header_row_is_shown_with_its_file(spark: SparkSession, tm
     (tmp_path / "3.csv").write_bytes(b"node,topic\nbob,z\n")
     table = read_table(spark, interest_source(tmp_path))
     first, second = (table.notice or "").split("\n")
-    assert first.startswith(f"{tmp_path}/0.csv: the first row was taken as a header: user,genre (")
+    assert first.startswith(f"{tmp_path}/0.csv: the first row was taken as a header: 'user,genre' (")
     assert first.endswith("the same goes for 1 more file")
-    assert second.startswith(f"{tmp_path}/1.csv: the first row was taken as a header: alice,x (")
-    assert "give --no-header" in second
+    assert second.startswith(f"{tmp_path}/1.csv: the first row was taken as a header: 'alice,x' (")
+    assert "give `header=False`" in second
     table.release()
 
 
@@ -299,14 +299,14 @@ def test_a_header_of_other_names_gives_a_notice(spark: SparkSession, tmp_path: P
         "user,genre,year",
         "'user' as node",
         "'genre' as topic",
-        "--no-header",
+        "`header=False`",
         "a.csv",
         "1 more file",
     ):
         assert part in table.notice
     edges = read_table(spark, edges_source(tmp_path / "a.csv", first="genre", second="3"))
     assert "'genre' as u, 'year' as v" in (edges.notice or "")
-    assert "--edges-no-header" in (edges.notice or "")
+    assert "`edges_no_header`" in (edges.notice or "")
     assert rows_of(edges) == Counter([("g", "1")])
     table.release()
 

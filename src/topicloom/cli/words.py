@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 FIELD = re.compile(
-    r"""`(?P<name>[a-z][a-z0-9_]*)(?:=(?P<value>[^`]*))?`"""
+    r"""`(?P<name>[a-z][a-z0-9_]*)(?:=(?P<value>.*?))?`(?![\w`])"""
     r"""|(?<!\w)'(?:\\.|[^'\\])*'(?!\w)|(?<!\w)"(?:\\.|[^"\\])*"(?!\w)"""
 )
 
@@ -51,8 +51,9 @@ def _option(found: re.Match[str]) -> str:
     word = name.rstrip("_").replace("_", "-")
     if value == "False" and f"--no-{word}" in options:
         return f"--no-{word}"
-    if f"--{word}" in options:
-        return f"--{word}" if value in (None, "True") else f"--{word} {value}"
+    for option in (f"--{word}", f"--{word}s"):  # `compare --algorithms` takes several of one kind
+        if option in options:
+            return option if value in (None, "True") else f"{option} {value}"
     if word.upper() in options:
         return word.upper() if value is None else f"{word.upper()} {value}"
     if "--set" in options and value is not None:

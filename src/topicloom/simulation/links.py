@@ -44,7 +44,7 @@ def read_links(latency: str, loss: float, n_nodes: int, seed: int, node_ids: Ite
     `*,*,seconds` holds for all pairs without one. A share `loss` of all messages never arrives.
     """
     if not 0 <= loss < 1:
-        raise UsageError(f"loss={loss}: it must be at least 0 and less than 1, the share of messages lost")
+        raise UsageError(f"`loss={loss}`: it must be at least 0 and less than 1, the share of messages lost")
     rng = Random(stream_key(seed, "network"))
     ends = _ends(latency)
     if ends is None:
@@ -65,7 +65,7 @@ def check_latency(latency: str) -> None:
     """Refuse at once what no file can mend."""
     if _ends(latency) is None and not Path(latency).is_file():
         raise InputError(
-            f"latency={latency}: it is no number of seconds, no range MIN:MAX, and no file of that name"
+            f"`latency={latency}`: it is no number of seconds, no range MIN:MAX, and no file of that name"
         )
 
 
@@ -86,9 +86,9 @@ def _ends(latency: str) -> tuple[float, float] | None:
         return None
     low, high = values[0], values[-1]
     if not (isfinite(low) and isfinite(high) and low >= 0):
-        raise UsageError(f"latency={latency}: a message takes at least 0 seconds and a finite time")
+        raise UsageError(f"`latency={latency}`: a message takes at least 0 seconds and a finite time")
     if low > high:
-        raise UsageError(f"latency={latency}: the shortest delay is longer than the longest; swap them")
+        raise UsageError(f"`latency={latency}`: the shortest delay is longer than the longest; swap them")
     return low, high
 
 

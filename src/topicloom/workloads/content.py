@@ -94,7 +94,7 @@ def check_content(
     except ValueError:
         length = 0.0
     if not 0 < length <= 1:
-        raise UsageError(f"`width={width}` is no length; use `uniform` or a number above 0 and at most 1")
+        raise UsageError(f"`width={width}` is no length; use uniform or a number above 0 and at most 1")
     return length
 
 

@@ -74,7 +74,7 @@ def plan_file(
 def _notice(header: str, columns: list[str], source: TableSource, shown: str) -> Notice:
     used = ", ".join(f"{column!r} as {name}" for column, name in zip(columns, source.names, strict=True))
     sentence = (
-        f"{shown}: the first row was taken as a header: {header} (columns used: {used}); "
+        f"{shown}: the first row was taken as a header: {header!r} (columns used: {used}); "
         f"if it is data, give {source.options.no_header}; choose other columns with {source.options.first} "
         f"and {source.options.second}"
     )
