@@ -90,6 +90,13 @@ def test_what_cannot_be_run_is_one_sentence_and_exit_2(folder, run, arguments, t
     assert err.count("\n") == 1
 
 
+def test_a_mesh_that_nothing_runs_is_not_sent_to_another_command(folder, run):
+    manifest = folder / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"kind": "mosquitto"', '"kind": "gossipsub"'))
+    code, _, err = run("mosquitto", folder)
+    assert code == 2 and "cannot run gossipsub: its nodes are programs of your own" in err
+
+
 @needs_mosquitto
 @pytest.mark.parametrize(
     ("brokers", "sent"),

@@ -98,6 +98,7 @@ def read_kind(kind: str, folder: Path) -> Mesh:
     """The mesh of an exported folder; refused if it is of another kind."""
     mesh = read_mesh(folder)
     if mesh.kind != kind:
+        find_running(mesh.kind)
         raise InputError(
             f"{folder} was exported for {mesh.kind}; run it with: topicloom run {mesh.kind} {folder}"
         )
