@@ -113,7 +113,7 @@ def test_prices_from_tables_and_coordinates(spark, given):
         (
             "access",
             ("b,B1,2", "b,B7,2"),
-            "in the row 'b,B7,2' broker names no broker of --brokers",
+            "in the row 'b,B7,2' broker names no broker of `brokers`",
         ),
         ("access", ("b,B1,2", "b,B1,nan"), "the price 'nan' is not"),
         ("access", ("b,B1,2", "b,B0,7"), "the price differs from another row"),
@@ -122,7 +122,7 @@ def test_prices_from_tables_and_coordinates(spark, given):
         ("coordinates", ("user,b,3,4\n", ""), "has no row of user b"),
         ("coordinates", ("user,b,3,4", "user,a,3,4"), "the same id stands there twice"),
         ("coordinates", ("user,b", "robot,b"), "the kind is neither user nor broker"),
-        ("regions", ("broker,B1,us", "broker,B9,us"), "id names no broker of --brokers"),
+        ("regions", ("broker,B1,us", "broker,B9,us"), "id names no broker of `brokers`"),
         (
             "region_prices",
             ("us,us,2\n", ""),

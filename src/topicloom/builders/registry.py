@@ -38,7 +38,7 @@ BUILDERS: dict[str, Builder] = {
     "balanced": Builder(
         build=build_balanced,
         aim="low average and low maximum degree",
-        guarantee="none proven; `certify` bounds the gap of each build",
+        guarantee="none proven; certifying bounds the gap of each build",
         complexity="a few runs of gm, then `work` moves per edge",
         paper="this project: docs/builders.md",
         seeded=True,
