@@ -14,7 +14,7 @@ from benchmarks import __main__ as program
 from benchmarks import bench_builders, harness
 from topicloom.model.interest import Interest
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.alone  # seconds and bytes of real processes
 
 
 def test_a_figure_is_missed_only_beyond_a_fifth() -> None:
