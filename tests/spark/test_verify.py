@@ -269,7 +269,7 @@ def test_unusable_options_are_refused_before_any_work(spark: SparkSession, tmp_p
     with pytest.raises(UsageError, match="`all="):
         judge(spark, [("a", "x")], [], tmp_path, "auto", witnesses_file=tmp_path / "all.xls")
     (tmp_path / "all.json").mkdir()
-    with pytest.raises(UsageError, match=r"all\.json' is a folder"):
+    with pytest.raises(UsageError, match=r"all\.json'` is a folder"):
         check_witness_file(tmp_path / "all.json")
     with pytest.raises(UsageError, match="broadcast, bucketed"):
         judge(spark, [("a", "x")], [], tmp_path, "sideways")

@@ -154,7 +154,7 @@ def test_clients_get_in_where_passwords_are_asked_for_and_nothing_in_the_folder_
             (folder / f"{name}.passwd").write_text(line)
         before.update({path: path.read_bytes() for path in folder.iterdir()})
 
-    assert mesh(LINKS, change=lock)["exact"]
+    assert mesh(LINKS, change=lock).exact
     assert before == {path: path.read_bytes() for path in next(iter(before)).parent.iterdir()}
 
 
@@ -181,7 +181,7 @@ def test_tls_with_certificates_on_both_sides(mesh):
             bridge = "bridge_cafile ca.crt\nbridge_certfile ca.crt\nbridge_keyfile ca.key\ntry_private"
             conf.write_text(text.replace("try_private", bridge))
 
-    assert mesh(LINKS, RunSettings(messages=1, settle=0.2, timeout=20), change=secure)["exact"]
+    assert mesh(LINKS, RunSettings(messages=1, settle=0.2, timeout=20), change=secure).exact
 
 
 def _certificate(folder) -> None:
