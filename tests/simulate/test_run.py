@@ -20,6 +20,8 @@ from topicloom.simulate.run import Run, simulate
 from topicloom.simulate.scenario import Scenario
 from topicloom.simulate.tally import Tally
 
+pytestmark = pytest.mark.slow
+
 BUSY = (
     "life=40", "crash=0.5", "seconds=30", "snapshot=3", "publish=5", "latency=0.005:0.02", "loss=0.01",
     "view=0.3",
@@ -27,8 +29,6 @@ BUSY = (
 FINGERPRINT = """
 import hashlib, sys
 from simulate.worlds import rss, run
-
-pytestmark = pytest.mark.slow
 outcome = run(rss(120), *sys.argv[1:])
 told = repr((outcome.snapshots, outcome.partitioned, outcome.messages, outcome.occurrences))
 edges = outcome.moment.overlay.u.tobytes() + outcome.moment.overlay.v.tobytes()
