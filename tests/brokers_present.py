@@ -5,9 +5,9 @@ With the environment variable CI set these tests must run: a skip there would pr
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
-import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,6 +18,10 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from topicloom.mesh.run.ports import FreePorts
+
+_PORTS = FreePorts()
 
 
 def find_program(name: str) -> str | None:
@@ -65,15 +69,13 @@ def _found(name: str) -> str:
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports of 127.0.0.1 that nobody uses at the moment."""
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
-    finally:
-        for one in sockets:
-            one.close()
+    """Ports of 127.0.0.1 that nobody uses, none of them given out before.
+
+    Workers of pytest draw from different ones: each starts its brokers a moment after it has asked.
+    """
+    share = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % 2
+    drawn = (_PORTS.take() for _ in itertools.count())
+    return list(itertools.islice((port for port in drawn if port % 2 == share), count))
 
 
 @contextmanager

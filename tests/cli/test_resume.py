@@ -1,7 +1,8 @@
 """A build on Spark that is killed goes on where it was, and gives the edges of one that was not.
 
-The run is killed as the system does it: SIGKILL to the whole process group, Java and Python workers included.
-Runs that go on from the end of a phase use the session of the tests: only who is killed needs a process.
+A run is killed as the system does it: SIGKILL to the whole process group, Java and Python workers included.
+What a kill inside each of the phases leaves on disk is taken from a run that is stopped there (SIGSTOP), copied
+and let go on: a stopped process writes as little as a dead one.
 """
 
 from __future__ import annotations
@@ -13,25 +14,29 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
+import psutil
 import pyarrow.parquet as pq
 import pytest
 
 from topicloom.cli.main import execute
+from topicloom.errors import InputError
 from topicloom.files.build_folder import is_build
-from topicloom.files.run_folder import whole_phases
+from topicloom.files.run_folder import RunFolder, whole_phases
 from topicloom.workloads.generate import workload_from_options
 from topicloom.workloads.text import write_text
 
 SETTINGS = ["--algorithm", "dcbr-m", "--set", "kernel_nodes=150", "--set", "lambda=2", "--seed", "5"]
 SPARK = [
     "--engine", "spark", "--master", "local[2]", "--spark-conf", "spark.sql.shuffle.partitions=2",
-    # Some twenty runs are started here: Java that starts fast counts for more than Java that runs fast.
+    # Java that starts fast counts for more here than Java that runs fast.
     "--spark-conf", "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 ]  # fmt: skip
+ROUNDS = 5  # a phase may pass too fast to be seen half-done; another run is then watched
 
 
 @pytest.fixture(scope="module")
@@ -53,39 +58,52 @@ def start(table: Path, out: Path) -> subprocess.Popen[str]:
     )
 
 
-def kill_when(process: subprocess.Popen[str], happened: Callable[[], bool], what: str) -> None:
-    """SIGKILL to everybody as soon as something `happened`."""
+def half_done(root: Path, phase: str) -> bool:
+    """Are the tables of a phase half-written?"""
+    folder = root / f".tmp-{phase}"
+    with suppress(OSError):  # it may be renamed while we look
+        # Spark's tasks write to `_temporary`; in the first and the last phase there are none of them for long.
+        return folder.exists() if phase in ("ingest", "verify") else any(folder.rglob("_temporary"))
+    return False
+
+
+def wait_until(process: subprocess.Popen[str], happened: Callable[[], bool], what: str) -> None:
     while not happened():
         assert process.poll() is None, f"it ended before {what}: {process.communicate()[1]}"
         time.sleep(0.001)
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    """SIGKILL to everybody."""
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
 
 
-def kill_inside(table: Path, out: Path, phase: str, before: list[str]) -> None:
-    """Killed while the tables of a phase are half-written (reading and proving write none for seconds).
+@contextmanager
+def stopped(process: subprocess.Popen[str]) -> Iterator[None]:
+    """Nobody in the process group does anything inside the block."""
+    os.killpg(process.pid, signal.SIGSTOP)
+    leader = psutil.Process(process.pid)
+    group = [one for one in [leader, *leader.children(recursive=True)] if os.getpgid(one.pid) == leader.pid]
+    while any(one.status() not in (psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE) for one in group):
+        time.sleep(0.001)
+    yield
+    os.killpg(process.pid, signal.SIGCONT)
 
-    A phase that was over before it was seen half-done is taken away, with what came after, and tried again.
-    """
+
+def copy_half_done(table: Path, out: Path, phases: list[str], states: Path) -> None:
+    """Watch one run to its last phase; copy its folder inside each phase that has no copy yet. Then kill it."""
     root = out / ".phases"
-    folder = root / f".tmp-{phase}"
-
-    def begun() -> bool:
-        if phase in ("ingest", "verify") and folder.exists():
-            time.sleep(0.3)
-            return True
-        with suppress(OSError):  # it may be renamed while we look
-            return any(folder.rglob("_temporary"))  # where Spark's tasks write to
-        return False
-
-    for _ in range(5):
+    process = start(table, out)
+    for number, phase in enumerate(phases):
         over = root / phase / "record.json"
-        kill_when(start(table, out), lambda over=over: begun() or over.exists(), f"the middle of {phase}")
-        if folder.exists() and not over.exists():
-            return
-        for name in set(whole_phases(root)) - set(before):
-            shutil.rmtree(root / name)
-    pytest.fail(f"{phase} was never seen half-done")
+        wait_until(process, lambda phase=phase, over=over: half_done(root, phase) or over.exists(), phase)
+        with stopped(process):
+            if (root / f".tmp-{phase}").exists() and whole_phases(root) == phases[:number]:
+                if not (states / phase).exists():
+                    shutil.copytree(out, states / phase)
+    wait_until(process, lambda: over.exists() or is_build(out), "the end")
+    kill(process)
 
 
 def edges(build: Path) -> list[tuple[str, str]]:
@@ -103,34 +121,88 @@ def phases_of(summary: Path) -> list[str]:
     return ["ingest", "split", *represent, *build, "write", "verify"]
 
 
-def test_a_killed_run_goes_on_from_every_phase(table, tmp_path, spark, capsys):
-    """Killed inside each phase, one run after the other in one folder; and once at the very end."""
-    local, out, ends = tmp_path / "local", tmp_path / "out", tmp_path / "ends"
-    root = out / ".phases"
-    assert execute(["build", str(table), *SETTINGS, "--engine", "local", "--out", str(local)]) == 0
+@pytest.fixture(scope="module")
+def local(table, tmp_path_factory) -> Path:
+    """The build that nobody kills."""
+    out = tmp_path_factory.mktemp("whole") / "local"
+    assert execute(["build", str(table), *SETTINGS, "--engine", "local", "--out", str(out), "--quiet"]) == 0
+    return out
+
+
+def resume(table: Path, out: Path) -> int:
+    return execute(["build", str(table), *SETTINGS, "--engine", "spark", "--resume", "--out", str(out)])
+
+
+def test_a_run_goes_on_from_inside_every_phase(table, local, tmp_path, spark, capsys, monkeypatch):
+    """Half a phase must not count, neither as done nor as something in the way: it is done again."""
+    states = tmp_path / "states"
     phases = phases_of(local / "summary.json")
-    for number, phase in enumerate(phases):
-        kill_inside(table, out, phase, phases[:number])
-        # Half a phase is there, and must not count: neither for this test nor for the run that follows.
-        assert whole_phases(root) == phases[:number]
-        assert not is_build(out)
-        shutil.copytree(out, ends / phase)
-    ended = (root / "verify" / "record.json").exists
-    kill_when(start(table, out), lambda: ended() or is_build(out), "the end")
-    assert whole_phases(root) == phases or is_build(out)
+    for number in range(ROUNDS):
+        out = tmp_path / f"out-{number}"
+        copy_half_done(table, out, phases, states)
+        if all((states / phase).exists() for phase in phases):
+            break
+    whole = Path(shutil.copytree(states / "verify", tmp_path / "whole")) / ".phases"
+    between = Path(shutil.copytree(states / "conquer", tmp_path / "between"))
+    for number, phase in enumerate(phases[:-1]):
+        root = states / phase / ".phases"
+        assert whole_phases(root) == phases[:number], f"{phase} was never seen half-done"
+        assert not is_build(states / phase)
+        with monkeypatch.context() as patch:
+            patch.setattr(RunFolder, "keep", keep_until(root / phase))
+            assert resume(table, states / phase) == 2
+        assert whole_phases(root) == phases[: number + 1]
+        assert rows_of(root / phase) == rows_of(whole / phase)
+    assert resume(table, states / "verify") == 0
+    assert_whole(states / "verify", local)
+    # As a run leaves it that is killed between two phases: nothing of the second one is there.
+    shutil.rmtree(between / ".phases" / ".tmp-conquer")
+    assert resume(table, between) == 0
+    assert_whole(between, local)
+    # What was watched was killed at the very end. Its last phases are all there, and a new process ends it.
     last = start(table, out)
     assert last.wait(timeout=120) == 0, last.communicate()[1]
     last.communicate()
     assert_whole(out, local)
+    assert sorted(path.name for path in states.iterdir()) == sorted(phases)  # nothing was left beside them
+    capsys.readouterr()
+
+
+def keep_until(folder: Path) -> Callable[..., Any]:
+    """`RunFolder.keep` that fails as soon as a phase is whole."""
+    keep = RunFolder.keep
+
+    def kept(self: RunFolder, *arguments: Any) -> Any:
+        record = keep(self, *arguments)
+        if (folder / "record.json").exists():
+            raise InputError("enough")
+        return record
+
+    return kept
+
+
+def rows_of(phase: Path) -> dict[str, list[str]]:
+    """All rows of the tables of a phase; their order is the tasks' own."""
+    tables = {path.parent for path in phase.rglob("*.parquet") if path.is_file()}
+    return {
+        str(table.relative_to(phase)): sorted(map(repr, pq.read_table(table).to_pylist())) for table in tables
+    }
+
+
+def test_a_run_that_is_killed_inside_a_phase_goes_on(table, local, tmp_path, spark, capsys):
+    """As the system kills: everybody, with whatever they have in hand."""
+    out = tmp_path / "out"
+    root = out / ".phases"
+    phases = phases_of(local / "summary.json")
+    process = start(table, out)
+    wait_until(process, lambda: half_done(root, "conquer") or "conquer" in whole_phases(root), "conquer")
+    kill(process)
+    done = whole_phases(root)
+    assert "split" in done and done == phases[: len(done)]
+    assert resume(table, out) == 0
+    assert_whole(out, local)
     assert execute(["verify", str(table), str(out)]) == 0
-    for phase in phases:
-        # As a run leaves it that is killed between two phases: nothing of the second one is there.
-        shutil.rmtree(ends / phase / ".phases" / f".tmp-{phase}")
-        resume = ["build", str(table), *SETTINGS, "--engine", "spark", "--resume"]
-        assert execute([*resume, "--out", str(ends / phase)]) == 0, capsys.readouterr().err
-        assert_whole(ends / phase, local)
-    assert sorted(path.name for path in ends.iterdir()) == sorted(phases)  # nothing was left beside them
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["ends", "local", "out"]
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
     capsys.readouterr()
 
 

@@ -87,9 +87,11 @@ def test_killed_executors_change_nothing(cluster: Cluster, table: Path, tmp_path
     port = free_port()
     # The page must not lag behind what the executors do.
     page = {"ui_enabled": "true", "ui_port": str(port), "ui_liveUpdate_period": "0"}
+    # An executor that takes another's place would unpack the archive first: here all use one Python.
+    python = {"archives": "", "pyspark_python": sys.executable}
     command = [sys.executable, "-m", "topicloom", "build", str(table), *BUILD]
     process = subprocess.Popen(
-        [*command, "--engine", "spark", *cluster.options(**page), "--event-log", str(tmp_path / "events"),
+        [*command, "--engine", "spark", *cluster.options(**page, **python), "--event-log", str(tmp_path / "events"),
          "--out", str(tmp_path / "out"), "--json"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -17,12 +19,13 @@ from topicloom.files.run_folder import open_run
 from topicloom.workloads.generate import workload_from_options
 from topicloom.workloads.text import write_text
 
-DCBR = ["--algorithm", "dcbr-m", "--set", "kernel_nodes=60"]
+DCBR = ["--algorithm", "dcbr-m", "--set", "kernel_nodes=160"]
 
 
-@pytest.fixture
-def table(tmp_path) -> Path:
-    path = tmp_path / "table.csv"
+@pytest.fixture(scope="module")
+def table(tmp_path_factory) -> Path:
+    """Nobody may change it: unfinished runs know its time of change."""
+    path = tmp_path_factory.mktemp("input") / "table.csv"
     write_text(
         workload_from_options(300, topics=30, subscriptions="1:9", popularity="zipf:0.5", seed=2), path
     )
@@ -39,17 +42,25 @@ def cli(spark, capsys):
     return run
 
 
-def interrupt(monkeypatch, table: Path, out: Path, cli) -> str:
-    """A run that stops before it writes its result; what it said."""
-    with monkeypatch.context() as patch:
+def broken(*_: object, **__: object) -> None:
+    raise InputError("the disk is full")
 
-        def broken(*_: object, **__: object) -> None:
-            raise InputError("the disk is full")
 
+@pytest.fixture(scope="module")
+def unfinished(spark, table, tmp_path_factory) -> Path:
+    """A run that stopped before it wrote its result: copy it."""
+    out = tmp_path_factory.mktemp("unfinished") / "out"
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(build_spark, "write_result", broken)
-        code, _, said = cli("build", table, *DCBR, "--engine", "spark", "--out", out)
-    assert code == 2
-    return said
+        build = ["build", table, *DCBR, "--engine", "spark", "--out", out, "--quiet"]
+        assert execute([str(word) for word in build]) == 2
+    return out
+
+
+@pytest.fixture
+def out(unfinished, tmp_path) -> Path:
+    """An unfinished run of one's own."""
+    return Path(shutil.copytree(unfinished, tmp_path / "out"))
 
 
 def test_both_engines_write_the_same_folder(cli, table, tmp_path):
@@ -107,11 +118,8 @@ def test_auto_picks_by_size_and_says_so(cli, table, tmp_path, monkeypatch):
 
 
 def test_an_unfinished_run_is_taken_up_only_when_asked_and_only_by_the_same_request(
-    cli, table, tmp_path, monkeypatch
+    cli, table, tmp_path, out
 ):
-    out = tmp_path / "out"
-    said = interrupt(monkeypatch, table, out, cli)
-    assert f"finished phases are kept in {out}: the same command with --resume" in said
     for options in (["--engine", "spark"], ["--engine", "auto"], ["--engine", "local"]):
         code, _, said = cli("build", table, *DCBR, *options, "--out", out)
         assert code == 2 and "holds an unfinished run: `topicloom build` with --resume goes on" in said
@@ -127,16 +135,17 @@ def test_an_unfinished_run_is_taken_up_only_when_asked_and_only_by_the_same_requ
     code, _, said = cli(
         "build", table, "--algorithm", "dcbr-m", "--engine", "spark", "--out", out, "--resume"
     )
-    assert code == 2 and "another parameters (kernel_nodes 60, now 40000)" in said
-    with table.open("a") as more:
-        more.write("late,t0001\n")
-    code, _, said = cli("build", table, *DCBR, "--engine", "spark", "--out", out, "--resume")
+    assert code == 2 and "another parameters (kernel_nodes 160, now 40000)" in said
+    before = table.stat()
+    try:
+        os.utime(table, ns=(before.st_atime_ns, before.st_mtime_ns + 1_000_000))
+        code, _, said = cli("build", table, *DCBR, "--engine", "spark", "--out", out, "--resume")
+    finally:
+        os.utime(table, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert code == 2 and "another interest files" in said
 
 
-def test_resume_goes_on_and_a_whole_build_has_nothing_left_to_do(cli, table, tmp_path, monkeypatch):
-    out = tmp_path / "out"
-    interrupt(monkeypatch, table, out, cli)
+def test_resume_goes_on_and_a_whole_build_has_nothing_left_to_do(cli, table, out, monkeypatch):
     monkeypatch.setattr(
         "topicloom.spark.divide.conquer_task", lambda phase: pytest.fail("conquer was done already")
     )
@@ -149,38 +158,42 @@ def test_resume_goes_on_and_a_whole_build_has_nothing_left_to_do(cli, table, tmp
     assert code == 2 and "holds a finished build of another request" in said
 
 
-def test_strict_is_heard_when_a_run_goes_on(cli, table, tmp_path, monkeypatch):
-    with table.open("a") as more:
-        more.write("only-a-node\n")
-    interrupt(monkeypatch, table, tmp_path / "out", cli)
-    command = ["build", table, *DCBR, "--engine", "spark", "--out", tmp_path / "out", "--resume"]
+def test_a_run_that_stops_says_how_to_go_on_and_strict_is_heard_then(cli, tmp_path, monkeypatch):
+    table, out = tmp_path / "table.csv", tmp_path / "out"
+    table.write_text("node,topic\na,x\nb,x\nonly-a-node\n")
+    with monkeypatch.context() as patch:
+        patch.setattr(build_spark, "write_result", broken)
+        code, _, said = cli("build", table, *DCBR, "--engine", "spark", "--out", out)
+    assert code == 2 and f"finished phases are kept in {out}: the same command with --resume" in said
+    command = ["build", table, *DCBR, "--engine", "spark", "--out", out, "--resume"]
     code, _, said = cli(*command, "--strict")
     assert code == 2 and "1 row was refused" in said and "--strict was given" in said
     code, _, said = cli(*command)
     assert code == 0 and "1 row was refused" in said
 
 
-def test_a_damaged_phase_is_not_resumed_for_ever(cli, table, tmp_path, monkeypatch):
-    out = tmp_path / "out"
-    interrupt(monkeypatch, table, out, cli)
+def test_a_damaged_phase_is_not_resumed_for_ever(cli, table, out):
     for part in (out / ".phases" / "combine-1" / "edges").glob("part-*"):
         part.write_bytes(part.read_bytes()[:-9])
     code, _, said = cli("build", table, *DCBR, "--engine", "spark", "--out", out, "--resume")
     assert code == 2 and f"remove {out / '.phases'} and begin anew" in said
 
 
-def test_an_earlier_comparison_can_be_replaced_too(cli, table, tmp_path, monkeypatch):
+def test_an_earlier_comparison_can_be_replaced_too(cli, table, tmp_path, unfinished):
     out = tmp_path / "out"
     assert cli("compare", table, "--algorithms", "gm,star", "--out", out)[0] == 0
-    interrupt(monkeypatch, table, out, cli)
+    shutil.copytree(unfinished, out, dirs_exist_ok=True)
     assert cli("build", table, *DCBR, "--engine", "spark", "--out", out, "--resume")[0] == 0
     assert load_build(out).algorithm == "dcbr-m"
 
 
 def test_an_earlier_build_stays_until_the_new_one_is_whole(cli, table, tmp_path, monkeypatch):
+    """It is there while the new one is under way, and after that has failed."""
     out = tmp_path / "out"
     assert cli("build", table, "--algorithm", "gm", "--out", out)[0] == 0
-    interrupt(monkeypatch, table, out, cli)
+    with monkeypatch.context() as patch:
+        patch.setattr(build_spark, "write_result", broken)
+        assert cli("build", table, *DCBR, "--engine", "spark", "--out", out)[0] == 2
     assert load_build(out).algorithm == "gm"
     assert cli("build", table, *DCBR, "--engine", "spark", "--out", out, "--resume")[0] == 0
     assert load_build(out).algorithm == "dcbr-m"

@@ -20,7 +20,8 @@ from topicloom.mesh.kinds.zenoh.router import FULL, LINKS
 from topicloom.mesh.model.where import LOOPBACK
 
 ANSWER = 20.0  # seconds a process may take to tell of all its routers
-AGAIN = 0.05  # seconds until a question is asked again
+QUESTION = 1.0  # seconds until a question without an answer is given up
+AGAIN = 0.05  # seconds until it is asked again
 Place = tuple[str, str]  # node and account
 
 
@@ -96,9 +97,9 @@ class Session:
         until = time.monotonic() + ANSWER
         with suppress(self._zenoh.ZError):
             self.session.put(name, payload, congestion_control=self._zenoh.CongestionControl.BLOCK)
-            # While other routers come and go a question may end without an answer: it is asked again.
+            # While other routers come and go a question may get lost: it is asked again.
             while time.monotonic() < until:
-                if any(reply.ok is not None for reply in self.session.get(question, timeout=ANSWER)):
+                if any(reply.ok is not None for reply in self.session.get(question, timeout=QUESTION)):
                     return
                 time.sleep(AGAIN)
         raise ConnectionError(f"the router {self.router.config} does not answer any more")
