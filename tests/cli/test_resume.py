@@ -1,8 +1,8 @@
 """A build on Spark that is killed goes on where it was, and gives the edges of one that was not.
 
 A run is killed as the system does it: SIGKILL to the whole process group, Java and Python workers included.
-What a kill inside each of the phases leaves on disk is taken from a run that is stopped there (SIGSTOP), copied
-and let go on: a stopped process writes as little as a dead one.
+What a kill inside each of the phases leaves on disk is taken from a run that is stopped there (SIGSTOP),
+copied and let go on: a stopped process writes as little as a dead one.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def half_done(root: Path, phase: str) -> bool:
     """Are the tables of a phase half-written?"""
     folder = root / f".tmp-{phase}"
     with suppress(OSError):  # it may be renamed while we look
-        # Spark's tasks write to `_temporary`; in the first and the last phase there are none of them for long.
+        # Spark's tasks write to `_temporary`; the first and the last phase have none of them for long.
         return folder.exists() if phase in ("ingest", "verify") else any(folder.rglob("_temporary"))
     return False
 
@@ -92,16 +92,16 @@ def stopped(process: subprocess.Popen[str]) -> Iterator[None]:
 
 
 def copy_half_done(table: Path, out: Path, phases: list[str], states: Path) -> None:
-    """Watch one run to its last phase; copy its folder inside each phase that has no copy yet. Then kill it."""
+    """Watch one run to its end, and kill it there; copy its folder inside each phase that has no copy yet."""
     root = out / ".phases"
     process = start(table, out)
     for number, phase in enumerate(phases):
         over = root / phase / "record.json"
         wait_until(process, lambda phase=phase, over=over: half_done(root, phase) or over.exists(), phase)
         with stopped(process):
-            if (root / f".tmp-{phase}").exists() and whole_phases(root) == phases[:number]:
-                if not (states / phase).exists():
-                    shutil.copytree(out, states / phase)
+            half = (root / f".tmp-{phase}").exists() and whole_phases(root) == phases[:number]
+            if half and not (states / phase).exists():
+                shutil.copytree(out, states / phase)
     wait_until(process, lambda: over.exists() or is_build(out), "the end")
     kill(process)
 

@@ -107,10 +107,12 @@ def test_auto_picks_by_size_and_says_so(cli, table, tmp_path, monkeypatch):
     assert "engine spark: " in said and "more than the 100" in summary["engine_choice"]
     assert load_build(tmp_path / "a").overlay == load_build(tmp_path / "b").overlay
     # Without a name the default is what the time model says; balanced runs in this process only.
-    code, stdout, _ = cli("build", table, "--out", tmp_path / "c", "--json")
+    small = tmp_path / "small.csv"
+    small.write_text("node,topic\n" + "".join(f"n{i},t{i % 7}\nn{i},u{i % 5}\n" for i in range(60)))
+    code, stdout, _ = cli("build", small, "--out", tmp_path / "c", "--json")
     assert (json.loads(stdout)["algorithm"], json.loads(stdout)["engine"]) == ("balanced", "local")
     monkeypatch.setattr("topicloom.builders.default.MOST_SECONDS", -1.0)
-    code, stdout, said = cli("build", table, "--out", tmp_path / "e", "--json")
+    code, stdout, said = cli("build", small, "--out", tmp_path / "e", "--json")
     assert (json.loads(stdout)["algorithm"], json.loads(stdout)["engine"]) == ("dcbr-m", "spark")
     assert "dcbr-m: no algorithm was named" in said and "engine spark: " in said
     code, stdout, said = cli("build", table, *DCBR, "--out", tmp_path / "d", "--json", "--certify")
