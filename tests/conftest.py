@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+import quick_spark
 from brokers_present import missing
 from drawing import examples
 
@@ -31,24 +33,20 @@ settings.register_profile("same", derandomize=True, **_CALM)
 settings.register_profile("fuzz", derandomize=False, print_blob=True, **_CALM)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
-QUICK_SPARK = {
-    "spark.sql.shuffle.partitions": "2",
-    "spark.ui.enabled": "false",
-    # Tables here have a few rows: compiling queries well would take longer than running them badly.
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.adaptive.enabled": "false",
-}
 SPARK_FIXTURES = {"spark", "cli", "cluster", "archive"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what starts Spark, and put the files with long tests first: two workers then end together."""
+    """Mark what starts Spark, and put the files with long tests first: two workers then end together.
+
+    The files of this folder itself try whole products, in processes of their own: they are the longest.
+    """
     for item in items:
         if SPARK_FIXTURES & set(getattr(item, "fixturenames", ())):
             item.add_marker("spark")
     long = {item.path for item in items if _is_long(item)}
-    items.sort(key=lambda item: item.path not in long)  # stable: within a file nothing moves
+    here = Path(__file__).parent
+    items.sort(key=lambda item: (item.path.parent != here, item.path not in long))  # stable within a file
 
 
 def _is_long(item: pytest.Item) -> bool:
@@ -66,8 +64,5 @@ def spark() -> Iterator[SparkSession]:
     """The product's own session with 2 shuffle partitions; starting one takes seconds, so it is shared."""
     from topicloom.spark.session import get_session, stop_session
 
-    yield get_session(
-        master="local[2]",
-        conf=QUICK_SPARK,
-    )
+    yield get_session(master="local[2]", conf=quick_spark.SETTINGS)
     stop_session()

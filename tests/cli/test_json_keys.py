@@ -126,7 +126,7 @@ def test_builds_under_constraints(keys, tmp_path):
 
 
 def test_builds_on_spark(keys, cli, tmp_path, monkeypatch):
-    words = ("--algorithm", "dcbr-m", "--engine", "spark", "--set", "kernel_nodes=80")
+    words = ("--algorithm", "dcbr-m", "--engine", "spark", "--set", "kernel_nodes=60")
     table = tmp_path / "drawn.csv"
     assert cli("generate", table, "--nodes", 150, "--topics", 9, "--subscriptions", 2, "--quiet")[0] == 0
     with monkeypatch.context() as patch:

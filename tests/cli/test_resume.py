@@ -23,6 +23,7 @@ import psutil
 import pyarrow.parquet as pq
 import pytest
 
+import quick_spark
 from topicloom.cli.main import execute
 from topicloom.errors import InputError
 from topicloom.files.build_folder import is_build
@@ -31,11 +32,7 @@ from topicloom.workloads.generate import workload_from_options
 from topicloom.workloads.text import write_text
 
 SETTINGS = ["--algorithm", "dcbr-m", "--set", "kernel_nodes=150", "--set", "lambda=2", "--seed", "5"]
-SPARK = [
-    "--engine", "spark", "--master", "local[2]", "--spark-conf", "spark.sql.shuffle.partitions=2",
-    # Java that starts fast counts for more here than Java that runs fast.
-    "--spark-conf", "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-]  # fmt: skip
+SPARK = ["--engine", "spark", *quick_spark.OPTIONS]
 ROUNDS = 5  # a phase may pass too fast to be seen half-done; another run is then watched
 
 

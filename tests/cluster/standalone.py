@@ -21,12 +21,12 @@ from pathlib import Path
 import psutil
 import pyspark
 
+from quick_spark import QUICK_JAVA, SETTINGS
 from topicloom.spark.java import find_java
 
 SPARK_HOME = Path(pyspark.__file__).parent
 START_WITHIN = 60  # seconds; it takes about five
 WORKERS = 2
-QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # starts faster; nothing here runs for long
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +42,10 @@ class Cluster:
         """Settings of a session here, with the packed environment: `spark.` and `more`, _ for a dot."""
         settings = {
             "archives": str(self.archive),
-            "sql_shuffle_partitions": "2",
-            "driver_extraJavaOptions": QUICK_JAVA,
             "executor_extraJavaOptions": QUICK_JAVA,
             **more,
         }
-        return {f"spark.{key.replace('_', '.')}": value for key, value in settings.items()}
+        return SETTINGS | {f"spark.{key.replace('_', '.')}": value for key, value in settings.items()}
 
     def options(self, **more: str) -> list[str]:
         """The same for a command line."""

@@ -14,13 +14,14 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+import quick_spark
 from topicloom.cli.main import execute
 from topicloom.files.build_folder import load_build
 from topicloom.workloads.generate import generate_interest, workload_from_options
 from topicloom.workloads.text import write_text
 
 WORKLOAD = workload_from_options(200, topics=20, subscriptions="1:6", popularity="zipf:0.5", seed=2)
-DCBR = ["--algorithm", "dcbr-m", "--set", "kernel_nodes=50"]
+DCBR = ["--algorithm", "dcbr-m", "--set", "kernel_nodes=110"]
 LINK = "fs.viewfs.mounttable.store.link./data"
 ADDRESS = "viewfs://store/data"
 
@@ -63,7 +64,7 @@ def test_the_settings_of_a_file_system_come_from_the_command_line(stored, tmp_pa
     command = ["build", f"{ADDRESS}/table.csv", *DCBR, "--engine", "spark", "--out", str(tmp_path / "out")]
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "topicloom", *command),
+            *(sys.executable, "-m", "topicloom", *command, *quick_spark.OPTIONS),
             *("--spark-conf", f"spark.hadoop.{LINK}=file://{stored}"),
             # Where nobody answers: our own tables must be found although paths mean another place here.
             *("--spark-conf", "spark.hadoop.fs.defaultFS=hdfs://127.0.0.1:9"),

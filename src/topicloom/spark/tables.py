@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from topicloom.errors import InputError
 from topicloom.model.progress import Progress
@@ -17,6 +20,7 @@ from topicloom.tables.spark.raw import NO_PATTERNS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
 _ROW_BITS = 33  # of monotonically_increasing_id: the partition stands above these bits, the row below
 
@@ -85,4 +89,21 @@ class Tables:
 
 def load_table(spark: SparkSession, path: str) -> DataFrame:
     """A Parquet table that we wrote."""
-    return spark.read.option(*NO_PATTERNS).parquet(address(path))
+    reader = spark.read.option(*NO_PATTERNS)
+    schema = _schema_here(path)
+    return (reader if schema is None else reader.schema(schema)).parquet(address(path))
+
+
+def _schema_here(path: str) -> StructType | None:
+    """The schema of a table on a disk of this machine; Spark would start a job to find it."""
+    from pyspark.errors import PySparkTypeError
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    table = Path(path)
+    part = table if table.is_file() else min(table.glob("part-*.parquet"), default=None)
+    if is_address(path) or part is None:
+        return None
+    # Spark tells of a damaged table, and widens types that it has no name for.
+    with suppress(pa.ArrowException, OSError, PySparkTypeError):
+        return from_arrow_schema(pq.read_schema(part))
+    return None
