@@ -2,7 +2,8 @@
 
 Marks: `spark` (starts Spark; added to whatever asks for the session), `needs("program")` (skipped where the
 program is absent, but a failure under CI), `slow` (left out of `make check`), `alone` (measures time or
-memory of this machine, so `make test` runs it by itself, after the others).
+memory of this machine, so `make test` runs it by itself, after the others), `many` (so many draws that kernels
+must be compiled for them).
 """
 
 from __future__ import annotations

@@ -58,7 +58,16 @@ JUDGES = {
 @pytest.mark.slow
 @pytest.mark.parametrize("judges", JUDGES)
 def test_kernels_without_compilation_pass_their_judges(judges):
-    command = [sys.executable, "-m", "pytest", "-x", "-W", "error::RuntimeWarning", "-k", "not spark"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-x",
+        "-W",
+        "error::RuntimeWarning",
+        "-m",
+        "not spark and not many",
+    ]
     done = subprocess.run(
         [*command, *(str(TESTS / judge) for judge in JUDGES[judges])],
         env=os.environ | {"NUMBA_DISABLE_JIT": "1", "EXAMPLES": "0.3"},

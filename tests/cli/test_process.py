@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from quick_spark import QUICK_JAVA
+
 PR_SET_CHILD_SUBREAPER = 36
 COMMAND = [sys.executable, "-m", "topicloom"]
 
@@ -37,7 +39,8 @@ def test_spark_is_silent_and_json_alone_is_on_stdout(tmp_path):
     """Spark's start-up chatter on either stream would spoil scripts that read them."""
     table = tmp_path / "table.csv"
     table.write_text("node,topic\na,x\nb,x\n")
-    done = run("build", table, "--algorithm", "gm", "--out", tmp_path / "out", "--json")
+    quick = f"--spark-conf=spark.driver.extraJavaOptions={QUICK_JAVA}"
+    done = run("build", table, "--algorithm", "gm", "--out", tmp_path / "out", "--json", quick)
     assert done.returncode == 0
     assert done.stderr == ""
     assert json.loads(done.stdout)["edges"] == 1

@@ -25,6 +25,7 @@ def rows_of(log_weights: np.ndarray, size: int, count: int, key: int = 12345) ->
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("size", [1, 2, 4])
 def test_every_set_of_topics_has_its_exact_probability(law: str, size: int) -> None:
@@ -43,6 +44,8 @@ def test_every_set_of_topics_has_its_exact_probability(law: str, size: int) -> N
     assert chisquare(counts, wanted).pvalue > 1e-4
 
 
+@pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("law", LAWS)
 def test_inclusion_agrees_with_the_naive_successive_draw(law: str) -> None:
     """90 of 200 topics: the case in which plain rejection would hardly ever end."""
@@ -62,6 +65,7 @@ def test_inclusion_agrees_with_the_naive_successive_draw(law: str) -> None:
     assert np.abs(z).max() < 5
 
 
+@pytest.mark.many
 def test_a_broken_draw_is_noticed() -> None:
     """The chi-square above is no proof unless it rejects a draw with the wrong weights."""
     popularity = workload_from_options(1, 20, 1, "zipf:0.5").popularity
@@ -91,6 +95,7 @@ def test_a_node_may_want_every_topic(law: str) -> None:
     assert interest.n_subscriptions == 20 * 60
 
 
+@pytest.mark.many
 def test_sizes_are_uniform_over_both_ends() -> None:
     """An end that is never drawn, or drawn too often, shifts the average size."""
     sizes = generate_interest(workload_from_options(40_000, 200, "10:29", "uniform", 4)).subscription_sizes()
