@@ -6,8 +6,9 @@ STAMP := $(VENV)/.installed
 EXTRAS := $(VENV)/.installed-extras
 WARM := $(VENV)/.warm
 KERNELS := $(shell find src -path '*kernels*' -name '*.py')
-# Two workers, a file of tests to one of them; files with long tests come first (tests/conftest.py).
-SIDE_BY_SIDE := -n 2 --dist loadfile --no-loadscope-reorder
+# Three workers for two cores, since tests of processes wait; a file of tests goes to one of them. Files with
+# long tests come first (tests/conftest.py).
+SIDE_BY_SIDE := -n 3 --dist loadfile --no-loadscope-reorder
 FAST := not spark and not needs and not slow and not alone
 
 .DEFAULT_GOAL := help
@@ -48,7 +49,7 @@ check: install ## lint, types and the fast tests on few draws: no Spark, no brok
 	$(MAKE) --no-print-directory --output-sync=target -j2 lint fast
 
 test: lint $(EXTRAS) ## lint, then all tests; those of brokers need mosquitto and nats-server (apt)
-	$(BIN)/pytest $(SIDE_BY_SIDE) -m 'not alone' --durations=20
+	EXAMPLES=0.5 $(BIN)/pytest $(SIDE_BY_SIDE) -m 'not alone' --durations=20
 	$(BIN)/pytest -m alone
 
 fuzz: install ## property tests on new draws: BUDGET=300 seconds; SEED=N TESTS=... repeats a failure

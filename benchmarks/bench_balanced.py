@@ -71,9 +71,9 @@ def measure_seeds(name: str, nodes: int, work: int, seeds: list[int]) -> dict[st
 
     import numpy as np
 
-    from topicloom.builders.default import expected_seconds
-    from topicloom.builders.registry import BUILDERS
-    from topicloom.workloads.generate import generate_interest, workload_from_options
+    from topicloom.overlay.builders.default import expected_seconds
+    from topicloom.overlay.builders.registry import BUILDERS
+    from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
 
     ways: dict[str, dict[str, Any]] = {"balanced": {"work": work}, "gm": {}, "gm-m": {}}
     warm = generate_interest(workload_from_options(**drawn(300)))

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness import ROOT, Figure, NotRun, Options, Row, attempt, fit_exponent, in_child, measure
-from topicloom.model.interest import Interest, numbered_ids
-from topicloom.model.overlay import Overlay
+from topicloom.base.ids import numbered_ids
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
 
 TITLE = "gm and gm-m"
 DEEZER = "deezer-ro-genres.tsv.gz"
@@ -182,14 +183,14 @@ def measure_build(
     path: str, builder: str, threads: int | None, published: bool, repeats: int
 ) -> dict[str, Any]:
     """In a child: build once on a small interest to load the kernels, then measure on the one in `path`."""
-    from topicloom.workloads.generate import generate_interest, workload_from_options
+    from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
 
     def build(interest: Interest) -> Overlay:
         if published:
             from benchmarks.published import overlay_of, published_gm, published_gm_m
 
             return overlay_of(interest, {"gm": published_gm, "gm-m": published_gm_m}[builder](interest))
-        from topicloom.builders.registry import BUILDERS
+        from topicloom.overlay.builders.registry import BUILDERS
 
         return BUILDERS[builder].build(interest, seed=0, threads=threads).overlay
 
@@ -208,7 +209,7 @@ def measure_build(
 
 def write_workload(workload: dict[str, Any], path: str) -> dict[str, Any]:
     """In a child: draw a workload and write its numbers."""
-    from topicloom.workloads.generate import generate_interest, workload_from_options
+    from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
 
     return write_numbers(generate_interest(workload_from_options(**workload)), path)
 

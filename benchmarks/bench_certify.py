@@ -82,11 +82,11 @@ def measure_bounds(workload: dict[str, Any], heuristics: bool) -> dict[str, Any]
     """In a child: bound a toy with every effort to load the kernels, then the workload once."""
     import time
 
-    from topicloom.builders.gm import build_gm
-    from topicloom.builders.gm_m import build_gm_m
-    from topicloom.measures.bounds import bound_overlays
-    from topicloom.measures.effort import OVERLAPS
-    from topicloom.workloads.generate import generate_interest, workload_from_options
+    from topicloom.overlay.builders.gm import build_gm
+    from topicloom.overlay.builders.gm_m import build_gm_m
+    from topicloom.overlay.measures.bounds import bound_overlays
+    from topicloom.overlay.measures.effort import OVERLAPS
+    from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
 
     toy = generate_interest(workload_from_options(**drawn(30, 20, "5", "uniform")))
     bound_overlays(toy)

@@ -139,10 +139,10 @@ def _ratio_cells(options: Options, model: str, width: float) -> Cells:
 
 def measure(name: str, users: int, brokers: int, channels: int, repeats: int) -> dict[str, float]:
     """The best time of a planner, and what its plan is worth."""
-    from topicloom.content.bounds import lower_bound
-    from topicloom.content.cost import measure_cost
-    from topicloom.content.registry import PLANNERS
-    from topicloom.workloads.content import generate_content
+    from topicloom.content.planners.bounds import lower_bound
+    from topicloom.content.planners.cost import measure_cost
+    from topicloom.content.planners.registry import PLANNERS
+    from topicloom.content.workload import generate_content
 
     parameters: dict[str, Any] = {}
     if name == "local-search":
@@ -165,9 +165,9 @@ def measure(name: str, users: int, brokers: int, channels: int, repeats: int) ->
 
 def tiny(model: str, ratio: float, seeds: int) -> dict[str, float]:
     """How far planners are from the exact optimum, in percent, on average."""
-    from topicloom.content.cost import measure_cost
-    from topicloom.content.registry import PLANNERS
-    from topicloom.workloads.content import generate_content
+    from topicloom.content.planners.cost import measure_cost
+    from topicloom.content.planners.registry import PLANNERS
+    from topicloom.content.workload import generate_content
 
     above: dict[str, list[float]] = {name: [] for name in (*PUBLISHED, "local-search")}
     for seed in range(seeds):
@@ -187,9 +187,9 @@ def tiny(model: str, ratio: float, seeds: int) -> dict[str, float]:
 
 def ratios(model: str, width: float) -> dict[str, float]:
     """Cost reduction ratios with narrow interests and dear core links."""
-    from topicloom.content.cost import measure_cost
-    from topicloom.content.registry import PLANNERS
-    from topicloom.workloads.content import generate_content
+    from topicloom.content.planners.cost import measure_cost
+    from topicloom.content.planners.registry import PLANNERS
+    from topicloom.content.workload import generate_content
 
     problem = generate_content(2_000, 20, 200, model, 0.1, width, seed=1).problem
     random_cost = _random_cost(problem)
@@ -203,6 +203,6 @@ def ratios(model: str, width: float) -> dict[str, float]:
 
 
 def _random_cost(problem: Any) -> float:
-    from topicloom.jobs.content_plan import random_mean
+    from topicloom.content.jobs.plan import random_mean
 
     return random_mean(problem, "free", 0)

@@ -112,8 +112,8 @@ _KNOWN: dict[tuple[Any, ...], dict[str, Any]] = {}
 
 def measure_build(path: str, builder: str, parameters: dict[str, Any], repeats: int) -> dict[str, Any]:
     """In a child: build once on a small interest to load the kernels, then measure on the one in `path`."""
-    from topicloom.builders.registry import BUILDERS
-    from topicloom.workloads.generate import generate_interest, workload_from_options
+    from topicloom.overlay.builders.registry import BUILDERS
+    from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
 
     build = BUILDERS[builder].build
     build(generate_interest(workload_from_options(**drawn(1_500))))

@@ -81,10 +81,10 @@ def measure_exact(workload: dict[str, Any], objective: str, limit: float) -> dic
     """In a child: build on a toy to load the kernels, then once on the workload, with a clock."""
     import time
 
-    from topicloom.builders.exact import build_exact
-    from topicloom.builders.gm import build_gm
-    from topicloom.model.progress import Silent
-    from topicloom.workloads.generate import generate_interest, workload_from_options
+    from topicloom.base.progress import Silent
+    from topicloom.overlay.builders.exact import build_exact
+    from topicloom.overlay.builders.gm import build_gm
+    from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
 
     toy = generate_interest(workload_from_options(**drawn(30, 20, "5", "uniform")))
     build_exact(toy, objective=objective)
@@ -108,9 +108,9 @@ def measure_tree(serves: bool, repeats: int) -> dict[str, Any]:
     """In a child: the test on an interest with or without a serving tree; no two nodes are alike."""
     import numpy as np
 
-    from topicloom.builders.tree import serving_tree
-    from topicloom.model.interest import Interest
-    from topicloom.workloads.generate import generate_interest, workload_from_options
+    from topicloom.overlay.builders.tree import serving_tree
+    from topicloom.overlay.model.interest import Interest
+    from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
 
     serving_tree(Interest.from_pairs([(f"n{i}", f"t{i // k}") for i in range(20) for k in (1, 5, 20)]))
     if serves:

@@ -43,9 +43,9 @@ def _cells(options: Options, nodes: int) -> dict[str, Figure | str]:
 
 def write_table(out: str, nodes: int) -> dict[str, Any]:
     """In a child: the table of the generate benchmark, when that one has not left it."""
-    from topicloom.spark.generate import generate_table
-    from topicloom.spark.session import get_session, stop_session
-    from topicloom.workloads.generate import workload_from_options
+    from topicloom.overlay.spark.generate import generate_table
+    from topicloom.overlay.workloads.generate import workload_from_options
+    from topicloom.tables.spark.session import get_session, stop_session
 
     workload = workload_from_options(nodes, TOPICS, SUBSCRIPTIONS, "zipf:0.5", seed=1)
     generate_table(get_session(), workload, out)
@@ -57,10 +57,10 @@ def ingest(source: str, work: str) -> dict[str, Any]:
     """In a child: start Spark, encode the table, load it; the seconds of each."""
     from time import perf_counter as now
 
-    from topicloom.spark.encode import encode_interest
-    from topicloom.spark.session import get_session, stop_session
+    from topicloom.overlay.spark.encode import encode_interest
     from topicloom.tables.source import interest_source
     from topicloom.tables.spark.read import read_table
+    from topicloom.tables.spark.session import get_session, stop_session
 
     times = [now()]
     spark = get_session()

@@ -93,8 +93,8 @@ def _healing_cells(nodes: int, topics: int, sizes: str, overlay: str) -> Cells:
 
 
 def _case(workload: dict[str, Any], overlay: str) -> tuple[Any, Any]:
-    from topicloom.builders.registry import BUILDERS
-    from topicloom.workloads.generate import generate_interest, workload_from_options
+    from topicloom.overlay.builders.registry import BUILDERS
+    from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
 
     interest = generate_interest(workload_from_options(**workload))
     return interest, BUILDERS[overlay].build(interest).overlay

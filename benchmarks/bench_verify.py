@@ -30,7 +30,7 @@ from benchmarks.harness import (
     run_command,
     topicloom_command,
 )
-from topicloom.model.interest import numbered_ids
+from topicloom.base.ids import numbered_ids
 
 TITLE = "proving topic-connectivity on Spark"
 ASKED_SECONDS = 180.0
@@ -92,10 +92,10 @@ def _expect(answer: dict[str, Any], partitioned: int) -> None:
 
 def verify(interest: str, edges: str, path: str, work: str) -> dict[str, Any]:
     """In a child: verify by one of the two paths."""
-    from topicloom.spark.session import get_session, stop_session
-    from topicloom.spark.verify import verify_tables
+    from topicloom.overlay.spark.verify import verify_tables
     from topicloom.tables.source import edges_source, interest_source
     from topicloom.tables.spark.read import read_table
+    from topicloom.tables.spark.session import get_session, stop_session
 
     spark = get_session()
     pairs = read_table(spark, interest_source(interest)).rows

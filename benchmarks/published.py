@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topicloom.kernels.jit import kernel
-from topicloom.model.interest import Interest
-from topicloom.model.overlay import Overlay
+from topicloom.base.kernels.jit import kernel
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
 
 MAX_NODES = 65_536
 """Pair numbers are 32 bits wide: V(V-1)/2 must fit."""

@@ -11,8 +11,7 @@ from typing import Any
 
 import topicloom
 from topicloom import Interest
-from topicloom.measures.bounds import bound_overlays
-from topicloom.workloads.generate import generate_interest, workload_from_options
+from topicloom.overlay import bound_overlays, generate_interest, workload_from_options
 
 WORKLOADS = (
     ("uniform, T=200, 10:90", 200, "10:90", "uniform"),

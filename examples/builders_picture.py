@@ -7,10 +7,14 @@
 import sys
 
 import topicloom
-from topicloom.builders.registry import BUILDERS
-from topicloom.report.charts import save_chart
-from topicloom.report.scatter import Dot, degree_scatter
-from topicloom.workloads.generate import generate_interest, workload_from_options
+from topicloom.overlay import (
+    BUILDERS,
+    Dot,
+    degree_scatter,
+    generate_interest,
+    save_chart,
+    workload_from_options,
+)
 
 TOO_MANY_PAIRS = "exact"  # refuses interests of this size
 OURS, PUBLISHED, BASELINE = "this project", "published", "baseline"

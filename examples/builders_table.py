@@ -1,7 +1,6 @@
 """Prints the tables of docs/builders.md: all builders, their parameters, the constraints they honour."""
 
-from topicloom.builders.registry import ALL_KINDS, BUILDERS
-from topicloom.model.parameters import plain_name
+from topicloom.overlay import ALL_KINDS, BUILDERS
 
 
 def table(heading: list[str], rows: list[list[str]]) -> str:
@@ -24,7 +23,7 @@ def parameters() -> str:
     rows = [
         [
             f"`{key}`",
-            f"`{plain_name(name)}`",
+            f"`{name.removesuffix('_')}`",
             parameter.allowed(),
             f"`{spelled(parameter.default)}`",
             parameter.help,

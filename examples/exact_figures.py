@@ -10,8 +10,7 @@ from time import perf_counter
 
 import topicloom
 from topicloom import Build, Interest
-from topicloom.files.samples import sample_path
-from topicloom.workloads.generate import generate_interest, workload_from_options
+from topicloom.overlay import generate_interest, sample_path, workload_from_options
 
 CASES = (
     (60, 40, "5", "uniform"),

@@ -200,8 +200,7 @@ def without(configs, one, other):
 def small_export(folder):
     """A dozen sites, an overlay for them, and its export."""
     import topicloom
-    from topicloom.mesh.kinds.gossipsub.write import export_gossipsub
-    from topicloom.mesh.plan.request import Request
+    from topicloom.mesh import Request, export_gossipsub
 
     wants = ["ab", "abc", "bcd", "cd", "de", "def", "aef", "fg", "gh", "ghi", "hia", "bgi"]
     interest = topicloom.Interest.from_pairs(

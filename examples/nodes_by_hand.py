@@ -7,9 +7,7 @@ from heapq import heappop, heappush
 from itertools import count
 from random import Random
 
-from topicloom.protocol.membership import PlainView
-from topicloom.protocol.node import Node
-from topicloom.wire.core import Deliver, Send
+from topicloom.spidercast import Deliver, Node, PlainView, Send
 
 WANTS = {
     "kitchen": {"smoke", "temperature"},

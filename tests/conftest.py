@@ -2,8 +2,8 @@
 
 Marks: `spark` (starts Spark; added to whatever asks for the session), `needs("program")` (skipped where the
 program is absent, but a failure under CI), `slow` (left out of `make check`), `alone` (measures time or
-memory of this machine, so `make test` runs it by itself, after the others), `many` (so many draws that kernels
-must be compiled for them).
+memory of this machine, so `make test` runs it by itself, after the others), `many` (so many draws that
+kernels must be compiled for them).
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """The product's own session with 2 shuffle partitions; starting one takes seconds, so it is shared."""
-    from topicloom.spark.session import get_session, stop_session
+    from topicloom.tables.spark.session import get_session, stop_session
 
     yield get_session(master="local[2]", conf=quick_spark.SETTINGS)
     stop_session()

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from topicloom.model.content import ContentProblem
+from topicloom.content.model.problem import ContentProblem
 
 PRICES = st.integers(0, 12).map(lambda quarters: quarters / 4)
 """Quarters: sums of them are exact, so equal costs are equal to the last bit and ties do occur."""

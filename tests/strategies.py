@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from topicloom.model.interest import Interest
+from topicloom.overlay.model.interest import Interest
 
 
 @st.composite

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from topicloom.builders.registry import BUILDERS
 from topicloom.cli.content.group import content
 from topicloom.cli.main import app
 from topicloom.content.brokers import rules as user_rules
-from topicloom.content.registry import PLANNERS
-from topicloom.jobs.export import exporters
+from topicloom.content.planners.registry import PLANNERS
+from topicloom.mesh.jobs.export import exporters
 from topicloom.mesh.kinds.registry import auditable
-from topicloom.protocol import rules
+from topicloom.overlay.builders.registry import BUILDERS
+from topicloom.spidercast.protocol import rules
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()

@@ -28,7 +28,7 @@ def wheel(tmp_path_factory) -> Path:
 def test_the_wheel_holds_data_and_licence_but_no_tests(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert "topicloom/data/px4-uorb-pubsub.tsv.gz" in names
-    assert "topicloom/spark/log4j2.properties" in names
+    assert "topicloom/tables/spark/log4j2.properties" in names
     assert "topicloom/py.typed" in names
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert not any("test" in name or "__pycache__" in name for name in names)

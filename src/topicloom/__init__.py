@@ -10,18 +10,18 @@ Names are loaded when first used: importing topicloom starts no JVM and compiles
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from topicloom.base.lazy import lazy_names
 from topicloom.version import __version__
 
 if TYPE_CHECKING:
     from topicloom.api import build, load_build, load_graph, measure, read, verify
-    from topicloom.model.build import Build
-    from topicloom.model.constraints import Constraints
-    from topicloom.model.interest import Interest
-    from topicloom.model.overlay import Overlay
-    from topicloom.model.verdict import Verdict
+    from topicloom.overlay.model.build import Build
+    from topicloom.overlay.model.constraints import Constraints
+    from topicloom.overlay.model.interest import Interest
+    from topicloom.overlay.model.overlay import Overlay
+    from topicloom.overlay.model.verdict import Verdict
 
 __all__ = [
     "Build",
@@ -38,21 +38,14 @@ __all__ = [
     "verify",
 ]
 
-_HOMES = {
-    "Build": "topicloom.model.build",
-    "Constraints": "topicloom.model.constraints",
-    "Interest": "topicloom.model.interest",
-    "Overlay": "topicloom.model.overlay",
-    "Verdict": "topicloom.model.verdict",
-    **dict.fromkeys(("build", "load_build", "load_graph", "measure", "read", "verify"), "topicloom.api"),
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'topicloom' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "Build": "overlay.model.build",
+        "Constraints": "overlay.model.constraints",
+        "Interest": "overlay.model.interest",
+        "Overlay": "overlay.model.overlay",
+        "Verdict": "overlay.model.verdict",
+        **dict.fromkeys(("build", "load_build", "load_graph", "measure", "read", "verify"), "api"),
+    },
+)

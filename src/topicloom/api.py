@@ -9,20 +9,20 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from topicloom.builders.default import DEFAULT
-from topicloom.builders.registry import check_parameters
-from topicloom.export.graphs.files import load_graph
-from topicloom.files.build_folder import load_build
-from topicloom.jobs.request import BuildRequest
-from topicloom.measures.connectivity import check_overlay
-from topicloom.measures.summary import measure_overlay
-from topicloom.model.build import Build
-from topicloom.model.constraints import UNCONSTRAINED, Constraints
-from topicloom.model.interest import Interest
-from topicloom.model.overlay import Overlay
-from topicloom.model.progress import Progress, Silent
-from topicloom.model.summaries import Figures
-from topicloom.model.verdict import Verdict
+from topicloom.base.progress import Progress, Silent
+from topicloom.base.summaries import Figures
+from topicloom.overlay.builders.default import DEFAULT
+from topicloom.overlay.builders.registry import check_parameters
+from topicloom.overlay.graphs.files import load_graph
+from topicloom.overlay.jobs.request import BuildRequest
+from topicloom.overlay.measures.connectivity import check_overlay
+from topicloom.overlay.measures.summary import measure_overlay
+from topicloom.overlay.model.build import Build
+from topicloom.overlay.model.build_folder import load_build
+from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
+from topicloom.overlay.model.verdict import Verdict
 
 __all__ = ["build", "load_build", "load_graph", "measure", "read", "verify"]
 
@@ -49,8 +49,9 @@ def read(
     """
     import warnings
 
-    from topicloom.jobs.inputs import InterestTable, SparkChoice
+    from topicloom.overlay.jobs.inputs import InterestTable
     from topicloom.tables.source import interest_source
+    from topicloom.tables.spark.choice import SparkChoice
 
     source = interest_source(
         path,
@@ -126,7 +127,7 @@ def measure(
 
     With `certify` also lower bounds for every overlay of this interest, and the gaps of this one.
     """
-    from topicloom.jobs.certify import certify_measured
+    from topicloom.overlay.jobs.certify import certify_measured
 
     graph = overlay.overlay if isinstance(overlay, Build) else overlay
     clock = progress or Silent(time.monotonic)

@@ -12,7 +12,7 @@ from benchmarks.harness import Broken, Figure, NotRun, Options, Row, attempt, in
 
 from benchmarks import __main__ as program
 from benchmarks import bench_builders, harness
-from topicloom.model.interest import Interest
+from topicloom.overlay.model.interest import Interest
 
 pytestmark = pytest.mark.alone  # seconds and bytes of real processes
 

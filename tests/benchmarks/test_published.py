@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from drawing import examples
 from naive.greedy import NotGreedy, naive_gm, replay
 from naive.instances import lemma_6_6
-from topicloom.model.interest import Interest, numbered_ids
+from topicloom.base.ids import numbered_ids
+from topicloom.overlay.model.interest import Interest
 
 pytestmark = pytest.mark.slow
 

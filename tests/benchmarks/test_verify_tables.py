@@ -9,8 +9,8 @@ import pyarrow.parquet as parquet
 
 from benchmarks import bench_verify
 from naive.greedy import State
-from topicloom.model.interest import Interest
-from topicloom.model.overlay import Overlay
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
 
 
 def partitioned_topics(interest: Interest, edges: pa.Table) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from topicloom.builders.registry import BUILDERS
+from topicloom.overlay.builders.registry import BUILDERS
 
 STAR = "node,topic\n" + "".join(f"hub,t{i}\nleaf{i},t{i}\n" for i in range(4))
 

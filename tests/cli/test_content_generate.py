@@ -7,8 +7,8 @@ import json
 import pytest
 
 from topicloom.cli.main import execute
-from topicloom.files.content_folder import ACCESS, COORDINATES, read_problem
-from topicloom.workloads.content import generate_content
+from topicloom.content.model.problem_folder import ACCESS, COORDINATES, read_problem
+from topicloom.content.workload import generate_content
 
 
 @pytest.fixture

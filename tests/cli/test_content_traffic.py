@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from topicloom.content.model.problem_folder import read_problem
+from topicloom.content.spark.price_files import PriceFiles
+from topicloom.content.spark.price_tables import read_prices
 from topicloom.errors import InputError, UsageError
-from topicloom.files.content_folder import read_problem
-from topicloom.spark.price_files import PriceFiles
-from topicloom.spark.price_tables import read_prices
 
 LOG = "publisher,time,x\na,0,1\nb,5,3\nb,6,9\nc,10,3\n"
 SUBS = "user,subscription,attribute,low,high\na,1,x,2,4\nb,1,x,0,2\nb,2,x,3,10\n"

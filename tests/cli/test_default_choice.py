@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-import topicloom.builders.default as default
+import topicloom.overlay.builders.default as default
 from topicloom.cli.main import execute
-from topicloom.jobs.request import BuildRequest
-from topicloom.model.constraints import Constraints
-from topicloom.model.interest import Interest
-from topicloom.model.overlay import Overlay
+from topicloom.overlay.jobs.request import BuildRequest
+from topicloom.overlay.model.constraints import Constraints
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
 
 TABLE = "node,topic\na,x\nb,x\nb,y\nc,y\n"
 INTEREST = Interest.from_pairs([("a", "x"), ("b", "x"), ("b", "y"), ("c", "y")])

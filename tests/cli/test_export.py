@@ -21,11 +21,11 @@ from brokers_present import (
 from mesh.certificates import make_certificates
 from mesh.export_cases import make_build
 from topicloom.cli.main import execute
-from topicloom.jobs.export import exporters
+from topicloom.mesh.jobs.export import exporters
 from topicloom.mesh.model.folder import read_mesh
 from topicloom.mesh.plan.names import file_stems
-from topicloom.model.interest import Interest
-from topicloom.model.overlay import Overlay
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
 
 BROKERS = ("mosquitto", "nats", "zenoh")
 NODES = ["..", "N1", "Straße/7 #2\nlistener 1", "a b", "n1", "x" * 300]
@@ -343,8 +343,8 @@ def test_no_spark_is_started(build: Path, tmp_path: Path) -> None:
     program = (
         "import sys\nfrom topicloom.cli.main import execute\n"
         f"code = execute(['export', 'nats', {str(build)!r}, '--out', {str(tmp_path / 'out')!r}, '--quiet'])\n"
-        "sys.exit(code or 'topicloom.spark.session' in sys.modules and "
-        "sys.modules['topicloom.spark.session'].session_runs())"
+        "sys.exit(code or 'topicloom.tables.spark.session' in sys.modules and "
+        "sys.modules['topicloom.tables.spark.session'].session_runs())"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 

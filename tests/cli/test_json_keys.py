@@ -19,15 +19,15 @@ import pytest
 
 import topicloom.cli.demo as cli_demo
 import topicloom.cli.warm as cli_warm
-import topicloom.jobs.build_spark as build_spark
-import topicloom.jobs.demo as demo
-import topicloom.spark.pack as pack
+import topicloom.overlay.jobs.build_spark as build_spark
+import topicloom.overlay.jobs.demo as demo
+import topicloom.tables.spark.pack as pack
 from brokers_present import needs_mosquitto, needs_nats, zenoh_module
 from hand_mesh import INTEREST, LINKS, write_hand_mesh
 from json_shape import folder_shapes, shape
 from mesh.exported import RING, RING_EDGES, export_mesh
 from topicloom.errors import InputError
-from topicloom.jobs.export import exporters
+from topicloom.mesh.jobs.export import exporters
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "json_keys.json"
 DATA = ("degree_histogram", "messages", "renamed", "packages", "ports", "connections")
@@ -248,7 +248,7 @@ def test_warm_and_pack(keys, tmp_path, monkeypatch):
     monkeypatch.setattr(cli_warm, "warm_kernels", lambda progress: 1.0)
     keys("warm", "warm")
     monkeypatch.setattr(pack, "_distributions", lambda: [distribution("msgspec")])
-    monkeypatch.setattr(pack, "_warm", lambda tree, progress: None)
+    monkeypatch.setattr(pack, "_warm", lambda tree, warm, progress: None)
     archive = tmp_path / "env.tar.gz"
     keys("pack", "pack", archive)
     with tarfile.open(archive) as found:

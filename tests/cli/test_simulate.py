@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from topicloom.files.samples import sample_path
-from topicloom.simulate.registry import PROTOCOLS
+from topicloom.overlay.model.samples import sample_path
+from topicloom.spidercast.simulator.registry import PROTOCOLS
 
 KEYS = {
     "nodes", "topics", "degree_avg", "degree_max", "topic_components", "topics_partitioned",

@@ -13,7 +13,7 @@ import topicloom
 from topicloom.cli.content.judged import judged_lines
 from topicloom.cli.main import execute
 from topicloom.cli.words import in_options, options_are
-from topicloom.jobs.content_plan import Judged
+from topicloom.content.jobs.plan import Judged
 
 SOURCE = Path(topicloom.__file__).parent
 OPTION = re.compile(r"(?<![\w-])--([a-z]|$)")

@@ -22,7 +22,7 @@ import psutil
 import pyspark
 
 from quick_spark import QUICK_JAVA, SETTINGS
-from topicloom.spark.java import find_java
+from topicloom.tables.spark.java import find_java
 
 SPARK_HOME = Path(pyspark.__file__).parent
 START_WITHIN = 60  # seconds; it takes about five

@@ -18,9 +18,9 @@ import pytest
 
 import topicloom
 from cluster.standalone import Cluster
-from topicloom.files.build_folder import load_build
-from topicloom.workloads.generate import generate_interest, workload_from_options
-from topicloom.workloads.text import write_text
+from topicloom.overlay.model.build_folder import load_build
+from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
+from topicloom.overlay.workloads.text import write_text
 
 # Half of the nodes are bulk, so that the combine phase has work enough to be killed in.
 BUILD = ["--algorithm", "dcbr-m", "--set", "kernel_nodes=1500", "--set", "eta=20", "--seed", "3"]

@@ -18,11 +18,12 @@ import pytest
 import topicloom
 from topicloom.cli.main import app, execute
 from topicloom.errors import InputError, UsageError
-from topicloom.spark import pack
-from topicloom.spark.failures import translated
-from topicloom.spark.pack import pack_environment
-from topicloom.spark.packed import MANIFEST, python_name, read_manifest, source_digest, worker_python
-from topicloom.spark.settings import default_conf, event_log_conf
+from topicloom.overlay.spark.warm import warm_tasks
+from topicloom.tables.spark import pack
+from topicloom.tables.spark.failures import translated
+from topicloom.tables.spark.pack import pack_environment
+from topicloom.tables.spark.packed import MANIFEST, python_name, read_manifest, source_digest, worker_python
+from topicloom.tables.spark.settings import default_conf, event_log_conf
 
 pytestmark = pytest.mark.slow
 
@@ -167,7 +168,7 @@ def test_bad_targets_are_one_sentence_before_any_work(tmp_path: Path, run: Run) 
         ("file/env.tgz", "cannot write"),
     ):
         with pytest.raises((UsageError, InputError), match=re.escape(reason)):
-            pack_environment(tmp_path / name)
+            pack_environment(tmp_path / name, warm_tasks)
     answer = run("pack", "env.zip")
     assert answer.returncode == 2
     assert answer.stderr.count("\n") == 1
@@ -179,7 +180,7 @@ def test_the_same_environment_gives_the_same_bytes(
 ) -> None:
     """With one small package in place of all, and without the run that compiles kernels."""
     monkeypatch.setattr(pack, "ROOTS", ("msgspec",))
-    monkeypatch.setattr(pack, "_warm", lambda tree, progress: None)
+    monkeypatch.setattr(pack, "_warm", lambda tree, warm, progress: None)
     made = [tmp_path / "a" / "env.tar.gz", tmp_path / "b" / "env.tgz"]
     for out in made:
         assert execute(["pack", str(out), "--json", "--quiet"]) == 0

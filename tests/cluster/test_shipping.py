@@ -25,7 +25,7 @@ BUILD_THEN_LOOK = """
 import json, sys
 import pyarrow as pa
 from topicloom.cli.main import execute
-from topicloom.spark.session import get_session
+from topicloom.tables.spark.session import get_session
 
 def look(batches):
     import os, numpy, topicloom

@@ -12,10 +12,10 @@ from hypothesis import given
 from drawing import examples
 from naive.measures import topic_component_counts
 from strategies import interests, tangled
-from topicloom.builders.registry import BUILDERS, parse_parameters
 from topicloom.errors import UsageError
-from topicloom.model.interest import Interest
-from topicloom.model.overlay import Overlay
+from topicloom.overlay.builders.registry import BUILDERS, parse_parameters
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
 
 
 def topic_connected(interest: Interest, overlay: Overlay) -> bool:

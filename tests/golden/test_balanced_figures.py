@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from topicloom.builders.balanced import build_balanced
-from topicloom.builders.gm_m import build_gm_m
-from topicloom.measures.connectivity import check_overlay
-from topicloom.workloads.generate import generate_interest, workload_from_options
+from topicloom.overlay.builders.balanced import build_balanced
+from topicloom.overlay.builders.gm_m import build_gm_m
+from topicloom.overlay.measures.connectivity import check_overlay
+from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
 
 pytestmark = pytest.mark.slow
 

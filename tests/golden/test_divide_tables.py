@@ -17,10 +17,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from topicloom.builders.dcb_m import build_dcb_m
-from topicloom.builders.dcbr_m import build_dcbr_m
-from topicloom.model.interest import Interest
-from topicloom.workloads.generate import generate_interest, workload_from_options
+from topicloom.overlay.builders.dcb_m import build_dcb_m
+from topicloom.overlay.builders.dcbr_m import build_dcbr_m
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
 
 pytestmark = pytest.mark.slow
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from itertools import combinations
 from pathlib import Path
 
-from topicloom.builders.registry import run_builder
-from topicloom.files.build_folder import write_json, write_table
 from topicloom.mesh.kinds.registry import KINDS as ALL_KINDS
 from topicloom.mesh.plan.hosts import Place
 from topicloom.mesh.plan.request import Request
-from topicloom.model.interest import Interest
-from topicloom.model.overlay import Overlay
+from topicloom.overlay.builders.registry import run_builder
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
+from topicloom.tables.folder import write_json, write_table
 
 KINDS = ("mosquitto", "nats", "zenoh")
 WANTS = {"a": "xyz", "b": "xyv", "c": "xzv", "d": "yzv", "e": "z"}

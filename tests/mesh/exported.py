@@ -14,8 +14,8 @@ from topicloom.mesh.run.relocate import move_here
 from topicloom.mesh.run.runner import Outcome, run_mesh
 from topicloom.mesh.run.running import RunSettings
 from topicloom.mesh.run.target import Target
-from topicloom.model.interest import Interest
-from topicloom.model.overlay import Overlay
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
 
 RING = {"x": "abc", "y": "cde", "w": "efa"}
 """Three paths that together are the ring a b c d e f: a forest holds two of them, the third needs another."""

@@ -11,8 +11,8 @@ from brokers_present import free_ports
 from topicloom.mesh.model.trees import Link
 from topicloom.mesh.plan.mesh_plan import MeshPlan
 from topicloom.mesh.plan.request import Request
-from topicloom.model.interest import Interest
-from topicloom.model.overlay import Overlay
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
 
 PAIRS = [
     (node, topic) for topic, nodes in {"t/x": "abc", "t/y": "acd", "t z": "ab"}.items() for node in nodes

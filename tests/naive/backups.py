@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 
 from topicloom.mesh.model.trees import Link
-from topicloom.model.interest import Interest
+from topicloom.overlay.model.interest import Interest
 
 Edge = tuple[int, int]
 

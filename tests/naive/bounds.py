@@ -11,7 +11,7 @@ from itertools import combinations
 
 import networkx as nx
 
-from topicloom.model.interest import Interest
+from topicloom.overlay.model.interest import Interest
 
 
 def wanted_by(interest: Interest) -> list[set[int]]:

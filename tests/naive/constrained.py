@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from itertools import combinations
 
 from naive.greedy import Pair, State, Step
-from topicloom.model.interest import Interest
+from topicloom.overlay.model.interest import Interest
 
 
 def naive_constrained(

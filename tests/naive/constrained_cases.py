@@ -9,8 +9,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from strategies import interests
-from topicloom.model.constraints import NO_CAP, Constraints, Pairs
-from topicloom.model.overlay import Overlay
+from topicloom.overlay.model.constraints import NO_CAP, Constraints, Pairs
+from topicloom.overlay.model.overlay import Overlay
 
 COSTS = [0.25, 0.5, 1.0, 2.0, 3.0]
 

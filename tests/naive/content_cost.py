@@ -6,7 +6,7 @@ from itertools import combinations
 
 import networkx as nx
 
-from topicloom.model.content import ContentProblem
+from topicloom.content.model.problem import ContentProblem
 
 
 def wants(problem: ContentProblem) -> list[set[int]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import combinations, product
 from math import inf
 
-from topicloom.model.content import ContentProblem
+from topicloom.content.model.problem import ContentProblem
 
 
 class Tables:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from naive.greedy import Pair, State
 from naive.xxh64 import naive_xxh64
-from topicloom.model.interest import Interest
+from topicloom.overlay.model.interest import Interest
 
 SPARK_SEED = 42
 

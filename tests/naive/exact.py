@@ -6,7 +6,7 @@ from itertools import combinations
 
 import networkx as nx
 
-from topicloom.model.interest import Interest
+from topicloom.overlay.model.interest import Interest
 
 Edge = tuple[int, int]
 

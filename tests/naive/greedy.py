@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 
-from topicloom.model.interest import Interest
+from topicloom.overlay.model.interest import Interest
 
 Pair = tuple[int, int]
 Step = tuple[int, int, int]

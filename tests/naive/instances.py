@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from topicloom.model.interest import Interest
+from topicloom.overlay.model.interest import Interest
 
 
 def lemma_6_6(k: int, m: int) -> Interest:

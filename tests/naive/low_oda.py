@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 from naive.greedy import State, Step
-from topicloom.model.interest import Interest
+from topicloom.overlay.model.interest import Interest
 
 
 def naive_low_oda(interest: Interest, k: int = 3, strict: bool = False) -> list[Step]:

@@ -6,8 +6,8 @@ from itertools import combinations
 
 import networkx as nx
 
-from topicloom.model.interest import Interest
-from topicloom.model.overlay import Overlay
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
 
 
 def graph_of(overlay: Overlay) -> nx.Graph:

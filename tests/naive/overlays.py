@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from topicloom.model.interest import Interest, numbered_ids
-from topicloom.model.overlay import Overlay
+from topicloom.base.ids import numbered_ids
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
 
 
 def interest_of(sets: list[set[int]]) -> Interest:

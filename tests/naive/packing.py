@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from naive.connectivity import components
-from topicloom.model.interest import Interest
-from topicloom.model.overlay import Overlay
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
 
 Edge = tuple[int, int]
 

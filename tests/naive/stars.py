@@ -10,7 +10,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from itertools import combinations
 
-from topicloom.model.interest import Interest
+from topicloom.overlay.model.interest import Interest
 
 Pair = tuple[int, int]
 

@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from strategies import interests
-from topicloom.builders.registry import BUILDERS
-from topicloom.model.interest import Interest
-from topicloom.model.overlay import Overlay
+from topicloom.overlay.builders.registry import BUILDERS
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
 
 
 @st.composite

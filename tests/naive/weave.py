@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Any
 
 from naive.connectivity import components
-from topicloom.model.interest import Interest
+from topicloom.overlay.model.interest import Interest
 
 Pair = tuple[int, int]
 

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from naive.weave import Pair, edge_set, ordered
 from strategies import interests
-from topicloom.builders.gm import build_gm
-from topicloom.kernels.breaks import REMOVED, Breaks, new_breaks
-from topicloom.kernels.weave import Weave, lay_edges, new_weave
-from topicloom.model.interest import Interest, numbered_ids
+from topicloom.base.ids import numbered_ids
+from topicloom.overlay.builders.gm import build_gm
+from topicloom.overlay.kernels.breaks import REMOVED, Breaks, new_breaks
+from topicloom.overlay.kernels.weave import Weave, lay_edges, new_weave
+from topicloom.overlay.model.interest import Interest
 
 COSTS = [0.25, 0.5, 1.0, 2.0, 3.0]  # sums of these are exact
 INFINITE = float("inf")

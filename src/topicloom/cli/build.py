@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from topicloom.builders.default import DEFAULT, FALLBACK
-from topicloom.builders.registry import BUILDERS
+from topicloom.base.summaries import Report
 from topicloom.cli.described import described_builders
 from topicloom.cli.groups import with_groups
 from topicloom.cli.limits import infeasible, limits_told
@@ -24,12 +23,13 @@ from topicloom.cli.options import (
 )
 from topicloom.cli.tables import builder_list
 from topicloom.errors import UsageError
-from topicloom.jobs.build import build_to_folder
-from topicloom.jobs.certify import certificate_told
-from topicloom.jobs.request import BuildRequest
-from topicloom.jobs.task import BuildTask
-from topicloom.model.build_summary import BuildSummary
-from topicloom.model.summaries import Report
+from topicloom.overlay.builders.default import DEFAULT, FALLBACK
+from topicloom.overlay.builders.registry import BUILDERS
+from topicloom.overlay.jobs.build import build_to_folder
+from topicloom.overlay.jobs.certify import certificate_told
+from topicloom.overlay.jobs.request import BuildRequest
+from topicloom.overlay.jobs.task import BuildTask
+from topicloom.overlay.model.build_summary import BuildSummary
 
 EXAMPLES = """
 [bold]Examples[/bold]

@@ -8,13 +8,13 @@ from typing import Annotated
 import typer
 from msgspec.structs import replace
 
+from topicloom.base.summaries import UNSET
 from topicloom.cli.groups import with_groups
 from topicloom.cli.options import InterestOptions, OutputOptions, Seed, SparkOptions, Threads
 from topicloom.cli.tables import comparison_table
 from topicloom.errors import UsageError
-from topicloom.jobs.compare import compare_table
-from topicloom.jobs.request import BuildRequest
-from topicloom.model.summaries import UNSET
+from topicloom.overlay.jobs.compare import compare_table
+from topicloom.overlay.jobs.request import BuildRequest
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -47,7 +47,7 @@ def compare(
 
     Exit 1 if one of the overlays is not topic-connected.
     """
-    from topicloom.report.charts import check_chart_path, degree_chart, save_chart
+    from topicloom.base.charts import check_chart_path, degree_chart, save_chart
 
     names = [name.strip() for name in algorithms.split(",") if name.strip()]
     if not names or len(set(names)) < len(names):

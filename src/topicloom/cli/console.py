@@ -23,8 +23,8 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from topicloom.base.summaries import Summary, to_json
 from topicloom.cli.words import in_options
-from topicloom.model.summaries import Summary, to_json
 
 
 class Screen:
@@ -98,7 +98,7 @@ def _clock(seconds: float | None) -> str:
 
 
 class Bars:
-    """A `topicloom.model.progress.Progress` drawn by rich: one bar per phase, the clock included."""
+    """A `topicloom.base.progress.Progress` drawn by rich: one bar per phase, the clock included."""
 
     def __init__(self, console: Console, *, visible: bool) -> None:
         self._bars = Progress(

@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
+from topicloom.base.summaries import Seconds, Summary
 from topicloom.cli.groups import with_groups
 from topicloom.cli.options import OutputOptions, Seed, SparkOptions, notices
 from topicloom.cli.tables import comparison_table
-from topicloom.jobs.compare import ComparedBuild
-from topicloom.jobs.demo import ALGORITHMS, TABLE, DemoResult, run_demo
-from topicloom.model.summaries import Seconds, Summary
+from topicloom.overlay.jobs.compare import ComparedBuild
+from topicloom.overlay.jobs.demo import ALGORITHMS, TABLE, DemoResult, run_demo
 
 PLOT = "degrees.png"
 
@@ -32,7 +32,7 @@ def demo(
     seed: Seed = 1,
 ) -> None:
     """Generate a workload, read it and a real table, build overlays, prove, compare and plot them."""
-    from topicloom.report.charts import degree_panel, save_chart
+    from topicloom.base.charts import degree_panel, save_chart
 
     screen = output.screen()
     results: list[DemoResult] = []

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from topicloom.builders.registry import BUILDERS
-from topicloom.content.registry import PLANNERS
-from topicloom.model.parameters import Parameter
-from topicloom.model.summaries import Summary
-from topicloom.simulate.registry import PROTOCOLS
+from topicloom.base.parameters import Parameter
+from topicloom.base.summaries import Summary
+from topicloom.content.planners.registry import PLANNERS
+from topicloom.overlay.builders.registry import BUILDERS
+from topicloom.spidercast.simulator.registry import PROTOCOLS
 
 
 class DescribedParameter(Summary, frozen=True):

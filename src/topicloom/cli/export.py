@@ -10,7 +10,7 @@ import typer
 from topicloom.cli.groups import with_groups
 from topicloom.cli.options import OutputOptions, notices
 from topicloom.errors import UsageError
-from topicloom.jobs.export import (
+from topicloom.mesh.jobs.export import (
     DEFAULT_BACKUPS,
     DescribedExporter,
     ExportOptions,

@@ -8,7 +8,7 @@ import typer
 
 from topicloom.cli.groups import with_groups
 from topicloom.cli.options import OutputOptions, Seed, SparkOptions
-from topicloom.jobs.generate import generate_to
+from topicloom.overlay.jobs.generate import generate_to
 
 EXAMPLES = """
 [bold]Examples[/bold]

@@ -8,8 +8,8 @@ from topicloom.cli.console import table
 from topicloom.cli.groups import with_groups
 from topicloom.cli.options import InterestOptions, OutputOptions, SparkOptions, Threads
 from topicloom.cli.tables import figures_table
-from topicloom.jobs.measure import Inspected, inspect_table
-from topicloom.measures.profile import Profile
+from topicloom.overlay.jobs.measure import Inspected, inspect_table
+from topicloom.overlay.measures.profile import Profile
 
 EXAMPLES = """
 [bold]Examples[/bold]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from topicloom.model.build_summary import BuildSummary
-from topicloom.model.summaries import Report
+from topicloom.base.summaries import Report
+from topicloom.overlay.model.build_summary import BuildSummary
 
 WORDS = {
     "caps": "node{s} with a cap",

@@ -91,7 +91,7 @@ def _leave_at_once(code: int) -> None:
     """End without waiting for kernels that still run in other threads: nobody wants their results."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # impatient users press Ctrl-C twice
-    session = sys.modules.get("topicloom.spark.session")
+    session = sys.modules.get("topicloom.tables.spark.session")
     if session is not None:
         session.stop_session()
     _await_children()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 from msgspec.structs import asdict
 
+from topicloom.base.summaries import Figures
 from topicloom.cli.groups import with_groups
 from topicloom.cli.options import (
     Certify,
@@ -15,9 +16,8 @@ from topicloom.cli.options import (
     Threads,
 )
 from topicloom.cli.tables import figures_table
-from topicloom.jobs.certify import certificate_told
-from topicloom.jobs.measure import LeftOut, measure_tables
-from topicloom.model.summaries import Figures
+from topicloom.overlay.jobs.certify import certificate_told
+from topicloom.overlay.jobs.measure import LeftOut, measure_tables
 
 EXAMPLES = """
 [bold]Examples[/bold]

@@ -8,13 +8,14 @@ from typing import Annotated
 
 import typer
 
+from topicloom.base.progress import Progress
 from topicloom.cli.console import Screen
 from topicloom.errors import UsageError
-from topicloom.jobs.constraints import ConstraintFiles
-from topicloom.jobs.inputs import InterestTable, SparkChoice
-from topicloom.model.progress import Progress
-from topicloom.spark.settings import event_log_conf
+from topicloom.overlay.jobs.constraints import ConstraintFiles
+from topicloom.overlay.jobs.inputs import InterestTable
 from topicloom.tables.source import TableSource, edges_source, interest_source
+from topicloom.tables.spark.choice import SparkChoice
+from topicloom.tables.spark.settings import event_log_conf
 
 _TABLE, _EDGES, _SPARK, _OUTPUT = "Interest table", "Edge table", "Spark", "Output"
 _LIMITS = "Constraints (tables as for INTEREST; columns by name)"

@@ -9,7 +9,8 @@ import typer
 
 from topicloom.cli.groups import with_groups
 from topicloom.cli.options import OutputOptions
-from topicloom.spark.pack import pack_environment
+from topicloom.overlay.spark.warm import warm_tasks
+from topicloom.tables.spark.pack import pack_environment
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -29,7 +30,7 @@ def pack(
     """Pack this environment for Spark workers on other machines; give the archive as spark.archives."""
     screen = output.screen()
     with screen.working() as progress:
-        report = pack_environment(Path(out), progress=progress)
+        report = pack_environment(Path(out), warm_tasks, progress=progress)
     screen.show(
         f"{report.bytes / 1e6:,.0f} MB written to {out} in {report.seconds['total']:.1f} s: topicloom, "
         f"{', '.join(report.manifest.packages)}"

@@ -14,7 +14,7 @@ from topicloom.cli.tables import figures_table
 from topicloom.mesh.kinds.registry import runnable
 
 if TYPE_CHECKING:  # running brokers needs more than the other commands should wait for
-    from topicloom.jobs.run import RunSummary
+    from topicloom.mesh.jobs.run import RunSummary
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -66,7 +66,7 @@ def run(
     Exit 0 if every subscriber of every topic got every message exactly once and no broker carried a message
     that its node does not want, 1 if not. No broker is left running, also after Ctrl-C.
     """
-    from topicloom.jobs.run import run_folder
+    from topicloom.mesh.jobs.run import run_folder
     from topicloom.mesh.run.running import RunSettings
 
     screen = output.screen()

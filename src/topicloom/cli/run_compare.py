@@ -10,13 +10,13 @@ import typer
 from topicloom.cli.console import Screen, table
 
 if TYPE_CHECKING:  # running brokers needs more than the other commands should wait for
-    from topicloom.jobs.run_compare import DesignSummary
+    from topicloom.mesh.jobs.run_compare import DesignSummary
     from topicloom.mesh.run.running import RunSettings
 
 
 def run_comparison(screen: Screen, kind: str, folder: Path, settings: RunSettings) -> None:
     """Run all designs and show them; exit 1 if the exported mesh is not exact."""
-    from topicloom.jobs.run_compare import compare_meshes
+    from topicloom.mesh.jobs.run_compare import compare_meshes
 
     with screen.working() as progress:
         found = compare_meshes(kind, folder, settings, progress=progress)

@@ -11,11 +11,11 @@ from topicloom.cli.described import Rules, described_protocols
 from topicloom.cli.groups import with_groups
 from topicloom.cli.options import InterestOptions, OutputOptions, Seed, SparkOptions, Threads
 from topicloom.cli.tables import protocol_list
-from topicloom.jobs.simulate import EventsSummary, SimulationSummary, simulate_table
-from topicloom.protocol.rules import table as rule_table
-from topicloom.simulate.registry import PROTOCOLS
-from topicloom.simulate.run import Outcome
-from topicloom.simulate.scenario import Scenario
+from topicloom.spidercast.jobs.simulate import EventsSummary, SimulationSummary, simulate_table
+from topicloom.spidercast.protocol.rules import table as rule_table
+from topicloom.spidercast.simulator.registry import PROTOCOLS
+from topicloom.spidercast.simulator.run import Outcome
+from topicloom.spidercast.simulator.scenario import Scenario
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -82,8 +82,8 @@ def simulate(
 
 def _draw(summary: SimulationSummary, outcome: Outcome, folder: Path) -> None:
     """The charts of an --out folder."""
-    from topicloom.report.charts import degree_chart, save_chart
-    from topicloom.report.course import course_chart
+    from topicloom.base.charts import degree_chart, save_chart
+    from topicloom.spidercast.charts import course_chart
 
     last = outcome.snapshots[-1]
     name = f"{summary.protocol}, {summary.nodes_present:,} nodes"

@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 
 from rich.table import Table
 
-from topicloom.builders.registry import BUILDERS
+from topicloom.base.parameters import Parameter, plain_name
+from topicloom.base.summaries import UNSET
 from topicloom.cli.console import table
 from topicloom.cli.words import in_options
-from topicloom.content.registry import PLANNERS
-from topicloom.jobs.compare import ComparedBuild
-from topicloom.model.parameters import Parameter, plain_name
-from topicloom.model.summaries import UNSET
-from topicloom.simulate.registry import PROTOCOLS
+from topicloom.content.planners.registry import PLANNERS
+from topicloom.overlay.builders.registry import BUILDERS
+from topicloom.overlay.jobs.compare import ComparedBuild
+from topicloom.spidercast.simulator.registry import PROTOCOLS
 
 
 def comparison_table(title: str, rows: list[ComparedBuild]) -> Table:

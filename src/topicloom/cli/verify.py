@@ -10,8 +10,8 @@ from topicloom.cli.console import Screen, table
 from topicloom.cli.groups import with_groups
 from topicloom.cli.options import EdgeOptions, InterestOptions, OutputOptions, SparkOptions
 from topicloom.cli.verify_brokers import PANEL, Brokers, broker_options, verify_brokers
-from topicloom.jobs.verify import verify_edges
-from topicloom.model.verdict import Verdict
+from topicloom.overlay.jobs.verify import verify_edges
+from topicloom.overlay.model.verdict import Verdict
 
 EXAMPLES = """
 [bold]Examples[/bold]

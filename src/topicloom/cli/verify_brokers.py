@@ -8,15 +8,15 @@ from typing import Annotated, Any
 
 import typer
 
+from topicloom.base.progress import Progress
 from topicloom.cli.console import Screen
 from topicloom.cli.options import EdgeOptions, InterestOptions, SparkOptions
 from topicloom.errors import UsageError
-from topicloom.jobs.audit import audit_folder
 from topicloom.mesh.audit.findings import Audit, Finding, several
+from topicloom.mesh.jobs.audit import audit_folder
 from topicloom.mesh.kinds.kind import Auditing
 from topicloom.mesh.kinds.registry import KINDS, auditable
-from topicloom.model.interest import Interest
-from topicloom.model.progress import Progress
+from topicloom.overlay.model.interest import Interest
 
 SHOWN = 20  # findings of one sort
 PANEL = "Brokers"

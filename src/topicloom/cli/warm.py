@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import typer
 
+from topicloom.base.summaries import Total
 from topicloom.cli.groups import with_groups
 from topicloom.cli.options import OutputOptions
-from topicloom.jobs.warm import warm_kernels
-from topicloom.model.summaries import Total
+from topicloom.cli.warming import warm_kernels
 
 
 def warm(output: OutputOptions) -> None:

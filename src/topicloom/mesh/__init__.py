@@ -6,4 +6,26 @@ trees/     the spanning trees of topics, their packing into forests, backups, an
 run/       brokers started on this machine, and the proof of what they deliver
 audit/     what is wrong with configurations, whoever wrote them
 model/     a mesh and its trees as values, its folder on disk, lines and addresses of configurations
+jobs/      what the commands do
+kernels/   inner loops
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from topicloom.base.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from topicloom.mesh.kinds.gossipsub.write import export_gossipsub
+    from topicloom.mesh.plan.request import Request
+
+__all__ = ["Request", "export_gossipsub"]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "export_gossipsub": "kinds.gossipsub.write",
+        "Request": "plan.request",
+    },
+)

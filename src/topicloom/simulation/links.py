@@ -8,8 +8,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, TypeAlias
 
+from topicloom.base.seeds import stream_key
 from topicloom.errors import InputError, UsageError
-from topicloom.model.seeds import stream_key
 from topicloom.tables.small_csv import Row, read_rows
 
 ANY_NODE = "*"

@@ -14,9 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from topicloom.model.interest import ROLES
 from topicloom.tables.lines import BOM, BadRow, cut_records, printable, unended
-from topicloom.tables.records import ISO, NUMBER, Field, FilePlan, Layout, in_range, read_record
+from topicloom.tables.records import ISO, NUMBER, ROLES, Field, FilePlan, Layout, in_range, read_record
 
 REJECTED = ("_file", "_row", "_reason")
 """The columns that only a row has that cannot be used; it has nothing else."""

@@ -20,7 +20,6 @@ from typing import Any
 import pyarrow as pa
 
 from topicloom.errors import InputError
-from topicloom.model.interest import ROLES
 from topicloom.tables.lines import BadRow, decoded, json_field, json_object, json_present, split_fields
 
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
@@ -29,6 +28,8 @@ ISO = (
     r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
     r"([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?(Z|[+-][0-9]{2}(:?[0-9]{2})?)?)?$"
 )
+ROLES = ("sub", "pub", "both")
+"""The values of the optional `role` column; an interest in memory holds positions in this tuple."""
 ROLE = ", ".join(ROLES)
 MEANINGS = {
     "number": "a finite number",

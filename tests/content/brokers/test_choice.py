@@ -14,9 +14,9 @@ from content_strategies import content_problems
 from drawing import examples
 from topicloom.content.brokers.choice import Holder, Outlook, choose_moves
 from topicloom.content.brokers.flow import Flow
-from topicloom.content.core_model import CoreModel
-from topicloom.content.cost import measure_cost
-from topicloom.model.content import ContentProblem
+from topicloom.content.model.problem import ContentProblem
+from topicloom.content.planners.core_model import CoreModel
+from topicloom.content.planners.cost import measure_cost
 
 
 def outlook_of(problem: ContentProblem, assignment: np.ndarray, here: int) -> tuple[Outlook, list[int]]:

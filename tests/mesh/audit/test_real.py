@@ -14,7 +14,7 @@ import paho.mqtt.client as mqtt
 import pytest
 
 from brokers_present import free_ports, mosquitto, nats_server, needs_mosquitto, needs_nats, running, wait_for
-from topicloom.jobs.audit import audit_folder
+from topicloom.mesh.jobs.audit import audit_folder
 
 NAMES = ("a", "b", "c")
 

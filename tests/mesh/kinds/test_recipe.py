@@ -17,11 +17,11 @@ from typer.testing import CliRunner
 from mesh.export_cases import make_build
 from topicloom.cli import export, main, run, verify
 from topicloom.errors import UsageError
-from topicloom.jobs.audit import audit_folder
-from topicloom.jobs.export import ExportOptions, export_build
-from topicloom.jobs.run import run_folder
 from topicloom.mesh.audit.findings import Audit
 from topicloom.mesh.audit.folder import Broker
+from topicloom.mesh.jobs.audit import audit_folder
+from topicloom.mesh.jobs.export import ExportOptions, export_build
+from topicloom.mesh.jobs.run import run_folder
 from topicloom.mesh.kinds import kind as kinds
 from topicloom.mesh.kinds.kind import Auditing, BrokerKind, Running, Unable
 from topicloom.mesh.kinds.registry import KINDS, load_target
@@ -30,7 +30,7 @@ from topicloom.mesh.plan.mesh_plan import MeshPlan, Shape, write_planned
 from topicloom.mesh.plan.names import name_rule
 from topicloom.mesh.plan.request import Figures, Request
 from topicloom.mesh.run.running import RunSettings
-from topicloom.model.interest import Interest
+from topicloom.overlay.model.interest import Interest
 
 NAMES = name_rule("toy", "[!]", 100, "toys are small")
 
@@ -158,7 +158,7 @@ def test_client_libraries_load_with_a_target_only() -> None:
     code = (
         "import sys, topicloom.cli.main\n"
         "print([name for name in ('paho', 'nats', 'zenoh', 'psutil') if name in sys.modules])\n"
-        "import topicloom.jobs.run, topicloom.jobs.run_compare\n"
+        "import topicloom.mesh.jobs.run, topicloom.mesh.jobs.run_compare\n"
         "print([name for name in ('paho', 'nats', 'zenoh') if name in sys.modules])"
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

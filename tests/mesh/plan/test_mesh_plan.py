@@ -20,8 +20,8 @@ from topicloom.mesh.model.folder import read_mesh
 from topicloom.mesh.model.mesh import Mesh
 from topicloom.mesh.plan.link_plan import check_mesh
 from topicloom.mesh.plan.request import Request
-from topicloom.model.interest import Interest
-from topicloom.model.overlay import Overlay
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
 
 EXPORTS = {"mosquitto": export_mosquitto, "nats": export_nats, "zenoh": export_zenoh}
 

@@ -7,7 +7,7 @@ import pytest
 from brokers_present import needs_mosquitto
 from hand_mesh import HandLink, hand_mesh, write_hand_mesh
 from topicloom.errors import UsageError
-from topicloom.jobs.run import run_folder
+from topicloom.mesh.jobs.run import run_folder
 from topicloom.mesh.run.failover import NodeFailover, Recovery, Watch, parts_without
 from topicloom.mesh.run.inbox import Inbox
 from topicloom.mesh.run.proof import Verdict

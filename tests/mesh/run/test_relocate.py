@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from drawing import examples
 from mesh.export_cases import KINDS, exported
 from topicloom.errors import InputError
-from topicloom.jobs.audit import audit_folder
+from topicloom.mesh.jobs.audit import audit_folder
 from topicloom.mesh.kinds.registry import find_running
 from topicloom.mesh.model.folder import read_mesh
 from topicloom.mesh.run.doors import Doors

@@ -13,7 +13,6 @@ from naive.backups import unsafe_choice
 from naive.connectivity import components
 from naive.overlays import interest_of
 from naive.tree_cases import served
-from topicloom.builders.gm import build_gm
 from topicloom.mesh.model.trees import Link
 from topicloom.mesh.trees import packing
 from topicloom.mesh.trees.backups import with_backups
@@ -22,7 +21,8 @@ from topicloom.mesh.trees.healing import Healing, measure_healing
 from topicloom.mesh.trees.links import forest_links, tree_links
 from topicloom.mesh.trees.packing import pack_forests
 from topicloom.mesh.trees.spanning import build_trees
-from topicloom.workloads.generate import generate_interest, workload_from_options
+from topicloom.overlay.builders.gm import build_gm
+from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
 
 
 def carried(links):

@@ -13,13 +13,13 @@ from drawing import examples
 from naive.backups import unsafe_choice
 from naive.overlays import interest_of, overlay_on
 from naive.tree_cases import served
-from topicloom.builders.full_mesh import build_full_mesh
 from topicloom.mesh.model.trees import ForestPacking, Link, TopicTrees
 from topicloom.mesh.trees.backups import with_backups
 from topicloom.mesh.trees.check import check_links, check_packing, check_trees
 from topicloom.mesh.trees.links import forest_links, tree_links
 from topicloom.mesh.trees.packing import pack_forests
 from topicloom.mesh.trees.spanning import build_trees
+from topicloom.overlay.builders.full_mesh import build_full_mesh
 
 SETS = [{0, 1}, {0, 1}, {0, 1, 2}, {0, 2}, {2}]
 

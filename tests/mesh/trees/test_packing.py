@@ -10,14 +10,14 @@ from drawing import examples
 from naive.overlays import interest_of, overlay_on
 from naive.packing import best_packing
 from naive.tree_cases import served
-from topicloom.builders.gm import build_gm
+from topicloom.base.progress import Silent
 from topicloom.errors import InputError, Interrupted
 from topicloom.mesh.trees import packing as module
 from topicloom.mesh.trees.bound import links_bound
 from topicloom.mesh.trees.check import check_packing
 from topicloom.mesh.trees.packing import count_links, pack_forests
-from topicloom.model.progress import Silent
-from topicloom.workloads.generate import generate_interest, workload_from_options
+from topicloom.overlay.builders.gm import build_gm
+from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
 
 # Without the compiler random numbers are numpy's, which warn of the wrap-around that is meant.
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")

@@ -10,17 +10,17 @@ from drawing import examples
 from naive import trees as naive
 from naive.overlays import interest_of, overlay_on
 from naive.tree_cases import served
-from topicloom.builders.gm import build_gm
+from topicloom.base.arrays import sealed
+from topicloom.base.progress import Silent
 from topicloom.errors import InputError, Interrupted
-from topicloom.kernels.ranking import rank_nodes
+from topicloom.mesh.kernels.ranking import rank_nodes
 from topicloom.mesh.trees import spanning
 from topicloom.mesh.trees.check import check_trees
 from topicloom.mesh.trees.spanning import build_trees, tree_cost
-from topicloom.model.arrays import sealed
-from topicloom.model.interest import Interest
-from topicloom.model.overlay import Overlay
-from topicloom.model.progress import Silent
-from topicloom.workloads.generate import generate_interest, workload_from_options
+from topicloom.overlay.builders.gm import build_gm
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
+from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
 
 
 def ranks(interest, overlay):

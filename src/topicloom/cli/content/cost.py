@@ -11,8 +11,8 @@ from topicloom.cli.content.judged import Problem, judged_lines, overflow_line
 from topicloom.cli.content.plan import CoreModelName
 from topicloom.cli.groups import with_groups
 from topicloom.cli.options import OutputOptions, Seed, SparkOptions, notices
+from topicloom.content.jobs.plan import judge_assignment
 from topicloom.errors import UsageError
-from topicloom.jobs.content_plan import judge_assignment
 
 EXAMPLES = """
 [bold]Examples[/bold]

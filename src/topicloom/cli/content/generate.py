@@ -9,7 +9,7 @@ import typer
 
 from topicloom.cli.groups import with_groups
 from topicloom.cli.options import OutputOptions, Seed
-from topicloom.jobs.content_generate import generate_content_to
+from topicloom.content.jobs.generate import generate_content_to
 
 EXAMPLES = """
 [bold]Examples[/bold]

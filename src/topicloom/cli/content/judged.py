@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from topicloom.cli.words import in_options
-from topicloom.content.advice import advice
-from topicloom.content.registry import DEFAULT
-from topicloom.jobs.content_plan import Judged
+from topicloom.content.jobs.plan import Judged
+from topicloom.content.planners.advice import advice
+from topicloom.content.planners.registry import DEFAULT
 
 Problem = Annotated[
     Path | None,

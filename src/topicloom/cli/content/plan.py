@@ -7,17 +7,17 @@ from typing import Annotated
 
 import typer
 
+from topicloom.base.parameters import read_settings
+from topicloom.base.registry import find
 from topicloom.cli.content.judged import Problem, judged_lines, overflow_line
 from topicloom.cli.described import described_planners
 from topicloom.cli.groups import with_groups
 from topicloom.cli.options import OutputOptions, Seed, notices
 from topicloom.cli.tables import planner_list
-from topicloom.content.core_model import CODES
-from topicloom.content.registry import DEFAULT, PLANNERS
+from topicloom.content.jobs.plan import plan_content
+from topicloom.content.planners.core_model import CODES
+from topicloom.content.planners.registry import DEFAULT, PLANNERS
 from topicloom.errors import UsageError
-from topicloom.jobs.content_plan import plan_content
-from topicloom.model.parameters import read_settings
-from topicloom.model.registry import find
 
 EXAMPLES = """
 [bold]Examples[/bold]

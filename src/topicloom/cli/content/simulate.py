@@ -12,10 +12,10 @@ from topicloom.cli.described import ParameterList, Rules, described_parameters
 from topicloom.cli.groups import with_groups
 from topicloom.cli.options import OutputOptions, Seed, notices
 from topicloom.content.brokers.rules import table as rule_table
+from topicloom.content.jobs.simulate import ContentSimulation, simulate_content_folder
+from topicloom.content.simulator.run import ContentOutcome
+from topicloom.content.simulator.scenario import PARAMETERS, ContentScenario
 from topicloom.errors import UsageError
-from topicloom.jobs.content_simulate import ContentSimulation, simulate_content_folder
-from topicloom.simulate.content_run import ContentOutcome
-from topicloom.simulate.content_scenario import PARAMETERS, ContentScenario
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -82,8 +82,8 @@ def simulate(
 
 def _draw(summary: ContentSimulation, outcome: ContentOutcome, folder: Path) -> None:
     """The chart of an --out folder."""
-    from topicloom.report.charts import save_chart
-    from topicloom.report.rounds import rounds_chart
+    from topicloom.base.charts import save_chart
+    from topicloom.content.charts import rounds_chart
 
     central = summary.cost_central
     levels = {} if central is None else {"centralised local search": central}

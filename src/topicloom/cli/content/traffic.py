@@ -10,11 +10,11 @@ import typer
 
 from topicloom.cli.groups import with_groups
 from topicloom.cli.options import OutputOptions, SparkOptions, notices
+from topicloom.content.jobs.traffic import DEFAULT_CHANNELS, TrafficTask, make_traffic
+from topicloom.content.jobs.traffic_folder import TrafficSummary
+from topicloom.content.spark.price_files import PriceFiles
 from topicloom.errors import UsageError
-from topicloom.files.build_folder import REJECTS
-from topicloom.jobs.content_traffic import DEFAULT_CHANNELS, TrafficTask, make_traffic
-from topicloom.jobs.traffic_folder import TrafficSummary
-from topicloom.spark.price_files import PriceFiles
+from topicloom.tables.folder import REJECTS
 
 EXAMPLES = """
 [bold]Examples[/bold]

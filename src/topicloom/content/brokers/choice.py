@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from topicloom.base.arrays import Floats
 from topicloom.content.brokers.flow import NOTHING, Flow
-from topicloom.content.core_model import CoreModel
-from topicloom.content.cost import search_state
-from topicloom.kernels.assignment import move
-from topicloom.kernels.migrate import NOWHERE, best_move
-from topicloom.model.arrays import Floats
-from topicloom.model.content import ContentProblem
+from topicloom.content.kernels.assignment import move
+from topicloom.content.kernels.migrate import NOWHERE, best_move
+from topicloom.content.model.problem import ContentProblem
+from topicloom.content.planners.core_model import CoreModel
+from topicloom.content.planners.cost import search_state
 
 
 @dataclass(frozen=True, slots=True)

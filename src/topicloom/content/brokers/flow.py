@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from topicloom.base.arrays import Floats, Longs
 from topicloom.content.brokers.messages import Rates
-from topicloom.model.arrays import Floats, Longs
 
 MOST = 1e12
 """Messages per second that nobody publishes on a channel: with more, sums would lose all that is small."""

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from topicloom.base.arrays import Floats, Longs
 from topicloom.content.brokers.messages import Box
+from topicloom.content.kernels.matching import FAN, LEVELS, match_boxes
 from topicloom.errors import UsageError
-from topicloom.kernels.matching import FAN, LEVELS, match_boxes
-from topicloom.model.arrays import Floats, Longs
 
 TAIL = 32
 """A tail of so many is scanned as fast as a tree; beyond, a twelfth of the tree is allowed."""

@@ -7,10 +7,10 @@ from math import isfinite
 
 import numpy as np
 
+from topicloom.base.arrays import Floats
 from topicloom.content.brokers.desk import Desk
 from topicloom.content.brokers.flow import Flow
 from topicloom.content.brokers.messages import AskNews, Handlers, Name, News, Ranges, Rates, Wants
-from topicloom.model.arrays import Floats
 
 
 class Announcer:

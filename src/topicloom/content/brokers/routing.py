@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from topicloom.base.arrays import Floats, sealed
 from topicloom.content.brokers.messages import Name
-from topicloom.kernels.core_trees import grow_spanning
-from topicloom.model.arrays import Floats, sealed
+from topicloom.content.kernels.core_trees import grow_spanning
 
 Links = tuple[tuple[Name, Name], ...]
 KEPT = 4_096

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
+from topicloom.base.parameters import SHORTEST, Parameter, check_constants
 from topicloom.errors import UsageError
-from topicloom.model.parameters import SHORTEST, Parameter, check_constants
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from topicloom.base.arrays import Floats
 from topicloom.content.brokers.flow import NOTHING, Flow, flow_of
 from topicloom.content.brokers.interest import Channels
 from topicloom.content.brokers.matching import Index
 from topicloom.content.brokers.messages import Box, Name, News, Point, Wants
-from topicloom.model.arrays import Floats
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from topicloom.model.summaries import UNSET, Summary, UnsetType
+from topicloom.base.summaries import UNSET, Summary, UnsetType
 
 NAMED = 4  # topics or brokers named in a sentence
 

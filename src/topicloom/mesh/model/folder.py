@@ -12,11 +12,11 @@ from pathlib import Path
 
 import msgspec
 
+from topicloom.base.summaries import FORMAT, UNSET, Summary, UnsetType, to_json
 from topicloom.errors import InputError
-from topicloom.files.build_folder import write_json
-from topicloom.files.replaceable import check_own
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, MeshTopic
-from topicloom.model.summaries import FORMAT, UNSET, Summary, UnsetType, to_json
+from topicloom.tables.folder import write_json
+from topicloom.tables.replaceable import check_own
 from topicloom.version import __version__
 
 MANIFEST = "manifest.json"

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from topicloom.model.arrays import Ints, Longs, freeze_fields
-from topicloom.model.interest import Interest
+from topicloom.base.arrays import Ints, Longs, freeze_fields
+from topicloom.overlay.model.interest import Interest
 
 
 @dataclass(frozen=True, slots=True, eq=False)

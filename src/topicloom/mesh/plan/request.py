@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from topicloom.base.progress import SILENT, Progress
 from topicloom.mesh.plan.credentials import Login
 from topicloom.mesh.plan.hosts import Place
-from topicloom.model.interest import Interest
-from topicloom.model.overlay import Overlay
-from topicloom.model.progress import SILENT, Progress
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
 
 
 @dataclass(frozen=True, slots=True, eq=False)

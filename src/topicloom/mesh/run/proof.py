@@ -11,9 +11,9 @@ from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from topicloom.base.seeds import generator
 from topicloom.mesh.model.mesh import Mesh
 from topicloom.mesh.run.target import Arrival, Publication, Stray
-from topicloom.model.seeds import generator
 
 WITNESSES = 20
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from topicloom.base.progress import SILENT, Progress
 from topicloom.errors import MeshError, UsageError
 from topicloom.mesh.model.mesh import Mesh
 from topicloom.mesh.run.failover import NodeFailover, fail_over
@@ -23,7 +24,6 @@ from topicloom.mesh.run.running import Proof, RunningMesh, RunSettings
 from topicloom.mesh.run.signals import Signals
 from topicloom.mesh.run.target import Target
 from topicloom.mesh.run.usage import Usage, connections_per_node, measure_usage, open_connections
-from topicloom.model.progress import SILENT, Progress
 
 ATTEMPTS = 5  # whole starts, each with new ports, when another program takes one of ours
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from topicloom.base.progress import Progress
 from topicloom.errors import MeshError
 from topicloom.mesh.model.mesh import Mesh
 from topicloom.mesh.run.inbox import Inbox
@@ -17,7 +18,6 @@ from topicloom.mesh.run.processes import Brokers
 from topicloom.mesh.run.proof import Verdict, due_arrivals, judge, plan_publications
 from topicloom.mesh.run.target import Arrival, Counted, Publication, Target, Traffic
 from topicloom.mesh.run.usage import links_elsewhere, measure_usage, open_connections
-from topicloom.model.progress import Progress
 
 BATCH = 200
 """Messages under way at once; brokers drop what they cannot queue (mosquitto: 1,000 for each client)."""

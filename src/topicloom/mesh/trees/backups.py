@@ -18,9 +18,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
+from topicloom.base.progress import SILENT, Progress, check_stop
 from topicloom.mesh.model.trees import Link
-from topicloom.model.interest import Interest
-from topicloom.model.progress import SILENT, Progress, check_stop
+from topicloom.overlay.model.interest import Interest
 
 
 def with_backups(

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections import defaultdict
 from functools import cache
 
-from topicloom.model.interest import Interest
-from topicloom.model.overlay import Overlay
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
 
 Edge = tuple[int, int]
 

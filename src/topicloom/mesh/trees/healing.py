@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from topicloom.mesh.model.trees import Link
 from topicloom.mesh.trees.backups import join_ends
-from topicloom.model.interest import Interest
+from topicloom.overlay.model.interest import Interest
 
 
 @dataclass(frozen=True, slots=True)

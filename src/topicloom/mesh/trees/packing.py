@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from topicloom.base.arrays import Ints, pointers, sealed
+from topicloom.base.progress import SILENT, Progress, check_stop
+from topicloom.base.seeds import stream_key
 from topicloom.errors import InputError
-from topicloom.kernels.class_search import search_classes
-from topicloom.kernels.classes import (
+from topicloom.mesh.kernels.class_search import search_classes
+from topicloom.mesh.kernels.classes import (
     CLASSES,
     MOST_OUT,
     NONE,
@@ -22,11 +25,8 @@ from topicloom.kernels.classes import (
 )
 from topicloom.mesh.model.trees import ForestPacking, TopicTrees
 from topicloom.mesh.trees.spanning import split_message
-from topicloom.model.arrays import Ints, pointers, sealed
-from topicloom.model.interest import Interest
-from topicloom.model.overlay import Overlay
-from topicloom.model.progress import SILENT, Progress, check_stop
-from topicloom.model.seeds import stream_key
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
 
 SLICE = 5_000_000
 """Steps of search between two looks at whether to stop: some hundredths of a second."""

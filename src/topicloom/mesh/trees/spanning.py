@@ -20,14 +20,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from topicloom.base.arrays import Ints, sealed
+from topicloom.base.progress import SILENT, Progress, check_stop
 from topicloom.errors import InputError
-from topicloom.kernels.ranking import rank_nodes
-from topicloom.kernels.rooted import ROOT, exchange_parents, plant_trees
+from topicloom.mesh.kernels.ranking import rank_nodes
+from topicloom.mesh.kernels.rooted import ROOT, exchange_parents, plant_trees
 from topicloom.mesh.model.trees import TopicTrees
-from topicloom.model.arrays import Ints, sealed
-from topicloom.model.interest import Interest
-from topicloom.model.overlay import Overlay
-from topicloom.model.progress import SILENT, Progress, check_stop
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
 
 AGAINST = 1
 """What a child below a parent of higher rank costs, in hops."""

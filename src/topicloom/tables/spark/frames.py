@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from topicloom.errors import InputError
-from topicloom.model.interest import ROLES
-from topicloom.spark.failures import spark_errors
 from topicloom.tables.columns import place_fields
-from topicloom.tables.records import INFINITE, ISO, MEANINGS, NUMBER, ROLE, Field, in_range
+from topicloom.tables.records import INFINITE, ISO, MEANINGS, NUMBER, ROLE, ROLES, Field, in_range
 from topicloom.tables.source import Resolved, TableSource
+from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.raw import NO_PATTERNS, RawTable, quoted_name, spark_path
 
 if TYPE_CHECKING:

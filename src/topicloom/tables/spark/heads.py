@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from topicloom.errors import InputError
-from topicloom.spark.failures import spark_errors
 from topicloom.tables.columns import choose_columns, place_fields
 from topicloom.tables.compress import BadCompression, decompressed
 from topicloom.tables.lines import (
@@ -30,6 +29,7 @@ from topicloom.tables.lines import (
 )
 from topicloom.tables.records import FilePlan, Keys, Layout, require_columns
 from topicloom.tables.source import DataFile, TableSource, is_address
+from topicloom.tables.spark.failures import spark_errors
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

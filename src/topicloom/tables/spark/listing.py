@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from topicloom.errors import InputError
-from topicloom.spark.failures import spark_errors
 from topicloom.tables.source import READABLE, DataFile, Resolved, TableSource, format_of, is_address
+from topicloom.tables.spark.failures import spark_errors
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

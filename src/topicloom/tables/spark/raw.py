@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from topicloom.base.atomic import replacing
+from topicloom.base.progress import SILENT, Progress
 from topicloom.errors import InputError
-from topicloom.files.atomic import replacing
-from topicloom.model.progress import SILENT, Progress
-from topicloom.spark.failures import spark_errors
-from topicloom.spark.session import session_folder
-from topicloom.spark.watch import watched
 from topicloom.tables.source import DataFile, TableSource
+from topicloom.tables.spark.failures import spark_errors
+from topicloom.tables.spark.session import session_folder
+from topicloom.tables.spark.watch import watched
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from topicloom.base.arrays import Bools
+from topicloom.base.progress import SILENT, Progress, check_stop
 from topicloom.errors import InputError
-from topicloom.model.arrays import Bools
-from topicloom.model.progress import SILENT, Progress, check_stop
-from topicloom.spark.failures import spark_errors
-from topicloom.spark.watch import watched
 from topicloom.tables.source import TableSource
+from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.frames import read_parquet
 from topicloom.tables.spark.listing import resolve
 from topicloom.tables.spark.raw import RawTable, require_no_rejects
 from topicloom.tables.spark.text import read_text
+from topicloom.tables.spark.watch import watched
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -32,8 +32,8 @@ from topicloom.mesh.kinds.gossipsub.write import export_gossipsub
 from topicloom.mesh.model.folder import read_mesh
 from topicloom.mesh.plan.hosts import Place, read_hosts
 from topicloom.mesh.plan.request import Request
-from topicloom.model.interest import Interest
-from topicloom.model.overlay import Overlay
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
 
 HAS_LIBP2P = importlib.util.find_spec("libp2p") is not None
 # Where CI is set the package must be there, and these tests run or fail.

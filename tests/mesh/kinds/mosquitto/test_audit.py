@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from drawing import examples
 from naive.bridges import MANY, all_names, copies
 from topicloom.errors import InputError
-from topicloom.jobs.audit import audit_folder
 from topicloom.mesh.audit.flow import Arc, Flow
+from topicloom.mesh.jobs.audit import audit_folder
 from topicloom.mesh.kinds.mosquitto.patterns import matches
 from topicloom.mesh.kinds.mosquitto.read import read_mosquitto
 from topicloom.mesh.kinds.mosquitto.sorts import kinds_of_names

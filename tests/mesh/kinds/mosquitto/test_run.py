@@ -12,7 +12,7 @@ import pytest
 from brokers_present import needs_mosquitto
 from hand_mesh import INTEREST, LINKS, HandLink, write_hand_mesh
 from topicloom.errors import InputError, MeshError
-from topicloom.jobs.run import run_folder
+from topicloom.mesh.jobs.run import run_folder
 from topicloom.mesh.kinds.mosquitto.client import Access
 from topicloom.mesh.kinds.mosquitto.login import listens_on
 from topicloom.mesh.plan.credentials import Login

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from drawing import examples
 from mesh.export_cases import exported
 from topicloom.errors import InputError
-from topicloom.jobs.audit import audit_folder
+from topicloom.mesh.jobs.audit import audit_folder
 
 
 def leaf(folder, name, *remotes, head="", leafnodes="port: 7422", account="$G"):
@@ -56,7 +56,7 @@ def test_a_remote_serves_only_the_server_of_a_cluster_that_has_it(tmp_path):
 
 def test_a_server_that_dials_two_passes_nothing_between_them(tmp_path):
     """Unless it wants the topic, or one that dials it does, or one of the remotes is that of a hub."""
-    from topicloom.model.interest import Interest
+    from topicloom.overlay.model.interest import Interest
 
     for name in ("a", "c"):
         leaf(tmp_path, name)
@@ -141,7 +141,7 @@ def test_trees_are_sound_and_one_link_more_is_not(tmp_path_factory, tree, extra)
 
 
 def test_an_interest_needs_to_know_the_accounts(tmp_path):
-    from topicloom.model.interest import Interest
+    from topicloom.overlay.model.interest import Interest
 
     interest = Interest.from_pairs([("a", "t"), ("b", "t"), ("c", "u")])
     leaf(tmp_path, "a")

@@ -19,7 +19,7 @@ from brokers_present import free_ports, needs_openssl, needs_zenoh, wait_for
 from mesh.certificates import make_certificates
 from mesh.exported import RING, RING_EDGES, export_mesh, run, stranger_in, twice
 from topicloom.errors import MeshError, UsageError
-from topicloom.jobs.run import run_folder
+from topicloom.mesh.jobs.run import run_folder
 from topicloom.mesh.kinds.zenoh.admin import Session, read_all_views
 from topicloom.mesh.kinds.zenoh.target import Zenoh
 from topicloom.mesh.kinds.zenoh.trace import count_carried, judge_trace, read_carried

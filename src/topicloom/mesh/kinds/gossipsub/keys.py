@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 
+from topicloom.base.seeds import generator
 from topicloom.errors import InputError, UsageError
 from topicloom.mesh.plan.hosts import Place
-from topicloom.model.seeds import generator
 
 SEED_BYTES = 32
 PEER_ID = "peer_id"

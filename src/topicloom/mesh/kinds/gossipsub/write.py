@@ -16,9 +16,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from topicloom.base.progress import check_stop
 from topicloom.errors import InputError
-from topicloom.export.graphs.parts import shared_topics
-from topicloom.measures.connectivity import check_overlay
 from topicloom.mesh.kinds.gossipsub.keys import Identity, identities, read_identity
 from topicloom.mesh.model.folder import MANIFEST, kind_of, read_mesh, write_mesh
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, MeshTopic
@@ -28,7 +27,8 @@ from topicloom.mesh.plan.mesh_plan import refuse_empty
 from topicloom.mesh.plan.names import file_stems
 from topicloom.mesh.plan.request import Figures, Request
 from topicloom.mesh.trees.spanning import split_sentence
-from topicloom.model.progress import check_stop
+from topicloom.overlay.graphs.parts import shared_topics
+from topicloom.overlay.measures.connectivity import check_overlay
 
 KIND = "gossipsub"
 FORMAT = 1

@@ -1,0 +1,1 @@
+"""What everything stands on: arrays, seeds, progress, parameters, registries, summaries. Knows no product."""

@@ -1,0 +1,1 @@
+"""Kernels that several products share, and how kernels are compiled."""

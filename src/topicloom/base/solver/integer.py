@@ -1,0 +1,145 @@
+"""Integer programs on HiGHS: minimise costs over variables between 0 and 1, some of them whole.
+
+For programs that fit in one go; programs whose rows are found on the way are the business of search.py. As
+in linear.py the library runs in a thread of its own, so that Ctrl-C and a stop request are seen meanwhile.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+import highspy
+import numpy as np
+
+from topicloom.base.arrays import Bools, Floats, Longs, freeze_fields
+from topicloom.base.progress import check_stop
+from topicloom.base.solver.linear import PATIENCE, POLL, Budget
+
+TOLERANCE = 1e-9  # what a row may be missed by, and a whole variable
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entries:
+    """The rows of a program: least <= sum of value * x[column] <= most; an entry per non-zero coefficient."""
+
+    row: Longs
+    column: Longs
+    value: Floats
+    least: Floats
+    most: Floats
+
+    def __post_init__(self) -> None:
+        freeze_fields(self)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome:
+    """The best solution found, None if there is none so far; `bound` <= optimum; is nothing better left?"""
+
+    x: Floats | None
+    bound: float
+    optimal: bool
+    infeasible: bool
+
+
+def minimise(
+    costs: Floats,
+    upper: Floats,
+    whole: Bools,
+    rows: Entries,
+    budget: Budget,
+    *,
+    start: tuple[Longs, Floats] | None = None,
+) -> Outcome:
+    """Minimise costs * x with 0 <= x <= upper under `rows`, x whole where `whole` says so.
+
+    `start` are some variables and their values in a solution that is known already.
+
+    >>> from topicloom.base.progress import SILENT
+    >>> both = Entries(np.zeros(2, int), np.arange(2), np.ones(2), np.ones(1), np.ones(1))
+    >>> minimise(np.array([2.0, 3.0]), np.ones(2), np.ones(2, bool), both, Budget(0, SILENT)).x.tolist()
+    [1.0, 0.0]
+    """
+    highs = _program(costs, upper, whole, rows)
+    outcome = _attempt(highs, budget, start)
+    if not math.isfinite(outcome.bound) and budget.left() > 0:
+        # Its presolve has called programs infeasible that were not; what it says without is believed.
+        highs.setOptionValue("presolve", "off")
+        highs.clearSolver()
+        outcome = _attempt(highs, budget, start)
+    return outcome
+
+
+def _attempt(highs: Any, budget: Budget, start: tuple[Longs, Floats] | None) -> Outcome:
+    if start is not None:
+        highs.setSolution(len(start[0]), start[0].astype(np.int32), start[1])
+    budget.check()
+    before = highs.getRunTime()  # the library counts its time limit from its first run on
+    highs.setOptionValue("time_limit", min(before + budget.left(), 1e30))
+    _run(highs, budget)
+    budget.solving += highs.getRunTime() - before
+    status, info = highs.getModelStatus(), highs.getInfo()
+    found = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
+    bound = float(info.mip_dual_bound)
+    return Outcome(
+        np.array(highs.getSolution().col_value) if found else None,
+        bound,
+        status == highspy.HighsModelStatus.kOptimal and math.isfinite(bound),
+        status == highspy.HighsModelStatus.kInfeasible,
+    )
+
+
+def _program(costs: Floats, upper: Floats, whole: Bools, rows: Entries) -> Any:
+    highs = highspy.Highs()
+    for option, value in _OPTIONS.items():
+        highs.setOptionValue(option, value)
+    n = len(costs)
+    every = np.arange(n, dtype=np.int32)
+    highs.addVars(n, np.zeros(n), upper)
+    highs.changeColsCost(n, every, costs)
+    highs.changeColsIntegrality(n, every, whole.astype(np.uint8))
+    order = np.argsort(rows.row, kind="stable")
+    starts = np.searchsorted(rows.row[order], np.arange(len(rows.least))).astype(np.int32)
+    columns = rows.column[order].astype(np.int32)
+    highs.addRows(len(starts), rows.least, rows.most, len(order), starts, columns, rows.value[order])
+    return highs
+
+
+def _run(highs: Any, budget: Budget) -> None:
+    """Run the library in a thread; a request to stop reaches it from here."""
+    stop = threading.Event()
+
+    def interrupt(kind: Any, message: Any, out: Any, answer: Any, data: Any) -> None:
+        if stop.is_set():
+            answer.user_interrupt = True
+
+    highs.setCallback(interrupt, None)
+    for kind in (
+        highspy.cb.HighsCallbackType.kCallbackMipInterrupt,
+        highspy.cb.HighsCallbackType.kCallbackSimplexInterrupt,
+    ):
+        highs.startCallback(kind)
+    runner = threading.Thread(target=highs.run, daemon=True)
+    runner.start()
+    try:
+        runner.join(POLL)
+        while runner.is_alive():
+            check_stop(budget.progress)
+            runner.join(POLL)
+    except BaseException:
+        stop.set()
+        runner.join(PATIENCE)
+        raise
+
+
+_OPTIONS: dict[str, bool | int | float] = {
+    "output_flag": False,
+    "threads": 1,  # a fixed number: the same steps every time
+    "mip_rel_gap": 0.0,
+    "mip_abs_gap": 0.0,
+    "mip_feasibility_tolerance": TOLERANCE,
+    "primal_feasibility_tolerance": TOLERANCE,
+}

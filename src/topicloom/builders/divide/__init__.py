@@ -1,6 +1,0 @@
-"""Divide and conquer (paper 000, section IV): part the nodes, build each group, join representatives.
-
-`plan.py` decides who takes part at which level, `run.py` runs the phases on a `Ground`: `local.py` is the one
-of this process, `topicloom.spark.divide` the one on Spark. Both map over the pure functions of `phases.py`,
-`deal.py` and `rep_set.py`, so the same seed gives the same edges.
-"""

@@ -1,0 +1,1 @@
+"""What the commands about content do, without a word about presentation."""

@@ -1,0 +1,76 @@
+"""Draw a content problem and write its folder: options in, a report out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from topicloom.base.atomic import remove_left_over
+from topicloom.base.progress import SILENT, Progress, Stopwatch, check_stop
+from topicloom.base.summaries import Seconds, Summary
+from topicloom.content.model.problem_folder import check_generated, interval_bounds, write_problem
+from topicloom.content.workload import ATTRIBUTE, check_content, generate_content
+
+
+class ContentGenerated(Summary, frozen=True, kw_only=True):
+    """What was drawn and written, by which laws."""
+
+    out: str
+    users: int
+    brokers: int
+    channels: int
+    model: str
+    ratio: float
+    width: str | float
+    seed: int
+    demand: float
+    capacity: float
+    density: float
+    rates: int
+    seconds: Seconds
+
+
+def generate_content_to(
+    out: Path,
+    *,
+    users: int,
+    brokers: int,
+    channels: int,
+    model: str,
+    ratio: float,
+    width: str,
+    seed: int,
+    progress: Progress = SILENT,
+) -> ContentGenerated:
+    """Write a drawn problem to the folder `out`; what was written."""
+    start = progress.now()
+    length = check_content(users, brokers, channels, model, ratio, width)
+    check_generated(out)
+    remove_left_over(out)
+    watch = Stopwatch(progress)
+    with watch.phase("generate"):
+        drawn = generate_content(users, brokers, channels, model, ratio, width, seed)
+    check_stop(progress)
+    with watch.phase("write"):
+        write_problem(
+            out,
+            drawn.problem,
+            interval_bounds(ATTRIBUTE, drawn.edges),
+            coordinates=drawn.coordinates,
+            generated=True,
+        )
+    problem = drawn.problem
+    return ContentGenerated(
+        out=str(out),
+        users=users,
+        brokers=brokers,
+        channels=channels,
+        model=model,
+        ratio=ratio,
+        width="uniform" if length is None else length,
+        seed=seed,
+        demand=float(problem.demand.sum()),
+        capacity=float(problem.capacity.sum()),
+        density=problem.density,
+        rates=len(problem.rates),
+        seconds={**watch.seconds, "total": progress.now() - start},
+    )

@@ -1,0 +1,230 @@
+"""Plan a content problem, or judge an assignment that somebody else made: folders in, a summary out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from topicloom.base.arrays import Ints
+from topicloom.base.atomic import remove_left_over
+from topicloom.base.parameters import check_values
+from topicloom.base.progress import SILENT, Progress, Stopwatch
+from topicloom.base.registry import find
+from topicloom.base.summaries import FORMAT, Parameters, Report, Seconds, Summary
+from topicloom.content.model.plan_folder import (
+    KIND,
+    check_plan_out,
+    is_plan,
+    match_assignment,
+    read_assignment,
+    write_plan,
+)
+from topicloom.content.model.problem import ContentPlan, ContentProblem
+from topicloom.content.model.problem_folder import read_problem
+from topicloom.content.model.tables import Rows
+from topicloom.content.planners.bounds import lower_bound
+from topicloom.content.planners.core_model import CoreModel
+from topicloom.content.planners.cost import Cost, measure_cost, trees_of
+from topicloom.content.planners.random_plan import plan_random
+from topicloom.content.planners.registry import PLANNERS
+from topicloom.errors import UsageError
+from topicloom.tables.records import Field
+from topicloom.tables.source import check_there, records_source
+from topicloom.tables.spark.choice import Notice, SparkChoice, no_notice
+from topicloom.tables.spark.read import read_all
+from topicloom.version import __version__
+
+RANDOM_PLANS = 5
+"""The cost reduction ratio compares with the mean of so many random plans."""
+ROUNDING = 1e-6
+"""By so much of the cost a bound may lie above it."""
+
+
+class Judged(Summary, frozen=True, kw_only=True):
+    """All figures about a plan: what it costs, against random plans and against what must be paid."""
+
+    users: int
+    brokers: int
+    channels: int
+    core_model: str
+    core_share: float
+    density: float
+    broker_density: float
+    cost: float
+    access_cost: float
+    core_cost: float
+    overflow: float
+    crr: float | None
+    random_cost: float
+    random_core_share: float
+    bound: float
+    gap: float | None
+    brokers_used: int
+    load_max_share: float
+
+
+class JudgedPlan(Summary, frozen=True, kw_only=True):
+    """The content of a plan's summary.json."""
+
+    format: int = FORMAT
+    kind: str = KIND
+    version: str = __version__
+    algorithm: str
+    parameters: Parameters
+    seed: int
+    judged: Judged
+    report: Report
+    phases: Seconds
+    seconds: Seconds
+
+    FLAT = frozenset({"judged"})
+
+
+class JudgedAssignment(Summary, frozen=True):
+    """What there is to say of an assignment that somebody else made."""
+
+    judged: Judged
+    seconds: Seconds
+
+    FLAT = frozenset({"judged"})
+
+
+def plan_content(
+    source: Path,
+    algorithm: str,
+    parameters: Parameters,
+    *,
+    out: Path | None,
+    core_model: str = "free",
+    seed: int = 0,
+    time_limit: float | None = None,
+    trees: bool = True,
+    notice: Notice = no_notice,
+    progress: Progress = SILENT,
+) -> JudgedPlan:
+    """Read the problem, plan it, keep the plan in `out`; its summary."""
+    if time_limit is not None and not time_limit > 0:
+        raise UsageError(f"`time_limit={time_limit:g}`: give a number of seconds above 0")
+    planner = find("algorithm", PLANNERS, algorithm)
+    values = check_values(algorithm, planner.parameters, parameters)
+    if out is not None:
+        check_plan_out(out)
+        remove_left_over(out)
+    start = progress.now()
+    watch = Stopwatch(progress)
+    with watch.phase("read"):
+        problem = read_problem(source, notice)
+    CoreModel.of(problem.core, core_model)  # refuses what cannot be, before any work
+    begun = progress.now()
+    plan = planner.plan(
+        problem, core_model=core_model, seed=seed, time_limit=time_limit, progress=progress, **values
+    )
+    watch.seconds["plan"] = progress.now() - begun
+    with watch.phase("judge"):
+        cost = measure_cost(problem, plan.assignment, core_model)
+        judged = judge(problem, cost, plan, core_model, seed, progress)
+
+    def summarised() -> JudgedPlan:
+        return JudgedPlan(
+            algorithm=algorithm,
+            parameters=plan.parameters,
+            seed=seed,
+            judged=judged,
+            report=plan.report,
+            phases=dict(plan.seconds),
+            seconds={**watch.seconds, "total": progress.now() - start},
+        )
+
+    with watch.phase("write"):
+        if out is not None:
+            listed = trees_of(problem, plan.assignment, core_model, progress=progress) if trees else None
+            write_plan(out, summarised(), problem, plan.assignment, cost.loads, listed)
+    return summarised()
+
+
+def judge_assignment(
+    source: Path,
+    path: Path,
+    *,
+    spark: SparkChoice,
+    core_model: str = "free",
+    seed: int = 0,
+    notice: Notice = no_notice,
+    progress: Progress = SILENT,
+) -> JudgedAssignment:
+    """The cost of an assignment of a problem's users, in the words of a plan's summary."""
+    start = progress.now()
+    problem = read_problem(source, notice, need_capacity=False)
+    assignment = _assignment(path, problem, spark, progress)
+    cost = measure_cost(problem, assignment, core_model)
+    found = ContentPlan(assignment, "given")
+    judged = judge(problem, cost, found, core_model, seed, progress)
+    return JudgedAssignment(judged, {"total": progress.now() - start})
+
+
+def _assignment(path: Path, problem: ContentProblem, spark: SparkChoice, progress: Progress) -> Ints:
+    """A plan folder or one Parquet file needs no Spark; all other tables are read like any input."""
+    if is_plan(path) or (path.is_file() and path.suffix == ".parquet"):
+        return read_assignment(path, problem)
+    source = records_source(str(path), "assignment", [Field("user"), Field("broker")])
+    check_there(source)
+    table = read_all(spark.session(progress), source, progress=progress)
+    return match_assignment(Rows(path, table), problem)
+
+
+def judge(
+    problem: ContentProblem,
+    cost: Cost,
+    plan: ContentPlan,
+    core_model: str,
+    seed: int,
+    progress: Progress,
+) -> Judged:
+    """All figures about a plan: what it costs, against random plans and against what must be paid."""
+    bound = max(lower_bound(problem, core_model, progress=progress).total, plan.bound or 0.0)
+    if cost.overflow == 0.0 and bound <= cost.total * (1 + ROUNDING):
+        bound = min(bound, cost.total)  # an optimal plan's bound may lie above its cost by rounding
+    plans = random_costs(problem, core_model, seed)
+    random_cost = float(np.mean([plan.total for plan in plans]))
+    random_core = float(np.mean([plan.core for plan in plans]))
+    used = cost.loads[np.bincount(plan.assignment, minlength=problem.n_brokers) > 0]
+    return Judged(
+        users=problem.n_users,
+        brokers=problem.n_brokers,
+        channels=problem.n_channels,
+        core_model=core_model,
+        core_share=cost.core_share,
+        density=problem.density,
+        broker_density=cost.broker_density,
+        cost=cost.total,
+        access_cost=cost.access,
+        core_cost=cost.core,
+        overflow=cost.overflow,
+        crr=_reduction(random_cost, cost.total),
+        random_cost=random_cost,
+        random_core_share=random_core / random_cost if random_cost else 0.0,
+        bound=bound,
+        # Plans that do not fit may cost less than any that does.
+        gap=cost.total / bound - 1.0 if bound > 0.0 and cost.overflow == 0.0 else None,
+        brokers_used=len(used),
+        load_max_share=float(np.max(cost.loads / np.maximum(problem.capacity, 1e-300), initial=0.0)),
+    )
+
+
+def random_costs(problem: ContentProblem, core_model: str, seed: int) -> list[Cost]:
+    """What five random plans cost."""
+    plans = (plan_random(problem, seed=seed + k).assignment for k in range(RANDOM_PLANS))
+    return [measure_cost(problem, plan, core_model) for plan in plans]
+
+
+def random_mean(problem: ContentProblem, core_model: str, seed: int) -> float:
+    """The mean cost of five random plans."""
+    return float(np.mean([cost.total for cost in random_costs(problem, core_model, seed)]))
+
+
+def _reduction(random_cost: float, cost: float) -> float | None:
+    """How many times as much random plans cost; None where this is no number: only they cost anything."""
+    if cost == 0.0:
+        return None if random_cost > 0.0 else 1.0
+    return random_cost / cost

@@ -1,0 +1,165 @@
+"""Let brokers migrate the users of a content problem by themselves, beside the centralised plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+
+from topicloom.base.atomic import remove_left_over, replacing
+from topicloom.base.progress import SILENT, Progress, Stopwatch
+from topicloom.base.summaries import FORMAT, Parameters, Seconds, Summary
+from topicloom.content.jobs.plan import random_mean
+from topicloom.content.model.problem import ContentProblem
+from topicloom.content.model.problem_folder import read_problem
+from topicloom.content.planners.cost import measure_cost
+from topicloom.content.planners.local_search import plan_local_search
+from topicloom.content.planners.random_plan import plan_random
+from topicloom.content.simulator.run import ContentOutcome, simulate_content
+from topicloom.content.simulator.scenario import ContentScenario
+from topicloom.tables.folder import CHARTS, SUMMARY, read_head, write_json, write_table
+from topicloom.tables.replaceable import check_own
+from topicloom.tables.spark.choice import Notice, no_notice
+from topicloom.version import __version__
+
+KIND = "content-simulation"
+ROUNDS, ASSIGNMENT = "rounds.parquet", "assignment.parquet"
+
+
+class DeliverySummary(Summary, frozen=True):
+    """What became of published events."""
+
+    published: int
+    expected: int
+    delivered: int
+    missing: int
+    duplicates: int
+
+
+class ContentSimulation(Summary, frozen=True, kw_only=True):
+    """The content of summary.json."""
+
+    format: int = FORMAT
+    kind: str = KIND
+    version: str = __version__
+    parameters: Parameters
+    seed: int
+    users: int
+    brokers: int
+    channels: int
+    rounds: int
+    settled: bool
+    cost_start: float
+    cost_end: float
+    cost_central: float | None
+    cost_random: float
+    access_cost: float
+    core_cost: float
+    overflow: float
+    migrations: int
+    control_messages: int
+    messages_per_migration: float | None
+    messages: dict[str, int]
+    events: DeliverySummary
+    seconds: Seconds
+
+
+Extras = Callable[[ContentSimulation, ContentOutcome, Path], None]
+
+QUICK: Parameters = {"start": "greedy-packing", "work": 0}
+"""The centralised plan to compare with: local search from greedy packing, without annealing."""
+
+
+def simulate_content_folder(
+    source: Path,
+    scenario: ContentScenario,
+    *,
+    out: Path | None,
+    extras: Extras | None = None,
+    notice: Notice = no_notice,
+    progress: Progress = SILENT,
+) -> tuple[ContentSimulation, ContentOutcome]:
+    """Read the problem, run the scenario, keep the course in `out`; the summary and the outcome.
+
+    `extras` may add files to the folder before it takes its place.
+    """
+    if out is not None:
+        check_own(out, f"`out={out}`", "an earlier simulation of content", _is_simulation)
+        remove_left_over(out)
+    begun, watch = progress.now(), Stopwatch(progress)
+    with watch.phase("read"):
+        problem = read_problem(source, notice)
+    with watch.phase("simulate"):
+        start = plan_random(problem, seed=scenario.seed).assignment
+        outcome = simulate_content(problem, start, scenario, progress=progress)
+    with watch.phase("central", shown="plan centrally"):
+        central = _central(outcome.problem, scenario, progress)
+    expected = random_mean(outcome.problem, "free", scenario.seed)
+    seconds = {**watch.seconds, "total": progress.now() - begun}
+    summary = summarise_content_simulation(scenario, outcome, central, expected, seconds)
+    if out is not None:
+        progress.phase("write")
+        with replacing(out) as folder:
+            folder.mkdir()
+            write_table(pa.Table.from_pylist(outcome.rows), folder / ROUNDS)
+            brokers = outcome.problem.brokers.take(pa.array(outcome.assignment))
+            write_table(pa.table({"user": outcome.problem.users, "broker": brokers}), folder / ASSIGNMENT)
+            write_json(summary, folder / SUMMARY)
+            if extras is not None:
+                extras(summary, outcome, folder)
+    return summary, outcome
+
+
+def _central(problem: ContentProblem, scenario: ContentScenario, progress: Progress) -> float | None:
+    """What a planner that knows everything makes of the problem as it is at the end."""
+    how = scenario.values["central"]
+    if how == "none":
+        return None
+    more = QUICK if how == "quick" else {}
+    plan = plan_local_search(problem, core_model="free", seed=scenario.seed, progress=progress, **more)
+    return measure_cost(problem, plan.assignment, "free").total
+
+
+def summarise_content_simulation(
+    scenario: ContentScenario,
+    outcome: ContentOutcome,
+    central: float | None,
+    random: float,
+    seconds: Seconds,
+) -> ContentSimulation:
+    """The content of summary.json."""
+    problem, tally, first, last = outcome.problem, outcome.tally, outcome.rows[0], outcome.rows[-1]
+    return ContentSimulation(
+        parameters=dict(scenario.values),
+        seed=scenario.seed,
+        users=problem.n_users,
+        brokers=problem.n_brokers,
+        channels=problem.n_channels,
+        rounds=len(outcome.rows) - 1,
+        settled=outcome.settled,
+        cost_start=first["cost"],
+        cost_end=last["cost"],
+        cost_central=central,
+        cost_random=random,
+        access_cost=last["access_cost"],
+        core_cost=last["core_cost"],
+        overflow=last["overflow"],
+        migrations=outcome.migrations,
+        control_messages=outcome.control,
+        messages_per_migration=outcome.control / outcome.migrations if outcome.migrations else None,
+        messages=outcome.messages,
+        events=DeliverySummary(
+            tally.published, tally.expected, tally.delivered, tally.missing, tally.duplicates
+        ),
+        seconds=seconds,
+    )
+
+
+def _is_simulation(folder: Path) -> bool:
+    """Was everything in this folder written here?"""
+    head = read_head(folder / SUMMARY)
+    if head is None or head.kind != KIND:
+        return False
+    names = {path.name for path in folder.iterdir() if path.suffix not in CHARTS}
+    return names <= {ROUNDS, ASSIGNMENT, SUMMARY}

@@ -1,0 +1,249 @@
+"""A publication log and range subscriptions into the channels, rates and wants of a content problem."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from topicloom.base.progress import SILENT, Progress
+from topicloom.content.jobs.traffic_folder import (
+    FalseTraffic,
+    Traffic,
+    TrafficSummary,
+    check_traffic_out,
+    finish_folder,
+    keep_rejects,
+    summarise_traffic,
+    write_tables,
+)
+from topicloom.content.planners.channels import Axis, Boxes, Grid, cover, make_grid, read_boxes, users_reached
+from topicloom.content.planners.merge import Ranges
+from topicloom.content.spark.price_files import PriceFiles
+from topicloom.content.spark.price_tables import read_prices
+from topicloom.content.spark.traffic import (
+    PUBLISHER,
+    TIME,
+    Counted,
+    LogSummary,
+    count_messages,
+    log_columns,
+    summarise_log,
+)
+from topicloom.content.spark.traffic_sample import sample_messages
+from topicloom.errors import InputError, UsageError
+from topicloom.tables.batches import REJECTED
+from topicloom.tables.folder import REJECTS
+from topicloom.tables.records import Field
+from topicloom.tables.source import check_there, records_source
+from topicloom.tables.spark.choice import Notice, SparkChoice, no_notice, tell_refused
+from topicloom.tables.spark.failures import spark_errors
+from topicloom.tables.spark.raw import RawTable, require_no_rejects, write_rejects
+from topicloom.tables.spark.read import read_all, read_table, refuse_rows
+from topicloom.tables.spark.watch import watched
+from topicloom.tables.spark.work_tables import Tables
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+DEFAULT_CHANNELS = 1_000
+MOST_CHANNELS = 1_000_000
+
+SUBSCRIPTION_COLUMNS = (
+    Field("user"),
+    Field("subscription"),
+    Field("attribute"),
+    Field("low", "bound"),
+    Field("high", "bound"),
+)
+YEAR_5000 = 95_617_584_000.0
+"""In seconds since 1970: later times are likely to be milliseconds."""
+RESERVED = (PUBLISHER, TIME, *REJECTED)
+
+
+@dataclass(frozen=True, slots=True)
+class TrafficTask:
+    """From which tables to which folder; `channels` is the most channels to make, None: all there are."""
+
+    log: str
+    subscriptions: str
+    out: Path
+    spark: SparkChoice
+    channels: int | None = DEFAULT_CHANNELS
+    prices: PriceFiles = field(default_factory=PriceFiles)
+    strict: bool = False
+    notice: Notice = no_notice
+    progress: Progress = SILENT
+
+    def check(self) -> None:
+        """Refuse what can be seen to fail before any work begins."""
+        if self.channels is not None and not 1 <= self.channels <= MOST_CHANNELS:
+            raise UsageError(
+                f"`channels={self.channels}` is neither a number from 1 to {MOST_CHANNELS:,} nor exact"
+            )
+        check_traffic_out(self.out)
+        for path, what in ((self.log, "log"), (self.subscriptions, "subscriptions")):
+            check_there(records_source(path, what))
+        self.prices.check()
+
+
+def make_traffic(task: TrafficTask) -> TrafficSummary:
+    """Read, make channels, count, write; the content of traffic.json."""
+    task.check()
+    progress = task.progress
+    start = progress.now()
+    session = task.spark.session(progress)
+    started = progress.now()
+    boxes = _read_subscriptions(session, task)
+    subscribed = progress.now()
+    prices = read_prices(session, task.prices, notice=task.notice, progress=progress)
+    priced = progress.now()
+    log = records_source(task.log, "log", log_columns(boxes.attributes, task.subscriptions))
+    raw = read_table(session, log, progress=progress)
+    with task.spark.workspace(task.out) as work:
+        try:
+            traffic = _made(raw, boxes, Tables(session, str(work), progress), task)
+            if traffic.rejected:
+                write_rejects(raw, work / REJECTS)
+        finally:
+            raw.release()
+        tables = prices.tables(traffic.users)
+        made = progress.now()
+        progress.phase("write")
+        write_tables(task.out, traffic, tables)
+        keep_rejects(work / REJECTS, task.out)
+    end = progress.now()
+    seconds = {
+        "start": started - start,
+        "subscriptions": subscribed - started,
+        "prices": priced - subscribed,
+        **traffic.seconds,
+        "write": end - made,
+        "total": end - start,
+    }
+    found = summarise_traffic(traffic, task.channels, seconds)
+    finish_folder(task.out, traffic, found)
+    return found
+
+
+def _read_subscriptions(session: SparkSession, task: TrafficTask) -> Boxes:
+    path = task.subscriptions
+    source = records_source(path, "subscriptions", SUBSCRIPTION_COLUMNS)
+    table = read_all(session, source, progress=task.progress)
+    low, high = table.column("low").to_numpy(), table.column("high").to_numpy()
+    refuse_rows(path, table, low > high, "low is above high")
+    boxes = read_boxes(table)
+    seen: dict[str, str] = {name: name for name in RESERVED}
+    for name in boxes.attributes:
+        other = seen.setdefault(name.lower(), name)
+        if other in RESERVED:
+            raise InputError(f"{path}: no attribute can be called {name!r}: that name is taken")
+        if other != name:
+            raise InputError(f"{path}: the attributes {other!r} and {name!r} differ in case only")
+    if task.channels is None and len(boxes.attributes) > 1:
+        raise UsageError(
+            f"`channels=exact` is for one attribute, and {path} names {len(boxes.attributes)}: "
+            f"{', '.join(boxes.attributes)}; give a number"
+        )
+    if not len(boxes):
+        raise InputError(f"{path}: nobody wants anything, for low is not below high in any subscription")
+    if boxes.n_empty:
+        told = "1 subscription asks" if boxes.n_empty == 1 else f"{boxes.n_empty:,} subscriptions ask"
+        task.notice(f"{told} for nothing in {path}: low is not below high")
+    return boxes
+
+
+def _made(raw: RawTable, boxes: Boxes, work: Tables, task: TrafficTask) -> Traffic:
+    progress = task.progress
+    begin = progress.now()
+    with spark_errors(task.log):
+        rejected = watched(work.spark, raw.rejects.count, progress=progress, phase="check log")
+    if task.strict:
+        require_no_rejects(raw, rejected)
+    tell_refused(rejected, raw.source, task.notice)
+    axes = [Axis.of(boxes, k) for k in range(len(boxes.attributes))]
+    log = summarise_log(raw, boxes.attributes, [axis.edges for axis in axes], progress=progress)
+    if log.rows == 0:
+        require_no_rejects(raw, rejected)
+        raise InputError(f"{task.log} holds no message: it is empty")
+    if log.last <= log.first:
+        raise InputError(
+            f"{task.log} has no span of time, which rates need: "
+            + (
+                "it holds a single message"
+                if log.rows == 1
+                else f"all {log.rows:,} messages are of one moment, {log.first:.15g}"
+            )
+        )
+    if log.last > YEAR_5000:
+        task.notice(
+            f"the times of {task.log} go up to {log.last:.15g}: as seconds since 1970 that is after the year "
+            "5000; if they are milliseconds, divide them by 1000"
+        )
+    read = progress.now()
+    grid = make_grid(boxes, axes, log.messages, task.channels, progress=progress)
+    merged = progress.now()
+    counted = count_messages(raw, boxes.attributes, log.publishers, grid, work)
+    progress.phase("cover subscriptions")
+    wants = cover(grid, boxes)
+    counted_at = progress.now()
+    share, dropped = _false_positives(raw, boxes, axes, log, grid, counted, wants, progress)
+    names = pa.chunked_array([log.publishers, boxes.users]).unique().sort()
+    return Traffic(
+        boxes,
+        log,
+        grid,
+        counted,
+        wants,
+        names,
+        rejected=rejected,
+        channels_before=prod(axis.n_wanted for axis in axes),
+        dropped=dropped,
+        false_traffic=share,
+        seconds={
+            "read": read - begin,
+            "merge": merged - read,
+            "count": counted_at - merged,
+            "compare": progress.now() - counted_at,
+        },
+    )
+
+
+def _false_positives(
+    raw: RawTable,
+    boxes: Boxes,
+    axes: list[Axis],
+    log: LogSummary,
+    grid: Grid,
+    counted: Counted,
+    wants: Ranges,
+    progress: Progress,
+) -> tuple[FalseTraffic, int]:
+    """Which share of what the users take by their channels their subscriptions do not ask for.
+
+    Also how many messages no channel holds.
+
+    A delivery is a (message, user) pair in which the user takes the message's channel; it is false when no
+    subscription of the user matches the message. With one attribute all messages are looked at, and with
+    several where the grid has every end point; otherwise a sample of them.
+    """
+    wanted = wants.wanted(grid.n_channels)
+    messages = np.bincount(counted.channel, weights=counted.n, minlength=grid.n_channels).astype(np.int64)
+    delivered, looked_at = int(messages @ wanted), log.rows
+    if len(axes) == 1:
+        asked_for = int(log.messages[0] @ axes[0].ranges.wanted(axes[0].n_parts))
+    elif list(grid.shape) == [axis.n_wanted for axis in axes]:
+        asked_for = delivered
+    else:
+        sample = sample_messages(raw, boxes.attributes, log.rows, progress=progress)
+        progress.phase("match sample")
+        asked_for = int(users_reached(boxes, sample.values, progress=progress) @ sample.n)
+        channel = grid.channel_of(list(sample.values.T))
+        delivered = int((wanted[channel] * sample.n)[channel >= 0].sum())
+        looked_at = int(sample.n.sum())
+    share = (delivered - asked_for) / delivered if delivered else 0.0
+    return FalseTraffic(share, looked_at, looked_at == log.rows), log.rows - int(messages.sum())

@@ -1,0 +1,1 @@
+"""Inner loops of the planners and of matching."""

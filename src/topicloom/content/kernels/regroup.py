@@ -1,0 +1,106 @@
+"""Moves of several users at once: leave a broker together, or come to one together.
+
+One user alone often has no reason to go while others keep the broker in the same trees.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from topicloom.base.kernels.jit import kernel
+from topicloom.content.kernels.assignment import move, move_change
+from topicloom.content.kernels.hope import worth_vacating
+from topicloom.content.kernels.migrate import NOWHERE, best_move
+
+
+@kernel
+def vacate(
+    fixed: Any, state: Any, broker: int, guests: Any, tries: int, least: float, estimate: Any, left: Any
+) -> Any:
+    """Send some guests of a broker elsewhere, each where it costs least; undo it unless that saves `least`.
+
+    With all guests the broker is closed. `left` is scratch, a zero for every channel. Returns the number of
+    moves that stay and the change of cost.
+    """
+    gained, moved = 0.0, 0
+    if not worth_vacating(fixed, state, broker, guests, least, left):
+        return 0, 0.0
+    for k in range(len(guests)):
+        guest = np.int64(guests[k])
+        target, change = best_move(fixed, state, guest, tries, False, estimate)
+        if target == NOWHERE:
+            break
+        move(fixed, state, guest, target)
+        moved += 1
+        gained += change
+    if moved == len(guests) and gained < -least:
+        return moved, gained
+    for k in range(moved - 1, -1, -1):
+        move(fixed, state, np.int64(guests[k]), broker)
+    return 0, 0.0
+
+
+@kernel
+def gather(
+    fixed: Any,
+    state: Any,
+    channel: int,
+    users: Any,
+    most: int,
+    tries: int,
+    least: float,
+    estimate: Any,
+    left: Any,
+) -> Any:
+    """Free brokers with at most `most` subscribers of a channel from it, where that saves.
+
+    One subscriber alone often has no reason to go while the others keep the broker in the trees. `users` are
+    all who want the channel.
+    """
+    moves, gained = 0, 0.0
+    guests = np.zeros(most, dtype=np.int32)
+    for broker in range(len(state.load)):
+        n = state.wanted[channel, broker]
+        if n < 2 or n > most:
+            continue
+        n = 0
+        for user in users:
+            if state.broker[user] == broker:
+                guests[n] = user
+                n += 1
+        more, change = vacate(fixed, state, broker, guests[:n], tries, least, estimate, left)
+        moves += more
+        gained += change
+    return moves, gained
+
+
+@kernel
+def attract(fixed: Any, state: Any, broker: int, users: Any, least: float, trail: Any) -> Any:
+    """Bring those of `users` to a broker that are nearer to it than to theirs; undo it unless that saves.
+
+    The first pays for the broker's place in the trees, the others follow more cheaply. `trail` is scratch, as
+    long as `users`. Returns the number of moves that stay and the change of cost.
+    """
+    gained, moved = 0.0, 0
+    trail[:] = -1
+    for k in range(len(users)):
+        user = np.int64(users[k])
+        home = state.broker[user]
+        if (
+            home == broker
+            or fixed.access[user, broker] >= fixed.access[user, home]
+            or state.load[broker] + fixed.demand[user] > fixed.capacity[broker]
+        ):
+            continue
+        gained += move_change(fixed, state, user, broker)
+        move(fixed, state, user, broker)
+        trail[k] = home
+        moved += 1
+    if gained < -least:
+        return moved, gained
+    for k in range(len(users) - 1, -1, -1):
+        if trail[k] >= 0:
+            move(fixed, state, np.int64(users[k]), np.int64(trail[k]))
+    return 0, 0.0

@@ -1,0 +1,1 @@
+"""Values of content problems and plans, and the folders they are kept in."""

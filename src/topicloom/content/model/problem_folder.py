@@ -1,0 +1,214 @@
+"""A content problem on disk: a folder of brokers, prices, rates, wants and channels (see docs/files.md).
+
+The layout is a promise to users. channels.parquet is always written last: without it the folder is not whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from topicloom.base.arrays import Floats, Longs, take_chunks
+from topicloom.base.atomic import replacing
+from topicloom.content.model.price_files import Coordinates, access_table, core_table, read_prices, sorted_ids
+from topicloom.content.model.problem import ContentProblem
+from topicloom.content.model.tables import (
+    ACCESS,
+    BOUNDS,
+    BROKERS,
+    CHANNELS,
+    COORDINATES,
+    CORE,
+    RATES,
+    SCHEMAS,
+    WANTS,
+    read_rows,
+    write_content_table,
+)
+from topicloom.errors import InputError
+from topicloom.tables.replaceable import check_own
+
+__all__ = [
+    "ACCESS",
+    "BROKERS",
+    "CHANNELS",
+    "COORDINATES",
+    "CORE",
+    "RATES",
+    "SCHEMAS",
+    "WANTS",
+    "check_capacity",
+    "check_generated",
+    "interval_bounds",
+    "read_problem",
+    "write_content_table",
+    "write_problem",
+]
+
+GENERATED = {b"topicloom": b"generated"}
+"""Stands in channels.parquet of a drawn problem: only such a folder is replaced by another drawn one."""
+
+
+def read_problem(
+    folder: Path, notice: Callable[[str], None], *, need_capacity: bool = True
+) -> ContentProblem:
+    """Read and check a whole problem; `notice` hears what was mended or is odd.
+
+    With `need_capacity` brokers that cannot carry all demand together are refused (check_capacity).
+    """
+    if not folder.is_dir():
+        raise InputError(f"{folder} is not a folder; a content problem is one")
+    if not (folder / CHANNELS).exists():
+        raise InputError(
+            f"{folder} is no whole content problem: {CHANNELS}, which is always written last, is missing"
+        )
+    n_channels = _read_channels(folder)
+    brokers, capacity = _read_brokers(folder)
+    users, access, core = read_prices(folder, brokers, notice)
+    wants = _read_wants(folder, users, n_channels)
+    rates = _read_rates(folder, users, n_channels)
+    problem = ContentProblem.of(users, brokers, capacity, access, core, n_channels, rates=rates, wants=wants)
+    if not len(problem.rates):
+        notice(f"{folder}: nobody publishes anything that another user wants, so every plan costs 0")
+    if need_capacity:
+        check_capacity(problem)
+        _tell_giants(problem, notice)
+    return problem
+
+
+def _tell_giants(problem: ContentProblem, notice: Callable[[str], None]) -> None:
+    """Say so if a user alone is too much for every broker: then no plan fits."""
+    most = float(problem.capacity.max())
+    giants = np.flatnonzero(problem.demand > most * (1 + 1e-9))
+    if len(giants):
+        first = int(giants[np.argmax(problem.demand[giants])])
+        others = "" if len(giants) == 1 else f" (and {len(giants) - 1:,} more such users)"
+        notice(
+            f"no plan fits: user {problem.users[first].as_py()!r} alone has a demand of "
+            f"{problem.demand[first]:,.6g} messages per second, the largest broker a capacity of {most:,.6g}"
+            f"{others}"
+        )
+
+
+def check_capacity(problem: ContentProblem) -> None:
+    """Refuse a problem whose brokers cannot carry all demand even together."""
+    capacity, demand = float(problem.capacity.sum()), float(problem.demand.sum())
+    if demand <= capacity * (1 + 1e-12):
+        return
+    if not capacity:
+        raise InputError(f"the brokers' total capacity is 0, but the users' total demand is {demand:,.6g}")
+    raise InputError(
+        f"the brokers' total capacity {capacity:,.6g} is below the users' total demand {demand:,.6g} by "
+        f"{demand - capacity:,.6g} messages per second ({demand / capacity - 1:.2%} of the capacity); add "
+        "brokers or capacity"
+    )
+
+
+def interval_bounds(attribute: str, edges: Floats) -> pa.ListArray:
+    """The `bounds` of channels that cut one attribute at `edges` (one more than there are channels)."""
+    n = len(edges) - 1
+    names = pa.array([attribute], pa.string()).take(pa.array(np.zeros(n, dtype=np.int32)))
+    parts = [names, pa.array(edges[:-1], pa.float64()), pa.array(edges[1:], pa.float64())]
+    entries = pa.StructArray.from_arrays(parts, ["attribute", "low", "high"])
+    return pa.ListArray.from_arrays(pa.array(np.arange(n + 1, dtype=np.int32)), entries).cast(BOUNDS)
+
+
+def write_problem(
+    folder: Path,
+    problem: ContentProblem,
+    bounds: pa.ListArray,
+    *,
+    coordinates: Coordinates | None = None,
+    generated: bool = False,
+) -> None:
+    """Write a whole problem in the place of `folder`; prices as coordinates if there are any."""
+    users, brokers = problem.users, problem.brokers
+    with replacing(folder) as temporary:
+        temporary.mkdir()
+        write_content_table(temporary, BROKERS, pa.table({"broker": brokers, "capacity": problem.capacity}))
+        if coordinates is not None:
+            write_content_table(temporary, COORDINATES, _coordinates_table(problem, coordinates))
+        else:
+            write_content_table(temporary, ACCESS, access_table(users, brokers, problem.access))
+            write_content_table(temporary, CORE, core_table(brokers, problem.core))
+        owner = np.repeat(np.arange(problem.n_users), np.diff(problem.rate_ptr))
+        columns = {"channel": problem.rate_channels, "rate": problem.rates}
+        write_content_table(temporary, RATES, pa.table({"user": take_chunks(users, owner), **columns}))
+        owner = np.repeat(np.arange(problem.n_users), np.diff(problem.want_ptr))
+        columns = {"first_channel": problem.want_first, "last_channel": problem.want_last}
+        write_content_table(temporary, WANTS, pa.table({"user": take_chunks(users, owner), **columns}))
+        channels = pa.table({"channel": np.arange(problem.n_channels, dtype=np.int32), "bounds": bounds})
+        write_content_table(
+            temporary, CHANNELS, channels.replace_schema_metadata(GENERATED if generated else None)
+        )
+
+
+def check_generated(out: Path) -> None:
+    """Refuse to overwrite anything but an empty folder or an earlier drawn problem."""
+    check_own(out, str(out), "a generated problem", _is_generated)
+
+
+def _is_generated(folder: Path) -> bool:
+    if not {path.name for path in folder.iterdir()} <= SCHEMAS.keys():
+        return False
+    try:
+        metadata = pq.read_schema(folder / CHANNELS).metadata or {}
+    except (OSError, pa.ArrowException):
+        return False
+    return all(metadata.get(key) == value for key, value in GENERATED.items())
+
+
+def _coordinates_table(problem: ContentProblem, coordinates: Coordinates) -> pa.Table:
+    kinds = ["user"] * problem.n_users + ["broker"] * problem.n_brokers
+    points = np.concatenate([coordinates.users, coordinates.brokers])
+    core_scale = np.full(problem.n_brokers, coordinates.core_scale)
+    return pa.table(
+        {
+            "kind": kinds,
+            "id": pa.concat_arrays([problem.users, problem.brokers]),
+            "x": points[:, 0],
+            "y": points[:, 1],
+            "scale": np.concatenate([coordinates.user_scale, core_scale]),
+        }
+    )
+
+
+def _read_channels(folder: Path) -> int:
+    """How many channels there are; each number from 0 on must stand there once."""
+    rows = read_rows(folder, CHANNELS)
+    rows.check_type("bounds", BOUNDS)
+    channel = rows.integers("channel")
+    rows.refuse(
+        (channel < 0) | (channel >= len(rows)), f"the {len(rows):,} channels must be 0 to {len(rows) - 1:,}"
+    )
+    rows.refuse(np.bincount(channel)[channel] > 1, "the channel stands there more than once")
+    return len(rows)
+
+
+def _read_brokers(folder: Path) -> tuple[pa.StringArray, Floats]:
+    rows = read_rows(folder, BROKERS)
+    brokers, broker = sorted_ids(*rows.names("broker"))
+    rows.refuse(np.bincount(broker)[broker] > 1, "the broker stands there more than once")
+    return brokers, rows.numbers("capacity")[np.argsort(broker)]
+
+
+def _read_rates(folder: Path, users: pa.StringArray, n_channels: int) -> tuple[Longs, Longs, Floats]:
+    rows = read_rows(folder, RATES, empty=True)
+    user = rows.known("user", users, "the user has no prices")
+    channel = rows.integers("channel")
+    rows.refuse((channel < 0) | (channel >= n_channels), f"there are only channels 0 to {n_channels - 1:,}")
+    return user, channel, rows.numbers("rate")
+
+
+def _read_wants(folder: Path, users: pa.StringArray, n_channels: int) -> tuple[Longs, Longs, Longs]:
+    rows = read_rows(folder, WANTS, empty=True)
+    user = rows.known("user", users, "the user has no prices")
+    first, last = rows.integers("first_channel"), rows.integers("last_channel")
+    outside = (np.minimum(first, last) < 0) | (np.maximum(first, last) >= n_channels)
+    rows.refuse(outside, f"there are only channels 0 to {n_channels - 1:,}")
+    rows.refuse(first > last, "first_channel is above last_channel")
+    return user, first, last

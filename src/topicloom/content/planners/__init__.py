@@ -1,0 +1,1 @@
+"""Assignments of users to brokers at low cost."""

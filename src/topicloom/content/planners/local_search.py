@@ -1,0 +1,144 @@
+"""The default planner: local search on the exact cost from several starts, then annealing.
+
+Each start goes down to a local optimum (search.py); the best of them is annealed in rounds that begin at
+lower and lower temperatures, each from the best plan so far, and end in a local optimum again. The amount of
+work is counted in proposals, so the same seed gives the same plan anywhere; with a time limit rounds go on
+until it is over, and the plan depends on the speed of the machine.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from topicloom.base.arrays import Ints
+from topicloom.base.parameters import Parameter
+from topicloom.base.progress import SILENT, Progress, Stopwatch
+from topicloom.base.seeds import stream_key
+from topicloom.content.model.problem import ContentPlan, ContentProblem
+from topicloom.content.planners.core_model import CoreModel
+from topicloom.content.planners.search import Search, near_brokers
+from topicloom.content.planners.starts import STARTS
+
+HEATS = (1.0, 0.3, 0.1)
+"""Temperatures at which rounds of annealing begin, in units of the mean cost of a user."""
+COOLED = 1.0 / 300.0
+"""A round ends at this share of its first temperature."""
+SLICE = 10_000
+"""Proposals per call: well under a second."""
+FEWEST = 60_000
+"""Proposals at least, however few users there are."""
+LARGE = 30_000_000
+"""Above so many pairs of a user and a broker `start=all` means greedy packing only."""
+
+
+def plan_local_search(
+    problem: ContentProblem,
+    *,
+    core_model: str = "free",
+    seed: int = 0,
+    time_limit: float | None = None,
+    progress: Progress = SILENT,
+    start: Annotated[str, Parameter("where the search begins", ("all", *STARTS))] = "all",
+    work: Annotated[int, Parameter("proposals of annealing per user; 0: local search only", least=0)] = 300,
+    tries: Annotated[
+        int, Parameter("brokers computed exactly for a user, best estimates first", least=1)
+    ] = 8,
+) -> ContentPlan:
+    """A plan that no migration, push through a full broker, or closing of a broker makes cheaper.
+
+    >>> line = ContentProblem.of(["i", "j"], ["a", "b"], [9, 9], [[1, 4], [2, 1]], [[0, 5], [5, 0]], 1,
+    ...     rates=([0], [0], [3.0]), wants=([1], [0], [0]))
+    >>> plan_local_search(line).assignment.tolist()      # the link between the brokers is dear
+    [0, 0]
+    """
+    watch = Stopwatch(progress)
+    until = None if time_limit is None else progress.now() + time_limit
+    model = CoreModel.of(problem.core, core_model)
+    names = _starts(problem, start)
+    with watch.phase("starts", len(names)):
+        starts = {}
+        for name in names:
+            starts[name] = STARTS[name](problem, core_model, seed)
+            progress.advance()
+    search = Search.of(problem, model, starts[names[0]], tries=tries, progress=progress)
+    search.until = until
+    best = Best(search)
+    costs: dict[str, float] = {}
+    with watch.phase("descend", len(names), "local search"):
+        for name in names:
+            if costs and search.over():
+                break
+            search.reset(starts[name])
+            search.settle_well()
+            costs[name] = search.total
+            best.note()
+            progress.advance()
+    _anneal(search, best, work, stream_key(seed, "content", "anneal"), watch)
+    report = {"starts": costs, "moves": dict(search.moves), "best_start": min(costs, key=costs.__getitem__)}
+    parameters = {"start": start, "work": work, "tries": tries, "time_limit": time_limit}
+    return ContentPlan(best.assignment, "local-search", parameters, seed, watch.seconds, report)
+
+
+class Best:
+    """The best assignment seen: least overflow, then least cost."""
+
+    def __init__(self, search: Search) -> None:
+        self._search = search
+        self._key = (float("inf"), float("inf"))
+        self.assignment = search.state.broker.copy()
+
+    def note(self) -> None:
+        """Keep the present assignment if it is better."""
+        key = (self._search.overflow, self._search.total)
+        if key < self._key:
+            self._key, self.assignment = key, self._search.state.broker.copy()
+
+    def restore(self) -> None:
+        """Go back to the best one."""
+        self._search.reset(self.assignment)
+
+
+def _starts(problem: ContentProblem, start: str) -> list[str]:
+    if start != "all":
+        return [start]
+    if problem.n_users * problem.n_brokers > LARGE:
+        return ["greedy-packing"]
+    return list(STARTS)
+
+
+def _anneal(search: Search, best: Best, work: int, key: int, watch: Stopwatch) -> None:
+    """Rounds of annealing from the best assignment, each ended by local search.
+
+    Without a time limit one round per heat; with one, over and over until it has passed.
+    """
+    problem, limited = search.problem, search.until is not None
+    if (work == 0 and not limited) or problem.n_brokers < 2 or search.total <= 0.0:
+        return
+    near = near_brokers(problem)
+    budget = max(work * problem.n_users, FEWEST) // len(HEATS)
+    total = None if limited else float(budget * len(HEATS))
+    counter = key
+    with watch.phase("anneal", total):
+        while True:
+            for heat in HEATS:
+                best.restore()
+                unit = heat * search.total / problem.n_users
+                counter = _round(search, near, counter, budget, unit)
+                search.settle_down()
+                best.note()
+                if search.over():
+                    return
+            if not limited:
+                return
+
+
+def _round(search: Search, near: Ints, counter: int, budget: int, heat: float) -> int:
+    """One round of `budget` proposals in slices; the counter of the random stream."""
+    done = 0
+    while done < budget and not search.over():
+        part = min(SLICE, budget - done)
+        hot, cold = (heat * COOLED ** (at / budget) for at in (done, done + part))
+        counter = search.cool(near, counter, part, hot, cold)
+        search.progress.advance(part)
+        done += part
+    return counter

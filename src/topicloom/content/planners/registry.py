@@ -1,0 +1,55 @@
+"""All planners by name, in the order of `topicloom content plan --list`."""
+
+from __future__ import annotations
+
+from topicloom.content.planners.clustering import plan_clustering
+from topicloom.content.planners.entry import Planner
+from topicloom.content.planners.exact import plan_exact
+from topicloom.content.planners.local_search import plan_local_search
+from topicloom.content.planners.mixing import plan_mixing
+from topicloom.content.planners.packing import plan_packing
+from topicloom.content.planners.random_plan import plan_random
+
+DEFAULT = "local-search"
+
+PLANNERS: dict[str, Planner] = {
+    "local-search": Planner(
+        plan=plan_local_search,
+        aim="the cheapest plans: local search on the exact cost from several starts, then annealing",
+        complexity="some passes of O(U B T), and as much annealing as asked for",
+        paper="this project",
+        seeded=True,
+    ),
+    "exact": Planner(
+        plan=plan_exact,
+        aim="the optimum with a proof: for a handful of users and brokers",
+        complexity="exponential; at most 20,000 variables",
+        paper="this project: an integer program over sets of brokers",
+    ),
+    "greedy-packing": Planner(
+        plan=plan_packing,
+        aim="every user on the cheapest broker with room: the access cost alone",
+        complexity="O(U B)",
+        paper="Zhao and Wu, Algorithm 1",
+    ),
+    "clustering": Planner(
+        plan=plan_clustering,
+        aim="users with much traffic between them on one broker",
+        complexity="O(U B T), and O(U² B) at worst for the pairs",
+        paper="Zhao and Wu, Algorithm 2",
+    ),
+    "steiner-mixing": Planner(
+        plan=plan_mixing,
+        aim="a tree per channel, mixed into one broker per user",
+        complexity="O(U B² T)",
+        paper="Zhao and Wu, Algorithm 3 and section IV-B",
+        seeded=True,
+    ),
+    "random": Planner(
+        plan=plan_random,
+        aim="baseline: any broker with room",
+        complexity="O(U B)",
+        paper="Zhao and Wu, section VI",
+        seeded=True,
+    ),
+}

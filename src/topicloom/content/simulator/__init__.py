@@ -1,0 +1,1 @@
+"""Brokers and users in virtual time."""

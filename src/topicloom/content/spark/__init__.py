@@ -1,0 +1,1 @@
+"""Publication logs and price tables on Spark."""

@@ -1,0 +1,1 @@
+"""What the commands about broker meshes do, without a word about presentation."""

@@ -1,0 +1,89 @@
+"""Judge the configurations of real brokers: rebuild the mesh from a folder and name what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TypeVar
+
+from topicloom.base.progress import SILENT, Progress
+from topicloom.errors import InputError
+from topicloom.mesh.audit.findings import Audit, several
+from topicloom.mesh.audit.folder import Directory, find_configs, name_brokers, read_brokers
+from topicloom.mesh.kinds.kind import Auditing
+from topicloom.mesh.kinds.registry import KINDS, auditable, find_auditing, host_columns
+from topicloom.mesh.model.folder import MANIFEST, read_mesh
+from topicloom.mesh.model.mesh import Mesh
+from topicloom.mesh.plan.hosts import read_hosts
+from topicloom.overlay.model.interest import Interest
+
+C = TypeVar("C")
+
+
+def audit_folder(
+    kind: str,
+    folder: Path,
+    *,
+    interest: Interest | None = None,
+    hosts: Path | None = None,
+    progress: Progress = SILENT,
+) -> Audit:
+    """The findings in a folder of configurations.
+
+    Coverage is judged against the interest, or against the manifest of an exported folder. `hosts` is a table
+    node, host, port that says where each broker is.
+    """
+    auditing = find_auditing(kind)
+    progress.phase("read configurations")
+    mesh = read_mesh(folder) if (folder / MANIFEST).is_file() else None
+    if mesh is not None and mesh.kind != kind:
+        find_auditing(mesh.kind)
+        raise InputError(f"{folder} holds a mesh of kind {mesh.kind}; verify it with `{mesh.kind}`")
+    confs = _read(auditing, folder, mesh)
+    where = _hosts(hosts, mesh, list(confs))
+    directory = Directory(auditing.broker(name, where.get(name), conf) for name, conf in confs.items())
+    # Files without any link are not those that were meant; in an exported folder there may be none.
+    if mesh is None and not any(map(auditing.has_links, confs.values())):
+        raise InputError(f"no configuration in {folder} has a {auditing.no_link}")
+    progress.phase("follow messages")
+    return auditing.judge(directory, _wanted(interest, mesh, confs, kind, folder), mesh)
+
+
+def _read(auditing: Auditing[C], folder: Path, mesh: Mesh | None) -> dict[str, C]:
+    """The configuration of each broker: as the manifest says, otherwise all files that are no parts."""
+    if mesh is not None:
+        return {node.name: auditing.read(folder / node.configs[0], folder) for node in mesh.nodes}
+    found = read_brokers(find_configs(folder), lambda path: auditing.read(path, folder), auditing.parts_of)
+    called = [word for known in auditable().values() for word in known.called]
+    return {name: found[path] for name, path in name_brokers(folder, found, called).items()}
+
+
+def _hosts(hosts: Path | None, mesh: Mesh | None, names: list[str]) -> dict[str, str]:
+    """The hosts of brokers with these names, as far as the user or the manifest says."""
+    if hosts is not None:
+        what = f"among the brokers, which are called by their files: {several(names)}"
+        places = read_hosts(hosts, names, what=what, more=host_columns())
+        return {name: place.host for name, place in places.items()}
+    return {node.name: node.host for node in mesh.nodes} if mesh is not None else {}
+
+
+def _wanted(
+    interest: Interest | None, mesh: Mesh | None, brokers: Mapping[str, object], kind: str, folder: Path
+) -> dict[str, frozenset[str]] | None:
+    """The brokers that want each topic, by what the brokers call it."""
+    if interest is None:
+        return (
+            {topic.name: frozenset(topic.subscribers) for topic in mesh.topics} if mesh is not None else None
+        )
+    nodes: list[str] = interest.node_ids.to_pylist()
+    missing = [node for node in nodes if node not in brokers]
+    if missing:
+        raise InputError(
+            f"{folder} has no broker {missing[0]!r}, which the interest has as a node; brokers are called by "
+            f"their files: {several(brokers)}"
+        )
+    topics: list[str] = interest.topic_ids.to_pylist()
+    return {
+        KINDS[kind].encode(topic): frozenset(nodes[node] for node in interest.nodes_of(number))
+        for number, topic in enumerate(topics)
+    }

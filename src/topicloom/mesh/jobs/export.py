@@ -1,0 +1,222 @@
+"""Export a build: read it, plan what the kind asks for, write the folder whole or not at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from topicloom.base.atomic import remove_left_over, replacing
+from topicloom.base.progress import SILENT, Progress, check_stop
+from topicloom.base.registry import find
+from topicloom.base.summaries import Summary
+from topicloom.errors import InputError, UsageError
+from topicloom.mesh.kinds.kind import BrokerKind
+from topicloom.mesh.kinds.registry import KINDS, host_columns
+from topicloom.mesh.model.folder import MANIFEST, check_export_out, write_manifest
+from topicloom.mesh.plan.credentials import read_credentials
+from topicloom.mesh.plan.hosts import Place, read_hosts
+from topicloom.mesh.plan.request import Figures, Request
+from topicloom.overlay.graphs.files import GRAPH_FORMATS, GraphFormat
+from topicloom.overlay.model.build_folder import INTEREST, load_build
+from topicloom.overlay.model.interest import Interest
+from topicloom.tables.records import ROLES
+from topicloom.tables.spark.choice import Notice, no_notice
+
+DEFAULT_BACKUPS = 1
+MOST_BACKUPS = 9
+MOST_SPLIT = 9
+Exporter = GraphFormat | BrokerKind
+
+
+@dataclass(frozen=True, slots=True)
+class ExportOptions:
+    """What the user chose; None where nothing was said."""
+
+    hosts: Path | None = None
+    credentials: Path | None = None
+    tls: Path | None = None
+    backups: int | None = None
+    split: int | None = None
+    seed: int | None = None
+
+    def given(self) -> dict[str, Any]:
+        """The options that were given, by name."""
+        named = {
+            "hosts": self.hosts,
+            "credentials": self.credentials,
+            "tls": self.tls,
+            "backups": self.backups,
+            "split": self.split,
+            "seed": self.seed,
+        }
+        return {name: value for name, value in named.items() if value is not None}
+
+
+class ExportSummary(Summary, frozen=True, kw_only=True):
+    """What `export --json` prints."""
+
+    kind: str
+    nodes: int
+    links: int
+    accounts: int
+    topics: int
+    connections_per_node_max: int
+    backups: int
+    renamed: dict[str, str]
+    out: str
+    files: list[str]
+
+
+class DescribedExporter(Summary, frozen=True):
+    """A kind of export and the options it honours."""
+
+    kind: str
+    description: str
+    options: list[str]
+
+
+class ExporterList(Summary, frozen=True):
+    """What `export --list --json` prints."""
+
+    exporters: list[DescribedExporter]
+
+
+def exporters() -> dict[str, Exporter]:
+    """All that a build can be exported as: files for graph tools, and meshes of brokers."""
+    return {**GRAPH_FORMATS, **KINDS}
+
+
+def find_exporter(kind: str) -> Exporter:
+    """The exporter of this name."""
+    return find("kind", exporters(), kind)
+
+
+def export_build(
+    kind: str,
+    source: Path,
+    *,
+    out: Path,
+    options: ExportOptions | None = None,
+    notice: Notice = no_notice,
+    progress: Progress = SILENT,
+) -> ExportSummary:
+    """Write the export of a build folder to `out`; its summary."""
+    options = options or ExportOptions()
+    exporter = find_exporter(kind)
+    _check_options(kind, exporter, options)
+    check_export_out(out, kind)
+    remove_left_over(out)
+    progress.phase("read")
+    build = load_build(source)
+    interest = read_interest(source)
+    request = Request(
+        interest=interest,
+        overlay=build.overlay,
+        places=_places(options.hosts, interest, notice),
+        logins=read_credentials(options.credentials, _nodes(interest)) if options.credentials else {},
+        tls=options.tls,
+        backups=_backups(exporter, options),
+        split=options.split or 1,
+        earlier=out if (out / MANIFEST).is_file() else None,
+        seed=options.seed,
+        notice=notice,
+        progress=progress,
+    )
+    check_stop(progress)
+    with replacing(out) as folder:
+        folder.mkdir()
+        figures = _write(exporter, request, folder)
+        files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+        if isinstance(exporter, GraphFormat):
+            files = sorted({*files, MANIFEST})
+            write_manifest(folder, kind, files)
+    return ExportSummary(
+        kind=kind,
+        nodes=interest.n_nodes,
+        links=figures.links,
+        accounts=figures.accounts,
+        topics=interest.n_topics,
+        connections_per_node_max=figures.connections_per_node_max,
+        backups=figures.backups,
+        renamed=dict(figures.renamed),
+        out=str(out),
+        files=files,
+    )
+
+
+def read_interest(source: Path) -> Interest:
+    """The interest of a build folder, without Spark."""
+    path = source / INTEREST
+    try:
+        table = pq.read_table(path).sort_by([("node", "ascending"), ("topic", "ascending")])
+        return _with_extras(Interest.from_arrow(table), table)
+    except (OSError, pa.ArrowInvalid) as error:
+        raise InputError(f"build {source} is damaged ({str(error).splitlines()[0]}); make it again") from None
+
+
+def _with_extras(interest: Interest, table: pa.Table) -> Interest:
+    """The roles and rates too, where the build has them; the rows are distinct and sorted."""
+    extras: dict[str, Any] = {}
+    if "role" in table.column_names:
+        roles = pc.index_in(table["role"], value_set=pa.array(ROLES))
+        extras["roles"] = roles.to_numpy().astype(np.uint8)
+    if "rate" in table.column_names:
+        extras["rates"] = table["rate"].to_numpy().astype(np.float64)
+    return replace(interest, **extras)
+
+
+def described_exporters() -> ExporterList:
+    """All kinds, for `--list`."""
+    return ExporterList(
+        [
+            DescribedExporter(kind, found.description, sorted(found.options))
+            for kind, found in exporters().items()
+        ]
+    )
+
+
+def _write(exporter: Exporter, request: Request, folder: Path) -> Figures:
+    if isinstance(exporter, BrokerKind):
+        return exporter.write(request, folder)
+    interest, overlay, progress = request.interest, request.overlay, request.progress
+    progress.phase("write", interest.n_nodes + overlay.n_edges)
+    exporter.write(interest, overlay, folder / exporter.file, progress=progress)
+    most = int(overlay.degrees().max()) if overlay.n_nodes else 0
+    return Figures(links=overlay.n_edges, connections_per_node_max=most)
+
+
+def _check_options(kind: str, exporter: Exporter, options: ExportOptions) -> None:
+    wrong = next((name for name in options.given() if name not in exporter.options), None)
+    # No backups is what a kind that has none does anyway.
+    if wrong is not None and not (wrong == "backups" and options.backups == 0):
+        honoured = ", ".join(f"`{name}`" for name in sorted(exporter.options)) or "no options"
+        raise UsageError(f"`{wrong}` means nothing to {kind}; it takes {honoured}")
+    if options.backups is not None and not 0 <= options.backups <= MOST_BACKUPS:
+        raise UsageError(f"`backups={options.backups}`: give a number from 0 to {MOST_BACKUPS}")
+    if options.split is not None and not 1 <= options.split <= MOST_SPLIT:
+        raise UsageError(f"`split={options.split}`: give a number from 1 to {MOST_SPLIT}")
+    if options.split is not None and options.backups == 0:
+        raise UsageError("`split` is for backups, and `backups=0` turns them off; leave one of them out")
+    if options.tls is not None and not options.tls.is_dir():
+        raise InputError(f"`tls={options.tls}` is not a folder")
+
+
+def _backups(exporter: Exporter, options: ExportOptions) -> int:
+    if "backups" not in exporter.options:
+        return 0
+    return DEFAULT_BACKUPS if options.backups is None else options.backups
+
+
+def _places(hosts: Path | None, interest: Interest, notice: Notice) -> dict[str, Place]:
+    return read_hosts(hosts, _nodes(interest), notice, more=host_columns()) if hosts else {}
+
+
+def _nodes(interest: Interest) -> list[str]:
+    nodes: list[str] = interest.node_ids.to_pylist()
+    return nodes

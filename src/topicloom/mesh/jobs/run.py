@@ -1,0 +1,163 @@
+"""Run an exported mesh on this machine and say what came of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from statistics import median
+
+from topicloom.base.progress import SILENT, Progress
+from topicloom.base.summaries import Summary
+from topicloom.errors import InputError, UsageError
+from topicloom.mesh.kinds.registry import find_running, load_target, runnable
+from topicloom.mesh.model.folder import read_mesh
+from topicloom.mesh.model.mesh import Mesh
+from topicloom.mesh.run.failover import NodeFailover, Recovery
+from topicloom.mesh.run.proof import Missing, connections_per_node, hops_max
+from topicloom.mesh.run.relocate import move_here
+from topicloom.mesh.run.runner import Outcome, nodes_to_kill, run_mesh
+from topicloom.mesh.run.running import RunSettings
+from topicloom.mesh.run.target import Arrival, Stray
+
+
+class NodeUsage(Summary, frozen=True):
+    """What one broker took."""
+
+    node: str
+    cpu_seconds: float
+    memory_bytes: int
+
+
+class FailoverSummary(Summary, frozen=True, kw_only=True):
+    """What became of a killed broker's topics; see `NodeFailover`."""
+
+    node: str
+    topics: int
+    interrupted: int
+    recovered: int
+    apart: int
+    lost: int
+    seconds_max: float | None
+    seconds_median: float | None
+    missing: int
+    duplicates: int
+    strays: int | None
+    links_at_backups: int
+    seconds_back: float
+    exact_again: bool
+    by_topic: tuple[Recovery, ...]
+
+
+class RunSummary(Summary, frozen=True, kw_only=True):
+    """What `run --json` prints."""
+
+    kind: str
+    nodes: int
+    links: int
+    connections_per_node_max: int
+    topics: int
+    published: int
+    expected: int
+    delivered: int
+    duplicates: int
+    strays: int
+    seconds_ready: float
+    hops_max: int
+    tls: bool
+    storm: bool
+    exact: bool
+    connections_open_max: int
+    connections_open: int
+    links_at_backups: int
+    seconds_deliver: float
+    cpu_seconds: float
+    cpu_seconds_deliver: float
+    messages_carried: int | None
+    memory_bytes: int
+    usage: list[NodeUsage]
+    missing: tuple[Missing, ...]
+    duplicate_witnesses: tuple[Arrival, ...]
+    stray_witnesses: tuple[Stray, ...]
+    failover: list[FailoverSummary]
+
+
+def run_folder(
+    kind: str, folder: Path, settings: RunSettings, *, progress: Progress = SILENT
+) -> tuple[RunSummary, Outcome]:
+    """Start the mesh of an exported folder, prove it, stop it; the summary and the outcome."""
+    running = find_running(kind)
+    nodes_to_kill(read_kind(kind, folder), settings.kill)
+    if settings.kill and running.kill is not None:
+        able = [name for name, other in runnable().items() if other.kill is None]
+        raise UsageError(f"`kill` goes with {' and '.join(able)}: {running.kill.why}")
+    place = move_here(running.relocate)
+    outcome = run_mesh(load_target(kind), folder, place, settings, progress=progress)
+    return summarise_run(kind, outcome), outcome
+
+
+def read_kind(kind: str, folder: Path) -> Mesh:
+    """The mesh of an exported folder; refused if it is of another kind."""
+    mesh = read_mesh(folder)
+    if mesh.kind != kind:
+        find_running(mesh.kind)
+        raise InputError(
+            f"{folder} was exported for {mesh.kind}; run it with: topicloom run {mesh.kind} {folder}"
+        )
+    return mesh
+
+
+def summarise_run(kind: str, outcome: Outcome) -> RunSummary:
+    """What came of it."""
+    mesh, proof, verdict = outcome.mesh, outcome.proof, outcome.proof.verdict
+    return RunSummary(
+        kind=kind,
+        nodes=len(mesh.nodes),
+        links=len(mesh.links),
+        connections_per_node_max=max(connections_per_node(mesh).values(), default=0),
+        topics=len(mesh.topics),
+        published=verdict.published,
+        expected=verdict.expected,
+        delivered=verdict.delivered,
+        duplicates=verdict.duplicates,
+        strays=verdict.strays,
+        seconds_ready=outcome.seconds_ready,
+        hops_max=hops_max(mesh),
+        tls="tls" in mesh.options,
+        storm=proof.storm,
+        exact=outcome.exact,
+        connections_open_max=max(outcome.connections_open.values(), default=0),
+        connections_open=sum(outcome.connections_open.values()) // 2,
+        links_at_backups=outcome.elsewhere,
+        seconds_deliver=proof.seconds,
+        cpu_seconds=outcome.usage.cpu_total,
+        cpu_seconds_deliver=proof.cpu_seconds,
+        messages_carried=proof.carried,
+        memory_bytes=outcome.usage.memory_total,
+        usage=[
+            NodeUsage(node, cpu, outcome.usage.memory_bytes[node])
+            for node, cpu in outcome.usage.cpu_seconds.items()
+        ],
+        missing=verdict.missing,
+        duplicate_witnesses=verdict.duplicate_witnesses,
+        stray_witnesses=verdict.stray_witnesses,
+        failover=[_failover(one) for one in outcome.failover],
+    )
+
+
+def _failover(one: NodeFailover) -> FailoverSummary:
+    return FailoverSummary(
+        node=one.node,
+        topics=len(one.topics),
+        interrupted=sum(topic.parts > 1 for topic in one.topics),
+        recovered=sum(topic.seconds is not None and topic.apart == 1 < topic.parts for topic in one.topics),
+        apart=sum(topic.apart > 1 for topic in one.topics),
+        lost=sum(topic.seconds is None for topic in one.topics),
+        seconds_max=max(one.seconds(), default=None),
+        seconds_median=median(one.seconds()) if one.seconds() else None,
+        missing=one.missing,
+        duplicates=one.duplicates,
+        strays=one.strays,
+        links_at_backups=one.elsewhere,
+        seconds_back=one.seconds_back,
+        exact_again=one.again.exact,
+        by_topic=one.topics,
+    )

@@ -1,0 +1,154 @@
+"""The same interest on several meshes of real brokers, one after the other: what does each cost?
+
+The meshes: the exported one, a ring per topic, and those that people build by hand, which the kind of broker
+knows. Only for kinds whose probes see every message that a broker carries.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from topicloom.base.progress import SILENT, Progress
+from topicloom.base.summaries import Summary
+from topicloom.errors import UsageError
+from topicloom.mesh.jobs.run import read_kind
+from topicloom.mesh.kinds.kind import Rival, Unable
+from topicloom.mesh.kinds.registry import KINDS, find_running, load_target, runnable
+from topicloom.mesh.model.mesh import Mesh
+from topicloom.mesh.plan.request import Request
+from topicloom.mesh.run.doors import FreePort
+from topicloom.mesh.run.proof import connections_per_node, hops_max
+from topicloom.mesh.run.relocate import Place, move_here
+from topicloom.mesh.run.runner import Outcome, run_mesh
+from topicloom.mesh.run.running import RunSettings
+from topicloom.overlay.builders.registry import run_builder
+from topicloom.overlay.model.interest import Interest
+
+OURS = "this mesh"
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """One mesh to run: its files lie in `folder`, or `place` makes them."""
+
+    name: str
+    folder: Path
+    place: Place
+
+
+class DesignSummary(Summary, frozen=True, kw_only=True):
+    """What one mesh costs."""
+
+    design: str
+    nodes: int
+    links: int
+    connections_per_node_max: int
+    connections_per_node_avg: float
+    hops_max: int
+    published: int
+    expected: int
+    delivered: int
+    duplicates: int
+    strays: int
+    messages_between_brokers: int
+    messages_per_delivery: float | None
+    cpu_seconds_deliver: float
+    cpu_seconds_deliver_max: float
+    cpu_seconds_ready: float
+    memory_bytes: int
+    seconds_ready: float
+    exact: bool
+
+
+class MeshComparison(Summary, frozen=True):
+    """What `run --compare --json` prints; exact: the exported mesh is."""
+
+    kind: str
+    rows: list[DesignSummary]
+    exact: bool
+
+
+def compare_meshes(
+    kind: str, folder: Path, settings: RunSettings, *, progress: Progress = SILENT
+) -> MeshComparison:
+    """Run the exported mesh and the baselines; `rows` of figures, ours first."""
+    rivals = find_running(kind).rivals
+    if isinstance(rivals, Unable):
+        able = [name for name, other in runnable().items() if not isinstance(other.rivals, Unable)]
+        raise UsageError(f"`compare` runs {' and '.join(able)} only: {rivals.why}")
+    if settings.kill:
+        raise UsageError("`compare` and `kill` do not go together; run the command twice")
+    mesh = read_kind(kind, folder)
+    rows = []
+    with tempfile.TemporaryDirectory(prefix="topicloom-compare-") as scratch:
+        for design in _designs(kind, mesh, folder, Path(scratch), rivals):
+            outcome = run_mesh(load_target(kind), design.folder, design.place, settings, progress=progress)
+            rows.append(_row(design.name, outcome))
+    return MeshComparison(kind, rows, rows[0].exact)
+
+
+def _designs(kind: str, mesh: Mesh, folder: Path, scratch: Path, rivals: Mapping[str, Rival]) -> list[Design]:
+    rings, empty = scratch / "rings", scratch / "empty"
+    for made in (rings, empty):
+        made.mkdir()
+    interest = Interest.from_pairs(
+        [(node, topic.topic) for topic in mesh.topics for node in topic.subscribers]
+    )
+    overlay = run_builder("ring-pt", interest).overlay
+    KINDS[kind].write(Request(interest=interest, overlay=overlay), rings)
+    here = move_here(find_running(kind).relocate)
+    return [
+        Design(OURS, folder, here),
+        Design("ring per topic", rings, here),
+        *(Design(name, empty, _rival(mesh, make)) for name, make in rivals.items()),
+    ]
+
+
+def _rival(mesh: Mesh, make: Rival) -> Place:
+    def place(folder: Path, free_port: FreePort) -> tuple[Mesh, Mapping[str, str]]:
+        return make(mesh, free_port)
+
+    return place
+
+
+def _row(name: str, outcome: Outcome) -> DesignSummary:
+    mesh, proof, verdict = outcome.mesh, outcome.proof, outcome.proof.verdict
+    assert proof.carried is not None  # probes of kinds that compare count them
+    elsewhere = verdict.delivered - verdict.published  # the publisher's own broker needs no link
+    return DesignSummary(
+        design=name,
+        nodes=len(mesh.nodes),
+        links=len(mesh.links),
+        connections_per_node_max=max(connections_per_node(mesh).values(), default=0),
+        connections_per_node_avg=2 * len(mesh.links) / max(len(mesh.nodes), 1),
+        hops_max=hops_max(with_carriers(mesh)),
+        published=verdict.published,
+        expected=verdict.expected,
+        delivered=verdict.delivered,
+        duplicates=verdict.duplicates,
+        strays=verdict.strays,
+        messages_between_brokers=proof.carried - verdict.published,
+        messages_per_delivery=(proof.carried - verdict.published) / elsewhere if elsewhere > 0 else None,
+        cpu_seconds_deliver=proof.cpu_seconds,
+        cpu_seconds_deliver_max=proof.cpu_seconds_max,
+        cpu_seconds_ready=outcome.usage.cpu_total - proof.cpu_seconds,
+        memory_bytes=outcome.usage.memory_total,
+        seconds_ready=outcome.seconds_ready,
+        exact=outcome.exact,
+    )
+
+
+def with_carriers(mesh: Mesh) -> Mesh:
+    """As if every broker wanted what its links carry: so ways over those that do not count too."""
+    ends: dict[str, dict[str, None]] = {
+        topic.topic: dict.fromkeys(topic.subscribers) for topic in mesh.topics
+    }
+    for link in mesh.links:
+        for topic in link.topics:
+            ends[topic] |= {link.dialer: None, link.acceptor: None}
+    return replace(
+        mesh, topics=tuple(replace(topic, subscribers=tuple(ends[topic.topic])) for topic in mesh.topics)
+    )

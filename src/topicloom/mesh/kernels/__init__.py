@@ -1,0 +1,1 @@
+"""Inner loops of spanning trees and of packing them."""

@@ -1,0 +1,203 @@
+"""A rooted spanning tree of each topic's subgraph: planted by breadth-first search, improved by exchange.
+
+The objective is that of `trees/spanning.py` in whole numbers: `hop` for each hop between a subscriber and its
+root, `against` for each child below a parent of higher rank, `crowd` x excess^2 for each node. A slot is one
+subscription in topic order; parent[slot] is a node, ROOT at the root.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from topicloom.base.arrays import Ints, Longs
+from topicloom.base.kernels.jit import kernel
+from topicloom.overlay.kernels.distance import search
+from topicloom.overlay.kernels.induced import induced_subgraph
+
+ROOT = -1
+CANDIDATES = 24  # members tried as a root: all of a small topic, of a large one those of most neighbors
+
+
+@kernel
+def _candidates(own_ptr: Longs, members: Ints, rank: Ints, chosen: Longs) -> int:
+    """Members to try as a root: all, or the one of lowest rank and those with the most neighbors."""
+    n = len(members)
+    if n <= CANDIDATES:
+        for i in range(n):
+            chosen[i] = i
+        return n
+    chosen[0] = 0
+    for i in range(n):
+        if rank[members[i]] < rank[members[chosen[0]]]:
+            chosen[0] = i
+    filled = 1
+    for i in range(n):  # insertion into the list of those with the most
+        degree = own_ptr[i + 1] - own_ptr[i]
+        at = filled
+        while at > 1 and own_ptr[chosen[at - 1] + 1] - own_ptr[chosen[at - 1]] < degree:
+            if at < CANDIDATES:
+                chosen[at] = chosen[at - 1]
+            at -= 1
+        if at < CANDIDATES:
+            chosen[at] = i
+            filled = min(filled + 1, CANDIDATES)
+    return filled
+
+
+@kernel
+def plant_trees(
+    topics: Ints,
+    topic_ptr: Longs,
+    topic_nodes: Ints,
+    ptr: Longs,
+    nbr: Ints,
+    rank: Ints,
+    hop: int,
+    against: int,
+    crowd: int,
+    excess: Longs,
+    parent: Ints,
+) -> int:
+    """Plant the trees of these topics; the first topic that is not connected, or -1.
+
+    The root is the candidate with the least sum of hops and children that have no parent of lower rank one
+    hop nearer to it. A child takes the neighbor one hop nearer that costs least.
+    """
+    n_nodes = len(ptr) - 1
+    place = np.full(n_nodes, -1, np.int32)
+    candidates = np.empty(CANDIDATES, np.int64)
+    for topic in topics:
+        base = topic_ptr[topic]
+        members = topic_nodes[base : topic_ptr[topic + 1]]
+        n = len(members)
+        if n == 0:
+            continue
+        own_ptr, own_nbr = induced_subgraph(members, ptr, nbr, place)
+        level, queue = np.full(n, -1, np.int32), np.empty(n, np.int32)
+        best, root = -1, np.int64(-1)
+        for k in range(_candidates(own_ptr, members, rank, candidates)):
+            candidate = candidates[k]
+            level[:] = -1
+            if search(own_ptr, own_nbr, candidate, level, queue, 0) < n:
+                return topic
+            cost = 0
+            for i in range(n):
+                cost += hop * level[i]
+                if i != candidate:
+                    lowest = n_nodes
+                    for at in range(own_ptr[i], own_ptr[i + 1]):
+                        if level[own_nbr[at]] < level[i]:
+                            lowest = min(lowest, rank[members[own_nbr[at]]])
+                    cost += against if lowest > rank[members[i]] else 0
+            if root < 0 or cost < best:
+                best, root = cost, candidate
+        level[:] = -1
+        search(own_ptr, own_nbr, root, level, queue, 0)
+        parent[base + root] = ROOT
+        if n > 1:
+            excess[members[root]] -= 1  # it has no parent of its own
+        for k in range(1, n):
+            i = queue[k]
+            node = members[i]
+            best, host = -1, -1
+            for at in range(own_ptr[i], own_ptr[i + 1]):
+                near = own_nbr[at]
+                if level[near] < level[i]:
+                    other = members[near]
+                    cost = crowd * (2 * excess[other] + 1) + (against if rank[other] > rank[node] else 0)
+                    if host < 0 or cost < best:
+                        best, host = cost, other
+            parent[base + i] = host
+            excess[host] += 1
+    return -1
+
+
+@kernel
+def exchange_parents(
+    topics: Ints,
+    topic_ptr: Longs,
+    topic_nodes: Ints,
+    ptr: Longs,
+    nbr: Ints,
+    rank: Ints,
+    hop: int,
+    against: int,
+    crowd: int,
+    excess: Longs,
+    parent: Ints,
+) -> int:
+    """Move nodes below other parents, and roots to a child, wherever that lowers the objective; the moves.
+
+    Members in ascending order; of several equally good parents the smallest.
+    """
+    place = np.full(len(ptr) - 1, -1, np.int32)
+    moves = 0
+    for topic in topics:
+        base = topic_ptr[topic]
+        members = topic_nodes[base : topic_ptr[topic + 1]]
+        n = len(members)
+        if n < 3:
+            continue
+        up, below = np.empty(n, np.int32), np.ones(n, np.int64)  # parents by place; sizes of subtrees
+        for i in range(n):
+            place[members[i]] = i
+        for i in range(n):
+            up[i] = ROOT if parent[base + i] == ROOT else place[parent[base + i]]
+        root = 0
+        for i in range(n):
+            if up[i] == ROOT:
+                root = i
+            at = up[i]
+            while at != ROOT:
+                below[at] += 1
+                at = up[at]
+        for i in range(n):
+            node = members[i]
+            if i == root:
+                continue
+            if up[i] == root:  # the root moves here
+                gain = hop * (2 * below[i] - n)
+                gain += against if rank[members[root]] > rank[node] else -against
+                if gain > 0:
+                    up[root], up[i] = i, ROOT
+                    below[root] -= below[i]
+                    below[i] = n
+                    root = i
+                    moves += 1
+                    continue
+            old, depth = members[up[i]], 0
+            at = up[i]
+            while at != ROOT:
+                depth += 1
+                at = up[at]
+            least, host = 0, -1
+            for slot in range(ptr[node], ptr[node + 1]):
+                other = nbr[slot]
+                if place[other] < 0 or other == old:
+                    continue
+                cost = crowd * 2 * (excess[other] - excess[old] + 1)
+                cost += against if rank[other] > rank[node] else 0
+                cost -= against if rank[old] > rank[node] else 0
+                if cost - hop * (depth - 1) * below[i] >= least:
+                    continue  # not even below the root itself
+                at, hops = place[other], 0
+                while at != ROOT and at != i:
+                    hops += 1
+                    at = up[at]
+                cost += hop * (hops - depth) * below[i]
+                if at == ROOT and cost < least:
+                    least, host = cost, place[other]
+            if host >= 0:
+                for start, sign in ((up[i], -1), (np.int32(host), 1)):
+                    at = start
+                    while at != ROOT:
+                        below[at] += sign * below[i]
+                        at = up[at]
+                excess[old] -= 1
+                excess[members[host]] += 1
+                up[i] = host
+                moves += 1
+        for i in range(n):
+            place[members[i]] = -1
+            parent[base + i] = ROOT if up[i] == ROOT else members[up[i]]
+    return moves

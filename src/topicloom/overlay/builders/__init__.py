@@ -1,0 +1,1 @@
+"""Interest in, overlay out. One file per algorithm; `registry.py` lists them."""

@@ -1,0 +1,298 @@
+"""Balanced: a low average and a low maximum degree together. Our own builder, and the default.
+
+A greedy for few edges makes hubs; one for a low maximum buys weak edges early. But under a hard cap close to
+the final maximum the first one loses almost nothing, and overshoots the cap at a few nodes only. So: cap it
+one lower, relieve the few, then search locally with what the cap leaves free.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Annotated
+
+import numpy as np
+
+from topicloom.base.arrays import Ints
+from topicloom.base.parameters import Parameter
+from topicloom.base.progress import SILENT, Progress, Stopwatch
+from topicloom.overlay.builders.caps import known_needs, rising
+from topicloom.overlay.builders.constrained import Costs, fixed_edges
+from topicloom.overlay.builders.constrained_run import Edges, Task, joined_edges, new_greedy
+from topicloom.overlay.builders.diagnosis import diagnose
+from topicloom.overlay.builders.exchange import StopOnly
+from topicloom.overlay.builders.greedy import BOTH_STEPS, NO_LIMIT, Greedy
+from topicloom.overlay.builders.local_search import LocalSearch
+from topicloom.overlay.builders.pace import Pace, count_joins
+from topicloom.overlay.builders.tree import PATH_DEGREE, serving_tree
+from topicloom.overlay.model.build import Build
+from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
+
+ROOM = 2  # the first cap tried lies so far above the average degree of gm, rounded up
+DEAREST = 1.08  # a cap is too low if it costs more edges than this times gm's
+LEAST_CAP = 3  # a path has 2, and nothing is gained by a greedy that may only make pairs
+ROUNDS = 20  # of local search; after each the cap may come down
+PATIENCE = 5  # rounds that a lower cap is tried for, and then not tried for
+PATIENT_ROUNDS = 3  # of relief in each of them: no edge more than before
+FULL_WORK_NODES, NO_WORK_NODES = 2_000, 20_000
+FULL_WORK = 20.0
+
+
+def default_work(n_nodes: int) -> float:
+    """Moves per edge: 20 up to 2,000 nodes, then linear in log V down to 0 at 20,000.
+
+    >>> default_work(1000), round(default_work(5000), 1), default_work(50_000)
+    (20.0, 12.0, 0.0)
+    """
+    share = math.log(NO_WORK_NODES / max(n_nodes, 1)) / math.log(NO_WORK_NODES / FULL_WORK_NODES)
+    return FULL_WORK * min(max(share, 0.0), 1.0)
+
+
+def build_balanced(
+    interest: Interest,
+    *,
+    work: Annotated[
+        float | str, Parameter("moves per edge; auto: 20, falling to 0 at 20,000 nodes", ("auto",), 0)
+    ] = "auto",
+    time_limit: Annotated[float, Parameter("seconds after which it stops improving; 0: none", least=0)] = 0.0,
+    costs: Costs = "tie",
+    constraints: Constraints = UNCONSTRAINED,
+    start: Overlay | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress = SILENT,
+) -> Build:
+    """Few edges under the lowest cap on the degrees that costs hardly any, then local search.
+
+    `work` is the number of local-search moves per edge (`auto`: `default_work`). `time_limit` in seconds,
+    0 for none, ends the search for a better overlay; without one the same seed gives the same edges.
+    `constraints`, `start` and `costs` are those of `build_gm`.
+
+    >>> interest = Interest.from_pairs([(node, "x") for node in "abcd"])
+    >>> int(build_balanced(interest).overlay.degrees().max())
+    2
+    """
+    moves = default_work(interest.n_nodes) if work == "auto" else float(work)
+    watch = Stopwatch(progress)
+    deadline = progress.now() + time_limit if time_limit else math.inf
+    task = Task(interest, constraints, fixed_edges(constraints, start), costs, threads)
+    balance = Balance(task, seed, watch, deadline)
+    overlay = balance.overlay(moves)
+    report = dict(balance.report)
+    if constraints.caps is not None or len(constraints.forbidden):
+        report |= _diagnosed(balance, overlay, start)
+    parameters = {"work": round(moves, 2), "time_limit": time_limit, "costs": costs}
+    return Build(overlay, "balanced", parameters, seed, watch.seconds, report)
+
+
+class Balance:
+    """One balanced build, step by step."""
+
+    def __init__(self, task: Task, seed: int, watch: Stopwatch, deadline: float = math.inf) -> None:
+        self.task = task
+        self.seed = seed
+        self.watch = watch
+        self.deadline = deadline
+        self.gm_edges = 0
+        self.needs = np.zeros(task.interest.n_nodes, np.int32)
+        self.report: dict[str, object] = {}
+
+    @property
+    def late(self) -> bool:
+        """Has the time limit passed?"""
+        return self.watch.progress.now() > self.deadline
+
+    def overlay(self, work: float) -> Overlay:
+        """All steps; within all caps, topic-connected if that was reached."""
+        with self.watch.phase("look for a tree"):
+            tree = serving_tree(self.task.interest, progress=self.watch.progress) if self._plain else None
+        if tree is not None:
+            return self._from_tree(tree, work)
+        first = self._greedy(NO_LIMIT)
+        self.gm_edges = len(first[0])
+        if self.gm_edges == 0:
+            return Overlay.from_edges(self.task.interest.node_ids, *first)
+        search, cap = self._lowest_cap(first)
+        cap = self._improve(search, cap, work)
+        if work:
+            with self.watch.phase("prune"):
+                search.prune()
+        overlay = Overlay.from_edges(self.task.interest.node_ids, *self._within_caps(search))
+        self.report = {
+            "cap": min(cap, int(overlay.degrees().max())),
+            "gm_edges": self.gm_edges,
+            "tree": False,
+        }
+        return overlay
+
+    def _from_tree(self, tree: Edges, work: float) -> Overlay:
+        """No overlay has fewer edges; only the maximum degree may still come down, to that of a path."""
+        search = self._search(tree, cap=1)
+        cap = int(search.degree.max(initial=0))
+        with self.watch.phase("relieve the tree"):
+            while cap > PATH_DEGREE and not self.late and search.relieve(cap - 1, rounds=PATIENT_ROUNDS):
+                cap -= 1
+        if cap > PATH_DEGREE:
+            cap = self._improve(search, cap, work, free=False)
+        self.report = {"cap": cap, "tree": True, "edges_bound": search.n_edges}
+        return Overlay.from_edges(self.task.interest.node_ids, *search.edges())
+
+    def _greedy(self, limit: int) -> Edges:
+        """Fixed edges, then the best contribution below `limit`, which rises while topics are split.
+
+        Where caps of single nodes leave topics split they are passed over at last: relief comes later.
+        """
+        task, plain = self.task, self._plain
+        with self.watch.phase("choose edges", 1.0):
+            if plain:
+                pace = Pace(self.watch.progress, count_joins(task.interest), scan_share=0.2, bend=2.5)
+                greedy = Greedy(task.interest, threads=task.threads, pace=pace)
+            else:
+                greedy = new_greedy(task, task.fixed, bend=2.5, joined=True, progress=self.watch.progress)
+            greedy.run(limit, BOTH_STEPS if plain else ())
+            for higher in rising(limit, task.interest.n_nodes):
+                if greedy.open_joins == 0:
+                    break
+                greedy.run(higher, ())
+            if greedy.open_joins and not plain:
+                greedy.lift_caps()
+                greedy.run(NO_LIMIT, ())
+        u, v, _ = greedy.steps()
+        return joined_edges(task.fixed, (u, v))
+
+    @property
+    def _plain(self) -> bool:
+        """Is there nothing to respect?"""
+        return not self.task.constraints.kinds() and len(self.task.fixed[0]) == 0
+
+    def _draft(self, edges: Edges, cap: int) -> LocalSearch:
+        """The overlay of a greedy run, pruned and relieved to `cap`."""
+        with self.watch.phase("relieve nodes"):
+            search = self._search(edges, cap)
+            search.prune()
+            if search.n_edges <= DEAREST * self.gm_edges:
+                search.relieve(cap)
+        return search
+
+    def _search(self, edges: Edges, cap: int) -> LocalSearch:
+        task = self.task
+        return LocalSearch(
+            task.interest,
+            edges,
+            n_fixed=len(task.fixed[0]),
+            cap=cap,
+            needs=self.needs,
+            constraints=task.constraints,
+            costs=task.costs,
+            seed=self.seed,
+            progress=self.watch.progress,
+        )
+
+    def _good(self, search: LocalSearch, cap: int) -> bool:
+        return len(search.above(cap)) == 0 and search.n_edges <= DEAREST * self.gm_edges
+
+    def _lowest_cap(self, first: Edges) -> tuple[LocalSearch, int]:
+        """The lowest good cap, from `ROOM` above the average on, and the overlay under it.
+
+        Nodes that are known to need more keep what they need, so that a hub does not lift everybody's cap.
+        """
+        n_nodes = self.task.interest.n_nodes
+        degrees = np.bincount(np.concatenate(first), minlength=n_nodes)
+        cap = max(math.ceil(degrees.mean()) + ROOM, LEAST_CAP)
+        self.needs = known_needs(self.task.interest, np.flatnonzero(degrees >= cap))
+        search = self._capped(cap)
+        if self._good(search, cap):
+            while cap > LEAST_CAP and not self.late:
+                lower = self._capped(cap - 1)
+                if not self._good(lower, cap - 1):
+                    break
+                search, cap = lower, cap - 1
+        else:
+            search, cap = self._first_good(search, cap, max(int(degrees.max()), cap))
+        over = search.above(cap)
+        return search, max(cap, int(search.degree[over].max(initial=0)))
+
+    def _first_good(self, search: LocalSearch, bad: int, highest: int) -> tuple[LocalSearch, int]:
+        """Steps upwards, wider ones after a while, then halving what lies between bad and good."""
+        cap = bad
+        for higher in rising(bad, highest):
+            if self.late:
+                return search, cap
+            search, cap = self._capped(higher), higher
+            if self._good(search, cap):
+                break
+            bad = cap
+        while cap - bad > 1 and not self.late:
+            middle = (bad + cap) // 2
+            lower = self._capped(middle)
+            if self._good(lower, middle):
+                search, cap = lower, middle
+            else:
+                bad = middle
+        return search, cap
+
+    def _capped(self, cap: int) -> LocalSearch:
+        return self._draft(self._greedy(cap - 1), cap)
+
+    def _improve(self, search: LocalSearch, cap: int, work: float, *, free: bool = True) -> int:
+        """Local search in rounds, in some of them under a cap one lower; the cap that everybody keeps.
+
+        Under the lower cap nodes at the old one take no edge any more and relief moves some of theirs away.
+        If that does not empty them all within `PATIENCE` rounds, it was still no loss: nobody is above.
+        Only if `free` relief may cost edges.
+        """
+        moves = int(work * search.n_edges)
+        tried = 0
+        with self.watch.phase("local search", max(moves, 1)):
+            for round_ in range(ROUNDS if moves else 0):
+                if self.late:
+                    break
+                share = moves * (round_ + 1) // ROUNDS - moves * round_ // ROUNDS
+                crowded = 4 * len(search.above(cap - 1)) >= len(search.degree)
+                lower = cap > PATH_DEGREE and tried < PATIENCE and not crowded
+                search.improve(cap - lower, share)
+                self.watch.progress.advance(share)
+                if lower and self._relieved(search, cap - 1, free=free):
+                    cap, tried = cap - 1, 0
+                else:
+                    tried = (tried + 1) % (2 * PATIENCE)
+        return cap
+
+    def _relieved(self, search: LocalSearch, cap: int, *, free: bool) -> bool:
+        """Relief that may cost edges only once few nodes are left above."""
+        if search.relieve(cap, rounds=PATIENT_ROUNDS):
+            return True
+        few = 100 * len(search.above(cap)) < len(search.degree)
+        return few and free and search.relieve(cap)
+
+    def _within_caps(self, search: LocalSearch) -> Edges:
+        """The edges without those that a node has above its own cap: topics split rather than caps break."""
+        limits = self.task.constraints
+        if limits.caps is None:
+            return search.edges()
+        kept = search.edges_within(limits.caps)
+        if len(kept[0]) == search.n_edges:
+            return kept
+        greedy = new_greedy(self.task, kept, bend=2.5, joined=True, progress=StopOnly(self.watch.progress))
+        greedy.run(NO_LIMIT, ())  # what room is left
+        u, v, _ = greedy.steps()
+        return joined_edges(kept, (u, v))
+
+
+def _diagnosed(balance: Balance, overlay: Overlay, start: Overlay | None) -> dict[str, object]:
+    """Which topics stayed split, and why; empty if none did.
+
+    The builds that try other caps do without local search: it connects nothing.
+    """
+    task, progress = balance.task, balance.watch.progress
+    quiet = StopOnly(progress)
+
+    def rebuild(caps: Ints) -> Overlay:
+        limits = replace(task.constraints, caps=np.array(caps, np.int32))
+        other = replace(task, constraints=limits)
+        return Balance(other, balance.seed, Stopwatch(quiet), balance.deadline).overlay(work=0)
+
+    with balance.watch.phase("search the smallest cap"):
+        return diagnose(task.interest, overlay, task.constraints, rebuild, start=start, progress=progress)

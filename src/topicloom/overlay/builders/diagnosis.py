@@ -1,0 +1,225 @@
+"""Why an overlay under constraints is not topic-connected, and which cap would do.
+
+What is said to be impossible is proven, by one of three arguments; everything else is only "not found".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from topicloom.base.arrays import Ints, Longs, pointers
+from topicloom.base.progress import SILENT, Progress, check_stop
+from topicloom.overlay.builders.constrained import fixed_edges, node_caps
+from topicloom.overlay.measures.components import topic_components
+from topicloom.overlay.measures.view import view_of
+from topicloom.overlay.model.constraints import NO_CAP, Constraints, Pairs
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
+
+Rebuild = Callable[[Ints], Overlay]
+
+LISTED = 20
+"""So many topics or nodes are named; the rest is counted."""
+
+EACH_CAP = 8
+"""Of so many caps every one is tried, lowest first; a wider range is halved before."""
+
+NODES_TRIED = 500
+"""For so many nodes, those with the most topics for their cap first, the neighbors they need are bounded."""
+
+
+def diagnose(
+    interest: Interest,
+    overlay: Overlay,
+    constraints: Constraints,
+    rebuild: Rebuild,
+    *,
+    start: Overlay | None = None,
+    progress: Progress = SILENT,
+) -> dict[str, Any]:
+    """What a build's report says of topics that stayed split; empty if there are none.
+
+    `rebuild(caps)` is the builder itself under other caps and otherwise the same constraints.
+    `smallest_cap` is the lowest number c for which it connects every topic once every cap is raised to at
+    least c: of a range of up to `EACH_CAP` values every one is tried, a wider one is halved first, as if
+    higher caps were never worse. None if forbidden pairs alone cut a topic, so that no cap helps.
+    """
+    split = split_topics(interest, overlay)
+    if not len(split):
+        return {}
+    caps = node_caps(constraints, interest.n_nodes)
+    cut = [topic for topic in split.tolist() if is_cut(interest, constraints.forbidden, topic)]
+    demand = Demand.of(interest, constraints, start)
+    report = _named("topics_split", interest.topic_ids, split)
+    report |= _named("nodes_at_cap", interest.node_ids, nodes_at_cap(interest, overlay, caps, split))
+    report |= _named("topics_cut_by_forbidden", interest.topic_ids, cut)
+    if cut:
+        name = interest.topic_ids[cut[0]].as_py()
+        return report | {"smallest_cap": None, "impossible": f"forbidden pairs cut topic {name!r}"}
+    reason = demand.refuses(caps)
+    smallest = _smallest_cap(interest, caps, demand, rebuild, progress)
+    return report | {"smallest_cap": smallest, "impossible": reason}
+
+
+def split_topics(interest: Interest, overlay: Overlay) -> Longs:
+    """The topics whose subscribers are in more than one component."""
+    return np.flatnonzero(topic_components(view_of(interest, overlay)) > 1)
+
+
+def nodes_at_cap(interest: Interest, overlay: Overlay, caps: Ints, split: Longs) -> list[int]:
+    """The nodes that have as many edges as they may; those that want a split topic come first."""
+    full = np.flatnonzero(overlay.degrees() >= caps)
+    wanted = np.zeros(interest.n_topics, np.bool_)
+    wanted[split] = True
+    concerned = np.zeros(interest.n_nodes, np.bool_)
+    concerned[interest.pair_nodes()[wanted[interest.node_topics]]] = True
+    return [*full[concerned[full]].tolist(), *full[~concerned[full]].tolist()]
+
+
+def is_cut(interest: Interest, forbidden: Pairs, topic: int) -> bool:
+    """Are the topic's subscribers disconnected even with every edge that is not forbidden?
+
+    A search over the pairs that are *not* forbidden; each step looks only at nodes it reaches and at
+    forbidden partners, so dense allowed graphs cost nothing.
+    """
+    nodes = interest.nodes_of(topic)
+    inside = np.zeros(interest.n_nodes, np.bool_)
+    inside[nodes] = True
+    within = inside[forbidden.u] & inside[forbidden.v]
+    unseen = set(nodes.tolist())
+    barred: dict[int, set[int]] = {node: set() for node in unseen}
+    for u, v in zip(forbidden.u[within].tolist(), forbidden.v[within].tolist(), strict=True):
+        barred[u].add(v)
+        barred[v].add(u)
+    reached = [unseen.pop()] if unseen else []
+    while reached:
+        node = reached.pop()
+        found = unseen - barred[node]
+        unseen -= found
+        reached.extend(found)
+    return bool(unseen)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Demand:
+    """What an overlay needs whatever it looks like, so that caps below it can be refused with a proof.
+
+    `least[v]` bounds the degree of node v: its neighbors must cover its topics that have another
+    subscriber; k of them cover at most the sum of the k largest overlaps. A connected topic of n nodes
+    needs n - 1 edges of its own, so its nodes need room for 2 (n - 1) ends; an edge that is fixed to a node
+    outside the topic takes room away.
+    """
+
+    interest: Interest
+    least: Ints
+    outside: Ints  # subscription (in topic order) -> fixed edges of the node that leave the topic
+
+    @classmethod
+    def of(cls, interest: Interest, constraints: Constraints, start: Overlay | None) -> Demand:
+        u, v = fixed_edges(constraints, start)
+        caps = node_caps(constraints, interest.n_nodes)
+        fixed = _Neighbors(u, v, interest.n_nodes)
+        barred = _Neighbors(constraints.forbidden.u, constraints.forbidden.v, interest.n_nodes)
+        least = Pairs(u, v).degrees(interest.n_nodes)
+        pressed = np.argsort(-interest.subscription_sizes() / (caps + 1.0), kind="stable")[:NODES_TRIED]
+        for node in pressed[caps[pressed] < NO_CAP].tolist():
+            least[node] = _least_degree(interest, node, fixed.of(node), barred.of(node))
+        return cls(interest, least, _leaving(interest, u, v))
+
+    def refuses(self, caps: Ints) -> str | None:
+        """Why nothing can be connected under these caps, as a sentence; None if nothing was proven."""
+        short = np.flatnonzero(self.least > caps)
+        if len(short):
+            node = int(short[0])
+            name = self.interest.node_ids[node].as_py()
+            needed = self.least[node]
+            return f"node {name!r} needs at least {needed} edges for its topics, its cap is {caps[node]}"
+        sizes = self.interest.topic_sizes()
+        edges = np.maximum(sizes - 1, 0)
+        room = np.minimum(caps[self.interest.topic_nodes] - self.outside, np.repeat(edges, sizes))
+        sums = np.concatenate(([0], np.cumsum(np.maximum(room, 0), dtype=np.int64)))
+        ends = sums[self.interest.topic_ptr[1:]] - sums[self.interest.topic_ptr[:-1]]
+        tight = np.flatnonzero(ends < 2 * edges)
+        if len(tight):
+            topic = int(tight[0])
+            name = self.interest.topic_ids[topic].as_py()
+            return (
+                f"topic {name!r} needs {edges[topic]} edges among its {sizes[topic]} nodes, "
+                f"their caps leave room for {ends[topic] // 2}"
+            )
+        return None
+
+
+class _Neighbors:
+    """Pairs as lists of partners."""
+
+    def __init__(self, u: Ints, v: Ints, n_nodes: int) -> None:
+        owners = np.concatenate((u, v))
+        self._starts = pointers(owners, n_nodes)
+        self._others = np.concatenate((v, u))[np.argsort(owners, kind="stable")]
+
+    def of(self, node: int) -> Ints:
+        return self._others[self._starts[node] : self._starts[node + 1]]
+
+
+def _least_degree(interest: Interest, node: int, fixed: Ints, barred: Ints) -> int:
+    """A bound on the degree of a node that has the `fixed` neighbors and may not have the `barred` ones."""
+    sizes = interest.topic_sizes()
+    topics = {topic for topic in interest.topics_of(node).tolist() if sizes[topic] > 1}
+    for neighbor in fixed.tolist():
+        topics -= set(interest.topics_of(neighbor).tolist())
+    if not topics:
+        return len(fixed)
+    overlaps = np.bincount(np.concatenate([interest.nodes_of(topic) for topic in topics]))
+    overlaps[node] = 0
+    overlaps[barred[barred < len(overlaps)]] = 0
+    covered = np.cumsum(np.sort(overlaps)[::-1])
+    return len(fixed) + int(np.searchsorted(covered, len(topics))) + 1
+
+
+def _leaving(interest: Interest, u: Ints, v: Ints) -> Ints:
+    """For each subscription, in topic order, how many fixed edges of the node lead out of the topic."""
+    from scipy.sparse import csr_array
+
+    edges = Overlay(interest.node_ids, u, v)
+    wants = csr_array(
+        (np.ones(interest.n_subscriptions, np.int32), interest.node_topics, interest.node_ptr),
+        shape=(interest.n_nodes, interest.n_topics),
+    )
+    shared = edges.to_scipy().astype(np.int32) @ wants
+    topics = np.repeat(np.arange(interest.n_topics), interest.topic_sizes())
+    inside = np.asarray(shared[interest.topic_nodes, topics]).ravel()
+    outside: Ints = (edges.degrees()[interest.topic_nodes] - inside).astype(np.int32)
+    return outside
+
+
+def _smallest_cap(
+    interest: Interest, caps: Ints, demand: Demand, rebuild: Rebuild, progress: Progress
+) -> int | None:
+    def works(cap: int) -> bool:
+        check_stop(progress)
+        return not len(split_topics(interest, rebuild(np.maximum(caps, np.int32(cap)))))
+
+    free = rebuild(np.full(len(caps), NO_CAP, np.int32))
+    if len(split_topics(interest, free)):
+        return None
+    low = int(caps.min()) + 1
+    high = max(int(free.degrees().max()), low)
+    while low < high and demand.refuses(np.maximum(caps, np.int32(low))):
+        low += 1
+    while high < interest.n_nodes - 1 and not works(high):
+        high += 1  # a greedy never comes here: caps that it did not reach change nothing for it
+    while high - low > EACH_CAP:
+        middle = (low + high) // 2
+        low, high = (low, middle) if works(middle) else (middle + 1, high)
+    return next((cap for cap in range(low, high) if works(cap)), high)
+
+
+def _named(key: str, ids: Any, numbers: Iterable[int]) -> dict[str, Any]:
+    """The first identifiers under `key`, how many there are under `key_count`."""
+    listed = [int(number) for number in numbers]
+    return {key: [ids[number].as_py() for number in listed[:LISTED]], f"{key}_count": len(listed)}

@@ -1,0 +1,116 @@
+"""Overlays that exist already become one (paper 000, Algorithms 10 and 12): a tool of its own.
+
+The builders combine level by level (run.py); here it is one step, for overlays made elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from topicloom.base.arrays import Longs
+from topicloom.base.progress import SILENT, Progress, check_stop
+from topicloom.errors import InputError, UsageError
+from topicloom.overlay.builders.divide.deal import SINGLE
+from topicloom.overlay.builders.divide.phases import build_outer
+from topicloom.overlay.builders.divide.rep_set import choose_representatives, topics_elsewhere
+from topicloom.overlay.measures.connectivity import check_overlay
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
+from topicloom.overlay.model.restrict import restrict_interest
+
+
+def combine_overlays(
+    interest: Interest,
+    overlays: Sequence[Overlay],
+    *,
+    lambda_: int | None = 3,
+    threads: int | None = None,
+    progress: Progress = SILENT,
+) -> Overlay:
+    """Join topic-connected overlays of disjoint sets of nodes into one that is topic-connected.
+
+    Nodes of `interest` that are in none of them take part like bulk nodes. New edges end at those and at
+    representatives that hold each topic `lambda_` times; with None at any node, as in DCB-M.
+
+    >>> interest = Interest.from_pairs([(node, "x") for node in "abcde"])
+    >>> left, right = (Overlay.from_edges(pa.array(list(pair)), [0], [1]) for pair in ("ab", "cd"))
+    >>> combine_overlays(interest, [left, right]).to_pandas().values.tolist()
+    [['a', 'b'], ['a', 'c'], ['b', 'e'], ['c', 'd']]
+    """
+    if lambda_ is not None and lambda_ < 1:
+        raise UsageError(f"lambda_ is {lambda_}: without representatives the overlays cannot be joined")
+    taken = np.zeros(interest.n_nodes, dtype=np.bool_)
+    groups = []
+    for place, overlay in enumerate(overlays, start=1):
+        nodes = np.sort(_numbers_in(interest.node_ids, overlay.node_ids))
+        if len(nodes) and (nodes[0] < 0 or (nodes[1:] == nodes[:-1]).any()):
+            raise InputError(f"overlay {place} has a node that is not in the interest, or one twice")
+        if taken[nodes].any():
+            name = interest.node_ids[int(nodes[taken[nodes]][0])].as_py()
+            raise InputError(f"overlay {place} holds node {name!r}, which an earlier one holds too")
+        taken[nodes] = True
+        groups.append(restrict_interest(interest, nodes))
+        verdict = check_overlay(groups[-1], overlay, n_witnesses=1)
+        if not verdict.topic_connected:
+            topic = verdict.witnesses[0].topic
+            raise InputError(f"overlay {place} is not topic-connected: topic {topic!r} is split")
+    return _combined(interest, groups, overlays, lambda_, threads, progress)
+
+
+def _combined(
+    interest: Interest,
+    groups: Sequence[Interest],
+    overlays: Sequence[Overlay],
+    lambda_: int | None,
+    threads: int | None,
+    progress: Progress,
+) -> Overlay:
+    inner = join(interest.node_ids, overlays)
+    clump = np.full(interest.n_nodes, SINGLE, dtype=np.int32)
+    takes_part = np.ones(interest.n_nodes, dtype=np.bool_)
+    for number, group in enumerate(groups):
+        check_stop(progress)
+        nodes = _numbers_in(interest.node_ids, group.node_ids)
+        clump[nodes] = number
+        if lambda_ is not None:
+            wanted = topics_elsewhere(group, interest.topic_sizes())
+            takes_part[nodes] = False
+            takes_part[nodes[choose_representatives(group, lambda_=lambda_, wanted=wanted)]] = True
+    nodes = np.flatnonzero(takes_part)
+    degree = inner.degrees()
+    progress.phase("join overlays", 1.0)
+    u, v = build_outer(
+        restrict_interest(interest, nodes),
+        clump[nodes],
+        degree[nodes],
+        int(degree.max(initial=0)),
+        threads=threads,
+        progress=progress,
+    )
+    ends = (np.concatenate((inner.u, nodes[u])), np.concatenate((inner.v, nodes[v])))
+    return Overlay.from_edges(interest.node_ids, *ends)
+
+
+def join(node_ids: pa.StringArray, overlays: Sequence[Overlay]) -> Overlay:
+    """All edges of overlays whose nodes are among `node_ids`, as one overlay.
+
+    >>> part = Overlay.from_edges(pa.array(["a", "c"]), [0], [1])
+    >>> join(pa.array(["a", "b", "c"]), [part]).v.tolist()
+    [2]
+    """
+    ends: list[list[Longs]] = [[np.zeros(0, np.int64)], [np.zeros(0, np.int64)]]
+    for overlay in overlays:
+        numbers = _numbers_in(node_ids, overlay.node_ids)
+        ends[0].append(numbers[overlay.u])
+        ends[1].append(numbers[overlay.v])
+    return Overlay.from_edges(node_ids, *(np.concatenate(side) for side in ends))
+
+
+def _numbers_in(node_ids: pa.StringArray, some: pa.StringArray) -> Longs:
+    """The number of each of `some` identifiers among `node_ids`; -1 for a stranger."""
+    numbers = pc.fill_null(pc.index_in(some, value_set=node_ids), -1)
+    return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.int64)

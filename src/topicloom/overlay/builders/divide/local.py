@@ -1,0 +1,198 @@
+"""Divide and conquer on arrays in this process: groups side by side on a few threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+
+from topicloom.base.arrays import Ints, Longs, pointers
+from topicloom.base.kernels.parallel import default_threads, for_bounds
+from topicloom.base.progress import SILENT, Progress, Stopwatch, check_stop
+from topicloom.overlay.builders.divide.deal import SINGLE, deal_members, hash_ranks
+from topicloom.overlay.builders.divide.phases import Edges, build_inner, build_outer
+from topicloom.overlay.builders.divide.plan import Dealt, Groups, Settings
+from topicloom.overlay.builders.divide.rep_set import choose_representatives, topics_elsewhere
+from topicloom.overlay.builders.divide.run import run_phases
+from topicloom.overlay.builders.divide.split import Split, split_bulk
+from topicloom.overlay.model.build import Build
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
+from topicloom.overlay.model.restrict import restrict_interest
+
+
+def divide_and_conquer(
+    interest: Interest,
+    algorithm: str,
+    settings: Settings,
+    *,
+    eta: int | str,
+    seed: int,
+    threads: int | None,
+    progress: Progress,
+) -> Build:
+    """DCBR-M, and with `lambda_` None DCB-M, in this process."""
+    watch = Stopwatch(progress)
+    with watch.phase("split nodes"):
+        split = split_bulk(interest, eta)
+        ground = LocalGround(
+            interest, split, lambda_=settings.lambda_, seed=seed, threads=threads, progress=progress
+        )
+    report = run_phases(ground, settings, watch)
+    return Build(
+        overlay=ground.overlay(),
+        algorithm=algorithm,
+        parameters=settings.parameters(eta),
+        seed=seed,
+        seconds=watch.seconds,
+        report={"eta": split.eta, **report},
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Members:
+    """Who takes part at a level: node numbers, ascending, each with its clump, or else its rank."""
+
+    nodes: Ints
+    clump: Ints
+    rank: Longs
+    n_clumps: int
+
+    def dealt(self, n_groups: int) -> Ints:
+        """The group of each member."""
+        return deal_members(self.clump, self.rank, self.n_clumps, n_groups)
+
+
+class LocalGround:
+    """A `Ground` over an interest in memory."""
+
+    def __init__(
+        self,
+        interest: Interest,
+        split: Split,
+        *,
+        lambda_: int | None,
+        seed: int,
+        threads: int | None = None,
+        progress: Progress = SILENT,
+    ) -> None:
+        self.interest, self.lambda_, self.seed = interest, lambda_, seed
+        self.threads = threads or default_threads()
+        self.progress = progress
+        self.light = self._singles(split.light)
+        self.bulk = self._singles(split.bulk)
+        self.n_light, self.n_bulk = len(split.light), len(split.bulk)
+        self.degree = np.zeros(interest.n_nodes, dtype=np.int64)
+        self.edges: list[Edges] = []
+        self._chosen: dict[Groups, tuple[Ints, Ints]] = {}
+
+    def overlay(self) -> Overlay:
+        """All edges built so far; those of different groups and levels are different edges."""
+        none = np.zeros(0, np.int32)
+        ends = [np.concatenate((none, *(pair[side] for pair in self.edges))) for side in (0, 1)]
+        return Overlay.from_edges(self.interest.node_ids, *ends)
+
+    def represent(self, groups: Groups) -> Dealt:
+        members = self.members(groups[:-1])
+        whole = self._whole_sizes(members, level=len(groups) - 1)
+        chosen, sizes, counts = [np.zeros(0, np.int32)], [], []
+        for nodes, group in self._groups(members, groups[-1]):
+            check_stop(self.progress)
+            picked = nodes
+            if self.lambda_ is not None:
+                wanted = topics_elsewhere(group, whole)
+                picked = nodes[choose_representatives(group, lambda_=self.lambda_, wanted=wanted)]
+            chosen.append(picked)
+            sizes.append(len(nodes))
+            counts.append(len(picked))
+        clump = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+        self._chosen[groups] = (np.concatenate(chosen), clump)
+        return Dealt(tuple(sizes), tuple(counts))
+
+    def build(self, groups: Groups, level: int) -> int:
+        members = self.members(groups[:level])
+        n_groups = groups[level] if level < len(groups) else 1
+        parts = self._groups(members, n_groups)
+        edges = self._side_by_side(members, parts, level)
+        for u, v in edges:
+            np.add.at(self.degree, u, 1)
+            np.add.at(self.degree, v, 1)
+        self.edges += edges
+        return sum(len(u) for u, _ in edges)
+
+    def members(self, groups: Groups) -> Members:
+        """Who takes part after these levels."""
+        if not groups:
+            return self.light
+        nodes, clump = self._chosen[groups]
+        rank = np.zeros(len(nodes), dtype=np.int64)
+        if len(groups) == 1:
+            nodes, clump = np.concatenate((nodes, self.bulk.nodes)), np.concatenate((clump, self.bulk.clump))
+            rank = np.concatenate((rank, self.bulk.rank))
+        order = np.argsort(nodes)
+        return Members(nodes[order], clump[order], rank[order], groups[-1])
+
+    def _singles(self, nodes: Ints) -> Members:
+        rank = hash_ranks(self.interest.node_ids.take(pa.array(nodes)), self.seed)
+        return Members(nodes, np.full(len(nodes), SINGLE, np.int32), rank, 0)
+
+    def _whole_sizes(self, members: Members, level: int) -> Longs:
+        """How many members want each topic; at level 0 bulk nodes count too, for they have to be joined."""
+        if level == 0:
+            return self.interest.topic_sizes()
+        return restrict_interest(self.interest, members.nodes).topic_sizes()
+
+    def _groups(self, members: Members, n_groups: int) -> list[tuple[Ints, Interest]]:
+        group = members.dealt(n_groups)
+        dealt = members.nodes[np.argsort(group, kind="stable")]
+        parts = [dealt[start:stop] for start, stop in pairwise(pointers(group, n_groups))]
+        return [(nodes, restrict_interest(self.interest, nodes)) for nodes in parts]
+
+    def _side_by_side(
+        self, members: Members, parts: Sequence[tuple[Ints, Interest]], level: int
+    ) -> list[Edges]:
+        """The edges of all groups by node number; `progress` advances by the number of groups in all."""
+        total = max(sum(group.n_subscriptions for _, group in parts), 1)
+        each = max(self.threads // max(len(parts), 1), 1)
+        degree_max = int(self.degree.max(initial=0))
+        left = False
+
+        def build(number: int, _: int) -> Edges:
+            nodes, group = parts[number]
+            share = _Share(self.progress, len(parts) * group.n_subscriptions / total, lambda: left)
+            if level == 0:
+                u, v = build_inner(group, threads=each, progress=share)
+            else:
+                clump = members.clump[np.searchsorted(members.nodes, nodes)]
+                degree = self.degree[nodes]
+                u, v = build_outer(group, clump, degree, degree_max, threads=each, progress=share)
+            return nodes[u], nodes[v]
+
+        try:
+            bounds = [(number, number + 1) for number in range(len(parts))]
+            quiet = _Share(self.progress, 0.0, lambda: left)
+            return for_bounds(build, bounds, threads=self.threads, progress=quiet)
+        finally:
+            left = True  # groups that still run after an interrupt end soon
+
+
+class _Share:
+    """A `Progress` for one of several pieces of work: its 1 is `share` of the whole."""
+
+    def __init__(self, progress: Progress, share: float, left: Callable[[], bool]) -> None:
+        self._progress = progress
+        self._share = share
+        self._left = left
+        self.now = progress.now
+
+    def phase(self, name: str, total: float | None = None) -> None:
+        """Phases are the affair of the whole."""
+
+    def advance(self, amount: float = 1) -> None:
+        self._progress.advance(amount * self._share)
+
+    def should_stop(self) -> bool:
+        return self._left() or self._progress.should_stop()

@@ -1,0 +1,168 @@
+"""Who takes part at which level of divide and conquer, decided by representatives before any edge is built.
+
+Level 0 is the paper's conquer phase: light nodes in groups. The paper combines in one step; that step would
+hold all bulk nodes and representatives in one kernel call. So while they are more than `kernel_nodes`, they
+are themselves dealt out, built group by group, and represented (levels 1, 2, ...). What is left fits one
+call, the last.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Protocol
+
+from topicloom.base.parameters import Parameter
+from topicloom.overlay.builders.divide.deal import count_groups, fewest_groups
+from topicloom.overlay.builders.divide.group_count import cheapest_group_count
+
+Eta = Annotated[
+    int | str, Parameter("nodes with more topics are bulk; auto leaves at most 20% bulk", ("auto",), 0)
+]
+KernelNodes = Annotated[
+    int,
+    Parameter("the most nodes of a group, and of what is joined at once, unless p asks for more", least=1),
+]
+
+Groups = tuple[int, ...]
+"""Numbers of groups, level by level: together with the seed they say where every node goes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dealt:
+    """The groups of one level: how many nodes each has, and how many of them represent it."""
+
+    nodes: tuple[int, ...]
+    representatives: tuple[int, ...]
+
+
+class Ground(Protocol):
+    """Where divide and conquer takes place: arrays in memory, or tables on Spark."""
+
+    @property
+    def n_bulk(self) -> int:
+        """Nodes that are not dealt out at level 0."""
+
+    @property
+    def n_light(self) -> int:
+        """Nodes that are."""
+
+    def represent(self, groups: Groups) -> Dealt:
+        """Deal the members of the last of these levels out and choose representatives of each group."""
+
+    def build(self, groups: Groups, level: int) -> int:
+        """Build the edges of all groups of a level; after the last level there is one group of who is left.
+
+        The number of edges.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What shapes the plan. `lambda_` None: every node represents its group (DCB-M)."""
+
+    p: int | str
+    lambda_: int | None
+    kernel_nodes: int
+
+    def parameters(self, eta: int | str) -> dict[str, int | str]:
+        """What a build's summary says of them."""
+        coverage = {} if self.lambda_ is None else {"lambda_": self.lambda_}
+        return {"eta": eta, **coverage, "p": self.p, "kernel_nodes": self.kernel_nodes}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All levels; `n_last` nodes are left for the last kernel call."""
+
+    groups: Groups
+    levels: tuple[Dealt, ...]
+    n_bulk: int
+    n_last: int
+    kernel_nodes: int
+    asked: bool = False  # was the number of groups of the first level asked for?
+
+    @property
+    def n_steps(self) -> int:
+        """Levels with the last call, if anybody is left for it."""
+        return len(self.groups) + (1 if self.n_last else 0)
+
+    def groups_at(self, level: int) -> int:
+        """How many groups are built at a level."""
+        return self.groups[level] if level < len(self.groups) else 1
+
+    @property
+    def largest_call(self) -> int:
+        """The most nodes that one kernel call gets."""
+        return max([self.n_last, *(size for level in self.levels for size in level.nodes)])
+
+    def remark(self) -> str | None:
+        """What the user should know about a plan that does not keep to the limit."""
+        if self.largest_call <= self.kernel_nodes:
+            return None
+        what = "the last call is flat: it" if self.n_last == self.largest_call else "a group"
+        if self.groups[0] == 1 and self.n_last < self.largest_call:
+            what = "the build is flat: its only group"
+        why = "smaller groups would leave over half of their nodes as representatives"
+        if self.asked and self.largest_call == max(self.levels[0].nodes, default=0):
+            why = f"p = {self.groups[0]} asks for it"
+        return (
+            f"{what} holds {self.largest_call:,} nodes, more than kernel_nodes = {self.kernel_nodes:,}: {why}"
+        )
+
+
+def plan_levels(ground: Ground, settings: Settings) -> Plan:
+    """Deal out until what is left fits one kernel call.
+
+    A level that leaves more than half of its nodes as representatives gets groups twice as large; when only
+    one group is left, it is the last call and holds them all.
+    """
+    groups: Groups = (_first_level(ground, settings),)
+    levels = [ground.represent(groups)]
+    clumps, singles = levels[0].representatives, ground.n_bulk
+    while settings.lambda_ is not None and (n_left := sum(clumps) + singles) > settings.kernel_nodes:
+        count = fewest_groups(clumps, singles, settings.kernel_nodes)
+        dealt = _halved(ground, groups, count, n_left)
+        if dealt is None:
+            break
+        groups = (*groups, len(dealt.nodes))
+        levels.append(dealt)
+        clumps, singles = dealt.representatives, 0
+    n_last, asked = sum(clumps) + singles, not isinstance(settings.p, str)
+    return Plan(groups, tuple(levels), ground.n_bulk, n_last, settings.kernel_nodes, asked)
+
+
+def _halved(ground: Ground, groups: Groups, count: int, n_nodes: int) -> Dealt | None:
+    """The next level in at most `count` groups, of which at most half of the nodes represent; None if there
+    is none."""
+    while count > 1:
+        dealt = ground.represent((*groups, count))
+        if 2 * sum(dealt.representatives) <= n_nodes:
+            return dealt
+        count = -(-count // 2)
+    return None
+
+
+def _first_level(ground: Ground, settings: Settings) -> int:
+    """How many groups the light nodes are dealt out to; never more than there are light nodes.
+
+    A number that was asked for stands. `auto` takes the largest groups that the limit allows; larger ones
+    still where what is left does not fit one call and over half of the light nodes are representatives.
+    """
+    n_light = ground.n_light
+    if not isinstance(settings.p, str):
+        return min(int(settings.p), n_light)
+    count = count_groups(n_light, settings.kernel_nodes)
+    if settings.lambda_ is None or n_light == 0:
+        return count
+
+    def representatives(count: int) -> int:
+        return sum(ground.represent((count,)).representatives)
+
+    if settings.p == "paper":
+        return cheapest_group_count(n_light, count, lambda count: ground.n_bulk + representatives(count))
+    while count > 1:
+        chosen = representatives(count)
+        if ground.n_bulk + chosen <= settings.kernel_nodes or 2 * chosen <= n_light:
+            break
+        count = -(-count // 2)
+    return count

@@ -1,0 +1,240 @@
+"""The exact builder's search, part by part of the interest, and how the pieces are put together again."""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topicloom.base.arrays import Bools, Longs
+from topicloom.base.solver.linear import Budget, Unfinished
+from topicloom.base.solver.search import Search, Verdict
+from topicloom.overlay.builders.cuts import Program
+from topicloom.overlay.builders.reduce import Part, Reduced, reduce_interest
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
+
+Edges = tuple[NDArray[Any], NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Edges, what no overlay can go below, and how much work it was."""
+
+    edges: Edges
+    edges_bound: int
+    degree_bound: int
+    by_degree: bool = False
+    pairs: int = 0
+    rounds: int = 0
+    cuts: int = 0
+    nodes: int = 0
+
+
+class Piece:
+    """One part: edges that serve it (those of the start at first), and bounds on any others.
+
+    With `capped` its program limits the degrees. `leaves` nodes hang on the part but are not in its program;
+    they count in the start and in both bounds.
+    """
+
+    def __init__(self, part: Part, start: Edges, budget: Budget, *, leaves: int = 0, capped: bool) -> None:
+        self.part, self.budget, self.leaves, self.capped = part, budget, leaves, capped
+        self.known = start
+        self.known_degree = int(np.bincount(np.concatenate(start)).max())
+        self.n_nodes = len(part.nodes) + leaves
+        self.bound = self.n_nodes - 1
+        self.degree = math.ceil(2 * self.bound / self.n_nodes)  # no overlay of the part has less
+        self.program: Program | None = None
+        self.search: Search | None = None
+        self.others: tuple[Piece, ...] = ()
+
+    def fewest_edges(self) -> None:
+        """Close the gap between `bound` and `size`."""
+        if self.bound < self.size:
+            search = self._opened()
+            search.root()
+            search.minimise()
+
+    def lowest_degree(self, degree: int) -> int:
+        """The lowest maximum degree it can have, from `degree` on; leaves edges of that degree or less."""
+        self.degree = max(degree, self.degree)
+        while self.degree < self.known_degree:
+            self.budget.progress.phase(f"search: is a maximum degree of {self.degree} possible?")
+            search = self._opened()
+            self._cap(math.inf)
+            if search.root() and (search.best is not None or search.search(math.inf) is Verdict.FOUND):
+                self.known = self.edges()
+                self.known_degree = self.degree
+                break
+            self.degree += 1
+        return self.degree
+
+    def fewest_edges_at(self, degree: int) -> None:
+        """The fewest edges with no degree above `degree`, which is possible."""
+        self.degree = degree
+        if self.bound < self.size:
+            self._cap(self.size)
+            self.fewest_edges()
+
+    def forget_bound(self) -> None:
+        """Back to the bound that holds for any degree."""
+        self.bound = self.n_nodes - 1
+
+    def edges(self) -> Edges:
+        """The best edges so far; those of the search, if there are any, lack the leaves."""
+        if self.program is None or self.search is None or self.search.best is None:
+            return self.known
+        nodes = np.array(self.part.nodes)
+        chosen = self.search.best
+        return nodes[self.program.u[chosen]], nodes[self.program.v[chosen]]
+
+    @property
+    def size(self) -> int:
+        """How many edges the best ones are, leaves included."""
+        return len(self.edges()[0]) + self.leaves * self.found
+
+    @property
+    def found(self) -> bool:
+        """Has the search found edges better than the known ones?"""
+        return self.search is not None and self.search.best is not None
+
+    def _opened(self) -> Search:
+        if self.search is None:
+            self.program = Program(self.part, self.budget.progress)
+            rows = self.program.degree_rows(self.degree) if self.capped else []
+            self.search = Search(
+                self.program.n_pairs,
+                [*rows, *self.program.start_rows()],
+                self.program.violated,
+                least=len(self.part.nodes) - 1,
+                upper=self.size - self.leaves,
+                budget=self.budget,
+                tell=self._tell,
+            )
+        return self.search
+
+    def _cap(self, upper: float) -> None:
+        """Begin again with the present degree as the cap: its rows are the first ones."""
+        search = self._opened()
+        for row in range(len(self.part.nodes)):
+            search.lp.change_row(row, -math.inf, float(self.degree))
+        search.restart(upper)
+
+    def _tell(self, bound: int, upper: float) -> None:
+        """Take over what the search has learnt, and show the sums over all pieces."""
+        self.bound = bound + self.leaves
+        if math.isfinite(upper):
+            edges, least = sum(piece.size for piece in self.others), sum(piece.bound for piece in self.others)
+            self.budget.progress.phase(f"search: {edges:,} edges, at least {least:,}")
+
+
+def fewest_edges(interest: Interest, start: Overlay, budget: Budget) -> Answer:
+    """The fewest edges, starting from those of `start`, which must be topic-connected."""
+    reduced = reduce_interest(interest, leaves=True)
+    home, n_homes = _homes(reduced, interest.n_nodes)
+    leaves = np.bincount(home[[leaf for leaf, _ in reduced.leaves]], minlength=n_homes)
+    pieces = _pieces(reduced, start, home, budget, leaves=leaves, capped=False)
+    with suppress(Unfinished):
+        for piece in pieces:
+            piece.fewest_edges()
+    # Parts that were nothing but leaves are trees; an edge more, and one for the node they hang on.
+    bounds = np.append([piece.bound for piece in pieces], leaves[len(pieces) :]).astype(np.int64)
+    sizes = np.append([piece.n_nodes for piece in pieces], leaves[len(pieces) :] + 1).astype(np.int64)
+    renewed = np.append([piece.found for piece in pieces], np.ones(n_homes - len(pieces))).astype(bool)
+    edges = _hang_leaves(reduced, _joined(pieces), renewed[home], interest.n_nodes)
+    return _answer(pieces, edges, int(bounds.sum()), int(np.ceil(2 * bounds / sizes).max(initial=0)))
+
+
+def lowest_degree(interest: Interest, start: Overlay, budget: Budget) -> Answer:
+    """The lowest maximum degree and then the fewest edges at that degree, starting from `start`."""
+    reduced = reduce_interest(interest, leaves=False)
+    home, _ = _homes(reduced, interest.n_nodes)
+    pieces = _pieces(reduced, start, home, budget, leaves=None, capped=True)
+    degree = 0
+    with suppress(Unfinished):
+        try:
+            for piece in pieces:
+                degree = piece.lowest_degree(degree)
+        finally:  # what was learnt under lower caps holds for those only
+            for piece in pieces:
+                piece.forget_bound()
+        for piece in pieces:
+            piece.fewest_edges_at(degree)
+    bound = max((piece.degree for piece in pieces), default=0)
+    return _answer(pieces, _joined(pieces), sum(p.bound for p in pieces), bound, by_degree=True)
+
+
+def _pieces(
+    reduced: Reduced,
+    start: Overlay,
+    home: Longs,
+    budget: Budget,
+    *,
+    leaves: Longs | None,
+    capped: bool,
+) -> tuple[Piece, ...]:
+    pieces = []
+    for number, part in enumerate(reduced.parts):
+        inside = home[start.u] == number
+        extra = 0 if leaves is None else int(leaves[number])
+        pieces.append(Piece(part, (start.u[inside], start.v[inside]), budget, leaves=extra, capped=capped))
+    for piece in pieces:
+        piece.others = tuple(pieces)
+    return tuple(pieces)
+
+
+def _homes(reduced: Reduced, n_nodes: int) -> tuple[Longs, int]:
+    """The part of each node, leaves included; those that hang on no part get numbers of their own.
+
+    A node without a partner is numbered too, but nothing is ever asked about it.
+    """
+    home = np.full(n_nodes, -1, dtype=np.int64)
+    for number, part in enumerate(reduced.parts):
+        home[list(part.nodes)] = number
+    count = len(reduced.parts)
+    for leaf, hosts in reversed(reduced.leaves):
+        if home[hosts[0]] < 0:
+            home[hosts[0]] = count
+            count += 1
+        home[leaf] = home[hosts[0]]
+    return home, count
+
+
+def _joined(pieces: tuple[Piece, ...]) -> Edges:
+    none = (np.zeros(0, np.int64), np.zeros(0, np.int64))
+    u, v = zip(none, *(piece.edges() for piece in pieces), strict=True)
+    return np.concatenate(u), np.concatenate(v)
+
+
+def _hang_leaves(reduced: Reduced, edges: Edges, renewed: Bools, n_nodes: int) -> Edges:
+    """Add each leaf of a renewed part under the host of lowest degree, then smallest number."""
+    degree = np.bincount(np.concatenate(edges), minlength=n_nodes)
+    hung = []
+    for leaf, hosts in reversed(reduced.leaves):
+        if renewed[leaf]:
+            host = min(hosts, key=lambda node: (degree[node], node))
+            degree[[leaf, host]] += 1
+            hung.append((leaf, host))
+    more = np.array(hung, dtype=np.int64).reshape(-1, 2)
+    return np.concatenate((edges[0], more[:, 0])), np.concatenate((edges[1], more[:, 1]))
+
+
+def _answer(
+    pieces: tuple[Piece, ...], edges: Edges, edges_bound: int, degree_bound: int, *, by_degree: bool = False
+) -> Answer:
+    searches = [piece.search for piece in pieces if piece.search is not None]
+    return Answer(
+        edges,
+        edges_bound,
+        degree_bound,
+        by_degree,
+        pairs=sum(piece.program.n_pairs for piece in pieces if piece.program is not None),
+        rounds=sum(search.rounds for search in searches),
+        cuts=sum(search.cuts for search in searches),
+        nodes=sum(search.nodes for search in searches),
+    )

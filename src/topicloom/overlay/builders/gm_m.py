@@ -1,0 +1,68 @@
+"""GM-M, the greedy for a low maximum degree (paper 000, Algorithms 1 to 6, as read in the docs).
+
+Guarantee: at most log(nodes x topics) times the optimal maximum degree (000, Lemma 2).
+"""
+
+from __future__ import annotations
+
+from topicloom.base.arrays import Ints
+from topicloom.base.progress import SILENT, Progress, Stopwatch
+from topicloom.overlay.builders.constrained import Costs
+from topicloom.overlay.builders.constrained_greedy import build_greedy
+from topicloom.overlay.builders.greedy import Greedy
+from topicloom.overlay.builders.pace import Pace, count_joins
+from topicloom.overlay.kernels.twins import chain_twins, pair_twins
+from topicloom.overlay.model.build import Build
+from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
+
+
+def build_gm_m(
+    interest: Interest,
+    *,
+    costs: Costs = "tie",
+    constraints: Constraints = UNCONSTRAINED,
+    start: Overlay | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress = SILENT,
+) -> Build:
+    """Phases D = 1, 2, ...: greedily add pairs whose degrees are both below D, best contribution first.
+
+    The seed is not used: ties are fixed. `constraints`, `start` and `costs` are those of `build_gm`.
+
+    >>> interest = Interest.from_pairs([(node, "x") for node in "abcd"])
+    >>> build_gm_m(interest).overlay.degrees().tolist()
+    [2, 1, 2, 1]
+    """
+    parameters = {"costs": costs}
+    return build_greedy(
+        interest,
+        "gm-m",
+        choose_gm_m,
+        constraints=constraints,
+        start=start,
+        phases=True,
+        costs=costs,
+        parameters=parameters,
+        seed=seed,
+        threads=threads,
+        progress=progress,
+    )
+
+
+def choose_gm_m(
+    interest: Interest, *, threads: int | None = None, watch: Stopwatch
+) -> tuple[Ints, Ints, Ints]:
+    """The edges in the order GM-M chooses them, with the contribution of each at its time."""
+    with watch.phase("choose edges", 1.0):
+        pace = Pace(watch.progress, count_joins(interest), scan_share=0.1, bend=1.2)
+        greedy = Greedy(interest, phases=True, threads=threads, pace=pace)
+        # Pairs of twins are made in phase 1 and tied into paths in phase 2; three or more need both.
+        limit = 1
+        greedy.run(limit, (pair_twins,))
+        while greedy.open_joins or (limit == 1 and len(greedy.twin_units)):
+            limit += 1
+            greedy.run(limit, (chain_twins,) if limit == 2 else ())
+    return greedy.steps()

@@ -1,0 +1,183 @@
+"""Local search on an overlay: the state that the moves work on, and how a builder drives them.
+
+Every method leaves an overlay that connects what it connected before. Kernels are called in short slices, so
+the user may stop in between; the slices do not change the outcome.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topicloom.base.arrays import Floats, Ints, Longs, pointers
+from topicloom.base.progress import Progress, check_stop
+from topicloom.base.seeds import generator
+from topicloom.overlay.kernels.breaks import MOST_REMOVED, new_breaks
+from topicloom.overlay.kernels.moves import BY_COST, BY_NUMBER, THEN_COST, destroy_and_repair, prune, relieve
+from topicloom.overlay.kernels.weave import N_EDGES, lay_edges, new_weave
+from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints
+from topicloom.overlay.model.interest import Interest
+
+SPARE = 4  # a cap may rise by so much
+SLICE = 500  # moves, edges or nodes per call of a kernel
+ROUNDS = 8  # of relief
+ATTEMPTS, MOST_ATTEMPTS = 12, 200  # at relieving one node in one round: more when few are left
+HOPELESS = 25
+PATIENT = 3  # rounds of relief before an edge more is allowed, and then before yet another
+
+Edges = tuple[Ints, Ints]
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """Everything that moves change."""
+
+    arrays: tuple[NDArray[np.generic], ...]
+
+
+class LocalSearch:
+    """An overlay under improvement.
+
+    The first `n_fixed` edges stay for good; a node may have more edges than its cap only because it has had
+    them from the start. Where a node `needs` more edges than a cap,
+    that is its cap. `costs` says what pair costs mean, as in `build_gm`.
+    """
+
+    def __init__(
+        self,
+        interest: Interest,
+        edges: Edges,
+        *,
+        n_fixed: int = 0,
+        cap: int,
+        needs: Ints | None = None,
+        constraints: Constraints = UNCONSTRAINED,
+        costs: str = "tie",
+        seed: int,
+        progress: Progress,
+    ) -> None:
+        self._progress = progress
+        u, v = (np.ascontiguousarray(end, np.int32) for end in edges)
+        degree = np.bincount(np.concatenate((u, v)), minlength=interest.n_nodes)
+        fixed = np.bincount(np.concatenate((u[:n_fixed], v[:n_fixed])), minlength=interest.n_nodes)
+        self._least_cap = fixed.astype(np.int32)
+        self._needs = np.zeros_like(self._least_cap) if needs is None else needs
+        self._node_cap = constraints.caps
+        # A node never has more edges than at the start, or a few more than the cap it starts with.
+        self._most = np.maximum(np.maximum(degree, cap), self._needs).astype(np.int32) + SPARE
+        self._weave = new_weave(
+            interest.node_ptr,
+            interest.node_topics,
+            interest.topic_ptr,
+            interest.topic_nodes,
+            self._most,
+            int(self._most.sum()) // 2 + 2 * MOST_REMOVED,
+        )
+        lay_edges(self._weave, u, v, n_fixed, np.arange(interest.n_subscriptions, dtype=np.int32))
+        self._breaks = new_breaks(
+            interest.n_nodes,
+            interest.n_topics,
+            int(interest.topic_sizes().max(initial=1)),
+            int(np.diff(interest.node_ptr).max(initial=1)),
+            int(generator(seed, "local-search").integers(2**63)),
+            _prices(constraints, interest.n_nodes),
+        )
+        priced = len(constraints.priced) > 0
+        self._aim = (BY_COST if costs == "weight" else THEN_COST) if priced else BY_NUMBER
+
+    @property
+    def n_edges(self) -> int:
+        return int(self._weave.sizes[N_EDGES])
+
+    @property
+    def degree(self) -> Ints:
+        return self._weave.degree
+
+    def edges(self) -> Edges:
+        """The overlay as it stands, in no order."""
+        live = self._weave.live[: self.n_edges]
+        return self._weave.edge_u[live], self._weave.edge_v[live]
+
+    def edges_within(self, caps: Ints) -> Edges:
+        """The same without the edges by which nodes exceed `caps`; the least loaded go, fixed ones stay."""
+        live = self._weave.live[: self.n_edges]
+        order = live[np.lexsort((live, -self._weave.load[live], ~self._weave.fixed[live]))]
+        u, v = self._weave.edge_u[order], self._weave.edge_v[order]
+        degree = np.zeros(len(caps), np.int64)
+        kept = np.zeros(len(order), np.bool_)
+        for i, (a, b) in enumerate(zip(u.tolist(), v.tolist(), strict=True)):
+            kept[i] = degree[a] < caps[a] and degree[b] < caps[b]
+            degree[[a, b]] += kept[i]
+        return u[kept], v[kept]
+
+    def caps(self, cap: int) -> Ints:
+        """How many edges each node may have when the builder allows `cap`."""
+        caps = np.maximum(self._needs, np.int32(cap))
+        if self._node_cap is not None:
+            caps = np.minimum(caps, self._node_cap)
+        return np.minimum(np.maximum(caps, self._least_cap), self._most)
+
+    def above(self, cap: int) -> Ints:
+        """The nodes with more edges than that."""
+        return np.flatnonzero(self.degree > self.caps(cap)).astype(np.int32)
+
+    def prune(self) -> None:
+        """Drop the edges that no topic needs, those that carry the fewest topics first."""
+        live = self._weave.live[: self.n_edges]
+        order = live[np.lexsort((live, self._weave.load[live]))]
+        for start in range(0, len(order), SLICE):
+            check_stop(self._progress)
+            prune(self._weave, self._breaks, order[start : start + SLICE])
+
+    def relieve(self, cap: int, *, rounds: int = ROUNDS) -> bool:
+        """Move edges away from nodes above `cap`; True if none is left above.
+
+        It gives up when after a round more than one node in `HOPELESS` is still above.
+        """
+        caps = self.caps(cap)
+        for round_ in range(rounds):
+            nodes = self.above(cap)
+            if len(nodes) == 0:
+                return True
+            if round_ and HOPELESS * len(nodes) > len(caps):
+                return False
+            attempts = max(ATTEMPTS, min(MOST_ATTEMPTS, len(caps) // len(nodes)))
+            chunk = max(SLICE // attempts, 1)
+            for start in range(0, len(nodes), chunk):
+                check_stop(self._progress)
+                some = nodes[start : start + chunk]
+                relieve(self._weave, self._breaks, caps, some, round_ // PATIENT, attempts)
+        return len(self.above(cap)) == 0
+
+    def improve(self, cap: int, moves: int) -> None:
+        """So many moves that save edges or shift them."""
+        caps = self.caps(cap)
+        for start in range(0, moves, SLICE):
+            check_stop(self._progress)
+            destroy_and_repair(self._weave, self._breaks, caps, self._aim, min(SLICE, moves - start))
+
+    def save(self) -> Saved:
+        """A copy to come back to."""
+        return Saved(tuple(array.copy() for array in self._changing()))
+
+    def restore(self, saved: Saved) -> None:
+        """Go back to where `saved` was taken; only the random numbers go on."""
+        for array, copy in zip(self._changing(), saved.arrays, strict=True):
+            array[...] = copy
+
+    def _changing(self) -> tuple[NDArray[np.generic], ...]:
+        first = self._weave._fields.index("degree")
+        return tuple(self._weave[first:])
+
+
+def _prices(constraints: Constraints, n_nodes: int) -> tuple[Longs, Ints, Floats]:
+    """Priced and forbidden pairs as neighbor lists; what is forbidden has an infinite price."""
+    pairs = (constraints.forbidden, constraints.priced)
+    u = np.concatenate([end for pair in pairs for end in (pair.u, pair.v)])
+    v = np.concatenate([end for pair in pairs for end in (pair.v, pair.u)])
+    price = np.concatenate((np.full(2 * len(pairs[0]), np.inf), constraints.costs, constraints.costs))
+    # A pair that is both comes first with the infinite price, which the search then finds.
+    order = np.lexsort((-price, v, u))
+    return pointers(u, n_nodes), v[order].astype(np.int32), price[order]

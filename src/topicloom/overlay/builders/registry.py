@@ -1,0 +1,219 @@
+"""Every builder in one table: one line each, read by the command line, the tests, docs and benchmarks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from topicloom.base.parameters import check_values, read_settings
+from topicloom.base.progress import SILENT, Progress
+from topicloom.base.registry import find
+from topicloom.errors import UsageError
+from topicloom.overlay.builders.balanced import build_balanced
+from topicloom.overlay.builders.cd_oda import build_cd_oda, build_cd_oda_i, build_cd_oda_ii
+from topicloom.overlay.builders.constrained import check_constraints
+from topicloom.overlay.builders.dcb_m import build_dcb_m
+from topicloom.overlay.builders.dcbr_m import build_dcbr_m
+from topicloom.overlay.builders.entry import Builder
+from topicloom.overlay.builders.exact import build_exact
+from topicloom.overlay.builders.full_mesh import build_full_mesh
+from topicloom.overlay.builders.gm import build_gm
+from topicloom.overlay.builders.gm_m import build_gm_m
+from topicloom.overlay.builders.low_oda import build_low_oda
+from topicloom.overlay.builders.minmax_oda import build_minmax_oda
+from topicloom.overlay.builders.ring_pt import build_ring_pt
+from topicloom.overlay.builders.star import build_star
+from topicloom.overlay.builders.two_d_oda import build_2d_oda
+from topicloom.overlay.model.build import Build
+from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints, Pairs
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
+
+DIAMETER_2 = "each topic's subgraph has diameter at most 2"
+
+ALL_KINDS = ("caps", "forbid", "require", "start", "costs")
+
+BUILDERS: dict[str, Builder] = {
+    "balanced": Builder(
+        build=build_balanced,
+        aim="low average and low maximum degree",
+        guarantee="none proven; certifying bounds the gap of each build",
+        complexity="a few runs of gm, then `work` moves per edge",
+        paper="this project: docs/builders.md",
+        seeded=True,
+        honours=ALL_KINDS,
+    ),
+    "gm": Builder(
+        build=build_gm,
+        aim="lowest average degree",
+        guarantee="edges at most log(subscriptions) x optimum",
+        complexity="O(V² T) worst case",
+        paper="Chockler et al. 2007, section 6",
+        honours=ALL_KINDS,
+    ),
+    "gm-m": Builder(
+        build=build_gm_m,
+        aim="lowest maximum degree",
+        guarantee="maximum degree at most log(V T) x optimum",
+        complexity="O(V² T) worst case",
+        paper="Chen et al. 2010, section IV-A; Onus and Richa 2009",
+        honours=ALL_KINDS,
+    ),
+    "exact": Builder(
+        build=build_exact,
+        aim="the optimum with a proof: for up to a few hundred nodes",
+        guarantee="optimal, or within the reported bounds when time runs out",
+        complexity="exponential; at most 200,000 pairs that share a topic",
+        paper="this project: docs/builders.md; Bonnet et al. 2019, Dar et al. 2021",
+    ),
+    "low-oda": Builder(
+        build=build_low_oda,
+        aim="low average and maximum degree at once",
+        guarantee="average degree O(k log(subscriptions)), maximum O((V/k) log(subscriptions)) x optimum",
+        complexity="O(V² T) worst case",
+        paper="Onus and Richa 2016, Algorithm 1",
+    ),
+    "minmax-oda": Builder(
+        build=build_minmax_oda,
+        aim="the original of gm-m, with edges that join nothing: for comparison",
+        guarantee="maximum degree at most log(V T) x optimum",
+        complexity="O(V² T) worst case",
+        paper="Onus and Richa 2009; 2016, section 2.1",
+        links_strangers=True,
+    ),
+    "dcb-m": Builder(
+        build=build_dcb_m,
+        aim="low maximum degree by divide and conquer: the yardstick of dcbr-m",
+        guarantee="maximum degree O(eta + optimum x log(V T))",
+        complexity="O(V² T) worst case",
+        paper="Chen et al. 2010, Algorithm 9",
+        seeded=True,
+        engines=("local", "spark"),
+    ),
+    "dcbr-m": Builder(
+        build=build_dcbr_m,
+        aim="low maximum degree by divide and conquer: for very many nodes",
+        guarantee="maximum degree O(eta + optimum of bulk and representative nodes x log(V T))",
+        complexity="O(T ((B + R)² + L²/p)) worst case",
+        paper="Chen et al. 2010, Algorithm 11",
+        seeded=True,
+        engines=("local", "spark"),
+    ),
+    "cd-oda": Builder(
+        build=build_cd_oda,
+        aim="short ways: hubs with the most neighbors",
+        guarantee=DIAMETER_2,
+        complexity="O(V T subscriptions / 64) worst case",
+        paper="Onus and Richa 2016, section 6.1",
+    ),
+    "cd-oda-i": Builder(
+        build=build_cd_oda_i,
+        aim="short ways: hubs with the most neighbors, each topic counted",
+        guarantee=DIAMETER_2,
+        complexity="O(V T + subscriptions)",
+        paper="Onus and Richa 2016, section 6.1",
+    ),
+    "cd-oda-ii": Builder(
+        build=build_cd_oda_ii,
+        aim="short ways: hubs of the largest density",
+        guarantee=DIAMETER_2,
+        complexity="O(V T subscriptions / 64) worst case",
+        paper="Onus and Richa 2016, section 6.1",
+    ),
+    "2d-oda": Builder(
+        build=build_2d_oda,
+        aim="short ways: one star per topic, edges shared",
+        guarantee=DIAMETER_2,
+        complexity="O(T (V + subscriptions))",
+        paper="Onus and Richa 2016, Algorithm 2",
+    ),
+    "star": Builder(
+        build=build_star,
+        aim="baseline: one star per topic around its smallest node",
+        guarantee=DIAMETER_2,
+        complexity="O(subscriptions)",
+        paper="none",
+    ),
+    "full-mesh": Builder(
+        build=build_full_mesh,
+        aim="baseline: all pairs that share a topic",
+        guarantee="each topic's subgraph has diameter at most 1",
+        complexity="O(V subscriptions)",
+        paper="none",
+    ),
+    "ring-pt": Builder(
+        build=build_ring_pt,
+        aim="baseline: one ring per topic",
+        guarantee="degree at most 2 x subscription size",
+        complexity="O(subscriptions)",
+        paper="Chockler et al. 2007, section 8",
+        seeded=True,
+        engines=("local", "spark"),
+    ),
+}
+
+
+def find_builder(name: str) -> Builder:
+    """The builder called `name`, or a UsageError that lists all of them."""
+    return find("algorithm", BUILDERS, name)
+
+
+def run_builder(
+    name: str,
+    interest: Interest,
+    *,
+    constraints: Constraints = UNCONSTRAINED,
+    start: Overlay | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress = SILENT,
+    **parameters: Any,
+) -> Build:
+    """Call builder `name` under `constraints` and from the edges of `start`, if it honours them.
+
+    What the constraints hold goes into the build's parameters; contradictions are refused here, as are
+    values that a parameter does not take.
+    """
+    builder = find_builder(name)
+    values = check_values(name, builder.parameters, parameters)
+    counts = constraints.counts() | ({} if start is None else {"start": start.n_edges})
+    if not counts:
+        return builder.build(interest, seed=seed, threads=threads, progress=progress, **values)
+    check_honours(name, counts)
+    check_constraints(interest, constraints, start)
+    build = builder.build(
+        interest,
+        constraints=constraints,
+        start=start,
+        seed=seed,
+        threads=threads,
+        progress=progress,
+        **values,
+    )
+    report = dict(build.report)
+    if "costs" in counts:
+        report["cost_total"] = constraints.cost_of(build.overlay)
+    if start is not None:
+        existing = Pairs(start.u, start.v)
+        allowed = existing.without(constraints.forbidden, interest.n_nodes)
+        report["start_left_out"] = len(existing) - len(allowed)
+    return replace(build, parameters={**build.parameters, "constraints": counts}, report=report)
+
+
+def check_honours(name: str, kinds: Iterable[str]) -> None:
+    """Refuse kinds of constraints that builder `name` does not honour, and say which builders do."""
+    for kind in kinds:
+        if kind not in find_builder(name).honours:
+            able = [key for key, builder in BUILDERS.items() if kind in builder.honours]
+            raise UsageError(f"{name} does not honour `{kind}`; {', '.join(able) or 'no builder'} do")
+
+
+def parse_parameters(name: str, settings: Sequence[str]) -> dict[str, Any]:
+    """All parameters of builder `name`: its defaults, overruled by `key=value` texts."""
+    return read_settings(name, find_builder(name).parameters, settings)
+
+
+def check_parameters(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The same for values given from Python."""
+    return check_values(name, find_builder(name).parameters, values)

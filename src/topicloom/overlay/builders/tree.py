@@ -1,0 +1,93 @@
+"""The tree test: can one spanning tree (per connected part of the interest) serve every topic?
+
+It can exactly if the maximum spanning forest of the shared-topic graph weighs the sum of |V_t| - 1 over all
+topics; then no topic-connected overlay has fewer edges. The maximum degree is another matter: with a single
+topic a star passes as well as a path, so of such trees one with low degrees is looked for.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from topicloom.base.arrays import Ints, Longs, pointers, sealed
+from topicloom.base.progress import SILENT, Progress, check_stop
+from topicloom.overlay.kernels.tree import DONE, OUTSIDE, REFUSED, grow_tree, relieve
+from topicloom.overlay.kernels.units import twin_classes
+from topicloom.overlay.model.interest import Interest
+
+SLICE_WORK = 100_000_000  # steps of a kernel call before the user may stop us
+PATH_DEGREE = 2  # no tree of three nodes or more has less
+
+
+def serving_tree(interest: Interest, *, progress: Progress = SILENT) -> tuple[Ints, Ints] | None:
+    """The edges (u, v) of a forest that serves every topic, with low degrees, or None if there is none.
+
+    At most O(sum of |V_t|^2) steps; where there is none it mostly ends after a few nodes. Nodes of identical
+    interest are linked into paths: no edge of theirs can weigh more.
+
+    >>> interest = Interest.from_pairs([(node, "x") for node in "abcd"])
+    >>> [ends.tolist() for ends in serving_tree(interest)]
+    [[0, 1, 2], [1, 2, 3]]
+    >>> triangle = [("a", "x"), ("b", "x"), ("b", "y"), ("c", "y"), ("c", "z"), ("a", "z")]
+    >>> serving_tree(Interest.from_pairs(triangle)) is None
+    True
+    """
+    classes = twin_classes(interest.node_ptr, interest.node_topics)
+    firsts = np.unique(classes, return_index=True)[1]
+    parent = _grow(interest, firsts, progress)
+    if parent is None:
+        return None
+    parent = _with_twins(interest, parent, classes, firsts)
+    _relieve(interest, parent, progress)
+    child = np.flatnonzero(parent >= 0)
+    u, v = np.minimum(child, parent[child]), np.maximum(child, parent[child])
+    order = np.lexsort((v, u))
+    return u[order].astype(np.int32), v[order].astype(np.int32)
+
+
+def _grow(interest: Interest, nodes: Longs, progress: Progress) -> Ints | None:
+    """The maximum spanning forest of nodes with distinct interests (parents by place), if it serves all."""
+    sizes = interest.subscription_sizes()[nodes]
+    node_ptr = np.concatenate(([0], np.cumsum(sizes)))
+    slots = np.arange(node_ptr[-1]) + np.repeat(interest.node_ptr[nodes] - node_ptr[:-1], sizes)
+    node_topics = interest.node_topics[slots]
+    by_topic = np.argsort(node_topics, kind="stable")
+    topic_nodes = np.repeat(np.arange(len(nodes), dtype=np.int32), sizes)[by_topic]
+    own = sealed(node_ptr), sealed(node_topics)
+    lists = sealed(pointers(node_topics, interest.n_topics)), sealed(topic_nodes)
+    parent = np.full(len(nodes), OUTSIDE, np.int32)
+    degree, best, common = (np.zeros(len(nodes), np.int32) for _ in range(3))
+    seen = np.zeros(interest.n_topics, np.int32)
+    while True:
+        check_stop(progress)
+        reason = grow_tree(*own, *lists, parent, degree, best, seen, common, SLICE_WORK)
+        if reason == REFUSED:
+            return None
+        if reason == DONE:
+            return parent
+
+
+def _with_twins(interest: Interest, parent: Ints, classes: Ints, firsts: Longs) -> Ints:
+    """The same forest over all nodes: twins follow the first of their kind on a path."""
+    full = np.full(len(classes), -1, np.int32)
+    order = np.argsort(classes, kind="stable")
+    follows = classes[order[1:]] == classes[order[:-1]]
+    full[order[1:][follows]] = order[:-1][follows]
+    full[firsts] = np.where(parent >= 0, firsts[parent], -1)
+    full[interest.subscription_sizes() == 0] = -1  # who wants nothing has nobody to be linked with
+    return full
+
+
+def _relieve(interest: Interest, parent: Ints, progress: Progress) -> None:
+    """Swap edges of the node of highest degree until that one cannot be helped."""
+    own = sealed(interest.node_ptr), sealed(interest.node_topics)
+    lists = sealed(interest.topic_ptr), sealed(interest.topic_nodes)
+    child = np.flatnonzero(parent >= 0)
+    degree = np.bincount(np.concatenate((child, parent[child])), minlength=len(parent)).astype(np.int32)
+    mark = np.full(interest.n_topics, -1, np.int32)
+    branch, moved = np.full(len(parent), -1, np.int32), np.full(len(parent), -1, np.int32)
+    while len(degree) and degree.max() > PATH_DEGREE:
+        check_stop(progress)
+        hub = int(degree.argmax())
+        if relieve(hub, *own, *lists, parent, degree, mark, branch, moved) == 0:
+            return

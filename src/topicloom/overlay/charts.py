@@ -1,0 +1,230 @@
+"""Average against maximum degree: one dot per build, labelled, on logarithmic axes.
+
+The further to the lower left, the better. Builders differ by factors of a hundred and by a few percent, so
+the builds that matter are drawn once more beside, magnified. Labels are placed here, not by the plotting
+library, so that they overlap neither each other nor a dot and stand nearest to their own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from topicloom.base.charts import COLORS, make_title
+from topicloom.errors import UsageError
+
+HEIGHT = 400.0
+WIDTHS = (400.0, 480.0)
+FONT = 13
+LINE = 1.15 * FONT
+NARROW, WIDE, LETTER = 0.3, 0.85, 0.55
+"""Widths of letters in the font's size, about: `i`, `m`, and most others."""
+
+DOT = 6.0
+ON_ONE_ANOTHER = 2 * DOT
+"""Dots nearer than this share a label: one line for each."""
+
+DISTANCES = (11.0, 16.0, 22.0, 32.0, 46.0, 62.0, 80.0, 100.0, 130.0)
+LEADER = 24.0
+"""A label further away than this gets a thin line to its dot."""
+
+Place = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """One build: its average and maximum degree, and the kind of builder, which colours it."""
+
+    average: float
+    maximum: float
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle on the canvas, in pixels from its upper left corner."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def meets(self, other: Box) -> bool:
+        """Do they overlap?"""
+        apart = self.right <= other.left or other.right <= self.left
+        return not (apart or self.bottom <= other.top or other.bottom <= self.top)
+
+    def within(self, other: Box) -> bool:
+        """Is it inside the other one?"""
+        across = other.left <= self.left and self.right <= other.right
+        return across and other.top <= self.top and self.bottom <= other.bottom
+
+    def lines(self, number: int) -> list[Place]:
+        """Where so many lines of text are centred."""
+        height = (self.bottom - self.top) / number
+        return [((self.left + self.right) / 2, self.top + height * (line + 0.5)) for line in range(number)]
+
+    def nearest(self, place: Place) -> Place:
+        """The point of the rectangle that is nearest to `place`."""
+        return min(max(place[0], self.left), self.right), min(max(place[1], self.top), self.bottom)
+
+    def distance(self, place: Place) -> float:
+        """From `place` to that point."""
+        return math.dist(place, self.nearest(place))
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A logarithmic scale over so many pixels."""
+
+    low: float
+    high: float
+    pixels: float
+
+    @classmethod
+    def over(cls, values: list[float], pixels: float) -> Axis:
+        """All values with some room on both sides."""
+        room = max((max(values) / min(values)) ** 0.13, 1.1)
+        return cls(min(values) / room, max(values) * room, pixels)
+
+    def at(self, value: float) -> float:
+        """The pixel of a value."""
+        return self.pixels * math.log(value / self.low) / math.log(self.high / self.low)
+
+    def value(self, pixel: float) -> float:
+        """The value at a pixel."""
+        return self.low * math.pow(self.high / self.low, pixel / self.pixels)
+
+    def ticks(self) -> list[int]:
+        """Round numbers; more of them where the scale is short."""
+        steps = (1, 2, 5) if self.high > 20 * self.low else (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9)
+        found = [round(step * 10**power) for power in range(8) for step in steps if power or step != 1.5]
+        return [step for step in found if self.low <= step <= self.high]
+
+
+def degree_scatter(dots: Mapping[str, Dot], title: str, note: str, *, near: Collection[str] = ()) -> Any:
+    """The builds of one interest as an Altair chart; those of `near` have their labels in a second panel."""
+    import altair as alt
+
+    if not dots or min(dot.average for dot in dots.values()) <= 0:
+        raise UsageError("a scatter of degrees needs at least one build, and each of them an edge")
+    kinds = list(dict.fromkeys(dot.kind for dot in dots.values()))
+    inside = {name: dot for name, dot in dots.items() if name in near}
+    panels = [_panel(dots, kinds, WIDTHS[0], unlabelled=near)]
+    if inside:
+        panels.append(_panel(inside, kinds, WIDTHS[1]))
+    return alt.hconcat(*panels, spacing=36).properties(title=make_title(title, note))
+
+
+def place_labels(dots: Mapping[str, Place], canvas: Box, others: Collection[Place] = ()) -> dict[str, Box]:
+    """A box for the name of each dot, the nearest that fits; `others` are dots without a name.
+
+    It covers no dot and no other name. It is not nearer to another dot, or else a line leads to it.
+    """
+    marks = {(x, y): Box(x - DOT, y - DOT, x + DOT, y + DOT) for x, y in (*dots.values(), *others)}
+    placed: dict[str, Box] = {}
+
+    def fits(box: Box, own: Place) -> bool:
+        away = [mark for place, mark in marks.items() if place != own] + list(placed.values())
+        if box.meets(marks[own]) or any(box.meets(other) for other in away):
+            return False
+        if box.distance(own) > LEADER:
+            return not any(_crosses(own, box.nearest(own), other) for other in away)
+        return all(box.distance(own) <= box.distance(place) for place in marks)
+
+    for name, own in dots.items():
+        choices = [box for box in _boxes(name, *own, canvas) if box.within(canvas)]
+        placed[name] = next((box for box in choices if fits(box, own)), choices[0])
+    return placed
+
+
+def _boxes(name: str, x: float, y: float, canvas: Box) -> Iterator[Box]:
+    """Where a label may stand, best places first: right, left, above, below, then slanted."""
+    lines = name.split("\n")
+    half, height = max(map(_width, lines)) / 2, LINE * len(lines) / 2
+    for distance in DISTANCES:
+        for across, down in ((1, 0), (-1, 0), (0, -1), (0, 1), (1, -1), (1, 1), (-1, -1), (-1, 1)):
+            slant = 0.7 if across and down else 1.0
+            middle_x = x + across * (slant * distance + half)
+            middle_y = y + down * (slant * distance + height)
+            if across == 0:  # above and below it may be moved sideways to stay on the canvas
+                middle_x = min(max(middle_x, canvas.left + half), canvas.right - half)
+            yield Box(middle_x - half, middle_y - height, middle_x + half, middle_y + height)
+
+
+def _crosses(start: Place, end: Place, box: Box) -> bool:
+    """Does a line run through the box? Looked at in steps finer than a letter."""
+    steps = [step / 32 for step in range(33)]
+    on_line = [(start[0] + (end[0] - start[0]) * at, start[1] + (end[1] - start[1]) * at) for at in steps]
+    return any(box.distance(place) == 0 for place in on_line)
+
+
+def _width(text: str) -> float:
+    letters = (NARROW if c in "fijlrt-,. " else WIDE if c in "mwMW" else LETTER for c in text)
+    return FONT * sum(letters)
+
+
+def _panel(dots: Mapping[str, Dot], kinds: list[str], width: float, unlabelled: Collection[str] = ()) -> Any:
+    across = Axis.over([dot.average for dot in dots.values()], width)
+    up = Axis.over([dot.maximum for dot in dots.values()], HEIGHT)
+    places = {name: (across.at(dot.average), HEIGHT - up.at(dot.maximum)) for name, dot in dots.items()}
+    named = _merged({name: place for name, place in places.items() if name not in unlabelled})
+    boxes = place_labels(named, Box(0, 0, width, HEIGHT), [places[name] for name in unlabelled])
+
+    def row(place: Place, name: str) -> dict[str, Any]:
+        x, y = across.value(place[0]), up.value(HEIGHT - place[1])
+        return {"x": x, "y": y, "build": name, "kind": dots[name].kind}
+
+    points = [row(place, name) for name, place in places.items()]
+    labels, leaders = [], []
+    for text, box in boxes.items():
+        names = text.split("\n")
+        labels += [row(place, name) for place, name in zip(box.lines(len(names)), names, strict=True)]
+        if box.distance(named[text]) > LEADER:
+            end = row(box.nearest(named[text]), names[0])
+            leaders.append(row(named[text], names[0]) | {"x2": end["x"], "y2": end["y"]})
+    return _layers(points, labels, leaders, across, up, kinds)
+
+
+def _merged(places: Mapping[str, Place]) -> dict[str, Place]:
+    """Dots that lie on one another share a label, one name to a line."""
+    names: dict[Place, list[str]] = {}
+    for name, place in places.items():
+        same = next((known for known in names if math.dist(known, place) < ON_ONE_ANOTHER), place)
+        names.setdefault(same, []).append(name)
+    return {"\n".join(sharing): place for place, sharing in names.items()}
+
+
+def _layers(
+    points: list[dict[str, Any]],
+    labels: list[dict[str, Any]],
+    leaders: list[dict[str, Any]],
+    across: Axis,
+    up: Axis,
+    kinds: list[str],
+) -> Any:
+    import altair as alt
+
+    def axis(channel: Any, name: str, scale: Axis, title: str) -> Any:
+        return channel(
+            name,
+            title=title,
+            scale=alt.Scale(type="log", domain=[scale.low, scale.high], nice=False),
+            axis=alt.Axis(values=scale.ticks(), format=",d"),
+        )
+
+    x = axis(alt.X, "x:Q", across, "average degree (connections per node)")
+    y = axis(alt.Y, "y:Q", up, "maximum degree")
+    shades = alt.Scale(domain=kinds, range=list(COLORS[: len(kinds)]))
+    legend = alt.Legend(symbolSize=130, direction="horizontal", symbolType="circle")
+    colour = alt.Color("kind:N", title=None, sort=kinds, scale=shades, legend=legend)
+    lines, dots, texts = (alt.Chart(alt.Data(values=rows)) for rows in (leaders, points, labels))
+    return alt.layer(
+        lines.mark_rule(color="#aaaaaa").encode(x=x, y=y, x2="x2:Q", y2="y2:Q"),
+        dots.mark_point(filled=True, opacity=1, size=math.pi * DOT**2, shape="circle").encode(
+            x=x, y=y, color=colour
+        ),
+        texts.mark_text(fontSize=FONT).encode(x=x, y=y, text="build:N", color=colour),
+    ).properties(width=across.pixels, height=up.pixels)

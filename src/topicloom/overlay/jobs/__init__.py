@@ -1,0 +1,1 @@
+"""What the commands about overlays do, without a word about presentation."""

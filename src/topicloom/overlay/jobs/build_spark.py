@@ -1,0 +1,311 @@
+"""Build an overlay on Spark, phase by phase, so that a run that was killed can be taken up again.
+
+Nothing here holds the interest: it goes from table to table until the result is whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import msgspec
+from msgspec import field
+from msgspec.structs import asdict as fields_of
+from msgspec.structs import replace as replace_fields
+
+from topicloom.base.atomic import replacing
+from topicloom.base.parameters import plain_name
+from topicloom.base.summaries import UNSET, Parameters, Summary, UnsetType, plain
+from topicloom.errors import InputError, UsageError
+from topicloom.overlay.builders.default import FALLBACK
+from topicloom.overlay.builders.registry import parse_parameters
+from topicloom.overlay.jobs.inputs import EncodedInput
+from topicloom.overlay.jobs.request import summarise
+from topicloom.overlay.jobs.task import BuildTask
+from topicloom.overlay.jobs.verify import judge
+from topicloom.overlay.model.build_folder import (
+    EDGES,
+    INTEREST,
+    PHASES,
+    is_build,
+    read_summary,
+    read_whole_summary,
+    whole_phases,
+)
+from topicloom.overlay.model.build_summary import BuildSummary
+from topicloom.overlay.model.run_folder import RunFolder, TablesOnly, check_same, open_run
+from topicloom.overlay.model.verdict import Verdict
+from topicloom.overlay.spark.encode import EncodedInterest
+from topicloom.overlay.spark.engine import SPARK_BUILDERS, SparkBuild
+from topicloom.overlay.spark.result import write_result
+from topicloom.tables.folder import REJECTS, SUMMARY, write_json
+from topicloom.tables.source import check_there
+from topicloom.tables.spark.failures import spark_errors
+from topicloom.tables.spark.listing import signature
+from topicloom.tables.spark.raw import REJECT_COLUMNS, rows_were
+from topicloom.tables.spark.work_tables import Tables
+from topicloom.version import __version__
+
+INGEST, WRITE, VERIFY = "ingest", "write", "verify"
+
+
+class Ingested(Summary, frozen=True, kw_only=True):
+    """An encoded interest (its tables lie beside the record), and what the user was told of it."""
+
+    nodes: str
+    topics: str
+    pairs: str
+    n_nodes: int
+    n_topics: int
+    n_subscriptions: int
+    duplicates: int
+    rejected: int
+    digest: str
+    notices: list[str]
+
+    def encoded(self, run: RunFolder) -> EncodedInterest:
+        """The interest, where its tables lie now."""
+        known = {name: getattr(self, name) for name in EncodedInterest.__dataclass_fields__}
+        places = {name: str(run.path(INGEST, name)) for name in ("nodes", "topics", "pairs")}
+        return EncodedInterest(**{**known, **places})
+
+
+class Judged(Summary, frozen=True):
+    """What the judge said."""
+
+    topics: int
+    topics_partitioned: int
+    topic_components: int
+    edges: int
+
+
+def build_on_spark(task: BuildTask, given: EncodedInput | None = None) -> BuildSummary:
+    """The whole task; the summary that was written. `given` is the interest if it was read already."""
+    request = task.request
+    if not request.named:
+        if request.bound:
+            raise UsageError(
+                f"`engine=spark` runs {FALLBACK} unless `algorithm` is given: so name it, for `set`"
+            )
+        reason = f"{FALLBACK}: no algorithm was named, and it is the one that runs on Spark"
+        parameters = parse_parameters(FALLBACK, [])
+        request = replace(request, algorithm=FALLBACK, parameters=parameters, reason=reason, named=True)
+        task = replace(task, request=request)
+        task.remark(reason)
+    check_there(task.table.source)
+    start = task.progress.now()
+    asked = Asked.of(task)
+    if task.goes_on:
+        check_same(task.out, asked, parts=True)  # before Spark starts
+    session = task.spark.session(task.progress)
+    files = signature(session, task.table.source) if given is None else given.files
+    fingerprint = replace_fields(asked, files=files)
+    if task.resume and (done := _finished(task.out, fingerprint)) is not None:
+        task.remark(f"{task.out} is whole already: nothing was left to do")
+        return done
+
+    def told(phase: str, seconds: float) -> None:
+        task.remark(f"{shown_phase(phase)}: {seconds:.1f} s")
+
+    now = task.progress.now
+    with open_run(task.out, fingerprint, resume=task.resume, now=now, told=told) as run:
+        before = run.seconds()
+        if before:
+            task.remark(f"going on after: {', '.join(map(shown_phase, before))}")
+        elif task.resume:
+            task.remark(f"nothing to go on with in {task.out}: a new run begins")
+        try:
+            return _run(task, run, given, start - sum(before.values()), fingerprint)
+        except BaseException as error:
+            if run.whole():
+                task.notice(_advice(task.out, error))
+            raise
+
+
+def _advice(out: Path, error: BaseException) -> str:
+    """What to do with the phases that are whole."""
+    if PHASES in str(error):
+        return f"what an earlier run left is damaged: remove {out / PHASES} and begin anew"
+    return f"finished phases are kept in {out}: the same command with `resume` goes on with them"
+
+
+def _run(
+    task: BuildTask, run: RunFolder, given: EncodedInput | None, start: float, fingerprint: Asked
+) -> BuildSummary:
+    """All phases; `start` is when the first run would have begun if the later ones had followed at once."""
+    progress, request = task.progress, task.request
+    session = task.spark.session(progress)
+    record = run.keep(INGEST, Ingested, lambda folder: _ingest(task, folder, given))
+    encoded = record.encoded(run)
+    for text in record.notices if given is None else ():
+        task.notice(text)
+    if task.table.strict and encoded.rejected:
+        raise InputError(
+            f"{rows_were(encoded.rejected)} refused in {task.table.source.path}, and `strict` was given"
+        )
+    with spark_errors(str(task.out)):
+        build = SPARK_BUILDERS[request.algorithm](
+            session,
+            encoded,
+            run,
+            seed=request.seed,
+            notice=task.notice,
+            progress=progress,
+            **request.parameters,
+        )
+        run.keep(WRITE, TablesOnly, lambda folder: _write(task, encoded, build, folder))
+    verdict = Verdict(**fields_of(run.keep(VERIFY, Judged, lambda folder: _verify(task, run))))
+    summary = _summarise(task, run, encoded, build, verdict, start)
+    summary = replace_fields(summary, request=fingerprint.digest())
+    with replacing(task.out) as folder:
+        folder.mkdir()
+        for name in (EDGES, INTEREST):
+            _link(run.path(WRITE, name), folder / name)
+        if encoded.rejected:
+            _link(run.path(INGEST, REJECTS), folder / REJECTS)
+        write_json(summary, folder / SUMMARY)
+    return summary
+
+
+class AskedInterest(Summary, frozen=True):
+    """The table of a request, as the user described it."""
+
+    path: str
+    first: str | None
+    second: str | None
+    names: tuple[str, str]
+    header: bool
+    separator: str | None
+    quote: bool | None
+    multiline: bool
+    format: str | None
+    what: str
+    subscribers_only: bool
+
+
+class Asked(Summary, frozen=True, kw_only=True):
+    """What must be the same for a run to be taken up again; the files are known once Spark runs."""
+
+    version: str = __version__
+    algorithm: str
+    parameters: Parameters
+    seed: int
+    interest: AskedInterest
+    files: list[list[str | int]] | UnsetType = field(default=UNSET, name="interest files")
+
+    @classmethod
+    def of(cls, task: BuildTask) -> Asked:
+        """All but the files."""
+        table, request = task.table, task.request
+        names = [name for name in AskedInterest.__struct_fields__ if name != "subscribers_only"]
+        described: Parameters = {name: getattr(table.source, name) for name in names}
+        return cls(
+            algorithm=request.algorithm,
+            parameters={plain_name(key): value for key, value in request.parameters.items()},
+            seed=request.seed,
+            interest=AskedInterest(**described, subscribers_only=table.subscribers_only),
+        )
+
+    def digest(self) -> str:
+        """One short text, so that a finished build can tell whether it is the one asked for."""
+        return hashlib.sha256(msgspec.json.encode(plain(self), order="sorted")).hexdigest()[:32]
+
+
+def shown_phase(name: str) -> str:
+    """What the user is told of a phase whose folder has this name."""
+    kind, *groups = name.split("-")
+    if kind == "represent":
+        return f"choose representatives of {groups[-1]} groups (level {len(groups)})"
+    return name.replace("-", " ")
+
+
+# --- the phases ----------------------------------------------------------------------------------------
+
+
+def _ingest(task: BuildTask, folder: Path, given: EncodedInput | None) -> Ingested:
+    notices: list[str] = []
+    if given is None:
+        given = task.table.encode(folder, notice=notices.append)
+    else:
+        for name in ("nodes", "topics", "pairs"):
+            shutil.move(getattr(given.encoded, name), folder / name)
+    if given.encoded.rejected:
+        rejects = given.raw.rejects.orderBy(*REJECT_COLUMNS).select(*REJECT_COLUMNS)
+        Tables(rejects.sparkSession, str(folder), task.progress).write("write rejects", rejects, REJECTS)
+        given.raw.release()
+    return Ingested(**asdict(given.encoded), notices=notices)
+
+
+def _write(task: BuildTask, encoded: EncodedInterest, build: SparkBuild, folder: Path) -> TablesOnly:
+    session = task.spark.session(task.progress)
+    write_result(session, encoded, build.edges, folder, progress=task.progress)
+    return TablesOnly()
+
+
+def _verify(task: BuildTask, run: RunFolder) -> Judged:
+    """The judge reads what was written; the interest stays a table for it too."""
+    verdict = judge(
+        run.path(WRITE, INTEREST),
+        run.path(WRITE, EDGES),
+        spark=task.spark,
+        path="bucketed",
+        beside=task.out,
+        progress=task.progress,
+    )
+    return Judged(verdict.topics, verdict.topics_partitioned, verdict.topic_components, verdict.edges)
+
+
+def _summarise(
+    task: BuildTask,
+    run: RunFolder,
+    encoded: EncodedInterest,
+    build: SparkBuild,
+    verdict: Verdict,
+    start: float,
+) -> BuildSummary:
+    phases = run.seconds()
+    seconds = {
+        "ingest": phases[INGEST],
+        "build": sum(taken for name, taken in phases.items() if name not in (INGEST, VERIFY)),
+        "verify": phases[VERIFY],
+        "total": task.progress.now() - start,
+    }
+    if verdict.edges != build.n_edges:
+        raise InputError(
+            f"{verdict.edges:,} of {build.n_edges:,} edges are in the result: the tables of {task.out} were "
+            "changed while it was made; begin anew"
+        )
+    return summarise(task.request, "spark", encoded, build, verdict, phases, seconds)
+
+
+# --- ending --------------------------------------------------------------------------------------------
+
+
+def _finished(out: Path, fingerprint: Asked) -> BuildSummary | None:
+    """The summary of a whole build of the same request, when there is nothing to take up."""
+    if not is_build(out) or whole_phases(out / PHASES):
+        return None
+    if read_summary(out).request != fingerprint.digest():
+        raise InputError(
+            f"`resume`: {out} holds a finished build of another request; leave `resume` out to replace it"
+        )
+    return read_whole_summary(out)
+
+
+def _link(source: Path, target: Path) -> None:
+    """The same file or folder under a second name: until the result is whole, the phase stays whole too."""
+
+    def link(old: str, new: str) -> None:
+        try:
+            os.link(old, new)
+        except OSError:  # a file system without links
+            shutil.copy2(old, new)
+
+    if source.is_dir():
+        visible = shutil.ignore_patterns("_*", ".*")
+        shutil.copytree(source, target, copy_function=link, ignore=visible)
+    else:
+        link(str(source), str(target))

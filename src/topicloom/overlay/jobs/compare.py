@@ -1,0 +1,90 @@
+"""Several builders on one interest: the same proof and the same figures for each."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+
+from msgspec.structs import asdict
+
+from topicloom.base.atomic import replacing
+from topicloom.base.summaries import FORMAT, UNSET, Figures, Seconds, Summary, UnsetType
+from topicloom.overlay.jobs.build import build_loaded
+from topicloom.overlay.jobs.inputs import InterestTable, LoadedInterest
+from topicloom.overlay.jobs.request import BuildRequest
+from topicloom.overlay.measures.degree import degree_histogram, percentiles
+from topicloom.overlay.model.build import Build
+from topicloom.overlay.model.build_folder import check_replaceable
+from topicloom.overlay.model.build_summary import BuildSummary
+from topicloom.tables.folder import SUMMARY, write_json
+from topicloom.version import __version__
+
+
+class ComparedBuild(BuildSummary, frozen=True, kw_only=True):
+    """A build beside others; in the demo with all measures, and the name of the workload."""
+
+    degree_percentiles: dict[str, float]
+    degree_histogram: dict[str, int]
+    measures: Figures | UnsetType = UNSET
+    workload: str | UnsetType = UNSET
+
+
+class Comparison(Summary, frozen=True, kw_only=True):
+    """The content of summary.json; a `plot` is told on the screen only."""
+
+    format: int = FORMAT
+    kind: str = "comparison"
+    version: str = __version__
+    rows: list[ComparedBuild]
+    seconds: Seconds
+    plot: str | UnsetType = UNSET
+
+
+def compare_table(table: InterestTable, requests: list[BuildRequest], *, out: Path | None) -> Comparison:
+    """Read the interest once and build with each request; see `compare_loaded`."""
+    if out is not None:
+        check_replaceable(out)
+    start = table.progress.now()
+    with table.spark.workspace() as work:
+        loaded = table.encode(work).load(table.progress)
+        return compare_loaded(loaded, requests, table, out=out, start=start)[0]
+
+
+def compare_loaded(
+    loaded: LoadedInterest,
+    requests: list[BuildRequest],
+    table: InterestTable,
+    *,
+    out: Path | None,
+    start: float,
+) -> tuple[Comparison, list[Build]]:
+    """The comparison: `rows` of summaries, each with its degree percentiles and histogram; and the builds.
+
+    With `out`, every build is kept there under its builder's name, and proved from there.
+    """
+    progress = table.progress
+    ingested = progress.now()
+    rows, builds = [], []
+    with replacing(out) if out is not None else nullcontext() as folder:
+        if folder is not None:
+            folder.mkdir()
+        for request in requests:
+            # Each row's total is what this builder alone would take: ingest is counted for each.
+            began = progress.now() - (ingested - start)
+            place = None if folder is None else folder / request.algorithm
+            summary, build = build_loaded(
+                loaded, request, place, spark=table.spark, start=began, progress=progress
+            )
+            degrees = build.overlay.degrees()
+            rows.append(
+                ComparedBuild(
+                    **asdict(summary),
+                    degree_percentiles=percentiles(degrees),
+                    degree_histogram=degree_histogram(degrees),
+                )
+            )
+            builds.append(build)
+        comparison = Comparison(rows=rows, seconds={"total": progress.now() - start})
+        if folder is not None:
+            write_json(comparison, folder / SUMMARY)
+    return comparison, builds

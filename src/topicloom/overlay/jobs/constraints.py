@@ -1,0 +1,148 @@
+"""Constraints from files: tables read by Spark like all others, names turned into node numbers.
+
+Unlike the rows of an interest, no row may be refused quietly here: a firewall rule that got lost would be a
+hole. So a bad row, an unknown node or a missing header is an error that names it. Only an existing overlay
+(`start`) may hold what is no longer there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from topicloom.base.arrays import Floats, Ints
+from topicloom.base.progress import SILENT, Progress
+from topicloom.overlay.jobs.inputs import LoadedInterest
+from topicloom.overlay.measures.connectivity import node_codes, sound_edges
+from topicloom.overlay.model.constraints import NO_CAP, Constraints, Pairs, priced_pairs
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
+from topicloom.tables.source import TableSource, check_there, edges_source, limits_source
+from topicloom.tables.spark.choice import Notice, SparkChoice, no_notice
+from topicloom.tables.spark.read import read_all, refuse_rows
+
+ALL_NODES = "*"
+"""In a table of caps the name of all nodes that are not listed, unless a node is called so."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConstraintFiles:
+    """Where the constraints lie, under the names of the command line's options; None: not given."""
+
+    caps: str | None = None
+    forbid: str | None = None
+    require: str | None = None
+    costs: str | None = None
+    start: str | None = None
+
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds that are given."""
+        return tuple(name for name in ("caps", "forbid", "require", "costs", "start") if getattr(self, name))
+
+    def check_there(self) -> None:
+        """Refuse a file that does not exist before any work begins."""
+        for kind in self.kinds():
+            check_there(self.source(kind))
+
+    def source(self, kind: str) -> TableSource:
+        """The table of that kind."""
+        path = getattr(self, kind)
+        return edges_source(path) if kind == "start" else limits_source(path, kind)
+
+
+class Limits(NamedTuple):
+    """What builders take: the constraints, and the overlay that exists already."""
+
+    constraints: Constraints
+    start: Overlay | None
+
+
+def load_constraints(
+    files: ConstraintFiles,
+    loaded: LoadedInterest,
+    *,
+    spark: SparkChoice,
+    notice: Notice = no_notice,
+    progress: Progress = SILENT,
+) -> Limits:
+    """Read the files that are given; what of `start` is left out goes to `notice`."""
+    interest = loaded.interest
+
+    def table(kind: str) -> pa.Table:
+        source = files.source(kind)
+        check_there(source)
+        return read_all(spark.session(progress), source, empty=True, progress=progress)
+
+    def pairs(kind: str) -> Pairs:
+        if not getattr(files, kind):
+            return Pairs()
+        return Pairs.of(*_ends(table(kind), interest, getattr(files, kind)), interest.n_nodes)
+
+    forbidden, required = pairs("forbid"), pairs("require")
+    priced, costs = _costs(table("costs"), interest, files.costs) if files.costs else (Pairs(), np.zeros(0))
+    caps = _caps(table("caps"), interest, files.caps) if files.caps else None
+    start = _start(table("start"), interest, files.start, forbidden, notice) if files.start else None
+    return Limits(Constraints(caps, forbidden, required, priced, costs), start)
+
+
+def _ends(table: pa.Table, interest: Interest, path: str) -> tuple[Ints, Ints]:
+    """The node numbers of columns u and v; a name that is no node and a pair of one node are refused."""
+    u, v = (node_codes(table.column(name), interest.node_ids) for name in ("u", "v"))
+    for name, codes in (("u", u), ("v", v)):
+        refuse_rows(path, table, codes < 0, partial(_no_node, table, name))
+    refuse_rows(path, table, u == v, "a node is paired with itself")
+    return u, v
+
+
+def _no_node(table: pa.Table, column: str, row: int) -> str:
+    return f"{table.column(column)[row].as_py()!r} is not a node of the interest"
+
+
+def _caps(table: pa.Table, interest: Interest, path: str) -> Ints:
+    words = table.column("cap")
+    whole = pc.match_substring_regex(words, pattern=r"^\+?[0-9]+$").to_numpy()
+    refuse_rows(path, table, ~whole, "the cap is not a whole number of at least 0")
+    values = np.array([min(int(word), NO_CAP) for word in words.to_pylist()], np.int32)
+    nodes = node_codes(table.column("node"), interest.node_ids)
+    default = (nodes < 0) & pc.equal(table.column("node"), ALL_NODES).to_numpy()
+    refuse_rows(path, table, (nodes < 0) & ~default, partial(_no_node, table, "node"))
+    low, high = np.full(interest.n_nodes + 1, NO_CAP, np.int32), np.full(interest.n_nodes + 1, -1, np.int32)
+    places = np.where(default, interest.n_nodes, nodes)
+    np.minimum.at(low, places, values)
+    np.maximum.at(high, places, values)
+    twice = (high >= 0) & (low != high)
+    refuse_rows(path, table, twice[places], "the cap differs from another row of the same node")
+    caps = np.where(high[:-1] >= 0, low[:-1], low[-1])
+    return caps.astype(np.int32)
+
+
+def _costs(table: pa.Table, interest: Interest, path: str) -> tuple[Pairs, Floats]:
+    u, v = _ends(table, interest, path)
+    costs: Any = table.column("cost").to_numpy()
+    refuse_rows(path, table, np.isnan(costs), "the cost is missing")
+    _, pair = np.unique(np.stack((np.minimum(u, v), np.maximum(u, v))), axis=1, return_inverse=True)
+    low, high = np.full(len(u), np.inf), np.zeros(len(u))
+    np.minimum.at(low, pair, costs)
+    np.maximum.at(high, pair, costs)
+    refuse_rows(path, table, (low != high)[pair], "the cost differs from another row of the same pair")
+    return priced_pairs(u, v, costs, interest.n_nodes)
+
+
+def _start(table: pa.Table, interest: Interest, path: str, forbidden: Pairs, notice: Notice) -> Overlay:
+    u, v = (node_codes(table.column(name), interest.node_ids) for name in ("u", "v"))
+    sound = sound_edges(u, v, interest.n_nodes)
+    edges = Pairs(sound.low, sound.high)
+    left_out = {
+        "name a node that the interest does not have": sound.unknown,
+        "join a node to itself": sound.loops,
+        "are forbidden": len(edges) - len(edges.without(forbidden, interest.n_nodes)),
+    }
+    told = [f"{count:,} that {what}" for what, count in left_out.items() if count]
+    if told:
+        notice(f"edges of {path} left out: {', '.join(told)}")
+    return Overlay.from_edges(interest.node_ids, sound.low, sound.high)

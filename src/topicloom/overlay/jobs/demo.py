@@ -1,0 +1,78 @@
+"""The main job end to end on two workloads: what `topicloom demo` and `make demo` run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from topicloom.base.progress import SILENT, Progress
+from topicloom.overlay.jobs.compare import ComparedBuild, compare_loaded
+from topicloom.overlay.jobs.generate import generate_to
+from topicloom.overlay.jobs.inputs import InterestTable
+from topicloom.overlay.jobs.request import BuildRequest
+from topicloom.overlay.measures.summary import measure_overlay
+from topicloom.overlay.model.build_folder import check_replaceable
+from topicloom.overlay.model.samples import sample_path
+from topicloom.tables.source import TableSource, interest_source
+from topicloom.tables.spark.choice import Notice, SparkChoice, no_notice
+
+ALGORITHMS = ("balanced", "gm", "gm-m", "low-oda", "ring-pt")
+"""What a newcomer should see beside each other; `topicloom build --list` has all."""
+
+NODES = 2_000
+TABLE = f"rss-{NODES}.csv"
+
+
+@dataclass(frozen=True, slots=True)
+class DemoResult:
+    """One workload of the demo: where it lies and how the builders compare on it."""
+
+    title: str
+    folder: Path
+    rows: list[ComparedBuild]
+
+
+def run_demo(
+    out: Path,
+    *,
+    spark: SparkChoice,
+    seed: int = 1,
+    notice: Notice = no_notice,
+    progress: Progress = SILENT,
+) -> Iterator[DemoResult]:
+    """Some builders on a generated workload and on the bundled PX4 table: built, proved and measured."""
+    drawn = out / TABLE
+    generate_to(
+        str(drawn),
+        nodes=NODES,
+        topics=None,
+        subscriptions=None,
+        popularity="rss",
+        seed=seed,
+        spark=spark,
+        progress=progress,
+    )
+    workloads: list[tuple[str, str, TableSource]] = [
+        (f"Generated: {NODES:,} nodes, RSS-like popularity (zipf:0.5)", "rss", interest_source(drawn)),
+        (
+            "Real: modules of the PX4 flight stack and their messages",
+            "px4",
+            interest_source(sample_path("px4"), header=False),
+        ),
+    ]
+    for title, name, source in workloads:
+        check_replaceable(out / name)
+        start = progress.now()
+        requests = [BuildRequest.of(key, [], seed=seed) for key in ALGORITHMS]
+        table = InterestTable(source, spark, notice=notice, progress=progress)
+        loaded = table.load()
+        comparison, builds = compare_loaded(loaded, requests, table, out=out / name, start=start)
+        measures = [measure_overlay(loaded.interest, build.overlay, progress=progress) for build in builds]
+        rows = [
+            replace(row, measures=found, workload=title)
+            for row, found in zip(comparison.rows, measures, strict=True)
+        ]
+        yield DemoResult(title, out / name, rows)

@@ -1,0 +1,51 @@
+"""Generate a synthetic table: options in, a file or folder out."""
+
+from __future__ import annotations
+
+from topicloom.base.progress import SILENT, Progress
+from topicloom.base.summaries import Seconds, Summary
+from topicloom.overlay.spark.generate import generate_table, needs_spark
+from topicloom.overlay.workloads.generate import workload_from_options
+from topicloom.tables.spark.choice import SparkChoice
+
+
+class Generated(Summary, frozen=True):
+    """What was drawn and written, by which laws."""
+
+    out: str
+    nodes: int
+    topics: int
+    subscriptions: int
+    popularity: str
+    sizes: str
+    seed: int
+    seconds: Seconds
+
+
+def generate_to(
+    out: str,
+    *,
+    nodes: int,
+    topics: int | None,
+    subscriptions: str | None,
+    popularity: str,
+    seed: int,
+    spark: SparkChoice,
+    progress: Progress = SILENT,
+) -> Generated:
+    """Write the workload to `out`, by its extension; what was written."""
+    start = progress.now()
+    on_spark = needs_spark(out)
+    workload = workload_from_options(nodes, topics, subscriptions, popularity, seed)
+    session = spark.session(progress) if on_spark else None
+    written = generate_table(session, workload, out, progress=progress)
+    return Generated(
+        out=out,
+        nodes=workload.nodes,
+        topics=workload.topics,
+        subscriptions=written,
+        popularity=str(workload.popularity),
+        sizes=str(workload.sizes),
+        seed=seed,
+        seconds={"total": progress.now() - start},
+    )

@@ -1,0 +1,111 @@
+"""Measure an overlay against its interest; profile an interest."""
+
+from __future__ import annotations
+
+from msgspec.structs import asdict
+
+from topicloom.base.summaries import UNSET, Figures, Seconds, Summary, UnsetType
+from topicloom.errors import InputError
+from topicloom.overlay.builders.default import choose_default, expected_seconds
+from topicloom.overlay.builders.gm import build_gm
+from topicloom.overlay.jobs.certify import certify_measured
+from topicloom.overlay.jobs.inputs import InterestTable, check_agreement
+from topicloom.overlay.measures.connectivity import node_codes, sound_edges
+from topicloom.overlay.measures.profile import Profile, profile_interest
+from topicloom.overlay.measures.summary import measure_overlay
+from topicloom.overlay.model.build_summary import Certificate
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
+from topicloom.tables.source import TableSource, check_there
+from topicloom.tables.spark.failures import spark_errors
+from topicloom.tables.spark.watch import watched
+
+TRY_NODES = 5_000
+"""Up to so many nodes `inspect` builds an overlay to tell what to expect of one."""
+
+
+class Inspected(Summary, frozen=True):
+    """What `topicloom inspect --json` prints: the profile, and what was left out of the table."""
+
+    profile: Profile
+    duplicates: int
+    rejected: int
+
+    FLAT = frozenset({"profile"})
+
+
+class LeftOut(Summary, frozen=True):
+    """Rows of an edge table that play no part."""
+
+    unknown_nodes: int
+    self_loops: int
+    duplicate_edges: int
+
+
+class Measured(Summary, frozen=True, kw_only=True):
+    """What `topicloom measure --json` prints: all measures, and what was left out of the tables."""
+
+    measures: Figures
+    certificate: Certificate | UnsetType = UNSET
+    left_out: LeftOut
+    duplicates: int
+    rejected: int
+    interest_digest: str
+    seconds: Seconds
+
+    FLAT = frozenset({"measures", "certificate", "left_out"})
+
+
+def measure_tables(
+    interest: InterestTable, edges: TableSource, *, threads: int | None = None, bounds: bool = False
+) -> Measured:
+    """All measures of the overlay in `edges`; with `bounds` how far it is from the best possible one."""
+    progress = interest.progress
+    start = progress.now()
+    check_there(edges)
+    loaded = interest.load()
+    check_agreement(edges, interest.source, loaded.digest)
+    overlay, left_out = load_overlay(edges, loaded.interest, interest)
+    found = measure_overlay(loaded.interest, overlay, threads=threads, progress=progress)
+    return Measured(
+        measures=found,
+        certificate=certify_measured(loaded.interest, found, threads=threads, progress=progress)
+        if bounds
+        else UNSET,
+        left_out=left_out,
+        duplicates=loaded.duplicates,
+        rejected=loaded.rejected,
+        interest_digest=loaded.digest,
+        seconds={"total": progress.now() - start},
+    )
+
+
+def load_overlay(edges: TableSource, interest: Interest, table: InterestTable) -> tuple[Overlay, LeftOut]:
+    """The overlay of an edge table, and how many rows played no part in it."""
+    session = table.spark.session(table.progress)
+    raw = table.read_told(edges)
+    with spark_errors(edges.path):
+        rows = watched(session, raw.rows.toArrow, progress=table.progress, phase="read edges")
+    raw.release()
+    u, v = (node_codes(rows.column(name), interest.node_ids) for name in ("u", "v"))
+    sound = sound_edges(u, v, interest.n_nodes)
+    left_out = LeftOut(sound.unknown, sound.loops, sound.duplicates)
+    counts = asdict(left_out)
+    if table.strict and any(counts.values()):
+        listed = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count)
+        raise InputError(f"{edges.path} holds {listed}; leave out `strict` to measure the rest")
+    return Overlay.from_edges(interest.node_ids, sound.low, sound.high), left_out
+
+
+def inspect_table(table: InterestTable, *, threads: int | None = None) -> Inspected:
+    """What an interest table looks like."""
+    loaded = table.load()
+    # What a greedy overlay needs is no guess where building one takes no longer than the guess.
+    greedy = None
+    if loaded.interest.n_nodes <= TRY_NODES:
+        greedy = float(build_gm(loaded.interest, threads=threads).overlay.degrees().mean())
+    default = choose_default(loaded.interest, {}, bound=False).algorithm, expected_seconds(loaded.interest)
+    profile = profile_interest(
+        loaded.interest, threads=threads, greedy_degree=greedy, default=default, progress=table.progress
+    )
+    return Inspected(profile=profile, duplicates=loaded.duplicates, rejected=loaded.rejected)

@@ -1,0 +1,1 @@
+"""Inner loops of builders, measures, workloads and the judge."""

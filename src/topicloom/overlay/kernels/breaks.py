@@ -1,0 +1,304 @@
+"""What falls apart when edges leave a weave: threads move to other edges, or their topics are recorded.
+
+Losing an edge cuts off a small side of each topic that cannot replace it: mostly a node or two.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from topicloom.base.arrays import Floats, Ints, Longs, Words
+from topicloom.base.kernels.jit import kernel
+from topicloom.overlay.kernels.weave import (
+    Weave,
+    add_thread,
+    drop_pair,
+    find_slot,
+    free_edge,
+    lift_edge,
+    place_edge,
+    smaller_side,
+)
+
+MOST_REMOVED = 7  # edges in one move: the numbers of the components have three bits
+PLANES = 3
+MOST_APART = 4096  # nodes that a move may cut off
+
+
+class Breaks(NamedTuple):
+    """What fell apart: one record per thread that could not be replaced. Scratch, used again and again."""
+
+    counts: Longs  # see the places below
+    removed: Ints  # edges
+    added: Ints  # edges
+    topic_open: Ints  # topic -> its components but one
+    topics: Ints  # the broken ones
+    word_at: Ints  # word of topic bits -> its position among those in use, -1 if not
+    words: Ints  # position -> word of topic bits
+    broken: Words  # position -> the broken topics of that word
+    record_topic: Ints
+    record_edge: Ints  # the edge whose thread it was
+    record_u: Ints  # slots
+    record_v: Ints
+    walked_ptr: Ints  # record -> start of the nodes that came off
+    walked: Ints
+    stamp: Longs  # node -> last walk that met it
+    seen: Ints
+    came: Ints
+    apart: Ints  # the nodes that came off somewhere
+    apart_at: Ints  # node -> its position there, -1 if none
+    planes: Words  # plane x position x word position
+    mask: Words  # scratch: the broken topics that one node is off in
+    rarest: Ints  # the same as a list
+    random: Words  # the state of the generator
+    price_ptr: Longs  # node -> its pairs that do not cost 1
+    price_other: Ints  # ascending within a node
+    price: Floats  # infinite: no edge allowed
+
+
+RECORDS, TOPICS, WORDS, WALKED, APART, REMOVED, ADDED, WALKS = range(8)
+"""Places in `Breaks.counts`."""
+
+
+def new_breaks(
+    n_nodes: int,
+    n_topics: int,
+    largest_topic: int,
+    largest_set: int,
+    seed: int,
+    prices: tuple[Longs, Ints, Floats],
+) -> Breaks:
+    """Scratch for moves on an interest of that shape."""
+    most_broken = max(min(n_topics, MOST_REMOVED * largest_set), 1)
+    records = max(MOST_REMOVED * largest_set, 1)
+    apart = min(n_nodes, MOST_APART)
+    words = max(min((n_topics + 63) // 64, most_broken), 1)
+
+    def ints(*shape: int) -> Ints:
+        return np.zeros(shape, np.int32)
+
+    return Breaks(
+        counts=np.zeros(8, np.int64),
+        removed=ints(MOST_REMOVED + 1),
+        added=ints(4 * MOST_REMOVED),
+        topic_open=ints(n_topics),
+        topics=ints(most_broken),
+        word_at=np.full((n_topics + 63) // 64, -1, np.int32),
+        words=ints(words),
+        broken=np.zeros(words, np.uint64),
+        record_topic=ints(records),
+        record_edge=ints(records),
+        record_u=ints(records),
+        record_v=ints(records),
+        walked_ptr=ints(records + 1),
+        walked=ints(apart + 2 * largest_topic),
+        stamp=np.zeros(n_nodes, np.int64),
+        seen=ints(2, largest_topic + 1),
+        came=ints(2, largest_topic + 1),
+        apart=ints(apart),
+        apart_at=np.full(n_nodes, -1, np.int32),
+        planes=np.zeros((PLANES, apart, words), np.uint64),
+        mask=np.zeros(words, np.uint64),
+        rarest=ints(most_broken),
+        random=np.array([seed], np.uint64),
+        price_ptr=prices[0],
+        price_other=prices[1],
+        price=prices[2],
+    )
+
+
+@kernel
+def _replacement(
+    near_ptr: Longs,
+    degree: Ints,
+    near: Ints,
+    near_edge: Ints,
+    load: Ints,
+    bits: Words,
+    walked: Ints,
+    start: int,
+    stop: int,
+    stamp: Longs,
+    walk: int,
+    topic: int,
+) -> Any:
+    """An edge out of the walked nodes that `topic` can use, with the most threads; (edge, inner, outer)."""
+    best, inner, outer, most = -1, -1, -1, -1
+    word, bit = topic >> 6, np.uint64(topic & 63)
+    for i in range(start, stop):
+        node = walked[i]
+        for place in range(near_ptr[node], near_ptr[node] + degree[node]):
+            other = near[place]
+            if stamp[other] != walk and (bits[other, word] >> bit) & np.uint64(1):
+                edge = near_edge[place]
+                if load[edge] > most:
+                    best, inner, outer, most = edge, node, other, load[edge]
+    return best, inner, outer
+
+
+@kernel
+def hand_over(weave: Weave, breaks: Breaks, edge: int) -> bool:
+    """Remove `edge` if others can carry all its threads; those handed over stay there in any case."""
+    slot_arc, arc_slot, arc_next = weave.slot_arc, weave.arc_slot, weave.arc_next
+    counts, seen = breaks.counts, breaks.seen
+    lift_edge(weave, edge)
+    pair, left = weave.edge_pair[edge], weave.load[edge]
+    while pair >= 0:
+        following = weave.pair_next[pair]
+        slot_u, slot_v = arc_slot[2 * pair + 1], arc_slot[2 * pair]
+        topic = weave.slot_topic[slot_u]
+        drop_pair(weave, np.int64(pair))
+        side, found = smaller_side(arc_slot, arc_next, slot_arc, slot_u, slot_v, seen, breaks.came)
+        other, inner, outer = -1, -1, -1
+        if found <= len(breaks.walked):
+            counts[WALKS] += 1
+            for k in range(found):
+                breaks.walked[k] = weave.slot_node[seen[side, k]]
+                breaks.stamp[breaks.walked[k]] = counts[WALKS]
+            other, inner, outer = _replacement(
+                weave.near_ptr,
+                weave.degree,
+                weave.near,
+                weave.near_edge,
+                weave.load,
+                weave.bits,
+                breaks.walked,
+                0,
+                found,
+                breaks.stamp,
+                counts[WALKS],
+                topic,
+            )
+        if other < 0:
+            place_edge(weave, edge, np.int64(weave.edge_u[edge]), np.int64(weave.edge_v[edge]))
+            weave.edge_pair[edge], weave.load[edge] = following, left - 1
+            add_thread(weave, edge, np.int64(slot_u), np.int64(slot_v))
+            return False
+        _move_thread(weave, np.int64(other), np.int64(inner), np.int64(outer), np.int64(topic))
+        pair = following
+        left -= 1
+    free_edge(weave, edge)
+    return True
+
+
+@kernel
+def _move_thread(weave: Weave, edge: int, inner: int, outer: int, topic: int) -> None:
+    """Let `edge`, between these nodes, carry `topic` from now on."""
+    a = find_slot(weave.node_ptr, weave.slot_topic, inner, topic)
+    b = find_slot(weave.node_ptr, weave.slot_topic, outer, topic)
+    if weave.edge_u[edge] == inner:
+        add_thread(weave, edge, a, b)
+    else:
+        add_thread(weave, edge, b, a)
+
+
+@kernel
+def take_out(weave: Weave, breaks: Breaks) -> bool:
+    """Remove the edges listed in `breaks.removed`; record what broke. False if that is more than fits."""
+    counts = breaks.counts
+    removed, walked, stamp, seen, came = (
+        breaks.removed,
+        breaks.walked,
+        breaks.stamp,
+        breaks.seen,
+        breaks.came,
+    )
+    slot_arc, arc_slot, arc_next = weave.slot_arc, weave.arc_slot, weave.arc_next
+    slot_node, slot_topic = weave.slot_node, weave.slot_topic
+    near_ptr, degree, near, near_edge = weave.near_ptr, weave.degree, weave.near, weave.near_edge
+    load, bits = weave.load, weave.bits
+    counts[RECORDS] = counts[TOPICS] = counts[WORDS] = counts[WALKED] = counts[APART] = counts[ADDED] = 0
+    for i in range(counts[REMOVED]):
+        lift_edge(weave, np.int64(removed[i]))
+    fits = True
+    for i in range(counts[REMOVED]):
+        edge = removed[i]
+        pair = weave.edge_pair[edge]
+        weave.edge_pair[edge] = -1
+        load[edge] = 0
+        while pair >= 0:
+            following = weave.pair_next[pair]
+            slot_u, slot_v = arc_slot[2 * pair + 1], arc_slot[2 * pair]
+            drop_pair(weave, np.int64(pair))
+            pair = following
+            topic = slot_topic[slot_u]
+            side, found = smaller_side(arc_slot, arc_next, slot_arc, slot_u, slot_v, seen, came)
+            start = counts[WALKED]
+            fits = fits and start + found <= len(walked)
+            if not fits:
+                start = 0  # nothing will come of it; the records only serve to put all back
+            counts[WALKS] += 1
+            for k in range(found):
+                node = slot_node[seen[side, k]]
+                walked[start + k] = node
+                stamp[node] = counts[WALKS]
+            other, inner, outer = _replacement(
+                near_ptr,
+                degree,
+                near,
+                near_edge,
+                load,
+                bits,
+                walked,
+                start,
+                start + found,
+                stamp,
+                counts[WALKS],
+                topic,
+            )
+            if other >= 0:
+                _move_thread(weave, np.int64(other), np.int64(inner), np.int64(outer), np.int64(topic))
+                continue
+            record = counts[RECORDS]
+            breaks.record_topic[record], breaks.record_edge[record] = topic, edge
+            breaks.record_u[record], breaks.record_v[record] = slot_u, slot_v
+            breaks.walked_ptr[record], breaks.walked_ptr[record + 1] = start, start + found
+            counts[RECORDS] += 1
+            counts[WALKED] = start + found
+    return fits
+
+
+@kernel
+def undo(weave: Weave, breaks: Breaks) -> None:
+    """Drop the added edges and put the removed ones back, each with the threads nobody could take over."""
+    counts = breaks.counts
+    for i in range(counts[ADDED]):
+        edge = np.int64(breaks.added[i])
+        lift_edge(weave, edge)
+        pair = weave.edge_pair[edge]
+        while pair >= 0:
+            drop_pair(weave, np.int64(pair))
+            pair = weave.pair_next[pair]
+        free_edge(weave, edge)
+    for i in range(counts[REMOVED]):
+        edge = np.int64(breaks.removed[i])
+        place_edge(weave, edge, np.int64(weave.edge_u[edge]), np.int64(weave.edge_v[edge]))
+    for record in range(counts[RECORDS]):
+        add_thread(
+            weave,
+            np.int64(breaks.record_edge[record]),
+            np.int64(breaks.record_u[record]),
+            np.int64(breaks.record_v[record]),
+        )
+    _forget(breaks)
+
+
+@kernel
+def keep(weave: Weave, breaks: Breaks) -> None:
+    """The removed edges are gone for good."""
+    for i in range(breaks.counts[REMOVED]):
+        free_edge(weave, np.int64(breaks.removed[i]))
+    _forget(breaks)
+
+
+@kernel
+def _forget(breaks: Breaks) -> None:
+    """Wipe what the move wrote into the tables by topic, word and node."""
+    for i in range(breaks.counts[TOPICS]):
+        breaks.topic_open[breaks.topics[i]] = 0
+    for i in range(breaks.counts[WORDS]):
+        breaks.word_at[breaks.words[i]] = -1
+    for i in range(breaks.counts[APART]):
+        breaks.apart_at[breaks.apart[i]] = -1

@@ -1,0 +1,144 @@
+"""Union-find for the judge: which subscribers of a topic an edge set joins. Shares nothing with builders.
+
+A slot is one subscription. Slots are numbered topic by topic, and by node inside a topic, so a topic is a
+range of slots and the smallest slot of a component is its smallest node. Roots are always smallest slots:
+the result depends on the set of edges alone, never on their order.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from topicloom.base.arrays import Ints, Longs, sealed
+from topicloom.base.kernels.jit import kernel
+
+
+@kernel
+def _root(parent: Any, slot: Any) -> Any:
+    while parent[slot] != slot:
+        parent[slot] = parent[parent[slot]]
+        slot = parent[slot]
+    return slot
+
+
+@kernel
+def _join(parent: Any, a: Any, b: Any) -> Any:
+    """Put the components of two slots together; False if they were one already."""
+    a, b = _root(parent, a), _root(parent, b)
+    if a == b:
+        return False
+    if a < b:
+        parent[b] = a
+    else:
+        parent[a] = b
+    return True
+
+
+@kernel
+def _seek(values: Any, low: Any, stop: Any, target: Any) -> Any:
+    """The first place from `low` on where values >= target; steps double, so long lists are skipped."""
+    step = 1
+    high = low
+    while high < stop and values[high] < target:
+        low = high + 1
+        high += step
+        step += step
+    high = min(high, stop)
+    while low < high:
+        middle = (low + high) >> 1
+        if values[middle] < target:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def _join_edges(
+    u: Any, v: Any, node_ptr: Any, node_topics: Any, node_slots: Any, parent: Any, out_a: Any, out_b: Any
+) -> Any:
+    """Join the slots of every topic both ends want; returns how many joins were new.
+
+    The new ones, a spanning forest of each topic under these edges, are written to `out_a`, `out_b`
+    unless those are empty.
+    """
+    found = 0
+    keep = len(out_a) > 0
+    for edge in range(len(u)):
+        i, i_stop = node_ptr[u[edge]], node_ptr[u[edge] + 1]
+        j, j_stop = node_ptr[v[edge]], node_ptr[v[edge] + 1]
+        while i < i_stop and j < j_stop:
+            if node_topics[i] < node_topics[j]:
+                i = _seek(node_topics, i + 1, i_stop, node_topics[j])
+            elif node_topics[j] < node_topics[i]:
+                j = _seek(node_topics, j + 1, j_stop, node_topics[i])
+            else:
+                if _join(parent, node_slots[i], node_slots[j]):
+                    if keep:
+                        out_a[found], out_b[found] = node_slots[i], node_slots[j]
+                    found += 1
+                i += 1
+                j += 1
+    return found
+
+
+@kernel
+def _join_pairs(a: Any, b: Any, parent: Any) -> None:
+    for pair in range(len(a)):
+        _join(parent, a[pair], b[pair])
+
+
+@kernel
+def _settle(parent: Any, sizes: Any) -> None:
+    """Point every slot at its root and count the members of each root."""
+    for slot in range(len(parent)):
+        parent[slot] = parent[parent[slot]]  # roots are smaller, hence settled before
+        sizes[parent[slot]] += 1
+
+
+@kernel
+def _slots(node_topics: Any, next_slot: Any, out: Any) -> None:
+    for position in range(len(node_topics)):
+        topic = node_topics[position]
+        out[position] = next_slot[topic]
+        next_slot[topic] += 1
+
+
+def node_slots(topic_ptr: Longs, node_topics: Ints) -> Ints:
+    """For every subscription in node order, its slot in topic order."""
+    out = np.empty(len(node_topics), dtype=np.int32)
+    _slots(sealed(node_topics), np.array(topic_ptr[:-1], dtype=np.int64), out)
+    return out
+
+
+def fresh_slots(count: int) -> Ints:
+    """A union-find in which every slot is alone."""
+    return np.arange(count, dtype=np.int32)
+
+
+def join_edges(
+    u: Ints, v: Ints, node_ptr: Longs, node_topics: Ints, slots: Ints, parent: Ints, *, keep: bool = False
+) -> tuple[Ints, Ints]:
+    """Join all that the edges join; with `keep` the pairs of slots that were joined anew."""
+    sizes = np.diff(node_ptr)
+    most = int(min(len(parent), np.minimum(sizes[u], sizes[v]).sum())) if keep else 0
+    out_a, out_b = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)
+    ends = sealed(u), sealed(v)
+    found = _join_edges(
+        ends[0], ends[1], sealed(node_ptr), sealed(node_topics), sealed(slots), parent, out_a, out_b
+    )
+    return (out_a[:found], out_b[:found]) if keep else (out_a, out_b)
+
+
+def join_pairs(a: Ints, b: Ints, parent: Ints) -> None:
+    """Join the slots a[i] and b[i]."""
+    _join_pairs(sealed(a), sealed(b), parent)
+
+
+def settle(parent: Ints) -> Ints:
+    """Point every slot at its root; the number of members of each root (0 for other slots)."""
+    sizes = np.zeros(len(parent), dtype=np.int32)
+    _settle(parent, sizes)
+    return sizes

@@ -1,0 +1,203 @@
+"""Prices on subscriptions that bound every overlay from below: what pairs are charged, and how prices rise.
+
+A pair of nodes is charged, for each topic both want, the larger of the two prices, plus the tolls of both
+ends; it may be charged no more than the allowances of its ends together. Why that bounds the overlay is
+told in `measures/duals.py`. Slots run node by node, places topic by topic, as in an interest.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from topicloom.base.arrays import Floats, Ints, Longs
+from topicloom.base.kernels.jit import kernel
+
+UNIT = 2.0**-34
+"""Prices that are to prove something are whole multiples of this, so that their sums carry no error."""
+
+ALLOWANCE_FLOOR = 1e-3
+"""Allowances are 1/2 on average; below this a node no longer matters."""
+
+CHUNK = 128
+"""Nodes that are looked at together for a heavy pair."""
+
+NO_EDGE = 1e-4
+"""A pair with less of a fractional edge than this moves no price."""
+
+
+@kernel
+def heaviest_pairs(
+    start: int,
+    stop: int,
+    node_ptr: Longs,
+    node_topics: Ints,
+    topic_ptr: Longs,
+    topic_nodes: Ints,
+    price: Floats,
+    place_price: Floats,
+    toll: Floats,
+    allowance: Floats,
+    others: Ints,
+    ratios: Floats,
+    excess: Floats,
+) -> None:
+    """For each node from `start` to `stop`: its pairs with the largest ratio of charge to allowance.
+
+    others[u], ratios[u] hold them, heaviest first (ratio 0: none); excess[u] is positive if any pair of u is
+    charged more than its allowance (such a pair passes any `least` up to 1). Prices of topics with more than
+    one subscriber must be positive: a pair that is charged nothing is taken for one that shares nothing.
+    """
+    n_nodes = len(node_ptr) - 1
+    kept = others.shape[1]
+    charge = np.zeros(n_nodes, np.float64)
+    for u in range(start, stop):
+        for slot in range(node_ptr[u], node_ptr[u + 1]):
+            topic, mine = node_topics[slot], price[slot]
+            for place in range(topic_ptr[topic], topic_ptr[topic + 1]):
+                charge[topic_nodes[place]] += max(mine, place_price[place])
+        charge[u] = 0.0
+        ratios[u, :] = 0.0
+        excess[u] = -1.0
+        least, my_toll, mine = 0.0, toll[u], allowance[u]
+        for base in range(0, n_nodes, CHUNK):
+            end = min(base + CHUNK, n_nodes)
+            charges, tolls, allowances = charge[base:end], toll[base:end], allowance[base:end]
+            heavy = 0
+            for i in range(len(charges)):  # a plain count, many at a time; few chunks hold anything
+                heavy += charges[i] + my_toll + tolls[i] > least * (mine + allowances[i])
+            for v in range(base, end if heavy > 0 else base):
+                due, allowed = charge[v] + my_toll + toll[v], mine + allowance[v]
+                if due > least * allowed and charge[v] > 0.0:
+                    at, ratio = kept - 1, due / allowed
+                    while at > 0 and ratios[u, at - 1] < ratio:
+                        ratios[u, at], others[u, at] = ratios[u, at - 1], others[u, at - 1]
+                        at -= 1
+                    ratios[u, at], others[u, at] = ratio, v
+                    least = ratios[u, kept - 1]
+                    excess[u] = max(excess[u], due - allowed)
+        charge[:] = 0.0
+
+
+@kernel
+def shared_slots(
+    pair_u: Ints,
+    pair_v: Ints,
+    node_ptr: Longs,
+    node_topics: Ints,
+    entry_ptr: Longs,
+    slot_u: Ints,
+    slot_v: Ints,
+) -> None:
+    """The slots of the topics that both nodes of each pair want; entry_ptr says where a pair's go."""
+    for pair in range(len(pair_u)):
+        x, y = node_ptr[pair_u[pair]], node_ptr[pair_v[pair]]
+        at = entry_ptr[pair]
+        while at < entry_ptr[pair + 1]:
+            if node_topics[x] == node_topics[y]:
+                slot_u[at], slot_v[at] = x, y
+                at += 1
+                x += 1
+                y += 1
+            elif node_topics[x] < node_topics[y]:
+                x += 1
+            else:
+                y += 1
+
+
+@kernel
+def raise_prices(
+    steps: int,
+    node_ptr: Longs,
+    counted: Floats,
+    needs: Floats,
+    pair_u: Ints,
+    pair_v: Ints,
+    entry_ptr: Longs,
+    slot_u: Ints,
+    slot_v: Ints,
+    price: Floats,
+    toll: Floats,
+    allowance: Floats,
+    sharp: float,
+    step: float,
+    allowance_step: float,
+    floor: float,
+    ratios: Floats,
+    price_sum: Floats,
+    toll_sum: Floats,
+    allowance_sum: Floats,
+) -> None:
+    """`steps` steps of multiplicative ascent on the given pairs; the prices of each are added to the sums.
+
+    The value of a node is the sum of its prices (those with counted[slot] = 1) and of needs x toll, over its
+    heaviest ratio: dividing by that ratio keeps every pair within its allowance. The heaviest ratio is
+    smoothed: each node splits its value over its pairs with weights exp(sharp x ratio); that gives pairs a
+    fractional edge x. The slope of a price is 1 less the x of the pairs it is charged to; ties for the
+    larger price are split. A node whose edges sum above the average earns allowance.
+    """
+    n_nodes, n_pairs = len(node_ptr) - 1, len(pair_u)
+    heaviest, weight = np.empty(n_nodes), np.empty(n_nodes)
+    value, edges = np.empty(n_nodes), np.empty(n_nodes)
+    load = np.empty(len(price))
+    for _ in range(steps):
+        heaviest[:] = 0.0
+        for pair in range(n_pairs):
+            u, v = pair_u[pair], pair_v[pair]
+            due = toll[u] + toll[v]
+            for entry in range(entry_ptr[pair], entry_ptr[pair + 1]):
+                due += max(price[slot_u[entry]], price[slot_v[entry]])
+            ratios[pair] = due / (allowance[u] + allowance[v])
+            heaviest[u] = max(heaviest[u], ratios[pair])
+            heaviest[v] = max(heaviest[v], ratios[pair])
+        for u in range(n_nodes):
+            if heaviest[u] == 0.0:
+                heaviest[u] = 1.0
+            toll[u] /= heaviest[u]
+            value[u] = needs[u] * toll[u]
+            for slot in range(node_ptr[u], node_ptr[u + 1]):
+                price[slot] /= heaviest[u]
+                value[u] += counted[slot] * price[slot]
+                price_sum[slot] += price[slot]
+            toll_sum[u] += toll[u]
+            allowance_sum[u] += allowance[u]
+        weight[:] = 0.0
+        for pair in range(n_pairs):
+            u, v = pair_u[pair], pair_v[pair]
+            weight[u] += np.exp(sharp * (ratios[pair] / heaviest[u] - 1.0))
+            weight[v] += np.exp(sharp * (ratios[pair] / heaviest[v] - 1.0))
+        edges[:] = 0.0
+        load[:] = 0.0
+        for pair in range(n_pairs):
+            u, v = pair_u[pair], pair_v[pair]
+            x = value[u] * np.exp(sharp * (ratios[pair] / heaviest[u] - 1.0)) / weight[u]
+            x += value[v] * np.exp(sharp * (ratios[pair] / heaviest[v] - 1.0)) / weight[v]
+            x /= allowance[u] + allowance[v]
+            edges[u] += x
+            edges[v] += x
+            if x > NO_EDGE:
+                for entry in range(entry_ptr[pair], entry_ptr[pair + 1]):
+                    mine, other = price[slot_u[entry]], price[slot_v[entry]]
+                    share = min(mine, other) / (max(mine, other) + 1e-300)
+                    share *= share
+                    share *= share
+                    share *= share
+                    share /= 1.0 + share  # what the smaller price is charged of x
+                    if mine > other:
+                        share = 1.0 - share
+                    load[slot_u[entry]] += x * share
+                    load[slot_v[entry]] += x * (1.0 - share)
+        total = (edges * allowance).sum() / allowance.sum()
+        for u in range(n_nodes):
+            if needs[u] > 0:
+                slope = step * (1.0 - edges[u] / needs[u])
+                toll[u] = max(toll[u] * np.exp(min(max(slope, -0.7), 0.7)), floor * allowance[u])
+            least = floor * value[u] / max(node_ptr[u + 1] - node_ptr[u], 1)
+            for slot in range(node_ptr[u], node_ptr[u + 1]):
+                if price[slot] > 0.0:
+                    slope = min(max(step * (counted[slot] - load[slot]), -0.7), 0.7)
+                    price[slot] = max(price[slot] * np.exp(slope), least)
+            if allowance_step > 0.0:
+                slope = min(max(allowance_step * (edges[u] / total - 1.0), -0.3), 0.3)
+                allowance[u] = max(allowance[u] * np.exp(slope), ALLOWANCE_FLOOR)
+        if allowance_step > 0.0:
+            allowance *= 0.5 * n_nodes / allowance.sum()

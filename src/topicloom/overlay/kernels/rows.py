@@ -1,0 +1,364 @@
+"""The best partners of a unit, found by counting along the inverted lists.
+
+The *row* of a unit holds pairs with units of larger number. Pairs are ranked by a key in two words, smaller
+is better: contribution (more first), twins before others, the lower larger degree, the smaller node, the
+other node. While edges are added no key ever gets better: contributions only fall, degrees only rise. So a
+row remembers its few best pairs and a *bound* that no other pair of the row was better than.
+
+    key 1   (TOP - contribution) << 32 | not twins << 31 | larger degree
+    key 2   smaller node << 32 | larger node
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topicloom.base.arrays import Ints, Longs
+from topicloom.base.kernels.jit import kernel
+from topicloom.overlay.kernels.units import Degrees, Forest, Units, first_within
+
+TOP = np.int64(1) << 30
+NEVER = np.int64(2**62)
+NOT_TWINS = np.int64(1) << 31
+FEW = 8  # a row with fewer candidates than this looks a level deeper at once
+
+
+class Rows(NamedTuple):
+    """For each unit its best pairs as of the last scan, best first, and the bound on all others."""
+
+    partner: Ints  # unit x place -> the other unit
+    contribution: Ints  # unit x place -> upper bound on the contribution, 0 when the pair is out
+    scan_key: Longs  # unit x place -> key 1 at the time of the scan
+    first: Ints  # unit -> kept pairs before this one are out
+    kept: Ints  # unit -> number kept
+    bound_1: Longs
+    bound_2: Longs
+
+
+class Lists(NamedTuple):
+    """Each open topic's units that may still take an edge: first those outside the largest component."""
+
+    start: Longs
+    middle: Longs
+    stop: Longs
+    unit: Ints
+    label: Ints
+    largest: Ints  # topic -> label of its largest component, -1 if finished
+
+
+class Banned(NamedTuple):
+    """Pairs of units that may not be chosen, as neighbor lists."""
+
+    ptr: Longs
+    other: Ints
+
+
+def new_rows(n_units: int, kept: int) -> Rows:
+    """Rows that know nothing yet."""
+    return Rows(
+        partner=np.zeros((n_units, kept), np.int32),
+        contribution=np.zeros((n_units, kept), np.int32),
+        scan_key=np.zeros((n_units, kept), np.int64),
+        first=np.zeros(n_units, np.int32),
+        kept=np.zeros(n_units, np.int32),
+        bound_1=np.zeros(n_units, np.int64),
+        bound_2=np.zeros(n_units, np.int64),
+    )
+
+
+@kernel
+def open_lists(units: Units, forest: Forest, degrees: Degrees, limit: int) -> Lists:
+    """The inverted lists as they stand now, without finished topics and full units.
+
+    A unit inside the largest component of a topic needs to look only at those outside it: most of the
+    work falls away as topics grow together.
+    """
+    n_topics = len(units.place_ptr) - 1
+    start = units.place_ptr[:-1].copy()
+    middle = start.copy()
+    stop = start.copy()
+    unit = np.empty(len(units.place_unit), np.int32)
+    label = np.empty(len(units.place_unit), np.int32)
+    largest = np.full(n_topics, -1, np.int32)
+    for topic in range(n_topics):
+        if forest.components[topic] <= 1:
+            continue
+        best = forest.place_label[units.place_ptr[topic]]
+        for place in range(units.place_ptr[topic], units.place_ptr[topic + 1]):
+            if forest.label_size[forest.place_label[place]] > forest.label_size[best]:
+                best = forest.place_label[place]
+        largest[topic] = best
+        end = start[topic]
+        for inside in range(2):
+            for place in range(units.place_ptr[topic], units.place_ptr[topic + 1]):
+                u = units.place_unit[place]
+                if (forest.place_label[place] == best) == (inside == 1) and degrees.lowest[u] < limit:
+                    unit[end] = u
+                    label[end] = forest.place_label[place]
+                    end += 1
+            if inside == 0:
+                middle[topic] = end
+        stop[topic] = end
+    return Lists(start, middle, stop, unit, label, largest)
+
+
+@kernel
+def _after(values: Ints, start: int, stop: int, value: int) -> int:
+    """The first position in the ascending values[start:stop] that holds more than `value`."""
+    while start < stop:
+        half = (start + stop) >> 1
+        if values[half] > value:
+            stop = half
+        else:
+            start = half + 1
+    return start
+
+
+@kernel
+def _count_in_lists(units: Units, forest: Forest, lists: Lists, row: int, counts: NDArray) -> None:
+    """counts[w] = contribution of (row, w) for every open w > row."""
+    for slot in range(units.slot_ptr[row], units.slot_ptr[row + 1]):
+        topic = units.slot_topic[slot]
+        if lists.largest[topic] < 0:
+            continue
+        own = forest.slot_label[slot]
+        middle, stop = lists.middle[topic], lists.stop[topic]
+        begin = _after(lists.unit, lists.start[topic], middle, row)
+        if own == lists.largest[topic]:
+            for i in range(begin, middle):
+                counts[lists.unit[i]] += 1
+        else:
+            for i in range(begin, middle):
+                counts[lists.unit[i]] += lists.label[i] != own
+            for i in range(_after(lists.unit, middle, stop, row), stop):
+                counts[lists.unit[i]] += 1
+
+
+@kernel
+def count_in_places(units: Units, forest: Forest, row: int, counts: NDArray) -> None:
+    """The same from the live tables: dearer for one row, but nothing has to be prepared."""
+    for slot in range(units.slot_ptr[row], units.slot_ptr[row + 1]):
+        topic = units.slot_topic[slot]
+        if forest.components[topic] <= 1:
+            continue
+        own = forest.slot_label[slot]
+        for place in range(units.slot_place[slot] + 1, units.place_ptr[topic + 1]):
+            counts[units.place_unit[place]] += forest.place_label[place] != own
+
+
+@kernel
+def pair_key_1(twins: Any, larger_degree: Any, contribution: Any) -> Any:
+    """Word one of the key: contribution, twins, larger degree."""
+    key = ((TOP - contribution) << 32) | larger_degree
+    return key if twins else key | NOT_TWINS
+
+
+@kernel
+def pair_key_2(a: Any, b: Any) -> Any:
+    """Word two of the key: the two nodes that would take the edge."""
+    return (np.int64(min(a, b)) << 32) | max(a, b)
+
+
+@kernel
+def _sink(key_1: Longs, key_2: Longs, partner: Ints, size: int, i: int) -> None:
+    """Restore the heap order (worst pair on top) below position i."""
+    k1, k2, p = key_1[i], key_2[i], partner[i]
+    while True:
+        child = 2 * i + 1
+        if child >= size:
+            break
+        other = child + 1
+        if other < size and (
+            key_1[other] > key_1[child] or (key_1[other] == key_1[child] and key_2[other] > key_2[child])
+        ):
+            child = other
+        if key_1[child] < k1 or (key_1[child] == k1 and key_2[child] <= k2):
+            break
+        key_1[i], key_2[i], partner[i] = key_1[child], key_2[child], partner[child]
+        i = child
+    key_1[i], key_2[i], partner[i] = k1, k2, p
+
+
+@kernel
+def _gather(
+    units: Units,
+    degrees: Degrees,
+    row: int,
+    limit: int,
+    threshold: Any,
+    counts: NDArray,
+    words: NDArray,
+    key_1: Longs,
+    key_2: Longs,
+    partner: Ints,
+) -> tuple[int, bool]:
+    """The best pairs of the row that count at least `threshold`, as a heap with the worst on top.
+
+    Gives how many there are and whether some had to be left out.
+    """
+    lowest, first_lowest, twin_class = degrees.lowest, degrees.first_lowest, units.twin_class
+    n_units, kept = len(lowest), len(key_1)
+    lanes = len(counts) // len(words)
+    # Adding this to a word sets the top bit of each lane whose count reaches the threshold.
+    high = np.uint64(0x8000800080008000) if lanes == 4 else np.uint64(0x8000000080000000)
+    ones = np.uint64(0x0001000100010001) if lanes == 4 else np.uint64(0x0000000100000001)
+    add = ((np.uint64(0x8000) if lanes == 4 else np.uint64(0x80000000)) - np.uint64(threshold)) * ones
+    own_lowest, own_class, own_first = lowest[row], twin_class[row], first_lowest[row]
+    own_single = units.member_ptr[row + 1] - units.member_ptr[row] == 1
+    size, truncated = 0, False
+    for word in range((row + 1) // lanes, len(words)):
+        if ((words[word] + add) & high) == 0:
+            continue
+        for w in range(max(word * lanes, row + 1), min((word + 1) * lanes, n_units)):
+            count = np.int64(counts[w])
+            if count < threshold or lowest[w] >= limit:
+                continue
+            most = max(own_lowest, lowest[w])
+            k1 = pair_key_1(twin_class[w] == own_class, most, count)
+            if size == kept and k1 > key_1[0]:
+                truncated = True
+                continue
+            a, b = own_first, first_lowest[w]
+            if most > own_lowest and not own_single:
+                a = first_within(units.member_ptr, units.member, degrees.degree, row, most)
+            if most > lowest[w] and units.member_ptr[w + 1] - units.member_ptr[w] > 1:
+                b = first_within(units.member_ptr, units.member, degrees.degree, w, most)
+            k2 = pair_key_2(a, b)
+            if size < kept:
+                key_1[size], key_2[size], partner[size] = k1, k2, w
+                size += 1
+                if size == kept:
+                    for i in range(kept // 2, -1, -1):
+                        _sink(key_1, key_2, partner, size, i)
+                continue
+            truncated = True
+            if k1 < key_1[0] or k2 < key_2[0]:
+                key_1[0], key_2[0], partner[0] = k1, k2, w
+                _sink(key_1, key_2, partner, size, 0)
+    if size < kept:
+        for i in range(size // 2, -1, -1):
+            if i < size:
+                _sink(key_1, key_2, partner, size, i)
+    return size, truncated
+
+
+@kernel
+def _store(rows: Rows, row: int, key_1: Longs, key_2: Longs, partner: Ints, size: int) -> None:
+    """Empty the heap into the row's list, best pair first."""
+    to_partner, to_contribution, to_key = rows.partner[row], rows.contribution[row], rows.scan_key[row]
+    rows.first[row] = 0
+    rows.kept[row] = size
+    while size > 0:
+        size -= 1
+        to_partner[size] = partner[0]
+        to_contribution[size] = TOP - (key_1[0] >> 32)
+        to_key[size] = key_1[0]
+        key_1[0], key_2[0], partner[0] = key_1[size], key_2[size], partner[size]
+        _sink(key_1, key_2, partner, size, 0)
+
+
+@kernel
+def _keep_best(
+    units: Units,
+    degrees: Degrees,
+    rows: Rows,
+    row: int,
+    limit: int,
+    counts: NDArray,
+    words: NDArray,
+    key_1: Longs,
+    key_2: Longs,
+    partner: Ints,
+) -> None:
+    """Turn counted contributions into the row's list and bound."""
+    threshold = np.int64(0)
+    for count in counts[row + 1 :]:
+        threshold = max(threshold, np.int64(count))
+    size, truncated, step = 0, False, 1
+    while threshold > 0:
+        size, truncated = _gather(units, degrees, row, limit, threshold, counts, words, key_1, key_2, partner)
+        if size >= FEW or threshold == 1:
+            break
+        threshold = max(np.int64(1), threshold - step)
+        step *= 2
+    rows.bound_1[row] = rows.bound_2[row] = NEVER
+    if truncated:
+        rows.bound_1[row], rows.bound_2[row] = key_1[0], key_2[0]
+    elif threshold > 1:
+        rows.bound_1[row], rows.bound_2[row] = (TOP - threshold + 1) << 32, 0
+    _store(rows, row, key_1, key_2, partner, size)
+
+
+@kernel
+def clear_banned(banned: Banned, row: int, counts: NDArray) -> None:
+    for i in range(banned.ptr[row], banned.ptr[row + 1]):
+        counts[banned.other[i]] = 0
+
+
+@kernel
+def scan_rows(
+    units: Units,
+    forest: Forest,
+    degrees: Degrees,
+    rows: Rows,
+    lists: Lists,
+    banned: Banned,
+    limit: int,
+    chosen: Longs,
+    counts: NDArray,
+) -> None:
+    """Renew the rows `chosen` from prepared lists; `counts` is scratch, zero before and after."""
+    kept = rows.partner.shape[1]
+    key_1, key_2, partner = np.empty(kept, np.int64), np.empty(kept, np.int64), np.empty(kept, np.int32)
+    words = counts.view(np.uint64)
+    for row in chosen:
+        _count_in_lists(units, forest, lists, row, counts)
+        clear_banned(banned, row, counts)
+        _keep_best(units, degrees, rows, row, limit, counts, words, key_1, key_2, partner)
+        counts[row + 1 :] = 0
+
+
+@kernel
+def scan_row(
+    units: Units,
+    forest: Forest,
+    degrees: Degrees,
+    rows: Rows,
+    banned: Banned,
+    limit: int,
+    row: int,
+    counts: NDArray,
+) -> None:
+    """Renew one row from the live tables; `counts` is scratch, zero before and after."""
+    kept = rows.partner.shape[1]
+    key_1, key_2, partner = np.empty(kept, np.int64), np.empty(kept, np.int64), np.empty(kept, np.int32)
+    count_in_places(units, forest, row, counts)
+    clear_banned(banned, row, counts)
+    _keep_best(units, degrees, rows, row, limit, counts, counts.view(np.uint64), key_1, key_2, partner)
+    counts[row + 1 :] = 0
+
+
+@kernel
+def scan_rows_live(
+    units: Units,
+    forest: Forest,
+    degrees: Degrees,
+    rows: Rows,
+    banned: Banned,
+    limit: int,
+    chosen: Longs,
+    counts: NDArray,
+) -> None:
+    """Renew a few rows from the live tables."""
+    for row in chosen:
+        scan_row(units, forest, degrees, rows, banned, limit, row, counts)
+
+
+def scratch_counts(n_units: int, largest_set: int) -> NDArray:
+    """Zeroed counters for all units, as narrow as the largest contribution allows, whole 8-byte words."""
+    wide = largest_set >= 2**15
+    lanes = 2 if wide else 4
+    return np.zeros((n_units + lanes) // lanes * lanes, np.uint32 if wide else np.uint16)

@@ -1,0 +1,273 @@
+"""Lazy greedy choice of edges over rows: exact, without ever holding all pairs.
+
+A heap holds one key per row: the best pair of the row when it was last looked at, or the row's bound. Keys
+never get better, so a row whose key is still true when it comes to the top holds the best pair of all.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topicloom.base.arrays import Bools, Ints, Longs
+from topicloom.base.kernels.jit import kernel
+from topicloom.overlay.kernels.rows import NEVER, TOP, Banned, Rows, pair_key_1, pair_key_2, scan_row
+from topicloom.overlay.kernels.units import Degrees, Forest, Units, first_within, join_units, refresh_unit
+
+LEVEL_DONE, NEEDS_SCAN, PAUSED, ENOUGH = 0, 1, 2, 3
+"""Why `choose` came back: nothing of the wanted contribution is left; many rows need a scan; look around; as
+many edges as were asked for are chosen."""
+
+INLINE_SCANS = 16  # so many single rows are renewed on the way before a joint scan is asked for
+
+
+class Heap(NamedTuple):
+    """Rows by key, best on top; `size` is an array of one."""
+
+    row: Ints
+    key_1: Longs  # by row
+    key_2: Longs  # by row
+    is_bound: Bools  # by row: the key is the row's bound, the row must be scanned
+    size: Longs
+
+
+class Chosen(NamedTuple):
+    """The edges in the order they were chosen; `length` is an array of one."""
+
+    u: Ints
+    v: Ints
+    contribution: Ints
+    length: Longs
+
+
+def new_heap(n_units: int) -> Heap:
+    """An empty heap."""
+    return Heap(
+        np.zeros(n_units, np.int32),
+        np.zeros(n_units, np.int64),
+        np.zeros(n_units, np.int64),
+        np.zeros(n_units, np.bool_),
+        np.zeros(1, np.int64),
+    )
+
+
+def new_chosen(capacity: int) -> Chosen:
+    """Room for `capacity` edges."""
+    u, v, contribution = (np.zeros(capacity, np.int32) for _ in range(3))
+    return Chosen(u, v, contribution, np.zeros(1, np.int64))
+
+
+@kernel
+def _before(heap: Heap, a: int, b: int) -> bool:
+    if heap.key_1[a] != heap.key_1[b]:
+        return heap.key_1[a] < heap.key_1[b]
+    return heap.key_2[a] < heap.key_2[b]
+
+
+@kernel
+def _settle(heap: Heap, i: int) -> None:
+    """Restore the order below position i."""
+    size = heap.size[0]
+    row = heap.row[i]
+    while True:
+        child = 2 * i + 1
+        if child >= size:
+            break
+        if child + 1 < size and _before(heap, heap.row[child + 1], heap.row[child]):
+            child += 1
+        if not _before(heap, heap.row[child], row):
+            break
+        heap.row[i] = heap.row[child]
+        i = child
+    heap.row[i] = row
+
+
+@kernel
+def _set_top(heap: Heap, key_1: int, key_2: int, is_bound: bool) -> None:
+    row = heap.row[0]
+    heap.key_1[row], heap.key_2[row], heap.is_bound[row] = key_1, key_2, is_bound
+    _settle(heap, 0)
+
+
+@kernel
+def _pop(heap: Heap) -> None:
+    heap.size[0] -= 1
+    heap.row[0] = heap.row[heap.size[0]]
+    _settle(heap, 0)
+
+
+@kernel
+def fill_heap(heap: Heap, rows: Rows, degrees: Degrees, limit: int) -> None:
+    """All rows that may take an edge and were just scanned, each with its best pair."""
+    heap.size[0] = 0
+    for row in range(len(rows.kept)):
+        if degrees.lowest[row] >= limit or (rows.kept[row] == 0 and rows.bound_1[row] == NEVER):
+            continue
+        _enter(heap, rows, row)
+        heap.row[heap.size[0]] = row
+        heap.size[0] += 1
+    for i in range(heap.size[0] // 2, -1, -1):
+        if i < heap.size[0]:
+            _settle(heap, i)
+
+
+@kernel
+def _enter(heap: Heap, rows: Rows, row: int) -> None:
+    """The key of a freshly scanned row; word two is left open (smallest), a true lower bound."""
+    if rows.kept[row] > 0:
+        heap.key_1[row], heap.key_2[row], heap.is_bound[row] = rows.scan_key[row, 0], 0, False
+    else:
+        heap.key_1[row], heap.key_2[row], heap.is_bound[row] = rows.bound_1[row], rows.bound_2[row], True
+
+
+@kernel
+def refill_heap(heap: Heap, rows: Rows, scanned: Longs) -> None:
+    """Give the rows that were scanned again their new keys, and order the heap anew."""
+    for row in scanned:
+        _enter(heap, rows, row)
+    kept = 0
+    for i in range(heap.size[0]):
+        row = heap.row[i]
+        if heap.is_bound[row] and heap.key_1[row] == NEVER:
+            continue
+        heap.row[kept] = row
+        kept += 1
+    heap.size[0] = kept
+    for i in range(kept // 2, -1, -1):
+        if i < kept:
+            _settle(heap, i)
+
+
+@kernel
+def rows_to_scan(heap: Heap) -> Longs:
+    """The rows that stand at a bound as good as the top of the heap."""
+    best = heap.key_1[heap.row[0]]
+    found = np.empty(heap.size[0], np.int64)
+    n = 0
+    for i in range(heap.size[0]):
+        row = heap.row[i]
+        if heap.is_bound[row] and heap.key_1[row] <= best:
+            found[n] = row
+            n += 1
+    return found[:n]
+
+
+@kernel
+def _node_key(units: Units, degrees: Degrees, x: int, y: int) -> int:
+    """Word two of the key of a pair of units, as degrees stand now."""
+    most = max(degrees.lowest[x], degrees.lowest[y])
+    a, b = degrees.first_lowest[x], degrees.first_lowest[y]
+    if most > degrees.lowest[x]:
+        a = first_within(units.member_ptr, units.member, degrees.degree, x, most)
+    if most > degrees.lowest[y]:
+        b = first_within(units.member_ptr, units.member, degrees.degree, y, most)
+    return pair_key_2(a, b)
+
+
+@kernel
+def _best_of_row(
+    units: Units, forest: Forest, degrees: Degrees, rows: Rows, limit: int, mark: Ints, row: int
+) -> tuple[Any, Any, Any]:
+    """The row's best remembered pair as things stand: its two key words and its position, or NEVER."""
+    slot_ptr, slot_topic, slot_label = units.slot_ptr, units.slot_topic, forest.slot_label
+    lowest, twin_class = degrees.lowest, units.twin_class
+    partner, contribution, scan_key = rows.partner[row], rows.contribution[row], rows.scan_key[row]
+    for slot in range(slot_ptr[row], slot_ptr[row + 1]):
+        mark[slot_topic[slot]] = slot_label[slot]
+    best_1: Any = NEVER
+    best_2: Any = NEVER
+    position = -1
+    count = rows.kept[row]
+    while rows.first[row] < count and contribution[rows.first[row]] == 0:
+        rows.first[row] += 1
+    for i in range(rows.first[row], count):
+        if scan_key[i] > best_1:
+            break  # sorted at the scan, and keys only got worse since
+        before, other = contribution[i], partner[i]
+        if before == 0:
+            continue
+        if lowest[other] >= limit:
+            contribution[i] = 0
+            continue
+        twins = twin_class[row] == twin_class[other]
+        most = max(lowest[row], lowest[other])
+        k1 = pair_key_1(twins, most, before)
+        if k1 > best_1:
+            continue
+        now = 0
+        for slot in range(slot_ptr[other], slot_ptr[other + 1]):
+            own = mark[slot_topic[slot]]
+            now += own >= 0 and own != slot_label[slot]
+        if now < before:
+            contribution[i] = now
+            k1 = pair_key_1(twins, most, now)
+            if now == 0 or k1 > best_1:
+                continue
+        k2 = _node_key(units, degrees, row, other)
+        if k1 < best_1 or k2 < best_2:
+            best_1, best_2, position = k1, k2, i
+    for slot in range(slot_ptr[row], slot_ptr[row + 1]):
+        mark[slot_topic[slot]] = -1
+    return best_1, best_2, position
+
+
+@kernel
+def choose(
+    units: Units,
+    forest: Forest,
+    degrees: Degrees,
+    rows: Rows,
+    banned: Banned,
+    heap: Heap,
+    chosen: Chosen,
+    limit: int,
+    least: int,
+    most: int,
+    turns: int,
+    counts: NDArray,
+    mark: Ints,
+) -> int:
+    """Add up to `most` best edges while one contributes at least `least`; gives why it came back.
+
+    `limit`: a unit whose members all have that degree takes no edge. `mark` holds -1 for every topic.
+    """
+    scans = 0
+    before = chosen.length[0]
+    for _ in range(turns):
+        if heap.size[0] == 0:
+            return LEVEL_DONE
+        row = heap.row[0]
+        if TOP - (heap.key_1[row] >> 32) < least:
+            return LEVEL_DONE
+        if degrees.lowest[row] >= limit:
+            _pop(heap)
+            continue
+        if heap.is_bound[row]:
+            if scans == INLINE_SCANS:
+                return NEEDS_SCAN
+            scans += 1
+            scan_row(units, forest, degrees, rows, banned, limit, row, counts)
+        key_1, key_2, position = _best_of_row(units, forest, degrees, rows, limit, mark, row)
+        bound_1, bound_2 = rows.bound_1[row], rows.bound_2[row]
+        if key_1 > bound_1 or (key_1 == bound_1 and key_2 > bound_2):
+            _set_top(heap, bound_1, bound_2, True)
+        elif key_1 == NEVER:
+            _pop(heap)
+        elif key_1 == heap.key_1[row] and key_2 == heap.key_2[row]:
+            other = rows.partner[row, position]
+            n = chosen.length[0]
+            chosen.u[n], chosen.v[n] = key_2 >> 32, key_2 & 0xFFFFFFFF
+            chosen.contribution[n] = join_units(units, forest, row, other)
+            chosen.length[0] += 1
+            rows.contribution[row, position] = 0
+            degrees.degree[chosen.u[n]] += 1
+            degrees.degree[chosen.v[n]] += 1
+            refresh_unit(units, degrees, row)
+            refresh_unit(units, degrees, other)
+            if n + 1 - before == most:
+                return ENOUGH
+        else:
+            _set_top(heap, key_1, key_2, False)
+    return PAUSED

@@ -1,0 +1,125 @@
+"""What two nodes have in common: topics shared along edges, and each node's most similar others.
+
+Arrays in, arrays out; the topic lists of a node are ascending.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from topicloom.base.arrays import Floats, Ints, Longs
+from topicloom.base.kernels.jit import kernel
+
+LOPSIDED = 16
+"""From this ratio of list lengths on, looking up the short list in the long one beats merging."""
+
+
+@kernel
+def shared_along_edges(
+    u: Ints,
+    v: Ints,
+    node_ptr: Longs,
+    node_topics: Ints,
+    weights: Floats,
+    counts: Longs,
+    carried: Floats,
+) -> None:
+    """counts[i], carried[i] = number and total weight of the topics both ends of edge i want."""
+    for i in range(len(u)):
+        a, b = u[i], v[i]
+        if node_ptr[a + 1] - node_ptr[a] > node_ptr[b + 1] - node_ptr[b]:
+            a, b = b, a
+        x, x_end = node_ptr[a], node_ptr[a + 1]
+        y, y_end = node_ptr[b], node_ptr[b + 1]
+        lookup = (x_end - x) * LOPSIDED < y_end - y
+        count, weight = 0, 0.0
+        while x < x_end and y < y_end:
+            wanted = node_topics[x]
+            if lookup:
+                high = y_end
+                while y < high:
+                    middle = (y + high) // 2
+                    if node_topics[middle] < wanted:
+                        y = middle + 1
+                    else:
+                        high = middle
+            else:
+                while y < y_end and node_topics[y] < wanted:
+                    y += 1
+            if y < y_end and node_topics[y] == wanted:
+                count += 1
+                weight += weights[wanted]
+            x += 1
+        counts[i] = count
+        carried[i] = weight
+
+
+@kernel
+def _below(key: float, count: int, other_key: float, other_count: int) -> bool:
+    """Less similar; of two equally similar ones the one that shares fewer topics."""
+    return key < other_key or (key == other_key and count < other_count)
+
+
+@kernel
+def _sink(keys: Floats, counts: Longs, size: int) -> None:
+    """Restore the min-heap of (key, count) after its first entry grew."""
+    at = 0
+    while True:
+        child = 2 * at + 1
+        if child >= size:
+            return
+        if child + 1 < size and _below(keys[child + 1], counts[child + 1], keys[child], counts[child]):
+            child += 1
+        if not _below(keys[child], counts[child], keys[at], counts[at]):
+            return
+        keys[at], keys[child] = keys[child], keys[at]
+        counts[at], counts[child] = counts[child], counts[at]
+        at = child
+
+
+@kernel
+def top_intersections(
+    nodes: Ints,
+    d: int,
+    node_ptr: Longs,
+    node_topics: Ints,
+    topic_ptr: Longs,
+    topic_nodes: Ints,
+    shares: Floats,
+    shared: Floats,
+) -> None:
+    """For nodes[i]: the mean over its d most similar others of |A & B| / min(|A|, |B|) and of |A & B|.
+
+    Others with nothing in common count as 0, so there are always d of them (paper 004, section 3.4).
+    """
+    n_nodes = len(node_ptr) - 1
+    common = np.zeros(n_nodes, np.int32)
+    touched = np.empty(n_nodes, np.int32)
+    keys = np.empty(d, np.float64)
+    counts = np.empty(d, np.int64)
+    for i in range(len(nodes)):
+        node = nodes[i]
+        size = node_ptr[node + 1] - node_ptr[node]
+        n_touched = 0
+        for slot in range(node_ptr[node], node_ptr[node + 1]):
+            topic = node_topics[slot]
+            for place in range(topic_ptr[topic], topic_ptr[topic + 1]):
+                other = topic_nodes[place]
+                if common[other] == 0:
+                    touched[n_touched] = other
+                    n_touched += 1
+                common[other] += 1
+        keys[:] = 0.0
+        counts[:] = 0
+        for j in range(n_touched):
+            other = touched[j]
+            both = int(common[other])
+            common[other] = 0
+            if other == node:
+                continue
+            key = both / min(size, node_ptr[other + 1] - node_ptr[other])
+            if _below(keys[0], counts[0], key, both):
+                keys[0], counts[0] = key, both
+                _sink(keys, counts, d)
+        shares[i] = keys.sum() / d
+        shared[i] = counts.sum() / d

@@ -1,0 +1,48 @@
+"""The edges inside a unit: twins are linked into one path, in exactly the order the greedy would choose.
+
+All pairs of a unit of k unlinked twins contribute the size of their set, as long as they are not connected.
+By lowest larger degree, then smallest nodes, the greedy first pairs neighbors in the list (1-2, 3-4, ...),
+then ties the pairs into one path. No node gets more than two of these edges.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from topicloom.base.arrays import Ints
+from topicloom.base.kernels.jit import kernel
+from topicloom.overlay.kernels.units import Units
+
+
+@kernel
+def pair_twins(units: Units, degree: Ints, unit: int) -> Ints:
+    """First step: the edges between consecutive members; (edges x 2) nodes. All have degree 0 before."""
+    start, stop = units.member_ptr[unit], units.member_ptr[unit + 1]
+    edges = np.empty(((stop - start) // 2, 2), np.int32)
+    for i in range(len(edges)):
+        for side in range(2):
+            edges[i, side] = units.member[start + 2 * i + side]
+            degree[edges[i, side]] += 1
+    return edges
+
+
+@kernel
+def chain_twins(units: Units, degree: Ints, unit: int) -> Ints:
+    """Second step: the edges that tie the pairs (and an odd one left over) into one path.
+
+    The growing path always owns the smallest node with room, and its other end is the only one that
+    must be passed over when looking for the next.
+    """
+    start, stop = units.member_ptr[unit], units.member_ptr[unit + 1]
+    n_edges = max((stop - start + 1) // 2 - 1, 0)
+    edges = np.empty((n_edges, 2), np.int32)
+    low = start  # the path's end that is linked next
+    far = start + 1  # its other end, next in turn
+    for i in range(n_edges):
+        new = start + 2 * (i + 1)
+        last = min(new + 1, stop - 1)  # the new pair's other end; the odd one is both ends itself
+        edges[i, 0], edges[i, 1] = units.member[low], units.member[new]
+        degree[edges[i, 0]] += 1
+        degree[edges[i, 1]] += 1
+        low, far = far, last
+    return edges

@@ -1,0 +1,251 @@
+"""A mutable overlay that keeps one spanning tree per topic, so that an edge's loss is judged locally.
+
+A *thread* says that an edge is part of the tree of one topic. It is stored as two arcs, 2p and 2p + 1, one in
+the list of each end's subscription (*slot*). Walking a topic's tree follows arcs from slot to slot and meets
+nothing else. An edge without threads is needed by no topic.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from topicloom.base.arrays import Bools, Ints, Longs, Words
+from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.union_find import unite
+
+N_EDGES, N_FREE_EDGES, N_FREE_PAIRS = 0, 1, 2
+"""Places in `Weave.sizes`."""
+
+
+class Weave(NamedTuple):
+    """The state; everything from `degree` on changes."""
+
+    node_ptr: Longs
+    slot_topic: Ints  # slot -> topic, ascending within a node
+    slot_node: Ints
+    topic_ptr: Longs
+    topic_nodes: Ints
+    bits: Words  # node x word: the topics of a node as bits
+    near_ptr: Longs  # node -> room for its neighbors
+    degree: Ints
+    near: Ints  # neighbors of a node, in no order
+    near_edge: Ints
+    edge_u: Ints
+    edge_v: Ints
+    load: Ints  # edge -> number of topics whose tree it is part of
+    fixed: Bools  # edge -> must stay
+    edge_pair: Ints  # edge -> its first pair of arcs
+    live: Ints  # the edges there are, in no order
+    live_at: Ints  # edge -> its position there
+    free_edges: Ints
+    slot_arc: Ints  # slot -> its first arc
+    arc_slot: Ints  # arc -> the slot it leads to
+    arc_next: Ints
+    pair_edge: Ints
+    pair_next: Ints  # pair -> the next one of the same edge
+    free_pairs: Ints
+    sizes: Longs
+
+
+def new_weave(
+    node_ptr: Longs, node_topics: Ints, topic_ptr: Longs, topic_nodes: Ints, room: Ints, most_edges: int
+) -> Weave:
+    """An overlay without edges; node v has room for `room[v]` of them."""
+    n_nodes = len(node_ptr) - 1
+    n_topics = len(topic_ptr) - 1
+    n_slots = len(node_topics)
+    slot_node = np.repeat(np.arange(n_nodes, dtype=np.int32), np.diff(node_ptr))
+    bits = np.zeros((n_nodes, (n_topics + 63) // 64), np.uint64)
+    flags = np.uint64(1) << (node_topics.astype(np.uint64) & np.uint64(63))
+    np.bitwise_or.at(bits, (slot_node, node_topics >> 6), flags)
+    near_ptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(room, dtype=np.int64)))
+
+    def ints(size: int, value: int = 0) -> Ints:
+        return np.full(size, value, np.int32)
+
+    def stack(size: int) -> Ints:
+        return np.arange(size, dtype=np.int32)[::-1].copy()
+
+    return Weave(
+        node_ptr=node_ptr,
+        slot_topic=node_topics,
+        slot_node=slot_node,
+        topic_ptr=topic_ptr,
+        topic_nodes=topic_nodes,
+        bits=bits,
+        near_ptr=near_ptr,
+        degree=ints(n_nodes),
+        near=ints(int(near_ptr[-1])),
+        near_edge=ints(int(near_ptr[-1])),
+        edge_u=ints(most_edges),
+        edge_v=ints(most_edges),
+        load=ints(most_edges),
+        fixed=np.zeros(most_edges, np.bool_),
+        edge_pair=ints(most_edges, -1),
+        live=ints(most_edges),
+        live_at=ints(most_edges),
+        free_edges=stack(most_edges),
+        slot_arc=ints(n_slots, -1),
+        arc_slot=ints(2 * n_slots),
+        arc_next=ints(2 * n_slots),
+        pair_edge=ints(n_slots),
+        pair_next=ints(n_slots),
+        free_pairs=stack(n_slots),
+        sizes=np.array([0, most_edges, n_slots], np.int64),
+    )
+
+
+@kernel
+def find_slot(node_ptr: Longs, slot_topic: Ints, node: int, topic: int) -> int:
+    """The slot of a subscription that exists."""
+    low, high = node_ptr[node], node_ptr[node + 1]
+    while low < high:
+        half = (low + high) >> 1
+        if slot_topic[half] < topic:
+            low = half + 1
+        else:
+            high = half
+    return low
+
+
+@kernel
+def add_edge(weave: Weave, u: int, v: int) -> Any:
+    """A new edge without threads; its number."""
+    weave.sizes[N_FREE_EDGES] -= 1
+    edge = np.int64(weave.free_edges[weave.sizes[N_FREE_EDGES]])
+    place_edge(weave, edge, u, v)
+    return edge
+
+
+@kernel
+def place_edge(weave: Weave, edge: int, u: int, v: int) -> None:
+    """Enter `edge` into the lists of its ends."""
+    weave.edge_u[edge], weave.edge_v[edge] = u, v
+    weave.load[edge] = 0
+    weave.edge_pair[edge] = -1
+    for a, b in ((u, v), (v, u)):
+        place = weave.near_ptr[a] + weave.degree[a]
+        weave.near[place], weave.near_edge[place] = b, edge
+        weave.degree[a] += 1
+    n = weave.sizes[N_EDGES]
+    weave.live[n], weave.live_at[edge] = edge, n
+    weave.sizes[N_EDGES] += 1
+
+
+@kernel
+def lift_edge(weave: Weave, edge: int) -> None:
+    """Take `edge` out of the lists of its ends; its threads and its number are left to the caller."""
+    for a in (weave.edge_u[edge], weave.edge_v[edge]):
+        last = weave.near_ptr[a] + weave.degree[a] - 1
+        place = last
+        while weave.near_edge[place] != edge:
+            place -= 1
+        weave.near[place], weave.near_edge[place] = weave.near[last], weave.near_edge[last]
+        weave.degree[a] -= 1
+    weave.sizes[N_EDGES] -= 1
+    other = weave.live[weave.sizes[N_EDGES]]
+    weave.live[weave.live_at[edge]] = other
+    weave.live_at[other] = weave.live_at[edge]
+
+
+@kernel
+def free_edge(weave: Weave, edge: int) -> None:
+    """Give the number of a lifted edge back."""
+    weave.free_edges[weave.sizes[N_FREE_EDGES]] = edge
+    weave.sizes[N_FREE_EDGES] += 1
+
+
+@kernel
+def add_thread(weave: Weave, edge: int, slot_u: int, slot_v: int) -> None:
+    """Make `edge` part of the tree of the topic that both slots are of."""
+    weave.sizes[N_FREE_PAIRS] -= 1
+    pair = weave.free_pairs[weave.sizes[N_FREE_PAIRS]]
+    weave.pair_edge[pair] = edge
+    weave.pair_next[pair] = weave.edge_pair[edge]
+    weave.edge_pair[edge] = pair
+    weave.load[edge] += 1
+    weave.arc_slot[2 * pair], weave.arc_slot[2 * pair + 1] = slot_v, slot_u
+    weave.arc_next[2 * pair], weave.slot_arc[slot_u] = weave.slot_arc[slot_u], 2 * pair
+    weave.arc_next[2 * pair + 1], weave.slot_arc[slot_v] = weave.slot_arc[slot_v], 2 * pair + 1
+
+
+@kernel
+def _unlist_arc(slot_arc: Ints, arc_next: Ints, slot: int, arc: int) -> None:
+    if slot_arc[slot] == arc:
+        slot_arc[slot] = arc_next[arc]
+        return
+    before = slot_arc[slot]
+    while arc_next[before] != arc:
+        before = arc_next[before]
+    arc_next[before] = arc_next[arc]
+
+
+@kernel
+def drop_pair(weave: Weave, pair: int) -> None:
+    """Take the two arcs of a thread out of their slots' lists; the edge's own list is left to the caller."""
+    _unlist_arc(weave.slot_arc, weave.arc_next, weave.arc_slot[2 * pair + 1], 2 * pair)
+    _unlist_arc(weave.slot_arc, weave.arc_next, weave.arc_slot[2 * pair], 2 * pair + 1)
+    weave.free_pairs[weave.sizes[N_FREE_PAIRS]] = pair
+    weave.sizes[N_FREE_PAIRS] += 1
+
+
+@kernel
+def _look_on(
+    arc_slot: Ints, arc_next: Ints, slot_arc: Ints, seen: Ints, came: Ints, side: int, turn: int, found: int
+) -> Any:
+    """List what lies next to one slot of a tree, but for where it was entered from; how many are listed."""
+    slot, source = seen[side, turn], came[side, turn]
+    arc = slot_arc[slot]
+    while arc >= 0:
+        if arc_slot[arc] != source:
+            seen[side, found], came[side, found] = arc_slot[arc], slot
+            found += 1
+        arc = arc_next[arc]
+    return found
+
+
+@kernel
+def smaller_side(
+    arc_slot: Ints, arc_next: Ints, slot_arc: Ints, slot_u: int, slot_v: int, seen: Ints, came: Ints
+) -> Any:
+    """The slots of the smaller of two trees, walked in turn; gives (which one, how many).
+
+    Tree 0 holds slot_u and is listed in seen[0], tree 1 holds slot_v. `came` remembers where each slot was
+    entered from: on a tree that is all it takes not to walk back.
+    """
+    seen[0, 0], came[0, 0] = slot_u, -1
+    seen[1, 0], came[1, 0] = slot_v, -1
+    found_0, found_1 = 1, 1
+    turn = 0
+    while True:
+        if turn == found_0:
+            return 0, found_0
+        found_0 = _look_on(arc_slot, arc_next, slot_arc, seen, came, 0, turn, found_0)
+        if turn == found_1:
+            return 1, found_1
+        found_1 = _look_on(arc_slot, arc_next, slot_arc, seen, came, 1, turn, found_1)
+        turn += 1
+
+
+@kernel
+def lay_edges(weave: Weave, u: Ints, v: Ints, n_fixed: int, parent: Ints) -> None:
+    """Add all edges; each becomes part of the trees of the topics that no edge before it has joined.
+
+    The first `n_fixed` stay for good. Of the others those that join nothing are left out. `parent` holds
+    0, 1, 2, ... and is used up.
+    """
+    for i in range(len(u)):
+        edge = add_edge(weave, np.int64(u[i]), np.int64(v[i]))
+        weave.fixed[edge] = i < n_fixed
+        a, b = weave.node_ptr[u[i]], weave.node_ptr[v[i]]
+        while a < weave.node_ptr[u[i] + 1] and b < weave.node_ptr[v[i] + 1]:
+            s, t = weave.slot_topic[a], weave.slot_topic[b]
+            if s == t and unite(parent, a, b):
+                add_thread(weave, edge, a, b)
+            a += s <= t
+            b += t <= s
+        if weave.load[edge] == 0 and i >= n_fixed:
+            lift_edge(weave, edge)
+            free_edge(weave, edge)

@@ -1,0 +1,103 @@
+"""What the figures of an interest mean for an overlay, in plain sentences. No figures are made here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from topicloom.overlay.measures.profile import Profile
+
+STRONG, SOME = 75.0, 45.0
+"""Percent of top-d intersection from which an interest is called strongly, or somewhat, correlated."""
+
+WORTHWHILE = 1.25
+"""How many times fewer edges than a ring per topic are worth a sentence."""
+
+FOLDING = 100
+"""Fewer nodes than this need no word about what is large or fast."""
+
+Default = tuple[str, float]
+"""The builder that runs when none is named, and the seconds that balanced would take."""
+
+
+def advise(found: Profile, default: Default | None = None) -> tuple[str, ...]:
+    """Sentences for a person who has to choose a builder; `default` where somebody knows it."""
+    if found.ring_degree_avg == 0:
+        return ("There is nothing to connect: no two nodes share a topic.",)
+    return (
+        *_correlation(found),
+        *_structure(found),
+        *_builders(default),
+    )
+
+
+def _correlation(found: Profile) -> list[str]:
+    percent, d = found.alike.intersection, found.alike.intersection_d
+    word = "strongly" if percent >= STRONG else "somewhat" if percent >= SOME else "weakly"
+    measured = (
+        "" if found.alike.intersection_exact else f" (sample of {found.alike.intersection_nodes:,} nodes)"
+    )
+    lines = [
+        f"Interests are {word} correlated: with the {d:,} nodes most like it a node shares on average "
+        f"{percent:.0f}% of the smaller topic list, {found.alike.shared_topics:.1f} topics{measured}."
+    ]
+    ring, greedy = found.ring_degree_avg, found.expected_degree_avg
+    if ring >= WORTHWHILE * greedy:
+        lines.append(
+            f"Expect roughly {greedy:.1f} neighbors per node on average from gm, {ring / greedy:.1f} times "
+            f"fewer than the {ring:.1f} of a ring per topic."
+        )
+    else:
+        lines.append(
+            f"Edges rarely serve several topics at once here: expect roughly {greedy:.1f} neighbors per node "
+            f"on average from gm, little less than the {ring:.1f} of a ring per topic."
+        )
+    return lines
+
+
+def _structure(found: Profile) -> list[str]:
+    lines = []
+    if found.identical_share >= 0.1 and found.nodes >= FOLDING:
+        lines.append(
+            f"{100 * found.identical_share:.0f}% of the nodes have exactly the topics of another node; "
+            "the greedy builders fold such nodes, which makes them much faster here."
+        )
+    head = found.top_topics[0]
+    if head.share >= 0.5 and found.nodes >= FOLDING:
+        lines.append(
+            f"Topic {head.topic!r} is wanted by {100 * head.share:.0f}% of the nodes: it alone needs "
+            f"{head.subscribers - 1:,} edges."
+        )
+    if found.components > 1:
+        lines.append(
+            f"The nodes fall into {found.components:,} components that share no topic: the overlay will "
+            "have at least as many components, and that is right."
+        )
+    if found.topics_single:
+        lines.append(
+            f"{found.topics_single:,} of {found.topics:,} topics have one subscriber only and need no edge."
+        )
+    return lines
+
+
+def _builders(default: Default | None) -> list[str]:
+    name, seconds = default or ("balanced", None)
+    expected = "" if seconds is None else f", in {_told(seconds)} by its time model"
+    if name == "balanced":
+        first = f"Builders: balanced, the default, gives a low average and a low maximum degree{expected}."
+    else:
+        first = (
+            f"Builders: balanced would take {_told(seconds or 0)} by its time model, so the default here is "
+            f"{name}: divide and conquer, a low maximum degree in much less time."
+        )
+    return [
+        first,
+        "gm gives few edges and gm-m a low maximum degree in the least time.",
+        "2d-oda keeps every way within a topic to 2 hops, at the price of hubs with very many neighbors.",
+    ]
+
+
+def _told(seconds: float) -> str:
+    if seconds < 1:
+        return "under 1 s"
+    return f"about {seconds:.0f} s" if seconds < 120 else f"about {seconds / 60:.0f} min"

@@ -1,0 +1,166 @@
+"""Lower bounds for any topic-connected overlay of an interest: on its edges and on its maximum degree.
+
+Four proofs, the best of which counts, part by part of the interest: a part of n nodes needs n - 1 edges;
+every node needs as many neighbors as it takes to cover its topics (`kernels/cover.py`); prices
+(`duals.py`); splits of prices over trees (`tree_bound.py`). Every one is checked exactly before it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from topicloom.base.arrays import Longs
+from topicloom.base.kernels.parallel import default_threads
+from topicloom.base.progress import SILENT, Progress
+from topicloom.overlay.kernels.prices import UNIT
+from topicloom.overlay.measures.cover_bound import find_needs, overlaps
+from topicloom.overlay.measures.duals import Duals, is_proof, units_by_part
+from topicloom.overlay.measures.effort import BRIEF, SHORT_WORK, Effort, choose_effort, rare_topics
+from topicloom.overlay.measures.parts import parts_of
+from topicloom.overlay.measures.price_search import PriceSearch
+from topicloom.overlay.measures.tree_bound import is_split, split_charges, tree_units_by_part, triangles_of
+from topicloom.overlay.model.interest import Interest
+
+UNITS = round(1 / UNIT)
+FEW_CHARGES = 100_000
+"""Up to so many (pair, topic) charges every variant of the trees is tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """No topic-connected overlay has fewer edges, and none a smaller maximum degree.
+
+    `method` says how hard was searched, `details` what each proof gave.
+    """
+
+    edges_bound: int
+    degree_max_bound: int
+    method: str
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+def gap(found: int, bound: int) -> float | None:
+    """By what fraction `found` exceeds a lower bound; None if nothing is needed and something is there.
+
+    >>> gap(110, 100), gap(0, 0), gap(3, 0)
+    (0.1, 0.0, None)
+    """
+    if bound == 0:
+        return 0.0 if found == 0 else None
+    return (found - bound) / bound
+
+
+def bound_overlays(
+    interest: Interest,
+    *,
+    effort: Effort | None = None,
+    threads: int | None = None,
+    progress: Progress = SILENT,
+) -> Bounds:
+    """The best lower bounds that a deterministic amount of work finds; `effort` None suits it to the size.
+
+    >>> ring = [("a", "w"), ("b", "w"), ("b", "x"), ("c", "x"), ("c", "y"), ("a", "y")]
+    >>> found = bound_overlays(Interest.from_pairs(ring))
+    >>> found.edges_bound, found.degree_max_bound
+    (3, 2)
+    """
+    return _Search(interest, effort or choose_effort(interest), threads or default_threads(), progress).run()
+
+
+class _Search:
+    """One interest, bounded with one effort; collects the best figure of each proof."""
+
+    def __init__(self, interest: Interest, effort: Effort, threads: int, progress: Progress) -> None:
+        self.interest, self.effort = interest, effort
+        self.threads, self.progress = threads, progress
+        self.parts = parts_of(interest)
+        self.edges = {"components": np.maximum(self.parts.sizes - 1, 0)}
+        self.degree: dict[str, int] = {}
+
+    def run(self) -> Bounds:
+        self.progress.phase("bound: covers", float(self.interest.n_nodes))
+        needs = find_needs(
+            self.interest,
+            most_work=self.effort.cover_work,
+            most_sets=self.effort.cover_sets,
+            threads=self.threads,
+            progress=self.progress,
+        )
+        self.edges["covers"] = -(-self.parts.total(needs) // 2)
+        self.degree["covers"] = int(needs.max(initial=0))
+        if self.effort.edge_rounds and self.interest.n_subscriptions:
+            self._price(self.interest, needs, self.effort)
+        if self.effort.overlaps:
+            self._overlap()
+            rare = rare_topics(self.interest, SHORT_WORK)
+            if rare.n_subscriptions:
+                self._price(rare, np.zeros_like(needs), BRIEF)
+        edges = np.max(list(self.edges.values()), axis=0)
+        # The degrees of a part sum to twice its edges.
+        averages = -(-2 * edges // np.maximum(self.parts.sizes, 1))
+        self.degree["average"] = int(averages.max(initial=0))
+        return Bounds(
+            edges_bound=int(edges.sum()),
+            degree_max_bound=max(self.degree.values()),
+            method=self.effort.name,
+            details={
+                "edges": {name: int(found.sum()) for name, found in self.edges.items()},
+                "degree_max": dict(self.degree),
+                "components": self.parts.count,
+            },
+        )
+
+    def _price(self, interest: Interest, needs: Longs, effort: Effort) -> None:
+        """Prices for edges, then, from there, with allowances that move, for the maximum degree."""
+        passes = sum(len(rounds) + 2 for rounds in (effort.edge_rounds, effort.degree_rounds) if rounds)
+        self.progress.phase("bound: prices", float(passes * interest.n_nodes))
+        search = PriceSearch(interest, needs, threads=self.threads, progress=self.progress)
+        edge_duals = search.run(search.start(), effort.edge_rounds, move_allowances=False)
+        proofs = [edge_duals]
+        if effort.degree_rounds:
+            proofs.append(search.run(edge_duals, effort.degree_rounds, move_allowances=True))
+        for duals in proofs:
+            if is_proof(interest, duals, threads=self.threads, progress=self.progress):
+                self._record("prices", units_by_part(interest, duals, needs, self.parts), duals)
+        if effort.trees:
+            self._split(interest, needs, proofs)
+
+    def _split(self, interest: Interest, needs: Longs, proofs: list[Duals]) -> None:
+        """Trees, from the prices found; with the tolls and without where that costs little."""
+        triangles = triangles_of(interest)
+        thorough = len(triangles.pair_of) <= FEW_CHARGES
+        variants = []
+        for duals in proofs if thorough else proofs[:1]:
+            without = Duals(duals.price, np.zeros_like(duals.toll), duals.allowance)
+            tolls = (needs * duals.toll).sum() / max(duals.price.sum(), UNIT)
+            variants += [duals, without] if thorough else [duals if tolls > 0.05 else without]
+        self.progress.phase("bound: trees", float(len(variants)))
+        for variant in variants:
+            charge = split_charges(interest, triangles, variant, progress=self.progress)
+            if is_split(triangles, variant, charge):
+                found = tree_units_by_part(interest, triangles, variant, charge, needs, self.parts)
+                self._record("trees", found, variant)
+            self.progress.advance()
+
+    def _overlap(self) -> None:
+        """One price per node: one over the most topics it shares with any other."""
+        interest, none = self.interest, np.zeros(self.interest.n_nodes, np.int64)
+        self.progress.phase("bound: overlaps", float(interest.n_nodes))
+        largest = overlaps(interest, threads=self.threads, progress=self.progress)
+        price = np.floor(UNITS / np.maximum(largest, 1))[interest.pair_nodes()] * UNIT
+        duals = Duals(price, np.zeros(len(none)), np.full(len(none), 0.5))
+        # Nothing to check: two nodes share no more topics than either's largest overlap.
+        self._record("overlaps", units_by_part(interest, duals, none, self.parts), duals)
+
+    def _record(self, name: str, units: Longs, duals: Duals) -> None:
+        """What `units` (the sum of prices) say: of the edges if all allowances are 1/2, and of the degree."""
+        if (duals.allowance == 0.5).all():
+            edges = -(-units // UNITS)
+            self.edges[name] = np.maximum(self.edges.get(name, edges), edges)
+        allowances = self.parts.total(np.rint(duals.allowance / UNIT).astype(np.int64))
+        degree = int((-(-units // np.maximum(allowances, 1))).max(initial=0))
+        self.degree[name] = max(self.degree.get(name, 0), degree)

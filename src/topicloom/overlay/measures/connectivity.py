@@ -1,0 +1,151 @@
+"""The proof of topic-connectivity in memory, and the parts of it that the Spark version shares.
+
+This is the judge: it uses the model and its own union-find (`kernels/forest.py`), nothing of the builders.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from topicloom.base.arrays import Ints, Longs, sorted_distinct
+from topicloom.base.progress import SILENT, Progress
+from topicloom.overlay.kernels.forest import fresh_slots, join_edges, node_slots, settle
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
+from topicloom.overlay.model.verdict import Verdict, Witness
+
+N_WITNESSES = 10
+"""How many partitioned topics a verdict lists unless told otherwise."""
+
+N_NAMES = 5
+"""How many unknown identifiers a verdict names."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SoundEdges:
+    """Distinct edges between known, different nodes, and how many rows were left out and why."""
+
+    low: Ints
+    high: Ints
+    unknown: int
+    loops: int
+    duplicates: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Partitioned:
+    """A topic in more than one component: numbers and slots, names come later."""
+
+    topic: int
+    sizes: Longs
+    first: int
+    second: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Components:
+    """What a settled union-find says of a range of topics."""
+
+    topics: int
+    partitioned: int
+    components: int
+    worst: list[Partitioned]
+
+
+def check_overlay(
+    interest: Interest,
+    overlay: Overlay,
+    *,
+    n_witnesses: int | None = N_WITNESSES,
+    progress: Progress = SILENT,
+) -> Verdict:
+    """Prove or refute that every topic's subscribers are connected by the overlay's edges among them.
+
+    `n_witnesses=None` lists every partitioned topic.
+
+    >>> interest = Interest.from_pairs([("a", "x"), ("b", "x"), ("c", "x")])
+    >>> verdict = check_overlay(interest, Overlay.from_edges(interest.node_ids, [0], [2]))
+    >>> verdict.topic_connected, verdict.witnesses[0].component_sizes, verdict.witnesses[0].nodes
+    (False, (2, 1), ('a', 'b'))
+    """
+    progress.phase("verify")
+    codes = node_codes(overlay.node_ids, interest.node_ids)
+    ends = codes[overlay.u], codes[overlay.v]
+    edges = sound_edges(*ends, interest.n_nodes)
+    parent = fresh_slots(interest.n_subscriptions)
+    slots = node_slots(interest.topic_ptr, interest.node_topics)
+    join_edges(edges.low, edges.high, interest.node_ptr, interest.node_topics, slots, parent)
+    found = components_of(interest.topic_ptr, parent, keep=n_witnesses)
+    return Verdict(
+        topics=found.topics,
+        topics_partitioned=found.partitioned,
+        topic_components=found.components,
+        edges=len(edges.low),
+        unknown_nodes=edges.unknown,
+        self_loops=edges.loops,
+        duplicate_edges=edges.duplicates,
+        unknown_names=_unknown_names(overlay, ends),
+        witnesses=tuple(_witness(interest, topic) for topic in found.worst),
+    )
+
+
+def node_codes(names: pa.StringArray | pa.ChunkedArray, node_ids: pa.StringArray) -> Ints:
+    """The node number of every name; -1 where the interest has no such node (a null never is one)."""
+    codes = pc.fill_null(pc.index_in(names, value_set=node_ids, skip_nulls=True), -1)
+    if isinstance(codes, pa.ChunkedArray):
+        codes = codes.combine_chunks()
+    return np.asarray(codes.to_numpy(zero_copy_only=False), dtype=np.int32)
+
+
+def sound_edges(u: Ints, v: Ints, n_nodes: int) -> SoundEdges:
+    """Sort the edge rows into unknown (-1 at an end), loops, duplicates of an undirected pair, and edges."""
+    known = (u >= 0) & (v >= 0)
+    proper = known & (u != v)
+    low, high = np.minimum(u, v)[proper].astype(np.int64), np.maximum(u, v)[proper]
+    keys = sorted_distinct(low * n_nodes + high)
+    low, high = np.divmod(keys, max(n_nodes, 1))
+    n_known, n_proper = int(known.sum()), int(proper.sum())
+    return SoundEdges(
+        low.astype(np.int32),
+        high.astype(np.int32),
+        unknown=len(u) - n_known,
+        loops=n_known - n_proper,
+        duplicates=n_proper - len(keys),
+    )
+
+
+def components_of(topic_ptr: Longs, parent: Ints, *, keep: int | None, first_topic: int = 0) -> Components:
+    """Count and describe the components of topics whose slots are topic_ptr[t]..topic_ptr[t+1]-1.
+
+    Of the partitioned topics the `keep` worst are described (None: all), most components first, then by
+    number. A topic that nobody wants has nothing to fall apart and counts 1.
+    """
+    sizes = settle(parent)
+    roots = np.flatnonzero(sizes)
+    starts = np.searchsorted(roots, topic_ptr)
+    counts = np.diff(starts)
+    partitioned = np.flatnonzero(counts > 1)
+    worst = partitioned[np.argsort(-counts[partitioned], kind="stable")][:keep]
+    described = []
+    for topic in worst.tolist():
+        mine = roots[starts[topic] : starts[topic + 1]]
+        order = np.argsort(-sizes[mine], kind="stable")
+        first, second = mine[order[:2]].tolist()
+        described.append(Partitioned(first_topic + topic, sizes[mine[order]].astype(np.int64), first, second))
+    return Components(len(counts), len(partitioned), int(np.maximum(counts, 1).sum()), described)
+
+
+def _witness(interest: Interest, topic: Partitioned) -> Witness:
+    first, second = (
+        interest.node_ids[int(interest.topic_nodes[slot])].as_py() for slot in (topic.first, topic.second)
+    )
+    return Witness(interest.topic_ids[topic.topic].as_py(), tuple(topic.sizes.tolist()), (first, second))
+
+
+def _unknown_names(overlay: Overlay, ends: tuple[Ints, Ints]) -> tuple[str, ...]:
+    numbers = np.concatenate((overlay.u[ends[0] < 0], overlay.v[ends[1] < 0]))
+    return tuple(sorted(set(overlay.node_ids.take(pa.array(numbers)).to_pylist()))[:N_NAMES])

@@ -1,0 +1,123 @@
+"""How far messages may travel: the diameter inside each topic, and that of the whole overlay.
+
+The topic diameter here is that of the subgraph of the topic's subscribers alone, because messages travel
+only through nodes that want them; that is what a deployment sees. Paper 002 (section 9) measures distances
+between the same nodes in the whole overlay, where a path may leave the topic: never more than ours.
+
+A partitioned topic has no diameter: it counts in neither maximum nor average, `topics_partitioned` says how
+many there are. A disconnected overlay reports its largest component, `overlay_components` says so.
+
+Exact wherever subscribers x edge ends <= EXACT_WORK, and beyond that as long as the edge visits allowed
+(constants below, so the result never depends on the machine) bring both bounds together. Where they do
+not, the value given is the upper bound; the bounds stand beside it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from topicloom.base.arrays import Ints, Longs, sealed
+from topicloom.base.kernels.parallel import for_slices
+from topicloom.base.summaries import Figures
+from topicloom.overlay.kernels.distance import BATCH, longest_from_each, sweep, topic_diameters
+from topicloom.overlay.kernels.induced import induced_subgraph
+from topicloom.overlay.measures.components import overlay_parts
+from topicloom.overlay.measures.view import View, Weighed, for_topics
+
+EXACT_WORK = 4_000_000
+"""A topic with at most so many subscribers x edge ends is always measured exactly."""
+
+TOPICS_WORK = 6_000_000_000
+"""Edge visits shared out over all topics by their number of subscribers, on top of EXACT_WORK each."""
+
+OVERLAY_WORK = 3_000_000_000
+"""Edge visits spent on the diameter of the whole overlay."""
+
+WAVE = 8
+"""Batches of sources between two looks at the bounds; fixed, so any number of threads gives the same."""
+
+
+def measure_topic_diameter(view: View) -> Figures:
+    """`diameter_topic_max`, `diameter_topic_avg`, their bounds, and how many topics are known exactly."""
+    lower, upper = topic_diameter_bounds(view)
+    counted = lower >= 0
+    lower, upper = lower[counted], upper[counted]
+    maximum_bounds: list[int | None] = [None, None]
+    average_bounds: list[float | None] = [None, None]
+    if len(lower):
+        maximum_bounds = [int(lower.max()), int(upper.max())]
+        average_bounds = [float(lower.mean()), float(upper.mean())]
+    return {
+        "diameter_topic_max": maximum_bounds[1],
+        "diameter_topic_avg": average_bounds[1],
+        "diameter_topic_max_bounds": maximum_bounds,
+        "diameter_topic_avg_bounds": average_bounds,
+        "diameter_topics_counted": len(lower),
+        "diameter_topics_exact": int(np.count_nonzero(lower == upper)),
+    }
+
+
+def topic_diameter_bounds(view: View) -> tuple[Longs, Longs]:
+    """(lower, upper) for each topic, equal where exact; -1 for a partitioned or empty topic."""
+    sizes = view.interest.topic_sizes()
+    lower = np.full(len(sizes), -1, dtype=np.int64)
+    upper = np.full(len(sizes), -1, dtype=np.int64)
+    budgets = EXACT_WORK + (TOPICS_WORK * (sizes / max(sizes.sum(), 1))).astype(np.int64)
+
+    def work(topics: Ints) -> None:
+        topic_diameters(
+            topics, view.topic_ptr, view.topic_nodes, view.pointers, view.neighbors, budgets, lower, upper
+        )
+
+    # Between linear (trees) and quadratic (every subscriber a source).
+    for_topics(view, "topic diameters", work, sizes.astype(np.float64) ** 1.5 + 1.0)
+    return lower, upper
+
+
+def measure_overlay_diameter(view: View) -> Figures:
+    """`diameter_overlay` and its bounds on the largest component, and the number of components."""
+    parts = overlay_parts(view)
+    sizes = np.bincount(parts) if len(parts) else np.zeros(0, dtype=np.int64)
+    lower, upper = 0, 0
+    if len(sizes):
+        members = sealed(np.flatnonzero(parts == sizes.argmax()).astype(np.int32))
+        lower, upper = _connected_diameter(view, members)
+    return {
+        "diameter_overlay": upper,
+        "diameter_overlay_bounds": [lower, upper],
+        "overlay_components": len(sizes),
+    }
+
+
+def _connected_diameter(view: View, members: Ints) -> tuple[int, int]:
+    """Bounds of the diameter among `members`, a whole component; see `kernels/distance.py` for the way."""
+    n = len(members)
+    view.progress.phase("overlay diameter", 1.0)
+    place = np.full(view.overlay.n_nodes, -1, dtype=np.int32)
+    pointers, neighbors = induced_subgraph(members, view.pointers, view.neighbors, place)
+    level, queue = np.full(n, -1, dtype=np.int32), np.empty(n, dtype=np.int32)
+    longest = int(sweep(pointers, neighbors, level, queue)[0])
+    if len(neighbors) == 2 * (n - 1):
+        return longest, longest  # a tree: sweeps are exact
+    stop, work, told = n, 0, 0.0
+    while stop > 0:
+        depth = int(level[queue[stop - 1]])
+        if longest >= 2 * depth:
+            break
+        if work > OVERLAY_WORK:
+            return longest, 2 * depth
+        start = max(stop - WAVE * BATCH, int(np.searchsorted(level[queue[:stop]], depth)))
+        sources = queue[start:stop]
+
+        def batch(first: int, last: int, sources: Ints = sources) -> tuple[int, int]:
+            return longest_from_each(pointers, neighbors, sources[first:last])
+
+        quiet = Weighed(view.progress, np.zeros(len(sources)))  # hears a stop; what is done is told below
+        found = for_slices(batch, len(sources), slice_size=BATCH, threads=view.threads, progress=quiet)
+        longest = max(longest, *(far for far, _ in found))
+        work += sum(visits for _, visits in found)
+        stop = start
+        done = max(min(work / OVERLAY_WORK, 1.0), 1 - stop / n)
+        view.progress.advance(done - told)
+        told = done
+    return longest, longest

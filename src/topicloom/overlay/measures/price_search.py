@@ -1,0 +1,158 @@
+"""Finds prices (see `duals.py`) with a high sum: a first-order method on the few pairs that matter.
+
+All pairs of nodes are charged once a round; of each node's pairs the heaviest are kept, and on those alone
+the prices are raised for some steps. Dividing the prices of each node by the ratio of its heaviest pair
+makes them a proof again, since max(x a, y b) <= max(x, y) max(a, b); so every round ends with a proof and
+the search may end after any of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from topicloom.base.arrays import Floats, Ints, Longs, sealed
+from topicloom.base.progress import Progress, check_stop
+from topicloom.overlay.kernels.prices import raise_prices, shared_slots
+from topicloom.overlay.kernels.shared import shared_along_edges
+from topicloom.overlay.measures.duals import Duals, Heaviest, place_slots, weigh_pairs
+from topicloom.overlay.model.interest import Interest
+
+KEPT = 12
+"""Pairs that a round keeps of each node."""
+
+STILL_HEAVY = 0.5
+"""Pairs of earlier rounds stay while their ratio is at least this; with fewer, prices run away unseen."""
+
+RARITY = 0.75
+"""Prices begin in proportion to this power of how rare a topic is."""
+
+STEP_WORK = 3e7
+"""Shared topics that one call of the ascent looks at before the user may stop us."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """So many steps, with pairs weighed as exp(sharp x ratio); `pace / sharp` is the size of a step."""
+
+    steps: int
+    sharp: float
+    pace: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairs:
+    """Some pairs of nodes, with the slots of the topics they share."""
+
+    keys: Longs
+    u: Ints
+    v: Ints
+    entry_ptr: Longs
+    slot_u: Ints
+    slot_v: Ints
+
+
+class PriceSearch:
+    """One interest, searched for edges and then for the maximum degree."""
+
+    def __init__(self, interest: Interest, needs: Longs, *, threads: int, progress: Progress) -> None:
+        self.interest = interest
+        self.needs = needs.astype(np.float64)
+        self.threads = threads
+        self.progress = progress
+        self.owner = interest.pair_nodes()
+        self.shared = (interest.topic_sizes() > 1)[interest.node_topics]
+        self.pairs = self._pairs(np.zeros(0, np.int64))
+
+    def start(self) -> Duals:
+        """Higher prices for rarer topics, small tolls, allowances of one half: what counts edges."""
+        sizes = self.interest.topic_sizes()[self.interest.node_topics]
+        price = np.maximum(sizes, 1.0) ** -RARITY
+        per_node = np.bincount(self.owner, weights=price, minlength=self.interest.n_nodes)
+        price /= np.maximum(per_node, 1e-300)[self.owner]
+        toll = np.where(self.needs > 0, 0.1, 0.0)
+        return Duals(price, toll, np.full(self.interest.n_nodes, 0.5))
+
+    def run(self, duals: Duals, rounds: Sequence[Round], *, move_allowances: bool) -> Duals:
+        """The best proof of all rounds, judged by its value over the sum of allowances."""
+        best, best_value = duals, -1.0
+        for number in range(len(rounds) + 1):
+            duals, heaviest = self._made_a_proof(duals)
+            value = self._value(duals)
+            if value > best_value:
+                best, best_value = duals, value
+            if number < len(rounds):
+                self._take_pairs(heaviest)
+                duals = self._raise(duals, rounds[number], move_allowances=move_allowances)
+        return best
+
+    def _made_a_proof(self, duals: Duals) -> tuple[Duals, Heaviest]:
+        duals = duals.on_grid()
+        keep = max(min(KEPT, self.interest.n_nodes - 1), 1)
+        heaviest = weigh_pairs(self.interest, duals, keep=keep, threads=self.threads, progress=self.progress)
+        ratio = heaviest.ratios[:, 0] * (1.0 + 1e-9)
+        ratio[ratio == 0.0] = 1.0
+        return Duals(duals.price / ratio[self.owner], duals.toll / ratio, duals.allowance).on_grid(), heaviest
+
+    def _value(self, duals: Duals) -> float:
+        price = duals.price[place_slots(self.interest)]
+        starts = self.interest.topic_ptr[:-1][self.interest.topic_sizes() > 0]
+        lowest = np.minimum.reduceat(price, starts) if len(starts) else np.zeros(0)
+        value = price.sum() - lowest.sum() + (self.needs * duals.toll).sum()
+        return float(value / max(duals.allowance.sum(), 1e-300))
+
+    def _take_pairs(self, heaviest: Heaviest) -> None:
+        """The heaviest pairs of each node beside those kept."""
+        n_nodes = self.interest.n_nodes
+        u, place = np.nonzero(heaviest.ratios)
+        v = heaviest.others[u, place].astype(np.int64)
+        keys = np.minimum(u, v) * n_nodes + np.maximum(u, v)
+        self.pairs = self._pairs(np.union1d(self.pairs.keys, keys))
+
+    def _pairs(self, keys: Longs) -> Pairs:
+        u, v = (part.astype(np.int32) for part in np.divmod(keys, max(self.interest.n_nodes, 1)))
+        lists = (sealed(self.interest.node_ptr), sealed(self.interest.node_topics))
+        counts, carried = np.zeros(len(u), np.int64), np.zeros(len(u))
+        weights = np.zeros(self.interest.n_topics)
+        shared_along_edges(u, v, *lists, weights, counts, carried)
+        entry_ptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
+        slot_u, slot_v = np.zeros(entry_ptr[-1], np.int32), np.zeros(entry_ptr[-1], np.int32)
+        shared_slots(u, v, *lists, entry_ptr, slot_u, slot_v)
+        return Pairs(keys, u, v, entry_ptr, slot_u, slot_v)
+
+    def _raise(self, duals: Duals, turn: Round, *, move_allowances: bool) -> Duals:
+        """The average of the second half of the steps: prices swing around where they belong."""
+        price, toll, allowance = duals.price.copy(), duals.toll.copy(), duals.allowance.copy()
+        price[~self.shared] = 0.0
+        counted = self._counted(price)
+        ratios = np.zeros(len(self.pairs.u))
+        step = turn.pace / turn.sharp
+        most = max(int(STEP_WORK / (len(self.pairs.slot_u) + len(price) + 1)), 1)
+        pairs = self.pairs
+        for steps in (turn.steps - turn.steps // 2, turn.steps // 2):
+            sums = Duals(np.zeros_like(price), np.zeros_like(toll), np.zeros_like(toll))
+            for done in range(0, steps, most):
+                check_stop(self.progress)
+                raise_prices(
+                    min(most, steps - done), sealed(self.interest.node_ptr), counted, self.needs,
+                    pairs.u, pairs.v, pairs.entry_ptr, pairs.slot_u, pairs.slot_v,
+                    price, toll, allowance,
+                    turn.sharp, step, step if move_allowances else 0.0, 0.2 / turn.sharp,
+                    ratios, sums.price, sums.toll, sums.allowance,
+                )  # fmt: skip
+        heavy = ratios >= STILL_HEAVY
+        if not heavy.all():
+            self.pairs = self._pairs(pairs.keys[heavy])
+        count = turn.steps // 2
+        return Duals(sums.price / count, sums.toll / count, sums.allowance / count)
+
+    def _counted(self, price: Floats) -> Floats:
+        """1 for every price that counts, 0 for the lowest of each topic: its node is the root there."""
+        slots = place_slots(self.interest)
+        order = np.lexsort((price[slots], self.interest.node_topics[slots]))
+        first = self.interest.topic_ptr[:-1][self.interest.topic_sizes() > 0]
+        counted = np.ones(len(price))
+        counted[slots[order[first]]] = 0.0
+        return counted

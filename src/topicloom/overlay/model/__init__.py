@@ -1,0 +1,1 @@
+"""Values of overlays, and the folders they are kept in."""

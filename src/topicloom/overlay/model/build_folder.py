@@ -1,0 +1,123 @@
+"""A build on disk: a folder with edges.parquet, interest.parquet, summary.json and maybe rejects.parquet.
+
+The layout is a promise to users (see docs/files.md); only this file writes or reads it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from topicloom.base.summaries import FORMAT
+from topicloom.errors import InputError
+from topicloom.overlay.model.build import Build
+from topicloom.overlay.model.build_summary import BuildHead, BuildSummary
+from topicloom.overlay.model.overlay import Overlay
+from topicloom.tables.folder import CHARTS, REJECTS, SUMMARY, read_head
+from topicloom.tables.replaceable import check_own
+
+EDGES, INTEREST = "edges.parquet", "interest.parquet"
+SIMULATION = frozenset({SUMMARY, "snapshots.parquet", "degrees.parquet", "partitioned.parquet", "last"})
+"""What the folder of a simulation holds (see simulation_folder.py)."""
+PHASES = ".phases"
+"""Inside the folder of a result that is not whole yet: what its run has done so far (see run_folder.py)."""
+RECORD = "record.json"
+"""What makes the folder of a phase whole."""
+
+S = TypeVar("S", BuildHead, BuildSummary)
+
+
+def is_build(path: Path) -> bool:
+    """Does `path` look like a build folder?"""
+    return (path / SUMMARY).is_file() and (path / EDGES).exists()
+
+
+def whole_phases(root: Path) -> list[str]:
+    """The names of the whole phases of an unfinished run in `root`, in the order they were finished."""
+    found = [path for path in root.glob(f"*/{RECORD}") if not path.parent.name.startswith(".")]
+    return [path.parent.name for path in sorted(found, key=lambda path: path.stat().st_mtime_ns)]
+
+
+def check_replaceable(out: Path, *, resume: bool = False, simulation: bool = False) -> None:
+    """Refuse to overwrite anything but an earlier result or an empty folder; a simulation only its like.
+
+    An unfinished run is refused too, for hours of work may lie there, unless it is to be resumed.
+    """
+    if not resume and whole_phases(out / PHASES):
+        raise InputError(
+            f"`out={out}` holds an unfinished run: `topicloom build` with `resume` goes on with it; remove "
+            f"{out / PHASES} to begin anew"
+        )
+    check_own(
+        out,
+        f"`out={out}`",
+        "an earlier result",
+        lambda folder: _is_ours(folder) and _is_simulation(folder) == simulation,
+    )
+
+
+def _is_simulation(folder: Path) -> bool:
+    return (folder / "snapshots.parquet").exists()
+
+
+def _is_ours(folder: Path) -> bool:
+    """Was everything in this folder written by an earlier run? A build, a comparison or a simulation."""
+    if folder.is_dir() and {path.name for path in folder.iterdir()} == {PHASES}:
+        return True
+    head = read_head(folder / SUMMARY)
+    if head is None or head.format != FORMAT:
+        return False
+    if head.kind == "build":
+        return {path.name for path in folder.iterdir()} <= {EDGES, INTEREST, SUMMARY, REJECTS, PHASES}
+    if head.kind == "simulation":
+        return {path.name for path in folder.iterdir() if path.suffix not in CHARTS} <= SIMULATION
+    return head.kind == "comparison" and all(
+        path.name in (SUMMARY, PHASES) or path.suffix in CHARTS or _is_ours(path) for path in folder.iterdir()
+    )
+
+
+def read_summary(folder: Path) -> BuildHead:
+    """What the summary of a build folder says first of all."""
+    return _decode(folder, BuildHead)
+
+
+def read_whole_summary(folder: Path) -> BuildSummary:
+    """All that the summary of a build folder says."""
+    return _decode(folder, BuildSummary)
+
+
+def _decode(folder: Path, kind: type[S]) -> S:
+    path = folder / SUMMARY
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except OSError as error:
+        raise InputError(f"{folder} is not a build: cannot read {SUMMARY} ({error.strerror})") from None
+    except msgspec.ValidationError:
+        raise InputError(f"{path} is not a build summary of format {FORMAT}; make the build again") from None
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        raise InputError(f"{path} is not valid JSON; the build is damaged, make it again") from None
+
+
+def load_build(folder: str | Path) -> Build:
+    """A build as it was written; its nodes are those of its interest."""
+    folder = Path(folder)
+    summary = read_summary(folder)
+    try:
+        nodes = pq.read_table(folder / INTEREST, columns=["node"]).column("node")
+        edges = pq.read_table(folder / EDGES, columns=["u", "v"])
+    except (OSError, pa.ArrowInvalid) as error:
+        raise InputError(f"build {folder} is damaged ({str(error).splitlines()[0]}); make it again") from None
+    # interest.parquet is sorted by node, so its distinct values are the nodes in their order.
+    node_ids = nodes.unique().cast(pa.string())
+    return Build(
+        overlay=Overlay.from_arrow(node_ids, edges),
+        algorithm=summary.algorithm,
+        parameters=summary.parameters,
+        seed=summary.seed,
+        seconds=summary.seconds,
+        report=summary.report,
+    )

@@ -1,0 +1,195 @@
+"""What an overlay must respect besides topic-connectivity: caps, forbidden and required pairs, costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from topicloom.base.arrays import Floats, Ints, Longs, freeze_fields, sorted_distinct
+from topicloom.errors import InputError
+from topicloom.overlay.model.overlay import Overlay
+
+NO_CAP = 2**30
+
+
+def _no_ints() -> Ints:
+    return np.zeros(0, np.int32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairs:
+    """Unordered pairs of node numbers: u < v, sorted, distinct."""
+
+    u: Ints = field(default_factory=_no_ints)
+    v: Ints = field(default_factory=_no_ints)
+
+    def __post_init__(self) -> None:
+        freeze_fields(self)
+
+    @classmethod
+    def of(cls, u: Iterable[int], v: Iterable[int], n_nodes: int) -> Pairs:
+        """Node numbers in any order, brought into canonical form; a node paired with itself is refused.
+
+        >>> pairs = Pairs.of([2, 1, 0], [0, 2, 2], 3)
+        >>> list(zip(pairs.u.tolist(), pairs.v.tolist()))
+        [(0, 2), (1, 2)]
+        """
+        low, high = _ordered(u, v, n_nodes)
+        return cls._from_keys(sorted_distinct(low * max(n_nodes, 1) + high), n_nodes)
+
+    @classmethod
+    def _from_keys(cls, keys: Longs, n_nodes: int) -> Pairs:
+        low, high = np.divmod(keys, max(n_nodes, 1))
+        return cls(low.astype(np.int32), high.astype(np.int32))
+
+    def keys(self, n_nodes: int) -> Longs:
+        """One number per pair, ascending."""
+        return self.u.astype(np.int64) * max(n_nodes, 1) + self.v
+
+    def without(self, others: Pairs, n_nodes: int) -> Pairs:
+        """The pairs that are not among `others`."""
+        mine = self.keys(n_nodes)
+        return Pairs._from_keys(mine[~np.isin(mine, others.keys(n_nodes))], n_nodes)
+
+    def both(self, others: Pairs, n_nodes: int) -> Pairs:
+        """The pairs of either."""
+        keys = np.concatenate((self.keys(n_nodes), others.keys(n_nodes)))
+        return Pairs._from_keys(sorted_distinct(keys), n_nodes)
+
+    def degrees(self, n_nodes: int) -> Ints:
+        """How many of the pairs each node is in."""
+        return np.bincount(np.concatenate((self.u, self.v)), minlength=n_nodes).astype(np.int32)
+
+    def __len__(self) -> int:
+        return len(self.u)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Constraints:
+    """Limits on the choice of edges, by node number; nothing is limited by default.
+
+    `caps[v]` is the most edges node v may have (`NO_CAP`: any number), None when no node has a cap.
+    `forbidden` pairs get no edge, `required` pairs get one. `costs[i]` is what an edge on the i-th pair of
+    `priced` costs; every other pair costs 1.
+    """
+
+    caps: Ints | None = None
+    forbidden: Pairs = field(default_factory=Pairs)
+    required: Pairs = field(default_factory=Pairs)
+    priced: Pairs = field(default_factory=Pairs)
+    costs: Floats = field(default_factory=lambda: np.zeros(0))
+
+    def __post_init__(self) -> None:
+        freeze_fields(self)
+        if self.caps is not None and len(self.caps) and self.caps.min() < 0:
+            raise InputError(f"node number {int(self.caps.argmin())} has a negative cap")
+        if len(self.costs) != len(self.priced):
+            raise InputError(f"{len(self.priced)} priced pairs have {len(self.costs)} costs")
+        if not (np.isfinite(self.costs) & (self.costs > 0)).all():
+            raise InputError("a cost is a finite number above 0")
+
+    @classmethod
+    def of(
+        cls,
+        node_ids: pa.StringArray,
+        *,
+        caps: int | Mapping[str, int] | None = None,
+        default_cap: int | None = None,
+        forbid: Iterable[tuple[str, str]] = (),
+        require: Iterable[tuple[str, str]] = (),
+        costs: Mapping[tuple[str, str], float] | None = None,
+    ) -> Constraints:
+        """By the identifiers of nodes; `caps` is one number for all, or one for each node named.
+
+        >>> limits = Constraints.of(pa.array(["a", "b", "c"]), caps={"b": 1}, forbid=[("c", "a")])
+        >>> limits.kinds(), limits.caps.tolist()[1]
+        (('caps', 'forbid'), 1)
+        """
+        numbers = {name: number for number, name in enumerate(node_ids.to_pylist())}
+
+        def pairs(names: Iterable[tuple[str, str]]) -> tuple[list[int], list[int]]:
+            ends = [(_number(numbers, u), _number(numbers, v)) for u, v in names]
+            return [u for u, _ in ends], [v for _, v in ends]
+
+        named = caps if isinstance(caps, Mapping) else {}
+        common = default_cap if isinstance(caps, Mapping) or caps is None else caps
+        limits = None
+        if common is not None or named:
+            limits = np.full(len(node_ids), NO_CAP if common is None else _cap("all nodes", common), np.int32)
+            for name, cap in named.items():
+                limits[_number(numbers, name)] = _cap(repr(name), cap)
+        prices = costs or {}
+        priced, values = priced_pairs(*pairs(prices), list(prices.values()), len(node_ids))
+        return cls(
+            limits,
+            Pairs.of(*pairs(forbid), len(node_ids)),
+            Pairs.of(*pairs(require), len(node_ids)),
+            priced,
+            values,
+        )
+
+    def kinds(self) -> tuple[str, ...]:
+        """The names of the limits in use, as the command line's options call them."""
+        return tuple(self.counts())
+
+    def counts(self) -> dict[str, int]:
+        """For each limit in use how many nodes or pairs it names."""
+        used = {
+            "caps": None if self.caps is None else int((self.caps < NO_CAP).sum()),
+            "forbid": len(self.forbidden) or None,
+            "require": len(self.required) or None,
+            "costs": len(self.priced) or None,
+        }
+        return {name: count for name, count in used.items() if count is not None}
+
+    def cost_of(self, overlay: Overlay) -> float:
+        """What the edges of an overlay cost together."""
+        mine = Pairs(overlay.u, overlay.v).keys(overlay.n_nodes)
+        priced = np.isin(self.priced.keys(overlay.n_nodes), mine)
+        return float(self.costs[priced].sum() + len(mine) - priced.sum())
+
+
+UNCONSTRAINED = Constraints()
+
+
+def priced_pairs(
+    u: Iterable[int], v: Iterable[int], costs: Iterable[float], n_nodes: int
+) -> tuple[Pairs, Floats]:
+    """Pairs in canonical form with the cost of each; one that has two different costs is refused."""
+    low, high = _ordered(u, v, n_nodes)
+    values = np.asarray(list(costs), np.float64)
+    order = np.lexsort((values, high, low))
+    low, high, values = low[order], high[order], values[order]
+    same = (low[1:] == low[:-1]) & (high[1:] == high[:-1])
+    clash = np.flatnonzero(same & (values[1:] != values[:-1]))
+    if len(clash):
+        raise InputError(f"node numbers {low[clash[0]]} and {high[clash[0]]} have two different costs")
+    first = np.concatenate((np.ones(min(len(low), 1), np.bool_), ~same))
+    return Pairs(low[first].astype(np.int32), high[first].astype(np.int32)), values[first]
+
+
+def _ordered(u: Iterable[int], v: Iterable[int], n_nodes: int) -> tuple[Longs, Longs]:
+    a, b = (np.asarray(end if isinstance(end, np.ndarray) else list(end)).astype(np.int64) for end in (u, v))
+    low, high = np.minimum(a, b), np.maximum(a, b)
+    if len(low) and (low.min() < 0 or high.max() >= n_nodes):
+        raise InputError(f"a pair names a node number outside 0..{n_nodes - 1}")
+    if (low == high).any():
+        raise InputError(f"node number {low[low == high][0]} is paired with itself")
+    return low, high
+
+
+def _number(numbers: Mapping[str, int], name: str) -> int:
+    if name not in numbers:
+        raise InputError(f"{name!r} is not a node of the interest")
+    return numbers[name]
+
+
+def _cap(whose: str, cap: Any) -> int:
+    if isinstance(cap, bool) or not math.isfinite(cap) or cap != int(cap) or cap < 0:
+        raise InputError(f"the cap of {whose} is {cap!r}; a cap is a whole number of at least 0")
+    return min(int(cap), NO_CAP)

@@ -1,0 +1,275 @@
+"""Who wants what: the (node, topic) relation as two compressed sparse tables.
+
+Inside, nodes and topics are dense numbers; the identifiers they came with stay at the rim. Numbers follow
+the binary order of the identifiers' UTF-8 bytes, so the same set of pairs always gives the same numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from topicloom.base.arrays import (
+    Bytes,
+    Floats,
+    Ints,
+    Longs,
+    freeze_fields,
+    pointers,
+    sorted_distinct,
+    take_chunks,
+)
+from topicloom.base.ids import numbered_ids
+from topicloom.errors import InputError
+from topicloom.tables.records import ROLES
+
+if TYPE_CHECKING:
+    import networkx
+    import pandas
+    import scipy.sparse
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Interest:
+    """The whole interest relation, immutable, indexed by node and by topic.
+
+    `node_topics[node_ptr[v]:node_ptr[v+1]]` are the topics of node v in ascending order, and likewise
+    `topic_nodes` for topics. `roles` and `rates`, when the input had them, stand beside `node_topics`.
+
+    >>> interest = Interest.from_pairs([("b", "x"), ("a", "x"), ("a", "y")])
+    >>> interest.n_nodes, interest.n_topics, interest.topics_of(0).tolist()
+    (2, 2, [0, 1])
+    """
+
+    node_ids: pa.StringArray
+    topic_ids: pa.StringArray
+    node_ptr: Longs
+    node_topics: Ints
+    topic_ptr: Longs
+    topic_nodes: Ints
+    roles: Bytes | None = None
+    rates: Floats | None = None
+
+    @property
+    def n_nodes(self) -> int:
+        return len(self.node_ids)
+
+    @property
+    def n_topics(self) -> int:
+        return len(self.topic_ids)
+
+    @property
+    def n_subscriptions(self) -> int:
+        return len(self.node_topics)
+
+    def topics_of(self, node: int) -> Ints:
+        return self.node_topics[self.node_ptr[node] : self.node_ptr[node + 1]]
+
+    def nodes_of(self, topic: int) -> Ints:
+        return self.topic_nodes[self.topic_ptr[topic] : self.topic_ptr[topic + 1]]
+
+    def subscription_sizes(self) -> Longs:
+        """How many topics each node wants."""
+        return np.diff(self.node_ptr)
+
+    def topic_sizes(self) -> Longs:
+        """How many nodes want each topic."""
+        return np.diff(self.topic_ptr)
+
+    def pair_nodes(self) -> Ints:
+        """The node of every subscription, in the order of `node_topics`."""
+        return np.repeat(np.arange(self.n_nodes, dtype=np.int32), self.subscription_sizes())
+
+    def __post_init__(self) -> None:
+        freeze_fields(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Through the constructor: what arrives at another process is read-only there too.
+        return Interest, tuple(getattr(self, field.name) for field in fields(self))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Interest):
+            return NotImplemented
+        return (
+            self.node_ids.equals(other.node_ids)
+            and self.topic_ids.equals(other.topic_ids)
+            and np.array_equal(self.node_ptr, other.node_ptr)
+            and np.array_equal(self.node_topics, other.node_topics)
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # large arrays: not a dictionary key
+
+    def __repr__(self) -> str:
+        return (
+            f"Interest({self.n_nodes:,} nodes, {self.n_topics:,} topics, "
+            f"{self.n_subscriptions:,} subscriptions)"
+        )
+
+    # --- ways in -----------------------------------------------------------------------------------
+
+    @classmethod
+    def from_codes(
+        cls,
+        node_ids: pa.StringArray,
+        topic_ids: pa.StringArray,
+        nodes: NDArray[Any],
+        topics: NDArray[Any],
+        roles: Bytes | None = None,
+        rates: Floats | None = None,
+    ) -> Interest:
+        """From sorted distinct identifiers and distinct (node number, topic number) pairs in any order."""
+        keys = nodes.astype(np.int64) * max(len(topic_ids), 1) + topics
+        if not (keys[1:] > keys[:-1]).all():
+            order = np.argsort(keys)
+            nodes, topics = nodes[order], topics[order]
+            roles = None if roles is None else roles[order]
+            rates = None if rates is None else rates[order]
+        by_topic = np.argsort(topics, kind="stable")
+        return cls(
+            node_ids=node_ids,
+            topic_ids=topic_ids,
+            node_ptr=pointers(nodes, len(node_ids)),
+            node_topics=topics.astype(np.int32),
+            topic_ptr=pointers(topics, len(topic_ids)),
+            topic_nodes=nodes[by_topic].astype(np.int32),
+            roles=None if roles is None else roles.copy(),
+            rates=None if rates is None else rates.copy(),
+        )
+
+    @classmethod
+    def from_pairs(cls, pairs: Iterable[tuple[str, str]]) -> Interest:
+        """From (node, topic) pairs of strings; repeated pairs count once."""
+        listed = list(pairs)
+        for row, pair in enumerate(listed, start=1):
+            if len(pair) != 2 or not all(isinstance(field, str) and field for field in pair):
+                raise InputError(f"pair {row} is {pair!r}: a pair is two non-empty strings (node, topic)")
+        nodes = pa.array([node for node, _ in listed], pa.string())
+        topics = pa.array([topic for _, topic in listed], pa.string())
+        return cls.from_arrow(pa.table({"node": nodes, "topic": topics}))
+
+    @classmethod
+    def from_arrow(cls, table: pa.Table, node: str = "node", topic: str = "topic") -> Interest:
+        """From two columns of an Arrow table; integers become digits, repeated pairs count once."""
+        node_column = _identifier_column(table, node)
+        topic_column = _identifier_column(table, topic)
+        node_ids, nodes = number_identifiers(node_column)
+        topic_ids, topics = number_identifiers(topic_column)
+        return cls._from_repeated(node_ids, topic_ids, nodes, topics)
+
+    @classmethod
+    def _from_repeated(
+        cls, node_ids: pa.StringArray, topic_ids: pa.StringArray, nodes: NDArray[Any], topics: NDArray[Any]
+    ) -> Interest:
+        """From numbered pairs that may repeat."""
+        n_topics = max(len(topic_ids), 1)
+        keys = sorted_distinct(nodes.astype(np.int64) * n_topics + topics)
+        return cls.from_codes(node_ids, topic_ids, *np.divmod(keys, n_topics))
+
+    @classmethod
+    def from_pandas(cls, frame: pandas.DataFrame, node: str = "node", topic: str = "topic") -> Interest:
+        """From two columns of a pandas frame."""
+        missing = [name for name in (node, topic) if name not in frame.columns]
+        if missing:
+            raise InputError(f"the frame has no column {missing[0]!r}; its columns are {list(frame.columns)}")
+        return cls.from_arrow(pa.Table.from_pandas(frame[[node, topic]], preserve_index=False), node, topic)
+
+    @classmethod
+    def from_scipy(
+        cls,
+        matrix: scipy.sparse.sparray | scipy.sparse.spmatrix,
+        node_ids: Iterable[str] | None = None,
+        topic_ids: Iterable[str] | None = None,
+    ) -> Interest:
+        """From a sparse nodes x topics matrix: every non-zero entry is a subscription.
+
+        Without identifiers, nodes are `n0001..` and topics `t0001..`, zero-padded. A row or column of
+        zeros stays as a node or topic that nobody is paired with.
+        """
+        coo = matrix.tocoo()
+        keep = coo.data != 0
+        sorted_nodes, node_rank = _sorted_names(node_ids, matrix.shape[0], "n")
+        sorted_topics, topic_rank = _sorted_names(topic_ids, matrix.shape[1], "t")
+        nodes = node_rank[coo.coords[0][keep] if hasattr(coo, "coords") else coo.row[keep]]
+        topics = topic_rank[coo.coords[1][keep] if hasattr(coo, "coords") else coo.col[keep]]
+        return cls._from_repeated(sorted_nodes, sorted_topics, nodes, topics)
+
+    @classmethod
+    def from_networkx(cls, graph: networkx.Graph) -> Interest:
+        """From a bipartite graph whose nodes carry `bipartite=0` (nodes) or `bipartite=1` (topics).
+
+        Graph nodes without edges stay as nodes without topics and topics without subscribers.
+        """
+        sides = {name: data.get("bipartite") for name, data in graph.nodes(data=True)}
+        wrong = next((name for name, side in sides.items() if side not in (0, 1)), None)
+        if wrong is not None:
+            raise InputError(f"graph node {wrong!r} has no bipartite=0 (node) or bipartite=1 (topic)")
+        same = next(((a, b) for a, b in graph.edges() if sides[a] == sides[b]), None)
+        if same is not None:
+            raise InputError(f"graph edge {same!r} joins two of the same side: the graph is not bipartite")
+        names = [[name for name, side in sides.items() if side == wanted] for wanted in (0, 1)]
+        places = [{name: place for place, name in enumerate(side)} for side in names]
+        node_ids, node_rank = _sorted_names([str(name) for name in names[0]], len(names[0]), "n")
+        topic_ids, topic_rank = _sorted_names([str(name) for name in names[1]], len(names[1]), "t")
+        ends = [(a, b) if sides[a] == 0 else (b, a) for a, b in graph.edges()]
+        nodes = node_rank[[places[0][node] for node, _ in ends]] if ends else np.zeros(0, np.int64)
+        topics = topic_rank[[places[1][topic] for _, topic in ends]] if ends else np.zeros(0, np.int64)
+        return cls._from_repeated(node_ids, topic_ids, nodes, topics)
+
+    # --- ways out ----------------------------------------------------------------------------------
+
+    def to_arrow(self) -> pa.Table:
+        """The pairs as identifiers, sorted by node and then topic (UTF-8 bytes)."""
+        columns = {
+            "node": take_chunks(self.node_ids, self.pair_nodes()),
+            "topic": take_chunks(self.topic_ids, self.node_topics),
+        }
+        if self.roles is not None:
+            columns["role"] = take_chunks(pa.array(ROLES), self.roles)
+        if self.rates is not None:
+            columns["rate"] = pa.chunked_array([pa.array(self.rates, from_pandas=True)])  # NaN: not known
+        return pa.table(columns)
+
+
+def number_identifiers(column: pa.ChunkedArray) -> tuple[pa.StringArray, Ints]:
+    """Distinct identifiers in byte order, and the number of each row's identifier."""
+    distinct = pc.unique(column)
+    ids = distinct.take(pc.sort_indices(distinct))
+    codes = pc.index_in(column, value_set=ids)
+    if isinstance(codes, pa.ChunkedArray):
+        codes = codes.combine_chunks()
+    return ids, codes.to_numpy(zero_copy_only=False).astype(np.int32)
+
+
+def _identifier_column(table: pa.Table, name: str) -> pa.ChunkedArray:
+    if name not in table.column_names:
+        raise InputError(f"the table has no column {name!r}; its columns are {table.column_names}")
+    column = table.column(name)
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    kinds = pa.types
+    allowed = (kinds.is_string, kinds.is_large_string, kinds.is_integer, kinds.is_decimal, kinds.is_null)
+    if not any(kind(column.type) for kind in allowed):
+        raise InputError(f"column {name!r} has type {column.type}; identifiers are strings or integers")
+    column = column.cast(pa.string())
+    empty = pc.fill_null(pc.equal(column, ""), True)
+    if pc.any(empty).as_py():
+        row = pc.index(empty, True).as_py() + 1
+        raise InputError(f"column {name!r} row {row} is missing or empty; every row needs an identifier")
+    return column
+
+
+def _sorted_names(names: Iterable[str] | None, count: int, prefix: str) -> tuple[pa.StringArray, Longs]:
+    """Names in byte order and, for each original position, its place in that order."""
+    listed = numbered_ids(prefix, count) if names is None else pa.array(list(names), pa.string())
+    if len(listed) != count or len(pc.unique(listed)) != count:
+        raise InputError(f"{count} distinct identifiers are needed, {len(listed)} were given")
+    order = pc.sort_indices(listed).to_numpy()
+    rank = np.empty(count, dtype=np.int64)
+    rank[order] = np.arange(count)
+    return listed.take(pa.array(order)), rank

@@ -1,0 +1,1 @@
+"""Overlays on Spark: numbering an interest, divide and conquer, the judge."""

@@ -1,0 +1,258 @@
+"""Divide and conquer on Spark: the interest stays a table, every group is one task and one kernel call.
+
+`SparkGround` does what `builders.divide.local.LocalGround` does on arrays, with the same functions; the tasks
+stand in `divide_tasks.py`. Each step is a phase of the run folder, so a later run finds it done.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from topicloom.base.arrays import Longs
+from topicloom.base.progress import SILENT, Progress
+from topicloom.base.summaries import Summary
+from topicloom.overlay.builders.divide.deal import SINGLE, group_sizes
+from topicloom.overlay.builders.divide.plan import Dealt, Groups
+from topicloom.overlay.builders.divide.run import phase_name
+from topicloom.overlay.builders.divide.split import smallest_eta
+from topicloom.overlay.model.run_folder import RunFolder
+from topicloom.overlay.spark.divide_tasks import (
+    CHOSEN_SCHEMA,
+    EDGE_SCHEMA,
+    Task,
+    combine_task,
+    conquer_task,
+    represent_task,
+)
+from topicloom.overlay.spark.encode import BROADCAST_IDS, EncodedInterest
+from topicloom.tables.source import address
+from topicloom.tables.spark.failures import group_errors
+from topicloom.tables.spark.watch import watched
+from topicloom.tables.spark.work_tables import Tables, load_table
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+SPLIT = "split"
+
+
+class SplitRecord(Summary, frozen=True):
+    """More topics than `eta` make a node a bulk node; how many of both kinds there are."""
+
+    eta: int
+    bulk: int
+    light: int
+
+
+class Chosen(Summary, frozen=True):
+    """For each group its nodes and its representatives."""
+
+    nodes: tuple[int, ...]
+    representatives: tuple[int, ...]
+
+
+class EdgeCount(Summary, frozen=True):
+    """How many edges a phase made, and the largest degree after it."""
+
+    edges: int
+    degree_max: int
+
+
+@dataclass(slots=True)
+class SparkGround:
+    """A `Ground` over an encoded interest; its tables are `node, topic` numbers."""
+
+    spark: SparkSession
+    encoded: EncodedInterest
+    run: RunFolder
+    eta: int | str
+    lambda_: int | None
+    seed: int
+    progress: Progress = SILENT
+    n_bulk: int = 0
+    n_light: int = 0
+
+    def split(self) -> int:
+        """Part the nodes into bulk and light, each with its rank in hashed order; eta."""
+        record = self.run.keep(SPLIT, SplitRecord, self._split)
+        self.n_bulk, self.n_light = record.bulk, record.light
+        return record.eta
+
+    def represent(self, groups: Groups) -> Dealt:
+        name = _chosen_name(groups)
+        record = self.run.keep(name, Chosen, lambda folder: self._represent(groups, folder))
+        return Dealt(record.nodes, record.representatives)
+
+    def build(self, groups: Groups, level: int) -> int:
+        name = build_name(level)
+        return self.run.keep(name, EdgeCount, lambda folder: self._build(groups, level, folder)).edges
+
+    # --- the tables ------------------------------------------------------------------------------------
+
+    def pairs(self) -> DataFrame:
+        return load_table(self.spark, self.encoded.pairs).select("node", "topic")
+
+    def members(self, groups: Groups) -> DataFrame:
+        """Who takes part after these levels: node, clump, rank."""
+        nodes = load_table(self.spark, str(self.run.path(SPLIT, "nodes")))
+        alone = f"cast({SINGLE} as int) clump"
+        if not groups:
+            return nodes.where("not bulk").selectExpr("node", alone, "rank")
+        chosen = load_table(self.spark, str(self.run.path(_chosen_name(groups), "chosen")))
+        members = chosen.selectExpr("node", "clump", "cast(0 as bigint) rank")
+        if len(groups) > 1:
+            return members
+        return members.unionByName(nodes.where("bulk").selectExpr("node", alone, "rank"))
+
+    def dealt(self, groups: Groups, level: int) -> DataFrame:
+        """The members of a level with their group: the arithmetic of `deal_members`."""
+        from pyspark.sql import functions as sf
+
+        n_groups = groups[level] if level < len(groups) else 1
+        n_clumps, n_singles = (groups[level - 1], self.n_bulk) if level else (0, self.n_light)
+        by_rank = _blocks("rank", n_groups, n_singles)
+        group = sf.when(sf.col("clump") == SINGLE, by_rank).otherwise(_blocks("clump", n_groups, n_clumps))
+        return self.members(groups[:level]).withColumn("group", group.cast("int"))
+
+    def rows(self, members: DataFrame, count: int) -> DataFrame:
+        """The subscriptions of `members`, about `count` nodes, with the columns of each."""
+        from pyspark.sql import functions as sf
+
+        return self.pairs().join(sf.broadcast(members) if count <= BROADCAST_IDS else members, "node")
+
+    def n_members(self, groups: Groups) -> int:
+        if not groups:
+            return self.n_light
+        dealt = self.represent(groups)
+        return sum(dealt.representatives) + (self.n_bulk if len(groups) == 1 else 0)
+
+    # --- the phases ------------------------------------------------------------------------------------
+
+    def _split(self, folder: Path) -> SplitRecord:
+        from pyspark.sql import functions as sf
+
+        work = Tables(self.spark, str(folder), self.progress)
+        sizes = self.pairs().groupBy("node").agg(sf.count(sf.lit(1)).cast("int").alias("size"))
+        work.write("split nodes", sizes, "sizes")
+        sizes = work.load("sizes")
+        counted = work.run(None, lambda: sizes.groupBy("size").count().orderBy("size").collect())
+        values, counts = (np.array([row[key] for row in counted], np.int64) for key in ("size", "count"))
+        eta = smallest_eta(values, counts) if isinstance(self.eta, str) else self.eta
+        bulk = int(counts[values > eta].sum())
+        light = int(counts.sum()) - bulk
+        nodes = load_table(self.spark, self.encoded.nodes).toDF("id", "node").join(sizes, "node")
+        hashed = nodes.select(
+            "node",
+            (sf.col("size") > eta).alias("bulk"),
+            sf.xxhash64("id", sf.lit(_signed(self.seed)).cast("bigint")).alias("hash"),
+        )
+        # Light nodes come first, so a bulk node's rank among its like is its place behind them.
+        ranked = work.ranked(None, hashed, ["bulk", "hash", "node"])
+        rank = sf.col("rank") - sf.when(sf.col("bulk"), sf.lit(light)).otherwise(sf.lit(0))
+        work.write(None, ranked.select("node", "bulk", rank.alias("rank")), "nodes")
+        work.drop("sorted")
+        work.drop("sizes")
+        return SplitRecord(int(eta), bulk, light)
+
+    def _represent(self, groups: Groups, folder: Path) -> Chosen:
+        level, n_groups = len(groups) - 1, groups[-1]
+        clumps = self.represent(groups[:-1]).representatives if level else ()
+        singles = (self.n_light, self.n_bulk, 0)[min(level, 2)]
+        sizes = group_sizes(clumps, singles, n_groups).tolist() if n_groups else []
+        work = Tables(self.spark, str(folder), self.progress)
+        members = self.dealt(groups, level)
+        if self.lambda_ is None:
+            chosen = members.selectExpr("node", "group clump")
+            work.write(None, chosen, "chosen")
+            return Chosen(tuple(sizes), tuple(sizes))
+        rows = self.rows(members.select("node", "group"), self.n_members(groups[:-1]))
+        wanted = self._topic_sizes(self.pairs() if level == 0 else rows)
+        broadcast = self.spark.sparkContext.broadcast(wanted)
+        phase = "choose representatives"
+        self.progress.phase(phase, max(n_groups, 1))
+        try:
+            task = represent_task(phase, self.lambda_, broadcast)
+            self._map_groups(phase, rows, n_groups, task, CHOSEN_SCHEMA, work, "chosen")
+        finally:
+            broadcast.destroy()
+        counted = work.run(None, lambda: work.load("chosen").groupBy("clump").count().collect())
+        counts = {row["clump"]: row["count"] for row in counted}
+        return Chosen(tuple(sizes), tuple(counts.get(group, 0) for group in range(n_groups)))
+
+    def _build(self, groups: Groups, level: int, folder: Path) -> EdgeCount:
+        from pyspark.sql import functions as sf
+
+        phase = phase_name(level)
+        n_groups = groups[level] if level < len(groups) else 1
+        work = Tables(self.spark, str(folder), self.progress)
+        members = self.dealt(groups, level)
+        if level == 0:
+            members, task = members.select("node", "group"), conquer_task(phase)
+        else:
+            before = self.run.require(build_name(level - 1), EdgeCount)
+            degrees = load_table(self.spark, str(self.run.path(build_name(level - 1), "degrees")))
+            degree = sf.coalesce("degree", sf.lit(0)).cast("long").alias("degree")
+            members = members.join(degrees, "node", "left").select("node", "group", "clump", degree)
+            task = combine_task(phase, before.degree_max)
+        rows = self.rows(members, self.n_members(groups[:level]))
+        self._map_groups(phase, rows, n_groups, task, EDGE_SCHEMA, work, "edges")
+        return count_edges(work, degrees if level else None)
+
+    def _topic_sizes(self, rows: DataFrame) -> Longs:
+        """How many of these rows each topic has: as long as the list of topics, not as the interest."""
+        counted = watched(self.spark, rows.groupBy("topic").count().toArrow, progress=self.progress)
+        sizes = np.zeros(self.encoded.n_topics, dtype=np.int64)
+        sizes[counted["topic"].to_numpy()] = counted["count"].to_numpy()
+        return sizes
+
+    def _map_groups(
+        self, phase: str, rows: DataFrame, n_groups: int, task: Task, schema: str, work: Tables, name: str
+    ) -> None:
+        """Run `task` on the rows of every group, one group to a partition, and write what comes out."""
+        parts = rows.repartitionById(max(n_groups, 1), "group").mapInArrow(task, schema)
+        with group_errors(self.spark, phase, n_groups):
+            watched(
+                self.spark,
+                lambda: parts.write.mode("overwrite").parquet(address(work.path(name))),
+                progress=self.progress,
+                groups=max(n_groups, 1),
+                label=phase,
+            )
+        work.check_seen(name)
+
+
+def count_edges(work: Tables, before: DataFrame | None = None) -> EdgeCount:
+    """Write the degrees that the table `edges` gives on top of those before; its rows, the largest degree."""
+    from pyspark.sql import functions as sf
+
+    edges = work.load("edges")
+    ends = edges.selectExpr("u node", "1 degree").union(edges.selectExpr("v node", "1 degree"))
+    ends = ends if before is None else ends.union(before)
+    work.write(None, ends.groupBy("node").agg(sf.sum("degree").cast("int").alias("degree")), "degrees")
+    n_edges = work.run(None, edges.count)
+    most = work.run(None, work.load("degrees").agg(sf.max("degree")).first)
+    return EdgeCount(n_edges, int(most[0] or 0))
+
+
+def build_name(level: int) -> str:
+    """The folder of the phase that builds a level."""
+    return phase_name(level).replace(" ", "-")
+
+
+def _signed(seed: int) -> int:
+    """The seed as the 64 bits with a sign that Spark knows; the local engine takes the same bits."""
+    return (seed + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
+def _chosen_name(groups: Groups) -> str:
+    return "-".join(["represent", *map(str, groups)])
+
+
+def _blocks(column: str, n_groups: int, count: int) -> Column:
+    from pyspark.sql import functions as sf
+
+    return sf.expr(f"cast({column} as bigint) * {n_groups} div {max(count, 1)}")

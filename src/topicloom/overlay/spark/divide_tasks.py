@@ -1,0 +1,110 @@
+"""What runs inside Spark's tasks of divide and conquer: rows of one group in, rows out.
+
+A partition holds one group. The pure functions of `builders.divide` do the work, on one thread: the other
+cores have groups of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from topicloom.base.arrays import Ints
+from topicloom.errors import InputError
+from topicloom.overlay.builders.divide.phases import build_inner, build_outer
+from topicloom.overlay.builders.divide.rep_set import choose_representatives, topics_elsewhere
+from topicloom.overlay.model.interest import Interest
+from topicloom.tables.spark.failures import out_of_memory
+
+Batches = Iterable[pa.RecordBatch]
+Task = Callable[[Batches], Iterator[pa.RecordBatch]]
+
+EDGE_SCHEMA = "u int, v int"
+CHOSEN_SCHEMA = "node int, clump int"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """The rows of one group; `interest` has numbers of its own, `nodes` and `topics` are the table's."""
+
+    number: int
+    nodes: Ints
+    topics: Ints
+    interest: Interest
+    columns: dict[str, NDArray[Any]]  # of each node: clump and degree, where the table has them
+
+    @classmethod
+    def of(cls, batches: list[pa.RecordBatch]) -> Group:
+        """From rows (group, node, topic, ...) of one group."""
+        table = pa.Table.from_batches(batches)
+        columns = {name: table[name].to_numpy() for name in table.column_names}
+        nodes, first, node = np.unique(columns.pop("node"), return_index=True, return_inverse=True)
+        topics, topic = np.unique(columns.pop("topic"), return_inverse=True)
+        number = int(columns.pop("group")[0])
+        interest = Interest.from_codes(_names(nodes), _names(topics), node, topic)
+        return cls(number, nodes, topics, interest, {name: values[first] for name, values in columns.items()})
+
+
+def conquer_task(phase: str) -> Task:
+    """Build the overlay of one group of light nodes."""
+
+    def build(group: Group) -> pa.Table:
+        u, v = build_inner(group.interest, threads=1)
+        return pa.table({"u": group.nodes[u], "v": group.nodes[v]})
+
+    return _task(phase, build)
+
+
+def combine_task(phase: str, degree_max: int) -> Task:
+    """Join the clumps and single nodes of one group."""
+
+    def build(group: Group) -> pa.Table:
+        clump, degree = group.columns["clump"], group.columns["degree"]
+        u, v = build_outer(group.interest, clump, degree, degree_max, threads=1)
+        return pa.table({"u": group.nodes[u], "v": group.nodes[v]})
+
+    return _task(phase, build)
+
+
+def represent_task(phase: str, lambda_: int, topic_sizes: Any) -> Task:
+    """Choose the representatives of one group; `topic_sizes` is a broadcast: members that want each topic."""
+
+    def choose(group: Group) -> pa.Table:
+        wanted = topics_elsewhere(group.interest, topic_sizes.value[group.topics])
+        chosen = group.nodes[choose_representatives(group.interest, lambda_=lambda_, wanted=wanted)]
+        return pa.table({"node": chosen, "clump": np.full(len(chosen), group.number, np.int32)})
+
+    return _task(phase, choose)
+
+
+def _task(phase: str, work: Callable[[Group], pa.Table]) -> Task:
+    def run(batches: Batches) -> Iterator[pa.RecordBatch]:
+        some = [batch for batch in batches if batch.num_rows]
+        if not some:
+            return  # a group without nodes
+        with _memory_named(phase, some):
+            yield from work(Group.of(some)).to_batches()
+
+    return run
+
+
+@contextmanager
+def _memory_named(phase: str, batches: list[pa.RecordBatch]) -> Iterator[None]:
+    """A group that does not fit says which one it is and what helps."""
+    try:
+        yield
+    except MemoryError:
+        number = batches[0].column("group")[0].as_py()
+        rows = sum(batch.num_rows for batch in batches)
+        raise InputError(out_of_memory(phase, number, f" with {rows:,} subscriptions")) from None
+
+
+def _names(numbers: Ints) -> pa.StringArray:
+    """Identifiers for an interest that is known by numbers only; nobody looks at them."""
+    return pa.array(numbers).cast(pa.string())

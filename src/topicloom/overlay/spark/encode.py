@@ -1,0 +1,244 @@
+"""Identifiers become dense numbers, on Spark, at any size: the table every later step works on.
+
+A number is the rank of the identifier in the binary order of its UTF-8 bytes. The rank comes from a range
+sort and the row counts of its partitions, so it depends neither on the partitioning nor on the order of rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from topicloom.base.progress import SILENT, Progress
+from topicloom.errors import InputError
+from topicloom.overlay.measures.digest import SECOND_PREFIX, format_digest, interest_digest
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.spark.merge import merge_pairs, number_small
+from topicloom.tables.records import ROLES
+from topicloom.tables.source import is_address
+from topicloom.tables.spark.failures import spark_errors
+from topicloom.tables.spark.raw import RawTable, require_no_rejects, rows_were
+from topicloom.tables.spark.watch import watched
+from topicloom.tables.spark.work_tables import Tables
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+BROADCAST_IDS = 4_000_000
+"""Up to so many identifiers every worker gets the whole dictionary; beyond, Spark joins by shuffling."""
+
+ROWS_PER_PARTITION = 4_000_000
+"""How many rows one worker sorts at once (about 200 MB)."""
+
+SMALL_ROWS = 200_000
+"""Up to so many rows the driver does the numbering itself; the result is the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedInterest:
+    """An interest as three Parquet folders of numbers, and what is known about it.
+
+    `nodes` and `topics` have columns (id, number), `pairs` has (node, topic) and, where the input had them,
+    `role` (position in ROLES) and `rate`.
+    """
+
+    nodes: str
+    topics: str
+    pairs: str
+    n_nodes: int
+    n_topics: int
+    n_subscriptions: int
+    duplicates: int
+    rejected: int
+    digest: str
+
+    def to_interest(self) -> Interest:
+        """The whole interest in memory, read straight from the files."""
+        table = _read(self.pairs)
+        extras = {name: table[name].to_numpy() for name in ("role", "rate") if name in table.column_names}
+        role = extras.get("role")
+        return Interest.from_codes(
+            _sorted_ids(self.nodes),
+            _sorted_ids(self.topics),
+            table["node"].to_numpy(),
+            table["topic"].to_numpy(),
+            None if role is None else role.astype(np.uint8),
+            extras.get("rate"),
+        )
+
+
+def encode_interest(
+    spark: SparkSession,
+    raw: RawTable,
+    *,
+    work_dir: str | Path,
+    subscribers_only: bool = False,
+    strict: bool = False,
+    progress: Progress = SILENT,
+) -> EncodedInterest:
+    """Number the identifiers of `raw` and write the encoded table below `work_dir`.
+
+    Rows of the same pair are one subscription: sub and pub make both, of several rates the largest counts.
+    `subscribers_only` leaves out pairs whose only role is to publish. On a cluster `work_dir` must be a
+    place that all workers reach.
+    """
+    work = Tables(spark, str(work_dir).rstrip("/"), progress)
+    rows = interest_rows(raw, subscribers_only=subscribers_only)
+    with spark_errors(raw.source.path):
+        totals = work.run("read pairs", lambda: _totals(rows))
+        rejected = raw.n_rejects(progress=progress)
+        if strict:
+            require_no_rejects(raw, rejected)
+        if totals["rows"] == 0:
+            refused = f" ({rows_were(rejected)} refused)" if rejected else ""
+            raise InputError(f"{raw.source.path} holds no subscription{refused}: give a table of pairs")
+        if totals["rows"] <= SMALL_ROWS and not is_address(work.folder):
+            return _encode_here(work, rows, totals, rejected)
+        counts = {name: _number(work, rows, name) for name in ("node", "topic")}
+        work.write("number pairs", _numbered_pairs(work, rows, counts, totals), "pairs", stages=2)
+        n_pairs = work.run("count pairs", work.load("pairs").count)
+        hashes = totals
+        if n_pairs != totals["rows"]:
+            # A pair that occurs twice has cancelled itself out.
+            hashes = work.run("hash pairs", lambda: _totals(_named_pairs(work, counts)))
+    return EncodedInterest(
+        nodes=work.path("nodes"),
+        topics=work.path("topics"),
+        pairs=work.path("pairs"),
+        n_nodes=counts["node"],
+        n_topics=counts["topic"],
+        n_subscriptions=n_pairs,
+        duplicates=totals["rows"] - n_pairs,
+        rejected=rejected,
+        digest=format_digest(n_pairs, hashes["hash1"], hashes["hash2"]),
+    )
+
+
+def _encode_here(work: Tables, rows: DataFrame, totals: dict[str, int], rejected: int) -> EncodedInterest:
+    """The same encoding on the driver: for a small table a dozen Spark jobs take longer than all the work."""
+    table = work.run("number pairs", rows.toArrow)
+    extras = [name for name in ("role", "rate") if totals.get(name)]
+    interest = number_small(table, extras)
+    pairs = {"node": interest.pair_nodes(), "topic": interest.node_topics}
+    pairs |= {name: getattr(interest, f"{name}s") for name in extras}
+    tables = {"pairs": pa.table({name: pa.array(column) for name, column in pairs.items()})}
+    for name, ids in (("nodes", interest.node_ids), ("topics", interest.topic_ids)):
+        tables[name] = pa.table({"id": ids, "number": pa.array(np.arange(len(ids), dtype=np.int32))})
+    for name, content in tables.items():
+        folder = Path(work.path(name))
+        folder.mkdir(parents=True, exist_ok=True)
+        pq.write_table(content, folder / "part-0.parquet")
+    return EncodedInterest(
+        nodes=work.path("nodes"),
+        topics=work.path("topics"),
+        pairs=work.path("pairs"),
+        n_nodes=interest.n_nodes,
+        n_topics=interest.n_topics,
+        n_subscriptions=interest.n_subscriptions,
+        duplicates=totals["rows"] - interest.n_subscriptions,
+        rejected=rejected,
+        digest=interest_digest(interest),
+    )
+
+
+def interest_rows(raw: RawTable, *, subscribers_only: bool = False) -> DataFrame:
+    """The rows of an interest table by name: node, topic and, where the input has them, role and rate."""
+    rows = raw.rows
+    return _subscribers(rows) if subscribers_only and "role" in rows.columns else rows
+
+
+def digest_rows(spark: SparkSession, rows: DataFrame, *, progress: Progress = SILENT) -> str:
+    """The digest of the distinct pairs of a table, without numbering anything."""
+    distinct = rows.select("node", "topic").distinct()
+    totals = watched(spark, lambda: _totals(distinct), progress=progress, phase="hash pairs")
+    return format_digest(totals["rows"], totals["hash1"], totals["hash2"])
+
+
+def _subscribers(rows: DataFrame) -> DataFrame:
+    """All rows of the pairs that some row names as a subscription; the others only publish."""
+    from pyspark.sql import functions as sf
+
+    wanted = rows.where(sf.col("role").isNull() | (sf.col("role") != "pub")).select("node", "topic")
+    return rows.join(wanted.distinct(), ["node", "topic"], "left_semi")
+
+
+def _totals(rows: DataFrame) -> dict[str, int]:
+    """How many rows there are, how many with role and rate, and the two hashes of the digest."""
+    from pyspark.sql import functions as sf
+
+    hashes = (sf.xxhash64("node", "topic"), sf.xxhash64(sf.lit(SECOND_PREFIX), "node", "topic"))
+    columns = [sf.count(sf.lit(1)).alias("rows")]
+    columns += [sf.bit_xor(column).alias(f"hash{i}") for i, column in enumerate(hashes, start=1)]
+    columns += [sf.count(name).alias(name) for name in ("role", "rate") if name in rows.columns]
+    found = rows.agg(*columns).first()
+    return {name: int(value or 0) for name, value in (found.asDict() if found else {}).items()}
+
+
+def _number(work: Tables, rows: DataFrame, name: str) -> int:
+    """Write the dictionary of one column, and say how many identifiers it has."""
+    from pyspark.sql import functions as sf
+
+    ids = rows.select(sf.col(name).alias("id")).distinct()
+    ranked = work.ranked((f"sort {name}s", f"count {name}s"), ids, ["id"])
+    numbered = ranked.select("id", sf.col("rank").cast("int").alias("number"))
+    work.write(f"number {name}s", numbered, f"{name}s")
+    count = work.run(None, work.load(f"{name}s").count)
+    work.drop("sorted")
+    return int(count)
+
+
+def _dictionary(work: Tables, name: str, count: int) -> DataFrame:
+    from pyspark.sql import functions as sf
+
+    table = work.load(f"{name}s").toDF(name, f"{name}_number")
+    return sf.broadcast(table) if count <= BROADCAST_IDS else table
+
+
+def _numbered_pairs(
+    work: Tables, rows: DataFrame, counts: dict[str, int], totals: dict[str, int]
+) -> DataFrame:
+    """Distinct pairs of numbers; rows of one pair meet in one partition and are merged there."""
+    from pyspark.sql import functions as sf
+
+    for name, count in counts.items():
+        rows = rows.join(_dictionary(work, name, count), name)
+    columns = [sf.col("node_number").alias("node"), sf.col("topic_number").alias("topic")]
+    schema = "node int, topic int"
+    if totals.get("role"):
+        # A row without a role is a subscription.
+        is_pub = sf.when(sf.col("role") == "pub", 2).when(sf.col("role") == "both", 3)
+        columns.append(is_pub.otherwise(1).cast("tinyint").alias("role"))
+        schema += ", role tinyint"
+    if totals.get("rate"):
+        columns.append(sf.coalesce("rate", sf.lit(float("nan"))).alias("rate"))
+        schema += ", rate double"
+    partitions = 1 + totals["rows"] // ROWS_PER_PARTITION
+    return rows.select(*columns).repartition(partitions, "node").mapInArrow(merge_pairs, schema)
+
+
+def _named_pairs(work: Tables, counts: dict[str, int]) -> DataFrame:
+    """The distinct pairs by their identifiers again."""
+    pairs = work.load("pairs").select("node", "topic").toDF("node_number", "topic_number")
+    for name, count in counts.items():
+        pairs = pairs.join(_dictionary(work, name, count), f"{name}_number")
+    return pairs.select("node", "topic")
+
+
+def _read(path: str, columns: list[str] | None = None) -> pa.Table:
+    return pq.read_table(path, columns=columns)
+
+
+def _sorted_ids(path: str) -> pa.StringArray:
+    table = _read(path)
+    order = pc.sort_indices(table["number"])
+    ids = table["id"].cast(pa.string()).take(order).combine_chunks()
+    return ids.combine_chunks() if isinstance(ids, pa.ChunkedArray) else ids
+
+
+assert ROLES == ("sub", "pub", "both")  # the bits above stand for these, in this order

@@ -1,0 +1,67 @@
+"""Rows of the same pair become one: what Spark's workers do to a partition, and the driver to a small table.
+
+Roles are bits on the way (1 sub, 2 pub), so that merging is a bitwise or; of several rates the largest wins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from topicloom.overlay.model.interest import Interest, number_identifiers
+from topicloom.tables.records import ROLES
+
+BATCH_ROWS = 100_000
+"""How many rows a worker hands back at once."""
+
+
+def merge_pairs(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """All rows of one partition, sorted, each pair once; roles come as bits, leave as positions in ROLES."""
+    some = list(batches)
+    if sum(batch.num_rows for batch in some) == 0:
+        return
+    table = pa.Table.from_batches(some)
+    columns = {name: table[name].to_numpy() for name in table.column_names}
+    keys = columns["node"].astype(np.int64) << 32 | columns["topic"]
+    extras = [name for name in ("role", "rate") if name in columns]
+    order = np.argsort(keys, kind="stable") if extras else None
+    keys = np.sort(keys) if order is None else keys[order]
+    starts = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))
+    keys = keys[starts]
+    merged = {"node": (keys >> 32).astype(np.int32), "topic": (keys & 0xFFFFFFFF).astype(np.int32)}
+    if "role" in extras:
+        merged["role"] = np.bitwise_or.reduceat(columns["role"][order], starts) - np.int8(1)
+    if "rate" in extras:
+        merged["rate"] = np.fmax.reduceat(columns["rate"][order], starts)
+    yield from pa.table(merged).to_batches(max_chunksize=BATCH_ROWS)
+
+
+def number_small(table: pa.Table, extras: Sequence[str]) -> Interest:
+    """The interest of rows (node, topic and the `extras` among role and rate), numbered in memory."""
+    node_ids, nodes = number_identifiers(table["node"])
+    topic_ids, topics = number_identifiers(table["topic"])
+    columns: dict[str, Any] = {"node": nodes, "topic": topics}
+    if "role" in extras:
+        columns["role"] = _role_bits(table["role"])
+    if "rate" in extras:
+        columns["rate"] = np.asarray(table["rate"].to_numpy(), dtype=np.float64)
+    pairs = pa.Table.from_batches(list(merge_pairs(iter(pa.table(columns).to_batches()))))
+    return Interest.from_codes(
+        node_ids,
+        topic_ids,
+        pairs["node"].to_numpy(),
+        pairs["topic"].to_numpy(),
+        pairs["role"].to_numpy().astype(np.uint8) if "role" in extras else None,
+        pairs["rate"].to_numpy() if "rate" in extras else None,
+    )
+
+
+def _role_bits(roles: pa.ChunkedArray) -> NDArray[np.int8]:
+    """1, 2 or 3 for sub, pub, both; a row without a role is a subscription."""
+    places = pc.fill_null(pc.index_in(roles, value_set=pa.array(ROLES)), 0)
+    return (np.asarray(places.to_numpy()) + 1).astype(np.int8)

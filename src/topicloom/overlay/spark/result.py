@@ -1,0 +1,63 @@
+"""The tables of a finished build, by identifier and in order, written by Spark: folders of part files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from topicloom.base.progress import Progress
+from topicloom.overlay.model.build_folder import EDGES, INTEREST
+from topicloom.overlay.spark.encode import BROADCAST_IDS, EncodedInterest
+from topicloom.tables.records import ROLES
+from topicloom.tables.spark.work_tables import Tables, load_table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def write_result(
+    spark: SparkSession,
+    encoded: EncodedInterest,
+    edges: Sequence[Path],
+    folder: Path,
+    *,
+    progress: Progress,
+) -> None:
+    """Write edges.parquet (u, v) and interest.parquet (node, topic, maybe role and rate) into `folder`.
+
+    Numbers follow the byte order of identifiers, so sorting by number sorts by identifier.
+    """
+    from pyspark.sql import functions as sf
+
+    work = Tables(spark, str(folder), progress)
+    ends = load_table(spark, str(edges[0]))
+    for more in edges[1:]:
+        ends = ends.union(load_table(spark, str(more)))
+    ends = ends.select(sf.least("u", "v").alias("low"), sf.greatest("u", "v").alias("high"))
+    named = _named(spark, encoded.nodes, encoded.n_nodes, ends, "low", "u")
+    named = _named(spark, encoded.nodes, encoded.n_nodes, named, "high", "v")
+    work.write("write edges", named.orderBy("low", "high").select("u", "v"), EDGES, stages=2)
+    pairs = load_table(spark, encoded.pairs)
+    pairs = pairs.withColumnsRenamed({"node": "node_number", "topic": "topic_number"})
+    named = _named(spark, encoded.nodes, encoded.n_nodes, pairs, "node_number", "node")
+    named = _named(spark, encoded.topics, encoded.n_topics, named, "topic_number", "topic")
+    columns = ["node", "topic"]
+    if "role" in pairs.columns:
+        named = named.withColumn("role", sf.array(*map(sf.lit, ROLES))[sf.col("role").cast("int")])
+        columns.append("role")
+    if "rate" in pairs.columns:
+        named = named.withColumn("rate", sf.nanvl("rate", sf.lit(None).cast("double")))
+        columns.append("rate")
+    ordered = named.orderBy("node_number", "topic_number").select(*columns)
+    work.write("write interest", ordered, INTEREST, stages=2)
+
+
+def _named(
+    spark: SparkSession, dictionary: str, count: int, table: DataFrame, number: str, name: str
+) -> DataFrame:
+    """`table` with a column `name`: the identifier of column `number`."""
+    from pyspark.sql import functions as sf
+
+    ids = load_table(spark, dictionary).toDF(name, number)
+    return table.join(sf.broadcast(ids) if count <= BROADCAST_IDS else ids, number)

@@ -1,0 +1,245 @@
+"""The judge's first way: the interest goes to every task, edges stay where they are.
+
+Each slice of edges sends on only the joins that its own spanning forest of each topic needs; those meet
+per bucket of topics in a second union-find. Slots (see `kernels/forest.py`) make a bucket a plain range.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from topicloom.base.arrays import Ints, Longs, pointers, sorted_distinct
+from topicloom.base.progress import Progress, check_stop
+from topicloom.overlay.kernels.forest import fresh_slots, join_edges, join_pairs, node_slots
+from topicloom.overlay.measures.connectivity import N_NAMES, components_of, node_codes, sound_edges
+from topicloom.overlay.spark.verify_findings import (
+    FOUND_SCHEMA,
+    NOTE,
+    Findings,
+    column,
+    found_batch,
+    note_batch,
+    totals,
+    witness_table,
+    worst_first,
+)
+from topicloom.tables.spark.watch import watched
+
+if TYPE_CHECKING:
+    from pyspark import Broadcast
+    from pyspark.sql import DataFrame, SparkSession
+
+
+SLICE_EDGES = 2_000_000
+BUCKET_SLOTS = 4_000_000
+"""About how many edges and slots one task looks at; the verdict does not depend on them."""
+
+JOIN_SCHEMA = "bucket int, a int, b int, note string"
+_JOIN_ARROW = pa.schema([("bucket", pa.int32()), ("a", pa.int32()), ("b", pa.int32()), ("note", pa.string())])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Slots:
+    """The interest as every task needs it: topics and slots by node, and where each bucket begins."""
+
+    node_ids: pa.StringArray
+    node_ptr: Longs
+    node_topics: Ints
+    slots: Ints
+    bucket_slots: Longs
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """How the edge rows of one slice were sorted; travels as a note."""
+
+    edges: int
+    unknown: int
+    loops: int
+    duplicates: int
+    names: list[str]
+
+
+def find_broadcast(
+    spark: SparkSession,
+    interest: DataFrame,
+    edges: DataFrame,
+    work_dir: str,
+    keep: int | None,
+    progress: Progress,
+) -> Findings:
+    """Judge `edges` with the interest in every task; `keep` worst topics are described (None: all)."""
+    pairs = watched(spark, interest.toArrow, progress=progress, phase="verify: read interest")
+    topic_ids, topic_ptr, topic_nodes, shared = _encode(pairs)
+    del pairs
+    check_stop(progress)
+    buckets = _cut(topic_ptr, max(spark.sparkContext.defaultParallelism, len(topic_nodes) // BUCKET_SLOTS))
+    slots = Slots(**shared, bucket_slots=topic_ptr[buckets])
+    _warm()
+    broadcast = spark.sparkContext.broadcast(slots)
+    try:
+        table = _found(spark, edges, broadcast, buckets, topic_ptr, keep)
+        found = watched(spark, table.toArrow, progress=progress, phase="verify: join edges")
+    finally:
+        broadcast.destroy()
+    return _findings(found, keep, slots.node_ids, topic_ids, topic_nodes)
+
+
+def _encode(pairs: pa.Table) -> tuple[pa.StringArray, Longs, Ints, dict[str, Any]]:
+    """Distinct pairs, by node and by topic; repeated rows count once.
+
+    The judge numbers by itself: a fault in `Interest`, which the builders use, must not hide from it.
+    """
+    node_ids, nodes = _dictionary(pairs["node"])
+    topic_ids, topics = _dictionary(pairs["topic"])
+    keys = sorted_distinct(nodes.astype(np.int64) * max(len(topic_ids), 1) + topics)
+    nodes, topics = np.divmod(keys, max(len(topic_ids), 1))
+    nodes, topics = nodes.astype(np.int32), topics.astype(np.int32)
+    topic_ptr = pointers(topics, len(topic_ids))
+    slots = node_slots(topic_ptr, topics)
+    topic_nodes = np.empty(len(nodes), dtype=np.int32)
+    topic_nodes[slots] = nodes
+    node_ptr = pointers(nodes, len(node_ids))
+    shared = {"node_ids": node_ids, "node_ptr": node_ptr, "node_topics": topics, "slots": slots}
+    return topic_ids, topic_ptr, topic_nodes, shared
+
+
+def _dictionary(names: pa.ChunkedArray) -> tuple[pa.StringArray, Ints]:
+    """Distinct names in byte order, and the number of each row's name."""
+    encoded = pa.concat_arrays(names.cast(pa.large_string()).chunks or [pa.array([], pa.large_string())])
+    encoded = encoded.dictionary_encode()
+    order = pc.sort_indices(encoded.dictionary).to_numpy()
+    rank = np.empty(len(order), dtype=np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    ids = encoded.dictionary.take(pa.array(order)).cast(pa.string())
+    return ids, rank[encoded.indices.to_numpy(zero_copy_only=False)]
+
+
+def _cut(topic_ptr: Longs, n_buckets: int) -> Longs:
+    """First topics of buckets of about equal numbers of slots, and the number of topics at the end."""
+    n_topics = len(topic_ptr) - 1
+    cuts = np.searchsorted(topic_ptr, np.linspace(0, topic_ptr[-1], n_buckets + 1)[1:-1])
+    return np.unique(np.concatenate(([0], np.minimum(cuts, n_topics), [n_topics]))).astype(np.int64)
+
+
+def _warm() -> None:
+    """Compile the kernels here, once, rather than in every fresh worker at the same time."""
+    none, alone = np.empty(0, dtype=np.int32), fresh_slots(1)
+    join_edges(none, none, np.zeros(2, dtype=np.int64), none, none, alone, keep=True)
+    join_pairs(none, none, alone)
+    components_of(np.array([0, 1]), alone, keep=0)
+
+
+# --- the tasks -----------------------------------------------------------------------------------------
+
+
+def _found(
+    spark: SparkSession,
+    edges: DataFrame,
+    broadcast: Broadcast[Slots],
+    buckets: Longs,
+    topic_ptr: Longs,
+    keep: int | None,
+) -> DataFrame:
+    from pyspark.sql import functions as fn
+
+    parallelism = spark.sparkContext.defaultParallelism
+    n_buckets = max(len(buckets) - 1, 1)
+
+    def forests(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from _forest_of_slice(pa.Table.from_batches(batches, _EDGES_ARROW), broadcast.value)
+
+    def judge(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from _judge_buckets(pa.Table.from_batches(batches, _JOIN_ARROW), buckets, topic_ptr, keep)
+
+    # Both directions of a pair fall into one slice, so a slice can tell repeats by itself.
+    pair = (fn.least("u", "v"), fn.greatest("u", "v"))
+    slices = edges.repartition(parallelism, *pair).mapInArrow(forests, JOIN_SCHEMA)
+    # One row per bucket, so that topics no edge touches are judged as well.
+    numbers = spark.range(n_buckets).selectExpr(
+        "cast(id as int) bucket", "cast(-1 as int) a", "cast(-1 as int) b", "cast(null as string) note"
+    )
+    joins = slices.unionByName(numbers)
+    return joins.repartition(min(n_buckets, 4 * parallelism), "bucket").mapInArrow(judge, FOUND_SCHEMA)
+
+
+_EDGES_ARROW = pa.schema([("u", pa.string()), ("v", pa.string())])
+
+
+def _forest_of_slice(edges: pa.Table, interest: Slots) -> Iterator[pa.RecordBatch]:
+    n = len(edges)
+    names = pa.chunked_array([*edges["u"].chunks, *edges["v"].chunks], pa.string())
+    codes = node_codes(names, interest.node_ids)
+    sound = sound_edges(codes[:n], codes[n:], len(interest.node_ids))
+    unknown = pc.unique(names.filter(pa.array(codes < 0))).drop_null().to_pylist()
+    account = Account(len(sound.low), sound.unknown, sound.loops, sound.duplicates, sorted(unknown)[:N_NAMES])
+    yield pa.RecordBatch.from_pylist(
+        [{"bucket": NOTE, "a": -1, "b": -1, "note": json.dumps(asdict(account))}], schema=_JOIN_ARROW
+    )
+    if not len(sound.low):
+        return
+    parent = fresh_slots(len(interest.slots))
+    for start in range(0, len(sound.low), SLICE_EDGES):
+        part = slice(start, start + SLICE_EDGES)
+        a, b = join_edges(
+            sound.low[part],
+            sound.high[part],
+            interest.node_ptr,
+            interest.node_topics,
+            interest.slots,
+            parent,
+            keep=True,
+        )
+        bucket = np.searchsorted(interest.bucket_slots, a, side="right").astype(np.int32) - 1
+        columns = [pa.array(bucket), pa.array(a), pa.array(b), pa.nulls(len(a), pa.string())]
+        yield pa.RecordBatch.from_arrays(columns, schema=_JOIN_ARROW)
+
+
+def _judge_buckets(
+    joins: pa.Table, buckets: Longs, topic_ptr: Longs, keep: int | None
+) -> Iterator[pa.RecordBatch]:
+    yield note_batch(joins["note"].drop_null().to_pylist())
+    joins = joins.select(["bucket", "a", "b"])
+    bucket = column(joins, "bucket")
+    a, b = column(joins, "a"), column(joins, "b")
+    for number in np.unique(bucket[(bucket >= 0) & (bucket < len(buckets) - 1)]).tolist():
+        topics = slice(buckets[number], buckets[number + 1] + 1)
+        first_slot = int(topic_ptr[buckets[number]])
+        mine = (bucket == number) & (a >= 0)
+        parent = fresh_slots(int(topic_ptr[buckets[number + 1]]) - first_slot)
+        join_pairs(a[mine] - np.int32(first_slot), b[mine] - np.int32(first_slot), parent)
+        found = components_of(
+            topic_ptr[topics] - first_slot, parent, keep=keep, first_topic=int(buckets[number])
+        )
+        yield found_batch(found, lambda slot, first=first_slot: slot + first)  # type: ignore[misc]
+
+
+# --- back on the driver --------------------------------------------------------------------------------
+
+
+def _findings(
+    found: pa.Table, keep: int | None, node_ids: pa.StringArray, topic_ids: pa.StringArray, topic_nodes: Ints
+) -> Findings:
+    accounts = [Account(**json.loads(note)) for note in found["note"].drop_null().to_pylist()]
+    topics, partitioned, components = totals(found)
+    rows = worst_first(found, keep)
+    first, second = (node_ids.take(pa.array(topic_nodes[column(rows, name)])) for name in ("first", "second"))
+    names = {name for account in accounts for name in account.names}
+    return Findings(
+        topics=topics,
+        partitioned=partitioned,
+        components=components,
+        edges=sum(account.edges for account in accounts),
+        unknown=sum(account.unknown for account in accounts),
+        loops=sum(account.loops for account in accounts),
+        duplicates=sum(account.duplicates for account in accounts),
+        unknown_names=tuple(sorted(names)[:N_NAMES]),
+        worst=witness_table(rows, topic_ids.take(rows["topic"]), first, second),
+    )

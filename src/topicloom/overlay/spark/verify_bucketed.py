@@ -1,0 +1,223 @@
+"""The judge's second way, for an interest too large to send to every task: everything stays a table.
+
+The topic lists of both ends of every edge are intersected, and the joins meet the subscriptions of their
+topic in the task that judges it. The tables in the work folder are `topics`, `nodes` and `edges`.
+One task must hold the subscriptions and joins of the largest topic: 24 bytes each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from topicloom.base.arrays import Longs, sorted_distinct
+from topicloom.base.progress import Progress
+from topicloom.overlay.kernels.forest import fresh_slots, join_pairs
+from topicloom.overlay.measures.connectivity import N_NAMES, Components, Partitioned, components_of
+from topicloom.overlay.spark.verify_findings import (
+    FOUND_SCHEMA,
+    Findings,
+    column,
+    found_batch,
+    totals,
+    witness_table,
+    worst_first,
+)
+from topicloom.tables.spark.watch import watched
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, Row, SparkSession
+
+
+BUCKET_ROWS = 4_000_000
+"""About how many subscriptions and joins one task judges; the verdict does not depend on it."""
+
+MEMBER = -1
+"""In the column `b`: this row is a subscription of node `a`, not a join."""
+
+_ROWS_ARROW = pa.schema([("topic", pa.int64()), ("a", pa.int64()), ("b", pa.int64())])
+
+
+def find_bucketed(
+    spark: SparkSession,
+    interest: DataFrame,
+    edges: DataFrame,
+    work_dir: str,
+    keep: int | None,
+    progress: Progress,
+) -> Findings:
+    """Judge `edges` table by table; `keep` worst topics are described (None: all)."""
+
+    def saved(table: DataFrame, name: str) -> DataFrame:
+        target = f"{work_dir}/{name}"
+        write = table.write.mode("overwrite").parquet
+        watched(spark, lambda: write(target), progress=progress, phase=f"verify: {name}")
+        return spark.read.parquet(target)
+
+    topics = saved(_numbered(interest.select("topic").distinct(), "topic"), "topics")
+    nodes = saved(_topic_lists(interest, topics), "nodes")
+    joined = saved(_common_topics(edges, nodes), "edges")
+    account = watched(spark, lambda: _account(joined), progress=progress)
+    subscriptions = watched(spark, lambda: _subscriptions(nodes), progress=progress)
+    parallelism = spark.sparkContext.defaultParallelism
+    n_buckets = max(parallelism, -(-(subscriptions + account["joins"]) // BUCKET_ROWS))
+    table = _found(nodes, joined, n_buckets, keep)
+    found = watched(spark, table.toArrow, progress=progress, phase="verify: judge topics")
+    names = watched(spark, lambda: _unknown_names(joined), progress=progress) if account["unknown"] else ()
+    return _findings(spark, found, keep, account, names, topics, nodes)
+
+
+# --- the tables ----------------------------------------------------------------------------------------
+
+
+def _numbered(table: DataFrame, name: str) -> DataFrame:
+    """Numbers that grow with the names' byte order (not dense: each partition has a range of its own)."""
+    from pyspark.sql import functions as fn
+
+    return table.orderBy(name).withColumn(f"{name}_id", fn.monotonically_increasing_id())
+
+
+def _topic_lists(interest: DataFrame, topics: DataFrame) -> DataFrame:
+    """One row per node: node, the set of its topics' numbers, its own number."""
+    from pyspark.sql import functions as fn
+
+    lists = interest.join(topics, "topic").groupBy("node").agg(fn.collect_set("topic_id").alias("topics"))
+    return _numbered(lists, "node")
+
+
+def _common_topics(edges: DataFrame, nodes: DataFrame) -> DataFrame:
+    """One row per distinct undirected pair: a_id, b_id (null: unknown), n rows, topics both want."""
+    from pyspark.sql import functions as fn
+
+    whole = fn.col("u").isNotNull() & fn.col("v").isNotNull()  # least and greatest would skip a null
+    pairs = edges.select(
+        fn.when(whole, fn.least("u", "v")).otherwise(fn.col("u")).alias("a"),
+        fn.when(whole, fn.greatest("u", "v")).otherwise(fn.col("v")).alias("b"),
+    )
+    pairs = pairs.groupBy("a", "b").agg(fn.count(fn.lit(1)).alias("n"))
+    left = nodes.select("node", "topics", "node_id").toDF("a", "a_topics", "a_id")
+    right = nodes.select("node", "topics", "node_id").toDF("b", "b_topics", "b_id")
+    joined = pairs.join(left, "a", "left").join(right, "b", "left")
+    proper = fn.col("a_id") != fn.col("b_id")
+    return joined.select(
+        "n",
+        "a_id",
+        "b_id",
+        fn.when(proper, fn.array_intersect("a_topics", "b_topics")).alias("common"),
+        fn.when(fn.col("a_id").isNull(), fn.col("a")).alias("a_unknown"),
+        fn.when(fn.col("b_id").isNull(), fn.col("b")).alias("b_unknown"),
+    )
+
+
+def _account(joined: DataFrame) -> dict[str, int]:
+    from pyspark.sql import functions as fn
+
+    n = fn.col("n")
+    known = fn.col("a_id").isNotNull() & fn.col("b_id").isNotNull()
+    loop, proper = fn.col("a_id") == fn.col("b_id"), fn.col("a_id") != fn.col("b_id")
+    row: Row | None = joined.agg(
+        fn.sum(fn.when(proper, 1)).alias("edges"),
+        fn.sum(fn.when(~known, n)).alias("unknown"),
+        fn.sum(fn.when(loop, n)).alias("loops"),
+        fn.sum(fn.when(proper, n - 1)).alias("duplicates"),
+        fn.sum(fn.when(proper, fn.size("common"))).alias("joins"),
+    ).first()
+    assert row is not None  # an aggregate without groups always has its one row
+    return {name: value or 0 for name, value in row.asDict().items()}
+
+
+def _subscriptions(nodes: DataFrame) -> int:
+    from pyspark.sql import functions as fn
+
+    row = nodes.agg(fn.sum(fn.size("topics"))).first()
+    return int(row[0] or 0) if row is not None else 0
+
+
+def _unknown_names(joined: DataFrame) -> tuple[str, ...]:
+    names = joined.selectExpr("a_unknown name").union(joined.selectExpr("b_unknown name"))
+    rows = names.where("name is not null").distinct().orderBy("name").limit(N_NAMES).collect()
+    return tuple(row["name"] for row in rows)
+
+
+# --- the tasks -----------------------------------------------------------------------------------------
+
+
+def _found(nodes: DataFrame, joined: DataFrame, n_buckets: int, keep: int | None) -> DataFrame:
+    members = nodes.selectExpr("explode(topics) topic", "node_id a", f"cast({MEMBER} as long) b")
+    joins = joined.where("common is not null").selectExpr("explode(common) topic", "a_id a", "b_id b")
+
+    def judge(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        rows = pa.Table.from_batches(batches, _ROWS_ARROW)
+        yield from _judge(column(rows, "topic"), column(rows, "a"), column(rows, "b"), keep)
+
+    return members.unionByName(joins).repartition(n_buckets, "topic").mapInArrow(judge, FOUND_SCHEMA)
+
+
+def _judge(topic: Longs, a: Longs, b: Longs, keep: int | None) -> Iterator[pa.RecordBatch]:
+    """Judge whole topics: give their subscriptions slots, join, and count."""
+    member = b == MEMBER
+    topics = sorted_distinct(topic[member])
+    nodes = sorted_distinct(a[member])
+
+    def keys(topic: Longs, node: Longs) -> Longs:
+        return np.searchsorted(topics, topic) * np.int64(len(nodes)) + np.searchsorted(nodes, node)
+
+    slots = np.sort(keys(topic[member], a[member]))
+    topic, a, b = topic[~member], a[~member], b[~member]
+    parent = fresh_slots(len(slots))
+    first, second = (np.searchsorted(slots, keys(topic, end)).astype(np.int32) for end in (a, b))
+    join_pairs(first, second, parent)
+    topic_ptr = np.searchsorted(slots, np.arange(len(topics) + 1) * np.int64(len(nodes)))
+    found = components_of(topic_ptr, parent, keep=keep)
+    worst = [Partitioned(int(topics[one.topic]), one.sizes, one.first, one.second) for one in found.worst]
+    yield found_batch(
+        Components(found.topics, found.partitioned, found.components, worst),
+        lambda slot: int(nodes[slots[slot] % len(nodes)]),
+    )
+
+
+# --- back on the driver --------------------------------------------------------------------------------
+
+
+def _findings(
+    spark: SparkSession,
+    found: pa.Table,
+    keep: int | None,
+    account: dict[str, int],
+    names: tuple[str, ...],
+    topics: DataFrame,
+    nodes: DataFrame,
+) -> Findings:
+    n_topics, partitioned, components = totals(found)
+    rows = worst_first(found, keep)
+    ends = pa.concat_arrays([rows[end].combine_chunks() for end in ("first", "second")])
+    end_names = _names(spark, nodes, "node", ends)
+    return Findings(
+        topics=n_topics,
+        partitioned=partitioned,
+        components=components,
+        edges=account["edges"],
+        unknown=account["unknown"],
+        loops=account["loops"],
+        duplicates=account["duplicates"],
+        unknown_names=names,
+        worst=witness_table(
+            rows,
+            _names(spark, topics, "topic", rows["topic"].combine_chunks()),
+            end_names[: len(rows)],
+            end_names[len(rows) :],
+        ),
+    )
+
+
+def _names(spark: SparkSession, table: DataFrame, name: str, numbers: pa.Array) -> Any:
+    """The names of some numbers, in their order."""
+    if not len(numbers):
+        return pa.array([], pa.string())
+    wanted = spark.createDataFrame(pa.table({f"{name}_id": pc.unique(numbers)}))
+    known = table.select(f"{name}_id", name).join(wanted, f"{name}_id").toArrow()
+    return known[name].take(pc.index_in(numbers, value_set=known[f"{name}_id"])).combine_chunks()

@@ -1,0 +1,173 @@
+"""Synthetic interest in memory: a `Workload` says what to draw, `generate_interest` draws it.
+
+Slices of nodes are drawn independently (`draw_slice`), so the Spark version gives the very same rows.
+Nothing here knows of files or Spark.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from topicloom.base.arrays import Floats, Ints, Longs
+from topicloom.base.ids import numbered_ids
+from topicloom.base.kernels.parallel import default_threads, for_slices
+from topicloom.base.progress import SILENT, Progress
+from topicloom.base.seeds import stream_key
+from topicloom.errors import UsageError
+from topicloom.overlay.kernels.draw import draw_sizes, draw_topics, log_survival
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.workloads.popularity import LAWS, Popularity, allowed_laws
+from topicloom.overlay.workloads.presets import PRESETS
+from topicloom.overlay.workloads.sizes import Sizes
+
+SLICE_ROWS = 1_000_000
+"""About how many subscriptions are drawn at once; the rows do not depend on it."""
+
+MOST = 2**31 - 1
+"""The largest number of nodes or topics: numbers inside are 32 bits wide."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """A synthetic interest, fully described: the same fields always give the same rows.
+
+    >>> workload = workload_from_options(3, topics=4, subscriptions="2", popularity="uniform", seed=1)
+    >>> generate_interest(workload).subscription_sizes().tolist()
+    [2, 2, 2]
+    """
+
+    nodes: int
+    topics: int
+    sizes: Sizes
+    popularity: Popularity
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, count in (("nodes", self.nodes), ("topics", self.topics)):
+            if not 1 <= count <= MOST:
+                raise UsageError(f"`{name}={count}` is out of range; use a number from 1 to {MOST}")
+        self.sizes.check_topics(self.topics)
+        self.popularity.check_topics(self.topics)
+
+    @property
+    def slice_nodes(self) -> int:
+        """Nodes per slice, so that a slice has about `SLICE_ROWS` rows."""
+        return max(1, min(self.nodes, SLICE_ROWS // self.sizes.high))
+
+
+def workload_from_options(
+    nodes: int,
+    topics: int | None = None,
+    subscriptions: str | int | None = None,
+    popularity: str = "uniform",
+    seed: int = 0,
+) -> Workload:
+    """A workload from what a user wrote; a preset fills in topics and sizes that were left out."""
+    preset = PRESETS.get(popularity)
+    if preset is not None:
+        topics = preset.topics if topics is None else topics
+        sizes = preset.sizes if subscriptions is None else Sizes.parse(subscriptions)
+        return Workload(nodes, topics, sizes, preset.popularity, seed)
+    if popularity.partition(":")[0] not in LAWS:
+        raise UsageError(
+            f"`popularity={popularity!r}` is neither a law nor a preset; use {allowed_laws()} or a preset: "
+            f"{', '.join(PRESETS)}"
+        )
+    law = Popularity.parse(popularity)
+    if topics is None:
+        raise UsageError("`topics` is missing; give it, or a preset such as `popularity=rss`")
+    if subscriptions is None:
+        raise UsageError("`subscriptions` is missing; give it, or a preset such as `popularity=rss`")
+    return Workload(nodes, topics, Sizes.parse(subscriptions), law, seed)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawer:
+    """What every slice of one workload needs, made once: the survival table and the stream keys."""
+
+    workload: Workload
+    survival: Floats
+    size_key: int
+    topic_key: int
+
+    @classmethod
+    def of(cls, workload: Workload) -> Drawer:
+        return cls(
+            workload,
+            log_survival(workload.popularity.log_weights(workload.topics)),
+            stream_key(workload.seed, "workload", "sizes"),
+            stream_key(workload.seed, "workload", "topics"),
+        )
+
+    def draw_slice(self, start: int, stop: int) -> tuple[Longs, Ints]:
+        """Pointers and ascending topic numbers (from 0) of the nodes start..stop-1 (from 0)."""
+        sizes = draw_sizes(self.size_key, start, stop, self.workload.sizes.low, self.workload.sizes.high)
+        pointers = np.zeros(len(sizes) + 1, dtype=np.int64)
+        np.cumsum(sizes, out=pointers[1:])
+        return pointers, draw_topics(self.topic_key, start, pointers, self.survival)
+
+    def n_subscriptions(self) -> int:
+        """How many rows the whole workload has; only the sizes are drawn for it."""
+        nodes, sizes = self.workload.nodes, self.workload.sizes
+        if sizes.low == sizes.high:
+            return nodes * sizes.low
+        starts = range(0, nodes, SLICE_ROWS)
+        ends = ((start, min(start + SLICE_ROWS, nodes)) for start in starts)
+        return sum(int(draw_sizes(self.size_key, *end, sizes.low, sizes.high).sum()) for end in ends)
+
+    def node_ids(self, start: int, stop: int) -> pa.StringArray:
+        """The identifiers of the nodes start..stop-1, as wide as the whole workload needs."""
+        return numbered_ids("n", stop - start, first=start + 1, of=self.workload.nodes)
+
+    def topic_ids(self) -> pa.StringArray:
+        return numbered_ids("t", self.workload.topics)
+
+    def table(self, start: int, stop: int) -> pa.Table:
+        """The rows (node, topic) of the nodes start..stop-1, sorted."""
+        pointers, topics = self.draw_slice(start, stop)
+        owners = np.repeat(np.arange(stop - start, dtype=np.int32), np.diff(pointers))
+        return pa.table(
+            {
+                "node": self.node_ids(start, stop).take(pa.array(owners)),
+                "topic": self.topic_ids().take(pa.array(topics)),
+            }
+        )
+
+
+def generate_interest(
+    workload: Workload, *, threads: int | None = None, progress: Progress = SILENT
+) -> Interest:
+    """Draw the workload in memory; topics that nobody drew do not appear, as in a written table."""
+    progress.phase("generate", workload.nodes)
+    drawer = Drawer.of(workload)
+    slices: list[tuple[Longs, Ints]] = for_slices(
+        drawer.draw_slice,
+        workload.nodes,
+        slice_size=workload.slice_nodes,
+        threads=default_threads() if threads is None else threads,
+        progress=progress,
+    )
+    sizes = np.concatenate([np.diff(pointers) for pointers, _ in slices])
+    topics = np.concatenate([drawn for _, drawn in slices])
+    return _interest(drawer, sizes, topics)
+
+
+def _interest(drawer: Drawer, sizes: Longs, topics: Ints) -> Interest:
+    """CSR both ways without the topics that nobody drew; rows are sorted already."""
+    counts = np.bincount(topics, minlength=drawer.workload.topics)
+    drawn = np.flatnonzero(counts)
+    renumber = np.zeros(len(counts), dtype=np.int32)
+    renumber[drawn] = np.arange(len(drawn))
+    topics = renumber[topics]
+    owners = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+    return Interest(
+        node_ids=drawer.node_ids(0, len(sizes)),
+        topic_ids=drawer.topic_ids().take(pa.array(drawn)),
+        node_ptr=np.concatenate(([0], np.cumsum(sizes))),
+        node_topics=topics,
+        topic_ptr=np.concatenate(([0], np.cumsum(counts[drawn]))),
+        topic_nodes=owners[np.argsort(topics, kind="stable")],
+    )

@@ -1,1 +1,0 @@
-"""Charts; the only door to the plotting library."""

@@ -1,1 +1,0 @@
-"""Drives many protocol nodes in virtual time: deterministic for a seed, whatever the machine."""

@@ -1,1 +1,0 @@
-"""The only door to pyspark. Importing this package starts no JVM."""

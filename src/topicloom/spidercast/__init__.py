@@ -1,0 +1,53 @@
+"""SpiderCast, the protocol by which nodes find an overlay themselves. Where to look:
+
+protocol/   the node, without clock or socket: messages and time in, effects out
+simulator/  many nodes in virtual time
+jobs/       what the command does
+kernels/    inner loops
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from topicloom.base.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from topicloom.spidercast.protocol.gossip import Gossip
+    from topicloom.spidercast.protocol.membership import PlainView
+    from topicloom.spidercast.protocol.messages import Descriptor
+    from topicloom.spidercast.protocol.node import Node
+    from topicloom.spidercast.protocol.plan import Plan
+    from topicloom.spidercast.protocol.settings import Settings
+    from topicloom.spidercast.simulator.run import simulate
+    from topicloom.spidercast.simulator.scenario import Scenario
+    from topicloom.wire.core import Deliver, Send
+
+__all__ = [
+    "Deliver",
+    "Descriptor",
+    "Gossip",
+    "Node",
+    "PlainView",
+    "Plan",
+    "Scenario",
+    "Send",
+    "Settings",
+    "simulate",
+]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "Gossip": "protocol.gossip",
+        "PlainView": "protocol.membership",
+        "Descriptor": "protocol.messages",
+        "Node": "protocol.node",
+        "Plan": "protocol.plan",
+        "Settings": "protocol.settings",
+        "simulate": "simulator.run",
+        "Scenario": "simulator.scenario",
+        "Deliver": "topicloom.wire.core",
+        "Send": "topicloom.wire.core",
+    },
+)

@@ -1,0 +1,62 @@
+"""How a simulation went, as a chart: degrees, nodes and partitioned topics over time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from topicloom.base.charts import COLORS, make_title
+from topicloom.errors import UsageError
+
+PARTITIONED = "topics partitioned"
+PANELS = (
+    ("degree", (("degree_avg", "average"), ("degree_max", "largest"))),
+    ("nodes present", (("nodes", "present"),)),
+    (PARTITIONED, (("topics_partitioned", "partitioned"),)),
+)
+"""One below the other: the title of the axis, and the columns of a snapshot that are lines there."""
+
+
+def course_chart(snapshots: Sequence[Mapping[str, Any]], title: str) -> Any:
+    """Three panels over simulated time, one row of figures per snapshot."""
+    import altair as alt
+
+    if not snapshots:
+        raise UsageError("a chart of a simulation needs at least one snapshot")
+    panels = []
+    for axis, lines in PANELS:
+        names, last = [name for _, name in lines], axis == PARTITIONED
+        points = [
+            {"time": row["time"], "value": row[column], "line": name}
+            for row in snapshots
+            for column, name in lines
+        ]
+        highest = max(1, *(point["value"] for point in points))
+        panels.append(
+            alt.Chart(alt.Data(values=points))
+            .mark_line(strokeWidth=2, interpolate="step-after" if last else "linear", point=True)
+            .encode(
+                x=alt.X("time:Q", title="simulated seconds" if last else None),
+                y=alt.Y(
+                    "value:Q",
+                    title=axis,
+                    scale=alt.Scale(domain=[0, highest * 1.05]),
+                    axis=alt.Axis(tickMinStep=1, tickCount=min(4, round(highest)), format=",d"),
+                ),
+                color=alt.Color(
+                    "line:N",
+                    title=None,
+                    scale=alt.Scale(domain=names, range=list(COLORS[: len(names)])),
+                    legend=alt.Legend(symbolType="stroke", direction="horizontal")
+                    if len(names) > 1
+                    else None,
+                ),
+            )
+            .properties(width=620, height=180 if axis == "degree" else 90)
+        )
+    note = "One point per snapshot. A partitioned topic is one whose subscribers are not all connected."
+    return (
+        alt.vconcat(*panels, spacing=14)
+        .resolve_scale(color="independent")
+        .properties(title=make_title(title, note))
+    )

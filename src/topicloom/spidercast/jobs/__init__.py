@@ -1,0 +1,1 @@
+"""What the command `simulate` does, without a word about presentation."""

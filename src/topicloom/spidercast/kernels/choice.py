@@ -1,0 +1,115 @@
+"""The next neighbor of a simulated node: the same rules as `protocol/membership.py`, over shared bit tables.
+
+`bits[w, v]` holds topics 64w..64w+63 of node v. A node that is away has no bits and is not listed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from topicloom.base.kernels.bits import ones
+from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.random import STEP, mix
+
+
+@kernel
+def _word_masks(wanted: Any, n_words: int) -> Any:
+    masks = np.zeros(n_words, dtype=np.uint64)
+    for topic in wanted:
+        masks[topic >> 6] |= np.uint64(1) << np.uint64(topic & 63)
+    return masks
+
+
+@kernel
+def _pick(scores: Any, n: int, least: int, ranked: bool, draw: float) -> int:
+    """Where a score >= `least` is (the highest, if `ranked`), ties by `draw` in [0, 1); -1 for none."""
+    best, number = least, 0
+    for i in range(n):
+        if scores[i] < best:
+            continue
+        if ranked and scores[i] > best:
+            best, number = scores[i], 0
+        number += 1
+    if number == 0:
+        return -1
+    left = int(draw * number)
+    for i in range(n):
+        if scores[i] == best or (not ranked and scores[i] > best):
+            if left == 0:
+                return i
+            left -= 1
+    return -1
+
+
+@kernel
+def choose_of_all(
+    bits: Any, listed: Any, wanted: Any, banned: Any, least: int, ranked: bool, draw: float, scores: Any
+) -> int:
+    """One of all listed nodes outside `banned`, or -1."""
+    n_words, n = bits.shape
+    masks = _word_masks(wanted, n_words)
+    scores[:n] = 0
+    for w in range(n_words):
+        mask = masks[w]
+        if mask:
+            row = bits[w]
+            for v in range(n):
+                scores[v] += np.int32(ones(row[v] & mask))
+    for v in range(n):
+        if not listed[v]:
+            scores[v] = -1
+    for v in banned:
+        scores[v] = -1
+    return _pick(scores, n, least, ranked, draw)
+
+
+@kernel
+def choose_of_view(
+    view: Any,
+    bits: Any,
+    listed: Any,
+    wanted: Any,
+    banned: Any,
+    least: int,
+    ranked: bool,
+    draw: float,
+    scores: Any,
+) -> int:
+    """One of the listed nodes in `view` outside `banned`, or -1."""
+    n_words, n = len(bits), len(view)
+    masks = _word_masks(wanted, n_words)
+    for i in range(n):
+        scores[i] = 0 if listed[view[i]] else -1
+    for w in range(n_words):
+        mask = masks[w]
+        if mask:
+            row = bits[w]
+            for i in range(n):
+                if scores[i] >= 0:
+                    scores[i] += np.int32(ones(row[view[i]] & mask))
+    for v in banned:
+        for i in range(n):
+            if view[i] == v:
+                scores[i] = -1
+    found = _pick(scores, n, least, ranked, draw)
+    return view[found] if found >= 0 else -1
+
+
+@kernel
+def draw_views(views: Any, first: int, n_nodes: int, key: Any, seen: Any) -> None:
+    """Fill row i with distinct random nodes other than node first + i; `seen` is scratch, zero at first."""
+    rows, size = views.shape
+    counter = key
+    for i in range(rows):
+        stamp = np.int32(i + 1)
+        seen[first + i] = stamp
+        taken = 0
+        while taken < size:
+            counter += STEP
+            node = np.int64(mix(counter) % np.uint64(n_nodes))
+            if seen[node] != stamp:
+                seen[node] = stamp
+                views[i, taken] = node
+                taken += 1

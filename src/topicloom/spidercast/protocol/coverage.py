@@ -1,0 +1,166 @@
+"""When a task has neighbors enough: K-coverage (paper 004, section 2.3) or a number of links (3.9.1).
+
+A goal hears which topics a neighbor shares with the node when it comes and when it goes, and answers at any
+time how much is lacking and what the loss of a neighbor would cost. Pure bookkeeping: no peers, no time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Protocol
+
+from topicloom.spidercast.protocol.messages import Topic, Topics
+
+
+class Goal(Protocol):
+    """What a task strives for."""
+
+    @property
+    def asleep(self) -> bool:
+        """True if the task wants no neighbor at all: it accepts some, but never looks for one."""
+
+    @property
+    def limit(self) -> int:
+        """L^max: the number of neighbors that always suffices."""
+
+    @property
+    def lacking(self) -> int:
+        """How much is missing: topics not yet covered, or links."""
+
+    @property
+    def wanted(self) -> Collection[Topic]:
+        """The topics that a next neighbor is judged by."""
+
+    def add(self, shared: Topics) -> None:
+        """A neighbor with these topics in common came."""
+
+    def drop(self, shared: Topics) -> None:
+        """It went."""
+
+    def loss(self, shared: Topics) -> int:
+        """What the loss of such a neighbor would cost: topics that cannot spare one; 0 if none."""
+
+    def serves(self, interest: Topics) -> bool:
+        """Would a neighbor with this interest be of any use?"""
+
+    def restart(self, interest: Topics) -> None:
+        """Begin anew, without neighbors, for another interest."""
+
+
+class Coverage:
+    """Every topic of the interest shall be wanted by at least `k` neighbors.
+
+    >>> goal = Coverage(frozenset("xyz"), k=1)
+    >>> goal.add(frozenset("xy")); goal.add(frozenset("x"))
+    >>> goal.lacking, sorted(goal.wanted), goal.loss(frozenset("x")), goal.loss(frozenset("xy"))
+    (1, ['z'], 0, 1)
+    """
+
+    __slots__ = ("_counts", "_needed", "k", "uncovered")
+
+    def __init__(self, interest: Topics, k: int) -> None:
+        self.k = k
+        self.restart(interest)
+
+    def restart(self, interest: Topics) -> None:
+        self._count(dict.fromkeys(interest, 0))
+
+    def raise_k(self) -> None:
+        """One more neighbor for each topic."""
+        self.k += 1
+        self._count(self._counts)
+
+    def _count(self, counts: dict[Topic, int]) -> None:
+        self._counts = counts
+        self.uncovered = {topic for topic, count in counts.items() if count < self.k}
+        # Topics of which no neighbor can be spared.
+        self._needed = {topic for topic, count in counts.items() if count <= self.k}
+
+    @property
+    def asleep(self) -> bool:
+        return self.k == 0
+
+    @property
+    def limit(self) -> int:
+        return self.k * len(self._counts)
+
+    @property
+    def lacking(self) -> int:
+        return len(self.uncovered)
+
+    @property
+    def wanted(self) -> Collection[Topic]:
+        return self.uncovered
+
+    def add(self, shared: Topics) -> None:
+        counts, k = self._counts, self.k
+        for topic in shared:
+            count = counts[topic] + 1
+            counts[topic] = count
+            if count == k:
+                self.uncovered.discard(topic)
+            elif count == k + 1:
+                self._needed.discard(topic)
+
+    def drop(self, shared: Topics) -> None:
+        counts, k = self._counts, self.k
+        for topic in shared:
+            count = counts[topic] - 1
+            counts[topic] = count
+            if count == k:
+                self._needed.add(topic)
+            elif count == k - 1:
+                self.uncovered.add(topic)
+
+    def loss(self, shared: Topics) -> int:
+        return len(self._needed & shared) if self._needed else 0
+
+    def serves(self, interest: Topics) -> bool:
+        return not self.uncovered.isdisjoint(interest)
+
+
+class Quantity:
+    """`links` neighbors, whoever they are: the goal of similarity(x, y) and random(y).
+
+    >>> goal = Quantity(frozenset("x"), links=2)
+    >>> goal.add(frozenset()); goal.lacking, goal.loss(frozenset())
+    (1, 1)
+    """
+
+    __slots__ = ("_interest", "_neighbors", "links")
+
+    def __init__(self, interest: Topics, links: int) -> None:
+        self.links = links
+        self.restart(interest)
+
+    def restart(self, interest: Topics) -> None:
+        self._interest = interest
+        self._neighbors = 0
+
+    @property
+    def asleep(self) -> bool:
+        return self.links == 0
+
+    @property
+    def limit(self) -> int:
+        return self.links
+
+    @property
+    def lacking(self) -> int:
+        return max(self.links - self._neighbors, 0)
+
+    @property
+    def wanted(self) -> Collection[Topic]:
+        return self._interest
+
+    def add(self, shared: Topics) -> None:
+        self._neighbors += 1
+
+    def drop(self, shared: Topics) -> None:
+        self._neighbors -= 1
+
+    def loss(self, shared: Topics) -> int:
+        return 1 if self._neighbors <= self.links else 0
+
+    def serves(self, interest: Topics) -> bool:
+        return self.lacking > 0

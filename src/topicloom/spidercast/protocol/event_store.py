@@ -1,0 +1,136 @@
+"""The bounded memory of one node for events: those it can still pass on, and those it must not deliver again.
+
+Nothing here speaks or has a clock. An event is *held* while it may be asked for, *fresh* while it is still
+announced, and *known* for as long as memory allows: in full for the newest ids, as one number per publisher
+and topic for the ids before them.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from heapq import heapify, heappop, heappush
+from typing import TypeAlias
+
+from topicloom.spidercast.protocol.messages import Event, EventId, NodeId, Topic
+from topicloom.spidercast.protocol.settings import Settings
+
+Stream: TypeAlias = tuple[NodeId, Topic]
+"""The events of one publisher on one topic."""
+
+
+class Held:
+    """An event that can be passed on. `event` is as it leaves this node: its hops count the next link."""
+
+    __slots__ = ("born", "event", "holders", "rounds", "source")
+
+    def __init__(self, event: Event, born: float, source: NodeId | None, rounds: int) -> None:
+        self.event = event
+        self.born = born
+        self.source = source
+        # A tuple: some 150 bytes less than a set, and a node has few neighbors.
+        self.holders: tuple[NodeId, ...] = () if source is None else (source,)
+        self.rounds = rounds
+
+    def held_by(self, peer: NodeId) -> None:
+        """`peer` is known to have the event."""
+        if peer not in self.holders:
+            self.holders += (peer,)
+
+
+class EventStore:
+    """At most `keep_events` held events, none older than `keep_seconds`; at most `remember_ids` known ids."""
+
+    __slots__ = (
+        "_by_age",
+        "_count",
+        "_forgotten",
+        "_older",
+        "_settings",
+        "_share",
+        "_young",
+        "fresh",
+        "held",
+    )
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self.held: dict[EventId, Held] = {}
+        self.fresh: dict[EventId, Held] = {}
+        self._by_age: list[tuple[float, int, Held]] = []
+        self._count = 0
+        # Ids are forgotten half a memory at a time: two sets need no order inside.
+        self._share = max(1, settings.remember_ids // 2)
+        self._young: set[EventId] = set()
+        self._older: set[EventId] = set()
+        self._forgotten: OrderedDict[Stream, int] = OrderedDict()
+
+    def knows(self, id: EventId) -> bool:
+        """Whether the event came before, or is so old that it may have."""
+        if id in self._young or id in self._older or id in self.held:
+            return True
+        if not self._forgotten:
+            return False
+        stream = (id.publisher, id.topic)
+        number = self._forgotten.get(stream)
+        if number is None:
+            return False
+        self._forgotten.move_to_end(stream)
+        return id.number <= number
+
+    def add(self, event: Event, born: float, source: NodeId | None) -> Held:
+        """Hold and know a new event that began at `born` by our clock; `source` sent it."""
+        id = event.id
+        held = Held(event, born, source, self._settings.announce_rounds)
+        self._remember(id)
+        self.held[id] = held
+        if held.rounds:
+            self.fresh[id] = held
+        self._count += 1
+        heappush(self._by_age, (born, self._count, held))
+        if len(self.held) > self._settings.keep_events:
+            self._drop_oldest()
+        return held
+
+    def expire(self, now: float) -> None:
+        """Hold nothing older than `keep_seconds` any more."""
+        oldest = now - self._settings.keep_seconds
+        while self._by_age and self._by_age[0][0] < oldest:
+            self._drop_oldest()
+
+    def round_passed(self) -> None:
+        """One heartbeat more for all fresh events: some are fresh no longer."""
+        for held in self.fresh.values():
+            held.rounds -= 1
+        self.fresh = {id: held for id, held in self.fresh.items() if held.rounds > 0}
+
+    def drop_topic(self, topic: Topic) -> None:
+        """Hold no event of `topic`; they stay known."""
+        self._by_age = [entry for entry in self._by_age if entry[2].event.id.topic != topic]
+        heapify(self._by_age)
+        self.held = {id: held for id, held in self.held.items() if id.topic != topic}
+        self.fresh = {id: held for id, held in self.fresh.items() if id.topic != topic}
+
+    def _drop_oldest(self) -> None:
+        id = heappop(self._by_age)[2].event.id
+        del self.held[id]
+        self.fresh.pop(id, None)
+
+    def _remember(self, id: EventId) -> None:
+        if len(self._young) >= self._share:
+            self._forget(self._older)
+            self._older, self._young = self._young, set()
+        self._young.add(id)
+
+    def _forget(self, ids: set[EventId]) -> None:
+        """Keep only the highest number of each stream, and only of the streams used last."""
+        highest: dict[Stream, int] = {}
+        for id in ids:
+            stream = (id.publisher, id.topic)
+            if id.number > highest.get(stream, 0):
+                highest[stream] = id.number
+        # A set of strings has another order in each run; by number the order is the same in all.
+        for stream in sorted(highest, key=lambda stream: (highest[stream], str(stream))):
+            self._forgotten[stream] = max(highest[stream], self._forgotten.get(stream, 0))
+            self._forgotten.move_to_end(stream)
+        while len(self._forgotten) > self._settings.remember_ids:
+            self._forgotten.popitem(last=False)

@@ -1,0 +1,245 @@
+"""A view that keeps itself: peer sampling by shuffles, after Cyclon (Voulgaris, Gavidia, van Steen, 2005).
+
+Every period a node sends a few of the descriptors it holds, and a new one of itself, to the node that it has
+not heard of for longest, and gets as many back. Descriptors wander and are not copied, so views are like
+uniform samples of all nodes (what paper 004, section 3.7, asks of a membership service), and a dead node is
+soon the oldest everywhere, does not answer, and is forgotten.
+
+One thing differs from Cyclon: the answer also begins with a new descriptor of its sender, and a full view
+makes room by dropping its oldest. It costs no message, and descriptors live half as long, so that interests
+are newer and the dead are forgotten earlier.
+
+A uniform view of some dozen nodes rarely holds a subscriber of a rare topic. But over the time it takes to
+forget, hundreds of descriptors pass through it. So those that share a topic with this node are also noted in
+a side table, a few for each of its topics, first come first kept: common topics are soon full and leave the
+room to rare ones. The table is never passed on, so the shuffled views stay uniform.
+
+No clock is shared: a descriptor carries its age, kept here as the local time when its node said so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from math import inf
+from random import Random
+from typing import NamedTuple
+
+from topicloom.spidercast.protocol.context import Context
+from topicloom.spidercast.protocol.membership import Choice, choose_among
+from topicloom.spidercast.protocol.messages import Descriptor, NodeId, Shuffle, ShuffleReply, Topic, Topics
+
+
+class Known(NamedTuple):
+    """What is known of a node. Of two, the greater is the newer one (versions first)."""
+
+    version: int
+    since: float
+    """local time at which the node itself said so"""
+    interest: Topics
+
+    def beats(self, other: Known) -> bool:
+        return self[:2] > other[:2]
+
+
+class Relatives:
+    """The side table: nodes that share topics with this one, at most `size`, some for each topic."""
+
+    def __init__(self, size: int, wanted: Topics) -> None:
+        self.nodes: dict[NodeId, Known] = {}
+        self._size = size
+        # Each node here was taken for a topic with fewer than `_enough` nodes, so in all there are never
+        # more than topics x `_enough`.
+        self._enough = max(1, size // max(1, len(wanted)))
+        self._holders: dict[Topic, int] = dict.fromkeys(wanted, 0)
+
+    def note(self, node: NodeId, known: Known) -> None:
+        """Take the node in if one of its topics has too few here; take what is newer of a node that is in."""
+        held = self.nodes.get(node)
+        if held is not None:
+            if not known.beats(held):
+                return
+            if known.interest == held.interest:
+                self.nodes[node] = known
+                return
+            self.drop(node)
+        shared = self._holders.keys() & known.interest
+        if len(self.nodes) < self._size and any(self._holders[topic] < self._enough for topic in shared):
+            self.nodes[node] = known
+            for topic in shared:
+                self._holders[topic] += 1
+
+    def drop(self, node: NodeId) -> None:
+        held = self.nodes.pop(node, None)
+        if held is not None:
+            for topic in self._holders.keys() & held.interest:
+                self._holders[topic] -= 1
+
+
+class Gossip:
+    """The membership of one node by gossip; `seeds` are entry points, used whenever nobody else is known."""
+
+    def __init__(self, context: Context, seeds: Iterable[Descriptor]) -> None:
+        self._context = context
+        self._seeds = tuple(seeds)
+        self._size = context.settings.gossip_view
+        self._count = max(1, context.settings.gossip_shuffle)
+        self._forget = context.settings.gossip_forget
+        self._view: dict[NodeId, Known] = {}
+        self._relatives = Relatives(self._size, context.interest)
+        self._gone: dict[NodeId, tuple[float, float]] = {}  # version, and when it went
+        self._partner: NodeId | None = None
+        self._sent: list[NodeId] = []
+        self._next = inf
+
+    @property
+    def view(self) -> dict[NodeId, Topics]:
+        """The nodes in the shuffled view and what they want."""
+        return {node: known.interest for node, known in self._view.items()}
+
+    # --- what the node asks ------------------------------------------------------------------------
+
+    def choose(
+        self, choice: Choice, wanted: Collection[Topic], banned: Collection[NodeId], rng: Random
+    ) -> NodeId | None:
+        """By topics among the view and the side table; `anyone` among the uniform view alone."""
+        known = [(node, known.interest) for node, known in self._view.items()]
+        if choice is not Choice.ANYONE:
+            noted = self._relatives.nodes.items()
+            known += [(node, known.interest) for node, known in noted if node not in self._view]
+        return choose_among(known, choice, wanted, banned, rng)
+
+    # --- what the node says ------------------------------------------------------------------------
+
+    def start(self, now: float) -> None:
+        """Nodes begin at different moments of the period, lest all entry points are asked at once."""
+        self._enter(now)
+        self._next = now + self._context.rng.random() * self._context.settings.gossip_period
+
+    def heard(self, node: NodeId, version: int, interest: Topics, now: float) -> None:
+        self._gone.pop(node, None)
+        self._learn(node, Known(version, now, interest), [], evict=False)
+
+    def gone(self, node: NodeId, now: float) -> None:
+        """Forget the node, also what others still say of it: word that is no newer than this moment."""
+        known = self._view.get(node) or self._relatives.nodes.get(node)
+        self._drop(node)
+        self._gone.pop(node, None)
+        self._gone[node] = (inf if known is None else known.version, now)
+        if len(self._gone) > self._size:
+            del self._gone[next(iter(self._gone))]
+
+    def interest_changed(self, now: float) -> None:
+        """Other topics, other relatives: begin with those at hand."""
+        noted = self._relatives.nodes
+        self._relatives = Relatives(self._size, self._context.interest)
+        for node, known in (*noted.items(), *self._view.items()):
+            self._relatives.note(node, known)
+
+    # --- messages and time -------------------------------------------------------------------------
+
+    def receive(self, peer: NodeId, message: Shuffle | ShuffleReply, now: float) -> None:
+        """Take what is sound in it; an answer that was not asked for is ignored."""
+        if peer == self._context.name:
+            return
+        if isinstance(message, Shuffle):
+            sent = self._sample(peer)
+            self._context.send(peer, ShuffleReply(self._descriptors(sent, now)))
+        elif peer == self._partner:
+            self._partner, sent = None, self._sent
+        else:
+            return
+        self._merge(message.descriptors, sent, now)
+
+    def next_timer(self) -> float:
+        return self._next
+
+    def handle_timer(self, now: float) -> None:
+        if now < self._next:
+            return
+        self._next = now + self._context.settings.gossip_period
+        if self._partner is not None:
+            self._drop(self._partner)
+            self._partner = None
+        self._forget_old(now)
+        if not self._view:
+            self._enter(now)
+        if self._view:
+            self._shuffle(now)
+
+    def _shuffle(self, now: float) -> None:
+        partner = min(self._view, key=lambda node: self._view[node].since)
+        # As in Cyclon the partner leaves the view now; its answer brings it back, silence does not.
+        del self._view[partner]
+        self._partner, self._sent = partner, self._sample(partner)
+        self._context.send(partner, Shuffle(self._descriptors(self._sent, now)))
+
+    def _enter(self, now: float) -> None:
+        """Begin (again) with the entry points, in random order lest all nodes ask the same one."""
+        seeds = [seed for seed in self._seeds if seed.node != self._context.name]
+        self._context.rng.shuffle(seeds)
+        for seed in seeds:
+            self._learn(seed.node, Known(seed.version, now, seed.interest), [], evict=False)
+
+    def _forget_old(self, now: float) -> None:
+        latest = now - self._forget
+        for node in [node for node, known in self._view.items() if known.since < latest]:
+            del self._view[node]
+        for node in [node for node, known in self._relatives.nodes.items() if known.since < latest]:
+            self._relatives.drop(node)
+        for node in [node for node, (_, when) in self._gone.items() if when < latest]:
+            del self._gone[node]
+
+    # --- descriptors in and out --------------------------------------------------------------------
+
+    def _sample(self, peer: NodeId) -> list[NodeId]:
+        """Whom to tell `peer` of, besides this node itself."""
+        others = [node for node in self._view if node != peer]
+        return self._context.rng.sample(others, min(self._count - 1, len(others)))
+
+    def _descriptors(self, nodes: list[NodeId], now: float) -> tuple[Descriptor, ...]:
+        own = Descriptor(self._context.name, self._context.version, 0.0, self._context.interest)
+        known = ((node, self._view[node]) for node in nodes)
+        return (own, *(Descriptor(node, k.version, max(0.0, now - k.since), k.interest) for node, k in known))
+
+    def _merge(self, descriptors: tuple[Descriptor, ...], sent: list[NodeId], now: float) -> None:
+        """What came takes the places of what was sent: descriptors are exchanged, not copied."""
+        places = [node for node in sent if node in self._view]
+        for told in descriptors[: self._count]:
+            # An age that is no number fails the comparison too.
+            if told.node == self._context.name or not 0 <= told.age <= self._forget or told.version < 0:
+                continue
+            known = Known(told.version, now - told.age, told.interest)
+            version, when = self._gone.get(told.node, (-1, -inf))
+            if known.version > version or known.since > when:
+                self._gone.pop(told.node, None)
+                self._learn(told.node, known, places, evict=True)
+
+    def _learn(self, node: NodeId, known: Known, places: list[NodeId], *, evict: bool) -> None:
+        """Note it if it is news and there is room, in the places given up, or (`evict`) for an older one."""
+        if node == self._context.name:
+            return
+        self._relatives.note(node, known)
+        held = self._view.get(node)
+        if held is not None:
+            if known.beats(held):
+                self._view[node] = known
+        elif self._make_room(known, places, evict):
+            self._view[node] = known
+
+    def _make_room(self, known: Known, places: list[NodeId], evict: bool) -> bool:
+        if len(self._view) < self._size:
+            return True
+        while places:
+            if self._view.pop(places.pop(), None) is not None:
+                return True
+        if not evict or not self._view:
+            return False
+        oldest = min(self._view, key=lambda node: self._view[node].since)
+        if self._view[oldest].since >= known.since:
+            return False
+        del self._view[oldest]
+        return True
+
+    def _drop(self, node: NodeId) -> None:
+        self._view.pop(node, None)
+        self._relatives.drop(node)

@@ -1,0 +1,62 @@
+"""What a task keeps about other nodes: those that are its neighbors, and those it has asked to become one."""
+
+from __future__ import annotations
+
+from math import inf
+
+from topicloom.spidercast.protocol.coverage import Goal
+from topicloom.spidercast.protocol.messages import Heartbeat, NodeId, Topics
+
+MAX_REDIRECTS = 32
+"""So many nodes that others named are remembered; the oldest go first."""
+
+
+class Neighbor:
+    """A neighbor: its last word, and what we asked of it."""
+
+    __slots__ = ("asked", "degree", "doubted", "heard", "interest", "shared", "target", "version", "word")
+
+    def __init__(self, degree: int, target: int, version: int, interest: Topics, shared: Topics, now: float):
+        self.degree, self.target = degree, target
+        self.version, self.interest, self.shared = version, interest, shared
+        self.heard = now
+        self.asked = -inf  # when we sent DISCONNECT
+        self.doubted = False
+        self.word: Heartbeat | None = None
+
+
+class Requests:
+    """CONNECTs that were sent not long ago, and nodes that were named in answer."""
+
+    __slots__ = ("_redirects", "pending")
+
+    def __init__(self) -> None:
+        self.pending: dict[NodeId, float] = {}  # node -> end of its quarantine; in order of that
+        self._redirects: dict[NodeId, Topics] = {}
+
+    def sent(self, peer: NodeId, until: float) -> None:
+        """A CONNECT went to `peer`; none shall follow before `until`."""
+        self.pending[peer] = until
+
+    def is_asked(self, peer: NodeId, now: float) -> bool:
+        """Did we send it a CONNECT not long ago? `pending` may hold older ones until `forget`."""
+        return self.pending.get(peer, -inf) > now
+
+    def forget(self, now: float) -> None:
+        """Drop what is over."""
+        while self.pending and next(iter(self.pending.values())) <= now:
+            del self.pending[next(iter(self.pending))]
+
+    def redirected(self, node: NodeId, interest: Topics) -> None:
+        """Somebody named `node` instead of itself."""
+        self._redirects[node] = interest
+        if len(self._redirects) > MAX_REDIRECTS:
+            del self._redirects[next(iter(self._redirects))]
+
+    def take_redirect(self, goal: Goal) -> NodeId | None:
+        """One that was named and would be of use, the first first; None if there is none."""
+        while self._redirects:
+            node = next(iter(self._redirects))
+            if goal.serves(self._redirects.pop(node)):
+                return node
+        return None

@@ -1,0 +1,433 @@
+"""One maintenance task of a node (paper 004, section 2.3): it finds neighbors, keeps them, lets them go.
+
+Figures 2 to 5 with the readings that make them work:
+- coverage counts neighbors of this task; a neighbor may be let go if its degree has reached its target;
+- a DISCONNECT that was not answered is not repeated to the same neighbor within a quarantine;
+- with a topic uncovered, CONNECT goes on up to L^max + Margin;
+- topics that no known node can cover any more do not keep a task from letting needless neighbors go;
+- a neighbor that is needed never goes, not even above L^max (where there is always one that is not needed):
+  it would only be sought again, and nodes with useless links that nobody may cut would do so for ever.
+And one of our own: a neighbor whose heartbeat is late is doubted, which stops it from counting for coverage
+well before it is given up, so that its replacement is there in time (see docs/spidercast.md).
+
+A task does nothing between changes: `wake` is the next time when something could be done, not a fixed beat.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Protocol
+
+from topicloom.spidercast.protocol.context import Context
+from topicloom.spidercast.protocol.coverage import Goal
+from topicloom.spidercast.protocol.membership import Choice, Membership
+from topicloom.spidercast.protocol.messages import (
+    Connect,
+    ConnectOk,
+    Disconnect,
+    DisconnectOk,
+    Heartbeat,
+    Leave,
+    NodeId,
+    Redirect,
+    TaskId,
+    Topics,
+)
+from topicloom.spidercast.protocol.neighbor import Neighbor, Requests
+from topicloom.spidercast.protocol.rules import State
+from topicloom.wire.core import Send
+
+
+class Host(Protocol):
+    """Who must know of a task's neighbors: the node, which joins the links of both tasks."""
+
+    @property
+    def neighbors(self) -> tuple[NodeId, ...]:
+        """Those of both tasks."""
+
+    def linked(self, peer: NodeId, shared: Topics, now: float) -> None:
+        """`peer` became a neighbor of the task."""
+
+    def unlinked(self, peer: NodeId, reason: str, now: float) -> None:
+        """It is one no longer."""
+
+
+class Task:
+    """The neighbors of one task; its timers: `wake` (maintenance), `beat` (heartbeats), `alarm` (silence)."""
+
+    __slots__ = (
+        "_context", "_host", "_membership", "_out_of_reach", "_requests", "_turn", "_word",
+        "alarm", "beat", "choice", "goal", "id", "neighbors", "target", "wake",
+    )  # fmt: skip
+
+    def __init__(
+        self, id: TaskId, context: Context, membership: Membership, goal: Goal, choice: Choice, host: Host
+    ) -> None:
+        self.id, self.goal, self.choice = id, goal, choice
+        self._context, self._membership, self._host = context, membership, host
+        self.neighbors: dict[NodeId, Neighbor] = {}
+        self.target = goal.limit
+        self._requests = Requests()
+        self._out_of_reach = 0  # how much of what is lacking nobody known can give
+        self._word: Heartbeat | None = None
+        self._turn = -inf  # when maintenance ran last
+        self.wake = self.beat = self.alarm = inf
+
+    def start(self, now: float) -> None:
+        """Begin, at a random point of the rhythm: nodes that start together do not all speak at once."""
+        settings, rng = self._context.settings, self._context.rng
+        if not self.goal.asleep:
+            # Random links lead where greedy ones do not, so greedy ones come first.
+            later = settings.heartbeat if self.id is TaskId.RANDOM else 0.0
+            self.wake = now + later + rng.random() * settings.connect_timeout
+            self.beat = now + rng.random() * settings.heartbeat
+
+    def state_of(self, peer: NodeId, now: float) -> State:
+        """What `peer` is to this task, in the words of `rules.py`."""
+        neighbor = self.neighbors.get(peer)
+        if neighbor is None:
+            return State.ASKED if self._requests.is_asked(peer, now) else State.STRANGER
+        if neighbor.doubted:
+            return State.DOUBTED
+        return State.PARTING if self._asked_until(neighbor) > now else State.LINKED
+
+    @property
+    def content(self) -> bool:
+        """Nothing is lacking that anybody known could give."""
+        return self.goal.lacking <= self._out_of_reach
+
+    # -- timers -----------------------------------------------------------------------------------------
+
+    def handle_timer(self, now: float) -> None:
+        if self.alarm <= now:
+            self._listen(now)
+        if self.beat <= now:
+            self._speak(now)
+        if self.wake <= now:
+            self._maintain(now)
+
+    def _speak(self, now: float) -> None:
+        """A heartbeat to all neighbors, and a look at who has been silent."""
+        period = self._context.settings.heartbeat
+        self.beat += period * max(1, int((now - self.beat) / period))
+        if self.beat <= now:
+            self.beat += period
+        if self.neighbors:
+            self._context.effects.append(Send(tuple(self.neighbors), self._standing()))
+            self._listen(now)
+
+    def _standing(self) -> Heartbeat:
+        """The heartbeat of now: the last object as long as nothing in it changed."""
+        word, degree = self._word, len(self.neighbors)
+        if (
+            word is None
+            or word.degree != degree
+            or word.target != self.target
+            or word.version != self._context.version
+        ):
+            word = self._word = Heartbeat(self.id, degree, self.target, self._context.version)
+        return word
+
+    def _listen(self, now: float) -> None:
+        """Doubt neighbors that were silent for a while, give up those silent for long."""
+        settings = self._context.settings
+        # Whoever was heard later than this can be doubted after the next round at the earliest.
+        patience = min(settings.doubt * settings.heartbeat, settings.detector)
+        late = now - max(patience - settings.heartbeat, 0.0)
+        self.alarm = inf
+        lost = []
+        for peer, neighbor in self.neighbors.items():
+            if neighbor.heard > late:
+                continue
+            if neighbor.heard + settings.detector <= now:
+                lost.append(peer)
+                continue
+            doubt = neighbor.heard + settings.doubt * settings.heartbeat
+            if not neighbor.doubted and doubt <= now:
+                neighbor.doubted = True
+                neighbor.word = None  # the same word again would be news: it lives
+                self.goal.drop(neighbor.shared)
+                self._stir(now)
+            end = neighbor.heard + settings.detector
+            self.alarm = min(self.alarm, end if neighbor.doubted else min(doubt, end))
+        for peer in lost:
+            self._membership.gone(peer, now)
+            self._remove(peer, "silent", now)
+
+    # -- maintenance: Figure 2 --------------------------------------------------------------------------
+
+    def _maintain(self, now: float) -> None:
+        """One turn of MAINTAINNEIGHBORS; `wake` says when the next one could do something."""
+        self.wake = inf
+        self._turn = now
+        if self.goal.asleep:
+            return
+        self._requests.forget(now)
+        lacking, settings = self.goal.lacking, self._context.settings
+        if not lacking:
+            self._out_of_reach = 0
+            self._let_go(now)
+            return
+        if self._has_room() and self._find(now):
+            self._out_of_reach = 0
+            self.target = self.goal.limit
+            self.wake = now + settings.connect_timeout
+        else:
+            if not self._requests.pending:
+                self._out_of_reach = lacking
+            self.wake = now + settings.heartbeat  # others may come
+        if self.content or len(self.neighbors) > self.goal.limit:
+            self._let_go(now)
+
+    def _stir(self, now: float) -> None:
+        """Something changed: a turn of maintenance soon, but not sooner than the rhythm allows."""
+        self.wake = min(self.wake, max(now, self._turn + self._context.settings.connect_timeout))
+
+    def _has_room(self) -> bool:
+        return len(self.neighbors) < self.goal.limit + self._context.settings.margin
+
+    def _find(self, now: float) -> bool:
+        """CONNECT to one more node; False if nobody known is of use."""
+        peer = self._next_redirect(now)
+        if peer is None:
+            # A random link to a greedy neighbor would be none: it must lead elsewhere to be of help.
+            linked = self._host.neighbors if self.id is TaskId.RANDOM else self.neighbors
+            banned = {*linked, *self._requests.pending, self._context.name}
+            peer = self._membership.choose(self.choice, self.goal.wanted, banned, self._context.rng)
+        if peer is None:
+            return False
+        self._requests.sent(peer, now + self._context.settings.connect_quarantine)
+        context = self._context
+        context.send(
+            peer,
+            Connect(self.id, len(self.neighbors), self.target, context.version, context.interest),
+        )
+        return True
+
+    def _next_redirect(self, now: float) -> NodeId | None:
+        while (peer := self._requests.take_redirect(self.goal)) is not None:
+            if self._is_stranger(peer, now):
+                return peer
+        return None
+
+    def _is_stranger(self, peer: NodeId, now: float) -> bool:
+        known = peer in self.neighbors or peer == self._context.name
+        return not known and not self._requests.is_asked(peer, now)
+
+    def _let_go(self, now: float) -> None:
+        """DISCONNECT from one neighbor that has enough others and is not needed.
+
+        Those that were asked a moment ago and not heard since may be about to go: they count as gone.
+        """
+        settings = self._context.settings
+        self.target = min(self.goal.limit, len(self.neighbors))
+        going = [
+            neighbor
+            for neighbor in self.neighbors.values()
+            if neighbor.asked + settings.heartbeat > now and neighbor.heard < neighbor.asked
+        ]
+        for neighbor in going:
+            if not neighbor.doubted:
+                self.goal.drop(neighbor.shared)
+        peers, soonest = self._spare(now)
+        for neighbor in going:
+            if not neighbor.doubted:
+                self.goal.add(neighbor.shared)
+            soonest = min(soonest, neighbor.asked + settings.heartbeat)
+        if peers:
+            peer = peers[0] if len(peers) == 1 else peers[self._context.rng.randrange(len(peers))]
+            self.neighbors[peer].asked = now
+            self._context.send(peer, Disconnect(self.id))
+            self.wake = min(self.wake, now + settings.connect_timeout)
+        else:
+            self.wake = min(self.wake, soonest)
+
+    def _spare(self, now: float) -> tuple[list[NodeId], float]:
+        """Neighbors that may be asked to part, and when one more may be."""
+        peers: list[NodeId] = []
+        soonest = inf
+        for peer, neighbor in self.neighbors.items():
+            if neighbor.degree < neighbor.target or neighbor.doubted or self.goal.loss(neighbor.shared):
+                continue
+            until = self._asked_until(neighbor)
+            if until > now:
+                soonest = min(soonest, until)
+            else:
+                peers.append(peer)
+        return peers, soonest
+
+    def _asked_until(self, neighbor: Neighbor) -> float:
+        """Until then no second DISCONNECT to it."""
+        return neighbor.asked + self._context.settings.disconnect_quarantine
+
+    # -- messages: Figure 4 -----------------------------------------------------------------------------
+
+    def on_connect(self, peer: NodeId, message: Connect, now: float) -> None:
+        self._membership.heard(peer, message.version, message.interest, now)
+        if peer in self.neighbors:
+            self._update(peer, message, now)
+        elif self._has_room():
+            self._add(peer, message, now)
+        else:
+            self._redirect(peer, message)
+            return
+        context = self._context
+        context.send(
+            peer,
+            ConnectOk(self.id, len(self.neighbors), self.target, context.version, context.interest),
+        )
+
+    def _redirect(self, peer: NodeId, message: Connect) -> None:
+        """Name the neighbor with room that shares most with the requester; or nobody."""
+        margin = self._context.settings.margin
+        best: list[NodeId] = []
+        most = 0
+        for other, neighbor in self.neighbors.items():
+            if neighbor.degree >= neighbor.target + margin or neighbor.doubted:
+                continue
+            shared = len(neighbor.interest & message.interest)
+            if shared > most:
+                best, most = [other], shared
+            elif shared == most:
+                best.append(other)
+        if not best:
+            self._context.send(peer, Redirect(self.id, None, frozenset()))
+            return
+        other = best[self._context.rng.randrange(len(best))]
+        self._context.send(peer, Redirect(self.id, other, self.neighbors[other].interest))
+
+    def on_redirect(self, peer: NodeId, message: Redirect, now: float) -> None:
+        named = message.node
+        if named is not None and self._requests.is_asked(peer, now) and self._is_stranger(named, now):
+            self._requests.redirected(named, message.interest)
+            if self.goal.lacking:
+                self._stir(now)
+
+    def on_connect_ok(self, peer: NodeId, message: ConnectOk, now: float) -> None:
+        self._membership.heard(peer, message.version, message.interest, now)
+        if peer in self.neighbors:
+            self._update(peer, message, now)
+        elif self._requests.is_asked(peer, now) and self._has_room():
+            self._add(peer, message, now)
+        else:
+            self._context.send(peer, Leave(self.id))
+
+    def on_leave(self, peer: NodeId, message: Leave, now: float) -> None:
+        if message.gone:
+            self._membership.gone(peer, now)
+        self.drop(peer, "left", now)
+
+    def on_disconnect(self, peer: NodeId, message: Disconnect, now: float) -> None:
+        neighbor = self.neighbors.get(peer)
+        if neighbor is None:
+            self._context.send(peer, Leave(self.id))
+            return
+        self._trust(neighbor, now)
+        if not self.goal.loss(neighbor.shared):
+            self._remove(peer, "not needed", now)
+            self._context.send(peer, DisconnectOk(self.id))
+            if self.content:
+                self.target = len(self.neighbors)
+
+    def on_disconnect_ok(self, peer: NodeId, message: DisconnectOk, now: float) -> None:
+        neighbor = self.neighbors.get(peer)
+        if neighbor is not None and neighbor.asked > -inf:  # not asked: a late echo of an earlier link
+            self._remove(peer, "not needed", now)
+
+    def on_heartbeat(self, peer: NodeId, message: Heartbeat, now: float) -> bool:
+        """Note that `peer` lives and how it stands; True if it wants something now that we do not know of."""
+        neighbor = self.neighbors.get(peer)
+        if neighbor is None:
+            if not self._requests.is_asked(peer, now) and peer != self._context.name:
+                self._context.send(peer, Leave(self.id))
+            return False
+        neighbor.heard = now
+        neighbor.degree, neighbor.target = message.degree, message.target
+        self._trust(neighbor, now)
+        if (
+            neighbor.degree >= neighbor.target
+            and self._asked_until(neighbor) <= now
+            and not self.goal.loss(neighbor.shared)
+        ):
+            self._stir(now)  # it may be one to let go
+        if message.version > neighbor.version:
+            return True  # as often as it is said: question or answer may be lost
+        neighbor.word = message
+        return False
+
+    # -- neighbors --------------------------------------------------------------------------------------
+
+    def _add(self, peer: NodeId, message: Connect | ConnectOk, now: float) -> None:
+        shared = self._context.interest & message.interest
+        self.neighbors[peer] = Neighbor(
+            message.degree, message.target, message.version, message.interest, shared, now
+        )
+        self.goal.add(shared)
+        settings = self._context.settings
+        if self.target < self.goal.limit and len(self.neighbors) < self.target + settings.margin:
+            self.target += 1
+        self._host.linked(peer, shared, now)
+        self.beat = min(self.beat, now + settings.heartbeat)
+        if not self.goal.asleep:
+            self.wake = min(self.wake, now + settings.connect_timeout)
+
+    def _update(self, peer: NodeId, message: Connect | ConnectOk, now: float) -> None:
+        neighbor = self.neighbors[peer]
+        self._trust(neighbor, now)
+        if message.version >= neighbor.version:
+            neighbor.word = None
+            neighbor.degree, neighbor.target = message.degree, message.target
+            self.learn(peer, message.version, message.interest, now)
+
+    def _trust(self, neighbor: Neighbor, now: float) -> None:
+        """It was heard: it counts for coverage, if it did not."""
+        neighbor.heard = now
+        if neighbor.doubted:
+            neighbor.doubted = False
+            self.goal.add(neighbor.shared)
+
+    def learn(self, peer: NodeId, version: int, interest: Topics, now: float) -> None:
+        """A neighbor's interest, as it says itself."""
+        neighbor = self.neighbors.get(peer)
+        if neighbor is None or version <= neighbor.version:
+            return
+        if not neighbor.doubted:
+            self.goal.drop(neighbor.shared)
+        neighbor.version, neighbor.interest = version, interest
+        neighbor.shared = self._context.interest & interest
+        if not neighbor.doubted:
+            self.goal.add(neighbor.shared)
+        self._stir(now)
+
+    def _remove(self, peer: NodeId, reason: str, now: float) -> None:
+        neighbor = self.neighbors.pop(peer)
+        if not neighbor.doubted:
+            self.goal.drop(neighbor.shared)
+        self._host.unlinked(peer, reason, now)
+        if not self.content:
+            self._stir(now)
+
+    # -- the node's own changes -------------------------------------------------------------------------
+
+    def interest_changed(self, now: float) -> None:
+        """The node wants something else: judge all neighbors anew."""
+        self.goal.restart(self._context.interest)
+        for neighbor in self.neighbors.values():
+            neighbor.shared = self._context.interest & neighbor.interest
+            if not neighbor.doubted:
+                self.goal.add(neighbor.shared)
+        self._out_of_reach = 0
+        self._stir(now)
+
+    def drop(self, peer: NodeId, reason: str, now: float) -> None:
+        """Have done with `peer`, if it is a neighbor."""
+        if peer in self.neighbors:
+            self._remove(peer, reason, now)
+
+    def leave(self, now: float) -> None:
+        """An orderly end: tell all neighbors."""
+        if self.neighbors:
+            self._context.effects.append(Send(tuple(self.neighbors), Leave(self.id, gone=True)))
+        for peer in list(self.neighbors):
+            self._remove(peer, "we left", now)
+        self.wake = self.beat = self.alarm = inf

@@ -1,0 +1,1 @@
+"""Many SpiderCast nodes in virtual time."""

@@ -1,0 +1,228 @@
+"""When nodes come and go: by churn (paper 004, section 3.8), or as a trace file says.
+
+A life begins with a JOIN, also that of a node which is there from the start: its JOIN has time 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from math import isfinite
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from topicloom.base.seeds import stream_key
+from topicloom.errors import UsageError
+from topicloom.overlay.model.interest import Interest
+from topicloom.tables.small_csv import Row, read_rows
+
+
+class Kind(Enum):
+    """What may happen to a node."""
+
+    JOIN = "join"
+    LEAVE = "leave"
+    CRASH = "crash"
+    SUBSCRIBE = "subscribe"
+    UNSUBSCRIBE = "unsubscribe"
+    PUBLISH = "publish"
+
+
+class Change(NamedTuple):
+    """At `time` (seconds), `kind` happens to `node`.
+
+    `topics` are all that a joining node wants, those subscribed to or unsubscribed from, or the one that is
+    published on; None for LEAVE and CRASH.
+    """
+
+    time: float
+    node: int
+    kind: Kind
+    topics: tuple[int, ...] | None
+
+
+def own_topics(interest: Interest, node: int) -> tuple[int, ...]:
+    """What the node wants by the interest."""
+    return tuple(interest.topics_of(node).tolist())
+
+
+class Churn:
+    """Nodes that are on and off by turns, for exponential times, each time with another interest.
+
+    On times have mean `life`, off times mean `off` (default: a quarter of `life`, as in the paper). At time 0
+    a node is on with probability life / (life + off), so shares do not drift: the times are memoryless.
+    A node that joins later wants new topics: as many as a random node of the interest wants, each drawn with
+    the popularity it has there. Whole lists of others would do harm: nodes with equal lists flock together.
+    Departures are crashes with probability `crash`, else orderly. After `until` seconds nothing happens.
+
+    Changes are computed when asked for, each from the one before and the seed alone: no state is kept, and
+    the order of asking does not matter.
+
+    >>> interest = Interest.from_pairs([("a", "x"), ("b", "y")])
+    >>> churn = Churn(interest, life=100.0, seed=1)
+    >>> first = next(churn.first_changes())
+    >>> first.kind, churn.next_change(first.node, first).kind
+    (<Kind.JOIN: 'join'>, <Kind.LEAVE: 'leave'>)
+    """
+
+    def __init__(
+        self,
+        interest: Interest,
+        *,
+        life: float,
+        off: float | None = None,
+        crash: float = 0.0,
+        until: float | None = None,
+        seed: int = 0,
+    ) -> None:
+        off = life / 4 if off is None else off
+        for name, value in (("life", life), ("off", off)):
+            if not isfinite(value) or value <= 0:
+                raise UsageError(f"{name}={value}: a mean time of more than 0 seconds is needed")
+        if not 0 <= crash <= 1:
+            raise UsageError(f"crash={crash}: the share of departures that are crashes lies between 0 and 1")
+        if until is not None and not until >= 0:
+            raise UsageError(f"until={until}: the end of churn is a time of at least 0 seconds")
+        self._interest, self._seed = interest, seed
+        self._sizes, self._topics = interest.subscription_sizes(), interest.node_topics
+        self._life, self._off, self._crash, self._until = life, off, crash, until
+        self._rng = Random(0)  # set anew for each change: making one each time would take longer
+
+    def first_changes(self) -> Iterator[Change]:
+        """The first JOIN of each node in the order of nodes; whoever would join after `until` is left out."""
+        on = self._life / (self._life + self._off)
+        for node in range(self._interest.n_nodes):
+            rng = self._stream(node, "first")
+            if rng.random() < on:
+                yield Change(0.0, node, Kind.JOIN, own_topics(self._interest, node))
+            else:
+                change = self._join(node, 0.0, rng)
+                if change is not None:
+                    yield change
+
+    def next_change(self, node: int, after: Change) -> Change | None:
+        """What happens to the node after `after`, or None if nothing more does."""
+        rng = self._stream(node, after.kind.value, repr(after.time))
+        if after.kind in (Kind.LEAVE, Kind.CRASH):
+            return self._join(node, after.time, rng)
+        time = after.time + rng.expovariate(1 / self._life)
+        kind = Kind.CRASH if rng.random() < self._crash else Kind.LEAVE
+        return None if self._over(time) else Change(time, node, kind, None)
+
+    def _join(self, node: int, since: float, rng: Random) -> Change | None:
+        time = since + rng.expovariate(1 / self._off)
+        if self._over(time):
+            return None
+        return Change(time, node, Kind.JOIN, self._new_topics(rng))
+
+    def _new_topics(self, rng: Random) -> tuple[int, ...]:
+        """As many topics as some node wants, drawn one after the other by their popularity, each once."""
+        size = int(self._sizes[rng.randrange(len(self._sizes))])
+        drawn: dict[int, None] = {}
+        while len(drawn) < size:
+            drawn[int(self._topics[rng.randrange(len(self._topics))])] = None
+        return tuple(sorted(drawn))
+
+    def _over(self, time: float) -> bool:
+        return self._until is not None and time > self._until
+
+    def _stream(self, node: int, *names: str) -> Random:
+        self._rng.seed(stream_key(self._seed, "churn", str(node), *names))
+        return self._rng
+
+
+def read_trace(path: str | Path, interest: Interest) -> list[Change]:
+    """All changes of a trace in order of time, those that are on from the start first (JOIN at time 0).
+
+    The file is CSV with the header `time,node,change` and, as needed, `topics` (separated by `|`; a field
+    that is itself the name of a topic is that topic). A node whose first row is `join` is off until then; all
+    others are on from time 0. A join without topics takes those of the node in the interest. Rows stand in
+    order of time; what could not happen is refused.
+    """
+    reader = _TraceReader(interest)
+    changes = [reader.change(row) for row in read_rows(path, ("time", "node", "change"), ("topics",))]
+    late = reader.late
+    first = [
+        Change(0.0, node, Kind.JOIN, own_topics(interest, node))
+        for node in range(interest.n_nodes)
+        if node not in late
+    ]
+    return first + changes
+
+
+class _TraceReader:
+    """Follows who is on and wants what, row by row."""
+
+    def __init__(self, interest: Interest) -> None:
+        self._interest = interest
+        self._nodes = {name: node for node, name in enumerate(interest.node_ids.to_pylist())}
+        self._topics = {name: topic for topic, name in enumerate(interest.topic_ids.to_pylist())}
+        self._topic_names = list(self._topics)
+        self._time = 0.0
+        self._wants: dict[int, set[int] | None] = {}  # nodes named so far; None: off
+        self.late: set[int] = set()
+
+    def change(self, row: Row) -> Change:
+        time = row.seconds("time")
+        if time < self._time:
+            raise row.wrong(f"time {time:g} comes after {self._time:g} in the row above; sort rows by time")
+        self._time = time
+        node = self._nodes.get(row["node"])
+        if node is None:
+            raise row.wrong(f"{row['node']!r} is not a node of the interest")
+        try:
+            kind = Kind(row["change"])
+        except ValueError:
+            words = ", ".join(kind.value for kind in Kind)
+            raise row.wrong(f"change is {row['change']!r}, but it must be one of {words}") from None
+        topics = self._named_topics(row)
+        if kind is Kind.JOIN:
+            topics = self._join(row, node, topics)
+        else:
+            self._while_on(row, node, kind, topics)
+        return Change(time, node, kind, topics if kind not in (Kind.LEAVE, Kind.CRASH) else None)
+
+    def _named_topics(self, row: Row) -> tuple[int, ...]:
+        field = row["topics"]
+        if not field:
+            return ()
+        names = [field] if field in self._topics else field.split("|")
+        wrong = next((name for name in names if name not in self._topics), None)
+        if wrong is not None:
+            raise row.wrong(f"{wrong!r} is not a topic of the interest (several are separated by '|')")
+        twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
+        if twice is not None:
+            raise row.wrong(f"topic {twice!r} is named twice")
+        return tuple(self._topics[name] for name in names)
+
+    def _join(self, row: Row, node: int, topics: tuple[int, ...]) -> tuple[int, ...]:
+        if node not in self._wants:
+            self.late.add(node)
+        elif self._wants[node] is not None:
+            raise row.wrong(f"node {row['node']!r} cannot join, it is on already")
+        topics = topics or own_topics(self._interest, node)
+        self._wants[node] = set(topics)
+        return topics
+
+    def _while_on(self, row: Row, node: int, kind: Kind, topics: tuple[int, ...]) -> None:
+        wants = self._wants.setdefault(node, set(own_topics(self._interest, node)))
+        if wants is None:
+            raise row.wrong(f"node {row['node']!r} cannot {kind.value}, it is off since a row above")
+        if kind in (Kind.LEAVE, Kind.CRASH):
+            if topics:
+                raise row.wrong(f"{kind.value} takes no topics")
+            self._wants[node] = None
+            return
+        if not topics or (kind is Kind.PUBLISH and len(topics) != 1):
+            need = "exactly one topic" if kind is Kind.PUBLISH else "at least one topic"
+            raise row.wrong(f"{kind.value} needs {need} in the column 'topics'")
+        for topic in topics:
+            if (topic in wants) == (kind is Kind.SUBSCRIBE):
+                wanted = "already wants" if topic in wants else "does not want"
+                name = self._topic_names[topic]
+                raise row.wrong(f"node {row['node']!r} cannot {kind.value}: it {wanted} topic {name!r}")
+        if kind is Kind.SUBSCRIBE:
+            wants.update(topics)
+        elif kind is Kind.UNSUBSCRIBE:
+            wants.difference_update(topics)

@@ -1,0 +1,187 @@
+"""Who is here: nodes join with a view, leave, crash, and change what they want, as the scenario says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+
+from topicloom.base.seeds import stream_key
+from topicloom.overlay.model.interest import Interest
+from topicloom.spidercast.protocol.context import Context
+from topicloom.spidercast.protocol.gossip import Gossip
+from topicloom.spidercast.protocol.membership import Membership
+from topicloom.spidercast.protocol.messages import Descriptor
+from topicloom.spidercast.protocol.node import Node
+from topicloom.spidercast.simulator.lives import Change, Kind, own_topics
+from topicloom.spidercast.simulator.scenario import Scenario
+from topicloom.spidercast.simulator.views import Census
+from topicloom.spidercast.simulator.world import World
+
+ENTRY_POINTS = 3
+"""Nodes that a joining node knows when views come by gossip."""
+
+LIVES = 1 << 20
+"""A node's interest has versions n * LIVES + 1, ... in its n-th life: always higher than before."""
+
+
+class Population:
+    """The nodes of a world, with counts of how they came and went."""
+
+    def __init__(self, world: World, interest: Interest, scenario: Scenario) -> None:
+        self._world, self._interest, self._scenario = world, interest, scenario
+        n_nodes, n_topics = interest.n_nodes, interest.n_topics
+        self._census = None if scenario.gossip else Census(n_nodes, n_topics, scenario.share, scenario.seed)
+        self._rng = Random(stream_key(scenario.seed, "simulate", "nodes"))
+        self._churn = scenario.churn(interest)
+        self._trace = scenario.trace(interest)
+        self._lives = [0] * n_nodes
+        self.joined: dict[int, float] = {}  # who is here, and since when
+        self.joins = self.departures = self.crashes = 0
+        self.duplicates = self.repaired = self.late = 0  # of nodes that are away now
+
+    def first_changes(self) -> list[Change]:
+        """What is known of the course from the start."""
+        if self._trace is not None:
+            return self._trace
+        if self._churn is not None:
+            return list(self._churn.first_changes())
+        nodes = range(self._interest.n_nodes)
+        return [Change(0.0, node, Kind.JOIN, own_topics(self._interest, node)) for node in nodes]
+
+    def begin(self) -> None:
+        """Let all happen that happens at time 0, and plan the rest."""
+        changes = self.first_changes()
+        # Those that are here from the start must be known before the first of them looks for neighbors.
+        for change in changes:
+            if change.time == 0.0 and change.kind is Kind.JOIN:
+                self._list(change)
+        for change in changes:
+            if change.time == 0.0:
+                self.happen(change)
+            else:
+                self._schedule(change)
+
+    def trace_end(self) -> float | None:
+        """The time of the last row of the trace."""
+        return self._trace[-1].time if self._trace else None
+
+    def settled_in(self) -> Iterator[int]:
+        """Who has been here for some time."""
+        since = self._since()
+        return (node for node, joined in self.joined.items() if joined <= since)
+
+    def newcomers(self) -> set[int]:
+        """Who came a moment ago."""
+        since = self._since()
+        return {node for node, joined in self.joined.items() if joined > since}
+
+    def _since(self) -> float:
+        """Who joined later is new; those that were here from the start never are."""
+        return max(0.0, self._world.now - float(self._scenario.values["fresh"]))
+
+    def subscribers(self, topic: int) -> set[int]:
+        """Who has been here for some time and wants `topic`."""
+        return {node for node in self.settled_in() if topic in self._world.present(node).interest}
+
+    # -- changes ----------------------------------------------------------------------------------------
+
+    def _schedule(self, change: Change) -> None:
+        self._world.call_at(change.time, lambda now: self.happen(change))
+
+    def happen(self, change: Change) -> None:
+        """Carry out one change, and plan the one after it."""
+        world, node, topics = self._world, change.node, change.topics or ()
+        match change.kind:
+            case Kind.JOIN:
+                self._join(change)
+            case Kind.LEAVE:
+                self._depart(node)
+                world.leave(node)
+                self._delist(node)
+            case Kind.CRASH:
+                self._crash(node)
+            case Kind.SUBSCRIBE:
+                world.tell(node, lambda found: found.subscribe(topics, world.now))
+                self._relist(node)
+            case Kind.UNSUBSCRIBE:
+                world.tally.excuse(node, topics)
+                world.tell(node, lambda found: found.unsubscribe(topics, world.now))
+                self._relist(node)
+            case Kind.PUBLISH:
+                world.publish(node, topics[0], self.subscribers(topics[0]))
+        if self._churn is not None:
+            following = self._churn.next_change(node, change)
+            if following is not None:
+                self._schedule(following)
+
+    def _join(self, change: Change) -> None:
+        node, scenario = change.node, self._scenario
+        if change.time > 0.0 or self._lives[node]:
+            self._list(change)
+        self.joins += 1
+        self.joined[node] = self._world.now
+        version = self._lives[node] * LIVES + 1
+        self._lives[node] += 1
+        self._world.enter(
+            node,
+            Node(
+                node,
+                change.topics or (),
+                membership=lambda context: self._membership(node, context),
+                rng=self._rng,
+                settings=scenario.settings,
+                plan=scenario.plan,
+                version=version,
+            ),
+        )
+
+    def _membership(self, node: int, context: Context) -> Membership:
+        if self._census is not None:
+            return self._census.view_of(node)
+        here = [other for other in self.joined if other != node]
+        known = self._rng.sample(here, min(ENTRY_POINTS, len(here)))
+        return Gossip(context, [self._described(other) for other in known])
+
+    def _described(self, node: int) -> Descriptor:
+        found = self._world.find(node)
+        if found is None:  # it starts in the same moment
+            return Descriptor(node, 1, 0.0, frozenset(own_topics(self._interest, node)))
+        return Descriptor(node, found.context.version, 0.0, found.interest)
+
+    def _depart(self, node: int) -> None:
+        """What leaving and crashing have in common."""
+        self.departures += 1
+        del self.joined[node]
+        spread = self._world.present(node).dissemination
+        self.duplicates += spread.duplicates
+        self.repaired += spread.repaired
+        self.late += spread.late
+        self._world.tally.excuse(node)
+
+    def _crash(self, node: int) -> None:
+        self.crashes += 1
+        self._depart(node)
+        self._world.crash(node)
+        life = self._lives[node]
+
+        def noticed(now: float) -> None:
+            if self._lives[node] == life and node not in self.joined:
+                self._delist(node)
+
+        self._world.call_at(self._world.now + self._scenario.settings.detector, noticed)
+
+    # -- who is in given views --------------------------------------------------------------------------
+
+    def _list(self, change: Change) -> None:
+        if self._census is not None:
+            self._census.enter(change.node, change.topics or ())
+        elif change.time == 0.0:
+            self.joined[change.node] = 0.0  # gossip: may be named to others as one who is here
+
+    def _delist(self, node: int) -> None:
+        if self._census is not None:
+            self._census.forget(node)
+
+    def _relist(self, node: int) -> None:
+        if self._census is not None:
+            self._census.set_topics(node, map(int, self._world.present(node).interest))

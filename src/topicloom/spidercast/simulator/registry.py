@@ -1,0 +1,104 @@
+"""The protocols that can be simulated, by name, with all their parameters: one line each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from topicloom.base.parameters import Parameter, parameters_of
+from topicloom.base.registry import Entry, find
+from topicloom.simulation.links import LATENCY
+from topicloom.spidercast.protocol.plan import Plan
+from topicloom.spidercast.protocol.settings import Settings
+
+ADAPTIVE, GOSSIP = "adaptive", "gossip"
+
+_WORLD = {
+    "view": Parameter(
+        "share of all nodes that a node knows; gossip: it finds out", (GOSSIP,), 0, 1, default=1.0
+    ),
+    "latency": Parameter("seconds a message takes", default="0.01", form=LATENCY),
+    "loss": Parameter("share of messages lost", default=0.0, least=0, most=1),
+    "life": Parameter("mean seconds until a node leaves; 0: nobody leaves", default=0.0, least=0),
+    "off": Parameter("mean seconds until it comes back; 0: a quarter of life", default=0.0, least=0),
+    "crash": Parameter("share of departures without LEAVE", default=0.0, least=0, most=1),
+    "until": Parameter("second from which on nobody comes or goes; 0: never", default=0.0, least=0),
+    "trace": Parameter("who comes, goes and publishes when", form="a CSV file time,node,change,topics"),
+    "publish": Parameter(
+        "events per second, by random nodes on random topics", default=0.0, least=0, most=100_000
+    ),
+    "seconds": Parameter("simulated seconds; 0: until settled, at most 600", default=0.0, least=0),
+    "settle": Parameter("seconds without a new or lost link that count as settled", default=12.0, least=0),
+    "snapshot": Parameter("seconds between snapshots; 0: one at the end", default=0.0, least=0),
+    "fresh": Parameter("seconds for which a node that joined is left out of snapshots", default=2.0, least=0),
+    "diameters": Parameter("measure diameters", default="auto", choices=("auto", "end", "always", "never")),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Protocol(Entry):
+    """What there is to know about a protocol; `plan` makes a node's plan of its own parameters."""
+
+    plan: Callable[..., Plan]
+
+    @property
+    def own(self) -> Mapping[str, Parameter]:
+        """Its own parameters, as `plan` declares them."""
+        return parameters_of(self.plan)
+
+    @property
+    def parameters(self) -> dict[str, Parameter]:
+        """Its own, those of the world, and the constants of a node."""
+        return {**self.own, **_WORLD, **parameters_of(Settings)}
+
+    def plan_of(self, values: Mapping[str, Any]) -> Plan:
+        """A node's plan, of the values of all parameters."""
+        return self.plan(**{name: values[name] for name in self.own})
+
+
+def _spidercast(
+    kg: Annotated[int, Parameter("neighbors per topic chosen greedily", least=0)] = 3,
+    kr: Annotated[
+        int | str, Parameter("neighbors per topic chosen at random; adaptive: as 3.3.1", (ADAPTIVE,), 0)
+    ] = 0,
+) -> Plan:
+    return Plan(kg, 0, adaptive=True) if isinstance(kr, str) else Plan(kg, kr)
+
+
+Random = Annotated[int, Parameter("links to random nodes", least=0)]
+
+
+def _similarity(
+    similar: Annotated[int, Parameter("links to the nodes with most topics in common", least=0)] = 10,
+    random: Random = 0,
+) -> Plan:
+    return Plan(similar, random, by_coverage=False)
+
+
+def _random(random: Random = 10) -> Plan:
+    return Plan(0, random, by_coverage=False)
+
+
+PROTOCOLS: dict[str, Protocol] = {
+    "spidercast": Protocol(
+        plan=_spidercast,
+        aim="every topic of a node is wanted by at least kg + kr of its neighbors",
+        paper="Chockler et al., DEBS 2007, sections 2 and 3.3",
+    ),
+    "similarity": Protocol(
+        plan=_similarity,
+        aim="a number of links to the most similar nodes, and some to random ones",
+        paper="Chockler et al., DEBS 2007, section 3.9.1",
+    ),
+    "random": Protocol(
+        plan=_random,
+        aim="a number of links to random nodes",
+        paper="Chockler et al., DEBS 2007, section 3.9.1",
+    ),
+}
+
+
+def find_protocol(name: str) -> Protocol:
+    """The protocol called `name`, or a UsageError that lists all of them."""
+    return find("protocol", PROTOCOLS, name)

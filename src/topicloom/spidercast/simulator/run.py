@@ -1,0 +1,226 @@
+"""A whole simulation: a population in its world, events published, snapshots taken on the way."""
+
+from __future__ import annotations
+
+import gc
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import inf
+from random import Random
+from typing import Any
+
+from topicloom.base.progress import SILENT, Progress, check_stop
+from topicloom.base.seeds import stream_key
+from topicloom.errors import UsageError
+from topicloom.overlay.model.interest import Interest
+from topicloom.spidercast.simulator.population import Population
+from topicloom.spidercast.simulator.scenario import PUBLISH_REST, TRACE_REST, Scenario
+from topicloom.spidercast.simulator.snapshot import Moment, measure_moment, take_moment
+from topicloom.spidercast.simulator.world import World
+
+SLICE = 0.1
+"""Simulated seconds between two looks at whether the user wants to stop."""
+
+LIMIT = 600.0
+"""Simulated seconds after which a run that never settles is ended."""
+
+RESTLESS = 10_000
+"""Settled means: at most one link change among so many nodes within the seconds of `settle`."""
+
+ALL_DIAMETERS = 5_000
+"""Up to so many nodes `diameters=auto` measures diameters in every snapshot, else only at the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of it: the last moment and all snapshots, in the order they were taken, itself the last."""
+
+    moment: Moment
+    snapshots: list[dict[str, Any]]
+    partitioned: list[tuple[float, str, int]]  # time, topic, components
+    settled: bool
+    occurrences: int
+    messages: dict[str, int]
+
+
+class Run:
+    """One simulation from start to end; see `simulate`."""
+
+    def __init__(
+        self,
+        interest: Interest,
+        scenario: Scenario,
+        *,
+        threads: int | None = None,
+        progress: Progress = SILENT,
+    ) -> None:
+        self._interest, self._scenario = interest, scenario
+        self._threads, self._progress = threads, progress
+        self.world = World(scenario.links(interest))
+        self.population = Population(self.world, interest, scenario)
+        self._publishing = Random(stream_key(scenario.seed, "simulate", "publish"))
+        self._snapshots: list[dict[str, Any]] = []
+        self._partitioned: list[tuple[float, str, int]] = []
+
+    def finish(self) -> Outcome:
+        """Run to the end."""
+        with _no_cycles_sought():
+            self._progress.phase("start nodes")
+            end = self._end()
+            self.population.begin()
+            self._schedule(end)
+            settled = self._advance(end)
+            moment = self._snapshot(last=True)
+        world = self.world
+        sent = sorted((kind.__name__, count) for kind, count in world.tally.messages.items())
+        return Outcome(moment, self._snapshots, self._partitioned, settled, world.occurrences, dict(sent))
+
+    def _end(self) -> float:
+        seconds, last = float(self._scenario.values["seconds"]), self.population.trace_end()
+        if seconds and last is not None and last > seconds:
+            raise UsageError(
+                f"`trace={self._scenario.values['trace']}`: it goes on until {last:g} s, after the end "
+                "of the run; set seconds to more than that, or leave it out"
+            )
+        return seconds or (inf if last is None else last + TRACE_REST)
+
+    def _schedule(self, end: float) -> None:
+        """Snapshots and publications."""
+        values = self._scenario.values
+        every = values["snapshot"]
+        if every:
+            self._repeat(every, (LIMIT if end == inf else end) - every / 2, self._snapshot)
+        if values["publish"]:
+            last = min(values["until"] or inf, end - PUBLISH_REST)
+            self._repeat(1.0 / values["publish"], last, self._publish)
+
+    def _repeat(self, every: float, last: float, what: Callable[[], object]) -> None:
+        def plan(step: int) -> None:
+            if step * every <= last:
+                self.world.call_at(step * every, lambda now: again(step))
+
+        def again(step: int) -> None:
+            what()
+            plan(step + 1)
+
+        plan(1)
+
+    def _advance(self, end: float) -> bool:
+        """To the end, or until hardly anything changes any more; True if it is settled then."""
+        settles = end == inf
+        stop = LIMIT if settles else end
+        self._progress.phase("simulate", None if settles else stop)
+        quiet = _Quiet(self.world, self._scenario.values["settle"], self._interest.n_nodes // RESTLESS)
+        steps = 0
+        while self.world.now < stop:
+            check_stop(self._progress)
+            steps += 1
+            before = self.world.now
+            self.world.run(min(steps * SLICE, stop))
+            self._progress.advance(self.world.now - before)
+            quiet.look()
+            if settles and quiet.reached:
+                break
+        return quiet.reached
+
+    def _publish(self) -> None:
+        here = sorted(self.population.settled_in())
+        if not here:
+            return
+        node = self._publishing.choice(here)
+        topics = sorted(map(int, self.world.present(node).interest))
+        if topics:
+            topic = self._publishing.choice(topics)
+            self.world.publish(node, topic, self.population.subscribers(topic))
+
+    def _snapshot(self, *, last: bool = False) -> Moment:
+        moment = take_moment(self.world, self._interest, self.population.newcomers())
+        figures, partitioned = measure_moment(
+            moment,
+            diameters=self._wants_diameters(last),
+            threads=self._threads,
+            progress=self._progress if last else SILENT,
+        )
+        self._snapshots.append(figures | self._counts())
+        self._partitioned += [(moment.time, topic, parts) for topic, parts in partitioned.items()]
+        return moment
+
+    def _wants_diameters(self, last: bool) -> bool:
+        wish = self._scenario.values["diameters"]
+        small = self._interest.n_nodes <= ALL_DIAMETERS
+        return wish == "always" or (last and wish != "never") or (wish == "auto" and small)
+
+    def _counts(self) -> dict[str, Any]:
+        """Running totals at this moment."""
+        tally, people = self.world.tally, self.population
+        here = [node.dissemination for _, node in self.world.here()]
+        hops = sorted(tally.hops.items())
+        return {
+            "control_messages": tally.control_messages,
+            "heartbeats": tally.heartbeats,
+            "event_messages": tally.event_messages,
+            "messages_lost": tally.lost,
+            "links_made": tally.links_made,
+            "links_ended": tally.links_ended,
+            "joins": people.joins,
+            "departures": people.departures,
+            "crashes": people.crashes,
+            "published": tally.published,
+            "delivered": tally.delivered,
+            "duplicates": people.duplicates + sum(part.duplicates for part in here),
+            "repaired": people.repaired + sum(part.repaired for part in here),
+            "late": people.late + sum(part.late for part in here),
+            "expected": tally.expected,
+            "missing": tally.missing,
+            "hops_avg": sum(hop * n for hop, n in hops) / tally.delivered if tally.delivered else None,
+            "hops_max": hops[-1][0] if hops else None,
+            "longest_wait": tally.waited if tally.published else None,
+        }
+
+
+class _Quiet:
+    """Watches for a while with at most `allowed` link changes."""
+
+    def __init__(self, world: World, patience: float, allowed: int) -> None:
+        self._world, self._patience, self._allowed = world, patience, allowed
+        self._past: deque[tuple[float, int]] = deque([(0.0, 0)])
+        self.reached = False
+
+    def look(self) -> None:
+        tally, now = self._world.tally, self._world.now
+        changes = tally.links_made + tally.links_ended
+        self._past.append((now, changes))
+        while len(self._past) > 1 and self._past[1][0] <= now - self._patience:
+            self._past.popleft()
+        since, before = self._past[0]
+        self.reached = now - since >= self._patience and changes - before <= self._allowed
+
+
+def simulate(
+    interest: Interest, scenario: Scenario, *, threads: int | None = None, progress: Progress = SILENT
+) -> Outcome:
+    """Run `scenario` on the nodes of `interest`.
+
+    >>> interest = Interest.from_pairs([(node, topic) for node in "abcd" for topic in "xy"])
+    >>> outcome = simulate(interest, Scenario.of("spidercast", ["kg=2"]))
+    >>> outcome.settled, outcome.snapshots[-1]["topics_partitioned"]
+    (True, 0)
+    """
+    return Run(interest, scenario, threads=threads, progress=progress).finish()
+
+
+@contextmanager
+def _no_cycles_sought() -> Iterator[None]:
+    """Python would look through millions of live objects for cycles, again and again.
+
+    The few cycles there are (a node and its tasks) are small, and wait for the end.
+    """
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()

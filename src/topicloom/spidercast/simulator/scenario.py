@@ -1,0 +1,111 @@
+"""A simulation as asked for: parameters read and checked before anything begins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from topicloom.base.parameters import read_settings
+from topicloom.errors import UsageError
+from topicloom.overlay.model.interest import Interest
+from topicloom.simulation.links import Links, check_latency, read_links
+from topicloom.spidercast.protocol.plan import Plan
+from topicloom.spidercast.protocol.settings import Settings
+from topicloom.spidercast.simulator.lives import Change, Churn, read_trace
+from topicloom.spidercast.simulator.registry import GOSSIP, find_protocol
+
+PUBLISH_REST = 5.0
+"""Seconds before the end of a run when publishing ends, so that the last events can arrive."""
+
+TRACE_REST = 12.0
+"""Seconds that a run goes on after the last row of its trace, unless told otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """What to simulate."""
+
+    protocol: str
+    values: Mapping[str, Any]
+    plan: Plan
+    settings: Settings
+    seed: int
+
+    @classmethod
+    def of(cls, protocol: str, settings: Sequence[str], seed: int = 0) -> Scenario:
+        """From `key=value` texts; what cannot be is refused here."""
+        found = find_protocol(protocol)
+        values = read_settings(protocol, found.parameters, settings)
+        _check(values)
+        node = Settings(**{field.name: values[field.name] for field in fields(Settings)})
+        plan = found.plan_of(values)
+        if not (plan.greedy or plan.random):
+            raise UsageError(f"`protocol={protocol}`: with these parameters no node wants a link; raise one")
+        return cls(protocol, values, plan, node, seed)
+
+    @property
+    def gossip(self) -> bool:
+        return bool(self.values["view"] == GOSSIP)
+
+    @property
+    def share(self) -> float:
+        """The share of nodes in a given view."""
+        return 1.0 if self.gossip else float(self.values["view"])
+
+    def links(self, interest: Interest) -> Links:
+        """Delays and losses between the nodes of the interest."""
+        values = self.values
+        names = interest.node_ids.to_pylist()
+        return read_links(values["latency"], values["loss"], interest.n_nodes, self.seed, names)
+
+    def churn(self, interest: Interest) -> Churn | None:
+        values = self.values
+        if not values["life"]:
+            return None
+        return Churn(
+            interest,
+            life=values["life"],
+            off=values["off"] or None,
+            crash=values["crash"],
+            until=values["until"] or None,
+            seed=self.seed,
+        )
+
+    def trace(self, interest: Interest) -> list[Change] | None:
+        return read_trace(self.values["trace"], interest) if self.values["trace"] else None
+
+
+def _check(values: Mapping[str, Any]) -> None:
+    """Refuse combinations that make no sense, in the user's words."""
+    if values["view"] == 0:
+        raise UsageError("`view=0`: a node that knows nobody finds no neighbor; take more than 0, up to 1")
+    if values["loss"] >= 1:
+        raise UsageError("`loss=1`: no message would arrive; take less than 1")
+    if values["view"] == GOSSIP and not (values["gossip_view"] and values["gossip_shuffle"]):
+        raise UsageError("`view=gossip`: gossip_view and gossip_shuffle must be at least 1")
+    check_latency(values["latency"])
+    if values["trace"] and not Path(values["trace"]).is_file():
+        raise UsageError(f"`trace={values['trace']}`: there is no such file")
+    if values["life"] and values["trace"]:
+        raise UsageError("`life=...` and `trace=...` exclude each other: either chance or the file decides")
+    for name in ("off", "crash", "until"):
+        if values[name] and not values["life"]:
+            raise UsageError(f"`{name}={values[name]:g}`: it belongs to churn; set life=SECONDS too")
+    if values["life"] and not values["seconds"]:
+        raise UsageError("`life=...`: with churn nothing ever settles; set seconds=SECONDS too")
+    if values["publish"] and values["seconds"] <= PUBLISH_REST:
+        raise UsageError(
+            f"`publish=...`: set seconds=SECONDS too, more than {PUBLISH_REST:g}: publishing ends that long "
+            "before the end, so that all can arrive"
+        )
+    for name, least in (("snapshot", 0.01), ("seconds", 0.01)):
+        if 0 < values[name] < least:
+            raise UsageError(f"`{name}={values[name]:g}`: at least {least:g} seconds")
+    if values["settle"] < 1:
+        raise UsageError(f"`settle={values['settle']:g}`: at least 1 second, or nothing could happen")
+    if values["until"] and values["until"] > values["seconds"]:
+        raise UsageError(
+            f"`until={values['until']:g}`: it lies after the end of the run, seconds={values['seconds']:g}"
+        )

@@ -1,0 +1,102 @@
+"""Interest views that are given: everybody, or a uniform sample of p% drawn anew at each join (3.7).
+
+One bit table holds what every present node wants; a node's view is a row of node numbers, or none for all.
+What a view tells is the truth of the moment, except for crashed nodes: they stay in it until somebody
+could have noticed (the simulator says when).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from random import Random
+
+import numpy as np
+
+from topicloom.base.arrays import Ints
+from topicloom.base.seeds import stream_key
+from topicloom.errors import InputError
+from topicloom.spidercast.kernels.choice import choose_of_all, choose_of_view, draw_views
+from topicloom.spidercast.protocol.membership import Choice, Given
+from topicloom.spidercast.protocol.messages import NodeId, Topic
+
+MAX_BYTES = 6_000_000_000
+"""Bit table and views together; more would not fit beside the nodes on the machines this is meant for."""
+
+
+class Census:
+    """What everybody wants now, and who knows whom."""
+
+    def __init__(self, n_nodes: int, n_topics: int, share: float, seed: int) -> None:
+        self.n_nodes, self.share, self.seed = n_nodes, share, seed
+        self.view_size = 0
+        if share < 1 and n_nodes > 1:
+            self.view_size = max(1, round(share * (n_nodes - 1)))
+        n_words = (n_topics + 63) // 64
+        needed = 8 * n_words * n_nodes + 4 * self.view_size * n_nodes
+        if needed > MAX_BYTES:
+            raise InputError(
+                f"views of {n_nodes:,} nodes and {n_topics:,} topics would take {needed / 1e9:.0f} GB; "
+                "take smaller views (`view=...`) or gossip (`view=gossip`)"
+            )
+        self.bits = np.zeros((n_words, n_nodes), dtype=np.uint64)
+        self.listed = np.zeros(n_nodes, dtype=np.uint8)
+        self.views: Ints | None = None
+        if self.view_size:
+            self.views = np.empty((n_nodes, self.view_size), dtype=np.int32)
+            self._draw(0, self.views, "views")
+        self._drawn = np.zeros(n_nodes, dtype=np.int32)  # how often a node has joined
+        self.scores = np.empty(n_nodes, dtype=np.int32)
+
+    def _draw(self, first: int, rows: Ints, *names: str) -> None:
+        key = np.uint64(stream_key(self.seed, *names))
+        seen = np.zeros(self.n_nodes, dtype=np.int32)
+        draw_views(rows, first, self.n_nodes, key, seen)
+
+    def enter(self, node: int, topics: Iterable[int]) -> None:
+        """`node` is here and wants `topics`; from its second join on it gets a new view."""
+        self.set_topics(node, topics)
+        self.listed[node] = 1
+        self._drawn[node] += 1
+        if self.views is not None and self._drawn[node] > 1:
+            again = str(self._drawn[node])
+            self._draw(node, self.views[node : node + 1], "views", str(node), again)
+
+    def set_topics(self, node: int, topics: Iterable[int]) -> None:
+        """What `node` wants from now on."""
+        self.bits[:, node] = 0
+        for topic in topics:
+            self.bits[topic >> 6, node] |= np.uint64(1 << (topic & 63))
+
+    def forget(self, node: int) -> None:
+        """`node` is no longer in any view."""
+        self.bits[:, node] = 0
+        self.listed[node] = 0
+
+    def view_of(self, node: int) -> SharedView:
+        """The membership of one node."""
+        return SharedView(self, None if self.views is None else self.views[node])
+
+
+class SharedView(Given):
+    """One node's view of the census."""
+
+    __slots__ = ("_census", "_row")
+
+    def __init__(self, census: Census, row: Ints | None) -> None:
+        self._census, self._row = census, row
+
+    def choose(
+        self, choice: Choice, wanted: Collection[Topic], banned: Collection[NodeId], rng: Random
+    ) -> NodeId | None:
+        census = self._census
+        least = 1 if choice in (Choice.GREEDY, Choice.COVERING) else 0
+        ranked = choice in (Choice.GREEDY, Choice.SIMILAR)
+        topics = np.fromiter(wanted if choice is not Choice.ANYONE else (), dtype=np.int32)
+        others = np.fromiter(banned, dtype=np.int32, count=len(banned))
+        draw = rng.random()
+        table, listed, scores = census.bits, census.listed, census.scores
+        if self._row is None:
+            found = choose_of_all(table, listed, topics, others, least, ranked, draw, scores)
+        else:
+            found = choose_of_view(self._row, table, listed, topics, others, least, ranked, draw, scores)
+        return int(found) if found >= 0 else None

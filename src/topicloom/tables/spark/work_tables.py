@@ -1,0 +1,109 @@
+"""Tables of one piece of work in a folder: written by Spark, read back by name, ranked in a fixed order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from topicloom.base.progress import Progress
+from topicloom.errors import InputError
+from topicloom.tables.source import address, is_address
+from topicloom.tables.spark.raw import NO_PATTERNS
+from topicloom.tables.spark.watch import watched
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+_ROW_BITS = 33  # of monotonically_increasing_id: the partition stands above these bits, the row below
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Where the steps of some work leave their tables, one Parquet folder each."""
+
+    spark: SparkSession
+    folder: str
+    progress: Progress
+
+    def path(self, name: str) -> str:
+        return f"{self.folder}/{name}"
+
+    def load(self, name: str) -> DataFrame:
+        return load_table(self.spark, self.path(name))
+
+    def run(self, phase: str | None, action: Callable[[], Any], stages: int = 1) -> Any:
+        return watched(self.spark, action, progress=self.progress, phase=phase, stages=stages)
+
+    def write(self, phase: str | None, frame: DataFrame, name: str, stages: int = 1) -> None:
+        """Write a table; `phase` None leaves the bar that is shown alone."""
+        target = address(self.path(name))
+        self.run(phase, lambda: frame.write.mode("overwrite").parquet(target), stages)
+        self.check_seen(name)
+
+    def check_seen(self, name: str) -> None:
+        """Refuse to go on with a table that the tasks wrote to disks of their own."""
+        folder = Path(self.path(name))
+        if not is_address(self.folder) and not any(folder.glob("part-*")):
+            raise InputError(
+                f"Spark's workers wrote {name} where this machine does not see it: {self.folder} must be "
+                "on a disk that all machines share under this name"
+            )
+
+    def drop(self, name: str) -> None:
+        """Remove a table that was only a step on the way."""
+        context: Any = self.spark.sparkContext
+        place = context._jvm.org.apache.hadoop.fs.Path(address(self.path(name)))
+        place.getFileSystem(context._jsc.hadoopConfiguration()).delete(place, True)
+
+    def ranked(self, phases: tuple[str, str] | None, frame: DataFrame, order: Sequence[str]) -> DataFrame:
+        """`frame` with a column `rank`: the place of each row in this order, which must not have ties.
+
+        It comes from a range sort and the row counts of its partitions, so it depends on no partitioning.
+        `phases` name the two jobs. The sorted table stays as `sorted` until the caller drops it.
+        """
+        from pyspark.sql import functions as sf
+
+        sort, count = phases or (None, None)
+        placed = frame.orderBy(*order).withColumn("place", sf.monotonically_increasing_id())
+        self.write(sort, placed, "sorted", 2)
+        placed = self.load("sorted").withColumn("part", sf.shiftright("place", _ROW_BITS))
+        sizes = self.run(count, lambda: placed.groupBy("part").count().orderBy("part").collect())
+        starts = np.cumsum([0, *(row["count"] for row in sizes)]).tolist()
+        row = sf.col("place").bitwiseAND(sf.lit((1 << _ROW_BITS) - 1))
+        if not sizes:
+            return placed.withColumn("rank", row).drop("place", "part")
+        # Few partitions: their starts fit into the expression itself.
+        start = sf.create_map(
+            *[sf.lit(x) for one, at in zip(sizes, starts, strict=False) for x in (one["part"], at)]
+        )
+        return placed.withColumn("rank", start[sf.col("part")] + row).drop("place", "part")
+
+
+def load_table(spark: SparkSession, path: str) -> DataFrame:
+    """A Parquet table that we wrote."""
+    reader = spark.read.option(*NO_PATTERNS)
+    schema = _schema_here(path)
+    return (reader if schema is None else reader.schema(schema)).parquet(address(path))
+
+
+def _schema_here(path: str) -> StructType | None:
+    """The schema of a table on a disk of this machine; Spark would start a job to find it."""
+    from pyspark.errors import PySparkTypeError
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    table = Path(path)
+    part = table if table.is_file() else min(table.glob("part-*.parquet"), default=None)
+    if is_address(path) or part is None:
+        return None
+    # Spark tells of a damaged table, and widens types that it has no name for.
+    with suppress(pa.ArrowException, OSError, PySparkTypeError):
+        return from_arrow_schema(pq.read_schema(part))
+    return None

@@ -1,1 +1,0 @@
-"""Synthetic interest: popularity laws, subscription sizes, the papers' presets. No files, no Spark."""

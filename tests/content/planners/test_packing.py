@@ -1,0 +1,92 @@
+"""Greedy packing against Algorithm 1 word by word, and the one rule of capacity."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from content_strategies import content_problems
+from drawing import examples
+from naive.content_plans import naive_packing
+from topicloom.base.progress import Silent
+from topicloom.content.kernels.room import limits
+from topicloom.content.model.problem import ContentProblem
+from topicloom.content.planners.cost import measure_cost
+from topicloom.content.planners.packing import plan_packing
+from topicloom.content.planners.registry import PLANNERS
+from topicloom.content.workload import generate_content
+from topicloom.errors import Interrupted
+
+
+def full_brokers(demand: float, capacity: list[float]) -> ContentProblem:
+    """A user that sends `demand` to two others, and brokers of the same price."""
+    brokers = len(capacity)
+    return ContentProblem.of(
+        ["i", "j", "k"],
+        [f"b{b}" for b in range(brokers)],
+        capacity,
+        np.ones((3, brokers)),
+        np.ones((brokers, brokers)) - np.eye(brokers),
+        1,
+        rates=([0], [0], [demand]),
+        wants=([1, 2], [0, 0], [0, 0]),
+    )
+
+
+@examples(150)
+@given(content_problems())
+def test_every_user_takes_the_cheapest_broker_with_room(problem):
+    """Otherwise loads are not kept, or ties and overflow go elsewhere than promised."""
+    plan = plan_packing(problem)
+    assignment, homeless = naive_packing(problem)
+    assert plan.assignment.tolist() == assignment
+    assert plan.report["users_without_room"] == homeless
+
+
+def test_users_without_room_are_counted_and_spread_by_free_room():
+    """Otherwise a user is lost, as in the printed algorithm, or all pile up on the first broker."""
+    plan = plan_packing(full_brokers(4.0, [1.0, 3.0, 2.0]))
+    assert plan.assignment.tolist() == [1, 2, 0]
+    assert plan.report["users_without_room"] == 3
+    assert measure_cost(full_brokers(4.0, [1.0, 3.0, 2.0]), plan.assignment).overflow == 6.0
+
+
+def test_a_broker_that_is_full_to_the_last_digit_takes_its_user():
+    """0.1 + 0.1 + 0.1 is above 0.3 by rounding only; without the slack the third user would be sent away."""
+    problem = full_brokers(0.1, [0.3, 9.0])
+    assert 0.1 + 0.1 + 0.1 > 0.3
+    plan = plan_packing(problem)
+    assert plan.assignment.tolist() == [0, 0, 0]
+    assert measure_cost(problem, plan.assignment).overflow == 0
+
+
+def test_the_slack_is_for_rounding_and_nothing_else():
+    problem = full_brokers(0.1, [0.29999, 9.0])
+    assert plan_packing(problem).assignment.tolist() == [0, 0, 1]
+    assert np.all(limits(problem.capacity) < problem.capacity * (1 + 1e-8))
+
+
+@pytest.mark.parametrize("name", ["random", "greedy-packing", "clustering", "steiner-mixing", "exact"])
+def test_planners_keep_what_they_promise_together(name):
+    """A broker for everybody, the same for the same seed, whatever common arguments they get."""
+    problem = generate_content(7, 3, 4, seed=3).problem
+    plan = PLANNERS[name].plan(problem, core_model="shared", seed=4, time_limit=30.0)
+    again = PLANNERS[name].plan(problem, core_model="shared", seed=4, time_limit=30.0)
+    assert plan.algorithm == name and plan.seed == 4
+    assert plan.assignment.dtype == np.int32 and not plan.assignment.flags.writeable
+    assert plan.assignment.shape == (7,) and set(plan.assignment.tolist()) <= {0, 1, 2}
+    assert plan.assignment.tolist() == again.assignment.tolist()
+    assert set(plan.parameters) == set(PLANNERS[name].parameters)
+
+
+@pytest.mark.parametrize("name", ["random", "greedy-packing", "clustering", "steiner-mixing", "exact"])
+def test_planners_stop_on_request(name):
+    """Otherwise Ctrl-C waits for the end."""
+
+    class Stopping(Silent):
+        def should_stop(self) -> bool:
+            return True
+
+    with pytest.raises(Interrupted):
+        PLANNERS[name].plan(generate_content(7, 3, 4, seed=3).problem, progress=Stopping())

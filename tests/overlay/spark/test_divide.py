@@ -1,0 +1,205 @@
+"""Divide and conquer on Spark must take the edges of the local engine, however Spark cuts its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from topicloom.base.progress import SILENT
+from topicloom.errors import InputError
+from topicloom.overlay.builders.registry import BUILDERS
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.run_folder import open_run
+from topicloom.overlay.spark.encode import EncodedInterest
+from topicloom.overlay.spark.engine import SPARK_BUILDERS, SparkBuild
+from topicloom.overlay.spark.ingest import read_interest
+from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
+from topicloom.tables.source import interest_source
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+WORKLOADS = {
+    "uneven": {"nodes": 700, "topics": 60, "subscriptions": "1:12", "popularity": "zipf:0.5", "seed": 3},
+    "even": {"nodes": 500, "topics": 300, "subscriptions": "6", "popularity": "uniform", "seed": 4},
+}
+CASES: list[tuple[str, str, dict[str, Any]]] = [
+    *(("uneven", name, {}) for name in SPARK_BUILDERS),  # as they are by default
+    ("uneven", "dcbr-m", {"kernel_nodes": 120}),  # several levels
+    ("uneven", "dcbr-m", {"kernel_nodes": 60, "lambda_": 1, "eta": 4}),
+    ("uneven", "dcbr-m", {"eta": 0, "kernel_nodes": 100}),  # bulk nodes only
+    ("uneven", "dcbr-m", {"p": "paper"}),
+    ("even", "dcbr-m", {"kernel_nodes": 40}),  # no level shrinks: one flat call
+    ("uneven", "dcb-m", {"p": 5}),
+    ("uneven", "ring-pt", {"order": "random"}),
+]
+
+
+@pytest.fixture(scope="module")
+def interests(spark: SparkSession, tmp_path_factory) -> dict[str, tuple[Interest, EncodedInterest]]:
+    folder = tmp_path_factory.mktemp("encoded")
+    found = {}
+    for name, options in WORKLOADS.items():
+        interest = generate_interest(workload_from_options(**options))
+        pq.write_table(interest.to_arrow(), folder / f"{name}.parquet")
+        source = interest_source(folder / f"{name}.parquet")
+        found[name] = (interest, read_interest(spark, source, work_dir=folder / name).encoded)
+    return found
+
+
+@contextmanager
+def built(
+    spark: SparkSession,
+    encoded: EncodedInterest,
+    out: Path,
+    name: str,
+    *,
+    seed: int = 7,
+    **options: Any,
+) -> Iterator[SparkBuild]:
+    defaults = {key: parameter.default for key, parameter in BUILDERS[name].parameters.items()}
+    common = {"seed": seed, "notice": lambda text: None, "progress": SILENT}
+    with open_run(out, {}, resume=False, now=lambda: 0.0) as run:
+        yield SPARK_BUILDERS[name](spark, encoded, run, **{**defaults, **options}, **common)
+
+
+def edges_of(build: SparkBuild) -> list[tuple[int, int]]:
+    tables = [pq.read_table(path) for path in build.edges]
+    u, v = (np.concatenate([table[end].to_numpy() for table in tables]) for end in ("u", "v"))
+    return sorted(zip(np.minimum(u, v).tolist(), np.maximum(u, v).tolist(), strict=True))
+
+
+def test_the_registry_and_the_engine_name_the_same_builders():
+    assert set(SPARK_BUILDERS) == {name for name, builder in BUILDERS.items() if "spark" in builder.engines}
+
+
+@pytest.mark.parametrize(("workload", "name", "options"), CASES)
+def test_edges_parameters_and_report_are_those_of_the_local_engine(
+    spark, interests, tmp_path, workload, name, options
+):
+    interest, encoded = interests[workload]
+    local = BUILDERS[name].build(interest, seed=7, **options)
+    with built(spark, encoded, tmp_path / "out", name, **options) as found:
+        expected = zip(local.overlay.u.tolist(), local.overlay.v.tolist(), strict=True)
+        assert edges_of(found) == sorted(expected)
+        assert found.n_edges == local.overlay.n_edges
+        assert found.degree_max == local.overlay.degrees().max()
+        assert found.parameters == local.parameters
+        assert found.report == local.report
+
+
+@pytest.mark.parametrize("seed", [-1, 2**63, 2**64 + 5])
+def test_any_whole_number_is_a_seed(spark, interests, tmp_path, seed):
+    interest, encoded = interests["uneven"]
+    local = BUILDERS["dcbr-m"].build(interest, seed=seed, p=3).overlay
+    with built(spark, encoded, tmp_path / "out", "dcbr-m", seed=seed, p=3) as found:
+        assert edges_of(found) == sorted(zip(local.u.tolist(), local.v.tolist(), strict=True))
+
+
+def test_the_edges_do_not_depend_on_how_large_tables_are_joined(spark, tmp_path, monkeypatch):
+    """Small tables are numbered on the driver and sent to every task; large ones are not."""
+    import topicloom.overlay.spark.divide as divide
+    import topicloom.overlay.spark.encode as encode
+    import topicloom.overlay.spark.result as result
+
+    for module in (divide, encode, result):
+        monkeypatch.setattr(module, "BROADCAST_IDS", 0)
+    monkeypatch.setattr(encode, "SMALL_ROWS", 0)
+    interest = generate_interest(workload_from_options(**WORKLOADS["uneven"]))
+    pq.write_table(interest.to_arrow(), tmp_path / "table.parquet")
+    source = interest_source(tmp_path / "table.parquet")
+    encoded = read_interest(spark, source, work_dir=tmp_path / "encoded").encoded
+    local = BUILDERS["dcbr-m"].build(interest, seed=7, kernel_nodes=120).overlay
+    with built(spark, encoded, tmp_path / "out", "dcbr-m", kernel_nodes=120) as found:
+        assert edges_of(found) == sorted(zip(local.u.tolist(), local.v.tolist(), strict=True))
+        result.write_result(spark, encoded, found.edges, tmp_path, progress=SILENT)
+    assert pq.read_table(tmp_path / "edges.parquet").to_pylist() == local.to_arrow().to_pylist()
+    assert pq.read_table(tmp_path / "interest.parquet").to_pylist() == interest.to_arrow().to_pylist()
+
+
+def test_several_levels_and_a_flat_call_were_among_the_cases(interests):
+    """Otherwise the comparison above says nothing about them."""
+    levels = BUILDERS["dcbr-m"].build(interests["uneven"][0], seed=7, kernel_nodes=120).report["levels"]
+    assert len(levels) > 2 and max(level["largest_group"] for level in levels) <= 120
+    flat = BUILDERS["dcbr-m"].build(interests["even"][0], seed=7, kernel_nodes=40).report
+    assert "flat: its only group holds 500 nodes" in flat["remark"]
+
+
+@pytest.mark.parametrize("partitions", [1, 5])
+def test_the_edges_do_not_depend_on_sparks_partitions(spark, interests, tmp_path, partitions):
+    interest, encoded = interests["uneven"]
+    cut = tmp_path / "pairs"
+    frame = spark.read.parquet(f"file://{encoded.pairs}").repartition(partitions)
+    frame.write.parquet(f"file://{cut}")
+    before = spark.conf.get("spark.sql.shuffle.partitions")
+    spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
+    try:
+        moved = EncodedInterest(**{**_fields(encoded), "pairs": str(cut)})
+        with built(spark, moved, tmp_path / "out", "dcbr-m", kernel_nodes=120) as found:
+            local = BUILDERS["dcbr-m"].build(interest, seed=7, kernel_nodes=120).overlay
+            assert edges_of(found) == sorted(zip(local.u.tolist(), local.v.tolist(), strict=True))
+    finally:
+        spark.conf.set("spark.sql.shuffle.partitions", before)
+
+
+def test_a_worker_that_dies_names_its_group(spark, interests, tmp_path, monkeypatch):
+    """A system short of memory ends the process: Spark only says that a worker is gone."""
+    import topicloom.overlay.spark.divide as divide
+
+    def deadly(phase: str) -> Any:
+        def run(batches):
+            import os
+            import signal
+
+            for batch in batches:
+                if batch.num_rows and batch.column("group")[0].as_py() == 2:
+                    os.kill(os.getpid(), signal.SIGKILL)
+            yield from ()
+
+        return run
+
+    monkeypatch.setattr(divide, "conquer_task", deadly)
+    with (
+        pytest.raises(InputError, match=r"conquer: group 2 ran out of memory.*`kernel_nodes=N`"),
+        built(spark, interests["uneven"][1], tmp_path / "out", "dcbr-m", kernel_nodes=120),
+    ):
+        pass
+
+
+def test_a_group_without_memory_is_named_with_what_helps(spark, interests, tmp_path, monkeypatch):
+    """What numpy and numba raise where the worker's memory is limited."""
+    import topicloom.overlay.spark.divide as divide
+    from topicloom.overlay.spark.divide_tasks import _task
+
+    def hungry(phase: str) -> Any:
+        def build(group):
+            if group.number == 1:
+                np.empty(1 << 60, dtype=np.uint8)  # more than any machine has: a real MemoryError
+            import pyarrow as pa
+
+            return pa.table({"u": group.nodes[:0], "v": group.nodes[:0]})
+
+        return _task(phase, build)
+
+    monkeypatch.setattr(divide, "conquer_task", hungry)
+    from pyspark.errors import PySparkException
+
+    from topicloom.tables.spark.failures import translated
+
+    with (
+        pytest.raises(PySparkException) as caught,
+        built(spark, interests["uneven"][1], tmp_path / "out", "dcbr-m", kernel_nodes=120),
+    ):
+        pass
+    told = str(translated(caught.value, "table"))
+    assert told.startswith("conquer: group 1 with ") and "`kernel_nodes=N`" in told
+
+
+def _fields(encoded: EncodedInterest) -> dict[str, Any]:
+    return {name: getattr(encoded, name) for name in EncodedInterest.__dataclass_fields__}
