@@ -45,7 +45,7 @@ class Case:
 def drawn(
     nodes: int, topics: int = 100, subscriptions: str = "10", popularity: str = "zipf:0.5"
 ) -> dict[str, Any]:
-    """The options of a workload; the defaults are those of paper 002, section 8."""
+    """The options of a workload; the defaults are those of [Chockler2007a, 8]."""
     sizes = {"subscriptions": subscriptions, "popularity": popularity, "seed": 1}
     return {"nodes": nodes, "topics": topics, **sizes}
 

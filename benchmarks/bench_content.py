@@ -1,4 +1,4 @@
-"""Plans of content problems (paper 001): how fast each planner is, and how good.
+"""Plans of content problems [Zhao2011]: how fast each planner is, and how good.
 
 Seconds are those of the planner in a process that has run it before, as in the paper's Table I; `command` is
 the whole `topicloom content plan`, reading, judging and writing included.

@@ -18,7 +18,7 @@ WAYS: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("dcbr-m", {"p": 7}),
 )
 GROWTH = (1_000, 2_000, 4_000, 8_000, 16_000, 32_000)
-PAPER = drawn(8_000, 1_000, "10:90", "uniform")  # the largest of paper 000
+PAPER = drawn(8_000, 1_000, "10:90", "uniform")  # the largest of [Chen2010]
 LARGE = drawn(100_000, 1_000, "20")
 
 Cells = Mapping[str, Figure | str]

@@ -1,4 +1,4 @@
-"""SpiderCast in the simulator: the numbers of paper 004, churn, crashes, and the time they take.
+"""SpiderCast in the simulator: the numbers of [Chockler2007b], churn, crashes, and the time they take.
 
 The time of a case is that of the whole command, start of Spark and ingest included; `simulate` is the
 simulation alone.

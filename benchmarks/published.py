@@ -1,7 +1,8 @@
 """The data structures of the papers as compiled kernels: the peer that ours is measured against.
 
 Every pair of nodes that shares a topic is held explicitly, filed by its contribution, and every pair whose
-ends come into one component is re-filed at once in O(1) (002 Algorithms 1-3, 000 Algorithms 3-6, with the
+ends come into one component is re-filed at once in O(1) ([Chockler2007a, Algorithms 1-3], [Chen2010,
+Algorithms 3-6], with the
 repairs that the pseudo-code needs). They are meant to be fair: flat arrays, no hashing, one byte for a
 contribution, triangular pair numbers. Ties are free in the papers and are taken as they come here.
 """
@@ -68,7 +69,9 @@ def _count_shared(
     base: Array,
     contribution: Array,
 ) -> None:
-    """002 Algorithm 2, line 5: the topics each pair shares. Row by row, so writes stay in the cache."""
+    """[Chockler2007a, Algorithm 2], line 5: the topics each pair shares. Row by row,
+    so writes stay in the cache.
+    """
     n_nodes = len(node_ptr) - 1
     seen = topic_ptr.copy()  # place of the first subscriber of each topic after node u
     for u in range(n_nodes):
@@ -94,7 +97,7 @@ def _members(slot: int, ring: Array, owner: Array, into: Array) -> int:
 
 @kernel
 def _unite(a: int, b: int, size_a: int, size_b: int, ring: Array, label: Array) -> None:
-    """002 Algorithm 3, lines 12-14: one component from two; only the smaller is relabelled."""
+    """[Chockler2007a, Algorithm 3], lines 12-14: one component from two; only the smaller is relabelled."""
     small, large = (a, b) if size_a < size_b else (b, a)
     here = small
     while True:
@@ -226,7 +229,9 @@ def _unlink(pair: int, c: int, d: int, head: Array, after: Array, before: Array)
 def _raise_degree(
     v: int, base: Array, contribution: Array, degree: Array, head: Array, after: Array, before: Array
 ) -> None:
-    """000 Algorithm 6, lines 12-19: one more neighbor for v; its pairs move to their new larger degree."""
+    """[Chen2010, Algorithm 6], lines 12-19: one more neighbor for v;
+    its pairs move to their new larger degree.
+    """
     old = degree[v]
     for x in range(len(base)):
         if x == v or degree[x] > old:

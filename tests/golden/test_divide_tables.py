@@ -1,10 +1,10 @@
-"""Tables II to IV of paper 000 (V=1,000, T=200, sizes 10:90) for the cells that reproduce.
+"""Tables II to IV of [Chen2010] (V=1,000, T=200, sizes 10:90) for the cells that reproduce.
 
 Failing here means that DCB-M or DCBR-M is not the published one any more. Averages may differ by 3%, maxima
 by 1.5: other random interests and another tie rule. The paper does not say which p it used; the p that its
 section V leads to is 7 on the uniform workload, and that also gives the printed |R|/|L|.
 
-Not reproducible, whatever p is (papers/README.md): d of GM-M in Table II, which is a copy of its D row; all
+Not reproducible, whatever p is (docs/papers.md): d of GM-M in Table II, which is a copy of its D row; all
 of Table III, which fits another zipf exponent than the printed one; |R|/|L| of Tables III and IV (0.074 and
 0.075), which correct representatives with lambda = 3 cannot have; the maxima 10.8 of Table IV, where ours
 are near 10.
@@ -47,14 +47,14 @@ def means(build, popularity: str, p: int | str) -> dict[str, float]:
 
 
 def test_dcb_m_on_the_uniform_workload():
-    """Table II prints D 10.29, d 8.170; papers/README.md found 10.75 and 8.15."""
+    """Table II prints D 10.29, d 8.170; our runs give 10.75 and 8.15."""
     found = means(build_dcb_m, "chen-uniform", p=7)
     assert found["average"] == pytest.approx(8.15, rel=0.03)
     assert found["maximum"] == pytest.approx(10.75, abs=1.5)
 
 
 def test_dcbr_m_on_the_uniform_workload():
-    """Table II prints D 10.88, d 8.188, |R|/|L| 0.142; papers/README.md found 11.05, 8.17 and 0.149."""
+    """Table II prints D 10.88, d 8.188, |R|/|L| 0.142; our runs give 11.05, 8.17 and 0.149."""
     found = means(build_dcbr_m, "chen-uniform", p=7)
     assert found["average"] == pytest.approx(8.17, rel=0.03)
     assert found["maximum"] == pytest.approx(11.05, abs=1.5)

@@ -34,7 +34,7 @@ def mean_degrees(build, interests) -> tuple[float, float]:
 
 @pytest.mark.parametrize(("k", "edges"), [(3, 15), (4, 24), (5, 35), (6, 48)])
 def test_lemma_6_6_is_exact(k, edges):
-    """002, Lemma 6.6: GM is forced into 2k + km edges."""
+    """[Chockler2007a, Lemma 6.6]: GM is forced into 2k + km edges."""
     assert build_gm(lemma_6_6(k, k)).overlay.n_edges == edges
 
 
@@ -57,28 +57,28 @@ def test_a_ring_per_topic_needs_about_three_times_gm():
 
 
 def test_twice_the_subscriptions_cost_gm_little():
-    """002, section 8.3 claims at most 25% more; it is under 10% at 1,000 nodes."""
+    """[Chockler2007a, 8.3] claims at most 25% more; it is under 10% at 1,000 nodes."""
     ten, _ = mean_degrees(build_gm, [rss(1000)])
     twenty, _ = mean_degrees(build_gm, [rss(1000, subscriptions="20")])
     assert 1.0 < twenty / ten < 1.1
 
 
 def test_gm_m_on_the_uniform_workload():
-    """000, Table II: D 8.0, d 6.62 (the printed d row is a copy of D)."""
+    """[Chen2010, Table II]: D 8.0, d 6.62 (the printed d row is a copy of D)."""
     average, maximum = mean_degrees(build_gm_m, [chen("chen-uniform", seed) for seed in range(5)])
     assert average == pytest.approx(6.62, rel=0.02)
     assert maximum == pytest.approx(8.0, abs=1)
 
 
 def test_gm_m_on_the_exponential_workload():
-    """000, Table IV with p_i ~ e^(-0.1 i): D 8.4, d 3.94."""
+    """[Chen2010, Table IV] with p_i ~ e^(-0.1 i): D 8.4, d 3.94."""
     average, maximum = mean_degrees(build_gm_m, [chen("chen-exp", seed) for seed in range(5)])
     assert average == pytest.approx(3.94, rel=0.03)
     assert maximum == pytest.approx(8.4, abs=1.5)
 
 
 def test_gm_m_on_the_zipf_workload():
-    """000, Table III as it reproduces with alpha 2.0: 10.45/6.93 (the printed one fits alpha 2.5)."""
+    """[Chen2010, Table III] as it reproduces with alpha 2.0: 10.45/6.93 (the printed one fits alpha 2.5)."""
     average, maximum = mean_degrees(build_gm_m, [chen("chen-zipf", seed) for seed in range(5)])
     assert average == pytest.approx(6.93, rel=0.03)
     assert maximum == pytest.approx(10.45, abs=1.5)

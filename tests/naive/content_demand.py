@@ -8,7 +8,7 @@ from typing import Any
 def naive_traffic(
     n_users: int, n_channels: int, rates: tuple[Any, Any, Any], wants: tuple[Any, Any, Any]
 ) -> tuple[list[list[float]], list[list[bool]], list[float]]:
-    """g[i][c] without what nobody else wants, s[i][c], and d_i = out_i + in_i (paper 001, section IV).
+    """g[i][c] without what nobody else wants, s[i][c], and d_i = out_i + in_i [Zhao2011, IV].
 
     out_i = sum_c g[i,c]; in_i = the sum over wanted channels of what everybody else publishes there.
     """

@@ -1,4 +1,4 @@
-"""The planners of paper 001 word by word, with plain lists and loops, and the cheapest plan by trying all.
+"""The planners of [Zhao2011] word by word, with plain lists and loops, and the cheapest plan by trying all.
 
 Readings are those of the planners' docstrings: loads count, traffic counts both directions, trees grow from
 their brokers. Ties go to the smallest number unless said otherwise.

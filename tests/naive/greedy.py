@@ -20,7 +20,9 @@ class NotGreedy(AssertionError):  # noqa: N818 - it is a verdict
 
 
 class State:
-    """What papers 002 (Algorithm 1) and 000 (Algorithm 3) keep: components, degrees, pairs taken."""
+    """What [Chockler2007a, Algorithm 1] and [Chen2010, Algorithm 3] keep: components, degrees,
+    pairs taken.
+    """
 
     def __init__(self, interest: Interest) -> None:
         self.nodes = range(interest.n_nodes)
@@ -30,18 +32,22 @@ class State:
         self.start_components()
 
     def start_components(self) -> None:
-        """002 Algorithm 2, lines 1-3: every node is alone in each of its topics."""
+        """[Chockler2007a, Algorithm 2], lines 1-3: every node is alone in each of its topics."""
         self.NODES = {v: {t: {v} for t in self.topics[v]} for v in self.nodes}
 
     def joins(self, v: int, w: int) -> list[int]:
-        """T_(v,w) of 002 section 6.1: the topics both want and for which they are in different components."""
+        """T_(v,w) of [Chockler2007a, 6.1]: the topics both want and for which they are in different
+        components.
+        """
         return [t for t in self.topics[v] & self.topics[w] if self.NODES[v][t] is not self.NODES[w][t]]
 
     def contribution(self, v: int, w: int) -> int:
         return len(self.joins(v, w))
 
     def add(self, v: int, w: int) -> None:
-        """002 Algorithm 3, lines 6-14, with the test that v and w are in different components for t."""
+        """[Chockler2007a, Algorithm 3], lines 6-14, with the test that v and w are in different components
+        for t.
+        """
         for t in self.joins(v, w):
             merged = self.NODES[v][t] | self.NODES[w][t]
             for u in merged:
@@ -70,7 +76,7 @@ class State:
 
 
 def naive_gm(interest: Interest, redundancy: int = 1) -> list[Step]:
-    """GM (002 section 6.1); `redundancy` runs, each on the pairs not yet used (002 section 6.4).
+    """GM [Chockler2007a, 6.1]; `redundancy` runs, each on the pairs not yet used [Chockler2007a, 6.4].
 
     A later run starts with every node alone again; degrees go on counting for the tie rule.
     """
@@ -84,7 +90,9 @@ def naive_gm(interest: Interest, redundancy: int = 1) -> list[Step]:
 
 
 def naive_gm_m(interest: Interest) -> list[Step]:
-    """GM-M (000 Algorithms 1-6): in phase D = 1, 2, ... only pairs with both degrees under D are taken."""
+    """GM-M [Chen2010, Algorithms 1-6]: in phase D = 1, 2, ...
+    only pairs with both degrees under D are taken.
+    """
     state, chosen, phase = State(interest), [], 1
     while state.candidates():
         while (step := state.best(below=phase)) is not None:
@@ -95,7 +103,7 @@ def naive_gm_m(interest: Interest) -> list[Step]:
 
 
 def naive_ring_pt(interest: Interest, order: str = "id", seed: int = 0) -> set[Pair]:
-    """Ring-Per-Topic (002 section 8): a ring through the subscribers of each topic; edges are a set.
+    """Ring-Per-Topic [Chockler2007a, 8]: a ring through the subscribers of each topic; edges are a set.
 
     `order="id"` goes by ascending node number, `order="random"` by a hash of seed, topic and node.
     """

@@ -8,7 +8,7 @@ from topicloom.overlay.model.interest import Interest
 
 
 def lemma_6_6(k: int, m: int) -> Interest:
-    """The instance of paper 002, Lemma 6.6 (m > 2): GM takes 2k + km edges where 2k + 2m are enough.
+    """The instance of [Chockler2007a, Lemma 6.6] (m > 2): GM takes 2k + km edges where 2k + 2m are enough.
 
     Topics fill a cuboid 2 x (2^k - 1) x m. `stwo` nodes want one of the 2 planes each, `sm` nodes one of
     the m planes each; `sk` node i wants the i-th block of 2^(i-1) columns, in both planes, all m deep.
@@ -22,7 +22,7 @@ def lemma_6_6(k: int, m: int) -> Interest:
 
 
 def lemma_8(h: int) -> Interest:
-    """The instance of paper 000, Lemma 8: m = 2^h topics, nodes v(i, j) wanting the j-th block of m / 2^i.
+    """The instance of [Chen2010, Lemma 8]: m = 2^h topics, nodes v(i, j) wanting the j-th block of m / 2^i.
 
     The best overlay is the binary tree of the blocks, of maximum degree 3. A group that holds v(0, 0) and
     the nodes of one topic only must link it to every one of them.
@@ -37,7 +37,9 @@ def lemma_8(h: int) -> Interest:
 
 
 def lemma_1_of_003(n: int) -> Interest:
-    """003, Lemma 1: node 1 wants all n x n topics, node i those of row i and column i; a star is best."""
+    """[Onus2016, Lemma 1]: node 1 wants all n x n topics, node i those of row i and column i;
+    a star is best.
+    """
     pairs = [("v001", f"t{i:03}-{j:03}") for i in range(1, n + 1) for j in range(1, n + 1)]
     for i, j in product(range(2, n + 1), range(1, n + 1)):
         pairs += [(f"v{i:03}", f"t{i:03}-{j:03}"), (f"v{i:03}", f"t{j:03}-{i:03}")]
@@ -45,14 +47,18 @@ def lemma_1_of_003(n: int) -> Interest:
 
 
 def lemma_5_of_003(n: int) -> Interest:
-    """003, Lemma 5 (figure 5): node i wants topics 1 to i; a star around node n, n - 1 edges, is best."""
+    """[Onus2016, Lemma 5] (figure 5): node i wants topics 1 to i; a star around node n, n - 1 edges,
+    is best.
+    """
     return Interest.from_pairs(
         (f"v{i:03}", f"t{topic:03}") for i in range(1, n + 1) for topic in range(1, i + 1)
     )
 
 
 def lemma_6_of_003(n: int) -> Interest:
-    """003, Lemma 6 (figure 6): as in Lemma 5, and n^3 (n - i + 1) topics of their own for v_i and u_i."""
+    """[Onus2016, Lemma 6] (figure 6): as in Lemma 5, and n^3 (n - i + 1) topics of their own for v_i and
+    u_i.
+    """
     pairs = [(f"v{i:03}", f"t{topic:03}") for i in range(1, n + 1) for topic in range(1, i + 1)]
     for i in range(1, n + 1):
         own = [f"s{i:03}-{topic:06}" for topic in range(n**3 * (n - i + 1))]
@@ -61,7 +67,7 @@ def lemma_6_of_003(n: int) -> Interest:
 
 
 def case_vii(n: int) -> Interest:
-    """003, Case VII (figure 7), n nodes: n edges are best."""
+    """[Onus2016, Case VII] (figure 7), n nodes: n edges are best."""
     many = [f"x{i:03}" for i in range(1, n + 1)]
     pairs = [(node, topic) for node in ("v1", "v2") for topic in many] + [("v1", "z"), ("w", "z")]
     pairs += [(f"u{i:03}", topic) for i in range(1, n - 2) for topic in ("x001", "y")]

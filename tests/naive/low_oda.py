@@ -1,4 +1,4 @@
-"""Low-ODA and MinMax-ODA step by step, as paper 003 words them: slow, obvious, plain Python."""
+"""Low-ODA and MinMax-ODA step by step, as [Onus2016] words them: slow, obvious, plain Python."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from topicloom.overlay.model.interest import Interest
 
 
 def naive_low_oda(interest: Interest, k: int = 3, strict: bool = False) -> list[Step]:
-    """003 Algorithm 1: e1 keeps the maximum degree, e2 is free; e1 if k w(e1) >= w(e2) (strict: >).
+    """[Onus2016, Algorithm 1]: e1 keeps the maximum degree, e2 is free; e1 if k w(e1) >= w(e2) (strict: >).
 
     Where no pair of positive weight keeps the maximum degree, e2 is taken.
     """
@@ -25,7 +25,7 @@ def naive_low_oda(interest: Interest, k: int = 3, strict: bool = False) -> list[
 
 
 def naive_minmax_oda(interest: Interest) -> list[Step]:
-    """003 section 1.1: of the pairs that raise the maximum degree least, one of largest contribution, even 0.
+    """[Onus2016, 1.1]: of the pairs that raise the maximum degree least, one of largest contribution, even 0.
 
     Ties as for GM; among pairs that contribute nothing those that share a topic come first, whatever twins.
     """

@@ -76,7 +76,7 @@ def node_loads(interest: Interest, overlay: Overlay, weights: list[float]) -> li
 
 
 def top_d_intersection(interest: Interest, d: int) -> float:
-    """tdi(d) of paper 004, section 3.4, in percent."""
+    """tdi(d) of [Chockler2007b, 3.4], in percent."""
     wanted = topics_by_node(interest)
     total = 0.0
     for node, own in enumerate(wanted):

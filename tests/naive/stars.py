@@ -1,4 +1,4 @@
-"""The diameter-2 builders of paper 003 (section 6) and the per-topic baselines, word by word: slow, obvious.
+"""The diameter-2 builders of [Onus2016, 6] and the per-topic baselines, word by word: slow, obvious.
 
 Counts include the node itself and only the topics that are left; edges are a set; ties go to the smallest
 node (then the smallest topic).
@@ -30,11 +30,11 @@ class Left:
         return {v for v in self.nodes if t in self._wants[v]}
 
     def neighbors(self, u: int) -> set[int]:
-        """Those that share a topic with u, u among them: n_u of 003 is their number."""
+        """Those that share a topic with u, u among them: n_u of [Onus2016] is their number."""
         return {v for v in self.nodes if self.wants(u) & self.wants(v)}
 
     def weight(self, u: int) -> int:
-        """w_u of 003: over the topics of u, the number of subscribers, u among them."""
+        """w_u of [Onus2016]: over the topics of u, the number of subscribers, u among them."""
         return sum(len(self.subscribers(t)) for t in self.wants(u))
 
     def density(self, u: int) -> Fraction:
@@ -67,7 +67,7 @@ def naive_cd_oda_ii(interest: Interest) -> set[Pair]:
 
 
 def naive_2d_oda(interest: Interest) -> set[Pair]:
-    """003 Algorithm 2, with the topic density td(u, t) of section 6.3."""
+    """[Onus2016, Algorithm 2], with the topic density td(u, t) of section 6.3."""
     left, edges = Left(interest), set()
 
     def density(u: int, t: int) -> Fraction:

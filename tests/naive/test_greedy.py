@@ -27,7 +27,7 @@ def connected(interest: Interest, edges: list[tuple[int, int, int]]) -> bool:
 
 @pytest.mark.parametrize(("k", "edges"), [(3, 15), (4, 24), (5, 35), (6, 48)])
 def test_gm_takes_exactly_the_edges_of_lemma_6_6(k: int, edges: int) -> None:
-    """Otherwise the instance or the greedy is not that of paper 002, Lemma 6.6."""
+    """Otherwise the instance or the greedy is not that of [Chockler2007a, Lemma 6.6]."""
     assert len(naive_gm(lemma_6_6(k, k))) == edges == 2 * k + k * k
 
 

@@ -1,4 +1,4 @@
-"""Content problems drawn at random as in section VI-A of paper 001, whole arrays at a time.
+"""Content problems drawn at random as in section VI-A of [Zhao2011], whole arrays at a time.
 
 The content space is [0, 1), cut into equal channels. Each user publishes by a quadratic density whose
 negative part is 0 and wants one interval.

@@ -1,4 +1,4 @@
-"""CD-ODA, CD-ODA-I, CD-ODA-II: the hubs of paper 003, its exact counts, and diameters of at most 2."""
+"""CD-ODA, CD-ODA-I, CD-ODA-II: the hubs of [Onus2016], its exact counts, and diameters of at most 2."""
 
 from __future__ import annotations
 
@@ -65,19 +65,23 @@ def test_measured_topic_diameters_are_at_most_2(key):
 @pytest.mark.parametrize("key", list(FAMILY))
 @pytest.mark.parametrize("n", [6, 9, 20])
 def test_case_vii_takes_2n_minus_5_edges(key, n):
-    """003, Table 2."""
+    """[Onus2016, Table 2]."""
     assert FAMILY[key][0](case_vii(n)).overlay.n_edges == 2 * n - 5
 
 
 @pytest.mark.parametrize("n", [2, 5, 12])
 def test_lemma_5_leads_cd_oda_to_all_pairs(n):
-    """003, Lemma 5, with ties to the smallest node: all nodes have n neighbors, the worst hub comes first."""
+    """[Onus2016, Lemma 5], with ties to the smallest node: all nodes have n neighbors,
+    the worst hub comes first.
+    """
     assert build_cd_oda(lemma_5_of_003(n)).overlay.n_edges == n * (n - 1) // 2
 
 
 @pytest.mark.parametrize("n", [3, 5, 8])
 def test_lemma_6_leads_cd_oda_i_astray_but_not_cd_oda_ii(n):
-    """003, Lemma 6: exact for CD-ODA-I; for CD-ODA-II it is false as printed, that finds the optimum."""
+    """[Onus2016, Lemma 6]: exact for CD-ODA-I; for CD-ODA-II it is false as printed,
+    that finds the optimum.
+    """
     interest = lemma_6_of_003(n)
     assert build_cd_oda_i(interest).overlay.n_edges == n * (n - 1) // 2 + n
     assert build_cd_oda_ii(interest).overlay.n_edges == 2 * n - 1

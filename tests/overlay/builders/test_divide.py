@@ -103,7 +103,7 @@ def test_every_overlay_is_topic_connected_for_any_number_of_threads(interest, et
 @examples(60)
 @given(interests(max_nodes=20))
 def test_three_ways_to_be_gm_m(interest):
-    """One group of all nodes, groups of one node each (000, section VI-A), bulk nodes only: all are GM-M."""
+    """One group of all nodes, groups of one node each [Chen2010, VI-A], bulk nodes only: all are GM-M."""
     expected = build_gm_m(interest).overlay
     for options in ({"eta": 10**6, "p": 1}, {"eta": 10**6, "p": 10**6}, {"eta": 0}):
         assert build_dcb_m(interest, **options).overlay == expected
@@ -121,7 +121,9 @@ def test_a_topic_of_bulk_nodes_and_one_group_is_joined():
 
 @pytest.mark.parametrize("h", [4, 6])
 def test_lemma_8_bulk_nodes_are_not_dealt_out(h):
-    """000, Lemma 8: the root in one group with the leaves takes |T| edges; held back it takes a few."""
+    """[Chen2010, Lemma 8]: the root in one group with the leaves takes |T| edges;
+    held back it takes a few.
+    """
     interest, topics = lemma_8(h), 2**h
     names = interest.node_ids.to_pylist()
     leaves = [v for v, name in enumerate(names) if name.startswith(f"v{h:02}")]
@@ -315,7 +317,7 @@ def test_groups_of_clumps_are_as_large_as_they_are_said_to_be(clumps, n_singles,
 
 
 def test_what_a_node_has_to_know():
-    """000, section IV-D: its group, then those it meets as representative; bulk nodes from level 1 on."""
+    """[Chen2010, IV-D]: its group, then those it meets as representative; bulk nodes from level 1 on."""
     flat = Plan((2,), (Dealt((4, 4), (1, 1)),), 2, 4, 100)
     first, last = knowledge(flat)
     assert (first.least, first.most) == (4, 4)

@@ -110,7 +110,7 @@ def test_an_early_end_leaves_true_bounds_and_a_whole_overlay(interest, objective
 
 @pytest.mark.parametrize("k", [3, 4, 5, 6])
 def test_lemma_6_6_names_the_optimum(k):
-    """Paper 002 says 2k + 2m without proof ("it is easy to see"); GM takes 2k + km."""
+    """[Chockler2007a] says 2k + 2m without proof ("it is easy to see"); GM takes 2k + km."""
     build = build_exact(lemma_6_6(k, k))
     assert build.report["optimal"] and build.overlay.n_edges == 4 * k
 

@@ -1,4 +1,4 @@
-"""Low-ODA must choose exactly the edges, in exactly the order, of the rule in paper 003."""
+"""Low-ODA must choose exactly the edges, in exactly the order, of the rule in [Onus2016]."""
 
 from __future__ import annotations
 
@@ -74,13 +74,15 @@ def test_the_strict_rule_decides_where_k_times_e1_equals_e2():
 
 @pytest.mark.parametrize("n", [4, 8, 12])
 def test_the_worst_case_of_minmax_oda_is_none_for_low_oda(n):
-    """003, Lemma 1: on this instance a star of n - 1 edges is best, and each of its edges is a good e2."""
+    """[Onus2016, Lemma 1]: on this instance a star of n - 1 edges is best,
+    and each of its edges is a good e2.
+    """
     overlay = build_low_oda(lemma_1_of_003(n)).overlay
     assert overlay.n_edges == n - 1 and overlay.degrees().max() == n - 1
 
 
 def test_average_between_gm_and_minmax_oda_at_the_maximum_of_the_latter():
-    """003, figures 1 and 2 (zipf 0.5, 100 topics, 10 subscriptions): what Low-ODA is for."""
+    """[Onus2016, Figures 1 and 2] (zipf 0.5, 100 topics, 10 subscriptions): what Low-ODA is for."""
     averages, maxima = [], []
     for seed in range(4):
         interest = generate_interest(workload_from_options(500, 100, "10", "zipf:0.5", seed))

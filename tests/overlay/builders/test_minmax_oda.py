@@ -1,4 +1,4 @@
-"""MinMax-ODA must add the edges of paper 003's rule, those that join nothing included."""
+"""MinMax-ODA must add the edges of [Onus2016]'s rule, those that join nothing included."""
 
 from __future__ import annotations
 
@@ -64,12 +64,12 @@ def test_dropped_fillers_leave_a_topic_connected_overlay_without_strangers(inter
 
 @pytest.mark.parametrize("n", [6, 12, 20])
 def test_the_worst_case_takes_a_quadratic_number_of_edges(n):
-    """003, Lemma 1 prints n(n - 2)/2; ties shift that a little, the order of growth stands."""
+    """[Onus2016, Lemma 1] prints n(n - 2)/2; ties shift that a little, the order of growth stands."""
     assert build_minmax_oda(lemma_1_of_003(n)).overlay.n_edges == pytest.approx(n * (n - 2) / 2, rel=0.05)
 
 
 def test_the_maximum_degree_is_that_of_gm_m_and_the_average_nearly_reaches_it():
-    """000, section IV-A: leaving the fillers out does not change the maximum degree."""
+    """[Chen2010, IV-A]: leaving the fillers out does not change the maximum degree."""
     interest = generate_interest(workload_from_options(200, 100, "10", "zipf:0.5", 1))
     ours, lean = build_minmax_oda(interest).overlay.degrees(), build_gm_m(interest).overlay.degrees()
     assert abs(int(ours.max()) - int(lean.max())) <= 1

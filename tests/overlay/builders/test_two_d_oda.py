@@ -1,4 +1,4 @@
-"""2D-ODA: the stars of paper 003's Algorithm 2, its exact count, and diameters of at most 2."""
+"""2D-ODA: the stars of [Onus2016]'s Algorithm 2, its exact count, and diameters of at most 2."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def test_measured_topic_diameters_are_at_most_2():
 
 @pytest.mark.parametrize("n", [6, 9, 20])
 def test_case_vii_takes_the_optimal_n_edges(n):
-    """003, Table 2."""
+    """[Onus2016, Table 2]."""
     assert build_2d_oda(case_vii(n)).overlay.n_edges == n
 
 
 @pytest.mark.parametrize("n", [3, 8])
 def test_lemma_5_is_no_worst_case_for_it(n):
-    """003, section 6.3: it may leave topics of a hub to others, here the star of node n does for all."""
+    """[Onus2016, 6.3]: it may leave topics of a hub to others, here the star of node n does for all."""
     assert build_2d_oda(lemma_5_of_003(n)).overlay.n_edges == n - 1
 
 

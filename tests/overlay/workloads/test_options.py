@@ -86,7 +86,7 @@ def test_a_preset_fills_in_what_is_left_out_and_explicit_options_win(name: str) 
 
 
 def test_the_presets_are_the_papers() -> None:
-    """Numbers of 002, 004 and 000 section VI."""
+    """Numbers of [Chockler2007a], [Chockler2007b] and [Chen2010, VI]."""
     assert {name: (str(p.popularity), p.topics, str(p.sizes)) for name, p in PRESETS.items()} == {
         "rss": ("zipf:0.5", 100, "10"),
         "nyse": ("exponential:0.55", 100, "10"),

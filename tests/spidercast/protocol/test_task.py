@@ -1,4 +1,4 @@
-"""The readings of paper 004 that make its pseudo-code work, one by one, on a single node."""
+"""The readings of [Chockler2007b] that make its pseudo-code work, one by one, on a single node."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The numbers of paper 004 as papers have them and as they reproduce; larger sizes are in benchmarks/."""
+"""The numbers of [Chockler2007b] as papers have them and as they reproduce;
+larger sizes are in benchmarks/.
+"""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from topicloom.spidercast.simulator.scenario import Scenario
 
 @cache
 def rss(nodes: int, seed: int = 1, popularity: str = "rss") -> Interest:
-    """The workload of paper 004: 100 topics, 10 each."""
+    """The workload of [Chockler2007b]: 100 topics, 10 each."""
     return generate_interest(
         workload_from_options(nodes, topics=100, subscriptions="10", popularity=popularity, seed=seed)
     )

@@ -49,7 +49,7 @@ def generate(
 ) -> None:
     """Write a random content problem: users who publish by quadratic densities and want one interval each.
 
-    The brokers have equal capacities, together twice the demand (paper 001, section VI).
+    The brokers have equal capacities, together twice the demand [Zhao2011, VI].
     """
     screen = output.screen()
     with screen.working() as progress:

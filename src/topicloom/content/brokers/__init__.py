@@ -1,4 +1,4 @@
-"""Clients and brokers of paper 001, sections IV-C and V, as cores without clock, socket or thread.
+"""Clients and brokers of [Zhao2011, IV-C, V], as cores without clock, socket or thread.
 
 `client.py` and `broker.py` are the two doors; `rules.py` says what they do about a user and what is promised.
 The paper's API, who calls it, and who does what it asks for:

@@ -1,4 +1,4 @@
-"""Users coming: a broker's side of register, connect and replicate (paper 001, section V).
+"""Users coming: a broker's side of register, connect and replicate [Zhao2011, V].
 
 What is allowed is in the table of `rules.py`; how users are sent away is in `migration.py`.
 """

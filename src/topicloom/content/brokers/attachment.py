@@ -214,7 +214,7 @@ class Attachment:
     # -- moving -----------------------------------------------------------------------------------------
 
     def on_request_to_move(self, peer: Name, body: RequestToMove, now: float) -> None:
-        """Accept or decline, as our policy says (paper 001, section V)."""
+        """Accept or decline, as our policy says [Zhao2011, V]."""
         asked = peer == self.broker and self.stage is Stage.ATTACHED and body.foreign in self._brokers
         accepted = asked and self.policy(body.foreign)
         if accepted:

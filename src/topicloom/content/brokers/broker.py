@@ -156,7 +156,7 @@ class Broker(Machine):
         return self.desk.load
 
     def summarize(self, client: Name, now: float) -> Rates:
-        """How often a user publishes on each channel, as counted here (paper 001, section V)."""
+        """How often a user publishes on each channel, as counted here [Zhao2011, V]."""
         guest = self.desk.book.get(client)
         return guest.summary.rates(now) if guest is not None else ()
 

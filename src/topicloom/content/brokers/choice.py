@@ -1,4 +1,4 @@
-"""Which users should move, as far as one broker can know (paper 001, section IV-C).
+"""Which users should move, as far as one broker can know [Zhao2011, IV-C].
 
 To a broker every other one is "a bigger user whose interests are the union" of its users': so it looks at a
 small problem of its own users and one such user per other broker, and asks the kernel of the local search

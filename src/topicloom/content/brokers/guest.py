@@ -12,7 +12,7 @@ from topicloom.content.brokers.rules import CHARGE, State
 
 
 class Summary:
-    """How often a user publishes on each channel, counted with a weight that fades (paper 001: summarize).
+    """How often a user publishes on each channel, counted with a weight that fades ([Zhao2011]: summarize).
 
     >>> summary = Summary(window=60.0, now=0.0)
     >>> for second in range(600): summary.count(3, float(second))

@@ -1,7 +1,7 @@
 """What a set of users wants all together, and how wants and events are told in channels.
 
 Boxes are used to forward events, so nothing is delivered that nobody wants; channels only to reckon costs
-(paper 001, section IV-A: "sub-channeling is not used in message forwarding").
+([Zhao2011, IV-A]: "sub-channeling is not used in message forwarding").
 """
 
 from __future__ import annotations

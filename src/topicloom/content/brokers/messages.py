@@ -1,4 +1,4 @@
-"""Everything that clients and brokers say to each other (paper 001, section V). Plain values.
+"""Everything that clients and brokers say to each other [Zhao2011, V]. Plain values.
 
 These are the bodies; `envelope.py` has what they travel in.
 """

@@ -1,4 +1,4 @@
-"""Users moving: a broker's side of request_to_move, accept, decline and redirect (paper 001, section V).
+"""Users moving: a broker's side of request_to_move, accept, decline and redirect [Zhao2011, V].
 
 What is allowed is in the table of `rules.py`; how users are taken in is in `arrivals.py`.
 """

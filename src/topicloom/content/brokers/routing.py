@@ -1,6 +1,6 @@
 """The path of an event: a tree over the brokers that want it, fixed by the first broker.
 
-"Each message will be assigned a path before sending out" (paper 001, section II-B): the minimum spanning tree
+"Each message will be assigned a path before sending out" [Zhao2011, II-B]: the minimum spanning tree
 of the publisher's broker and the brokers with a subscriber, the free core model.
 """
 

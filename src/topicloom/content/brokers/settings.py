@@ -71,7 +71,7 @@ class Settings:
 
     @property
     def ttl(self) -> float:
-        """How long a home broker goes on for a user that has left (paper 001, section V: redirect).
+        """How long a home broker goes on for a user that has left ([Zhao2011, V]: redirect).
 
         Three delays until every broker knows what the user wants at the foreign one (its last change of
         subscription may follow it there), then the longest travel of an event sent by what was known before;

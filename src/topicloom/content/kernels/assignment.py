@@ -1,4 +1,4 @@
-"""The exact cost of an assignment of users to brokers, and how one move changes it (paper 001, section IV).
+"""The exact cost of an assignment of users to brokers, and how one move changes it [Zhao2011, IV].
 
 cost = sum over users of demand * access price
      + sum over channels c and brokers p of sent[c, p] * weight[c, p]

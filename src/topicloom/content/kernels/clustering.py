@@ -1,4 +1,4 @@
-"""Users put together by the traffic between them (paper 001, Algorithm 2).
+"""Users put together by the traffic between them [Zhao2011, Algorithm 2].
 
 The traffic of users i and j counts both directions: b_ij = sum over c of g[i,c] s[j,c] + g[j,c] s[i,c], with
 g rates and s 1 where a channel is wanted. Wanted channels come in ranges, so with the running sums of each

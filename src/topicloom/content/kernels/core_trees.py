@@ -1,4 +1,4 @@
-"""Weights of the trees among brokers that carry a channel, under every core model (paper 001, section IV).
+"""Weights of the trees among brokers that carry a channel, under every core model [Zhao2011, IV].
 
 For a channel with member brokers S (those with a subscriber) and a publisher on broker p the tree joins S
 and p. `fill_weights` gives its weight for all p at once, since a change of S concerns every publisher.

@@ -1,4 +1,4 @@
-"""Trees that join the users of a channel through brokers, grown from a start broker (paper 001, Algorithm 3).
+"""Trees that join the users of a channel through brokers, grown from a start broker [Zhao2011, Algorithm 3].
 
 near[r, v] = min over brokers b of core[r, b] + access[v, b] is the price from broker r to user v, and
 last[r, v] the smallest b that has it: the broker that v would connect to.

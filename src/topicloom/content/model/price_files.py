@@ -1,6 +1,6 @@
 """Prices of a content problem: read from tables or computed from coordinates, complete and metric.
 
-The planners count on core prices that keep the triangle inequality (paper 001, section III): prices that
+The planners count on core prices that keep the triangle inequality [Zhao2011, III]: prices that
 break it are replaced by those of the cheapest way through other brokers.
 """
 

@@ -1,4 +1,4 @@
-"""A content-based planning problem: who publishes and wants what, and what every link costs (paper 001).
+"""A content-based planning problem: who publishes and wants what, and what every link costs [Zhao2011].
 
 Users publish on channels (disjoint parts of the content space) and want ranges of channels; each user is to
 connect to one broker. Users, brokers and channels are dense numbers here; users and brokers follow the binary

@@ -1,7 +1,7 @@
 """Channels: the content space cut into disjoint parts, and which of them each subscription's cover takes.
 
 With one attribute a channel is an interval whose ends are end points of subscriptions; with several it is a
-cell of a grid of such intervals. Paper 001, section IV-A: a user takes the channels that meet one of its
+cell of a grid of such intervals. [Zhao2011, IV-A]: a user takes the channels that meet one of its
 subscriptions (minimum cover), and what that brings beyond the subscriptions is false traffic.
 """
 

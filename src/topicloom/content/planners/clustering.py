@@ -1,4 +1,4 @@
-"""Clustering: users with much traffic between them on one broker (paper 001, Algorithm 2).
+"""Clustering: users with much traffic between them on one broker [Zhao2011, Algorithm 2].
 
 First each broker in turn gets the pair of users with the largest traffic / price, then each other user joins
 the broker with the largest. The traffic b_ij of a pair counts both directions, and its price is the sum of

@@ -5,7 +5,7 @@ shared   all messages on one tree of all brokers, the minimum spanning tree
 unicast  a message of its own to every broker concerned; for comparison
 steiner  the best tree, through any other broker; for few brokers only
 
-"The spanning tree of the terminals is optimal under the triangle inequality" (paper 001, section III-A) is
+"The spanning tree of the terminals is optimal under the triangle inequality" [Zhao2011, III-A] is
 false: three brokers around a fourth are joined more cheaply through it. The loss is tiny in practice.
 """
 

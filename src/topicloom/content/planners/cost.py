@@ -1,7 +1,7 @@
 """What a plan costs: the one evaluator that every planner, the commands and the simulator use.
 
 Access: each user's demand times the price of its link. Core: for each channel and publishing broker the rate
-times the weight of the tree to all brokers with a subscriber (papers/001, section IV; see core_model.py).
+times the weight of the tree to all brokers with a subscriber ([Zhao2011, IV]; see core_model.py).
 """
 
 from __future__ import annotations

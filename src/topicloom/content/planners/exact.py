@@ -1,6 +1,6 @@
 """Exact plans for tiny problems, with a proof: an integer program over the sets of brokers with subscribers.
 
-The program of paper 001 (section II-B) multiplies variables; this one is linear. x[i,b]: user i is on broker
+The program of [Zhao2011, II-B] multiplies variables; this one is linear. x[i,b]: user i is on broker
 b. Channels with the same subscribers count as one, k. sigma[k,S]: S is the set of brokers with a subscriber
 of k. y[i,k,p,S] = x[i,p] sigma[k,S] for the publishers i of k, whose tree to S weighs W(p,S).
 

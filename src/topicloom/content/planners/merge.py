@@ -52,7 +52,7 @@ def merge_parts(
         messages(A to B) * |users of A or B|  -  messages(A) * |users of A|  -  messages(B) * |users of B|
 
     Ties go to the fewest users that take something new, then from the left. All counts are whole numbers, so
-    the order is exact. Paper 001, section IV-A: a subscription is covered by as few intervals as can be.
+    the order is exact. [Zhao2011, IV-A]: a subscription is covered by as few intervals as can be.
     """
     wanted = np.flatnonzero(ranges.wanted(len(messages)) > 0).tolist()
     if len(wanted) <= limit:

@@ -1,4 +1,4 @@
-"""Steiner-tree mixing: trees per channel, mixed into one broker per user (paper 001, section IV-B).
+"""Steiner-tree mixing: trees per channel, mixed into one broker per user [Zhao2011, IV-B].
 
 Phase 1 grows a tree for every channel and publisher (Algorithm 3) and adds up what passes each link of a user
 and a broker. Phase 2 draws each user's broker by that weight. Phase 3, the trees between the brokers, is the

@@ -1,4 +1,4 @@
-"""Greedy packing: every user on the cheapest broker that has room (paper 001, Algorithm 1).
+"""Greedy packing: every user on the cheapest broker that has room [Zhao2011, Algorithm 1].
 
 The printed algorithm swaps the names of users and brokers, never adds a user to the load of its broker, and
 forgets the user that no broker has room for. Here loads count, and such a user goes to the broker with the

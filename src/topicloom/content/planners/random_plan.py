@@ -1,4 +1,4 @@
-"""Random plans: what paper 001 measures the others by (its cost reduction ratio, section VI)."""
+"""Random plans: what [Zhao2011] measures the others by (its cost reduction ratio, section VI)."""
 
 from __future__ import annotations
 

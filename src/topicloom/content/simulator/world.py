@@ -1,4 +1,4 @@
-"""The driver of clients and brokers (paper 001, section V): what is done and counted when one asks for it."""
+"""The driver of clients and brokers [Zhao2011, V]: what is done and counted when one asks for it."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Two passes. The first tells who publishes, the log's span and how many messages lie in every part of every
 attribute; from that the driver makes the channels. The second counts per (publisher, channel), the paper's
-`summarize` (paper 001, section V). Nothing is ever kept per pair of users.
+`summarize` [Zhao2011, V]. Nothing is ever kept per pair of users.
 """
 
 from __future__ import annotations

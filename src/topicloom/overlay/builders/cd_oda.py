@@ -1,4 +1,4 @@
-"""CD-ODA, CD-ODA-I and CD-ODA-II: hubs linked to all their neighbors (paper 003, section 6.1).
+"""CD-ODA, CD-ODA-I and CD-ODA-II: hubs linked to all their neighbors [Onus2016, 6.1].
 
 Guarantee: each topic's subgraph has diameter at most 2. A hub is linked to everybody who shares an open
 topic with it, so each of these topics gets a star, and they are closed. The three differ in how the next hub

@@ -100,7 +100,7 @@ def choose_constrained(task: Task, *, phases: bool, progress: Progress) -> Outco
 
 
 def choose_again(task: Task, used: Edges, *, progress: Progress) -> Outcome:
-    """A run on the pairs that are not used yet, every node alone again (002, section 6.4)."""
+    """A run on the pairs that are not used yet, every node alone again [Chockler2007a, 6.4]."""
     return _choose(task, used, phases=False, joined=False, progress=progress)
 
 

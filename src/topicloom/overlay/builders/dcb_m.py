@@ -1,4 +1,4 @@
-"""DCB-M (paper 000, Algorithm 9): GM-M in groups of light nodes, then GM-M over everything.
+"""DCB-M [Chen2010, Algorithm 9]: GM-M in groups of light nodes, then GM-M over everything.
 
 Guarantee: maximum degree O(eta + optimum x log(nodes x topics)) (Lemma 12).
 """

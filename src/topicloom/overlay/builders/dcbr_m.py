@@ -1,4 +1,4 @@
-"""DCBR-M (paper 000, Algorithm 11): GM-M in groups of light nodes, then GM-M over their representatives.
+"""DCBR-M [Chen2010, Algorithm 11]: GM-M in groups of light nodes, then GM-M over their representatives.
 
 Guarantee: maximum degree O(eta + optimum of bulk nodes and representatives x log(nodes x topics)) (Lemma 15).
 """

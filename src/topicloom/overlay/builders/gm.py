@@ -1,6 +1,6 @@
-"""GM, the greedy merge of paper 002 (section 6): fewest edges of the published builders.
+"""GM, the greedy merge of [Chockler2007a, 6]: fewest edges of the published builders.
 
-Guarantee: at most log(subscriptions) times the optimal number of edges (002, Lemma 6.5).
+Guarantee: at most log(subscriptions) times the optimal number of edges [Chockler2007a, Lemma 6.5].
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def build_gm(
 ) -> Build:
     """Add the edge that joins the most topic components until every topic has one.
 
-    `redundancy=k` runs it k times, each on the pairs not yet used (002, section 6.4), so a topic survives
+    `redundancy=k` runs it k times, each on the pairs not yet used [Chockler2007a, 6.4], so a topic survives
     more lost edges. The seed is not used: ties are fixed.
 
     Under `constraints` no pair beyond them is a candidate, and the edges of `start` are there from the

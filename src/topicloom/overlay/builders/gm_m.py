@@ -1,6 +1,6 @@
-"""GM-M, the greedy for a low maximum degree (paper 000, Algorithms 1 to 6, as read in the docs).
+"""GM-M, the greedy for a low maximum degree [Chen2010, Algorithms 1 to 6, as read in the docs].
 
-Guarantee: at most log(nodes x topics) times the optimal maximum degree (000, Lemma 2).
+Guarantee: at most log(nodes x topics) times the optimal maximum degree [Chen2010, Lemma 2].
 """
 
 from __future__ import annotations

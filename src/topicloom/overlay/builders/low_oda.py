@@ -1,7 +1,7 @@
-"""Low-ODA, a low average and a low maximum degree at once (paper 003, Algorithm 1).
+"""Low-ODA, a low average and a low maximum degree at once [Onus2016, Algorithm 1].
 
 Guarantee: average degree at most O(k log(subscriptions)) times the optimum, maximum degree at most
-O((V/k) log(subscriptions)) times (003, Theorems 1 and 2).
+O((V/k) log(subscriptions)) times [Onus2016, Theorems 1 and 2].
 """
 
 from __future__ import annotations

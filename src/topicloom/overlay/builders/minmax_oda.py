@@ -1,7 +1,7 @@
-"""MinMax-ODA of Onus and Richa, as paper 003 words it (sections 1.1 and 2.1); GM-M is its lean sister.
+"""MinMax-ODA of Onus and Richa, as [Onus2016] words it (sections 1.1 and 2.1); GM-M is its lean sister.
 
 Guarantee: at most log(nodes x topics) times the optimal maximum degree; the average degree may be V times
-the optimal one (003, Lemma 1).
+the optimal one [Onus2016, Lemma 1].
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def build_minmax_oda(
 
     So before the maximum degree may rise every pair of nodes with room is linked. These fillers join no
     topic components; where a pair that shares a topic has room they are such pairs, otherwise they link
-    nodes that share nothing. Paper 003 counts them; paper 000 (section IV-A) says that they are dropped at
+    nodes that share nothing. [Onus2016] counts them; [Chen2010, IV-A] says that they are dropped at
     the end: `fillers="drop"`. They use up degrees either way, which sets this builder apart from GM-M.
     `report` says how many there were. The seed is not used: ties are fixed.
 

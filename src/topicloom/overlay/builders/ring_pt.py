@@ -1,4 +1,4 @@
-"""Ring per topic (paper 002, section 8): the simple overlay everything else is compared with.
+"""Ring per topic [Chockler2007a, 8]: the simple overlay everything else is compared with.
 
 Guarantee: topic-connected with topic degree 2; a node's degree grows to twice its subscription size.
 """

@@ -1,6 +1,6 @@
-"""2D-ODA, one star per topic with many shared edges (paper 003, section 6.3, Algorithm 2).
+"""2D-ODA, one star per topic with many shared edges [Onus2016, 6.3, Algorithm 2].
 
-Guarantee: each topic's subgraph has diameter at most 2 (003, Lemma 7).
+Guarantee: each topic's subgraph has diameter at most 2 [Onus2016, Lemma 7].
 """
 
 from __future__ import annotations

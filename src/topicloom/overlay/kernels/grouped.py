@@ -1,6 +1,6 @@
 """Topic components of nodes that come in groups, each group being topic-connected already.
 
-In the combine phase of divide and conquer (paper 000, Algorithm 12) the nodes of one group count as joined
+In the combine phase of divide and conquer [Chen2010, Algorithm 12] the nodes of one group count as joined
 on every topic that they share: the group's own overlay joins them, perhaps through nodes that stay away.
 """
 

@@ -1,4 +1,4 @@
-"""Who shares a topic with whom, counted and listed by bit sets: what hubs are chosen by (003, section 6).
+"""Who shares a topic with whom, counted and listed by bit sets: what hubs are chosen by [Onus2016, 6].
 
 The *neighbors* of a node here are the nodes that share an open topic with it, itself among them. They are
 the union of its topics' subscribers, taken word by word; topics with few subscribers set bits one by one.

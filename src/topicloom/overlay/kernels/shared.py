@@ -90,7 +90,7 @@ def top_intersections(
 ) -> None:
     """For nodes[i]: the mean over its d most similar others of |A & B| / min(|A|, |B|) and of |A & B|.
 
-    Others with nothing in common count as 0, so there are always d of them (paper 004, section 3.4).
+    Others with nothing in common count as 0, so there are always d of them [Chockler2007b, 3.4].
     """
     n_nodes = len(node_ptr) - 1
     common = np.zeros(n_nodes, np.int32)

@@ -1,4 +1,4 @@
-"""2D-ODA's stars one by one, with the topic densities kept up to date (paper 003, Algorithm 2).
+"""2D-ODA's stars one by one, with the topic densities kept up to date [Onus2016, Algorithm 2].
 
 The density of node u for topic t is weight / missing: the subscribers of all open topics of u, summed, by
 those subscribers of t that u has no edge to (itself among them). A star of topic t changes the densities of

@@ -1,6 +1,6 @@
 """How many nodes that do not want a topic must carry it, when its subscribers are in several components.
 
-A node-weighted Steiner problem (paper 002, section 9), so approximated, in three linear passes per topic:
+A node-weighted Steiner problem [Chockler2007a, 9], so approximated, in three linear passes per topic:
 nodes that touch the most components at once are taken first (the greedy of Klein and Ravi for spiders of
 one hop); components still apart are joined by cheapest paths found by one search from all of them
 (Mehlhorn's form of the distance network heuristic); a spanning tree of the result then sheds the taken

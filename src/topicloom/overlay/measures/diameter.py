@@ -1,7 +1,7 @@
 """How far messages may travel: the diameter inside each topic, and that of the whole overlay.
 
 The topic diameter here is that of the subgraph of the topic's subscribers alone, because messages travel
-only through nodes that want them; that is what a deployment sees. Paper 002 (section 9) measures distances
+only through nodes that want them; that is what a deployment sees. [Chockler2007a, 9] measures distances
 between the same nodes in the whole overlay, where a path may leave the topic: never more than ours.
 
 A partitioned topic has no diameter: it counts in neither maximum nor average, `topics_partitioned` says how

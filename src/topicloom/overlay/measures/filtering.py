@@ -1,6 +1,6 @@
 """What it costs that a topic is not connected: nodes that must carry messages they do not want.
 
-The filtering cost of a topic (paper 002, section 9) is the number of nodes not interested in it in a
+The filtering cost of a topic [Chockler2007a, 9] is the number of nodes not interested in it in a
 Steiner tree of the overlay over the nodes that are. 0 exactly where the topic is connected; otherwise an
 upper bound by the heuristic of `kernels/steiner.py`, since the exact number is NP-hard to find.
 """

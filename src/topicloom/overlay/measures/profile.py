@@ -1,6 +1,6 @@
 """What an interest looks like before anything is built on it: what `topicloom inspect` prints.
 
-The top-d intersection is that of paper 004 (section 3.4): for a node, the mean over the d other nodes most
+The top-d intersection is that of [Chockler2007b, 3.4]: for a node, the mean over the d other nodes most
 similar to it of |A & B| / min(|A|, |B|), averaged over nodes, in percent. As there (20 for 10 topics per
 node, 40 for 20, "tdi(2d)"), d is twice the average subscription size, rounded, and at most nodes - 1.
 All nodes are measured up to EXACT_NODES of them and EXACT_WORK list entries to read; otherwise a seeded

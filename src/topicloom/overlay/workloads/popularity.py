@@ -49,11 +49,12 @@ def _uniform(_: float, n_topics: int) -> Floats:
 _BELOW_ONE = math.nextafter(1.0, 0.0)
 
 LAWS: dict[str, Law] = {
-    # 002 section 8 and 004 section 3.1: p_i ~ 1 / i^A.
+    # [Chockler2007a, 8] and [Chockler2007b, 3.1]: p_i ~ 1 / i^A.
     "zipf": Law("A", f"a number from 0 to {STEEPEST:g}", 0.0, STEEPEST, _zipf),
-    # 002 section 8 and 004 section 3.1 ("NYSE"): the 10% most popular topics have total probability S.
+    # [Chockler2007a, 8] and [Chockler2007b, 3.1] ("NYSE"): the 10% most popular topics have total
+    # probability S.
     "exponential": Law("S", "a number between 0 and 1", math.nextafter(0.0, 1.0), _BELOW_ONE, _exponential),
-    # 000 section VI calls this one exponential: p_i ~ e^(-R i).
+    # [Chen2010, VI] calls this one exponential: p_i ~ e^(-R i).
     "geometric": Law("R", f"a number from 0 to {STEEPEST:g}", 0.0, STEEPEST, _geometric),
     "uniform": Law("", "", 0.0, 0.0, _uniform),
 }

@@ -25,24 +25,24 @@ _CHEN = Sizes(10, 90)
 
 PRESETS: dict[str, Preset] = {
     "rss": Preset(
-        Popularity("zipf", 0.5), 100, Sizes(10, 10), "papers 002 section 8 and 004 section 3.1: RSS feeds"
+        Popularity("zipf", 0.5), 100, Sizes(10, 10), "[Chockler2007a, 8] and [Chockler2007b, 3.1]: RSS feeds"
     ),
     "nyse": Preset(
         Popularity("exponential", 0.55),
         100,
         Sizes(10, 10),
-        "papers 002 section 8 and 004 section 3.1: stocks, the top tenth has 55% of the interest",
+        "[Chockler2007a, 8] and [Chockler2007b, 3.1]: stocks, the top tenth has 55% of the interest",
     ),
-    "chen-uniform": Preset(Popularity("uniform"), 200, _CHEN, "paper 000 section VI"),
-    # The text of 000 says alpha = 2.0 and so does this preset. The printed degrees of its Zipf table
+    "chen-uniform": Preset(Popularity("uniform"), 200, _CHEN, "[Chen2010, VI]"),
+    # The text of [Chen2010] says alpha = 2.0 and so does this preset. The printed degrees of its Zipf table
     # (GM-M 11.14 / 6.487) fit alpha = 2.5; 2.0 gives 10.45 / 6.93. Use `--popularity zipf:2.5 --topics 200
     # --subscriptions 10:90` to meet the printed numbers.
     "chen-zipf": Preset(
         Popularity("zipf", 2.0),
         200,
         _CHEN,
-        "paper 000 section VI, alpha 2.0 as its text says; its printed degrees fit zipf:2.5",
+        "[Chen2010, VI], alpha 2.0 as its text says; its printed degrees fit zipf:2.5",
     ),
-    # What 000 calls exponential is e^(-0.1 i), not the law of 002 and 004.
-    "chen-exp": Preset(Popularity("geometric", 0.1), 200, _CHEN, "paper 000 section VI, e^(-0.1 i)"),
+    # What [Chen2010] calls exponential is e^(-0.1 i), not the law of Chockler et al.
+    "chen-exp": Preset(Popularity("geometric", 0.1), 200, _CHEN, "[Chen2010, VI], e^(-0.1 i)"),
 }

@@ -1,4 +1,4 @@
-"""When a task has neighbors enough: K-coverage (paper 004, section 2.3) or a number of links (3.9.1).
+"""When a task has neighbors enough: K-coverage [Chockler2007b, 2.3] or a number of links (3.9.1).
 
 A goal hears which topics a neighbor shares with the node when it comes and when it goes, and answers at any
 time how much is lacking and what the loss of a neighbor would cost. Pure bookkeeping: no peers, no time.

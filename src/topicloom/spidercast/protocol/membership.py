@@ -1,6 +1,6 @@
-"""What a node knows of others (the interest view, paper 004, section 2.2), and how it chooses a neighbor.
+"""What a node knows of others (the interest view, [Chockler2007b, 2.2]), and how it chooses a neighbor.
 
-A node asks its `Membership` for one more neighbor by one of four rules (paper 004, Figure 5 and 3.9.1).
+A node asks its `Membership` for one more neighbor by one of four rules [Chockler2007b, Figure 5 and 3.9.1].
 Ties are broken uniformly at random; a node that covers nothing new is never chosen by coverage.
 """
 

@@ -1,6 +1,6 @@
 """Everything one node may say to another. Plain values: no behaviour, nothing of the wire's bytes.
 
-`task` says which of the two maintenance tasks (paper 004, section 2.3) a message belongs to: each keeps its
+`task` says which of the two maintenance tasks [Chockler2007b, 2.3] a message belongs to: each keeps its
 own neighbors, and a live link exists while at least one of them wants it.
 """
 

@@ -46,7 +46,7 @@ from topicloom.spidercast.protocol.task import Task
 from topicloom.wire.core import Close, LinkDown, LinkUp, Machine, Send
 
 MAX_KR = 4
-"""Adaptive K_r (paper 004, section 3.3.1) is raised while it is at most 3."""
+"""Adaptive K_r [Chockler2007b, 3.3.1] is raised while it is at most 3."""
 
 
 class Node(Machine):

@@ -11,7 +11,9 @@ from topicloom.spidercast.protocol.messages import Topics
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """(K_g, K_r)-coverage, K_r perhaps adaptive (paper 004, 3.3.1), or so many similar and random links."""
+    """(K_g, K_r)-coverage, K_r perhaps adaptive ([Chockler2007b], 3.3.1),
+    or so many similar and random links.
+    """
 
     greedy: int = 3
     random: int = 0

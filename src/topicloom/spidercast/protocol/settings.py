@@ -1,4 +1,4 @@
-"""The constants of the protocol, as paper 004 and our own runs recommend them. Times in seconds."""
+"""The constants of the protocol, as [Chockler2007b] and our own runs recommend them. Times in seconds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One maintenance task of a node (paper 004, section 2.3): it finds neighbors, keeps them, lets them go.
+"""One maintenance task of a node [Chockler2007b, 2.3]: it finds neighbors, keeps them, lets them go.
 
 Figures 2 to 5 with the readings that make them work:
 - coverage counts neighbors of this task; a neighbor may be let go if its degree has reached its target;

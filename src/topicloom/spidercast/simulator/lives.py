@@ -1,4 +1,4 @@
-"""When nodes come and go: by churn (paper 004, section 3.8), or as a trace file says.
+"""When nodes come and go: by churn [Chockler2007b, 3.8], or as a trace file says.
 
 A life begins with a JOIN, also that of a node which is there from the start: its JOIN has time 0.
 """

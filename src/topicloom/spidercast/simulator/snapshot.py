@@ -1,6 +1,6 @@
 """The overlay of one moment, judged by the same measures as any other overlay.
 
-A link counts when both ends have it. Nodes that joined a moment ago may be left out (paper 004, section 3.8).
+A link counts when both ends have it. Nodes that joined a moment ago may be left out [Chockler2007b, 3.8].
 """
 
 from __future__ import annotations

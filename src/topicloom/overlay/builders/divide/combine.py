@@ -1,4 +1,4 @@
-"""Overlays that exist already become one (paper 000, Algorithms 10 and 12): a tool of its own.
+"""Overlays that exist already become one [Chen2010, Algorithms 10 and 12]: a tool of its own.
 
 The builders combine level by level (run.py); here it is one step, for overlays made elsewhere.
 """

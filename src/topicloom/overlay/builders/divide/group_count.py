@@ -1,4 +1,4 @@
-"""The number of groups of least running time: the p of paper 000, section V."""
+"""The number of groups of least running time: the p of [Chen2010, V]."""
 
 from __future__ import annotations
 

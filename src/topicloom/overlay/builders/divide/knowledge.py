@@ -1,4 +1,4 @@
-"""How many nodes a node had to know: the potential neighbor sets of paper 000, section IV-D."""
+"""How many nodes a node had to know: the potential neighbor sets of [Chen2010, IV-D]."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def knowledge(plan: Plan) -> list[Knowledge]:
 
 
 def pn_ratio(plan: Plan) -> float:
-    """The largest share of all nodes that any one node has to know (000, Equation 12)."""
+    """The largest share of all nodes that any one node has to know [Chen2010, Equation 12]."""
     n_nodes = plan.n_bulk + sum(plan.levels[0].nodes)
     return max(known.most for known in knowledge(plan)) / max(n_nodes, 1)
 

@@ -51,7 +51,7 @@ def describe(plan: Plan, edges: list[int]) -> dict[str, Any]:
 
 
 def _level(plan: Plan, level: int, edges: int) -> dict[str, Any]:
-    """One level; `nodes_known` are the nodes that a member had to know (000, section IV-D)."""
+    """One level; `nodes_known` are the nodes that a member had to know [Chen2010, IV-D]."""
     last = level == len(plan.levels)
     nodes = (plan.n_last,) if last else plan.levels[level].nodes
     known = knowledge(plan)[level]

@@ -1,4 +1,4 @@
-"""Bulk and light nodes (paper 000, section IV-B): who is dealt out to groups and who waits for the end.
+"""Bulk and light nodes [Chen2010, IV-B]: who is dealt out to groups and who waits for the end.
 
 A node that wants very many topics, dealt into a group of nodes that have little in common, has to be linked
 to most of them (Lemma 8). So only the light nodes are divided.
