@@ -6,9 +6,9 @@ STAMP := $(VENV)/.installed
 EXTRAS := $(VENV)/.installed-extras
 WARM := $(VENV)/.warm
 KERNELS := $(shell find src -path '*kernels*' -name '*.py')
-# Three workers for two cores, since tests of processes wait; a file of tests goes to one of them. Files with
-# long tests come first (tests/conftest.py).
-SIDE_BY_SIDE := -n 3 --dist loadfile --no-loadscope-reorder
+# Two workers, a file of tests to one of them. Files of whole products come first, then those with
+# long tests (tests/conftest.py): both workers then end together.
+SIDE_BY_SIDE := -n 2 --dist loadfile --no-loadscope-reorder
 FAST := not spark and not needs and not slow and not alone
 
 .DEFAULT_GOAL := help
