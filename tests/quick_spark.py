@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# Spark's own classes need no second look at their byte code: that is a third of the time to start and warm up.
+# Spark's own classes need no second look at their byte code: a third of the time to start and warm up.
 _TRUSTED = "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 QUICK_JAVA = f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC {_TRUSTED}"
 SETTINGS = {
