@@ -1,10 +1,10 @@
 """The data structures of the papers as compiled kernels: the peer that ours is measured against.
 
 Every pair of nodes that shares a topic is held explicitly, filed by its contribution, and every pair whose
-ends come into one component is re-filed at once in O(1) ([Chockler2007a, Algorithms 1-3], [Chen2010,
-Algorithms 3-6], with the
-repairs that the pseudo-code needs). They are meant to be fair: flat arrays, no hashing, one byte for a
-contribution, triangular pair numbers. Ties are free in the papers and are taken as they come here.
+ends come into one component is re-filed at once in O(1): [Chockler2007a, Algorithms 1-3] and [Chen2010,
+Algorithms 3-6] with the repairs that the pseudo-code needs. They are meant to be fair: flat arrays, no
+hashing, one byte for a contribution, triangular pair numbers. Ties are free in the papers and are taken as
+they come here.
 """
 
 from __future__ import annotations
@@ -69,9 +69,7 @@ def _count_shared(
     base: Array,
     contribution: Array,
 ) -> None:
-    """[Chockler2007a, Algorithm 2], line 5: the topics each pair shares. Row by row,
-    so writes stay in the cache.
-    """
+    """[Chockler2007a, Algorithm 2, line 5]: the topics each pair shares, row by row to stay in the cache."""
     n_nodes = len(node_ptr) - 1
     seen = topic_ptr.copy()  # place of the first subscriber of each topic after node u
     for u in range(n_nodes):
@@ -229,9 +227,7 @@ def _unlink(pair: int, c: int, d: int, head: Array, after: Array, before: Array)
 def _raise_degree(
     v: int, base: Array, contribution: Array, degree: Array, head: Array, after: Array, before: Array
 ) -> None:
-    """[Chen2010, Algorithm 6], lines 12-19: one more neighbor for v;
-    its pairs move to their new larger degree.
-    """
+    """[Chen2010, Algorithm 6, lines 12-19]: one more neighbor for v; its pairs move to a larger degree."""
     old = degree[v]
     for x in range(len(base)):
         if x == v or degree[x] > old:

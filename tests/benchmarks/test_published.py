@@ -34,9 +34,7 @@ def test_every_published_choice_is_greedy(numbers: set[tuple[int, int]]) -> None
 
 @pytest.mark.parametrize("k", [3, 4, 5, 6])
 def test_published_gm_takes_exactly_the_edges_of_lemma_6_6(k: int) -> None:
-    """Otherwise it is not the GM of [Chockler2007a]. k=6 has sets above 255 topics:
-    contributions of two bytes.
-    """
+    """Otherwise it is not the GM of [Chockler2007a]. For k=6 contributions need two bytes."""
     interest = lemma_6_6(k, k)
     steps = published_gm(interest)
     assert len(steps) == 2 * k + k * k

@@ -1,5 +1,4 @@
-"""DCB-M and DCBR-M in the steps of [Chen2010, Algorithms 8 to 13], as read in docs/papers.md,
-plain Python.
+"""DCB-M and DCBR-M as plain Python: [Chen2010, Algorithms 8 to 13] with the corrections of docs/papers.md.
 
 The judge of the divide and conquer builders on small instances, edge for edge. It shares the greedy state of
 naive/greedy.py and nothing with the package but `model`.

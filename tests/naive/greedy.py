@@ -20,9 +20,7 @@ class NotGreedy(AssertionError):  # noqa: N818 - it is a verdict
 
 
 class State:
-    """What [Chockler2007a, Algorithm 1] and [Chen2010, Algorithm 3] keep: components, degrees,
-    pairs taken.
-    """
+    """Components, degrees and pairs taken: [Chockler2007a, Algorithm 1], [Chen2010, Algorithm 3]."""
 
     def __init__(self, interest: Interest) -> None:
         self.nodes = range(interest.n_nodes)
@@ -36,18 +34,14 @@ class State:
         self.NODES = {v: {t: {v} for t in self.topics[v]} for v in self.nodes}
 
     def joins(self, v: int, w: int) -> list[int]:
-        """T_(v,w) of [Chockler2007a, 6.1]: the topics both want and for which they are in different
-        components.
-        """
+        """T_(v,w) of [Chockler2007a, 6.1]: topics of both for which they are in different components."""
         return [t for t in self.topics[v] & self.topics[w] if self.NODES[v][t] is not self.NODES[w][t]]
 
     def contribution(self, v: int, w: int) -> int:
         return len(self.joins(v, w))
 
     def add(self, v: int, w: int) -> None:
-        """[Chockler2007a, Algorithm 3], lines 6-14, with the test that v and w are in different components
-        for t.
-        """
+        """[Chockler2007a, Algorithm 3, lines 6-14], for topics in which v and w are not joined yet."""
         for t in self.joins(v, w):
             merged = self.NODES[v][t] | self.NODES[w][t]
             for u in merged:
@@ -90,9 +84,7 @@ def naive_gm(interest: Interest, redundancy: int = 1) -> list[Step]:
 
 
 def naive_gm_m(interest: Interest) -> list[Step]:
-    """GM-M [Chen2010, Algorithms 1-6]: in phase D = 1, 2, ...
-    only pairs with both degrees under D are taken.
-    """
+    """GM-M [Chen2010, Algorithms 1-6]: phase D = 1, 2, ... takes pairs with both degrees under D."""
     state, chosen, phase = State(interest), [], 1
     while state.candidates():
         while (step := state.best(below=phase)) is not None:

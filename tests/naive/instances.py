@@ -36,29 +36,23 @@ def lemma_8(h: int) -> Interest:
     )
 
 
-def lemma_1_of_003(n: int) -> Interest:
-    """[Onus2016, Lemma 1]: node 1 wants all n x n topics, node i those of row i and column i;
-    a star is best.
-    """
+def onus_lemma_1(n: int) -> Interest:
+    """[Onus2016, Lemma 1]: node 1 wants all n x n topics, node i row i and column i; a star is best."""
     pairs = [("v001", f"t{i:03}-{j:03}") for i in range(1, n + 1) for j in range(1, n + 1)]
     for i, j in product(range(2, n + 1), range(1, n + 1)):
         pairs += [(f"v{i:03}", f"t{i:03}-{j:03}"), (f"v{i:03}", f"t{j:03}-{i:03}")]
     return Interest.from_pairs(pairs)
 
 
-def lemma_5_of_003(n: int) -> Interest:
-    """[Onus2016, Lemma 5] (figure 5): node i wants topics 1 to i; a star around node n, n - 1 edges,
-    is best.
-    """
+def onus_lemma_5(n: int) -> Interest:
+    """[Onus2016, Lemma 5, Figure 5]: node i wants topics 1 to i; a star around node n is best."""
     return Interest.from_pairs(
         (f"v{i:03}", f"t{topic:03}") for i in range(1, n + 1) for topic in range(1, i + 1)
     )
 
 
-def lemma_6_of_003(n: int) -> Interest:
-    """[Onus2016, Lemma 6] (figure 6): as in Lemma 5, and n^3 (n - i + 1) topics of their own for v_i and
-    u_i.
-    """
+def onus_lemma_6(n: int) -> Interest:
+    """[Onus2016, Lemma 6, Figure 6]: as in Lemma 5; v_i and u_i also share n^3 (n - i + 1) topics."""
     pairs = [(f"v{i:03}", f"t{topic:03}") for i in range(1, n + 1) for topic in range(1, i + 1)]
     for i in range(1, n + 1):
         own = [f"s{i:03}-{topic:06}" for topic in range(n**3 * (n - i + 1))]

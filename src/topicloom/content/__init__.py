@@ -1,4 +1,4 @@
-"""Content-based publish/subscribe at minimum cost: [Zhao]. Where to look:
+"""Content-based publish/subscribe at minimum cost [Zhao2011]. Where to look:
 
 model/      problem and plan, and their folders
 planners/   one file per algorithm, listed in its registry; costs and bounds

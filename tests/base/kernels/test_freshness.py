@@ -11,7 +11,7 @@ import pytest
 
 import topicloom
 from topicloom.base.kernels import jit
-from topicloom.base.kernels.freshness import stamp_of
+from topicloom.base.kernels.freshness import _sources, stamp_of
 from topicloom.overlay.kernels import rows
 
 CALLEE = """
@@ -75,3 +75,11 @@ def test_the_stamp_does_not_depend_on_where_or_when_the_files_were_written(tmp_p
     bits.write_bytes(bits.read_bytes() + b"# changed\n")
     stamp_of.cache_clear()
     assert stamp_of(copy / here.relative_to(package)) != stamp_of(here)
+
+
+def test_kernels_beside_the_package_know_what_they_take_from_it(tmp_path):
+    """Benchmarks have some; the checkout around them has the package's name as a rule."""
+    beside = tmp_path / "topicloom" / "benchmarks" / "mine.py"
+    beside.parent.mkdir(parents=True)
+    beside.write_text("from topicloom.overlay.kernels.rows import scan\n")
+    assert {"mine.py", "overlay/kernels/rows.py", "base/kernels/jit.py"} <= _sources(beside).keys()

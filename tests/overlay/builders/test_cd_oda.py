@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import topicloom.overlay.builders.cd_oda as cd_oda
 import topicloom.overlay.kernels.hubs as hubs
 from drawing import examples
-from naive.instances import case_vii, lemma_5_of_003, lemma_6_of_003
+from naive.instances import case_vii, onus_lemma_5, onus_lemma_6
 from naive.stars import naive_cd_oda, naive_cd_oda_i, naive_cd_oda_ii, topic_diameters
 from strategies import interests
 from topicloom.base.progress import Silent
@@ -71,18 +71,14 @@ def test_case_vii_takes_2n_minus_5_edges(key, n):
 
 @pytest.mark.parametrize("n", [2, 5, 12])
 def test_lemma_5_leads_cd_oda_to_all_pairs(n):
-    """[Onus2016, Lemma 5], with ties to the smallest node: all nodes have n neighbors,
-    the worst hub comes first.
-    """
-    assert build_cd_oda(lemma_5_of_003(n)).overlay.n_edges == n * (n - 1) // 2
+    """[Onus2016, Lemma 5]: all nodes have n neighbors, and by the smallest name the worst comes first."""
+    assert build_cd_oda(onus_lemma_5(n)).overlay.n_edges == n * (n - 1) // 2
 
 
 @pytest.mark.parametrize("n", [3, 5, 8])
 def test_lemma_6_leads_cd_oda_i_astray_but_not_cd_oda_ii(n):
-    """[Onus2016, Lemma 6]: exact for CD-ODA-I; for CD-ODA-II it is false as printed,
-    that finds the optimum.
-    """
-    interest = lemma_6_of_003(n)
+    """[Onus2016, Lemma 6]: exact for CD-ODA-I; false as printed for CD-ODA-II, which finds the optimum."""
+    interest = onus_lemma_6(n)
     assert build_cd_oda_i(interest).overlay.n_edges == n * (n - 1) // 2 + n
     assert build_cd_oda_ii(interest).overlay.n_edges == 2 * n - 1
 

@@ -121,9 +121,7 @@ def test_a_topic_of_bulk_nodes_and_one_group_is_joined():
 
 @pytest.mark.parametrize("h", [4, 6])
 def test_lemma_8_bulk_nodes_are_not_dealt_out(h):
-    """[Chen2010, Lemma 8]: the root in one group with the leaves takes |T| edges;
-    held back it takes a few.
-    """
+    """[Chen2010, Lemma 8]: the root takes |T| edges in a group with the leaves, a few when held back."""
     interest, topics = lemma_8(h), 2**h
     names = interest.node_ids.to_pylist()
     leaves = [v for v, name in enumerate(names) if name.startswith(f"v{h:02}")]

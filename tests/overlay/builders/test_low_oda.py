@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import topicloom.overlay.builders.greedy as greedy
 from drawing import examples
 from naive.greedy import naive_gm
-from naive.instances import lemma_1_of_003
+from naive.instances import onus_lemma_1
 from naive.low_oda import naive_low_oda
 from strategies import interests
 from topicloom.base.progress import SILENT, Silent, Stopwatch
@@ -74,10 +74,8 @@ def test_the_strict_rule_decides_where_k_times_e1_equals_e2():
 
 @pytest.mark.parametrize("n", [4, 8, 12])
 def test_the_worst_case_of_minmax_oda_is_none_for_low_oda(n):
-    """[Onus2016, Lemma 1]: on this instance a star of n - 1 edges is best,
-    and each of its edges is a good e2.
-    """
-    overlay = build_low_oda(lemma_1_of_003(n)).overlay
+    """[Onus2016, Lemma 1]: a star of n - 1 edges is best here, and each of its edges is a good e2."""
+    overlay = build_low_oda(onus_lemma_1(n)).overlay
     assert overlay.n_edges == n - 1 and overlay.degrees().max() == n - 1
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import topicloom.overlay.builders.greedy as greedy
 import topicloom.overlay.builders.minmax_oda as minmax_oda
 from drawing import examples
-from naive.instances import lemma_1_of_003
+from naive.instances import onus_lemma_1
 from naive.low_oda import naive_minmax_oda
 from naive.measures import topic_component_counts
 from strategies import interests
@@ -65,7 +65,7 @@ def test_dropped_fillers_leave_a_topic_connected_overlay_without_strangers(inter
 @pytest.mark.parametrize("n", [6, 12, 20])
 def test_the_worst_case_takes_a_quadratic_number_of_edges(n):
     """[Onus2016, Lemma 1] prints n(n - 2)/2; ties shift that a little, the order of growth stands."""
-    assert build_minmax_oda(lemma_1_of_003(n)).overlay.n_edges == pytest.approx(n * (n - 2) / 2, rel=0.05)
+    assert build_minmax_oda(onus_lemma_1(n)).overlay.n_edges == pytest.approx(n * (n - 2) / 2, rel=0.05)
 
 
 def test_the_maximum_degree_is_that_of_gm_m_and_the_average_nearly_reaches_it():

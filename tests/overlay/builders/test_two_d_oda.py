@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from drawing import examples
-from naive.instances import case_vii, lemma_5_of_003
+from naive.instances import case_vii, onus_lemma_5
 from naive.stars import naive_2d_oda, topic_diameters
 from strategies import interests
 from topicloom.base.progress import Silent
@@ -54,7 +54,7 @@ def test_case_vii_takes_the_optimal_n_edges(n):
 @pytest.mark.parametrize("n", [3, 8])
 def test_lemma_5_is_no_worst_case_for_it(n):
     """[Onus2016, 6.3]: it may leave topics of a hub to others, here the star of node n does for all."""
-    assert build_2d_oda(lemma_5_of_003(n)).overlay.n_edges == n - 1
+    assert build_2d_oda(onus_lemma_5(n)).overlay.n_edges == n - 1
 
 
 def test_a_stop_is_heard():

@@ -57,9 +57,7 @@ def test_a_sample_is_seeded_near_the_truth_and_told(monkeypatch: pytest.MonkeyPa
 
 
 def test_known_values_of_the_paper_s_uniform_workload() -> None:
-    """[Chockler2007b], 3.4: ten of a hundred topics gives d = 20,
-    and more nodes give a higher intersection.
-    """
+    """[Chockler2007b, 3.4]: ten of a hundred topics give d = 20, more nodes a higher intersection."""
     small, large = (profile_interest(random_interest(n, 100, 10)) for n in (200, 1000))
     assert small.alike.intersection_d == large.alike.intersection_d == 20
     assert small.alike.intersection < large.alike.intersection

@@ -1,6 +1,4 @@
-"""The numbers of [Chockler2007b] as papers have them and as they reproduce;
-larger sizes are in benchmarks/.
-"""
+"""The numbers of [Chockler2007b], printed and reproduced; larger sizes are in benchmarks/."""
 
 from __future__ import annotations
 

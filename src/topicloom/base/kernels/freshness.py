@@ -36,7 +36,7 @@ def stamp_of(path: Path) -> str:
 
 def _sources(path: Path) -> dict[str, bytes]:
     """The files by their place in the package: two products may have kernels of one name."""
-    package = next((folder for folder in path.parents if folder.name == ROOT), HERE)
+    package = next((folder for folder in path.parents if _is_package(folder)), HERE)
     found: dict[str, bytes] = {}
     waiting = [path]
     while waiting:
@@ -47,3 +47,8 @@ def _sources(path: Path) -> dict[str, bytes]:
             taken = TAKES.findall(found[name].decode())
             waiting += [package.joinpath(*module.split(".")).with_suffix(".py") for module in taken]
     return found
+
+
+def _is_package(folder: Path) -> bool:
+    """A copy of this package, and not a checkout of the same name around it."""
+    return folder.name == ROOT and (folder / "base" / "kernels").is_dir()

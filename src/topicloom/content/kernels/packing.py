@@ -1,7 +1,7 @@
 """Users placed one after the other, each on a broker that has room for it.
 
 One kernel serves three planners, since they differ in what a user weighs its brokers by: nothing (the
-cheapest, [Zhao2011, Algorithm 1], all alike (random), or the traffic of the trees (phase 2 of section IV-B).
+cheapest [Zhao2011, Algorithm 1]), all alike (random), or the traffic of the trees (phase 2 of section IV-B).
 """
 
 from __future__ import annotations

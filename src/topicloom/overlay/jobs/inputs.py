@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from topicloom.base.progress import SILENT, Progress
 from topicloom.errors import InputError
@@ -17,9 +16,6 @@ from topicloom.tables.spark.choice import Notice, SparkChoice, no_notice, tell_r
 from topicloom.tables.spark.listing import signature
 from topicloom.tables.spark.raw import RawTable, require_no_rejects, write_rejects
 from topicloom.tables.spark.read import read_table
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

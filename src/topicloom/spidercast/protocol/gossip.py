@@ -2,7 +2,7 @@
 
 Every period a node sends a few of the descriptors it holds, and a new one of itself, to the node that it has
 not heard of for longest, and gets as many back. Descriptors wander and are not copied, so views are like
-uniform samples of all nodes (what [Chockler2007b, 3.7], asks of a membership service), and a dead node is
+uniform samples of all nodes (what [Chockler2007b, 3.7] asks of a membership service), and a dead node is
 soon the oldest everywhere, does not answer, and is forgotten.
 
 One thing differs from Cyclon: the answer also begins with a new descriptor of its sender, and a full view

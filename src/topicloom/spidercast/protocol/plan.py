@@ -11,9 +11,7 @@ from topicloom.spidercast.protocol.messages import Topics
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """(K_g, K_r)-coverage, K_r perhaps adaptive ([Chockler2007b], 3.3.1),
-    or so many similar and random links.
-    """
+    """(K_g, K_r)-coverage, or so many similar and random links; K_r may adapt [Chockler2007b, 3.3.1]."""
 
     greedy: int = 3
     random: int = 0

@@ -36,8 +36,8 @@ def build_outer(
 
     Nodes of one `clump` (SINGLE: none) count as joined on the topics they share, for the overlay of the
     group that they represent joins them. `degree` are their degrees so far and `degree_max` the largest of
-    all nodes, here or not: the first phase takes every pair that does not raise it ([Chen2010, Algorithm 2],
-    line 5).
+    all nodes, here or not: the first phase takes every pair that does not raise it
+    [Chen2010, Algorithm 2, line 5].
     """
     pace = Pace(progress, group.n_subscriptions, scan_share=0.1, bend=1.2)
     greedy = Greedy(group, degree=degree.astype(np.int32), phases=True, threads=threads, pace=pace)

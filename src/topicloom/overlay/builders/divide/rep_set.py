@@ -1,4 +1,4 @@
-"""Representatives of a group ([Chen2010], Definition 2 and Algorithm 13): few nodes for many.
+"""Representatives of a group [Chen2010, Definition 2 and Algorithm 13]: few nodes for many.
 
 Joining the representatives of topic-connected groups joins the groups. A small set makes that cheap; each
 topic is covered several times so that no node has to carry all links of a topic.
