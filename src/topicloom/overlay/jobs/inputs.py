@@ -1,4 +1,4 @@
-"""From what the user named to what the jobs work on: the Spark session, an interest, an overlay."""
+"""From the tables a user named to the interest that jobs work on."""
 
 from __future__ import annotations
 
