@@ -17,7 +17,7 @@ from topicloom.content.planners.registry import PLANNERS
 from topicloom.mesh.jobs.export import exporters
 from topicloom.mesh.kinds.registry import auditable
 from topicloom.overlay.builders.registry import BUILDERS
-from topicloom.spidercast.protocol import rules
+from topicloom.spidercast.protocol import link_rules
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -84,7 +84,7 @@ def test_the_rules_of_a_user_in_the_docs_are_those_of_the_brokers():
 
 
 def test_the_rules_of_a_link_in_the_docs_are_those_of_the_protocol():
-    assert rules.table() in SPIDERCAST_PAGE, "paste what `topicloom simulate --rules` prints"
+    assert link_rules.rule_table() in SPIDERCAST_PAGE, "paste what `topicloom simulate --rules` prints"
 
 
 def test_every_option_that_is_documented_exists():

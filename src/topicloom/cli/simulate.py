@@ -12,9 +12,9 @@ from topicloom.cli.groups import with_groups
 from topicloom.cli.options import InterestOptions, OutputOptions, Seed, SparkOptions, Threads
 from topicloom.cli.tables import protocol_list
 from topicloom.spidercast.jobs.simulate import EventsSummary, SimulationSummary, simulate_table
-from topicloom.spidercast.protocol.rules import table as rule_table
+from topicloom.spidercast.protocol.link_rules import rule_table
 from topicloom.spidercast.simulator.registry import PROTOCOLS
-from topicloom.spidercast.simulator.run import Outcome
+from topicloom.spidercast.simulator.run import SimulationOutcome
 from topicloom.spidercast.simulator.scenario import Scenario
 
 EXAMPLES = """
@@ -80,7 +80,7 @@ def simulate(
     screen.emit(summary)
 
 
-def _draw(summary: SimulationSummary, outcome: Outcome, folder: Path) -> None:
+def _draw(summary: SimulationSummary, outcome: SimulationOutcome, folder: Path) -> None:
     """The charts of an --out folder."""
     from topicloom.base.charts import degree_chart, save_chart
     from topicloom.spidercast.charts import course_chart
@@ -95,7 +95,7 @@ def _draw(summary: SimulationSummary, outcome: Outcome, folder: Path) -> None:
         save_chart(course_chart(outcome.snapshots, f"A simulation of {name}"), folder / COURSE_PLOT)
 
 
-def _told(summary: SimulationSummary, outcome: Outcome, out: Path | None) -> list[str]:
+def _told(summary: SimulationSummary, outcome: SimulationOutcome, out: Path | None) -> list[str]:
     end = _ending(summary)
     present = "" if summary.nodes_present == summary.nodes else f", {summary.nodes_present:,} present"
     if not summary.nodes_present:

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 from topicloom.base.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from topicloom.spidercast.protocol.goals import NodeGoals
     from topicloom.spidercast.protocol.gossip import Gossip
     from topicloom.spidercast.protocol.membership import PlainView
     from topicloom.spidercast.protocol.messages import Descriptor
     from topicloom.spidercast.protocol.node import Node
-    from topicloom.spidercast.protocol.plan import Plan
-    from topicloom.spidercast.protocol.settings import Settings
+    from topicloom.spidercast.protocol.settings import ProtocolSettings
     from topicloom.spidercast.simulator.run import simulate
     from topicloom.spidercast.simulator.scenario import Scenario
     from topicloom.wire.core import Deliver, Send
@@ -28,11 +28,11 @@ __all__ = [
     "Descriptor",
     "Gossip",
     "Node",
+    "NodeGoals",
     "PlainView",
-    "Plan",
+    "ProtocolSettings",
     "Scenario",
     "Send",
-    "Settings",
     "simulate",
 ]
 
@@ -43,8 +43,8 @@ __getattr__, __dir__ = lazy_names(
         "PlainView": "protocol.membership",
         "Descriptor": "protocol.messages",
         "Node": "protocol.node",
-        "Plan": "protocol.plan",
-        "Settings": "protocol.settings",
+        "NodeGoals": "protocol.goals",
+        "ProtocolSettings": "protocol.settings",
         "simulate": "simulator.run",
         "Scenario": "simulator.scenario",
         "Deliver": "topicloom.wire.core",

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 from topicloom.simulation.links import Links
 from topicloom.simulation.loop import Loop
-from topicloom.spidercast.protocol.context import Context
 from topicloom.spidercast.protocol.dissemination import Dissemination
 from topicloom.spidercast.protocol.messages import Event, EventId, Have, NodeId, Prune, Topic, Want
-from topicloom.spidercast.protocol.settings import Settings
+from topicloom.spidercast.protocol.node_state import NodeContext
+from topicloom.spidercast.protocol.settings import ProtocolSettings
 from topicloom.wire.core import Deliver, Effect, Machine, Send
 
 Spread = Event | Have | Want | Prune
@@ -30,7 +30,9 @@ class Got(NamedTuple):
 class Spreader(Machine):
     """A core that only disseminates: what a node does for it is a round per heartbeat."""
 
-    def __init__(self, wire: Wire, name: NodeId, node: Dissemination, context: Context, beat: float) -> None:
+    def __init__(
+        self, wire: Wire, name: NodeId, node: Dissemination, context: NodeContext, beat: float
+    ) -> None:
         super().__init__(context.effects)
         self._wire, self._name, self._node = wire, name, node
         self._period, self._beat = context.settings.heartbeat, beat
@@ -61,13 +63,13 @@ class Wire:
     def __init__(
         self, seed: int = 1, latency: tuple[float, float] = (0.01, 0.03), **constants: object
     ) -> None:
-        self.settings = Settings(**constants)  # type: ignore[arg-type]
+        self.settings = ProtocolSettings(**constants)  # type: ignore[arg-type]
         self.random = Random(seed)
         self.latency = latency
         self.loss = 0.0
         self.loop: Loop[Spreader] = Loop(Links(self._delay), self._carry_out)
         self.nodes: dict[NodeId, Dissemination] = {}
-        self.contexts: dict[NodeId, Context] = {}
+        self.contexts: dict[NodeId, NodeContext] = {}
         self.links: set[tuple[NodeId, NodeId]] = set()
         self.got: dict[NodeId, list[Got]] = {}
         self.sent: Counter[str] = Counter()
@@ -77,7 +79,7 @@ class Wire:
         return self.loop.now
 
     def add(self, name: NodeId, topics: Iterable[Topic] = "x") -> Dissemination:
-        context = Context(name, frozenset(topics), 1, self.settings, Random(0))
+        context = NodeContext(name, frozenset(topics), 1, self.settings, Random(0))
         node = self.nodes[name] = Dissemination(context)
         self.contexts[name] = context
         self.got[name] = []

@@ -11,10 +11,10 @@ import pytest
 
 from spidercast.protocol.event_wire import Wire, eager, line, mesh
 from topicloom.errors import UsageError
-from topicloom.spidercast.protocol.context import Context
 from topicloom.spidercast.protocol.dissemination import Dissemination
 from topicloom.spidercast.protocol.messages import Event, EventId, Have, Prune
-from topicloom.spidercast.protocol.settings import Settings
+from topicloom.spidercast.protocol.node_state import NodeContext
+from topicloom.spidercast.protocol.settings import ProtocolSettings
 from topicloom.wire.core import Send
 
 
@@ -270,7 +270,7 @@ def test_memory_is_bounded_over_a_long_run() -> None:
     assert len(store._young) + len(store._older) <= 100
     assert len(store._forgotten) <= 100
     assert len(ordering._last) <= 100
-    assert len(middle._repairs._missing) <= 50
+    assert len(middle._missing_events._missing) <= 50
     assert left.delivered == 0
 
 
@@ -288,7 +288,7 @@ def test_a_very_late_copy_is_not_delivered_again() -> None:
 
 
 def test_an_idle_node_is_small_and_does_nothing() -> None:
-    context = Context("n", frozenset(range(10)), 1, Settings(), Random(0))
+    context = NodeContext("n", frozenset(range(10)), 1, ProtocolSettings(), Random(0))
     shared = [frozenset({topic}) for topic in range(10)]
     nodes = []
     tracemalloc.start()
@@ -317,12 +317,12 @@ def test_numbers_rise_over_lives_and_subscriptions() -> None:
     node.subscribed("x", 0.0)
     third = wire.publish(0)  # the version did not rise, and yet:
     assert third.number > second.number
-    again = Dissemination(Context(0, frozenset("x"), 2, Settings(), Random(0)))
+    again = Dissemination(NodeContext(0, frozenset("x"), 2, ProtocolSettings(), Random(0)))
     assert again.publish("x", b"", 0.0).number > third.number
 
 
 def test_previous_names_the_event_before() -> None:
-    context = Context("n", frozenset("xy"), 1, Settings(), Random(0))
+    context = NodeContext("n", frozenset("xy"), 1, ProtocolSettings(), Random(0))
     node = Dissemination(context)
     node.link_up("m", frozenset("xy"), 0.0)
     ids = [node.publish(topic, b"", 0.0) for topic in "xxyx"]

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from drawing import examples
 from spidercast.protocol.event_wire import Spread, Wire
-from topicloom.spidercast.protocol.context import Context
 from topicloom.spidercast.protocol.dissemination import Dissemination
 from topicloom.spidercast.protocol.messages import Event, EventId, Have, NodeId, Prune, Topic, Want
-from topicloom.spidercast.protocol.settings import Settings
+from topicloom.spidercast.protocol.node_state import NodeContext
+from topicloom.spidercast.protocol.settings import ProtocolSettings
 from topicloom.wire.core import Deliver, Send
 
 
@@ -23,7 +23,7 @@ class One:
     """A single node with neighbors a, b, c that the test speaks for."""
 
     def __init__(self, **constants: object) -> None:
-        self.context = Context("me", frozenset("xy"), 1, Settings(**constants), Random(0))  # type: ignore[arg-type]
+        self.context = NodeContext("me", frozenset("xy"), 1, ProtocolSettings(**constants), Random(0))  # type: ignore[arg-type]
         self.node = Dissemination(self.context)
         for topic in "xy":
             self.node.subscribed(topic, 0.0)
@@ -255,8 +255,10 @@ STEPS = st.one_of(
 
 @given(st.lists(st.tuples(st.floats(0.0, 2.0), STEPS), max_size=60), st.booleans(), st.integers(0, 4))
 def test_nothing_a_peer_says_raises_or_is_delivered_twice(steps: list, ordered: bool, small: int) -> None:
-    constants = Settings(ordered=ordered, keep_events=small, remember_ids=100 + small, keep_seconds=20.0)
-    context = Context("me", frozenset("xy"), 1, constants, Random(0))
+    constants = ProtocolSettings(
+        ordered=ordered, keep_events=small, remember_ids=100 + small, keep_seconds=20.0
+    )
+    context = NodeContext("me", frozenset("xy"), 1, constants, Random(0))
     node = Dissemination(context)
     for topic in ("x", "y"):
         node.subscribed(topic, 0.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from topicloom.spidercast.protocol.event_store import EventStore
 from topicloom.spidercast.protocol.messages import Event, EventId
-from topicloom.spidercast.protocol.settings import Settings
+from topicloom.spidercast.protocol.settings import ProtocolSettings
 
 
 def event(number: int, publisher: str = "p", topic: str = "x") -> Event:
@@ -12,7 +12,7 @@ def event(number: int, publisher: str = "p", topic: str = "x") -> Event:
 
 
 def test_a_new_event_is_known_held_and_fresh() -> None:
-    store = EventStore(Settings())
+    store = EventStore(ProtocolSettings())
     assert not store.knows(event(1).id)
     held = store.add(event(1), 0.0, "q")
     assert store.knows(event(1).id)
@@ -22,7 +22,7 @@ def test_a_new_event_is_known_held_and_fresh() -> None:
 
 
 def test_the_oldest_event_goes_first_even_if_it_came_last() -> None:
-    store = EventStore(Settings(keep_events=2))
+    store = EventStore(ProtocolSettings(keep_events=2))
     store.add(event(1), 10.0, None)
     store.add(event(2), 11.0, None)
     store.add(event(3), 5.0, None)
@@ -32,7 +32,7 @@ def test_the_oldest_event_goes_first_even_if_it_came_last() -> None:
 
 
 def test_nothing_older_than_keep_seconds_is_held() -> None:
-    store = EventStore(Settings(keep_seconds=10.0))
+    store = EventStore(ProtocolSettings(keep_seconds=10.0))
     for number, born in ((1, 4.0), (2, 1.0), (3, 3.0)):
         store.add(event(number), born, None)
     store.expire(13.0)
@@ -43,7 +43,7 @@ def test_nothing_older_than_keep_seconds_is_held() -> None:
 
 
 def test_an_event_is_fresh_for_so_many_rounds() -> None:
-    store = EventStore(Settings(announce_rounds=2))
+    store = EventStore(ProtocolSettings(announce_rounds=2))
     store.add(event(1), 0.0, None)
     store.round_passed()
     store.add(event(2), 0.0, None)
@@ -56,7 +56,7 @@ def test_an_event_is_fresh_for_so_many_rounds() -> None:
 
 
 def test_forgotten_ids_are_known_by_their_highest_number() -> None:
-    store = EventStore(Settings(keep_events=0, remember_ids=4))
+    store = EventStore(ProtocolSettings(keep_events=0, remember_ids=4))
     for number in range(1, 101):
         store.add(event(number), 0.0, None)
     assert all(store.knows(event(number).id) for number in range(1, 101))
@@ -66,14 +66,14 @@ def test_forgotten_ids_are_known_by_their_highest_number() -> None:
 
 
 def test_held_events_are_known_even_where_ids_are_forgotten() -> None:
-    store = EventStore(Settings(keep_events=50, remember_ids=2))
+    store = EventStore(ProtocolSettings(keep_events=50, remember_ids=2))
     for number in range(50):
         store.add(event(1, topic=f"x{number}"), 0.0, None)
     assert all(store.knows(id) for id in store.held)
 
 
 def test_no_table_grows_with_the_run() -> None:
-    store = EventStore(Settings(keep_events=100, remember_ids=200))
+    store = EventStore(ProtocolSettings(keep_events=100, remember_ids=200))
     most_held = most_known = most_forgotten = 0
     for number in range(1, 20_001):
         store.add(event(number, publisher=f"p{number % 1_000}"), number * 0.001, None)
@@ -86,7 +86,7 @@ def test_no_table_grows_with_the_run() -> None:
 
 
 def test_a_topic_is_dropped_but_stays_known() -> None:
-    store = EventStore(Settings(keep_events=3))
+    store = EventStore(ProtocolSettings(keep_events=3))
     store.add(event(1), 1.0, None)
     store.add(event(1, topic="y"), 0.0, None)
     store.drop_topic("y")
@@ -98,7 +98,7 @@ def test_a_topic_is_dropped_but_stays_known() -> None:
 
 
 def test_age_still_rules_after_a_topic_was_dropped() -> None:
-    store = EventStore(Settings(keep_seconds=10.0))
+    store = EventStore(ProtocolSettings(keep_seconds=10.0))
     for number, (topic, born) in enumerate(zip("yxyxxx", (1.0, 5.0, 2.0, 6.0, 7.0, 3.0), strict=True)):
         store.add(event(number, topic=topic), born, None)
     store.drop_topic("y")

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from drawing import examples
 from topicloom.simulation.links import Links
 from topicloom.simulation.loop import Loop
-from topicloom.spidercast.protocol.context import Context
 from topicloom.spidercast.protocol.gossip import Gossip
-from topicloom.spidercast.protocol.membership import Choice, Membership
+from topicloom.spidercast.protocol.membership import Membership, NeighborChoice
 from topicloom.spidercast.protocol.messages import Descriptor, NodeId, Shuffle, ShuffleReply, Topics
-from topicloom.spidercast.protocol.settings import Settings
+from topicloom.spidercast.protocol.node_state import NodeContext
+from topicloom.spidercast.protocol.settings import ProtocolSettings
 from topicloom.wire.core import Effect, Machine, Send
 
 DELAY = 0.01
@@ -28,7 +28,7 @@ DELAY = 0.01
 class Gossiper(Machine):
     """A core that does nothing but gossip."""
 
-    def __init__(self, context: Context, node: Gossip) -> None:
+    def __init__(self, context: NodeContext, node: Gossip) -> None:
         super().__init__(context.effects)
         self.start, self.receive = node.start, node.receive
         self.handle_timer, self.next_timer = node.handle_timer, node.next_timer  # type: ignore[method-assign]
@@ -38,13 +38,18 @@ class Wire:
     """Gossiping nodes 0..n-1 in virtual time; `loss` of all messages are lost."""
 
     def __init__(
-        self, n: int, constants: Settings, interests: dict[int, Topics] | None = None, *, loss: float = 0.0
+        self,
+        n: int,
+        constants: ProtocolSettings,
+        interests: dict[int, Topics] | None = None,
+        *,
+        loss: float = 0.0,
     ) -> None:
         rng = Random(99)
         self.loop: Loop[Gossiper] = Loop(
             Links(lambda sender, to: DELAY if rng.random() >= loss else None), self._carry_out
         )
-        self.contexts: dict[NodeId, Context] = {}
+        self.contexts: dict[NodeId, NodeContext] = {}
         self.nodes: dict[NodeId, Gossip] = {}
         for name in range(n):
             self.add(name, constants, (interests or {}).get(name, frozenset({"all"})))
@@ -53,9 +58,9 @@ class Wire:
     def now(self) -> float:
         return self.loop.now
 
-    def add(self, name: NodeId, constants: Settings, interest: Topics) -> None:
+    def add(self, name: NodeId, constants: ProtocolSettings, interest: Topics) -> None:
         """A star: whoever comes knows node 0 only, and not what it wants."""
-        context = self.contexts[name] = Context(name, interest, 0, constants, Random(f"{name}"))
+        context = self.contexts[name] = NodeContext(name, interest, 0, constants, Random(f"{name}"))
         node = self.nodes[name] = Gossip(context, [Descriptor(0, 0, 0.0, frozenset())])
         self.loop.enter(name, Gossiper(context, node))
 
@@ -83,12 +88,12 @@ class Wire:
 
 
 def relatives(node: Gossip, topic: str) -> bool:
-    return node.choose(Choice.COVERING, {topic}, set(), Random(1)) is not None
+    return node.choose(NeighborChoice.COVERING, {topic}, set(), Random(1)) is not None
 
 
 def single(name: NodeId = "me", seeds: Iterable[Descriptor] = (), **constants: float) -> Gossip:
-    settings = Settings(**constants)  # type: ignore[arg-type]
-    gossip = Gossip(Context(name, frozenset({"x"}), 3, settings, Random(1)), seeds)
+    settings = ProtocolSettings(**constants)  # type: ignore[arg-type]
+    gossip = Gossip(NodeContext(name, frozenset({"x"}), 3, settings, Random(1)), seeds)
     gossip.start(0.0)
     return gossip
 
@@ -110,7 +115,7 @@ def told(node: NodeId, *, version: int = 0, age: float = 0.0, topics: str = "x")
 @pytest.mark.slow
 def test_a_star_becomes_uniform_views() -> None:
     """From one entry point: full views, nobody unknown, nobody known far too well, one component."""
-    wire = Wire(200, Settings(gossip_view=20, gossip_shuffle=8))
+    wire = Wire(200, ProtocolSettings(gossip_view=20, gossip_shuffle=8))
     wire.run(40)
     assert {len(node.view) for node in wire.nodes.values()} <= {19, 20}
     known_by = wire.known_by()
@@ -124,7 +129,7 @@ def test_a_star_becomes_uniform_views() -> None:
 
 def test_views_change_over_time() -> None:
     """A view that stays the same is no sample: after a while most of it is new."""
-    wire = Wire(100, Settings(gossip_view=10, gossip_shuffle=5))
+    wire = Wire(100, ProtocolSettings(gossip_view=10, gossip_shuffle=5))
     wire.run(30)
     before = {name: set(node.view) for name, node in wire.nodes.items()}
     wire.run(15)
@@ -135,7 +140,7 @@ def test_views_change_over_time() -> None:
 @pytest.mark.slow
 def test_the_dead_are_forgotten() -> None:
     """30% die at once: after `gossip_forget` seconds (and one period) no view and no side table names one."""
-    wire = Wire(200, Settings(gossip_view=20, gossip_shuffle=8, gossip_forget=20.0))
+    wire = Wire(200, ProtocolSettings(gossip_view=20, gossip_shuffle=8, gossip_forget=20.0))
     wire.run(30)
     dead = set(Random(5).sample(range(1, 200), 60))
     wire.kill(dead)
@@ -149,7 +154,7 @@ def test_the_dead_are_forgotten() -> None:
 
 def test_silence_alone_forgets_the_dead() -> None:
     """Without the age limit the dead still go: each is the oldest one day, and does not answer."""
-    wire = Wire(100, Settings(gossip_view=12, gossip_shuffle=6, gossip_forget=1e6))
+    wire = Wire(100, ProtocolSettings(gossip_view=12, gossip_shuffle=6, gossip_forget=1e6))
     wire.run(25)
     dead = set(range(1, 31))
     wire.kill(dead)
@@ -158,7 +163,7 @@ def test_silence_alone_forgets_the_dead() -> None:
 
 
 def test_new_interests_replace_old_ones() -> None:
-    wire = Wire(100, Settings(gossip_view=15, gossip_shuffle=6, gossip_forget=20.0))
+    wire = Wire(100, ProtocolSettings(gossip_view=15, gossip_shuffle=6, gossip_forget=20.0))
     wire.run(20)
     new = frozenset({"new"})
     for name in range(10):
@@ -175,7 +180,7 @@ def test_new_interests_replace_old_ones() -> None:
 
 def test_late_nodes_and_lossy_links() -> None:
     """With a tenth of all messages lost views stay nearly full, and who joins later is known soon."""
-    constants = Settings(gossip_view=15, gossip_shuffle=6)
+    constants = ProtocolSettings(gossip_view=15, gossip_shuffle=6)
     wire = Wire(80, constants, loss=0.1)
     wire.run(25)
     for name in range(80, 100):
@@ -190,7 +195,7 @@ def test_late_nodes_and_lossy_links() -> None:
 def test_subscribers_of_a_rare_topic_find_each_other() -> None:
     """Four of 200 nodes and views of ten: the view alone holds one of them one time in seven."""
     rare = {name: frozenset({"rare", "all"}) for name in (20, 70, 120, 170)}
-    constants = Settings(gossip_view=10, gossip_shuffle=6)
+    constants = ProtocolSettings(gossip_view=10, gossip_shuffle=6)
     wire = Wire(200, constants, rare)
     wire.run(40)
     found = in_view = 0
@@ -203,7 +208,7 @@ def test_subscribers_of_a_rare_topic_find_each_other() -> None:
 
 
 def test_the_same_seed_gives_the_same_views() -> None:
-    wires = [Wire(50, Settings(gossip_view=8, gossip_shuffle=4), loss=0.05) for _ in range(2)]
+    wires = [Wire(50, ProtocolSettings(gossip_view=8, gossip_shuffle=4), loss=0.05) for _ in range(2)]
     for wire in wires:
         wire.run(20)
     first, second = ({name: list(node.view) for name, node in wire.nodes.items()} for wire in wires)
@@ -244,7 +249,9 @@ def test_who_does_not_answer_is_dropped() -> None:
     gossip.handle_timer(gossip.next_timer())
     assert sent(gossip)[0][0] == "b"
     assert "a" not in gossip.view
-    assert gossip.choose(Choice.COVERING, {"x"}, {"b"}, Random(1)) is None  # nor kept in the side table
+    assert (
+        gossip.choose(NeighborChoice.COVERING, {"x"}, {"b"}, Random(1)) is None
+    )  # nor kept in the side table
 
 
 def test_what_is_too_old_is_forgotten() -> None:
@@ -353,8 +360,8 @@ def test_anyone_is_drawn_from_the_uniform_view_alone() -> None:
     gossip = single(gossip_view=1, gossip_shuffle=1)
     gossip.heard("a", 0, frozenset("y"), 0.0)
     gossip.heard("b", 0, frozenset("x"), 0.0)  # no room in the view, but it shares a topic
-    assert {gossip.choose(Choice.ANYONE, (), (), Random(seed)) for seed in range(20)} == {"a"}
-    assert gossip.choose(Choice.GREEDY, {"x"}, (), Random(1)) == "b"
+    assert {gossip.choose(NeighborChoice.ANYONE, (), (), Random(seed)) for seed in range(20)} == {"a"}
+    assert gossip.choose(NeighborChoice.GREEDY, {"x"}, (), Random(1)) == "b"
 
 
 def test_the_side_table_keeps_room_for_rare_topics_and_follows_the_interest() -> None:
@@ -365,7 +372,7 @@ def test_the_side_table_keeps_room_for_rare_topics_and_follows_the_interest() ->
         gossip.receive("p", Shuffle((told(name),)), 0.0)
     assert len(gossip._relatives.nodes) == 2  # of four places, two for each of two topics
     gossip.receive("p", Shuffle((told("rare", topics="y"),)), 0.0)
-    assert gossip.choose(Choice.GREEDY, {"y"}, (), Random(1)) == "rare"
+    assert gossip.choose(NeighborChoice.GREEDY, {"y"}, (), Random(1)) == "rare"
     gossip._context.interest = frozenset("z")
     gossip.interest_changed(0.0)
     assert not gossip._relatives.nodes
@@ -386,7 +393,7 @@ STEPS = st.one_of(
     st.tuples(st.just("heard"), NAMES, st.integers(0, 5), TOPICS),
     st.tuples(st.just("timer")),
     st.tuples(st.just("wants"), TOPICS),
-    st.tuples(st.just("choose"), st.sampled_from(list(Choice)), TOPICS),
+    st.tuples(st.just("choose"), st.sampled_from(list(NeighborChoice)), TOPICS),
 )
 
 
@@ -437,8 +444,8 @@ def test_nothing_that_comes_breaks_a_view(steps: list[tuple[tuple, float]], size
 @examples(100)
 def test_lost_doubled_and_reordered_messages_do_no_harm(orders: list[tuple[int, int, bool]]) -> None:
     """Four nodes; at each step one's timer fires and some waiting message arrives, perhaps to stay."""
-    constants = Settings(gossip_view=2, gossip_shuffle=2)
-    contexts = [Context(name, frozenset("x"), 0, constants, Random(name)) for name in range(4)]
+    constants = ProtocolSettings(gossip_view=2, gossip_shuffle=2)
+    contexts = [NodeContext(name, frozenset("x"), 0, constants, Random(name)) for name in range(4)]
     nodes = [Gossip(context, [told(0), told(1)]) for context in contexts]
     waiting: list[tuple[int, NodeId, Shuffle | ShuffleReply]] = []
     now = 0.0

@@ -7,7 +7,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topicloom.spidercast.protocol.membership import Choice, PlainView, choose_among
+from topicloom.spidercast.protocol.membership import NeighborChoice, PlainView, choose_among
 from topicloom.spidercast.protocol.messages import NodeId, Topics
 
 topic_sets = st.frozensets(st.sampled_from("wxyz"))
@@ -25,34 +25,36 @@ class Chosen(Random):
         return self.place % among
 
 
-def allowed(view: dict[int, Topics], rule: Choice, wanted: Topics, banned: set[int]) -> set[NodeId | None]:
+def allowed(
+    view: dict[int, Topics], rule: NeighborChoice, wanted: Topics, banned: set[int]
+) -> set[NodeId | None]:
     """Everybody that the rule may choose."""
     others = {node: len(wanted & interest) for node, interest in view.items() if node not in banned}
     useful = {node: shared for node, shared in others.items() if shared}
     found: list[int]
     match rule:
-        case Choice.GREEDY:
+        case NeighborChoice.GREEDY:
             found = [node for node in useful if useful[node] == max(useful.values())]
-        case Choice.COVERING:
+        case NeighborChoice.COVERING:
             found = list(useful)
-        case Choice.SIMILAR:
+        case NeighborChoice.SIMILAR:
             found = [node for node in others if others[node] == max(others.values())]
-        case Choice.ANYONE:
+        case NeighborChoice.ANYONE:
             found = list(others)
     return set(found) or {None}
 
 
-@given(views, st.sampled_from(Choice), topic_sets, st.sets(st.integers(0, 9)))
+@given(views, st.sampled_from(NeighborChoice), topic_sets, st.sets(st.integers(0, 9)))
 def test_exactly_those_that_the_rule_allows_are_chosen(
-    view: dict[int, Topics], rule: Choice, wanted: Topics, banned: set[int]
+    view: dict[int, Topics], rule: NeighborChoice, wanted: Topics, banned: set[int]
 ) -> None:
     found = {choose_among(view.items(), rule, wanted, banned, Chosen(place)) for place in range(10)}
     assert found == allowed(view, rule, wanted, banned)
 
 
-@given(views, st.sampled_from(Choice), topic_sets, st.integers(0, 9))
+@given(views, st.sampled_from(NeighborChoice), topic_sets, st.integers(0, 9))
 def test_a_plain_view_shows_what_its_dict_holds_at_the_moment(
-    view: dict[int, Topics], rule: Choice, wanted: Topics, seed: int
+    view: dict[int, Topics], rule: NeighborChoice, wanted: Topics, seed: int
 ) -> None:
     plain = PlainView({})
     assert plain.choose(rule, wanted, (), Random(seed)) is None

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawing import examples
-from spidercast.protocol.wire_harness import Wire
+from spidercast.protocol.node_wire import Wire
+from topicloom.spidercast.protocol.goals import NodeGoals
 from topicloom.spidercast.protocol.messages import (
     AskInterest,
     Connect,
@@ -33,7 +34,6 @@ from topicloom.spidercast.protocol.messages import (
     Topic,
     Want,
 )
-from topicloom.spidercast.protocol.plan import Plan
 from topicloom.wire.core import Close, Deliver
 
 QUIET = 15.0
@@ -53,13 +53,13 @@ actions = st.one_of(
     st.tuples(st.just("cut"), names, st.none()),
     st.tuples(st.just("wait"), st.integers(1, 30), st.none()),
 )
-plans = st.sampled_from(
+many_goals = st.sampled_from(
     [
-        Plan(greedy=3),
-        Plan(greedy=1, random=1),
-        Plan(greedy=2, adaptive=True),
-        Plan(greedy=0, random=2),
-        Plan(greedy=2, random=1, by_coverage=False),
+        NodeGoals(greedy=3),
+        NodeGoals(greedy=1, random=1),
+        NodeGoals(greedy=2, adaptive=True),
+        NodeGoals(greedy=0, random=2),
+        NodeGoals(greedy=2, random=1, by_coverage=False),
     ]
 )
 
@@ -107,7 +107,7 @@ def calm(wire: Wire) -> None:
 @given(
     st.lists(some_topics, min_size=2, max_size=6),
     st.lists(actions, max_size=25),
-    plans,
+    many_goals,
     st.sampled_from([(0.01, 0.01), (0.0, 0.2), (0.0, 2.0)]),
     st.floats(0, 0.6),
     st.floats(0, 0.5),
@@ -117,14 +117,14 @@ def calm(wire: Wire) -> None:
 def test_after_the_disturbance_links_have_two_ends_all_are_covered_and_nothing_came_twice(
     interests: list[frozenset[str]],
     course: list[Action],
-    plan: Plan,
+    goals: NodeGoals,
     latency: tuple[float, float],
     loss: float,
     doubling: float,
     as_bytes: bool,
     seed: int,
 ) -> None:
-    wire = Wire(seed, plan=plan, latency=latency, as_bytes=as_bytes)
+    wire = Wire(seed, goals=goals, latency=latency, as_bytes=as_bytes)
     wire.loss, wire.doubling = loss, doubling
     for name, topics in enumerate(interests):
         wire.add(name, topics)
@@ -132,7 +132,7 @@ def test_after_the_disturbance_links_have_two_ends_all_are_covered_and_nothing_c
         act(wire, action)
     calm(wire)
     assert wire.one_sided() == []
-    if plan.by_coverage:
+    if goals.by_coverage:
         assert wire.uncovered() == []
     events = {
         wire.publish(name, topic): component(wire, name, topic)
@@ -153,7 +153,7 @@ def test_after_the_disturbance_links_have_two_ends_all_are_covered_and_nothing_c
 def test_with_no_room_to_spare_links_still_have_two_ends_and_who_is_not_covered_found_no_room(
     interests: list[frozenset[str]], margin: int, k: int, seed: int
 ) -> None:
-    wire = Wire(seed, plan=Plan(greedy=k), latency=(0.0, 0.1), margin=margin)
+    wire = Wire(seed, goals=NodeGoals(greedy=k), latency=(0.0, 0.1), margin=margin)
     for name, topics in enumerate(interests):
         wire.add(name, topics)
     wire.loss = 0.2
@@ -191,11 +191,11 @@ garbage = st.one_of(
 
 
 @examples(150)
-@given(st.lists(st.tuples(st.integers(0, 2), ids, garbage, st.integers(0, 8)), max_size=30), plans)
+@given(st.lists(st.tuples(st.integers(0, 2), ids, garbage, st.integers(0, 8)), max_size=30), many_goals)
 def test_garbage_never_raises_and_leaves_no_one_sided_links(
-    course: list[tuple[int, NodeId, Any, int]], plan: Plan
+    course: list[tuple[int, NodeId, Any, int]], goals: NodeGoals
 ) -> None:
-    wire = Wire(1, plan=plan)
+    wire = Wire(1, goals=goals)
     for name in range(3):
         wire.add(name, TOPICS[name : name + 2])
     wire.publish(0, "w")

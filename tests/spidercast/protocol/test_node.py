@@ -12,9 +12,11 @@ from random import Random
 
 import pytest
 
-from spidercast.protocol.wire_harness import Wire, tasks_of
+from spidercast.protocol.node_wire import Wire, tasks_of
 from topicloom.errors import UsageError
+from topicloom.spidercast.protocol.goals import NodeGoals
 from topicloom.spidercast.protocol.gossip import Gossip
+from topicloom.spidercast.protocol.link_rules import LinkState
 from topicloom.spidercast.protocol.messages import (
     AskInterest,
     Connect,
@@ -25,8 +27,6 @@ from topicloom.spidercast.protocol.messages import (
     TaskId,
     TellInterest,
 )
-from topicloom.spidercast.protocol.plan import Plan
-from topicloom.spidercast.protocol.rules import State
 from topicloom.wire.core import Close, Deliver, LinkDown, LinkUp, Send
 
 G = TaskId.GREEDY
@@ -35,7 +35,7 @@ G = TaskId.GREEDY
 @pytest.fixture(params=[False, True], ids=["objects", "bytes"])
 def pair(request: pytest.FixtureRequest) -> Wire:
     """a and b, linked for x. Heartbeats come as the same object each time, or as one of their own."""
-    wire = Wire(plan=Plan(greedy=1), as_bytes=request.param)
+    wire = Wire(goals=NodeGoals(greedy=1), as_bytes=request.param)
     wire.add("a", "xy")
     wire.add("b", "xz")
     wire.run(3.0)
@@ -119,7 +119,7 @@ def link_both_tasks(wire: Wire) -> None:
 
 def test_both_tasks_and_the_events_follow_a_new_interest() -> None:
     """A link that both tasks hold: the second one must not keep the old interest."""
-    wire = Wire(plan=Plan(greedy=1, random=1))
+    wire = Wire(goals=NodeGoals(greedy=1, random=1))
     wire.add("a", "xy")
     wire.add("b", "x")
     wire.run(3.0)
@@ -161,12 +161,12 @@ def test_a_silent_neighbor_is_doubted_counts_no_longer_and_counts_again_when_it_
     pair.run(last_heard(pair) + 1.45 - pair.now)
     assert lacking(pair, "a") == ["y"]
     pair.run(0.1)
-    assert pair.state("a", "b") is State.DOUBTED
+    assert pair.state("a", "b") is LinkState.DOUBTED
     assert lacking(pair, "a") == ["x", "y"]
     assert pair.nodes["a"].has_link("b"), "it is not given up"
     pair.lost = lambda sender, to, message: False
     pair.run(1.0)
-    assert pair.state("a", "b") is State.LINKED
+    assert pair.state("a", "b") is LinkState.LINKED
     assert lacking(pair, "a") == ["y"]
     assert pair.nodes["a"].task(G).goal._counts == {"x": 1, "y": 0}  # type: ignore[attr-defined]
 
@@ -198,7 +198,7 @@ def test_silence_for_as_long_as_the_detector_ends_the_link_not_earlier(pair: Wir
 
 
 def test_leave_tells_all_neighbors_and_ends_every_timer() -> None:
-    wire = Wire(plan=Plan(greedy=2, random=1))
+    wire = Wire(goals=NodeGoals(greedy=2, random=1))
     for name in range(5):
         wire.add(name, "x")
     wire.run(3.0)
@@ -249,7 +249,7 @@ def test_a_node_that_comes_back_is_not_taken_for_its_former_life(pair: Wire) -> 
 
 
 def test_a_link_that_both_tasks_hold_ends_with_the_second_one() -> None:
-    wire = Wire(plan=Plan(greedy=1, random=1))
+    wire = Wire(goals=NodeGoals(greedy=1, random=1))
     wire.add("a", "x")
     wire.add("b", "x")
     wire.run(3.0)
@@ -263,9 +263,9 @@ def test_a_link_that_both_tasks_hold_ends_with_the_second_one() -> None:
     assert not wire.nodes["a"].has_link("b")
 
 
-@pytest.mark.parametrize("plan", [Plan(1, 0), Plan(0, 1), Plan(0, 2, by_coverage=False)])
-def test_a_lost_event_is_announced_again_also_if_the_greedy_task_sleeps(plan: Plan) -> None:
-    wire = Wire(plan=plan)
+@pytest.mark.parametrize("goals", [NodeGoals(1, 0), NodeGoals(0, 1), NodeGoals(0, 2, by_coverage=False)])
+def test_a_lost_event_is_announced_again_also_if_the_greedy_task_sleeps(goals: NodeGoals) -> None:
+    wire = Wire(goals=goals)
     wire.add("a", "x")
     wire.add("b", "x")
     wire.run(3.0)
@@ -288,7 +288,12 @@ def course(seed: int, *, gossip: bool = False) -> str:
         entry = [Descriptor("node 0", 1, 0.0, frozenset())]
         membership = lambda context: Gossip(context, entry)  # noqa: E731
     wire = Wire(
-        seed, plan=Plan(2, adaptive=True), latency=(0.0, 0.2), margin=1, ordered=True, membership=membership
+        seed,
+        goals=NodeGoals(2, adaptive=True),
+        latency=(0.0, 0.2),
+        margin=1,
+        ordered=True,
+        membership=membership,
     )
     wire.loss = wire.doubling = 0.1
     names = [f"node {number}" for number in range(12)]

@@ -16,9 +16,9 @@ from topicloom.errors import Interrupted, UsageError
 from topicloom.overlay.model.interest import Interest
 from topicloom.spidercast.protocol.messages import EventId
 from topicloom.spidercast.protocol.node import Node
-from topicloom.spidercast.simulator.run import Run, simulate
+from topicloom.spidercast.simulator.run import SimulationRun, simulate
 from topicloom.spidercast.simulator.scenario import Scenario
-from topicloom.spidercast.simulator.tally import Tally
+from topicloom.spidercast.simulator.world import Counters
 
 pytestmark = pytest.mark.slow
 
@@ -88,7 +88,9 @@ def test_long_delays_do_not_keep_nodes_from_settling(latency: str) -> None:
 
 def test_departed_nodes_are_not_kept() -> None:
     """A long run with churn would otherwise fill the memory with the dead."""
-    runner = Run(rss(100), Scenario.of("spidercast", ["life=5", "seconds=60", "crash=0.5", "publish=5"]))
+    runner = SimulationRun(
+        rss(100), Scenario.of("spidercast", ["life=5", "seconds=60", "crash=0.5", "publish=5"])
+    )
     gc.collect()
     gc.disable()
     try:
@@ -146,7 +148,7 @@ def test_a_trace_is_followed(tmp_path: Path) -> None:
 
 def test_one_sided_and_dead_links_do_not_count() -> None:
     """Just after a crash no link to the dead node is shown, though its neighbors still believe in it."""
-    runner = Run(rss(100), Scenario.of("spidercast", ["seconds=5"], seed=1))
+    runner = SimulationRun(rss(100), Scenario.of("spidercast", ["seconds=5"], seed=1))
     runner.population.begin()
     runner.world.run(5.0)
     victim = max(range(100), key=lambda node: len(runner.world.present(node).neighbors))
@@ -209,16 +211,16 @@ def deliveries(
 ) -> dict[tuple[int, object, object], list[int]]:
     """The numbers of the events that each node got of each stream, in order."""
     got: dict[tuple[int, object, object], list[int]] = {}
-    deliver = Tally.deliver
+    deliver = Counters.deliver
 
-    def record(self: Tally, node: int, event: EventId, hops: int, now: float) -> None:
+    def record(self: Counters, node: int, event: EventId, hops: int, now: float) -> None:
         got.setdefault((node, event.publisher, event.topic), []).append(event.number)
         deliver(self, node, event, hops, now)
 
     interest = Interest.from_pairs([(f"n{n}", topic) for n in range(12) for topic in "xy"])
     settings += ("latency=0.001:0.2", "seconds=30", "publish=50", "order_wait=4")
     with monkeypatch.context() as patch:
-        patch.setattr(Tally, "deliver", record)
+        patch.setattr(Counters, "deliver", record)
         assert run(interest, *settings).snapshots[-1]["missing"] == 0
     return got
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from topicloom.errors import InputError, UsageError
-from topicloom.spidercast.protocol.settings import Settings
+from topicloom.spidercast.protocol.settings import ProtocolSettings
 from topicloom.spidercast.simulator.registry import PROTOCOLS
 from topicloom.spidercast.simulator.scenario import Scenario
 
@@ -52,7 +52,9 @@ def test_refusals(protocol: str, settings: list[str], words: str) -> None:
 
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_defaults_are_those_of_the_protocol(name: str) -> None:
-    """Every constant of a node can be set, and unset ones are those of `Settings`."""
+    """Every constant of a node can be set, and unset ones are those of `ProtocolSettings`."""
     scenario = Scenario.of(name, [])
-    assert scenario.settings == Settings()
-    assert Scenario.of(name, ["heartbeat=2", "detector=7"]).settings == Settings(heartbeat=2.0, detector=7.0)
+    assert scenario.settings == ProtocolSettings()
+    assert Scenario.of(name, ["heartbeat=2", "detector=7"]).settings == ProtocolSettings(
+        heartbeat=2.0, detector=7.0
+    )

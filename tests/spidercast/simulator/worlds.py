@@ -6,7 +6,7 @@ from functools import cache
 
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
-from topicloom.spidercast.simulator.run import Outcome, simulate
+from topicloom.spidercast.simulator.run import SimulationOutcome, simulate
 from topicloom.spidercast.simulator.scenario import Scenario
 
 
@@ -18,5 +18,5 @@ def rss(nodes: int, seed: int = 1, popularity: str = "rss") -> Interest:
     )
 
 
-def run(interest: Interest, *settings: str, protocol: str = "spidercast", seed: int = 1) -> Outcome:
+def run(interest: Interest, *settings: str, protocol: str = "spidercast", seed: int = 1) -> SimulationOutcome:
     return simulate(interest, Scenario.of(protocol, settings, seed=seed))

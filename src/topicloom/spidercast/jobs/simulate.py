@@ -12,7 +12,7 @@ from topicloom.overlay.measures.digest import interest_digest
 from topicloom.overlay.model.build_folder import check_replaceable
 from topicloom.overlay.model.build_summary import BuildSummary
 from topicloom.spidercast.simulator.folder import write_simulation
-from topicloom.spidercast.simulator.run import Outcome, simulate
+from topicloom.spidercast.simulator.run import SimulationOutcome, simulate
 from topicloom.spidercast.simulator.scenario import Scenario
 from topicloom.version import __version__
 
@@ -77,7 +77,7 @@ class SimulationSummary(Summary, frozen=True, kw_only=True):
     seconds: Seconds
 
 
-Extras = Callable[[SimulationSummary, Outcome, Path], None]
+Extras = Callable[[SimulationSummary, SimulationOutcome, Path], None]
 
 
 def simulate_table(
@@ -87,7 +87,7 @@ def simulate_table(
     out: Path | None,
     threads: int | None = None,
     extras: Extras | None = None,
-) -> tuple[SimulationSummary, Outcome]:
+) -> tuple[SimulationSummary, SimulationOutcome]:
     """Read the interest, run the scenario, keep the course in `out`; the summary and the outcome.
 
     `extras` may add files to the folder before it takes its place.
@@ -124,7 +124,7 @@ def simulate_table(
     return summary, outcome
 
 
-def summarise_last(summary: SimulationSummary, outcome: Outcome) -> BuildSummary:
+def summarise_last(summary: SimulationSummary, outcome: SimulationOutcome) -> BuildSummary:
     """The last moment as the summary of a build, so that every command takes it for one."""
     interest, last = outcome.moment.interest, outcome.snapshots[-1]
     return BuildSummary(
@@ -151,7 +151,7 @@ def summarise_last(summary: SimulationSummary, outcome: Outcome) -> BuildSummary
 
 
 def summarise_simulation(
-    loaded: LoadedInterest, scenario: Scenario, outcome: Outcome, seconds: Seconds
+    loaded: LoadedInterest, scenario: Scenario, outcome: SimulationOutcome, seconds: Seconds
 ) -> SimulationSummary:
     """Figures of the last moment, totals of the run."""
     last, interest = outcome.snapshots[-1], loaded.interest
@@ -197,7 +197,7 @@ def summarise_simulation(
     )
 
 
-def _events(last: Figures, outcome: Outcome) -> EventsSummary:
+def _events(last: Figures, outcome: SimulationOutcome) -> EventsSummary:
     copies, messages = outcome.messages.get("Event", 0), last["event_messages"]
     counted = {key: last[key] for key in EventsSummary.__struct_fields__ if key in last}
     return EventsSummary(**counted, messages=messages, copies=copies)

@@ -14,12 +14,11 @@ from __future__ import annotations
 from math import inf
 
 from topicloom.errors import UsageError
-from topicloom.spidercast.protocol.announcer import Announcer, TopicLinks
-from topicloom.spidercast.protocol.context import Context
+from topicloom.spidercast.protocol.announcements import EventAnnouncer, MissingEvents, TopicLinks
 from topicloom.spidercast.protocol.event_store import EventStore
 from topicloom.spidercast.protocol.messages import Event, EventId, Have, NodeId, Prune, Topic, Topics, Want
+from topicloom.spidercast.protocol.node_state import NodeContext
 from topicloom.spidercast.protocol.ordering import Ordering
-from topicloom.spidercast.protocol.repair import Repairs
 from topicloom.wire.core import Deliver, Send
 
 VERSION_BITS = 20
@@ -37,9 +36,9 @@ class Dissemination:
         "_first",
         "_highest",
         "_links",
+        "_missing_events",
         "_numbers",
         "_ordering",
-        "_repairs",
         "_since",
         "_since_later",
         "_store",
@@ -51,7 +50,7 @@ class Dissemination:
         "unwanted",
     )
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: NodeContext) -> None:
         self._context = context
         self._first = context.version << VERSION_BITS
         self._links: dict[NodeId, Topics] = {}  # the caller's own sets: never copied, a node may have many
@@ -69,12 +68,12 @@ class Dissemination:
         settings = self._context.settings
         most = max(1, settings.keep_events)
         self._store = EventStore(settings)
-        self._repairs = Repairs(settings.repair_timeout, max(1, settings.announce_rounds), most)
+        self._missing_events = MissingEvents(settings.repair_timeout, max(1, settings.announce_rounds), most)
         self._ordering = (
             Ordering(settings.order_wait, most, settings.remember_ids) if settings.ordered else None
         )
         self._topics: dict[Topic, TopicLinks] = {}
-        self._announcer = Announcer(self._context, self._store, self._topics)
+        self._announcer = EventAnnouncer(self._context, self._store, self._topics)
         self._numbers: dict[Topic, int] = {}
         self._highest = self._first
         return self._store
@@ -129,7 +128,7 @@ class Dissemination:
         self._topics.pop(topic, None)
         self._highest = max(self._highest, self._numbers.pop(topic, 0))
         self._store.drop_topic(topic)
-        self._repairs.drop_topic(topic)
+        self._missing_events.drop_topic(topic)
         if self._ordering is not None:
             self._ordering.drop_topic(topic)
 
@@ -199,7 +198,7 @@ class Dissemination:
         if age > self._context.settings.keep_seconds:
             self.late += 1
             return
-        if self._repairs.came(id, peer):
+        if self._missing_events.came(id, peer):
             self.repaired += 1
         hops = min(max(event.hops, 0), MOST_HOPS)
         further = Event(id, event.previous, hops + 1, age, event.payload)
@@ -262,7 +261,7 @@ class Dissemination:
             elif id.topic in context.interest and not store.knows(id) and not self._impossible(id):
                 oldest = max(self._wanted_for(id.topic, now), context.settings.relay_seconds)
                 if age <= min(oldest, context.settings.keep_seconds):
-                    self._repairs.announced(id, peer, now)
+                    self._missing_events.announced(id, peer, now)
 
     def _receive_want(self, peer: NodeId, message: Want, now: float) -> None:
         store = self._store
@@ -295,7 +294,7 @@ class Dissemination:
         """When `handle_timer` wants to be called; infinity for never."""
         if self._store is None:
             return inf
-        due = min(self._announcer.due, self._repairs.due)
+        due = min(self._announcer.due, self._missing_events.due)
         return due if self._ordering is None else min(due, self._ordering.due)
 
     def handle_timer(self, now: float) -> None:
@@ -304,8 +303,8 @@ class Dissemination:
             return
         if self._announcer.due <= now:
             self._announcer.tell_lazy(now)
-        if self._repairs.due <= now:
-            for peer, ids in self._repairs.overdue(now, self._links).items():
+        if self._missing_events.due <= now:
+            for peer, ids in self._missing_events.overdue(now, self._links).items():
                 for id in ids:
                     self._make(peer, id.topic, eager=True)
                 self._context.send(peer, Want(tuple(ids)))

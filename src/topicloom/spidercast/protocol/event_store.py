@@ -12,7 +12,7 @@ from heapq import heapify, heappop, heappush
 from typing import TypeAlias
 
 from topicloom.spidercast.protocol.messages import Event, EventId, NodeId, Topic
-from topicloom.spidercast.protocol.settings import Settings
+from topicloom.spidercast.protocol.settings import ProtocolSettings
 
 Stream: TypeAlias = tuple[NodeId, Topic]
 """The events of one publisher on one topic."""
@@ -52,7 +52,7 @@ class EventStore:
         "held",
     )
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ProtocolSettings) -> None:
         self._settings = settings
         self.held: dict[EventId, Held] = {}
         self.fresh: dict[EventId, Held] = {}

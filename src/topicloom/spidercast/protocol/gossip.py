@@ -24,9 +24,9 @@ from math import inf
 from random import Random
 from typing import NamedTuple
 
-from topicloom.spidercast.protocol.context import Context
-from topicloom.spidercast.protocol.membership import Choice, choose_among
+from topicloom.spidercast.protocol.membership import NeighborChoice, choose_among
 from topicloom.spidercast.protocol.messages import Descriptor, NodeId, Shuffle, ShuffleReply, Topic, Topics
+from topicloom.spidercast.protocol.node_state import NodeContext
 
 
 class Known(NamedTuple):
@@ -78,7 +78,7 @@ class Relatives:
 class Gossip:
     """The membership of one node by gossip; `seeds` are entry points, used whenever nobody else is known."""
 
-    def __init__(self, context: Context, seeds: Iterable[Descriptor]) -> None:
+    def __init__(self, context: NodeContext, seeds: Iterable[Descriptor]) -> None:
         self._context = context
         self._seeds = tuple(seeds)
         self._size = context.settings.gossip_view
@@ -99,11 +99,11 @@ class Gossip:
     # --- what the node asks ------------------------------------------------------------------------
 
     def choose(
-        self, choice: Choice, wanted: Collection[Topic], banned: Collection[NodeId], rng: Random
+        self, choice: NeighborChoice, wanted: Collection[Topic], banned: Collection[NodeId], rng: Random
     ) -> NodeId | None:
         """By topics among the view and the side table; `anyone` among the uniform view alone."""
         known = [(node, known.interest) for node, known in self._view.items()]
-        if choice is not Choice.ANYONE:
+        if choice is not NeighborChoice.ANYONE:
             noted = self._relatives.nodes.items()
             known += [(node, known.interest) for node, known in noted if node not in self._view]
         return choose_among(known, choice, wanted, banned, rng)

@@ -15,7 +15,7 @@ from typing import Protocol
 from topicloom.spidercast.protocol.messages import NodeId, Shuffle, ShuffleReply, Topic, Topics
 
 
-class Choice(Enum):
+class NeighborChoice(Enum):
     """How the next neighbor is chosen among those known."""
 
     GREEDY = "greedy"
@@ -32,7 +32,7 @@ class Membership(Protocol):
     """The view of one node. Views by gossip speak and have a clock; views that are given do neither."""
 
     def choose(
-        self, choice: Choice, wanted: Collection[Topic], banned: Collection[NodeId], rng: Random
+        self, choice: NeighborChoice, wanted: Collection[Topic], banned: Collection[NodeId], rng: Random
     ) -> NodeId | None:
         """One known node outside `banned` by `choice`, or None."""
 
@@ -87,15 +87,15 @@ class Given:
 
 def choose_among(
     known: Iterable[tuple[NodeId, Topics]],
-    choice: Choice,
+    choice: NeighborChoice,
     wanted: Collection[Topic],
     banned: Collection[NodeId],
     rng: Random,
 ) -> NodeId | None:
     """The choice over a plain list, in its order: fit for views of some hundred nodes."""
     wanted = frozenset(wanted)
-    least = 1 if choice in (Choice.GREEDY, Choice.COVERING) else 0
-    ranked = choice in (Choice.GREEDY, Choice.SIMILAR)
+    least = 1 if choice in (NeighborChoice.GREEDY, NeighborChoice.COVERING) else 0
+    ranked = choice in (NeighborChoice.GREEDY, NeighborChoice.SIMILAR)
     best: list[NodeId] = []
     most = least
     for node, interest in known:
@@ -114,7 +114,7 @@ class PlainView(Given):
     """A given view as a dict, for tests, examples and small runs.
 
     >>> view = PlainView({"a": frozenset("xy"), "b": frozenset("x")})
-    >>> view.choose(Choice.GREEDY, {"x", "y"}, set(), Random(1))
+    >>> view.choose(NeighborChoice.GREEDY, {"x", "y"}, set(), Random(1))
     'a'
     """
 
@@ -122,6 +122,6 @@ class PlainView(Given):
         self.interests = interests
 
     def choose(
-        self, choice: Choice, wanted: Collection[Topic], banned: Collection[NodeId], rng: Random
+        self, choice: NeighborChoice, wanted: Collection[Topic], banned: Collection[NodeId], rng: Random
     ) -> NodeId | None:
         return choose_among(self.interests.items(), choice, wanted, banned, rng)

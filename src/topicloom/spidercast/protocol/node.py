@@ -13,9 +13,9 @@ from random import Random
 from typing import Any
 
 from topicloom.errors import UsageError
-from topicloom.spidercast.protocol.context import Context
-from topicloom.spidercast.protocol.coverage import Coverage
 from topicloom.spidercast.protocol.dissemination import Dissemination
+from topicloom.spidercast.protocol.goals import Coverage, NodeGoals
+from topicloom.spidercast.protocol.maintenance import MaintenanceTask
 from topicloom.spidercast.protocol.membership import Membership
 from topicloom.spidercast.protocol.messages import (
     AskInterest,
@@ -40,9 +40,8 @@ from topicloom.spidercast.protocol.messages import (
     Topics,
     Want,
 )
-from topicloom.spidercast.protocol.plan import Plan
-from topicloom.spidercast.protocol.settings import Settings
-from topicloom.spidercast.protocol.task import Task
+from topicloom.spidercast.protocol.node_state import NodeContext
+from topicloom.spidercast.protocol.settings import ProtocolSettings
 from topicloom.wire.core import Close, LinkDown, LinkUp, Machine, Send
 
 MAX_KR = 4
@@ -52,29 +51,31 @@ MAX_KR = 4
 class Node(Machine):
     """One participant; see the file's head for how it is driven."""
 
-    __slots__ = ("_links", "_tasks", "context", "dissemination", "membership", "plan", "running")
+    __slots__ = ("_links", "_tasks", "context", "dissemination", "goals", "membership", "running")
 
     def __init__(
         self,
         name: NodeId,
         interest: Iterable[Topic],
         *,
-        membership: Callable[[Context], Membership],
+        membership: Callable[[NodeContext], Membership],
         rng: Random,
-        settings: Settings | None = None,
-        plan: Plan | None = None,
+        settings: ProtocolSettings | None = None,
+        goals: NodeGoals | None = None,
         version: int = 1,
     ) -> None:
         """`version` of the interest must be higher after each restart of the same node."""
-        self.plan = plan or Plan()
+        self.goals = goals or NodeGoals()
         wanted: Topics = frozenset(interest)
-        self.context = Context(name, wanted, version, settings or Settings(), rng)
+        self.context = NodeContext(name, wanted, version, settings or ProtocolSettings(), rng)
         super().__init__(self.context.effects)
         self.membership = membership(self.context)
         self.dissemination = Dissemination(self.context)
-        self._tasks: tuple[Task, ...] = tuple(
-            Task(task, self.context, self.membership, goal, choice, self)
-            for task, goal, choice in zip(TaskId, self.plan.goals(wanted), self.plan.choices(), strict=True)
+        self._tasks: tuple[MaintenanceTask, ...] = tuple(
+            MaintenanceTask(task, self.context, self.membership, goal, choice, self)
+            for task, goal, choice in zip(
+                TaskId, self.goals.of_tasks(wanted), self.goals.choices(), strict=True
+            )
         )
         self._links: dict[NodeId, int] = {}  # neighbor -> how many of the tasks want it
         self.running = False
@@ -161,7 +162,7 @@ class Node(Machine):
         spoke = (greedy.beat if greedy.beat < inf else random.beat) <= now
         if greedy.wake <= now or greedy.beat <= now or greedy.alarm <= now:
             greedy.handle_timer(now)
-            if self.plan.adaptive:
+            if self.goals.adaptive:
                 self._adapt(now)
         if random.wake <= now or random.beat <= now or random.alarm <= now:
             random.handle_timer(now)
@@ -198,7 +199,7 @@ class Node(Machine):
     def has_link(self, peer: NodeId) -> bool:
         return peer in self._links
 
-    def task(self, id: TaskId) -> Task:
+    def task(self, id: TaskId) -> MaintenanceTask:
         return self._tasks[id]
 
     # -- what the tasks tell: Links ---------------------------------------------------------------------
@@ -246,7 +247,7 @@ class Node(Machine):
         if not all(task.content for task in self._tasks):
             return
         degree = len(self._links)
-        few = degree <= self.plan.greedy if random.k == 0 else degree < len(self.context.interest)
+        few = degree <= self.goals.greedy if random.k == 0 else degree < len(self.context.interest)
         if few and degree:
             random.raise_k()
             self._tasks[TaskId.RANDOM].interest_changed(now)
@@ -313,12 +314,12 @@ class Node(Machine):
 
 
 _TASK_HANDLERS: dict[type, Callable[..., None]] = {
-    Connect: Task.on_connect,
-    ConnectOk: Task.on_connect_ok,
-    Redirect: Task.on_redirect,
-    Disconnect: Task.on_disconnect,
-    DisconnectOk: Task.on_disconnect_ok,
-    Leave: Task.on_leave,
+    Connect: MaintenanceTask.on_connect,
+    ConnectOk: MaintenanceTask.on_connect_ok,
+    Redirect: MaintenanceTask.on_redirect,
+    Disconnect: MaintenanceTask.on_disconnect,
+    DisconnectOk: MaintenanceTask.on_disconnect_ok,
+    Leave: MaintenanceTask.on_leave,
 }
 _HANDLERS: dict[type, Callable[..., None]] = {
     Connect: Node._on_connect,

@@ -10,7 +10,7 @@ from topicloom.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class ProtocolSettings:
     """How a node behaves; equal for all nodes of an overlay as a rule, though nothing depends on it."""
 
     margin: Annotated[int, Parameter("links accepted beyond what is needed at most", least=0)] = 5

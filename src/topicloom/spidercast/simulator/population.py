@@ -7,14 +7,14 @@ from random import Random
 
 from topicloom.base.seeds import stream_key
 from topicloom.overlay.model.interest import Interest
-from topicloom.spidercast.protocol.context import Context
 from topicloom.spidercast.protocol.gossip import Gossip
 from topicloom.spidercast.protocol.membership import Membership
 from topicloom.spidercast.protocol.messages import Descriptor
 from topicloom.spidercast.protocol.node import Node
-from topicloom.spidercast.simulator.lives import Change, Kind, own_topics
+from topicloom.spidercast.protocol.node_state import NodeContext
+from topicloom.spidercast.simulator.given_views import ViewTable
+from topicloom.spidercast.simulator.node_changes import ChangeKind, NodeChange, own_topics
 from topicloom.spidercast.simulator.scenario import Scenario
-from topicloom.spidercast.simulator.views import Census
 from topicloom.spidercast.simulator.world import World
 
 ENTRY_POINTS = 3
@@ -30,7 +30,7 @@ class Population:
     def __init__(self, world: World, interest: Interest, scenario: Scenario) -> None:
         self._world, self._interest, self._scenario = world, interest, scenario
         n_nodes, n_topics = interest.n_nodes, interest.n_topics
-        self._census = None if scenario.gossip else Census(n_nodes, n_topics, scenario.share, scenario.seed)
+        self._views = None if scenario.gossip else ViewTable(n_nodes, n_topics, scenario.share, scenario.seed)
         self._rng = Random(stream_key(scenario.seed, "simulate", "nodes"))
         self._churn = scenario.churn(interest)
         self._trace = scenario.trace(interest)
@@ -39,21 +39,21 @@ class Population:
         self.joins = self.departures = self.crashes = 0
         self.duplicates = self.repaired = self.late = 0  # of nodes that are away now
 
-    def first_changes(self) -> list[Change]:
+    def first_changes(self) -> list[NodeChange]:
         """What is known of the course from the start."""
         if self._trace is not None:
             return self._trace
         if self._churn is not None:
             return list(self._churn.first_changes())
         nodes = range(self._interest.n_nodes)
-        return [Change(0.0, node, Kind.JOIN, own_topics(self._interest, node)) for node in nodes]
+        return [NodeChange(0.0, node, ChangeKind.JOIN, own_topics(self._interest, node)) for node in nodes]
 
     def begin(self) -> None:
         """Let all happen that happens at time 0, and plan the rest."""
         changes = self.first_changes()
         # Those that are here from the start must be known before the first of them looks for neighbors.
         for change in changes:
-            if change.time == 0.0 and change.kind is Kind.JOIN:
+            if change.time == 0.0 and change.kind is ChangeKind.JOIN:
                 self._list(change)
         for change in changes:
             if change.time == 0.0:
@@ -85,36 +85,36 @@ class Population:
 
     # -- changes ----------------------------------------------------------------------------------------
 
-    def _schedule(self, change: Change) -> None:
+    def _schedule(self, change: NodeChange) -> None:
         self._world.call_at(change.time, lambda now: self.happen(change))
 
-    def happen(self, change: Change) -> None:
+    def happen(self, change: NodeChange) -> None:
         """Carry out one change, and plan the one after it."""
         world, node, topics = self._world, change.node, change.topics or ()
         match change.kind:
-            case Kind.JOIN:
+            case ChangeKind.JOIN:
                 self._join(change)
-            case Kind.LEAVE:
+            case ChangeKind.LEAVE:
                 self._depart(node)
                 world.leave(node)
                 self._delist(node)
-            case Kind.CRASH:
+            case ChangeKind.CRASH:
                 self._crash(node)
-            case Kind.SUBSCRIBE:
+            case ChangeKind.SUBSCRIBE:
                 world.tell(node, lambda found: found.subscribe(topics, world.now))
                 self._relist(node)
-            case Kind.UNSUBSCRIBE:
-                world.tally.excuse(node, topics)
+            case ChangeKind.UNSUBSCRIBE:
+                world.counters.excuse(node, topics)
                 world.tell(node, lambda found: found.unsubscribe(topics, world.now))
                 self._relist(node)
-            case Kind.PUBLISH:
+            case ChangeKind.PUBLISH:
                 world.publish(node, topics[0], self.subscribers(topics[0]))
         if self._churn is not None:
             following = self._churn.next_change(node, change)
             if following is not None:
                 self._schedule(following)
 
-    def _join(self, change: Change) -> None:
+    def _join(self, change: NodeChange) -> None:
         node, scenario = change.node, self._scenario
         if change.time > 0.0 or self._lives[node]:
             self._list(change)
@@ -130,14 +130,14 @@ class Population:
                 membership=lambda context: self._membership(node, context),
                 rng=self._rng,
                 settings=scenario.settings,
-                plan=scenario.plan,
+                goals=scenario.goals,
                 version=version,
             ),
         )
 
-    def _membership(self, node: int, context: Context) -> Membership:
-        if self._census is not None:
-            return self._census.view_of(node)
+    def _membership(self, node: int, context: NodeContext) -> Membership:
+        if self._views is not None:
+            return self._views.view_of(node)
         here = [other for other in self.joined if other != node]
         known = self._rng.sample(here, min(ENTRY_POINTS, len(here)))
         return Gossip(context, [self._described(other) for other in known])
@@ -156,7 +156,7 @@ class Population:
         self.duplicates += spread.duplicates
         self.repaired += spread.repaired
         self.late += spread.late
-        self._world.tally.excuse(node)
+        self._world.counters.excuse(node)
 
     def _crash(self, node: int) -> None:
         self.crashes += 1
@@ -172,16 +172,16 @@ class Population:
 
     # -- who is in given views --------------------------------------------------------------------------
 
-    def _list(self, change: Change) -> None:
-        if self._census is not None:
-            self._census.enter(change.node, change.topics or ())
+    def _list(self, change: NodeChange) -> None:
+        if self._views is not None:
+            self._views.enter(change.node, change.topics or ())
         elif change.time == 0.0:
             self.joined[change.node] = 0.0  # gossip: may be named to others as one who is here
 
     def _delist(self, node: int) -> None:
-        if self._census is not None:
-            self._census.forget(node)
+        if self._views is not None:
+            self._views.forget(node)
 
     def _relist(self, node: int) -> None:
-        if self._census is not None:
-            self._census.set_topics(node, map(int, self._world.present(node).interest))
+        if self._views is not None:
+            self._views.set_topics(node, map(int, self._world.present(node).interest))

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 from topicloom.base.parameters import Parameter, parameters_of
 from topicloom.base.registry import Entry, find
 from topicloom.simulation.links import LATENCY
-from topicloom.spidercast.protocol.plan import Plan
-from topicloom.spidercast.protocol.settings import Settings
+from topicloom.spidercast.protocol.goals import NodeGoals
+from topicloom.spidercast.protocol.settings import ProtocolSettings
 
 ADAPTIVE, GOSSIP = "adaptive", "gossip"
 
@@ -38,23 +38,23 @@ _WORLD = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protocol(Entry):
-    """What there is to know about a protocol; `plan` makes a node's plan of its own parameters."""
+    """What there is to know about a protocol; `goals` makes a node's goals from its own parameters."""
 
-    plan: Callable[..., Plan]
+    goals: Callable[..., NodeGoals]
 
     @property
     def own(self) -> Mapping[str, Parameter]:
-        """Its own parameters, as `plan` declares them."""
-        return parameters_of(self.plan)
+        """Its own parameters, as `goals` declares them."""
+        return parameters_of(self.goals)
 
     @property
     def parameters(self) -> dict[str, Parameter]:
         """Its own, those of the world, and the constants of a node."""
-        return {**self.own, **_WORLD, **parameters_of(Settings)}
+        return {**self.own, **_WORLD, **parameters_of(ProtocolSettings)}
 
-    def plan_of(self, values: Mapping[str, Any]) -> Plan:
-        """A node's plan, of the values of all parameters."""
-        return self.plan(**{name: values[name] for name in self.own})
+    def goals_of(self, values: Mapping[str, Any]) -> NodeGoals:
+        """A node's goals, from the values of all parameters."""
+        return self.goals(**{name: values[name] for name in self.own})
 
 
 def _spidercast(
@@ -62,8 +62,8 @@ def _spidercast(
     kr: Annotated[
         int | str, Parameter("neighbors per topic chosen at random; adaptive: as 3.3.1", (ADAPTIVE,), 0)
     ] = 0,
-) -> Plan:
-    return Plan(kg, 0, adaptive=True) if isinstance(kr, str) else Plan(kg, kr)
+) -> NodeGoals:
+    return NodeGoals(kg, 0, adaptive=True) if isinstance(kr, str) else NodeGoals(kg, kr)
 
 
 Random = Annotated[int, Parameter("links to random nodes", least=0)]
@@ -72,27 +72,27 @@ Random = Annotated[int, Parameter("links to random nodes", least=0)]
 def _similarity(
     similar: Annotated[int, Parameter("links to the nodes with most topics in common", least=0)] = 10,
     random: Random = 0,
-) -> Plan:
-    return Plan(similar, random, by_coverage=False)
+) -> NodeGoals:
+    return NodeGoals(similar, random, by_coverage=False)
 
 
-def _random(random: Random = 10) -> Plan:
-    return Plan(0, random, by_coverage=False)
+def _random(random: Random = 10) -> NodeGoals:
+    return NodeGoals(0, random, by_coverage=False)
 
 
 PROTOCOLS: dict[str, Protocol] = {
     "spidercast": Protocol(
-        plan=_spidercast,
+        goals=_spidercast,
         aim="every topic of a node is wanted by at least kg + kr of its neighbors",
         paper="Chockler et al., DEBS 2007, sections 2 and 3.3",
     ),
     "similarity": Protocol(
-        plan=_similarity,
+        goals=_similarity,
         aim="a number of links to the most similar nodes, and some to random ones",
         paper="Chockler et al., DEBS 2007, section 3.9.1",
     ),
     "random": Protocol(
-        plan=_random,
+        goals=_random,
         aim="a number of links to random nodes",
         paper="Chockler et al., DEBS 2007, section 3.9.1",
     ),

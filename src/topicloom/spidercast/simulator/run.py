@@ -34,7 +34,7 @@ ALL_DIAMETERS = 5_000
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SimulationOutcome:
     """What came of it: the last moment and all snapshots, in the order they were taken, itself the last."""
 
     moment: Moment
@@ -45,7 +45,7 @@ class Outcome:
     messages: dict[str, int]
 
 
-class Run:
+class SimulationRun:
     """One simulation from start to end; see `simulate`."""
 
     def __init__(
@@ -64,7 +64,7 @@ class Run:
         self._snapshots: list[dict[str, Any]] = []
         self._partitioned: list[tuple[float, str, int]] = []
 
-    def finish(self) -> Outcome:
+    def finish(self) -> SimulationOutcome:
         """Run to the end."""
         with _no_cycles_sought():
             self._progress.phase("start nodes")
@@ -74,8 +74,10 @@ class Run:
             settled = self._advance(end)
             moment = self._snapshot(last=True)
         world = self.world
-        sent = sorted((kind.__name__, count) for kind, count in world.tally.messages.items())
-        return Outcome(moment, self._snapshots, self._partitioned, settled, world.occurrences, dict(sent))
+        sent = sorted((kind.__name__, count) for kind, count in world.counters.messages.items())
+        return SimulationOutcome(
+            moment, self._snapshots, self._partitioned, settled, world.occurrences, dict(sent)
+        )
 
     def _end(self) -> float:
         seconds, last = float(self._scenario.values["seconds"]), self.population.trace_end()
@@ -154,29 +156,29 @@ class Run:
 
     def _counts(self) -> dict[str, Any]:
         """Running totals at this moment."""
-        tally, people = self.world.tally, self.population
+        counters, people = self.world.counters, self.population
         here = [node.dissemination for _, node in self.world.here()]
-        hops = sorted(tally.hops.items())
+        hops = sorted(counters.hops.items())
         return {
-            "control_messages": tally.control_messages,
-            "heartbeats": tally.heartbeats,
-            "event_messages": tally.event_messages,
-            "messages_lost": tally.lost,
-            "links_made": tally.links_made,
-            "links_ended": tally.links_ended,
+            "control_messages": counters.control_messages,
+            "heartbeats": counters.heartbeats,
+            "event_messages": counters.event_messages,
+            "messages_lost": counters.lost,
+            "links_made": counters.links_made,
+            "links_ended": counters.links_ended,
             "joins": people.joins,
             "departures": people.departures,
             "crashes": people.crashes,
-            "published": tally.published,
-            "delivered": tally.delivered,
+            "published": counters.published,
+            "delivered": counters.delivered,
             "duplicates": people.duplicates + sum(part.duplicates for part in here),
             "repaired": people.repaired + sum(part.repaired for part in here),
             "late": people.late + sum(part.late for part in here),
-            "expected": tally.expected,
-            "missing": tally.missing,
-            "hops_avg": sum(hop * n for hop, n in hops) / tally.delivered if tally.delivered else None,
+            "expected": counters.expected,
+            "missing": counters.missing,
+            "hops_avg": sum(hop * n for hop, n in hops) / counters.delivered if counters.delivered else None,
             "hops_max": hops[-1][0] if hops else None,
-            "longest_wait": tally.waited if tally.published else None,
+            "longest_wait": counters.waited if counters.published else None,
         }
 
 
@@ -189,8 +191,8 @@ class _Quiet:
         self.reached = False
 
     def look(self) -> None:
-        tally, now = self._world.tally, self._world.now
-        changes = tally.links_made + tally.links_ended
+        counters, now = self._world.counters, self._world.now
+        changes = counters.links_made + counters.links_ended
         self._past.append((now, changes))
         while len(self._past) > 1 and self._past[1][0] <= now - self._patience:
             self._past.popleft()
@@ -200,7 +202,7 @@ class _Quiet:
 
 def simulate(
     interest: Interest, scenario: Scenario, *, threads: int | None = None, progress: Progress = SILENT
-) -> Outcome:
+) -> SimulationOutcome:
     """Run `scenario` on the nodes of `interest`.
 
     >>> interest = Interest.from_pairs([(node, topic) for node in "abcd" for topic in "xy"])
@@ -208,7 +210,7 @@ def simulate(
     >>> outcome.settled, outcome.snapshots[-1]["topics_partitioned"]
     (True, 0)
     """
-    return Run(interest, scenario, threads=threads, progress=progress).finish()
+    return SimulationRun(interest, scenario, threads=threads, progress=progress).finish()
 
 
 @contextmanager

@@ -11,9 +11,9 @@ from topicloom.base.parameters import read_settings
 from topicloom.errors import UsageError
 from topicloom.overlay.model.interest import Interest
 from topicloom.simulation.links import Links, check_latency, read_links
-from topicloom.spidercast.protocol.plan import Plan
-from topicloom.spidercast.protocol.settings import Settings
-from topicloom.spidercast.simulator.lives import Change, Churn, read_trace
+from topicloom.spidercast.protocol.goals import NodeGoals
+from topicloom.spidercast.protocol.settings import ProtocolSettings
+from topicloom.spidercast.simulator.node_changes import Churn, NodeChange, read_trace
 from topicloom.spidercast.simulator.registry import GOSSIP, find_protocol
 
 PUBLISH_REST = 5.0
@@ -29,8 +29,8 @@ class Scenario:
 
     protocol: str
     values: Mapping[str, Any]
-    plan: Plan
-    settings: Settings
+    goals: NodeGoals
+    settings: ProtocolSettings
     seed: int
 
     @classmethod
@@ -39,11 +39,11 @@ class Scenario:
         found = find_protocol(protocol)
         values = read_settings(protocol, found.parameters, settings)
         _check(values)
-        node = Settings(**{field.name: values[field.name] for field in fields(Settings)})
-        plan = found.plan_of(values)
-        if not (plan.greedy or plan.random):
+        node = ProtocolSettings(**{field.name: values[field.name] for field in fields(ProtocolSettings)})
+        goals = found.goals_of(values)
+        if not (goals.greedy or goals.random):
             raise UsageError(f"`protocol={protocol}`: with these parameters no node wants a link; raise one")
-        return cls(protocol, values, plan, node, seed)
+        return cls(protocol, values, goals, node, seed)
 
     @property
     def gossip(self) -> bool:
@@ -73,7 +73,7 @@ class Scenario:
             seed=self.seed,
         )
 
-    def trace(self, interest: Interest) -> list[Change] | None:
+    def trace(self, interest: Interest) -> list[NodeChange] | None:
         return read_trace(self.values["trace"], interest) if self.values["trace"] else None
 
 

@@ -1,14 +1,90 @@
-"""The driver of SpiderCast nodes: what is done and counted when one asks for it."""
+"""Drive SpiderCast nodes in virtual time: carry out their effects and count what they do."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, field
 
 from topicloom.simulation.links import Links
 from topicloom.simulation.loop import Loop
+from topicloom.spidercast.protocol.messages import Event, EventId, Have, Heartbeat, Prune, Topic, Want
 from topicloom.spidercast.protocol.node import Node
-from topicloom.spidercast.simulator.tally import Tally
 from topicloom.wire.core import Deliver, Effect, LinkDown, LinkUp, Send
+
+EVENT_MESSAGES: tuple[type, ...] = (Event, Have, Want, Prune)
+"""The messages that exist because of published events; all others are control messages."""
+
+
+@dataclass(slots=True)
+class Counters:
+    """Running totals. `waiting` holds, for each event, the nodes that must still get it."""
+
+    messages: Counter[type] = field(default_factory=Counter)
+    lost: int = 0
+    links_made: int = 0
+    links_ended: int = 0
+    published: int = 0
+    delivered: int = 0
+    hops: Counter[int] = field(default_factory=Counter)
+    expected: int = 0
+    waiting: dict[EventId, set[int]] = field(default_factory=dict)
+    waited: float = 0.0
+    _published_at: dict[EventId, float] = field(default_factory=dict)
+
+    def count(self, kinds: Iterable[type]) -> int:
+        """How many messages of these kinds were sent."""
+        return sum(self.messages[kind] for kind in kinds)
+
+    @property
+    def heartbeats(self) -> int:
+        return self.messages[Heartbeat]
+
+    @property
+    def event_messages(self) -> int:
+        return self.count(EVENT_MESSAGES)
+
+    @property
+    def control_messages(self) -> int:
+        """Everything else: what building and keeping the overlay costs beside heartbeats."""
+        return self.messages.total() - self.heartbeats - self.event_messages
+
+    def publish(self, event: EventId, expected: set[int], now: float) -> None:
+        """`expected` are the nodes that are here, want the topic, and must get the event in the end."""
+        self.published += 1
+        self.expected += len(expected)
+        if expected:
+            self.waiting[event] = expected
+            self._published_at[event] = now
+
+    def deliver(self, node: int, event: EventId, hops: int, now: float) -> None:
+        self.delivered += 1
+        self.hops[hops] += 1
+        waiting = self.waiting.get(event)
+        if waiting is None or node not in waiting:
+            return
+        waiting.discard(node)
+        self.waited = max(self.waited, now - self._published_at[event])
+        if not waiting:
+            self._close(event)
+
+    def excuse(self, node: int, topics: Container[Topic] | None = None) -> None:
+        """`node` went away, or does not want `topics` any more: nothing on its way to it is owed."""
+        for event in [event for event, nodes in self.waiting.items() if node in nodes]:
+            if topics is not None and event.topic not in topics:
+                continue
+            self.waiting[event].discard(node)
+            self.expected -= 1
+            if not self.waiting[event]:
+                self._close(event)
+
+    def _close(self, event: EventId) -> None:
+        del self.waiting[event], self._published_at[event]
+
+    @property
+    def missing(self) -> int:
+        """(event, node) pairs still owed."""
+        return sum(len(nodes) for nodes in self.waiting.values())
 
 
 class World(Loop[Node]):
@@ -16,7 +92,7 @@ class World(Loop[Node]):
 
     def __init__(self, links: Links) -> None:
         super().__init__(links, self._carry_out_of)
-        self.tally = Tally()
+        self.counters = Counters()
 
     def leave(self, number: int) -> None:
         """The node takes its leave of its neighbors and is away."""
@@ -26,24 +102,24 @@ class World(Loop[Node]):
     def crash(self, number: int) -> None:
         """The node is away without a word; its ends of its links end with it, the others when noticed."""
         node = self.remove(number)
-        self.tally.links_ended += len(node.neighbors)
+        self.counters.links_ended += len(node.neighbors)
         node.dismantle()
 
     def publish(self, number: int, topic: int, expected: set[int]) -> None:
         """Let a node publish an event that `expected` must get."""
         node = self.present(number)
-        self.tally.publish(node.publish(topic, b"", self.now), expected, self.now)
+        self.counters.publish(node.publish(topic, b"", self.now), expected, self.now)
         self.settle(number)
 
     def _carry_out_of(self, number: int, effects: Sequence[Effect], cause: object) -> None:
-        tally = self.tally
+        counters = self.counters
         for effect in effects:
             if type(effect) is Send:
-                tally.messages[type(effect.message)] += len(effect.to)
-                tally.lost += self.send(number, effect.to, effect.message)
+                counters.messages[type(effect.message)] += len(effect.to)
+                counters.lost += self.send(number, effect.to, effect.message)
             elif type(effect) is Deliver:
-                tally.deliver(number, effect.event.id, effect.hops, self.now)
+                counters.deliver(number, effect.event.id, effect.hops, self.now)
             elif type(effect) is LinkUp:
-                tally.links_made += 1
+                counters.links_made += 1
             elif type(effect) is LinkDown:
-                tally.links_ended += 1
+                counters.links_ended += 1

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from drawing import examples
 from topicloom.errors import InputError
-from topicloom.spidercast.protocol.membership import Choice, choose_among
-from topicloom.spidercast.simulator.views import Census
+from topicloom.spidercast.protocol.membership import NeighborChoice, choose_among
+from topicloom.spidercast.simulator.given_views import ViewTable
 
 # The random words are meant to wrap around, which numpy tells of when nothing is compiled.
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
@@ -41,7 +41,7 @@ draws = st.sampled_from([0.0, 0.1, 0.25, 1 / 3, 0.5, 0.7, 0.99, np.nextafter(1.0
 @examples(200)
 @given(
     st.lists(st.none() | topic_sets, min_size=2, max_size=12),
-    st.sampled_from(Choice),
+    st.sampled_from(NeighborChoice),
     topic_sets,
     st.sets(st.integers(0, 11)),
     draws,
@@ -50,7 +50,7 @@ draws = st.sampled_from([0.0, 0.1, 0.25, 1 / 3, 0.5, 0.7, 0.99, np.nextafter(1.0
 )
 def test_a_shared_view_chooses_as_the_plain_choice_does(
     interests: list[frozenset[int] | None],
-    rule: Choice,
+    rule: NeighborChoice,
     wanted: frozenset[int],
     banned: set[int],
     draw: float,
@@ -59,59 +59,59 @@ def test_a_shared_view_chooses_as_the_plain_choice_does(
 ) -> None:
     """Nodes without an interest (None) are away: not listed. Who is banned need not be in the view."""
     n = len(interests)
-    census = Census(n, 131, share, seed)
+    view_table = ViewTable(n, 131, share, seed)
     for node, topics in enumerate(interests):
         if topics is not None:
-            census.enter(node, topics)
+            view_table.enter(node, topics)
     banned = {node for node in banned if node < n}
     for node in range(n):
-        order = range(n) if census.views is None else map(int, census.views[node])
+        order = range(n) if view_table.views is None else map(int, view_table.views[node])
         known = [(other, topics) for other in order if (topics := interests[other]) is not None]
         expected = choose_among(known, rule, wanted, banned, Told(draw))
-        assert census.view_of(node).choose(rule, wanted, banned, Told(draw)) == expected
+        assert view_table.view_of(node).choose(rule, wanted, banned, Told(draw)) == expected
 
 
 @pytest.mark.parametrize("share", [1.0, 0.5])
 def test_ties_are_broken_uniformly(share: float) -> None:
-    census = Census(20, 4, share, seed=3)
+    view_table = ViewTable(20, 4, share, seed=3)
     for node in range(20):
-        census.enter(node, [node % 2, 2])
-    rng, view = Random(5), census.view_of(0)
-    row = range(20) if census.views is None else map(int, census.views[0])
+        view_table.enter(node, [node % 2, 2])
+    rng, view = Random(5), view_table.view_of(0)
+    row = range(20) if view_table.views is None else map(int, view_table.views[0])
     best = [node for node in row if node % 2 and node != 3]
-    found = Counter(view.choose(Choice.GREEDY, {1, 2}, {0, 3}, rng) for _ in range(4000))
+    found = Counter(view.choose(NeighborChoice.GREEDY, {1, 2}, {0, 3}, rng) for _ in range(4000))
     assert set(found) == set(best)
     expected = 4000 / len(best)
     assert all(abs(count - expected) < 5 * expected**0.5 for count in found.values())
 
 
 def test_a_view_tells_the_truth_of_the_moment() -> None:
-    census = Census(3, 70, 1.0, seed=0)
-    view = census.view_of(0)
+    view_table = ViewTable(3, 70, 1.0, seed=0)
+    view = view_table.view_of(0)
 
     def found(topic: int) -> int | str | None:
-        return view.choose(Choice.GREEDY, {topic}, {0}, Random(1))
+        return view.choose(NeighborChoice.GREEDY, {topic}, {0}, Random(1))
 
     assert found(65) is None
-    census.enter(1, [65])
+    view_table.enter(1, [65])
     assert found(65) == 1
-    census.set_topics(1, [2])
+    view_table.set_topics(1, [2])
     assert (found(65), found(2)) == (None, 1)
-    census.forget(1)
+    view_table.forget(1)
     assert found(2) is None
-    assert view.choose(Choice.ANYONE, (), {0}, Random(1)) is None, "who is away is not even anyone"
+    assert view.choose(NeighborChoice.ANYONE, (), {0}, Random(1)) is None, "who is away is not even anyone"
 
 
 @pytest.mark.parametrize(("n", "share", "size"), [(2, 0.01, 1), (40, 0.25, 10), (9, 0.99, 8)])
 def test_views_are_distinct_others_as_many_as_the_share_says(n: int, share: float, size: int) -> None:
-    census = Census(n, 1, share, seed=1)
-    assert census.views is not None
+    view_table = ViewTable(n, 1, share, seed=1)
+    assert view_table.views is not None
     for node in range(n):
         for again in range(3):
-            row = census.views[node].tolist()
+            row = view_table.views[node].tolist()
             assert len(row) == len(set(row)) == size
             assert set(row) <= set(range(n)) - {node}, again
-            census.enter(node, [0])
+            view_table.enter(node, [0])
 
 
 def test_views_are_uniform_samples() -> None:
@@ -119,7 +119,7 @@ def test_views_are_uniform_samples() -> None:
     counts = np.zeros(60)
     places = np.zeros((10, 60))
     for seed in range(60):
-        views = Census(60, 1, 10 / 59, seed).views
+        views = ViewTable(60, 1, 10 / 59, seed).views
         assert views is not None
         counts += np.bincount(views.ravel(), minlength=60)
         for place in range(10):
@@ -130,7 +130,7 @@ def test_views_are_uniform_samples() -> None:
 
 
 def test_a_seed_gives_the_same_views_and_each_join_a_new_one() -> None:
-    first, second, other = (Census(50, 1, 0.2, seed) for seed in (1, 1, 2))
+    first, second, other = (ViewTable(50, 1, 0.2, seed) for seed in (1, 1, 2))
     assert first.views is not None
     assert other.views is not None
     assert np.array_equal(first.views, second.views)  # type: ignore[arg-type]
@@ -151,4 +151,4 @@ def test_a_seed_gives_the_same_views_and_each_join_a_new_one() -> None:
 
 def test_views_that_would_not_fit_are_refused_with_a_way_out() -> None:
     with pytest.raises(InputError, match="view=gossip"):
-        Census(1_000_000, 10, 0.5, seed=0)
+        ViewTable(1_000_000, 10, 0.5, seed=0)

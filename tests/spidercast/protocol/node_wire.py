@@ -13,14 +13,13 @@ from typing import Any, NamedTuple
 
 from topicloom.simulation.links import Links
 from topicloom.simulation.loop import Loop
-from topicloom.spidercast.protocol.coverage import Coverage, Quantity
+from topicloom.spidercast.protocol.goals import Coverage, NodeGoals, Quantity
+from topicloom.spidercast.protocol.link_rules import RULES, LinkRule, LinkState
+from topicloom.spidercast.protocol.maintenance import MaintenanceTask
 from topicloom.spidercast.protocol.membership import Membership, PlainView
 from topicloom.spidercast.protocol.messages import EventId, Message, NodeId, TaskId, Topic, Topics
 from topicloom.spidercast.protocol.node import Node
-from topicloom.spidercast.protocol.plan import Plan
-from topicloom.spidercast.protocol.rules import RULES, Rule, State
-from topicloom.spidercast.protocol.settings import Settings
-from topicloom.spidercast.protocol.task import Task
+from topicloom.spidercast.protocol.settings import ProtocolSettings
 from topicloom.spidercast.protocol.wire import decode, encode
 from topicloom.wire.core import Deliver, Effect, Send
 
@@ -37,13 +36,13 @@ class Step(NamedTuple):
     node: NodeId
     task: TaskId
     peer: NodeId
-    before: State
+    before: LinkState
     on: str
     sent: tuple[str, ...]
-    after: State
+    after: LinkState
 
 
-def permits(rule: Rule, step: Step) -> bool:
+def permits(rule: LinkRule, step: Step) -> bool:
     """Is the step one of this row? `then` equal to `states` means: no change."""
     return (
         step.before in rule.states
@@ -57,7 +56,7 @@ class Judge:
     """Refuses steps that no row permits, and remembers which rows were seen from which states."""
 
     def __init__(self) -> None:
-        self.seen: Counter[tuple[int, State]] = Counter()
+        self.seen: Counter[tuple[int, LinkState]] = Counter()
 
     def judge(self, step: Step) -> None:
         rows = [number for number, rule in enumerate(RULES) if permits(rule, step)]
@@ -78,12 +77,12 @@ class Watch:
 
     def __init__(self, node: Node, judge: Judge, steps: list[Step]) -> None:
         self.node, self._judge, self._steps = node, judge, steps
-        self._states: dict[tuple[TaskId, NodeId], State] = {}
+        self._states: dict[tuple[TaskId, NodeId], LinkState] = {}
         self._effects: list[Effect] = []
-        self._open: tuple[Task, str, NodeId | None, int, dict[NodeId, State]] | None = None
+        self._open: tuple[MaintenanceTask, str, NodeId | None, int, dict[NodeId, LinkState]] | None = None
         watch = self
 
-        class Watched(Task):
+        class Watched(MaintenanceTask):
             """Tells of each part of `handle_timer`, as they may concern the same peer."""
 
             __slots__ = ()
@@ -142,14 +141,14 @@ class Watch:
 
     # -- the steps --------------------------------------------------------------------------------------
 
-    def begin(self, task: Task, on: str, peer: NodeId | None, now: float) -> None:
+    def begin(self, task: MaintenanceTask, on: str, peer: NodeId | None, now: float) -> None:
         """A new step; one that is under way (a heartbeat before the look at who is silent) is over."""
         self.end(now)
         known = [*task.neighbors, *task._requests.pending, *(() if peer is None else (peer,))]
         known += [other for number, other in self._states if number == task.id]
         before = {other: task.state_of(other, now) for other in dict.fromkeys(known)}
         for other, state in before.items():
-            last = self._states.get((task.id, other), State.STRANGER)
+            last = self._states.get((task.id, other), LinkState.STRANGER)
             if state != last:
                 self._note(Step(now, self.node.name, task.id, other, last, "time", (), state))
         self._open = (task, on, peer, len(self._so_far()), before)
@@ -165,7 +164,7 @@ class Watch:
                 for to in effect.to:
                     sent.setdefault(to, []).append(name_of(effect.message))
         for peer in dict.fromkeys([*before, *task.neighbors, *task._requests.pending, *sent]):
-            state, after = before.get(peer, State.STRANGER), task.state_of(peer, now)
+            state, after = before.get(peer, LinkState.STRANGER), task.state_of(peer, now)
             if peer == sender or peer in sent or state != after:
                 # A message is about its sender alone: for anybody else there is no row.
                 cause = on if sender is None or peer == sender else f"{on} of another node"
@@ -185,14 +184,14 @@ class Wire:
         self,
         seed: int = 1,
         *,
-        plan: Plan | None = None,
+        goals: NodeGoals | None = None,
         latency: tuple[float, float] = (0.01, 0.01),
         as_bytes: bool = False,
         judge: Judge | None = None,
         membership: Callable[[Any], Membership] | None = None,
         **constants: Any,
     ) -> None:
-        self.settings, self.plan = Settings(**constants), plan or Plan()
+        self.settings, self.goals = ProtocolSettings(**constants), goals or NodeGoals()
         self.latency, self.as_bytes = latency, as_bytes
         self.loss = self.doubling = 0.0
         self.lost: Callable[[NodeId, NodeId, Message], bool] = lambda sender, to, message: False
@@ -219,7 +218,7 @@ class Wire:
         self.loop.tell(name, lambda watch: watch.start(self.now))
         return node
 
-    def place(self, name: NodeId, topics: Iterable[Topic], *, plan: Plan | None = None) -> Node:
+    def place(self, name: NodeId, topics: Iterable[Topic], *, goals: NodeGoals | None = None) -> Node:
         """A node that has not begun."""
         assert name not in self.nodes
         life = self.lives[name] = self.lives.get(name, 0) + 1
@@ -229,7 +228,7 @@ class Wire:
             membership=self._membership,
             rng=Random(f"{self.random.random()} {name}"),
             settings=self.settings,
-            plan=plan or self.plan,
+            goals=goals or self.goals,
             version=life * 1000,
         )
         self.loop.seat(name, Watch(node, self.judge, self.steps))
@@ -317,7 +316,7 @@ class Wire:
             and (to is None or to in effect.to)
         ]
 
-    def state(self, name: NodeId, peer: NodeId, task: TaskId = TaskId.GREEDY) -> State:
+    def state(self, name: NodeId, peer: NodeId, task: TaskId = TaskId.GREEDY) -> LinkState:
         return self.nodes[name].task(task).state_of(peer, self.now)
 
     def one_sided(self) -> list[tuple[NodeId, NodeId, TaskId]]:
@@ -348,12 +347,12 @@ class Wire:
                     and topic in theirs.interest
                     and has_room(theirs.task(TaskId.GREEDY))
                 ]
-                if cover < node.plan.greedy and others:
+                if cover < node.goals.greedy and others:
                     found.append((name, topic))
         return found
 
 
-def tasks_of(node: Node) -> list[Task]:
+def tasks_of(node: Node) -> list[MaintenanceTask]:
     return [node.task(id) for id in TaskId]
 
 
@@ -372,5 +371,5 @@ def check_books(node: Node) -> None:
     assert set(node.dissemination._links) == set(node._links)
 
 
-def has_room(task: Task) -> bool:
+def has_room(task: MaintenanceTask) -> bool:
     return len(task.neighbors) < task.goal.limit + task._context.settings.margin

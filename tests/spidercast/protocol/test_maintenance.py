@@ -9,9 +9,10 @@ from random import Random
 
 import pytest
 
-from spidercast.protocol.wire_harness import Wire, tasks_of
-from topicloom.spidercast.protocol.coverage import Coverage
-from topicloom.spidercast.protocol.membership import Choice, choose_among
+from spidercast.protocol.node_wire import Wire, tasks_of
+from topicloom.spidercast.protocol.goals import Coverage, NodeGoals
+from topicloom.spidercast.protocol.link_rules import LinkState
+from topicloom.spidercast.protocol.membership import NeighborChoice, choose_among
 from topicloom.spidercast.protocol.messages import (
     Connect,
     ConnectOk,
@@ -23,8 +24,6 @@ from topicloom.spidercast.protocol.messages import (
     TaskId,
     Topics,
 )
-from topicloom.spidercast.protocol.plan import Plan
-from topicloom.spidercast.protocol.rules import State
 from topicloom.wire.core import LinkUp
 
 G, R = TaskId.GREEDY, TaskId.RANDOM
@@ -33,13 +32,13 @@ G, R = TaskId.GREEDY, TaskId.RANDOM
 def one(
     topics: str = "x",
     *,
-    plan: Plan | None = None,
+    goals: NodeGoals | None = None,
     known: dict[NodeId, Iterable[str]] | None = None,
     seed: int = 1,
     **constants: float,
 ) -> Wire:
     """Node a alone on the wire; the nodes it knows of never speak unless the test lends them a voice."""
-    wire = Wire(seed, plan=plan or Plan(greedy=1), **constants)
+    wire = Wire(seed, goals=goals or NodeGoals(greedy=1), **constants)
     wire.known.update({name: frozenset(wanted) for name, wanted in (known or {}).items()})
     wire.add("a", topics)
     return wire
@@ -61,7 +60,7 @@ def told(wire: Wire, peer: NodeId, kind: type) -> list[object]:
 
 
 def test_reading_1_only_neighbors_of_the_same_task_count_for_coverage() -> None:
-    wire = one(plan=Plan(greedy=1, random=1), known={"b": "x", "c": "x"})
+    wire = one(goals=NodeGoals(greedy=1, random=1), known={"b": "x", "c": "x"})
     greedy, random = (task.goal for task in tasks_of(wire.nodes["a"]))
     assert (greedy.lacking, random.lacking) == (1, 1), "candidates cover nothing"
     linked(wire, "b", "x", task=R)
@@ -101,10 +100,10 @@ def test_a_needed_neighbor_is_never_asked_to_go_and_never_let_go() -> None:
     linked(wire, "b", "x", degree=9)
     wire.hand("a", "b", Disconnect(G))
     wire.run(1.0)
-    assert wire.state("a", "b") is State.LINKED
+    assert wire.state("a", "b") is LinkState.LINKED
     assert not told(wire, "b", Disconnect)
     wire.hand("a", "p", Disconnect(G))  # y is still lacking, but p is of no use
-    assert wire.state("a", "p") is State.STRANGER
+    assert wire.state("a", "p") is LinkState.STRANGER
 
 
 # --- 3: quarantine of DISCONNECT -----------------------------------------------------------------------
@@ -230,7 +229,7 @@ def test_reading_6_a_heartbeat_of_one_that_was_just_asked_is_not_its_connect_ok_
 
 
 def test_reading_7_l_starts_at_l_max() -> None:
-    wire = one("xyz", plan=Plan(greedy=3), known={"b": "x"})
+    wire = one("xyz", goals=NodeGoals(greedy=3), known={"b": "x"})
     wire.run(0.2)
     (connect,) = told(wire, "b", Connect)
     assert isinstance(connect, Connect)
@@ -238,7 +237,7 @@ def test_reading_7_l_starts_at_l_max() -> None:
 
 
 def test_reading_7_with_k_r_0_a_node_accepts_as_many_random_links_as_margin_and_seeks_none() -> None:
-    wire = one("xyz", plan=Plan(greedy=1, random=0), known={"b": "xyz"}, margin=3)
+    wire = one("xyz", goals=NodeGoals(greedy=1, random=0), known={"b": "xyz"}, margin=3)
     for number in range(5):
         wire.hand("a", number, Connect(R, 0, 9, 1, frozenset("x")))
     assert list(wire.nodes["a"].task(R).neighbors) == [0, 1, 2]
@@ -265,7 +264,7 @@ def random_k(wire: Wire) -> int:
 def test_reading_7_adaptive_twins_with_degree_k_g_raise_k_r() -> None:
     """3.3.1: covered by K_g links alone means interests too much alike; K_r goes up until the merged degree
     is the number of topics."""
-    wire = one("vwxyz", plan=Plan(greedy=3, adaptive=True), known={"mute": "vwxyz"})
+    wire = one("vwxyz", goals=NodeGoals(greedy=3, adaptive=True), known={"mute": "vwxyz"})
     for twin in range(3):
         linked(wire, twin, "vwxyz")
     assert random_k(wire) == 0
@@ -283,7 +282,7 @@ def test_reading_7_adaptive_twins_with_degree_k_g_raise_k_r() -> None:
 
 
 def test_reading_7_adaptive_k_r_ends_at_4() -> None:
-    wire = one("uvwxyz", plan=Plan(greedy=3, adaptive=True))
+    wire = one("uvwxyz", goals=NodeGoals(greedy=3, adaptive=True))
     for task in (G, R):
         for twin in range(3):
             linked(wire, twin, "uvwxyz", task=task)
@@ -295,7 +294,7 @@ def test_reading_7_adaptive_k_r_ends_at_4() -> None:
 
 def test_adaptive_k_r_does_not_wait_for_topics_that_nobody_known_wants() -> None:
     """Two twins and nobody else in the world: K_g = 3 is out of reach for good."""
-    wire = one("vwx", plan=Plan(greedy=3, adaptive=True))
+    wire = one("vwx", goals=NodeGoals(greedy=3, adaptive=True))
     for twin in range(2):
         linked(wire, twin, "vwx")
     keep(wire, 3)
@@ -307,7 +306,7 @@ def test_adaptive_k_r_does_not_wait_for_topics_that_nobody_known_wants() -> None
 )
 def test_reading_7_adaptive_others_do_not(others: list[str]) -> None:
     """More links than K_g, or not covered yet though somebody could help."""
-    wire = one("vwx", plan=Plan(greedy=3, adaptive=True), known={"mute": "vwx"})
+    wire = one("vwx", goals=NodeGoals(greedy=3, adaptive=True), known={"mute": "vwx"})
     for number, topics in enumerate(others):
         linked(wire, number, topics)
     keep(wire, 5)
@@ -325,12 +324,12 @@ def even(counts: Counter[NodeId], among: Iterable[NodeId], draws: int) -> bool:
     return set(counts) == set(among) and all(abs(n - draws * share) < 5 * spread for n in counts.values())
 
 
-@pytest.mark.parametrize("rule", Choice)
-def test_reading_8_ties_among_candidates_are_broken_uniformly(rule: Choice) -> None:
+@pytest.mark.parametrize("rule", NeighborChoice)
+def test_reading_8_ties_among_candidates_are_broken_uniformly(rule: NeighborChoice) -> None:
     known: dict[NodeId, Topics] = {number: frozenset("xy") for number in range(4)} | {9: frozenset("z")}
     rng = Random(8)
     found = Counter(choose_among(known.items(), rule, "xy", {2}, rng) for _ in range(2000))
-    assert even(found, [0, 1, 3, 9] if rule is Choice.ANYONE else [0, 1, 3], 2000)  # type: ignore[arg-type]
+    assert even(found, [0, 1, 3, 9] if rule is NeighborChoice.ANYONE else [0, 1, 3], 2000)  # type: ignore[arg-type]
 
 
 def test_reading_8_ties_of_disconnect_and_of_redirect_are_broken_uniformly() -> None:

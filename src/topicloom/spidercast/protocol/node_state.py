@@ -1,11 +1,31 @@
-"""What a task keeps about other nodes: those that are its neighbors, and those it has asked to become one."""
+"""What the parts of one node share and keep: its context, its neighbors, its open requests. State only."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from math import inf
+from random import Random
 
-from topicloom.spidercast.protocol.coverage import Goal
-from topicloom.spidercast.protocol.messages import Heartbeat, NodeId, Topics
+from topicloom.spidercast.protocol.goals import Goal
+from topicloom.spidercast.protocol.messages import Heartbeat, Message, NodeId, Topics
+from topicloom.spidercast.protocol.settings import ProtocolSettings
+from topicloom.wire.core import Effect, Send
+
+
+@dataclass(slots=True)
+class NodeContext:
+    """Shared by the parts of a node; only `Node` changes `interest` and `version`."""
+
+    name: NodeId
+    interest: Topics
+    version: int
+    settings: ProtocolSettings
+    rng: Random
+    effects: list[Effect] = field(default_factory=list)
+
+    def send(self, to: NodeId, message: Message) -> None:
+        self.effects.append(Send((to,), message))
+
 
 MAX_REDIRECTS = 32
 """So many nodes that others named are remembered; the oldest go first."""

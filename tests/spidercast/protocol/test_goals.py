@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topicloom.spidercast.protocol.coverage import Coverage, Quantity
+from topicloom.spidercast.protocol.goals import Coverage, Quantity
 from topicloom.spidercast.protocol.messages import Topics
 
 topic_sets = st.frozensets(st.sampled_from("vwxyz"))
@@ -80,7 +80,7 @@ def test_a_quantity_counts_links_whoever_they_are(interest: Topics, links: int, 
 def test_above_l_max_there_is_always_a_neighbor_that_is_not_needed(
     interest: Topics, k: int, neighbors: list[Topics]
 ) -> None:
-    """What `Task` relies on when it never lets a needed neighbor go."""
+    """What `MaintenanceTask` relies on when it never lets a needed neighbor go."""
     goal = Coverage(interest, k)
     for neighbor in neighbors:
         goal.add(interest & neighbor)

@@ -15,15 +15,15 @@ import numpy as np
 from topicloom.base.arrays import Ints
 from topicloom.base.seeds import stream_key
 from topicloom.errors import InputError
-from topicloom.spidercast.kernels.choice import choose_of_all, choose_of_view, draw_views
-from topicloom.spidercast.protocol.membership import Choice, Given
+from topicloom.spidercast.kernels.neighbor_choice import choose_of_all, choose_of_view, draw_views
+from topicloom.spidercast.protocol.membership import Given, NeighborChoice
 from topicloom.spidercast.protocol.messages import NodeId, Topic
 
 MAX_BYTES = 6_000_000_000
 """Bit table and views together; more would not fit beside the nodes on the machines this is meant for."""
 
 
-class Census:
+class ViewTable:
     """What everybody wants now, and who knows whom."""
 
     def __init__(self, n_nodes: int, n_topics: int, share: float, seed: int) -> None:
@@ -72,29 +72,29 @@ class Census:
         self.bits[:, node] = 0
         self.listed[node] = 0
 
-    def view_of(self, node: int) -> SharedView:
+    def view_of(self, node: int) -> GivenView:
         """The membership of one node."""
-        return SharedView(self, None if self.views is None else self.views[node])
+        return GivenView(self, None if self.views is None else self.views[node])
 
 
-class SharedView(Given):
-    """One node's view of the census."""
+class GivenView(Given):
+    """One node's view of the view_table."""
 
-    __slots__ = ("_census", "_row")
+    __slots__ = ("_row", "_view_table")
 
-    def __init__(self, census: Census, row: Ints | None) -> None:
-        self._census, self._row = census, row
+    def __init__(self, view_table: ViewTable, row: Ints | None) -> None:
+        self._view_table, self._row = view_table, row
 
     def choose(
-        self, choice: Choice, wanted: Collection[Topic], banned: Collection[NodeId], rng: Random
+        self, choice: NeighborChoice, wanted: Collection[Topic], banned: Collection[NodeId], rng: Random
     ) -> NodeId | None:
-        census = self._census
-        least = 1 if choice in (Choice.GREEDY, Choice.COVERING) else 0
-        ranked = choice in (Choice.GREEDY, Choice.SIMILAR)
-        topics = np.fromiter(wanted if choice is not Choice.ANYONE else (), dtype=np.int32)
+        view_table = self._view_table
+        least = 1 if choice in (NeighborChoice.GREEDY, NeighborChoice.COVERING) else 0
+        ranked = choice in (NeighborChoice.GREEDY, NeighborChoice.SIMILAR)
+        topics = np.fromiter(wanted if choice is not NeighborChoice.ANYONE else (), dtype=np.int32)
         others = np.fromiter(banned, dtype=np.int32, count=len(banned))
         draw = rng.random()
-        table, listed, scores = census.bits, census.listed, census.scores
+        table, listed, scores = view_table.bits, view_table.listed, view_table.scores
         if self._row is None:
             found = choose_of_all(table, listed, topics, others, least, ranked, draw, scores)
         else:

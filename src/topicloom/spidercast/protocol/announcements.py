@@ -1,16 +1,19 @@
-"""Who is told of which events, and when: soon over lazy links, again at heartbeats, all to a new neighbor.
+"""Tell neighbors which events this node holds, and ask for events that others announced.
 
-It sends nothing but Have. A neighbor known to hold an event is not told of it.
+`EventAnnouncer` sends nothing but Have: soon over lazy links, again at heartbeats, and everything to
+a new neighbor. `MissingEvents` decides whom to ask for an announced event that does not come: each announcer
+in turn, `tries` times each. It sends nothing and has no clock.
 """
 
 from __future__ import annotations
 
+from collections.abc import Container
 from math import inf
 from typing import TypeAlias
 
-from topicloom.spidercast.protocol.context import Context
 from topicloom.spidercast.protocol.event_store import EventStore
 from topicloom.spidercast.protocol.messages import EventId, Have, NodeId, Topic
+from topicloom.spidercast.protocol.node_state import NodeContext
 from topicloom.wire.core import Send
 
 TopicLinks: TypeAlias = dict[NodeId, bool]
@@ -18,12 +21,12 @@ TopicLinks: TypeAlias = dict[NodeId, bool]
 runs; that of a set of strings is not."""
 
 
-class Announcer:
+class EventAnnouncer:
     """Looks at the held events of `store` and the links in `topics`, which has each held topic."""
 
     __slots__ = ("_context", "_greeting", "_queue", "_store", "_topics", "due")
 
-    def __init__(self, context: Context, store: EventStore, topics: dict[Topic, TopicLinks]) -> None:
+    def __init__(self, context: NodeContext, store: EventStore, topics: dict[Topic, TopicLinks]) -> None:
         self._context = context
         self._store = store
         self._topics = topics
@@ -97,3 +100,86 @@ class Announcer:
         for key, to in same.items():
             ages = tuple([max(0.0, now - self._store.held[id].born) for id in key])
             self._context.effects.append(Send(tuple(to), Have(key, ages)))
+
+
+class MissingEvent:
+    """An event that others hold. `left` counts the questions that may still be asked."""
+
+    __slots__ = ("announcers", "asked", "due", "left")
+
+    def __init__(self, announcer: NodeId, due: float, tries: int) -> None:
+        self.announcers = [announcer]
+        self.asked: tuple[NodeId, ...] = ()
+        self.due = due
+        self.left = tries
+
+    def next_to_ask(self, neighbors: Container[NodeId]) -> NodeId | None:
+        """The announcer whose turn it is, as long as it is a neighbor."""
+        while self.announcers and self.left:
+            peer = self.announcers.pop(0)
+            if peer not in neighbors:
+                continue
+            self.announcers.append(peer)
+            self.left -= 1
+            if peer not in self.asked:
+                self.asked += (peer,)
+            return peer
+        return None
+
+
+class MissingEvents:
+    """At most `most` missing events. `due` may be early, never late."""
+
+    __slots__ = ("_missing", "_most", "_timeout", "_tries", "due")
+
+    def __init__(self, timeout: float, tries: int, most: int) -> None:
+        self._timeout = timeout
+        self._tries = tries
+        self._most = most
+        self._missing: dict[EventId, MissingEvent] = {}  # in the order of `due`
+        self.due = inf
+
+    def announced(self, id: EventId, announcer: NodeId, now: float) -> None:
+        """`announcer` holds the event, which has not come here."""
+        missing = self._missing.get(id)
+        if missing is not None:
+            if announcer not in missing.announcers:
+                missing.announcers.append(announcer)
+                missing.left += self._tries
+        elif len(self._missing) < self._most:
+            due = now + self._timeout
+            self._missing[id] = MissingEvent(announcer, due, self._tries)
+            self.due = min(self.due, due)
+
+    def came(self, id: EventId, peer: NodeId) -> bool:
+        """The event came from `peer`; whether `peer` had been asked for it."""
+        missing = self._missing.pop(id, None)
+        if missing is None:
+            return False
+        if not self._missing:
+            self.due = inf
+        return peer in missing.asked
+
+    def overdue(self, now: float, neighbors: Container[NodeId]) -> dict[NodeId, list[EventId]]:
+        """Whom to ask for what now."""
+        ready: list[EventId] = []
+        for id, missing in self._missing.items():
+            if missing.due > now:
+                break
+            ready.append(id)
+        questions: dict[NodeId, list[EventId]] = {}
+        for id in ready:
+            missing = self._missing.pop(id)
+            peer = missing.next_to_ask(neighbors)
+            if peer is not None:
+                questions.setdefault(peer, []).append(id)
+                missing.due = now + self._timeout
+                self._missing[id] = missing
+        self.due = next(iter(self._missing.values())).due if self._missing else inf
+        return questions
+
+    def drop_topic(self, topic: Topic) -> None:
+        """Events of `topic` are not missed."""
+        self._missing = {id: missing for id, missing in self._missing.items() if id.topic != topic}
+        if not self._missing:
+            self.due = inf

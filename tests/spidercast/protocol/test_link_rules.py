@@ -1,4 +1,4 @@
-"""The table in `rules.py` against what tasks do: each step is permitted, each row happens from each state."""
+"""The table in `link_rules.py` against what tasks do: every step is permitted, every row happens."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from random import Random
 
 import pytest
 
-from spidercast.protocol.wire_harness import Judge, Wire, name_of
+from spidercast.protocol.node_wire import Judge, Wire, name_of
 from topicloom.spidercast.protocol import node as node_module
+from topicloom.spidercast.protocol.goals import NodeGoals
+from topicloom.spidercast.protocol.link_rules import RULES, LinkState, rule_table
+from topicloom.spidercast.protocol.maintenance import MaintenanceTask
 from topicloom.spidercast.protocol.messages import (
     Connect,
     ConnectOk,
@@ -20,9 +23,6 @@ from topicloom.spidercast.protocol.messages import (
     TaskId,
     Topics,
 )
-from topicloom.spidercast.protocol.plan import Plan
-from topicloom.spidercast.protocol.rules import RULES, State, table
-from topicloom.spidercast.protocol.task import Task
 
 X: Topics = frozenset("x")
 G = TaskId.GREEDY
@@ -41,28 +41,28 @@ def words(degree: int = 3, target: int = 3, interest: Topics = X) -> list[Messag
     ]
 
 
-def alone(judge: Judge, state: State, *, full: bool = False, spare: bool = False) -> Wire:
+def alone(judge: Judge, state: LinkState, *, full: bool = False, spare: bool = False) -> Wire:
     """Node a, to which b is in `state`; nobody else says anything by itself. `full`: no room for others;
     `spare`: b is not needed."""
     margin = 0 if full else 5
-    wire = Wire(judge=judge, plan=Plan(greedy=1), margin=margin, connect_quarantine=1.0)
+    wire = Wire(judge=judge, goals=NodeGoals(greedy=1), margin=margin, connect_quarantine=1.0)
     wire.add("a", "x")
-    if state is not State.STRANGER:
+    if state is not LinkState.STRANGER:
         wire.known["b"] = X
         wire.run(0.2)  # it asks b, the only one it knows of
-        assert wire.state("a", "b") is State.ASKED
+        assert wire.state("a", "b") is LinkState.ASKED
     if full or spare:
         wire.hand("a", "z", Connect(G, 0, 9, 1, X))
-    if state in (State.STRANGER, State.ASKED):
+    if state in (LinkState.STRANGER, LinkState.ASKED):
         return wire
     wire.hand("a", "b", ConnectOk(G, 3, 3, 1, X))
-    if state is State.PARTING:
+    if state is LinkState.PARTING:
         if not spare:
             wire.hand("a", "z", Connect(G, 0, 9, 1, X))
         wire.run(0.3)  # one of the two is not needed, and b has links enough
         if not spare:
             wire.hand("a", "z", Leave(G))
-    elif state is State.DOUBTED:
+    elif state is LinkState.DOUBTED:
         wire.run(1.0)
         if spare:
             wire.hand("a", "z", Heartbeat(G, 0, 9, 1))
@@ -77,40 +77,40 @@ def judge() -> Judge:
 
 
 def every_word_in_every_state(judge: Judge) -> None:
-    for state in State:
+    for state in LinkState:
         for message in words():
             for full in (False, True):
-                if full and state in (State.LINKED, State.PARTING, State.DOUBTED):
+                if full and state in (LinkState.LINKED, LinkState.PARTING, LinkState.DOUBTED):
                     continue
                 alone(judge, state, full=full).hand("a", "b", message)
             alone(judge, state, spare=True).hand("a", "b", message)
 
 
 def time_passes(judge: Judge) -> None:
-    for state in State:
+    for state in LinkState:
         wire = alone(judge, state)
         wire.run(2.0)
         wire = alone(judge, state)
         woken = wire.now + 5  # the driver slept: given up without having been doubted
         wire.loop.tell("a", lambda core: core.handle_timer(woken))  # noqa: B023
         wire.run(6.0)
-    wire = alone(judge, State.PARTING)
+    wire = alone(judge, LinkState.PARTING)
     for _ in range(12):
         wire.hand("a", "b", Heartbeat(G, 3, 3, 1))
         wire.run(1.0)
-    assert wire.state("a", "b") is State.LINKED
+    assert wire.state("a", "b") is LinkState.LINKED
     wire.hand("a", "b", DisconnectOk(G))  # a very late answer
-    wire = alone(judge, State.PARTING)
+    wire = alone(judge, LinkState.PARTING)
     wire.run(1.6)
-    assert wire.state("a", "b") is State.DOUBTED
+    assert wire.state("a", "b") is LinkState.DOUBTED
     wire.hand("a", "b", DisconnectOk(G))
-    for state in State:
+    for state in LinkState:
         alone(judge, state).leave("a")
 
 
 def nodes_come_and_go(judge: Judge, seed: int, **constants: int) -> None:
     rng = Random(seed)
-    wire = Wire(seed, judge=judge, plan=Plan(greedy=2, random=1), latency=(0.0, 0.3), **constants)
+    wire = Wire(seed, judge=judge, goals=NodeGoals(greedy=2, random=1), latency=(0.0, 0.3), **constants)
     wire.loss = wire.doubling = 0.1
     for name in range(12):
         wire.add(name, rng.sample("vwxyz", 2))
@@ -135,7 +135,7 @@ def test_every_step_is_permitted_and_every_row_is_seen_from_each_of_its_states(j
 def test_the_table_knows_every_message_in_every_state() -> None:
     """No occasion is left open: whoever reads the table finds an answer."""
     for message in words():
-        for state in State:
+        for state in LinkState:
             assert any(rule.on == name_of(message) and state in rule.states for rule in RULES), (
                 state,
                 message,
@@ -145,29 +145,29 @@ def test_the_table_knows_every_message_in_every_state() -> None:
 def test_the_judge_catches_a_task_that_answers_disconnect_with_connect_ok(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def broken(task: Task, peer: str, message: Disconnect, now: float) -> None:
+    def broken(task: MaintenanceTask, peer: str, message: Disconnect, now: float) -> None:
         task._context.send(peer, ConnectOk(task.id, 0, 0, 1, X))
 
     monkeypatch.setitem(node_module._TASK_HANDLERS, Disconnect, broken)
-    for state in State:
+    for state in LinkState:
         wire = alone(Judge(), state)
         with pytest.raises(AssertionError, match="no row of the table permits"):
             wire.hand("a", "b", Disconnect(G))
 
 
 def test_the_judge_catches_a_task_that_removes_somebody_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(task: Task, peer: str, message: Leave, now: float) -> None:
-        Task.on_leave(task, peer, message, now)
+    def broken(task: MaintenanceTask, peer: str, message: Leave, now: float) -> None:
+        MaintenanceTask.on_leave(task, peer, message, now)
         task._remove(next(iter(task.neighbors)), "left", now)
 
     monkeypatch.setitem(node_module._TASK_HANDLERS, Leave, broken)
-    wire = alone(Judge(), State.LINKED, spare=True)
+    wire = alone(Judge(), LinkState.LINKED, spare=True)
     with pytest.raises(AssertionError, match="LEAVE of another node"):
         wire.hand("a", "b", Leave(G))
 
 
 def test_the_judge_catches_a_state_that_changes_between_steps() -> None:
-    wire = alone(Judge(), State.LINKED)
+    wire = alone(Judge(), LinkState.LINKED)
     task = wire.nodes["a"].task(G)
     task._remove("b", "for no reason", wire.now)
     with pytest.raises(AssertionError, match="on='time'"):
@@ -175,7 +175,7 @@ def test_the_judge_catches_a_state_that_changes_between_steps() -> None:
 
 
 def test_the_table_prints_one_aligned_line_for_each_rule() -> None:
-    lines = table().splitlines()
+    lines = rule_table().splitlines()
     assert len(lines) == len(RULES) + 1
     column = lines[0].index("send")
     assert all(line[column - 2 : column] == "  " for line in lines)

@@ -18,9 +18,9 @@ from __future__ import annotations
 from math import inf
 from typing import Protocol
 
-from topicloom.spidercast.protocol.context import Context
-from topicloom.spidercast.protocol.coverage import Goal
-from topicloom.spidercast.protocol.membership import Choice, Membership
+from topicloom.spidercast.protocol.goals import Goal
+from topicloom.spidercast.protocol.link_rules import LinkState
+from topicloom.spidercast.protocol.membership import Membership, NeighborChoice
 from topicloom.spidercast.protocol.messages import (
     Connect,
     ConnectOk,
@@ -33,8 +33,7 @@ from topicloom.spidercast.protocol.messages import (
     TaskId,
     Topics,
 )
-from topicloom.spidercast.protocol.neighbor import Neighbor, Requests
-from topicloom.spidercast.protocol.rules import State
+from topicloom.spidercast.protocol.node_state import Neighbor, NodeContext, Requests
 from topicloom.wire.core import Send
 
 
@@ -52,7 +51,7 @@ class Host(Protocol):
         """It is one no longer."""
 
 
-class Task:
+class MaintenanceTask:
     """The neighbors of one task; its timers: `wake` (maintenance), `beat` (heartbeats), `alarm` (silence)."""
 
     __slots__ = (
@@ -61,7 +60,13 @@ class Task:
     )  # fmt: skip
 
     def __init__(
-        self, id: TaskId, context: Context, membership: Membership, goal: Goal, choice: Choice, host: Host
+        self,
+        id: TaskId,
+        context: NodeContext,
+        membership: Membership,
+        goal: Goal,
+        choice: NeighborChoice,
+        host: Host,
     ) -> None:
         self.id, self.goal, self.choice = id, goal, choice
         self._context, self._membership, self._host = context, membership, host
@@ -82,14 +87,14 @@ class Task:
             self.wake = now + later + rng.random() * settings.connect_timeout
             self.beat = now + rng.random() * settings.heartbeat
 
-    def state_of(self, peer: NodeId, now: float) -> State:
-        """What `peer` is to this task, in the words of `rules.py`."""
+    def state_of(self, peer: NodeId, now: float) -> LinkState:
+        """What `peer` is to this task, in the words of `link_rules.py`."""
         neighbor = self.neighbors.get(peer)
         if neighbor is None:
-            return State.ASKED if self._requests.is_asked(peer, now) else State.STRANGER
+            return LinkState.ASKED if self._requests.is_asked(peer, now) else LinkState.STRANGER
         if neighbor.doubted:
-            return State.DOUBTED
-        return State.PARTING if self._asked_until(neighbor) > now else State.LINKED
+            return LinkState.DOUBTED
+        return LinkState.PARTING if self._asked_until(neighbor) > now else LinkState.LINKED
 
     @property
     def content(self) -> bool:

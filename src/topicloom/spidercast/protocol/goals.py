@@ -1,14 +1,16 @@
-"""When a task has neighbors enough: K-coverage [Chockler2007b, 2.3] or a number of links (3.9.1).
+"""What the two tasks of a node aim for: K-coverage [Chockler2007b, 2.3] or a number of links (3.9.1).
 
-A goal hears which topics a neighbor shares with the node when it comes and when it goes, and answers at any
-time how much is lacking and what the loss of a neighbor would cost. Pure bookkeeping: no peers, no time.
+A goal is told which topics a neighbor shares with the node when it comes and when it goes. It answers at any
+time how much is missing and what the loss of a neighbor would cost. Pure bookkeeping: no peers, no time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Protocol
 
+from topicloom.spidercast.protocol.membership import NeighborChoice
 from topicloom.spidercast.protocol.messages import Topic, Topics
 
 
@@ -164,3 +166,25 @@ class Quantity:
 
     def serves(self, interest: Topics) -> bool:
         return self.lacking > 0
+
+
+@dataclass(frozen=True, slots=True)
+class NodeGoals:
+    """(K_g, K_r)-coverage, or so many similar and random links; K_r may adapt [Chockler2007b, 3.3.1]."""
+
+    greedy: int = 3
+    random: int = 0
+    adaptive: bool = False
+    by_coverage: bool = True
+
+    def of_tasks(self, interest: Topics) -> tuple[Goal, Goal]:
+        if self.by_coverage:
+            return Coverage(interest, self.greedy), Coverage(interest, self.random)
+        return Quantity(interest, self.greedy), Quantity(interest, self.random)
+
+    def choices(self) -> tuple[NeighborChoice, NeighborChoice]:
+        return (
+            (NeighborChoice.GREEDY, NeighborChoice.COVERING)
+            if self.by_coverage
+            else (NeighborChoice.SIMILAR, NeighborChoice.ANYONE)
+        )

@@ -18,7 +18,7 @@ from topicloom.overlay.model.interest import Interest
 from topicloom.tables.small_csv import Row, read_rows
 
 
-class Kind(Enum):
+class ChangeKind(Enum):
     """What may happen to a node."""
 
     JOIN = "join"
@@ -29,7 +29,7 @@ class Kind(Enum):
     PUBLISH = "publish"
 
 
-class Change(NamedTuple):
+class NodeChange(NamedTuple):
     """At `time` (seconds), `kind` happens to `node`.
 
     `topics` are all that a joining node wants, those subscribed to or unsubscribed from, or the one that is
@@ -38,7 +38,7 @@ class Change(NamedTuple):
 
     time: float
     node: int
-    kind: Kind
+    kind: ChangeKind
     topics: tuple[int, ...] | None
 
 
@@ -63,7 +63,7 @@ class Churn:
     >>> churn = Churn(interest, life=100.0, seed=1)
     >>> first = next(churn.first_changes())
     >>> first.kind, churn.next_change(first.node, first).kind
-    (<Kind.JOIN: 'join'>, <Kind.LEAVE: 'leave'>)
+    (<ChangeKind.JOIN: 'join'>, <ChangeKind.LEAVE: 'leave'>)
     """
 
     def __init__(
@@ -89,32 +89,32 @@ class Churn:
         self._life, self._off, self._crash, self._until = life, off, crash, until
         self._rng = Random(0)  # set anew for each change: making one each time would take longer
 
-    def first_changes(self) -> Iterator[Change]:
+    def first_changes(self) -> Iterator[NodeChange]:
         """The first JOIN of each node in the order of nodes; whoever would join after `until` is left out."""
         on = self._life / (self._life + self._off)
         for node in range(self._interest.n_nodes):
             rng = self._stream(node, "first")
             if rng.random() < on:
-                yield Change(0.0, node, Kind.JOIN, own_topics(self._interest, node))
+                yield NodeChange(0.0, node, ChangeKind.JOIN, own_topics(self._interest, node))
             else:
                 change = self._join(node, 0.0, rng)
                 if change is not None:
                     yield change
 
-    def next_change(self, node: int, after: Change) -> Change | None:
+    def next_change(self, node: int, after: NodeChange) -> NodeChange | None:
         """What happens to the node after `after`, or None if nothing more does."""
         rng = self._stream(node, after.kind.value, repr(after.time))
-        if after.kind in (Kind.LEAVE, Kind.CRASH):
+        if after.kind in (ChangeKind.LEAVE, ChangeKind.CRASH):
             return self._join(node, after.time, rng)
         time = after.time + rng.expovariate(1 / self._life)
-        kind = Kind.CRASH if rng.random() < self._crash else Kind.LEAVE
-        return None if self._over(time) else Change(time, node, kind, None)
+        kind = ChangeKind.CRASH if rng.random() < self._crash else ChangeKind.LEAVE
+        return None if self._over(time) else NodeChange(time, node, kind, None)
 
-    def _join(self, node: int, since: float, rng: Random) -> Change | None:
+    def _join(self, node: int, since: float, rng: Random) -> NodeChange | None:
         time = since + rng.expovariate(1 / self._off)
         if self._over(time):
             return None
-        return Change(time, node, Kind.JOIN, self._new_topics(rng))
+        return NodeChange(time, node, ChangeKind.JOIN, self._new_topics(rng))
 
     def _new_topics(self, rng: Random) -> tuple[int, ...]:
         """As many topics as some node wants, drawn one after the other by their popularity, each once."""
@@ -132,7 +132,7 @@ class Churn:
         return self._rng
 
 
-def read_trace(path: str | Path, interest: Interest) -> list[Change]:
+def read_trace(path: str | Path, interest: Interest) -> list[NodeChange]:
     """All changes of a trace in order of time, those that are on from the start first (JOIN at time 0).
 
     The file is CSV with the header `time,node,change` and, as needed, `topics` (separated by `|`; a field
@@ -144,7 +144,7 @@ def read_trace(path: str | Path, interest: Interest) -> list[Change]:
     changes = [reader.change(row) for row in read_rows(path, ("time", "node", "change"), ("topics",))]
     late = reader.late
     first = [
-        Change(0.0, node, Kind.JOIN, own_topics(interest, node))
+        NodeChange(0.0, node, ChangeKind.JOIN, own_topics(interest, node))
         for node in range(interest.n_nodes)
         if node not in late
     ]
@@ -163,7 +163,7 @@ class _TraceReader:
         self._wants: dict[int, set[int] | None] = {}  # nodes named so far; None: off
         self.late: set[int] = set()
 
-    def change(self, row: Row) -> Change:
+    def change(self, row: Row) -> NodeChange:
         time = row.seconds("time")
         if time < self._time:
             raise row.wrong(f"time {time:g} comes after {self._time:g} in the row above; sort rows by time")
@@ -172,16 +172,18 @@ class _TraceReader:
         if node is None:
             raise row.wrong(f"{row['node']!r} is not a node of the interest")
         try:
-            kind = Kind(row["change"])
+            kind = ChangeKind(row["change"])
         except ValueError:
-            words = ", ".join(kind.value for kind in Kind)
+            words = ", ".join(kind.value for kind in ChangeKind)
             raise row.wrong(f"change is {row['change']!r}, but it must be one of {words}") from None
         topics = self._named_topics(row)
-        if kind is Kind.JOIN:
+        if kind is ChangeKind.JOIN:
             topics = self._join(row, node, topics)
         else:
             self._while_on(row, node, kind, topics)
-        return Change(time, node, kind, topics if kind not in (Kind.LEAVE, Kind.CRASH) else None)
+        return NodeChange(
+            time, node, kind, topics if kind not in (ChangeKind.LEAVE, ChangeKind.CRASH) else None
+        )
 
     def _named_topics(self, row: Row) -> tuple[int, ...]:
         field = row["topics"]
@@ -205,24 +207,24 @@ class _TraceReader:
         self._wants[node] = set(topics)
         return topics
 
-    def _while_on(self, row: Row, node: int, kind: Kind, topics: tuple[int, ...]) -> None:
+    def _while_on(self, row: Row, node: int, kind: ChangeKind, topics: tuple[int, ...]) -> None:
         wants = self._wants.setdefault(node, set(own_topics(self._interest, node)))
         if wants is None:
             raise row.wrong(f"node {row['node']!r} cannot {kind.value}, it is off since a row above")
-        if kind in (Kind.LEAVE, Kind.CRASH):
+        if kind in (ChangeKind.LEAVE, ChangeKind.CRASH):
             if topics:
                 raise row.wrong(f"{kind.value} takes no topics")
             self._wants[node] = None
             return
-        if not topics or (kind is Kind.PUBLISH and len(topics) != 1):
-            need = "exactly one topic" if kind is Kind.PUBLISH else "at least one topic"
+        if not topics or (kind is ChangeKind.PUBLISH and len(topics) != 1):
+            need = "exactly one topic" if kind is ChangeKind.PUBLISH else "at least one topic"
             raise row.wrong(f"{kind.value} needs {need} in the column 'topics'")
         for topic in topics:
-            if (topic in wants) == (kind is Kind.SUBSCRIBE):
+            if (topic in wants) == (kind is ChangeKind.SUBSCRIBE):
                 wanted = "already wants" if topic in wants else "does not want"
                 name = self._topic_names[topic]
                 raise row.wrong(f"node {row['node']!r} cannot {kind.value}: it {wanted} topic {name!r}")
-        if kind is Kind.SUBSCRIBE:
+        if kind is ChangeKind.SUBSCRIBE:
             wants.update(topics)
-        elif kind is Kind.UNSUBSCRIBE:
+        elif kind is ChangeKind.UNSUBSCRIBE:
             wants.difference_update(topics)

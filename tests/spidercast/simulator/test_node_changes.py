@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from topicloom.errors import InputError, UsageError
 from topicloom.overlay.model.interest import Interest
-from topicloom.spidercast.simulator.lives import Change, Churn, Kind, own_topics, read_trace
+from topicloom.spidercast.simulator.node_changes import ChangeKind, Churn, NodeChange, own_topics, read_trace
 
-AWAY = (Kind.LEAVE, Kind.CRASH)
+AWAY = (ChangeKind.LEAVE, ChangeKind.CRASH)
 
 
 def some_interest(n: int) -> Interest:
@@ -25,12 +25,12 @@ def some_interest(n: int) -> Interest:
     )
 
 
-def lives(churn: Churn, end: float) -> dict[int, list[Change]]:
+def lives(churn: Churn, end: float) -> dict[int, list[NodeChange]]:
     """All changes of each node up to `end`."""
     found = {}
     for first in churn.first_changes():
-        changes: list[Change] = []
-        change: Change | None = first
+        changes: list[NodeChange] = []
+        change: NodeChange | None = first
         while change is not None and change.time <= end:
             changes.append(change)
             change = churn.next_change(first.node, change)
@@ -45,8 +45,8 @@ def test_on_and_off_times_have_their_means() -> None:
     ons, offs = [], []
     for changes in lives(Churn(some_interest(400), life=100.0, seed=3), 10_000.0).values():
         for before, after in pairwise(changes):
-            assert (before.kind is Kind.JOIN) == (after.kind in AWAY)
-            (ons if before.kind is Kind.JOIN else offs).append(after.time - before.time)
+            assert (before.kind is ChangeKind.JOIN) == (after.kind in AWAY)
+            (ons if before.kind is ChangeKind.JOIN else offs).append(after.time - before.time)
     assert len(ons) > 20_000
     assert fmean(ons) == pytest.approx(100.0, rel=0.05)
     assert fmean(offs) == pytest.approx(25.0, rel=0.05)
@@ -59,7 +59,7 @@ def test_the_share_of_nodes_that_are_on_does_not_drift(off: float | None, share:
     found = lives(Churn(some_interest(2_000), life=100.0, off=off, seed=5), 300.0)
     for time in (0.0, 1.0, 30.0, 100.0, 300.0):
         last = [[change for change in changes if change.time <= time][-1:] for changes in found.values()]
-        on = sum(bool(changes) and changes[0].kind is Kind.JOIN for changes in last)
+        on = sum(bool(changes) and changes[0].kind is ChangeKind.JOIN for changes in last)
         assert on / 2_000 == pytest.approx(share, abs=0.04)
 
 
@@ -70,7 +70,7 @@ def test_first_interests_are_own_and_later_ones_new() -> None:
     own_list = joins = 0
     for node, changes in lives(Churn(interest, life=10.0, seed=2), 2_000.0).items():
         for change in changes:
-            if change.kind is not Kind.JOIN:
+            if change.kind is not ChangeKind.JOIN:
                 assert change.topics is None
             elif change.time == 0.0:
                 assert change.topics == own_topics(interest, node)
@@ -92,7 +92,7 @@ def test_new_interests_keep_the_popularity_of_topics() -> None:
         change.topics
         for found in changes.values()
         for change in found
-        if change.kind is Kind.JOIN and change.time > 0
+        if change.kind is ChangeKind.JOIN and change.time > 0
     ]
     assert later.count((0,)) / len(later) == pytest.approx(0.75, abs=0.05)
     assert set(later) == {(0,), (1,)}
@@ -101,14 +101,14 @@ def test_new_interests_keep_the_popularity_of_topics() -> None:
 def test_a_lonely_node_keeps_its_interest() -> None:
     changes = lives(Churn(some_interest(1), life=5.0, seed=1), 200.0)[0]
     assert len(changes) > 10
-    assert {change.topics for change in changes if change.kind is Kind.JOIN} == {(0,)}
+    assert {change.topics for change in changes if change.kind is ChangeKind.JOIN} == {(0,)}
 
 
 @pytest.mark.parametrize("crash", [0.0, 0.3, 1.0])
 def test_the_share_of_crashes(crash: float) -> None:
     found = lives(Churn(some_interest(100), life=10.0, crash=crash, seed=4), 1_000.0)
     kinds = [change.kind for changes in found.values() for change in changes if change.kind in AWAY]
-    assert kinds.count(Kind.CRASH) / len(kinds) == pytest.approx(crash, abs=0.03)
+    assert kinds.count(ChangeKind.CRASH) / len(kinds) == pytest.approx(crash, abs=0.03)
 
 
 def test_nothing_happens_after_the_end_of_churn() -> None:
@@ -156,7 +156,7 @@ A, B, C = range(3)
 PQ, X, Y, Z = range(4)
 
 
-def trace(folder: Path, *lines: str, header: str = "time,node,change,topics") -> list[Change]:
+def trace(folder: Path, *lines: str, header: str = "time,node,change,topics") -> list[NodeChange]:
     path = folder / "trace.csv"
     path.write_text("\n".join([header, *lines]) + "\n", encoding="utf-8")
     return read_trace(path, INTEREST)
@@ -177,28 +177,28 @@ def test_every_kind_of_row(tmp_path: Path) -> None:
         "6,c,join,x|y y",
         "7,c,publish,y y",
     ) == [
-        Change(0.0, A, Kind.JOIN, (X, Y)),
-        Change(0.0, C, Kind.JOIN, (PQ, Z)),
-        Change(0.0, B, Kind.JOIN, (X,)),
-        Change(1.5, A, Kind.SUBSCRIBE, (Z,)),
-        Change(2.0, A, Kind.PUBLISH, (Z,)),
-        Change(2.0, A, Kind.UNSUBSCRIBE, (Z, X)),
-        Change(3.0, A, Kind.LEAVE, None),
-        Change(4.0, C, Kind.PUBLISH, (PQ,)),
-        Change(5.0, A, Kind.JOIN, (X, Y)),
-        Change(5.0, C, Kind.CRASH, None),
-        Change(6.0, C, Kind.JOIN, (X, Y)),
-        Change(7.0, C, Kind.PUBLISH, (Y,)),
+        NodeChange(0.0, A, ChangeKind.JOIN, (X, Y)),
+        NodeChange(0.0, C, ChangeKind.JOIN, (PQ, Z)),
+        NodeChange(0.0, B, ChangeKind.JOIN, (X,)),
+        NodeChange(1.5, A, ChangeKind.SUBSCRIBE, (Z,)),
+        NodeChange(2.0, A, ChangeKind.PUBLISH, (Z,)),
+        NodeChange(2.0, A, ChangeKind.UNSUBSCRIBE, (Z, X)),
+        NodeChange(3.0, A, ChangeKind.LEAVE, None),
+        NodeChange(4.0, C, ChangeKind.PUBLISH, (PQ,)),
+        NodeChange(5.0, A, ChangeKind.JOIN, (X, Y)),
+        NodeChange(5.0, C, ChangeKind.CRASH, None),
+        NodeChange(6.0, C, ChangeKind.JOIN, (X, Y)),
+        NodeChange(7.0, C, ChangeKind.PUBLISH, (Y,)),
     ]
 
 
 def test_the_column_topics_may_be_missing(tmp_path: Path) -> None:
     changes = trace(tmp_path, "join,9,c", "leave,9.5,a", header="change,time,node")
     assert changes == [
-        Change(0.0, A, Kind.JOIN, (X, Y)),
-        Change(0.0, B, Kind.JOIN, (X,)),
-        Change(9.0, C, Kind.JOIN, (PQ, Z)),
-        Change(9.5, A, Kind.LEAVE, None),
+        NodeChange(0.0, A, ChangeKind.JOIN, (X, Y)),
+        NodeChange(0.0, B, ChangeKind.JOIN, (X,)),
+        NodeChange(9.0, C, ChangeKind.JOIN, (PQ, Z)),
+        NodeChange(9.5, A, ChangeKind.LEAVE, None),
     ]
 
 
@@ -274,7 +274,7 @@ def test_unreadable_traces_are_refused(tmp_path: Path) -> None:
 ROWS = st.lists(
     st.tuples(
         st.sampled_from(["a", "b", "c", "d"]),
-        st.sampled_from([*(kind.value for kind in Kind), "go"]),
+        st.sampled_from([*(kind.value for kind in ChangeKind), "go"]),
         st.lists(st.sampled_from(["x", "y y", "z", "p|q", "w"]), max_size=2),
     ),
     max_size=8,
@@ -291,12 +291,12 @@ def test_what_is_accepted_can_happen(rows: list[tuple[str, str, list[str]]], tmp
         return
     wants: dict[int, set[int]] = {}
     for _, node, kind, topics in changes:
-        assert (node in wants) == (kind is not Kind.JOIN)
-        if kind is Kind.JOIN:
+        assert (node in wants) == (kind is not ChangeKind.JOIN)
+        if kind is ChangeKind.JOIN:
             wants[node] = set(topics or ())
         elif kind in AWAY:
             del wants[node]
         else:
             assert topics
-            assert all((topic in wants[node]) == (kind is not Kind.SUBSCRIBE) for topic in topics)
-            wants[node] ^= set(topics) if kind is not Kind.PUBLISH else set()
+            assert all((topic in wants[node]) == (kind is not ChangeKind.SUBSCRIBE) for topic in topics)
+            wants[node] ^= set(topics) if kind is not ChangeKind.PUBLISH else set()
