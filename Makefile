@@ -12,7 +12,7 @@ SIDE_BY_SIDE := -n 2 --dist loadfile --no-loadscope-reorder
 FAST := not spark and not needs and not slow and not alone
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo lint fast check test fuzz digests bench pack clean
+.PHONY: help install demo lint docs fast check test fuzz digests bench pack clean
 
 help: ## list these commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -36,7 +36,11 @@ install: $(WARM) ## create .venv with the pinned versions and compile the kernel
 demo: install ## two workloads from table to proved overlay, with a comparison and a plot
 	$(BIN)/topicloom demo --out demo-output
 
-lint: install ## ruff, mypy --strict, import-linter
+# `--quiet` would hide warnings from strict mode. The variable silences an advertisement.
+docs: install ## build/site: the documentation, to be read without a network; a broken link fails
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+
+lint: install docs ## ruff, mypy --strict, import-linter, the documentation
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict

@@ -1,0 +1,125 @@
+"""What the site takes from the rest of the repository: README as its home, examples, results, options.
+
+Pages link to files of the repository as they lie there, so that the links also work without the site.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import typer.main
+from griffe import Docstring, Extension, Object
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).parent.parent
+HOME = "index.md"  # README.md
+BLOCK = re.compile(r"^(?:>>> .*(?:\n\S.*|\n +\S.*)*|(?:\w+/? {2,}\S.*(?:\n|\Z))+)", re.MULTILINE)
+COMMANDS = "<!-- commands -->"  # the place of the options in commands.md
+
+
+class FencedBlocks(Extension):
+    """Show doctests and aligned lists of docstrings as they stand in the source, and constants at all."""
+
+    def on_object(self, *, obj: Object, **_: Any) -> None:
+        if obj.is_attribute and obj.parent and obj.parent.is_module and not obj.docstring:
+            obj.docstring = Docstring(f"Defined in `{obj.parent.path}`.", parent=obj)
+        if obj.docstring:
+            obj.docstring.value = BLOCK.sub(r"\n```python\n\g<0>\n```\n", obj.docstring.value)
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the files outside docs/ that pages link to."""
+    outside = ["CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "benchmarks/RESULTS.md"]
+    outside += [str(path.relative_to(ROOT)) for path in sorted((ROOT / "examples").glob("*.py"))]
+    for name in outside:
+        if (ROOT / name).exists():
+            files.append(File.generated(config, name, abs_src_path=str(ROOT / name)))
+    files.append(File.generated(config, HOME, abs_src_path=str(ROOT / "README.md")))
+    return files
+
+
+def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Point links at the places that files have in the site, and fill in the command line."""
+    if page.file.src_uri in (HOME, "CHANGELOG.md", "CONTRIBUTING.md"):
+        markdown = re.sub(r"\]\(docs/", "](", markdown)
+    else:
+        markdown = re.sub(r"\]\(\.\./(?!\.)", "](", markdown)
+    return markdown.replace(COMMANDS, _commands()) if COMMANDS in markdown else markdown
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Fail if a public name of a façade is missing from the API reference."""
+    for page in sorted((ROOT / "docs" / "api").glob("*.md")):
+        facade = page.read_text().split("::: ")[1].strip()
+        shown = (Path(config.site_dir) / "api" / f"{page.stem}.html").read_text()
+        for name in import_module(facade).__all__:
+            if name != "__version__" and f'id="{facade}.{name}"' not in shown:
+                raise PluginError(f"{page.name} does not show {facade}.{name}")
+
+
+def _commands() -> str:
+    """Return the tables of all commands; option groups of several commands stand once, at the end."""
+    from topicloom.cli.main import app
+
+    commands = dict(_commands_of(typer.main.get_command(app), "topicloom"))
+    users = Counter(panel for command in commands.values() for panel in _panels(command))
+    shared = {
+        panel: rows for one in commands.values() for panel, rows in _panels(one).items() if users[panel] > 2
+    }
+    lines = []
+    for path, command in commands.items():
+        panels = _panels(command)
+        own = [row for panel, rows in panels.items() if panel not in shared for row in rows]
+        also = ", ".join(f"[{panel}](#{_anchor(panel)})" for panel in panels if panel in shared)
+        lines += [f"## {path}", "", re.sub(r"\[/?(?:bold|dim|italic)\]", "", command.help or "").strip(), ""]
+        lines += [*_table(own), f"Shared options: {also}." if also else "", ""]
+    lines += ["## Shared options", ""]
+    for panel, rows in shared.items():
+        lines += [f"### {panel} {{ #{_anchor(panel)} }}", "", *_table(rows)]
+    return "\n".join(lines)
+
+
+def _commands_of(command: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Yield every command with its full name."""
+    if not hasattr(command, "commands"):
+        yield path, command
+        return
+    for name, inner in command.commands.items():
+        yield from _commands_of(inner, f"{path} {name}")
+
+
+def _panels(command: Any) -> dict[str, list[str]]:
+    """Return the rows of a command by the heading under which its help shows them."""
+    panels: dict[str, list[str]] = {}
+    for parameter in command.params:
+        if not getattr(parameter, "hidden", False):
+            panels.setdefault(parameter.rich_help_panel or "", []).append(_row(parameter))
+    return panels
+
+
+def _row(parameter: Any) -> str:
+    shown = ", ".join([*parameter.opts, *parameter.secondary_opts])
+    flag = getattr(parameter, "is_flag", False)
+    if parameter.param_type_name == "argument":
+        shown = parameter.metavar or shown.upper()
+    elif not flag:
+        shown += f" {parameter.metavar or parameter.name.split('_')[-1].upper()}"
+    default = "" if flag or parameter.default in (None, (), [], "") else f"`{parameter.default}`"
+    cells = (f"`{shown}`", parameter.help or "", default)
+    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+
+def _table(rows: list[str]) -> list[str]:
+    return ["| argument or option | meaning | default |", "|---|---|---|", *rows, ""] if rows else []
+
+
+def _anchor(panel: str) -> str:
+    return "options-" + re.sub(r"[^a-z]+", "-", panel.lower()).strip("-")
