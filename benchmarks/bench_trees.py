@@ -102,9 +102,9 @@ def _case(workload: dict[str, Any], overlay: str) -> tuple[Any, Any]:
 
 def measure_packing(workload: dict[str, Any], overlay: str, first_fit: bool) -> dict[str, Any]:
     """Links, classes and seconds of a packing, proven first; beside first-fit and the bound."""
-    from topicloom.mesh.trees.bound import links_bound
-    from topicloom.mesh.trees.check import check_packing
-    from topicloom.mesh.trees.packing import count_links, pack_forests
+    from topicloom.mesh.topic_trees.bound import links_bound
+    from topicloom.mesh.topic_trees.check import check_packing
+    from topicloom.mesh.topic_trees.packing import count_links, pack_forests
 
     pack_forests(*_case(drawn(8, 4, "2", "uniform"), "gm"))  # loads the kernels
     interest, edges = _case(workload, overlay)
@@ -176,12 +176,12 @@ def measure_trees(workload: dict[str, Any], overlay: str, repeats: int) -> dict[
 
     import numpy as np
 
-    from topicloom.mesh.model.trees import TopicTrees
-    from topicloom.mesh.trees.spanning import build_trees, tree_cost
+    from topicloom.mesh.model.topic_trees import TopicTrees
+    from topicloom.mesh.topic_trees.spanning import build_topic_trees, tree_cost
 
     interest, edges = _case(workload, overlay)
-    build_trees(interest, edges)
-    measured = measure(lambda: build_trees(interest, edges), repeats)
+    build_topic_trees(interest, edges)
+    measured = measure(lambda: build_topic_trees(interest, edges), repeats)
     plain = _plain_trees(interest, edges)
     arcs = np.array([arc for tree in plain for arc in tree.items()], np.int32).reshape(-1, 2)
     starts = np.concatenate(([0], np.cumsum([len(tree) for tree in plain])))
@@ -196,17 +196,17 @@ def measure_trees(workload: dict[str, Any], overlay: str, repeats: int) -> dict[
 
 def measure_backups(workload: dict[str, Any], overlay: str) -> dict[str, tuple[float, float]]:
     """(healed share, links) for each way of making links, proven first."""
-    from topicloom.mesh.trees.backups import with_backups
-    from topicloom.mesh.trees.check import check_links
-    from topicloom.mesh.trees.healing import measure_healing
-    from topicloom.mesh.trees.links import forest_links, tree_links
-    from topicloom.mesh.trees.packing import pack_forests
-    from topicloom.mesh.trees.spanning import build_trees
+    from topicloom.mesh.topic_trees.backups import with_backups
+    from topicloom.mesh.topic_trees.check import check_links
+    from topicloom.mesh.topic_trees.healing import measure_healing
+    from topicloom.mesh.topic_trees.links import forest_links, tree_links
+    from topicloom.mesh.topic_trees.packing import pack_forests
+    from topicloom.mesh.topic_trees.spanning import build_topic_trees
 
     found: dict[str, list[tuple[float, float]]] = {}
     for seed in SEEDS:
         interest, edges = _case({**workload, "seed": seed}, overlay)
-        trees = build_trees(interest, edges)
+        trees = build_topic_trees(interest, edges)
         ways = tree_links(trees, by_direction=True)
         made = {
             "a link for each edge": with_backups(interest, tree_links(trees)),

@@ -19,7 +19,7 @@ from types import ModuleType
 
 import pytest
 
-from topicloom.mesh.run.ports import FreePorts
+from topicloom.mesh.run.free_ports import FreePorts
 
 _PORTS = FreePorts()
 

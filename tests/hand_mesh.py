@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from topicloom.mesh.model.folder import write_mesh
+from topicloom.mesh.model.manifest import write_mesh
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, MeshTopic
 
 BASE = 18800

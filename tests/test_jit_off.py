@@ -47,8 +47,8 @@ JUDGES = {
     ],
     "others": [
         "spidercast/simulator/test_views.py",
-        "mesh/trees/test_packing.py",
-        "mesh/trees/test_spanning.py",
+        "mesh/topic_trees/test_packing.py",
+        "mesh/topic_trees/test_spanning.py",
         "overlay/workloads/test_draw.py",
     ],
 }

@@ -22,7 +22,7 @@ from mesh.certificates import make_certificates
 from mesh.export_cases import make_build
 from topicloom.cli.main import execute
 from topicloom.mesh.jobs.export import exporters
-from topicloom.mesh.model.folder import read_mesh
+from topicloom.mesh.model.manifest import read_mesh
 from topicloom.mesh.plan.names import file_stems
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay

@@ -9,7 +9,7 @@ import pytest
 from brokers_present import needs_mosquitto
 from hand_mesh import INTEREST, LINKS, write_hand_mesh
 from topicloom.cli.main import execute
-from topicloom.mesh.kinds.mosquitto.rivals import full_mesh, star_mesh
+from topicloom.mesh.kinds.mosquitto.baselines import full_mesh, star_mesh
 from topicloom.mesh.model.mesh import MeshLink
 
 MESSAGES = 2

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from topicloom.mesh.kinds.registry import KINDS, find_running
-from topicloom.mesh.model.folder import read_mesh
+from topicloom.mesh.model.manifest import read_mesh
 from topicloom.mesh.model.mesh import Mesh, MeshTopic
 from topicloom.mesh.plan.request import Request
+from topicloom.mesh.run.adapter import BrokerAdapter
+from topicloom.mesh.run.lifecycle import RunOutcome, run_mesh
 from topicloom.mesh.run.relocate import move_here
-from topicloom.mesh.run.runner import Outcome, run_mesh
-from topicloom.mesh.run.running import RunSettings
-from topicloom.mesh.run.target import Target
+from topicloom.mesh.run.running_mesh import RunSettings
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 
@@ -37,7 +37,7 @@ def export_mesh(
     return read_mesh(folder)
 
 
-def run(target: Target, folder: Path, settings: RunSettings = QUICK) -> Outcome:
+def run(target: BrokerAdapter, folder: Path, settings: RunSettings = QUICK) -> RunOutcome:
     """Run an exported mesh with this target."""
     place = move_here(find_running(read_mesh(folder).kind).relocate)
     return run_mesh(target, folder, place, settings)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from brokers_present import free_ports
-from topicloom.mesh.model.trees import Link
+from topicloom.mesh.model.topic_trees import PlannedLink
 from topicloom.mesh.plan.mesh_plan import MeshPlan
 from topicloom.mesh.plan.request import Request
 from topicloom.overlay.model.interest import Interest
@@ -21,17 +21,17 @@ A, B, C, D = range(4)
 T_Z, T_X, T_Y = range(3)  # topics in the order of their bytes
 RING = [(A, B), (B, C), (C, D), (A, D)]
 TREES = (
-    Link(B, A, (T_Z, T_X)),
-    Link(C, B, (T_X,), backups=(A,)),
-    Link(D, A, (T_Y,)),
-    Link(D, C, (T_Y,)),
+    PlannedLink(B, A, (T_Z, T_X)),
+    PlannedLink(C, B, (T_X,), backups=(A,)),
+    PlannedLink(D, A, (T_Y,)),
+    PlannedLink(D, C, (T_Y,)),
 )
 CLASS_OF = (0, 0, 1)
 FORESTS = (
-    Link(B, A, (T_Z, T_X), 0),
-    Link(C, B, (T_X,), 0, backups=(A,)),
-    Link(D, A, (T_Y,), 1),
-    Link(D, C, (T_Y,), 1),
+    PlannedLink(B, A, (T_Z, T_X), 0),
+    PlannedLink(C, B, (T_X,), 0, backups=(A,)),
+    PlannedLink(D, A, (T_Y,), 1),
+    PlannedLink(D, C, (T_Y,), 1),
 )
 ORDER = (A, B, C, D)
 

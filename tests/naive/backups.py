@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import product
 
-from topicloom.mesh.model.trees import Link
+from topicloom.mesh.model.topic_trees import PlannedLink
 from topicloom.overlay.model.interest import Interest
 
 Edge = tuple[int, int]
 
 
-def choices(links: Sequence[Link]) -> Iterator[list[Edge]]:
+def choices(links: Sequence[PlannedLink]) -> Iterator[list[Edge]]:
     """The edges of all combinations of acceptors and backups."""
     for ends in product(*((link.acceptor, *link.backups) for link in links)):
         yield [(link.dialer, end) for link, end in zip(links, ends, strict=True)]
 
 
-def unsafe_choice(interest: Interest, links: Sequence[Link], *, classes: bool) -> list[Edge] | None:
+def unsafe_choice(interest: Interest, links: Sequence[PlannedLink], *, classes: bool) -> list[Edge] | None:
     """A choice that closes a cycle or splits a topic while all nodes live."""
     for topic in range(interest.n_topics):
         own = [link for link in links if topic in link.topics]

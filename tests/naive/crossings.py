@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from topicloom.mesh.model.mesh import Mesh
-from topicloom.mesh.run.target import Publication
+from topicloom.mesh.run.adapter import Publication
 
 
 def crossings_one_by_one(mesh: Mesh, publications: Sequence[Publication]) -> list[tuple[str, str]]:

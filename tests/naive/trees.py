@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from topicloom.mesh.model.trees import TopicTrees
+from topicloom.mesh.model.topic_trees import TopicTrees
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 

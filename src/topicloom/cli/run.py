@@ -67,7 +67,7 @@ def run(
     that its node does not want, 1 if not. No broker is left running, also after Ctrl-C.
     """
     from topicloom.mesh.jobs.run import run_folder
-    from topicloom.mesh.run.running import RunSettings
+    from topicloom.mesh.run.running_mesh import RunSettings
 
     screen = output.screen()
     settings = RunSettings(

@@ -11,7 +11,7 @@ from topicloom.cli.console import Screen, table
 
 if TYPE_CHECKING:  # running brokers needs more than the other commands should wait for
     from topicloom.mesh.jobs.run_compare import DesignSummary
-    from topicloom.mesh.run.running import RunSettings
+    from topicloom.mesh.run.running_mesh import RunSettings
 
 
 def run_comparison(screen: Screen, kind: str, folder: Path, settings: RunSettings) -> None:

@@ -14,7 +14,7 @@ from topicloom.cli.options import EdgeOptions, InterestOptions, SparkOptions
 from topicloom.errors import UsageError
 from topicloom.mesh.audit.findings import Audit, Finding, several
 from topicloom.mesh.jobs.audit import audit_folder
-from topicloom.mesh.kinds.kind import Auditing
+from topicloom.mesh.kinds.kind import AuditSupport
 from topicloom.mesh.kinds.registry import KINDS, auditable
 from topicloom.overlay.model.interest import Interest
 
@@ -52,7 +52,7 @@ def broker_options() -> type[Brokers]:
     )
 
 
-def _option(kind: str, auditing: Auditing[Any]) -> tuple[Any, Any]:
+def _option(kind: str, auditing: AuditSupport[Any]) -> tuple[Any, Any]:
     told = f"Judge the {auditing.link}s of {KINDS[kind].title} configurations instead; EDGES is left out, "
     option = typer.Option(
         f"--{kind}", metavar="CONF_DIR", help=f"{told}INTEREST may be.", rich_help_panel=PANEL

@@ -22,8 +22,8 @@ from topicloom.content.planners.registry import PLANNERS
 from topicloom.content.simulator.run import simulate_content
 from topicloom.content.simulator.scenario import ContentScenario
 from topicloom.content.workload import generate_content
-from topicloom.mesh.trees.packing import pack_forests
-from topicloom.mesh.trees.spanning import build_trees
+from topicloom.mesh.topic_trees.packing import pack_forests
+from topicloom.mesh.topic_trees.spanning import build_topic_trees
 from topicloom.overlay.builders.registry import BUILDERS
 from topicloom.overlay.kernels.forest import fresh_slots, join_pairs
 from topicloom.overlay.measures.bounds import bound_overlays
@@ -91,7 +91,7 @@ def _warm_overlays(progress: Progress) -> None:
     star = Interest.from_pairs([(node, f"t{i}") for i in range(4) for node in ("hub", f"n{i}")])
     BUILDERS["exact"].build(star)  # one tree serves it, with a node to relieve
     hub = BUILDERS["star"].build(star).overlay
-    build_trees(star, hub)
+    build_topic_trees(star, hub)
     pack_forests(star, hub)
     # A second run on the pairs left over takes the ways that a single run does not.
     BUILDERS["gm"].build(interest, redundancy=2)

@@ -14,7 +14,7 @@ from mesh.mesh_cases import CLASS_OF, FORESTS, ORDER, TREES, small_request
 from topicloom.mesh.kinds.mosquitto import write as mosquitto
 from topicloom.mesh.kinds.nats import write as nats
 from topicloom.mesh.kinds.zenoh import write as zenoh
-from topicloom.mesh.model.folder import read_mesh, write_mesh
+from topicloom.mesh.model.manifest import read_mesh, write_mesh
 from topicloom.mesh.plan.credentials import Login
 from topicloom.mesh.plan.hosts import Place
 from topicloom.mesh.plan.mesh_plan import plan_mesh

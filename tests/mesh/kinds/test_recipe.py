@@ -17,27 +17,29 @@ from typer.testing import CliRunner
 from mesh.export_cases import make_build
 from topicloom.cli import export, main, run, verify
 from topicloom.errors import UsageError
+from topicloom.mesh.audit.broker_files import ConfiguredBroker
 from topicloom.mesh.audit.findings import Audit
-from topicloom.mesh.audit.folder import Broker
 from topicloom.mesh.jobs.audit import audit_folder
 from topicloom.mesh.jobs.export import ExportOptions, export_build
 from topicloom.mesh.jobs.run import run_folder
 from topicloom.mesh.kinds import kind as kinds
-from topicloom.mesh.kinds.kind import Auditing, BrokerKind, Running, Unable
-from topicloom.mesh.kinds.registry import KINDS, load_target
+from topicloom.mesh.kinds.kind import AuditSupport, BrokerKind, RunSupport, Unable
+from topicloom.mesh.kinds.registry import KINDS, load_adapter
 from topicloom.mesh.plan.link_plan import plan_trees
-from topicloom.mesh.plan.mesh_plan import MeshPlan, Shape, write_planned
+from topicloom.mesh.plan.mesh_plan import MeshPlan, MeshShape, write_planned
 from topicloom.mesh.plan.names import name_rule
-from topicloom.mesh.plan.request import Figures, Request
-from topicloom.mesh.run.running import RunSettings
+from topicloom.mesh.plan.request import ExportFigures, Request
+from topicloom.mesh.run.running_mesh import RunSettings
 from topicloom.overlay.model.interest import Interest
 
 NAMES = name_rule("toy", "[!]", 100, "toys are small")
 
 
-def write_toys(request: Request, folder: Path) -> Figures:
+def write_toys(request: Request, folder: Path) -> ExportFigures:
     """A file for each node with the nodes it dials and what the hosts file tells of it."""
-    return write_planned(request, folder, Shape(NAMES, (("toy", 7000),), ".toy"), plan_trees, render, "open")
+    return write_planned(
+        request, folder, MeshShape(NAMES, (("toy", 7000),), ".toy"), plan_trees, render, "open"
+    )
 
 
 def render(plan: MeshPlan, request: Request) -> tuple[dict[str, str], list[str]]:
@@ -60,10 +62,10 @@ TOY = BrokerKind(
     run=Unable("toys stand still"),
     host_columns=("color",),
 )
-READ_BACK: Auditing[str] = Auditing(
+READ_BACK: AuditSupport[str] = AuditSupport(
     read=lambda path, root: path.read_text(),
     parts_of=lambda text: (),
-    broker=lambda name, told, text: Broker(name, frozenset(), frozenset(), text),
+    broker=lambda name, told, text: ConfiguredBroker(name, frozenset(), frozenset(), text),
     has_links=lambda text: "dial" in text,
     judge=lambda directory, wanted, mesh: Audit("toy", len(directory.brokers), 2, 1),
     no_link="string",
@@ -148,7 +150,7 @@ def test_every_kind_is_whole(name: str) -> None:
     assert kind.options <= {field.name for field in fields(ExportOptions)}
     for part in (kind.audit, kind.run):
         assert not isinstance(part, Unable) or part.why.rstrip(".") == part.why
-    if isinstance(kind.run, Running):
+    if isinstance(kind.run, RunSupport):
         assert ("backups" in kind.options) == (kind.run.kill is None), "links without backups do not heal"
 
 
@@ -164,4 +166,4 @@ def test_client_libraries_load_with_a_target_only() -> None:
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.split() == ["[]", "[]"]
     with pytest.raises(UsageError, match="cannot run carrier-pigeon; kinds that can be run are"):
-        load_target("carrier-pigeon")
+        load_adapter("carrier-pigeon")

@@ -16,7 +16,7 @@ from strategies import interests
 from topicloom.mesh.kinds.mosquitto.write import export_mosquitto
 from topicloom.mesh.kinds.nats.write import export_nats
 from topicloom.mesh.kinds.zenoh.write import export_zenoh
-from topicloom.mesh.model.folder import read_mesh
+from topicloom.mesh.model.manifest import read_mesh
 from topicloom.mesh.model.mesh import Mesh
 from topicloom.mesh.plan.link_plan import check_mesh
 from topicloom.mesh.plan.request import Request

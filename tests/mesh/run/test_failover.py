@@ -8,12 +8,12 @@ from brokers_present import needs_mosquitto
 from hand_mesh import HandLink, hand_mesh, write_hand_mesh
 from topicloom.errors import UsageError
 from topicloom.mesh.jobs.run import run_folder
-from topicloom.mesh.run.failover import NodeFailover, Recovery, Watch, parts_without
+from topicloom.mesh.run.adapter import Arrival
+from topicloom.mesh.run.delivery import DeliveryVerdict
+from topicloom.mesh.run.failover import NodeFailover, Recovery, RecoveryWatch, split_topics
 from topicloom.mesh.run.inbox import Inbox
-from topicloom.mesh.run.proof import Verdict
-from topicloom.mesh.run.runner import nodes_to_kill
-from topicloom.mesh.run.running import RunSettings
-from topicloom.mesh.run.target import Arrival
+from topicloom.mesh.run.lifecycle import nodes_to_kill
+from topicloom.mesh.run.running_mesh import RunSettings
 
 ALL = dict.fromkeys("abcd", ("x",))
 STAR = (HandLink("b", "a", ("x",)), HandLink("c", "b", ("x",), ("a",)), HandLink("d", "b", ("x",)))
@@ -21,7 +21,7 @@ STAR = (HandLink("b", "a", ("x",)), HandLink("c", "b", ("x",), ("a",)), HandLink
 
 def test_parts_are_joined_by_backups_only():
     """Without b the others are alone; c has a backup, d has none."""
-    (found,) = parts_without(hand_mesh(ALL, STAR), "b")
+    (found,) = split_topics(hand_mesh(ALL, STAR), "b")
     assert found.parts == (("a",), ("c",), ("d",))
     assert found.joined == ((0, 1), (2,))
     assert list(found.reachable(1)) == ["a", "c"]
@@ -34,16 +34,16 @@ def test_a_backup_that_is_the_killed_node_itself_helps_nobody():
         HandLink("c", "b", ("x",), ("b", "a")),
         HandLink("d", "a", ("x",), ("b",)),
     )
-    (found,) = parts_without(hand_mesh(ALL, links), "b")
+    (found,) = split_topics(hand_mesh(ALL, links), "b")
     assert found.joined == ((0, 1),)  # c turns to a, past b; d needs no backup
 
 
 def test_only_topics_of_the_node_with_somebody_left_are_told():
     mesh = hand_mesh({"a": ("x", "own"), "b": ("x", "y"), "c": ("y",)}, [HandLink("b", "a", ("x",))])
-    assert [one.topic for one in parts_without(mesh, "a")] == ["x"]
+    assert [one.topic for one in split_topics(mesh, "a")] == ["x"]
 
 
-EXACT = Verdict(2, 8, 8, 0, 0)
+EXACT = DeliveryVerdict(2, 8, 8, 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ EXACT = Verdict(2, 8, 8, 0, 0)
         ((Recovery("x", 2, 1, 1.5),), 1, 0, 0, EXACT, False),  # it flowed once, but not any more
         ((Recovery("x", 2, 1, 1.5),), 0, 1, 0, EXACT, False),
         ((Recovery("x", 2, 1, 1.5),), 0, 0, 2, EXACT, False),
-        ((Recovery("x", 2, 1, 1.5),), 0, 0, 0, Verdict(2, 8, 7, 0, 0), False),
+        ((Recovery("x", 2, 1, 1.5),), 0, 0, 0, DeliveryVerdict(2, 8, 7, 0, 0), False),
     ],
 )
 def test_what_counts_as_held(topics, missing, duplicates, strays, again, held):
@@ -82,8 +82,8 @@ def test_a_killed_broker_s_topics_flow_again_over_the_backup(tmp_path):
 
 def test_a_topic_has_recovered_only_when_all_that_can_have_heard_all_parts():
     """a and c are joined by the backup: each must hear the other, whichever member it was that spoke."""
-    topics = parts_without(hand_mesh(ALL, STAR), "b")
-    watch = Watch(topics, Inbox(lambda: 0.0))
+    topics = split_topics(hand_mesh(ALL, STAR), "b")
+    watch = RecoveryWatch(topics, Inbox(lambda: 0.0))
     first = watch.publications(0, whole=False)
     assert [(one.node, one.message) for one in first] == [("a", 0), ("c", 1), ("d", 2)]
     for node, message in [("a", 0), ("c", 1), ("d", 2), ("c", 0), ("c", 0), ("d", 0)]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from topicloom.mesh.run import inbox as waiting
+from topicloom.mesh.run.adapter import Arrival
 from topicloom.mesh.run.inbox import Inbox
-from topicloom.mesh.run.target import Arrival
 
 ONE, TWO = Arrival("a", "x", 1), Arrival("b", "x", 1)
 

@@ -12,9 +12,9 @@ import psutil
 import pytest
 
 from topicloom.errors import MeshError
-from topicloom.mesh.run.ports import FreePorts
-from topicloom.mesh.run.processes import Brokers
-from topicloom.mesh.run.target import Command
+from topicloom.mesh.run.adapter import Command
+from topicloom.mesh.run.free_ports import FreePorts
+from topicloom.mesh.run.processes import BrokerProcesses
 
 SLEEP = "print('ready', flush=True); time.sleep(600)"
 DEAF = "signal.signal(signal.SIGTERM, signal.SIG_IGN)"
@@ -43,7 +43,7 @@ def wait_for(condition) -> None:
 
 
 def test_the_context_ends_every_process(folders):
-    with Brokers(*folders) as brokers:
+    with BrokerProcesses(*folders) as brokers:
         brokers.start(Command("a", SLEEPER))
         brokers.start(Command("b", SLEEPER))
         pids = [pid for numbers in brokers.pids().values() for pid in numbers]
@@ -55,7 +55,7 @@ def test_the_context_ends_every_process(folders):
 
 def test_a_fault_in_the_middle_of_starting_leaves_none(folders):
     pids = []
-    with pytest.raises(MeshError, match="broker of b"), Brokers(*folders) as brokers:
+    with pytest.raises(MeshError, match="broker of b"), BrokerProcesses(*folders) as brokers:
         brokers.start(Command("a", SLEEPER))
         pids += brokers.pids()["a"]
         brokers.start(Command("b", ("/no/such/broker",)))
@@ -64,7 +64,7 @@ def test_a_fault_in_the_middle_of_starting_leaves_none(folders):
 
 def test_one_that_does_not_listen_is_killed(folders, monkeypatch):
     monkeypatch.setattr("topicloom.mesh.run.processes.PATIENCE", 0.3)
-    with Brokers(*folders) as brokers:
+    with BrokerProcesses(*folders) as brokers:
         brokers.start(Command("a", STUBBORN))
         (pid,) = brokers.pids()["a"]
         wait_for(lambda: "ready" in (folders[1] / "0.log").read_text())
@@ -72,7 +72,7 @@ def test_one_that_does_not_listen_is_killed(folders, monkeypatch):
 
 
 def test_children_of_a_broker_go_with_it(folders):
-    with Brokers(*folders) as brokers:
+    with BrokerProcesses(*folders) as brokers:
         brokers.start(Command("a", PARENT))
         wait_for(lambda: (folders[1] / "0.log").read_text().strip())
         grandchild = int((folders[1] / "0.log").read_text())
@@ -81,7 +81,7 @@ def test_children_of_a_broker_go_with_it(folders):
 
 
 def test_last_words_of_a_broker_that_ended_are_told(folders):
-    with Brokers(*folders) as brokers:
+    with BrokerProcesses(*folders) as brokers:
         brokers.start(Command("a", (sys.executable, "-c", "print('no such option'); raise SystemExit(3)")))
         wait_for(lambda: not brokers.pids())
         with pytest.raises(MeshError, match=r"broker of a ended with code 3: no such option"):
@@ -92,12 +92,12 @@ def test_last_words_of_a_broker_that_ended_are_told(folders):
 def test_a_full_disk_is_told(folders, monkeypatch):
     """Brokers that cannot write hang rather than fail."""
     monkeypatch.setattr("topicloom.mesh.run.processes.LEAST_FREE", 1 << 62)
-    with Brokers(*folders) as brokers, pytest.raises(MeshError, match="disk is full at .*TMPDIR"):
+    with BrokerProcesses(*folders) as brokers, pytest.raises(MeshError, match="disk is full at .*TMPDIR"):
         brokers.check_alive()
 
 
 def test_a_taken_port_is_recognised(folders):
-    with Brokers(*folders) as brokers:
+    with BrokerProcesses(*folders) as brokers:
         brokers.start(
             Command(
                 "a", (sys.executable, "-c", "print('Error: Address already in use'); raise SystemExit(1)")
@@ -110,7 +110,7 @@ def test_a_taken_port_is_recognised(folders):
 
 
 def test_killing_one_leaves_the_others(folders):
-    with Brokers(*folders) as brokers:
+    with BrokerProcesses(*folders) as brokers:
         brokers.start(Command("a", SLEEPER))
         brokers.start(Command("b", SLEEPER))
         brokers.kill("a")
@@ -123,9 +123,9 @@ def test_killing_one_leaves_the_others(folders):
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux kills children with their parent")
 def test_they_die_with_a_parent_that_is_killed(folders, tmp_path):
     script = (
-        "import sys, time; from pathlib import Path; from topicloom.mesh.run.processes import Brokers;"
-        "from topicloom.mesh.run.target import Command;"
-        f"b = Brokers(Path({str(folders[0])!r}), Path({str(folders[1])!r}));"
+        "import sys, time; from pathlib import Path; from topicloom.mesh.run.processes import BrokerProcesses;"
+        "from topicloom.mesh.run.adapter import Command;"
+        f"b = BrokerProcesses(Path({str(folders[0])!r}), Path({str(folders[1])!r}));"
         "b.start(Command('a', ('sleep', '600'))); print(b.pids()['a'][0], flush=True); time.sleep(600)"
     )
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as parent:

@@ -14,12 +14,12 @@ from mesh.export_cases import KINDS, exported
 from topicloom.errors import InputError
 from topicloom.mesh.jobs.audit import audit_folder
 from topicloom.mesh.kinds.registry import find_running
-from topicloom.mesh.model.folder import read_mesh
-from topicloom.mesh.run.doors import Doors
+from topicloom.mesh.model.manifest import read_mesh
+from topicloom.mesh.run.port_map import PortMap
 
 
 def relocate(folder, mesh, free_port):
-    return find_running(mesh.kind).relocate(folder, mesh, Doors(mesh, free_port))
+    return find_running(mesh.kind).relocate(folder, mesh, PortMap(mesh, free_port))
 
 
 @pytest.fixture

@@ -10,15 +10,15 @@ import time
 
 import pytest
 
-from topicloom.mesh.run.daemons import Daemons
-from topicloom.mesh.run.signals import SIGNALS, Signals
+from topicloom.mesh.run.daemon_threads import DaemonThreads
+from topicloom.mesh.run.signals import SIGNALS, SignalGuard
 
 
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_signal_while_files_are_put_away_waits_until_they_are(number):
     before = signal.getsignal(number)
     done = []
-    with pytest.raises(KeyboardInterrupt), Signals():
+    with pytest.raises(KeyboardInterrupt), SignalGuard():
         os.kill(os.getpid(), number)
         done.append("put away")
     assert done and signal.getsignal(number) is before
@@ -35,7 +35,7 @@ def test_work_is_cancelled_and_puts_away_itself():
             await asyncio.sleep(0)
             done.append("put away")
 
-    with pytest.raises(KeyboardInterrupt), Signals() as signals:
+    with pytest.raises(KeyboardInterrupt), SignalGuard() as signals:
         signals.run(work())
     assert done
 
@@ -44,13 +44,13 @@ def test_work_is_not_begun_after_a_signal():
     async def work() -> None:
         raise AssertionError("it was begun")
 
-    with pytest.raises(KeyboardInterrupt), Signals() as signals:
+    with pytest.raises(KeyboardInterrupt), SignalGuard() as signals:
         os.kill(os.getpid(), signal.SIGTERM)
         signals.run(work())
 
 
 def test_a_fault_after_a_signal_is_an_interrupt_all_the_same():
-    with pytest.raises(KeyboardInterrupt), Signals():
+    with pytest.raises(KeyboardInterrupt), SignalGuard():
         os.kill(os.getpid(), signal.SIGINT)
         raise OSError("a consequence")
 
@@ -58,11 +58,11 @@ def test_a_fault_after_a_signal_is_an_interrupt_all_the_same():
 def test_the_program_ends_while_a_thread_hangs():
     """A router that does not answer any more must not keep us; a result comes as from any executor."""
     script = (
-        "import time; from topicloom.mesh.run.daemons import Daemons; pool = Daemons(1);"
+        "import time; from topicloom.mesh.run.daemon_threads import DaemonThreads; pool = DaemonThreads(1);"
         "print(pool.submit(pow, 2, 5).result(), flush=True); pool.submit(time.sleep, 600); pool.shutdown()"
     )
     began = time.monotonic()
     assert os.waitstatus_to_exitcode(os.system(f'{sys.executable} -c "{script}"')) == 0
     assert time.monotonic() - began < 300
     with pytest.raises(ZeroDivisionError):
-        Daemons(1).submit(divmod, 1, 0).result()
+        DaemonThreads(1).submit(divmod, 1, 0).result()

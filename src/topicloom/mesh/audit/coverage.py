@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from topicloom.mesh.audit.findings import Finding, several
-from topicloom.mesh.audit.flow import Flow, Spot
+from topicloom.mesh.audit.message_flow import MessageFlow, Spot
 
 
 @dataclass(frozen=True, slots=True)
-class Coverage:
+class TopicCoverage:
     """Brokers that miss a topic they want, and brokers that carry one they do not want."""
 
     unreached: tuple[Finding, ...] = ()
@@ -20,11 +20,11 @@ class Coverage:
 
 def check_coverage(
     wanted: Mapping[str, frozenset[str]],
-    flows: Mapping[str, Flow],
+    flows: Mapping[str, MessageFlow],
     spot_of: Mapping[tuple[str, str], Spot] | None = None,
     *,
     by_interest: bool = False,
-) -> Coverage:
+) -> TopicCoverage:
     """Publish at each broker that wants a topic: who gets it?
 
     `spot_of` (broker, topic), where that is not simply the two. `by_interest`: brokers send a message only
@@ -47,7 +47,7 @@ def check_coverage(
             carriers = _between(flows[topic], carriers, set(places.values()))
         for stray in sorted(carriers - set(places.values())):
             strays[stray[0]].append(topic)
-    return Coverage(
+    return TopicCoverage(
         tuple(_unreached(groups, topics) for groups, topics in missed.items()),
         tuple(_stray(broker, topics) for broker, topics in sorted(strays.items())),
     )
@@ -57,7 +57,7 @@ def _mutual(one: str, other: str, reached: Mapping[str, set[Spot]], places: Mapp
     return places[other] in reached[one] and places[one] in reached[other]
 
 
-def _between(flow: Flow, spots: set[Spot], wanted: set[Spot]) -> set[Spot]:
+def _between(flow: MessageFlow, spots: set[Spot], wanted: set[Spot]) -> set[Spot]:
     """The spots on the ways between wanted ones: without dead ends."""
     beside = {spot: {arc.head for arc in flow.out_of.get(spot, ())} & spots for spot in spots}
     ends = [spot for spot in spots if spot not in wanted and len(beside[spot]) <= 1]

@@ -103,18 +103,18 @@ class Audit:
             brokers=self.brokers,
             links=self.links,
             topics=self.topics,
-            loops=_told(self.loops),
-            unconnected=_told(self.unconnected),
-            one_sided=_told(self.one_sided),
-            doubled=_told(self.doubled),
-            unreached=_told(self.unreached) if self.covered else UNSET,
-            strays=_told(self.strays) if self.covered else UNSET,
+            loops=_summaries(self.loops),
+            unconnected=_summaries(self.unconnected),
+            one_sided=_summaries(self.one_sided),
+            doubled=_summaries(self.doubled),
+            unreached=_summaries(self.unreached) if self.covered else UNSET,
+            strays=_summaries(self.strays) if self.covered else UNSET,
             unlinked=self.unlinked,
             sound=self.sound,
         )
 
 
-def _told(findings: Iterable[Finding]) -> Found:
+def _summaries(findings: Iterable[Finding]) -> Found:
     return tuple(finding.summary() for finding in findings)
 
 

@@ -8,11 +8,11 @@ from typing import TypeVar
 
 from topicloom.base.progress import SILENT, Progress
 from topicloom.errors import InputError
+from topicloom.mesh.audit.broker_files import BrokerDirectory, find_configs, name_brokers, read_brokers
 from topicloom.mesh.audit.findings import Audit, several
-from topicloom.mesh.audit.folder import Directory, find_configs, name_brokers, read_brokers
-from topicloom.mesh.kinds.kind import Auditing
+from topicloom.mesh.kinds.kind import AuditSupport
 from topicloom.mesh.kinds.registry import KINDS, auditable, find_auditing, host_columns
-from topicloom.mesh.model.folder import MANIFEST, read_mesh
+from topicloom.mesh.model.manifest import MANIFEST, read_mesh
 from topicloom.mesh.model.mesh import Mesh
 from topicloom.mesh.plan.hosts import read_hosts
 from topicloom.overlay.model.interest import Interest
@@ -41,7 +41,7 @@ def audit_folder(
         raise InputError(f"{folder} holds a mesh of kind {mesh.kind}; verify it with `{mesh.kind}`")
     confs = _read(auditing, folder, mesh)
     where = _hosts(hosts, mesh, list(confs))
-    directory = Directory(auditing.broker(name, where.get(name), conf) for name, conf in confs.items())
+    directory = BrokerDirectory(auditing.broker(name, where.get(name), conf) for name, conf in confs.items())
     # Files without any link are not those that were meant; in an exported folder there may be none.
     if mesh is None and not any(map(auditing.has_links, confs.values())):
         raise InputError(f"no configuration in {folder} has a {auditing.no_link}")
@@ -49,7 +49,7 @@ def audit_folder(
     return auditing.judge(directory, _wanted(interest, mesh, confs, kind, folder), mesh)
 
 
-def _read(auditing: Auditing[C], folder: Path, mesh: Mesh | None) -> dict[str, C]:
+def _read(auditing: AuditSupport[C], folder: Path, mesh: Mesh | None) -> dict[str, C]:
     """The configuration of each broker: as the manifest says, otherwise all files that are no parts."""
     if mesh is not None:
         return {node.name: auditing.read(folder / node.configs[0], folder) for node in mesh.nodes}

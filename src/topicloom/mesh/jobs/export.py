@@ -18,10 +18,10 @@ from topicloom.base.summaries import Summary
 from topicloom.errors import InputError, UsageError
 from topicloom.mesh.kinds.kind import BrokerKind
 from topicloom.mesh.kinds.registry import KINDS, host_columns
-from topicloom.mesh.model.folder import MANIFEST, check_export_out, write_manifest
+from topicloom.mesh.model.manifest import MANIFEST, check_export_out, write_manifest
 from topicloom.mesh.plan.credentials import read_credentials
 from topicloom.mesh.plan.hosts import Place, read_hosts
-from topicloom.mesh.plan.request import Figures, Request
+from topicloom.mesh.plan.request import ExportFigures, Request
 from topicloom.overlay.graphs.files import GRAPH_FORMATS, GraphFormat
 from topicloom.overlay.model.build_folder import INTEREST, load_build
 from topicloom.overlay.model.interest import Interest
@@ -181,14 +181,14 @@ def described_exporters() -> ExporterList:
     )
 
 
-def _write(exporter: Exporter, request: Request, folder: Path) -> Figures:
+def _write(exporter: Exporter, request: Request, folder: Path) -> ExportFigures:
     if isinstance(exporter, BrokerKind):
         return exporter.write(request, folder)
     interest, overlay, progress = request.interest, request.overlay, request.progress
     progress.phase("write", interest.n_nodes + overlay.n_edges)
     exporter.write(interest, overlay, folder / exporter.file, progress=progress)
     most = int(overlay.degrees().max()) if overlay.n_nodes else 0
-    return Figures(links=overlay.n_edges, connections_per_node_max=most)
+    return ExportFigures(links=overlay.n_edges, connections_per_node_max=most)
 
 
 def _check_options(kind: str, exporter: Exporter, options: ExportOptions) -> None:

@@ -8,15 +8,15 @@ from statistics import median
 from topicloom.base.progress import SILENT, Progress
 from topicloom.base.summaries import Summary
 from topicloom.errors import InputError, UsageError
-from topicloom.mesh.kinds.registry import find_running, load_target, runnable
-from topicloom.mesh.model.folder import read_mesh
+from topicloom.mesh.kinds.registry import find_running, load_adapter, runnable
+from topicloom.mesh.model.manifest import read_mesh
 from topicloom.mesh.model.mesh import Mesh
+from topicloom.mesh.run.adapter import Arrival, Stray
+from topicloom.mesh.run.delivery import MissingDelivery, connections_per_node, hops_max
 from topicloom.mesh.run.failover import NodeFailover, Recovery
-from topicloom.mesh.run.proof import Missing, connections_per_node, hops_max
+from topicloom.mesh.run.lifecycle import RunOutcome, nodes_to_kill, run_mesh
 from topicloom.mesh.run.relocate import move_here
-from topicloom.mesh.run.runner import Outcome, nodes_to_kill, run_mesh
-from topicloom.mesh.run.running import RunSettings
-from topicloom.mesh.run.target import Arrival, Stray
+from topicloom.mesh.run.running_mesh import RunSettings
 
 
 class NodeUsage(Summary, frozen=True):
@@ -74,7 +74,7 @@ class RunSummary(Summary, frozen=True, kw_only=True):
     messages_carried: int | None
     memory_bytes: int
     usage: list[NodeUsage]
-    missing: tuple[Missing, ...]
+    missing: tuple[MissingDelivery, ...]
     duplicate_witnesses: tuple[Arrival, ...]
     stray_witnesses: tuple[Stray, ...]
     failover: list[FailoverSummary]
@@ -82,7 +82,7 @@ class RunSummary(Summary, frozen=True, kw_only=True):
 
 def run_folder(
     kind: str, folder: Path, settings: RunSettings, *, progress: Progress = SILENT
-) -> tuple[RunSummary, Outcome]:
+) -> tuple[RunSummary, RunOutcome]:
     """Start the mesh of an exported folder, prove it, stop it; the summary and the outcome."""
     running = find_running(kind)
     nodes_to_kill(read_kind(kind, folder), settings.kill)
@@ -90,7 +90,7 @@ def run_folder(
         able = [name for name, other in runnable().items() if other.kill is None]
         raise UsageError(f"`kill` goes with {' and '.join(able)}: {running.kill.why}")
     place = move_here(running.relocate)
-    outcome = run_mesh(load_target(kind), folder, place, settings, progress=progress)
+    outcome = run_mesh(load_adapter(kind), folder, place, settings, progress=progress)
     return summarise_run(kind, outcome), outcome
 
 
@@ -105,7 +105,7 @@ def read_kind(kind: str, folder: Path) -> Mesh:
     return mesh
 
 
-def summarise_run(kind: str, outcome: Outcome) -> RunSummary:
+def summarise_run(kind: str, outcome: RunOutcome) -> RunSummary:
     """What came of it."""
     mesh, proof, verdict = outcome.mesh, outcome.proof, outcome.proof.verdict
     return RunSummary(

@@ -15,15 +15,15 @@ from topicloom.base.progress import SILENT, Progress
 from topicloom.base.summaries import Summary
 from topicloom.errors import UsageError
 from topicloom.mesh.jobs.run import read_kind
-from topicloom.mesh.kinds.kind import Rival, Unable
-from topicloom.mesh.kinds.registry import KINDS, find_running, load_target, runnable
+from topicloom.mesh.kinds.kind import Baseline, Unable
+from topicloom.mesh.kinds.registry import KINDS, find_running, load_adapter, runnable
 from topicloom.mesh.model.mesh import Mesh
 from topicloom.mesh.plan.request import Request
-from topicloom.mesh.run.doors import FreePort
-from topicloom.mesh.run.proof import connections_per_node, hops_max
-from topicloom.mesh.run.relocate import Place, move_here
-from topicloom.mesh.run.runner import Outcome, run_mesh
-from topicloom.mesh.run.running import RunSettings
+from topicloom.mesh.run.delivery import connections_per_node, hops_max
+from topicloom.mesh.run.lifecycle import RunOutcome, run_mesh
+from topicloom.mesh.run.port_map import FreePort
+from topicloom.mesh.run.relocate import Placement, move_here
+from topicloom.mesh.run.running_mesh import RunSettings
 from topicloom.overlay.builders.registry import run_builder
 from topicloom.overlay.model.interest import Interest
 
@@ -31,12 +31,12 @@ OURS = "this mesh"
 
 
 @dataclass(frozen=True, slots=True)
-class Design:
+class MeshDesign:
     """One mesh to run: its files lie in `folder`, or `place` makes them."""
 
     name: str
     folder: Path
-    place: Place
+    place: Placement
 
 
 class DesignSummary(Summary, frozen=True, kw_only=True):
@@ -85,12 +85,14 @@ def compare_meshes(
     rows = []
     with tempfile.TemporaryDirectory(prefix="topicloom-compare-") as scratch:
         for design in _designs(kind, mesh, folder, Path(scratch), rivals):
-            outcome = run_mesh(load_target(kind), design.folder, design.place, settings, progress=progress)
+            outcome = run_mesh(load_adapter(kind), design.folder, design.place, settings, progress=progress)
             rows.append(_row(design.name, outcome))
     return MeshComparison(kind, rows, rows[0].exact)
 
 
-def _designs(kind: str, mesh: Mesh, folder: Path, scratch: Path, rivals: Mapping[str, Rival]) -> list[Design]:
+def _designs(
+    kind: str, mesh: Mesh, folder: Path, scratch: Path, rivals: Mapping[str, Baseline]
+) -> list[MeshDesign]:
     rings, empty = scratch / "rings", scratch / "empty"
     for made in (rings, empty):
         made.mkdir()
@@ -101,20 +103,20 @@ def _designs(kind: str, mesh: Mesh, folder: Path, scratch: Path, rivals: Mapping
     KINDS[kind].write(Request(interest=interest, overlay=overlay), rings)
     here = move_here(find_running(kind).relocate)
     return [
-        Design(OURS, folder, here),
-        Design("ring per topic", rings, here),
-        *(Design(name, empty, _rival(mesh, make)) for name, make in rivals.items()),
+        MeshDesign(OURS, folder, here),
+        MeshDesign("ring per topic", rings, here),
+        *(MeshDesign(name, empty, _rival(mesh, make)) for name, make in rivals.items()),
     ]
 
 
-def _rival(mesh: Mesh, make: Rival) -> Place:
+def _rival(mesh: Mesh, make: Baseline) -> Placement:
     def place(folder: Path, free_port: FreePort) -> tuple[Mesh, Mapping[str, str]]:
         return make(mesh, free_port)
 
     return place
 
 
-def _row(name: str, outcome: Outcome) -> DesignSummary:
+def _row(name: str, outcome: RunOutcome) -> DesignSummary:
     mesh, proof, verdict = outcome.mesh, outcome.proof, outcome.proof.verdict
     assert proof.carried is not None  # probes of kinds that compare count them
     elsewhere = verdict.delivered - verdict.published  # the publisher's own broker needs no link

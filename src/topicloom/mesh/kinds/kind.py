@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from topicloom.mesh.audit.broker_files import BrokerDirectory, ConfiguredBroker
 from topicloom.mesh.audit.findings import Audit
-from topicloom.mesh.audit.folder import Broker, Directory
 from topicloom.mesh.model.mesh import Mesh
 from topicloom.mesh.plan.names import NameRule
-from topicloom.mesh.plan.request import Figures, Request
-from topicloom.mesh.run.doors import FreePort, Relocate
-from topicloom.mesh.run.target import Target
+from topicloom.mesh.plan.request import ExportFigures, Request
+from topicloom.mesh.run.adapter import BrokerAdapter
+from topicloom.mesh.run.port_map import FreePort, Relocate
 
 C = TypeVar("C")
-Rival = Callable[[Mesh, FreePort], tuple[Mesh, Mapping[str, str]]]
+Baseline = Callable[[Mesh, FreePort], tuple[Mesh, Mapping[str, str]]]
 """A mesh as people build it by hand, for the same interest on this machine; and its files."""
 
 LOGIN_OPTIONS = frozenset({"hosts", "credentials", "tls"})
@@ -35,7 +35,7 @@ class Unable:
 
 
 @dataclass(frozen=True, slots=True)
-class Auditing(Generic[C]):
+class AuditSupport(Generic[C]):
     """How configurations of a kind are read back and judged; C is what one file becomes.
 
     `read` takes a file and the folder that all lie in; `parts_of` are the files and folders that a file
@@ -47,9 +47,9 @@ class Auditing(Generic[C]):
 
     read: Callable[[Path, Path], C]
     parts_of: Callable[[C], Iterable[Path]]
-    broker: Callable[[str, str | None, C], Broker[C]]
+    broker: Callable[[str, str | None, C], ConfiguredBroker[C]]
     has_links: Callable[[C], bool]
-    judge: Callable[[Directory[C], Mapping[str, frozenset[str]] | None, Mesh | None], Audit]
+    judge: Callable[[BrokerDirectory[C], Mapping[str, frozenset[str]] | None, Mesh | None], Audit]
     no_link: str
     link: str
     topic: str
@@ -57,16 +57,16 @@ class Auditing(Generic[C]):
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class RunSupport:
     """How an exported mesh is moved to this machine, started and proven.
 
     `load` imports the client library. `kill`: why a broker cannot be killed to see the others heal.
     `rivals` are the meshes to compare with. `cpu_remark` follows the processor time of brokers.
     """
 
-    load: Callable[[], Target]
+    load: Callable[[], BrokerAdapter]
     relocate: Relocate
-    rivals: Mapping[str, Rival] | Unable
+    rivals: Mapping[str, Baseline] | Unable
     kill: Unable | None = None
     cpu_remark: str = ""
 
@@ -83,10 +83,10 @@ class BrokerKind:
     title: str
     description: str
     options: frozenset[str]
-    write: Callable[[Request, Path], Figures]
+    write: Callable[[Request, Path], ExportFigures]
     names: NameRule | None
-    audit: Auditing[Any] | Unable
-    run: Running | Unable
+    audit: AuditSupport[Any] | Unable
+    run: RunSupport | Unable
     host_columns: tuple[str, ...] = ()
 
     def encode(self, topic: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from topicloom.errors import InputError
-from topicloom.mesh.model.where import same_host
+from topicloom.mesh.model.config_files import same_host
 from topicloom.tables.small_csv import read_rows
 
 MAX_PORT = 65535

@@ -6,21 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from topicloom.mesh.model.mesh import Mesh
-from topicloom.mesh.model.trees import Link
+from topicloom.mesh.model.topic_trees import PlannedLink
 from topicloom.mesh.plan.request import Request
-from topicloom.mesh.trees.backups import with_backups
-from topicloom.mesh.trees.check import check_links, check_packing, check_trees
-from topicloom.mesh.trees.links import forest_links, tree_links
-from topicloom.mesh.trees.order import start_order
-from topicloom.mesh.trees.packing import pack_forests
-from topicloom.mesh.trees.spanning import build_trees
+from topicloom.mesh.topic_trees.backups import with_backups
+from topicloom.mesh.topic_trees.check import check_links, check_packing, check_topic_trees
+from topicloom.mesh.topic_trees.links import forest_links, tree_links
+from topicloom.mesh.topic_trees.order import start_order
+from topicloom.mesh.topic_trees.packing import pack_forests
+from topicloom.mesh.topic_trees.spanning import build_topic_trees
 
 
 @dataclass(frozen=True, slots=True)
 class LinkPlan:
     """Who dials whom, by number; the brokers in the order to start them; the class of each topic."""
 
-    links: Sequence[Link]
+    links: Sequence[PlannedLink]
     start_order: Sequence[int]
     class_of: Sequence[int] | None = None
 
@@ -28,8 +28,8 @@ class LinkPlan:
 def plan_trees(request: Request) -> LinkPlan:
     """A spanning tree for each topic; the links of all of them together may have cycles."""
     interest, progress = request.interest, request.progress
-    trees = build_trees(interest, request.overlay, progress=progress)
-    _insist(check_trees(interest, request.overlay, trees))
+    trees = build_topic_trees(interest, request.overlay, progress=progress)
+    _insist(check_topic_trees(interest, request.overlay, trees))
     links = tree_links(trees, by_direction=request.split > 1)
     if request.backups:
         progress.phase("find backups")
@@ -55,7 +55,7 @@ def check_mesh(request: Request, mesh: Mesh) -> None:
     topic = {name: number for number, name in enumerate(request.interest.topic_ids.to_pylist())}
     account = {name: number for number, name in enumerate(mesh.accounts)}
     links = [
-        Link(
+        PlannedLink(
             dialer=node[link.dialer],
             acceptor=node[link.acceptor],
             topics=tuple(topic[name] for name in link.topics),

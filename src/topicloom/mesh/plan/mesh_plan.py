@@ -9,20 +9,20 @@ from functools import cached_property
 from pathlib import Path
 
 from topicloom.errors import InputError
-from topicloom.mesh.model.folder import MANIFEST, mesh_digest, write_mesh
+from topicloom.mesh.model.config_files import LOOPBACK
+from topicloom.mesh.model.manifest import MANIFEST, mesh_digest, write_mesh
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, MeshTopic
-from topicloom.mesh.model.trees import Link
-from topicloom.mesh.model.where import LOOPBACK
+from topicloom.mesh.model.topic_trees import PlannedLink
 from topicloom.mesh.plan.hosts import Place, assign_ports, is_loopback
 from topicloom.mesh.plan.link_plan import LinkPlan, check_mesh
 from topicloom.mesh.plan.names import NameRule, file_stems
-from topicloom.mesh.plan.request import Figures, Request
+from topicloom.mesh.plan.request import ExportFigures, Request
 from topicloom.mesh.plan.tls import check_certificates
 from topicloom.version import __version__
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class MeshShape:
     """What differs between kinds: names, the ports of a node by purpose and their bases, its config files.
 
     With `by_account` a node has one broker, port and file for each account instead of one in all.
@@ -79,10 +79,10 @@ class MeshPlan:
         source = f"topicloom {__version__} from {MANIFEST} {self.digest}"
         return f"{mark} {what} of node {shown}, written by {source}\n"
 
-    def figures(self) -> Figures:
+    def figures(self) -> ExportFigures:
         """The mesh in numbers."""
         ends = Counter(end for link in self.mesh.links for end in (link.dialer, link.acceptor))
-        return Figures(
+        return ExportFigures(
             links=len(self.mesh.links),
             accounts=len(self.mesh.accounts),
             connections_per_node_max=max(ends.values(), default=0),
@@ -93,8 +93,8 @@ class MeshPlan:
 
 def plan_mesh(
     request: Request,
-    shape: Shape,
-    links: Sequence[Link],
+    shape: MeshShape,
+    links: Sequence[PlannedLink],
     start_order: Sequence[int],
     class_of: Sequence[int] | None = None,
 ) -> MeshPlan:
@@ -131,11 +131,11 @@ def plan_mesh(
 def write_planned(
     request: Request,
     folder: Path,
-    shape: Shape,
+    shape: MeshShape,
     plan_links: Callable[[Request], LinkPlan],
     render: Callable[[MeshPlan, Request], tuple[Mapping[str, str], Collection[str]]],
     opened: str,
-) -> Figures:
+) -> ExportFigures:
     """Plan a mesh, prove it once more as it is planned, write it and its configurations; its figures.
 
     `render` gives the files by name and the names of those with secrets. `opened` tells who gets in without
@@ -165,7 +165,7 @@ def _accounts(topics: Iterable[int], class_of: Sequence[int] | None) -> tuple[st
 
 def _nodes(
     request: Request,
-    shape: Shape,
+    shape: MeshShape,
     nodes: Sequence[str],
     stems: Mapping[str, str],
     wanted: Mapping[str, tuple[str, ...]],
@@ -193,7 +193,7 @@ def _nodes(
 
 
 def _links(
-    links: Iterable[Link], nodes: Sequence[str], topics: Sequence[str], stems: Mapping[str, str]
+    links: Iterable[PlannedLink], nodes: Sequence[str], topics: Sequence[str], stems: Mapping[str, str]
 ) -> Iterator[MeshLink]:
     """The links by name; several of one edge, direction and account are numbered from 2 on."""
     seen: Counter[str] = Counter()

@@ -37,7 +37,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class ExportFigures:
     """What an export holds, for its summary."""
 
     links: int

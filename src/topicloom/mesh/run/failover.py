@@ -20,17 +20,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from topicloom.mesh.model.mesh import Mesh
+from topicloom.mesh.run.adapter import Arrival, MeshClients, Publication, SeesStrays, StaysAtBackup
+from topicloom.mesh.run.delivery import DeliveryVerdict, neighbors_by_topic, parts_of
 from topicloom.mesh.run.inbox import Inbox
-from topicloom.mesh.run.proof import Verdict, neighbors_by_topic, parts_of
-from topicloom.mesh.run.running import RunningMesh
-from topicloom.mesh.run.target import Arrival, Probed, Publication, Resting, Traffic
+from topicloom.mesh.run.running_mesh import RunningMesh
 
 TICK = 0.1  # seconds between two rounds of messages
 RATE = 5000  # deliveries in a second that the rounds may ask for: measuring must not slow what it measures
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class SplitTopic:
     """A topic without a node: its parts, and how backups join them (lists of places in `parts`)."""
 
     topic: str
@@ -69,7 +69,7 @@ class NodeFailover:
     strays: int | None
     elsewhere: int
     seconds_back: float
-    again: Verdict
+    again: DeliveryVerdict
 
     @property
     def held(self) -> bool:
@@ -82,7 +82,7 @@ class NodeFailover:
         return [one.seconds for one in self.topics if one.seconds is not None and one.apart < one.parts]
 
 
-def parts_without(mesh: Mesh, node: str) -> list[Parts]:
+def split_topics(mesh: Mesh, node: str) -> list[SplitTopic]:
     """What becomes of the topics of a node when its broker is gone; topics with nobody left are not told."""
     kept = [
         (one.dialer, one.acceptor, one.topics) for one in mesh.links if node not in (one.dialer, one.acceptor)
@@ -104,14 +104,14 @@ def parts_without(mesh: Mesh, node: str) -> list[Parts]:
                 tuple(sorted({place[member] for member in group}))
                 for group in parts_of(rest, joined_near.get(topic.topic, {}))
             ]
-            found.append(Parts(topic.topic, tuple(map(tuple, parts)), tuple(groups)))
+            found.append(SplitTopic(topic.topic, tuple(map(tuple, parts)), tuple(groups)))
     return found
 
 
-class Watch:
+class RecoveryWatch:
     """Publishes from every part of every topic until each has been heard wherever it should be."""
 
-    def __init__(self, topics: Sequence[Parts], inbox: Inbox) -> None:
+    def __init__(self, topics: Sequence[SplitTopic], inbox: Inbox) -> None:
         self.topics = topics
         self._inbox = inbox
         self._origin: list[tuple[str, int]] = []  # of each message: its topic and part
@@ -142,7 +142,7 @@ class Watch:
                     planned.append(Publication(members[turn % len(members)], topic.topic, number))
         return planned
 
-    def recovered_at(self, topic: Parts) -> float | None:
+    def recovered_at(self, topic: SplitTopic) -> float | None:
         """When the last pair of a part and a subscriber first heard of each other."""
         return None if self._open[topic.topic] else self._latest[topic.topic]
 
@@ -150,11 +150,13 @@ class Watch:
 async def fail_over(running: RunningMesh, node: str) -> NodeFailover:
     """Kill the broker of `node`, watch, bring it back, and prove the mesh again."""
     mesh = running.mesh
-    if isinstance(running.target, Resting):  # after an earlier kill links are not where the manifest has them
+    if isinstance(
+        running.target, StaysAtBackup
+    ):  # after an earlier kill links are not where the manifest has them
         mesh = replace(mesh, links=tuple(await running.target.links_now(mesh)))
-    topics = parts_without(mesh, node)
+    topics = split_topics(mesh, node)
     inbox = Inbox(time.monotonic)
-    watch = Watch(topics, inbox)
+    watch = RecoveryWatch(topics, inbox)
     traffic = await running.connect(watch.arrived)
     try:
         began = time.monotonic()
@@ -162,7 +164,7 @@ async def fail_over(running: RunningMesh, node: str) -> NodeFailover:
         await _watch(running, watch, traffic, inbox, began)
         moments = {topic.topic: watch.recovered_at(topic) for topic in topics}
         missing, duplicates = inbox.missing, sum(count - 1 for count in inbox.counts.values())
-        strays = sum(one.count for one in traffic.seen_strays()) if isinstance(traffic, Probed) else None
+        strays = sum(one.count for one in traffic.seen_strays()) if isinstance(traffic, SeesStrays) else None
     finally:
         await traffic.close()
     back = time.monotonic()
@@ -186,7 +188,9 @@ async def fail_over(running: RunningMesh, node: str) -> NodeFailover:
     )
 
 
-async def _watch(running: RunningMesh, watch: Watch, traffic: Traffic, inbox: Inbox, began: float) -> None:
+async def _watch(
+    running: RunningMesh, watch: RecoveryWatch, traffic: MeshClients, inbox: Inbox, began: float
+) -> None:
     turn = 0
     while time.monotonic() - began < running.settings.timeout and not inbox.storm:
         before = inbox.due

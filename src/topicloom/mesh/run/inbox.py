@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
-from topicloom.mesh.run.target import Arrival
+from topicloom.mesh.run.adapter import Arrival
 
 STORM_FACTOR, STORM_FLOOR = 3, 1000
 LOOK = 0.2  # seconds between two looks at the clock and at the brokers

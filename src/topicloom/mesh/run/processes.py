@@ -22,7 +22,7 @@ from pathlib import Path
 from types import TracebackType
 
 from topicloom.errors import MeshError
-from topicloom.mesh.run.target import Command
+from topicloom.mesh.run.adapter import Command
 
 PATIENCE = 3.0  # seconds from the polite signal to the one that cannot be refused
 TAIL = 6  # lines of a broker's output in an error
@@ -39,7 +39,7 @@ class _Running:
     log: Path
 
 
-class Brokers:
+class BrokerProcesses:
     """All processes of one mesh; a context that ends with none of them running."""
 
     def __init__(self, folder: Path, logs: Path) -> None:
@@ -50,7 +50,7 @@ class Brokers:
         self.lost_a_port = False
         """Did a broker end because another program had taken its port?"""
 
-    def __enter__(self) -> Brokers:
+    def __enter__(self) -> BrokerProcesses:
         return self
 
     def __exit__(

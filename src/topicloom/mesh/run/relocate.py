@@ -11,20 +11,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from topicloom.mesh.model.folder import read_mesh
+from topicloom.mesh.model.manifest import read_mesh
 from topicloom.mesh.model.mesh import Mesh
-from topicloom.mesh.run.doors import Doors, FreePort, Relocate
+from topicloom.mesh.run.port_map import FreePort, PortMap, Relocate
 
-Place = Callable[[Path, FreePort], tuple[Mesh, Mapping[str, str]]]
+Placement = Callable[[Path, FreePort], tuple[Mesh, Mapping[str, str]]]
 """Given a folder and a source of free ports: its mesh on the loopback address, and the changed files."""
 
 
-def move_here(relocate: Relocate) -> Place:
+def move_here(relocate: Relocate) -> Placement:
     """Places the mesh of a folder, its links as configured there, as this kind of broker is relocated."""
 
     def place(folder: Path, free_port: FreePort) -> tuple[Mesh, Mapping[str, str]]:
         mesh = read_mesh(folder)
-        moved = relocate(folder, mesh, Doors(mesh, free_port))
+        moved = relocate(folder, mesh, PortMap(mesh, free_port))
         return moved.mesh, moved.configs
 
     return place

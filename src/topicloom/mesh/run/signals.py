@@ -18,7 +18,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 Result = TypeVar("Result")
 
 
-class Signals:
+class SignalGuard:
     """A context that notes signals, and raises KeyboardInterrupt when it ends if there was one.
 
     Only the main thread hears signals: in another one this does nothing.
@@ -29,7 +29,7 @@ class Signals:
         self._work: tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]] | None = None
         self._before: dict[signal.Signals, Any] = {}
 
-    def __enter__(self) -> Signals:
+    def __enter__(self) -> SignalGuard:
         if threading.current_thread() is threading.main_thread():
             for number in SIGNALS:
                 self._before[number] = signal.signal(number, self._hear)

@@ -29,7 +29,7 @@ from topicloom.mesh.kinds.gossipsub.keys import (
 )
 from topicloom.mesh.kinds.gossipsub.kind import GOSSIPSUB
 from topicloom.mesh.kinds.gossipsub.write import export_gossipsub
-from topicloom.mesh.model.folder import read_mesh
+from topicloom.mesh.model.manifest import read_mesh
 from topicloom.mesh.plan.hosts import Place, read_hosts
 from topicloom.mesh.plan.request import Request
 from topicloom.overlay.model.interest import Interest

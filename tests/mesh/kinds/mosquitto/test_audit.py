@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from drawing import examples
 from naive.bridges import MANY, all_names, copies
 from topicloom.errors import InputError
-from topicloom.mesh.audit.flow import Arc, Flow
+from topicloom.mesh.audit.message_flow import Arc, MessageFlow
 from topicloom.mesh.jobs.audit import audit_folder
+from topicloom.mesh.kinds.mosquitto.distinct_names import distinct_names
 from topicloom.mesh.kinds.mosquitto.patterns import matches
 from topicloom.mesh.kinds.mosquitto.read import read_mosquitto
-from topicloom.mesh.kinds.mosquitto.sorts import kinds_of_names
 
 PATTERNS = ["#", "+", "a", "a/#", "+/b", "a/b", "a/+", "$s/#"]
 DIAMOND = [("w", "x"), ("w", "y"), ("x", "z"), ("y", "z")]
@@ -114,7 +114,7 @@ def test_every_name_takes_the_way_of_one_of_the_kinds(tmp_path_factory, links):
     def seen_by(name):
         return frozenset(pattern for pattern in patterns if matches(pattern, name))
 
-    kinds = {seen_by(kind) for kind in kinds_of_names((one, *ends[one.name]) for one in bridges)}
+    kinds = {seen_by(kind) for kind in distinct_names((one, *ends[one.name]) for one in bridges)}
     assert {seen_by(name) for name in all_names(links, 3)} - {frozenset()} <= kinds
 
 
@@ -133,7 +133,7 @@ def test_flow_is_sound_exactly_where_no_message_repeats(drawn):
             found.append(Arc(number, (tail, ""), (head, "")))
             if both:
                 found.append(Arc(number, (head, ""), (tail, "")))
-    flow = Flow(found)
+    flow = MessageFlow(found)
     repeats = any(flow.repeats((broker, "")) for broker in "abcd")
     assert bool(flow.doubled() or flow.loops()) == repeats
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from brokers_present import nats_server, needs_nats
 from drawing import examples
 from topicloom.errors import InputError
-from topicloom.mesh.kinds.nats.lang import Value, parse_nats
+from topicloom.mesh.kinds.nats.config_language import ConfigValue, parse_nats
 from topicloom.mesh.kinds.nats.read import read_nats
 from topicloom.mesh.kinds.nats.render import render_nats
-from topicloom.mesh.model.where import Where
+from topicloom.mesh.model.config_files import Location
 
 HAND_WRITTEN = """\
 # hub
@@ -138,7 +138,7 @@ def test_what_is_refused_here_the_server_refuses_too(tmp_path, text):
     assert not legal(tmp_path / "x.conf")
 
 
-AT = Where("", 0)
+AT = Location("", 0)
 values = st.recursive(
     st.one_of(st.text(), st.integers(-(2**60), 2**60), st.booleans()),
     lambda inner: st.one_of(
@@ -151,8 +151,8 @@ values = st.recursive(
 
 def held(data):
     if isinstance(data, dict):
-        return Value({key: held(entry) for key, entry in data.items()}, AT)
-    return Value([held(entry) for entry in data] if isinstance(data, list) else data, AT)
+        return ConfigValue({key: held(entry) for key, entry in data.items()}, AT)
+    return ConfigValue([held(entry) for entry in data] if isinstance(data, list) else data, AT)
 
 
 @examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -21,13 +21,13 @@ from mesh.exported import QUICK, RING, RING_EDGES, export_mesh, run, stranger_in
 from naive.crossings import crossings_one_by_one
 from topicloom.errors import InputError
 from topicloom.mesh.kinds.nats.access import NatsLogin, read_access
-from topicloom.mesh.kinds.nats.counters import Counted, expected_crossings, judge_counters
-from topicloom.mesh.kinds.nats.monitor import Leaf, read_client_subjects, read_leafs
-from topicloom.mesh.kinds.nats.target import Nats
+from topicloom.mesh.kinds.nats.adapter import NatsAdapter
+from topicloom.mesh.kinds.nats.crossings import LinkCounts, expected_crossings, judge_counters
+from topicloom.mesh.kinds.nats.monitor import LeafConnection, read_client_subjects, read_leafs
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, MeshTopic
 from topicloom.mesh.plan.credentials import Login
 from topicloom.mesh.plan.hosts import Place
-from topicloom.mesh.run.target import Publication, Resting
+from topicloom.mesh.run.adapter import Publication, StaysAtBackup
 
 # --- the arithmetic ------------------------------------------------------------------------------------
 
@@ -43,7 +43,7 @@ DUE = {("b~a", "b"): 1, ("b~a", "a"): 1, ("c~b", "c"): 1}
 ARRIVED = {("a", "A0"): 2, ("b", "A0"): 3, ("c", "A0"): 1}
 
 
-def _counted(crossed: dict[tuple[str, str], int], **outside: tuple[int, int]) -> Counted:
+def _counted(crossed: dict[tuple[str, str], int], **outside: tuple[int, int]) -> LinkCounts:
     accepted = {("a", "A0"): [0, 0], ("b", "A0"): [0, 0]}
     for link in CHAIN:
         accepted[link.acceptor, "A0"][0] += crossed.get((link.name, link.acceptor), 0)
@@ -51,7 +51,7 @@ def _counted(crossed: dict[tuple[str, str], int], **outside: tuple[int, int]) ->
     for node, (inwards, outwards) in outside.items():
         accepted[node, "A0"][0] += inwards
         accepted[node, "A0"][1] += outwards
-    return Counted(crossed, {place: (one, two) for place, (one, two) in accepted.items()})
+    return LinkCounts(crossed, {place: (one, two) for place, (one, two) in accepted.items()})
 
 
 def test_messages_cross_only_links_whose_both_ends_want_them() -> None:
@@ -148,7 +148,7 @@ def test_escapes_of_passwords_are_undone(tmp_path: Path) -> None:
 def test_every_message_arrives_exactly_once(tmp_path: Path) -> None:
     mesh = export_mesh("nats", tmp_path / "mesh", RING, RING_EDGES, backups=1)
     assert len(mesh.accounts) == 2, "the ring must need two accounts"
-    outcome = run(Nats(), tmp_path / "mesh")
+    outcome = run(NatsAdapter(), tmp_path / "mesh")
     verdict = outcome.proof.verdict
     assert outcome.exact
     assert (verdict.published, verdict.delivered) == (12, 36)
@@ -167,7 +167,7 @@ def test_logins_and_certificates(tmp_path: Path) -> None:
         tls=make_certificates(tmp_path / "tls", "abc"),
         places={node: Place(f"{node}.example") for node in "abc"},
     )
-    assert run(Nats(), tmp_path / "mesh").exact
+    assert run(NatsAdapter(), tmp_path / "mesh").exact
 
 
 @needs_nats
@@ -179,7 +179,7 @@ def test_a_removed_link_is_noticed(tmp_path: Path) -> None:
     kept = [line for line in lines if not line.endswith(link.name)]
     assert len(kept) == len(lines) - 1
     path.write_text("\n".join(kept))
-    outcome = run(Nats(), tmp_path / "mesh")
+    outcome = run(NatsAdapter(), tmp_path / "mesh")
     assert not outcome.exact
     assert {(one.topic, one.publisher, one.node) for one in outcome.proof.verdict.missing} <= {
         ("x", one, two) for one in "abc" for two in "abc" if "a" in (one, two)
@@ -187,7 +187,7 @@ def test_a_removed_link_is_noticed(tmp_path: Path) -> None:
     assert outcome.proof.verdict.delivered < outcome.proof.verdict.expected
 
 
-class _Planted(Nats):
+class _Planted(NatsAdapter):
     """With a client of a stranger, subscribed to `topic` at `node`, whose node does not want it."""
 
     def __init__(self, node: str, topic: str) -> None:
@@ -247,7 +247,7 @@ def test_a_planted_stray_is_caught_and_named(tmp_path: Path) -> None:
 
 @needs_nats
 def test_a_planted_duplicate_is_caught_and_is_no_stray(tmp_path: Path) -> None:
-    class Doubled(Nats):
+    class Doubled(NatsAdapter):
         async def connect(self, mesh: Mesh, arrived: Any) -> Any:
             return twice(await super().connect(mesh, arrived))
 
@@ -257,7 +257,7 @@ def test_a_planted_duplicate_is_caught_and_is_no_stray(tmp_path: Path) -> None:
     assert (verdict.duplicates, verdict.strays) == (3, 0)
 
 
-class _WrongLeaf(Nats):
+class _WrongLeaf(NatsAdapter):
     """With a server outside the mesh that dials b, and a client there that wants everything."""
 
     def __init__(self, folder: Path) -> None:
@@ -311,7 +311,7 @@ def test_a_faulty_file_is_told_in_the_server_s_words(tmp_path: Path) -> None:
     path = tmp_path / "mesh" / mesh.nodes[1].configs[0]
     path.write_text(path.read_text() + "\nlisten_to_me: 1\n")
     with pytest.raises(InputError, match=r'nats-server refuses b.conf: .*unknown field "listen_to_me"'):
-        Nats().commands(mesh, tmp_path / "mesh")
+        NatsAdapter().commands(mesh, tmp_path / "mesh")
 
 
 def test_servers_that_are_not_there_have_no_links() -> None:
@@ -330,7 +330,7 @@ def test_a_link_at_a_backup_that_is_gone_turns_to_its_first_end_again(tmp_path: 
     first, second = link.acceptor, link.backups[0]
     seen: list[MeshLink] = []
 
-    class Seeing(Nats):
+    class Seeing(NatsAdapter):
         async def connect(self, mesh: Mesh, arrived: Any) -> Any:
             seen.extend(one for one in await self.links_now(mesh) if one.name == link.name)
             return await super().connect(mesh, arrived)
@@ -354,11 +354,11 @@ def test_a_link_that_rests_at_its_backup_would_turn_back_to_its_first_end(monkey
         ("A0",),
     )
 
-    async def leafs(_mesh: Mesh) -> dict[str, list[Leaf]]:
-        return {"c": [Leaf("A0", 7001, 0, 0)], "b": [Leaf("A0", 50_000, 0, 0)], "a": []}
+    async def leafs(_mesh: Mesh) -> dict[str, list[LeafConnection]]:
+        return {"c": [LeafConnection("A0", 7001, 0, 0)], "b": [LeafConnection("A0", 50_000, 0, 0)], "a": []}
 
-    monkeypatch.setattr("topicloom.mesh.kinds.nats.target.read_all_leafs", leafs)
-    target = Nats()
-    assert isinstance(target, Resting)
+    monkeypatch.setattr("topicloom.mesh.kinds.nats.adapter.read_all_leafs", leafs)
+    target = NatsAdapter()
+    assert isinstance(target, StaysAtBackup)
     (link,) = asyncio.run(target.links_now(mesh))
     assert (link.acceptor, link.backups) == ("b", ("a",))

@@ -20,15 +20,15 @@ from mesh.certificates import make_certificates
 from mesh.exported import RING, RING_EDGES, export_mesh, run, stranger_in, twice
 from topicloom.errors import MeshError, UsageError
 from topicloom.mesh.jobs.run import run_folder
-from topicloom.mesh.kinds.zenoh.admin import Session, read_all_views
-from topicloom.mesh.kinds.zenoh.target import Zenoh
-from topicloom.mesh.kinds.zenoh.trace import count_carried, judge_trace, read_carried
-from topicloom.mesh.model.folder import write_mesh
+from topicloom.mesh.kinds.zenoh.adapter import ZenohAdapter
+from topicloom.mesh.kinds.zenoh.message_trace import count_carried, judge_trace, read_carried
+from topicloom.mesh.kinds.zenoh.sessions import ZenohSession, read_all_views
+from topicloom.mesh.model.manifest import write_mesh
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, MeshTopic
 from topicloom.mesh.plan.credentials import Login
 from topicloom.mesh.plan.hosts import Place
-from topicloom.mesh.run.running import RunSettings
-from topicloom.mesh.run.target import Publication
+from topicloom.mesh.run.adapter import Publication
+from topicloom.mesh.run.running_mesh import RunSettings
 
 pytestmark = needs_zenoh
 
@@ -77,7 +77,7 @@ def test_a_trace_that_shows_less_than_arrived_is_not_believed() -> None:
 def test_without_the_library_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "zenoh", None)
     with pytest.raises(UsageError, match=r"pip install 'topicloom\[zenoh\]'"):
-        Zenoh().check_present()
+        ZenohAdapter().check_present()
 
 
 # --- with real routers ---------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ def test_without_the_library_it_is_said_what_to_install(monkeypatch: pytest.Monk
 def test_every_message_arrives_exactly_once(tmp_path: Path) -> None:
     mesh = export_mesh("zenoh", tmp_path / "mesh", RING, RING_EDGES)
     assert len(mesh.accounts) == 2, "the ring must need two networks"
-    outcome = run(Zenoh(), tmp_path / "mesh")
+    outcome = run(ZenohAdapter(), tmp_path / "mesh")
     verdict = outcome.proof.verdict
     assert outcome.exact
     assert (verdict.published, verdict.delivered) == (12, 36)
@@ -104,7 +104,7 @@ def test_logins_and_certificates(tmp_path: Path) -> None:
         tls=make_certificates(tmp_path / "tls", "abc"),
         places={node: Place(f"{node}.example") for node in "abc"},
     )
-    assert run(Zenoh(), tmp_path / "mesh").exact
+    assert run(ZenohAdapter(), tmp_path / "mesh").exact
 
 
 def test_there_is_no_failover_to_look_at(tmp_path: Path) -> None:
@@ -122,12 +122,12 @@ def test_a_removed_link_is_noticed(tmp_path: Path) -> None:
     config = json.loads("\n".join(line for line in lines if not line.startswith("//")))
     assert config["connect"]["endpoints"].pop(0)
     path.write_text(json.dumps(config))
-    verdict = run(Zenoh(), tmp_path / "mesh").proof.verdict
+    verdict = run(ZenohAdapter(), tmp_path / "mesh").proof.verdict
     assert not verdict.exact
     assert verdict.delivered < verdict.expected
 
 
-class _Planted(Zenoh):
+class _Planted(ZenohAdapter):
     """With a client of a stranger, subscribed to `topic` at `node`, whose node does not want it."""
 
     def __init__(self, node: str, topic: MeshTopic) -> None:
@@ -137,7 +137,7 @@ class _Planted(Zenoh):
     async def connect(self, mesh: Mesh, arrived: Any) -> Any:
         traffic = await super().connect(mesh, arrived)
         account = self.topic.account or ""
-        session = await asyncio.to_thread(Session, self._routers[self.node, account])
+        session = await asyncio.to_thread(ZenohSession, self._routers[self.node, account])
         traffic._sessions["a stranger", ""] = session  # closed with the others
         mine = self._routers[self.node, account].identifier
         knowing = {self._routers[node, account].identifier for node in self.topic.subscribers}
@@ -171,7 +171,7 @@ def test_a_planted_stray_is_caught_and_named(tmp_path: Path) -> None:
 
 
 def test_a_planted_duplicate_is_caught_and_is_no_stray(tmp_path: Path) -> None:
-    class Doubled(Zenoh):
+    class Doubled(ZenohAdapter):
         async def connect(self, mesh: Mesh, arrived: Any) -> Any:
             return twice(await super().connect(mesh, arrived))
 
@@ -218,7 +218,7 @@ def test_one_network_for_the_whole_overlay_has_strays(tmp_path: Path) -> None:
     )
     (tmp_path / "mesh").mkdir()
     write_mesh(tmp_path / "mesh", mesh, configs)
-    verdict = run(Zenoh(), tmp_path / "mesh").proof.verdict
+    verdict = run(ZenohAdapter(), tmp_path / "mesh").proof.verdict
     assert (verdict.delivered, verdict.duplicates) == (verdict.expected, 0)
     assert verdict.strays > 0
     assert {stray.node for stray in verdict.stray_witnesses} <= set("bcd")
@@ -232,7 +232,7 @@ def _router(tmp_path: Path) -> list[str]:
     (tmp_path / "r.json5").write_text(
         json.dumps({"mode": "router", "listen": {"endpoints": [f"tcp/127.0.0.1:{port}"]}})
     )
-    return [sys.executable, "-m", "topicloom.mesh.kinds.zenoh.router", "trace", "a1=r.json5"]
+    return [sys.executable, "-m", "topicloom.mesh.kinds.zenoh.router_process", "trace", "a1=r.json5"]
 
 
 def _started(tmp_path: Path) -> bool:

@@ -28,7 +28,7 @@ _IDENTITY, _SHA256 = 0x00, 0x12
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class PeerIdentity:
     """The peer id of a node, and its private key if we made it: base64 of libp2p's protobuf, a secret."""
 
     peer_id: str
@@ -39,21 +39,21 @@ def identities(
     nodes: Sequence[str],
     places: Mapping[str, Place],
     *,
-    kept: Mapping[str, Identity] | None = None,
+    kept: Mapping[str, PeerIdentity] | None = None,
     seed: int | None = None,
-) -> dict[str, Identity]:
+) -> dict[str, PeerIdentity]:
     """The peer ids of the hosts file, those `kept` of an earlier export, and new keys for the other nodes.
 
     Keys come from the system's randomness. With a `seed` they are the same each time, which is for tests
     only: who knows the seed has every key.
     """
-    found: dict[str, Identity] = {}
+    found: dict[str, PeerIdentity] = {}
     owners: dict[str, str] = {}
     for node in nodes:
         place, old = places.get(node), (kept or {}).get(node)
         if place is not None and PEER_ID in place.more:
             peer_id = check_peer_id(place.more[PEER_ID], place.where)
-            found[node] = old if old is not None and old.peer_id == peer_id else Identity(peer_id)
+            found[node] = old if old is not None and old.peer_id == peer_id else PeerIdentity(peer_id)
         elif seed is not None:
             found[node] = make_identity(_derived(seed, node))
         else:
@@ -66,7 +66,7 @@ def identities(
     return found
 
 
-def read_identity(peer_id: str, key: str | None, where: str) -> Identity:
+def read_identity(peer_id: str, key: str | None, where: str) -> PeerIdentity:
     """The identity that an earlier export wrote; refused if the key is damaged or somebody else's."""
     check_peer_id(peer_id, where)
     if key is not None:
@@ -76,13 +76,13 @@ def read_identity(peer_id: str, key: str | None, where: str) -> Identity:
             raw = b""
         if not raw.startswith(_PRIVATE) or peer_id_of(raw[-SEED_BYTES:]) != peer_id:
             raise InputError(f"{where}: the private key is not the one of peer id {peer_id}")
-    return Identity(peer_id, key)
+    return PeerIdentity(peer_id, key)
 
 
-def make_identity(seed: bytes) -> Identity:
+def make_identity(seed: bytes) -> PeerIdentity:
     """The identity whose Ed25519 key grows from these 32 bytes."""
     public = _public_key(seed)
-    return Identity(peer_id_of(public), base64.b64encode(_PRIVATE + seed + public).decode())
+    return PeerIdentity(peer_id_of(public), base64.b64encode(_PRIVATE + seed + public).decode())
 
 
 def peer_id_of(public: bytes) -> str:

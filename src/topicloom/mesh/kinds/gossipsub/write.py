@@ -18,15 +18,15 @@ import numpy as np
 
 from topicloom.base.progress import check_stop
 from topicloom.errors import InputError
-from topicloom.mesh.kinds.gossipsub.keys import Identity, identities, read_identity
-from topicloom.mesh.model.folder import MANIFEST, kind_of, read_mesh, write_mesh
+from topicloom.mesh.kinds.gossipsub.keys import PeerIdentity, identities, read_identity
+from topicloom.mesh.model.config_files import LOOPBACK, same_host
+from topicloom.mesh.model.manifest import MANIFEST, kind_of, read_mesh, write_mesh
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, MeshTopic
-from topicloom.mesh.model.where import LOOPBACK, same_host
 from topicloom.mesh.plan.hosts import Place, assign_ports, bind_host
 from topicloom.mesh.plan.mesh_plan import refuse_empty
 from topicloom.mesh.plan.names import file_stems
-from topicloom.mesh.plan.request import Figures, Request
-from topicloom.mesh.trees.spanning import split_sentence
+from topicloom.mesh.plan.request import ExportFigures, Request
+from topicloom.mesh.topic_trees.spanning import split_sentence
 from topicloom.overlay.graphs.parts import shared_topics
 from topicloom.overlay.measures.connectivity import check_overlay
 
@@ -40,7 +40,7 @@ MOST_TOPICS = 100
 """py-libp2p ignores what a peer subscribes to beyond this many topics, unless told otherwise."""
 
 
-def export_gossipsub(request: Request, folder: Path) -> Figures:
+def export_gossipsub(request: Request, folder: Path) -> ExportFigures:
     """Fill the folder: NODE.json for each node, keys/NODE.key where we have its key, and the manifest."""
     refuse_empty(request)
     _refuse_split(request)
@@ -79,7 +79,7 @@ def export_gossipsub(request: Request, folder: Path) -> Figures:
             "larger max_subscriptions_per_peer"
         )
     degrees = request.overlay.degrees()
-    return Figures(links=len(mesh.links), connections_per_node_max=int(degrees.max()))
+    return ExportFigures(links=len(mesh.links), connections_per_node_max=int(degrees.max()))
 
 
 def _refuse_split(request: Request) -> None:
@@ -89,7 +89,7 @@ def _refuse_split(request: Request) -> None:
         raise InputError(split_sentence(split.topic, *split.nodes[:2]))
 
 
-def read_identities(folder: Path) -> dict[str, Identity]:
+def read_identities(folder: Path) -> dict[str, PeerIdentity]:
     """Who the nodes of the earlier export in this folder are; nobody if it is none of GossipSub.
 
     A key that was taken away to its node is not there any more: the peer id still is.
@@ -108,7 +108,7 @@ def read_identities(folder: Path) -> dict[str, Identity]:
         ) from None
 
 
-def _read_identity(folder: Path, path: Path) -> Identity:
+def _read_identity(folder: Path, path: Path) -> PeerIdentity:
     file = msgspec.json.decode(path.read_bytes(), type=_NodeFile)
     key = folder / KEYS / Path(file.key).name if file.key else None
     text = key.read_text("ascii").strip() if key and key.is_file() else None
@@ -122,7 +122,7 @@ class _NodeFile(msgspec.Struct):
     key: str | None = None
 
 
-def refuse_loss(kept: Mapping[str, Identity], found: Mapping[str, Identity]) -> None:
+def refuse_loss(kept: Mapping[str, PeerIdentity], found: Mapping[str, PeerIdentity]) -> None:
     """Refuse an export over another one if a private key of that would be gone."""
     lost = next((node for node, old in kept.items() if old.key and found.get(node) != old), None)
     if lost is not None:
@@ -133,7 +133,7 @@ def refuse_loss(kept: Mapping[str, Identity], found: Mapping[str, Identity]) -> 
 
 
 def _files(
-    request: Request, mesh: Mesh, stems: Mapping[str, str], who: Mapping[str, Identity]
+    request: Request, mesh: Mesh, stems: Mapping[str, str], who: Mapping[str, PeerIdentity]
 ) -> dict[str, str]:
     """The text of each node's file."""
     topics: list[str] = request.interest.topic_ids.to_pylist()

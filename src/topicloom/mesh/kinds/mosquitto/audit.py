@@ -10,27 +10,27 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from topicloom.mesh.audit.coverage import Coverage, check_coverage
+from topicloom.mesh.audit.broker_files import BrokerDirectory
+from topicloom.mesh.audit.coverage import TopicCoverage, check_coverage
 from topicloom.mesh.audit.findings import Audit, Finding, several
-from topicloom.mesh.audit.flow import Doubled, Flow, Loop
-from topicloom.mesh.audit.folder import Directory
-from topicloom.mesh.kinds.mosquitto.flow import BridgeLink, Carried
+from topicloom.mesh.audit.message_flow import DoubledLink, MessageFlow, MessageLoop
+from topicloom.mesh.kinds.mosquitto.bridge_flow import BridgeIndex, BridgeLink
+from topicloom.mesh.kinds.mosquitto.distinct_names import distinct_names
 from topicloom.mesh.kinds.mosquitto.patterns import rule_of
 from topicloom.mesh.kinds.mosquitto.read import MosquittoConf
-from topicloom.mesh.kinds.mosquitto.sorts import kinds_of_names
 
 
 def audit_mosquitto(
-    directory: Directory[MosquittoConf], wanted: Mapping[str, frozenset[str]] | None = None
+    directory: BrokerDirectory[MosquittoConf], wanted: Mapping[str, frozenset[str]] | None = None
 ) -> Audit:
     """All findings; `wanted` are the brokers whose nodes want each topic, by its name on the brokers."""
     links, lost = _links(directory)
-    carried = Carried(links)
-    kinds = kinds_of_names((link.bridge, link.dialer, link.acceptor) for link in links)
+    carried = BridgeIndex(links)
+    kinds = distinct_names((link.bridge, link.dialer, link.acceptor) for link in links)
     found = _Found(links)
     for name, label in kinds.items():
         found.add(name, label, *carried.flow(name))
-    coverage = Coverage()
+    coverage = TopicCoverage()
     if wanted is not None:
         flows = {name: carried.flow(name)[0] for name in wanted}
         coverage = check_coverage(wanted, flows)
@@ -50,7 +50,7 @@ def audit_mosquitto(
     )
 
 
-def _unlinked(directory: Directory[MosquittoConf], links: list[BridgeLink]) -> tuple[str, ...]:
+def _unlinked(directory: BrokerDirectory[MosquittoConf], links: list[BridgeLink]) -> tuple[str, ...]:
     """The brokers that no bridge begins or ends at."""
     linked = {link.acceptor for link in links}
     return tuple(
@@ -58,7 +58,7 @@ def _unlinked(directory: Directory[MosquittoConf], links: list[BridgeLink]) -> t
     )
 
 
-def _links(directory: Directory[MosquittoConf]) -> tuple[list[BridgeLink], list[Finding]]:
+def _links(directory: BrokerDirectory[MosquittoConf]) -> tuple[list[BridgeLink], list[Finding]]:
     links, lost = [], []
     for name, broker in directory.brokers.items():
         for bridge in broker.conf.bridges:
@@ -103,12 +103,12 @@ class _Found:
 
     def __init__(self, links: list[BridgeLink]) -> None:
         self._links = links
-        self._loops: dict[tuple[frozenset[int], bool], tuple[Loop, _Topics]] = {}
-        self._doubled: dict[tuple[tuple[int, ...], bool], tuple[Doubled, _Topics]] = {}
+        self._loops: dict[tuple[frozenset[int], bool], tuple[MessageLoop, _Topics]] = {}
+        self._doubled: dict[tuple[tuple[int, ...], bool], tuple[DoubledLink, _Topics]] = {}
         self._one_way: dict[tuple[str, str], tuple[dict[str, None], _Topics]] = {}
         self._parted: dict[tuple[tuple[str, ...], ...], _Topics] = {}
 
-    def add(self, name: str, label: str, flow: Flow, growing: Loop | None) -> None:
+    def add(self, name: str, label: str, flow: MessageFlow, growing: MessageLoop | None) -> None:
         """What the flow of messages of this name shows; users read `label`."""
         for loop in [growing] if growing else flow.loops():
             self._loops.setdefault((frozenset(loop.links), loop.storms), (loop, {}))[1][name] = label
@@ -191,7 +191,7 @@ class _Found:
             yield Finding(_distinct(topics), brokers, (), text)
 
 
-def _parts(name: str, flow: Flow) -> tuple[tuple[str, ...], ...]:
+def _parts(name: str, flow: MessageFlow) -> tuple[tuple[str, ...], ...]:
     """The parts in which a topic is bridged under this name: brokers that no bridge joins to the others.
 
     Only parts in which it keeps its name are told. Where a bridge renames, the same name at two brokers need

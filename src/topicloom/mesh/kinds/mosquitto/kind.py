@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from topicloom.mesh.audit.folder import Broker, known_hosts
-from topicloom.mesh.kinds.kind import LOGIN_OPTIONS, Auditing, BrokerKind, Running
+from topicloom.mesh.audit.broker_files import ConfiguredBroker, known_hosts
+from topicloom.mesh.kinds.kind import LOGIN_OPTIONS, AuditSupport, BrokerKind, RunSupport
 from topicloom.mesh.kinds.mosquitto.audit import audit_mosquitto
+from topicloom.mesh.kinds.mosquitto.baselines import full_mesh, star_mesh
 from topicloom.mesh.kinds.mosquitto.names import NAMES
 from topicloom.mesh.kinds.mosquitto.read import MosquittoConf, read_mosquitto
 from topicloom.mesh.kinds.mosquitto.relocate import relocate_mosquitto
-from topicloom.mesh.kinds.mosquitto.rivals import full_mesh, star_mesh
 from topicloom.mesh.kinds.mosquitto.write import export_mosquitto
-from topicloom.mesh.run.target import Target
+from topicloom.mesh.run.adapter import BrokerAdapter
 
 
-def _broker(name: str, told: str | None, conf: MosquittoConf) -> Broker[MosquittoConf]:
+def _broker(name: str, told: str | None, conf: MosquittoConf) -> ConfiguredBroker[MosquittoConf]:
     hosts = known_hosts(told, (listener.host for listener in conf.listeners))
-    return Broker(name, hosts, frozenset(listener.port for listener in conf.listeners), conf)
+    return ConfiguredBroker(name, hosts, frozenset(listener.port for listener in conf.listeners), conf)
 
 
-def _load() -> Target:
-    from topicloom.mesh.kinds.mosquitto.target import Mosquitto
+def _load() -> BrokerAdapter:
+    from topicloom.mesh.kinds.mosquitto.adapter import MosquittoAdapter
 
-    return Mosquitto()
+    return MosquittoAdapter()
 
 
 MOSQUITTO = BrokerKind(
@@ -31,7 +31,7 @@ MOSQUITTO = BrokerKind(
     options=LOGIN_OPTIONS | {"backups", "split"},
     write=export_mosquitto,
     names=NAMES,
-    audit=Auditing(
+    audit=AuditSupport(
         read=lambda path, root: read_mosquitto(path, root=root),
         parts_of=lambda conf: conf.folders,
         broker=_broker,
@@ -42,5 +42,5 @@ MOSQUITTO = BrokerKind(
         topic="pattern of topics",
         called=("mosquitto",),
     ),
-    run=Running(_load, relocate_mosquitto, {"star": star_mesh, "full mesh": full_mesh}),
+    run=RunSupport(_load, relocate_mosquitto, {"star": star_mesh, "full mesh": full_mesh}),
 )

@@ -13,8 +13,8 @@ import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
-from topicloom.mesh.kinds.mosquitto.client import Access
-from topicloom.mesh.kinds.mosquitto.lines import ConfLine, ConfReader
+from topicloom.mesh.kinds.mosquitto.conf_lines import ConfLine, ConfReader
+from topicloom.mesh.kinds.mosquitto.mqtt_client import MqttAccess
 from topicloom.mesh.kinds.mosquitto.passwords import SALT_BYTES, mosquitto_hash
 from topicloom.mesh.plan.credentials import Login
 
@@ -50,7 +50,7 @@ def _is_root() -> bool:
     return hasattr(os, "geteuid") and os.geteuid() == 0
 
 
-def listens_on(conf: Path, folder: Path, port: int, login: Login) -> Access:
+def listens_on(conf: Path, folder: Path, port: int, login: Login) -> MqttAccess:
     """How a client gets in."""
     lines = list(_lines(conf))
     said = {line.key: line.rest for line in _of_listener(lines, port)}
@@ -60,7 +60,7 @@ def listens_on(conf: Path, folder: Path, port: int, login: Login) -> Access:
 
     named = any(line.key in ("password_file", "acl_file") for line in lines)
     shows = said.get("require_certificate") in ("true", "1")
-    return Access(
+    return MqttAccess(
         port,
         login.user if named else None,
         login.password if named else None,

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from topicloom.mesh.kinds.mosquitto.lines import ConfLine, ConfReader
+from topicloom.mesh.kinds.mosquitto.conf_lines import ConfLine, ConfReader
 from topicloom.mesh.kinds.mosquitto.words import refuse_unknown
-from topicloom.mesh.model.where import Address, Where, parse_address, parse_port
+from topicloom.mesh.model.config_files import Address, Location, parse_address, parse_port
 
 DEFAULT_PORT = 1883
 DIRECTIONS = ("out", "in", "both")
@@ -26,7 +26,7 @@ class Listener:
 
     port: int
     host: str | None
-    where: Where
+    where: Location
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class TopicRule:
     qos: int
     local_prefix: str
     remote_prefix: str
-    where: Where
+    where: Location
 
     @property
     def local(self) -> str:
@@ -70,7 +70,7 @@ class Bridge:
     known_as_bridge: bool  # the acceptor is told, so it does not send messages back where they came from
     round_robin: bool
     certificates: bool  # it checks the acceptor's certificate
-    where: Where
+    where: Location
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +101,8 @@ def read_mosquitto(path: Path, *, shown: str | None = None, root: Path | None = 
 
 def _listeners(lines: tuple[ConfLine, ...]) -> Iterator[Listener]:
     """Each `listener`, and the default one of `port` and `bind_address`; without any, port 1883."""
-    default_port: tuple[int, Where] | None = None
-    default_host: tuple[str, Where] | None = None
+    default_port: tuple[int, Location] | None = None
+    default_host: tuple[str, Location] | None = None
     found = []
     for line in lines:
         if line.key == "listener":
@@ -115,7 +115,7 @@ def _listeners(lines: tuple[ConfLine, ...]) -> Iterator[Listener]:
         elif line.key == "bind_address":
             default_host = _word(line, 1, "an address").lower(), line.where
     if default_port is not None or default_host is not None or not found:
-        where = (default_port or default_host or (0, Where(lines[0].where.file if lines else "", 1)))[1]
+        where = (default_port or default_host or (0, Location(lines[0].where.file if lines else "", 1)))[1]
         # mosquitto 2 listens on the loopback address alone when nothing at all is said.
         silent = default_port is None and not found
         host = default_host[0] if default_host else "localhost" if silent else None
@@ -137,7 +137,7 @@ def _bridges(lines: tuple[ConfLine, ...]) -> Iterator[Bridge]:
             blocks[-1].append(line)
         elif line.key.startswith("bridge_") and blocks:
             blocks[-1].append(line)
-    names: dict[str, Where] = {}
+    names: dict[str, Location] = {}
     for block in blocks:
         bridge = _bridge(block)
         if bridge.name in names:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from topicloom.mesh.kinds.mosquitto.patterns import matches
 from topicloom.mesh.kinds.mosquitto.read import Bridge, MosquittoConf, read_mosquitto
+from topicloom.mesh.model.config_files import LOOPBACK, Location
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode
-from topicloom.mesh.model.where import LOOPBACK, Where
-from topicloom.mesh.run.doors import Doors, Relocated, absolute_path, check_links
+from topicloom.mesh.run.port_map import PortMap, Relocated, absolute_path, check_links
 
 PATHS = frozenset({
     "acl_file", "auth_plugin", "bridge_cafile", "bridge_capath", "bridge_certfile", "bridge_keyfile",
@@ -21,10 +21,10 @@ PATHS = frozenset({
 """Options that name a file the broker reads; mosquitto looks for them where it was started."""
 
 
-def relocate_mosquitto(folder: Path, mesh: Mesh, doors: Doors) -> Relocated:
+def relocate_mosquitto(folder: Path, mesh: Mesh, doors: PortMap) -> Relocated:
     """Every listener on 127.0.0.1, every bridge to where its broker listens now."""
     configs: dict[str, str] = {}
-    links: list[tuple[MeshLink, Where]] = []
+    links: list[tuple[MeshLink, Location]] = []
     for node in mesh.nodes:
         for name in node.configs:
             conf = read_mosquitto(folder / name, shown=name)
@@ -35,7 +35,7 @@ def relocate_mosquitto(folder: Path, mesh: Mesh, doors: Doors) -> Relocated:
     return Relocated(moved, configs)
 
 
-def _link(bridge: Bridge, node: MeshNode, mesh: Mesh, doors: Doors) -> MeshLink:
+def _link(bridge: Bridge, node: MeshNode, mesh: Mesh, doors: PortMap) -> MeshLink:
     """The link a bridge makes; its name is the one its state is published under."""
     ends = [doors.behind(address, ("mqtt",)).node for address in bridge.addresses]
     topics = tuple(
@@ -48,7 +48,7 @@ def _link(bridge: Bridge, node: MeshNode, mesh: Mesh, doors: Doors) -> MeshLink:
     return MeshLink(name, node.name, ends[0], topics, None, tuple(ends[1:]))
 
 
-def _listening(conf: MosquittoConf, node: MeshNode, doors: Doors) -> dict[Where, int]:
+def _listening(conf: MosquittoConf, node: MeshNode, doors: PortMap) -> dict[Location, int]:
     """The new port of each listener; the one that clients and links use must be where the manifest says."""
     ports = {listener.where: doors.moved(node, listener.port) for listener in conf.listeners}
     if all(listener.port != node.ports["mqtt"] for listener in conf.listeners):
@@ -59,7 +59,7 @@ def _listening(conf: MosquittoConf, node: MeshNode, doors: Doors) -> dict[Where,
     return ports
 
 
-def _moved(conf: MosquittoConf, ports: dict[Where, int], folder: Path, doors: Doors) -> Iterator[str]:
+def _moved(conf: MosquittoConf, ports: dict[Location, int], folder: Path, doors: PortMap) -> Iterator[str]:
     """The lines as they are for this machine."""
     keys = {line.key for line in conf.lines}
     bridges = {bridge.addresses[0].where: bridge for bridge in conf.bridges}

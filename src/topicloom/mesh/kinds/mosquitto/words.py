@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 
-from topicloom.mesh.model.where import ALIKE, Where
+from topicloom.mesh.model.config_files import ALIKE, Location
 
 WORDS = frozenset(
     """
@@ -40,7 +40,7 @@ PREFIXES = ("auth_opt_", "plugin_opt_")
 """Behind these stands what plugins know."""
 
 
-def refuse_unknown(word: str, where: Where) -> None:
+def refuse_unknown(word: str, where: Location) -> None:
     """Refuse a line that mosquitto would not start with: a link that is not read would look like none."""
     if word in WORDS or word.startswith(PREFIXES):
         return

@@ -14,11 +14,11 @@ from topicloom.mesh.kinds.mosquitto.passwords import mosquitto_passwords
 from topicloom.mesh.model.mesh import MeshLink
 from topicloom.mesh.plan.hosts import bind_host
 from topicloom.mesh.plan.link_plan import plan_trees
-from topicloom.mesh.plan.mesh_plan import MeshPlan, Shape, write_planned
-from topicloom.mesh.plan.request import Figures, Request
+from topicloom.mesh.plan.mesh_plan import MeshPlan, MeshShape, write_planned
+from topicloom.mesh.plan.request import ExportFigures, Request
 from topicloom.mesh.plan.tls import certificates_of
 
-SHAPE = Shape(NAMES, (("mqtt", 1883),), ".conf")
+SHAPE = MeshShape(NAMES, (("mqtt", 1883),), ".conf")
 TLS_PORT = 8883
 BRIDGE = (
     "cleansession true",
@@ -30,7 +30,7 @@ BRIDGE = (
 """What every bridge says."""
 
 
-def export_mosquitto(request: Request, folder: Path) -> Figures:
+def export_mosquitto(request: Request, folder: Path) -> ExportFigures:
     """Fill the folder; the figures of the mesh."""
     shape = SHAPE if request.tls is None else replace(SHAPE, ports=(("mqtt", TLS_PORT),))
     return write_planned(request, folder, shape, plan_trees, render, "the brokers let everybody in")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from topicloom.mesh.kinds.nats.lang import Value, parse_nats
+from topicloom.mesh.kinds.nats.config_language import ConfigValue, parse_nats
 from topicloom.mesh.kinds.nats.read import listed, text_of
 
 
@@ -41,7 +41,7 @@ def read_access(path: Path) -> NatsAccess:
     return NatsAccess(logins, file("ca_file") or certificate, certificate, file("key_file"))
 
 
-def _logins(accounts: Value | None) -> dict[str, NatsLogin]:
+def _logins(accounts: ConfigValue | None) -> dict[str, NatsLogin]:
     """The first user with a password of each account; those with keys are not for us."""
     found: dict[str, NatsLogin] = {}
     if accounts is None or not isinstance(accounts.data, dict):

@@ -12,27 +12,27 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from topicloom.errors import InputError
-from topicloom.mesh.audit.coverage import Coverage, check_coverage
+from topicloom.mesh.audit.broker_files import BrokerDirectory
+from topicloom.mesh.audit.coverage import TopicCoverage, check_coverage
 from topicloom.mesh.audit.findings import Audit, Finding, several
-from topicloom.mesh.audit.flow import Arc, Flow, Spot
-from topicloom.mesh.audit.folder import Directory
-from topicloom.mesh.kinds.nats.hubs import Hubs, LeafLink
-from topicloom.mesh.kinds.nats.read import GLOBAL, OPERATOR, LeafUrl, NatsConf, Remote, text_of
+from topicloom.mesh.audit.message_flow import Arc, MessageFlow, Spot
+from topicloom.mesh.kinds.nats.forwarding import Forwarding, LeafLink
+from topicloom.mesh.kinds.nats.read import GLOBAL, OPERATOR, LeafRemote, LeafUrl, NatsConf, text_of
 from topicloom.mesh.model.mesh import Mesh
 
 
 def audit_nats(
-    directory: Directory[NatsConf],
+    directory: BrokerDirectory[NatsConf],
     wanted: Mapping[str, frozenset[str]] | None = None,
     account_of: Mapping[str, str] | None = None,
 ) -> Audit:
     """All findings; `wanted` are the servers that want each topic, `account_of` its account."""
     links, lost = _links(directory)
     group = _groups(directory)
-    flow = Flow(_arcs(links, group))
-    hubs = Hubs(links, group, flow)
+    flow = MessageFlow(_arcs(links, group))
+    hubs = Forwarding(links, group, flow)
     spots = _spots(directory, links, group)
-    coverage = Coverage()
+    coverage = TopicCoverage()
     if wanted is not None:
         accounts = account_of or {}
         homes = {
@@ -58,14 +58,14 @@ def audit_nats(
 
 
 def judge_nats(
-    directory: Directory[NatsConf], wanted: Mapping[str, frozenset[str]] | None, mesh: Mesh | None
+    directory: BrokerDirectory[NatsConf], wanted: Mapping[str, frozenset[str]] | None, mesh: Mesh | None
 ) -> Audit:
     """All findings; the manifest says which account a topic is in."""
     accounts = _accounts(wanted, mesh, directory) if wanted is not None else None
     return audit_nats(directory, wanted, accounts)
 
 
-def _accounts(wanted: Iterable[str], mesh: Mesh | None, servers: Directory[NatsConf]) -> dict[str, str]:
+def _accounts(wanted: Iterable[str], mesh: Mesh | None, servers: BrokerDirectory[NatsConf]) -> dict[str, str]:
     """The account of each topic: from the manifest, or the only one that there is."""
     if mesh is not None:
         named = {topic.name: topic.account or GLOBAL for topic in mesh.topics}
@@ -81,7 +81,7 @@ def _accounts(wanted: Iterable[str], mesh: Mesh | None, servers: Directory[NatsC
 
 
 def _unlinked(
-    directory: Directory[NatsConf], links: list[LeafLink], group: Mapping[str, str]
+    directory: BrokerDirectory[NatsConf], links: list[LeafLink], group: Mapping[str, str]
 ) -> tuple[str, ...]:
     """The servers that no leaf node link begins or ends at, nor at others of their cluster."""
     linked = {group[end] for link in links for end in (link.dialer, link.acceptor)}
@@ -89,7 +89,7 @@ def _unlinked(
     return tuple(name for name in directory.brokers if group[name] not in linked)
 
 
-def _groups(directory: Directory[NatsConf]) -> dict[str, str]:
+def _groups(directory: BrokerDirectory[NatsConf]) -> dict[str, str]:
     """The cluster of each server, called by its servers; a server without one is its own."""
     clusters: dict[str, list[str]] = defaultdict(list)
     for name, broker in directory.brokers.items():
@@ -99,7 +99,7 @@ def _groups(directory: Directory[NatsConf]) -> dict[str, str]:
     return {name: whole.get(name, name) for name in directory.brokers}
 
 
-def _links(directory: Directory[NatsConf]) -> tuple[list[LeafLink], list[Finding]]:
+def _links(directory: BrokerDirectory[NatsConf]) -> tuple[list[LeafLink], list[Finding]]:
     links: list[LeafLink] = []
     lost: list[Finding] = []
     for name, broker in directory.brokers.items():
@@ -118,14 +118,14 @@ def _links(directory: Directory[NatsConf]) -> tuple[list[LeafLink], list[Finding
     return links, lost
 
 
-def _nobody(directory: Directory[NatsConf], url: LeafUrl) -> str:
+def _nobody(directory: BrokerDirectory[NatsConf], url: LeafUrl) -> str:
     there = directory.named(url.address.host)
     if there:
         return f"{there[0].name} does not listen for leaf nodes on port {url.address.port}; correct the port"
     return "no server in the folder has this address; add its configuration, or say with `hosts` whose it is"
 
 
-def _far_account(remote: Remote, url: LeafUrl, conf: NatsConf) -> tuple[str | None, str]:
+def _far_account(remote: LeafRemote, url: LeafUrl, conf: NatsConf) -> tuple[str | None, str]:
     """The acceptor's account that the remote gets into; without one, why it is turned away."""
     open_account = conf.leaf_account or GLOBAL
     if remote.other_login:
@@ -166,7 +166,7 @@ def _arcs(links: list[LeafLink], group: Mapping[str, str]) -> list[Arc]:
 
 
 def _spots(
-    directory: Directory[NatsConf], links: list[LeafLink], group: Mapping[str, str]
+    directory: BrokerDirectory[NatsConf], links: list[LeafLink], group: Mapping[str, str]
 ) -> dict[Spot, None]:
     """Every account of every server that messages can be in: named ones, and $G where a link is in it."""
     found: dict[Spot, None] = {}
@@ -183,7 +183,7 @@ def _account(spots: tuple[Spot, ...]) -> str:
     return several(dict.fromkeys(account for _, account in spots))
 
 
-def _loops(flow: Flow, links: list[LeafLink]) -> Iterator[Finding]:
+def _loops(flow: MessageFlow, links: list[LeafLink]) -> Iterator[Finding]:
     for loop in flow.loops():
         brokers = tuple(server for server, _ in loop.spots)
         where = tuple(links[number].where for number in loop.links)
@@ -198,7 +198,7 @@ def _loops(flow: Flow, links: list[LeafLink]) -> Iterator[Finding]:
         yield Finding(tuple({account: None for _, account in loop.spots}), brokers, where, text, True)
 
 
-def _doubled(flow: Flow, links: list[LeafLink]) -> Iterator[Finding]:
+def _doubled(flow: MessageFlow, links: list[LeafLink]) -> Iterator[Finding]:
     for doubled in flow.doubled():
         one, other = doubled.spots[0][0], doubled.spots[1][0]
         where = tuple(links[number].where for number in doubled.links)
@@ -213,7 +213,7 @@ def _doubled(flow: Flow, links: list[LeafLink]) -> Iterator[Finding]:
         yield Finding(accounts, (one, other), where, text, True)
 
 
-def _parted(flow: Flow, spots: Mapping[Spot, None]) -> Iterator[Finding]:
+def _parted(flow: MessageFlow, spots: Mapping[Spot, None]) -> Iterator[Finding]:
     """Accounts of the same name on several servers that no link joins."""
     parts: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
     for number, (server, account) in enumerate(spots):

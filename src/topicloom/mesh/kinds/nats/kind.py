@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from topicloom.mesh.audit.folder import Broker, known_hosts
-from topicloom.mesh.kinds.kind import LOGIN_OPTIONS, Auditing, BrokerKind, Running, Unable
+from topicloom.mesh.audit.broker_files import ConfiguredBroker, known_hosts
+from topicloom.mesh.kinds.kind import LOGIN_OPTIONS, AuditSupport, BrokerKind, RunSupport, Unable
 from topicloom.mesh.kinds.nats.audit import judge_nats
 from topicloom.mesh.kinds.nats.names import NAMES
 from topicloom.mesh.kinds.nats.read import NatsConf, read_nats
 from topicloom.mesh.kinds.nats.relocate import relocate_nats
 from topicloom.mesh.kinds.nats.write import export_nats
-from topicloom.mesh.run.target import Target
+from topicloom.mesh.run.adapter import BrokerAdapter
 
 
-def _broker(name: str, told: str | None, conf: NatsConf) -> Broker[NatsConf]:
+def _broker(name: str, told: str | None, conf: NatsConf) -> ConfiguredBroker[NatsConf]:
     leaf = [port for port in conf.ports if port.purpose == "leaf"]
     hosts = known_hosts(told, (port.host for port in leaf))
     called = {conf.name.lower()} if conf.name else frozenset()
-    return Broker(name, hosts | called, frozenset(port.port for port in leaf), conf)
+    return ConfiguredBroker(name, hosts | called, frozenset(port.port for port in leaf), conf)
 
 
-def _load() -> Target:
-    from topicloom.mesh.kinds.nats.target import Nats
+def _load() -> BrokerAdapter:
+    from topicloom.mesh.kinds.nats.adapter import NatsAdapter
 
-    return Nats()
+    return NatsAdapter()
 
 
 NATS = BrokerKind(
@@ -34,7 +34,7 @@ NATS = BrokerKind(
     options=LOGIN_OPTIONS | {"backups"},
     write=export_nats,
     names=NAMES,
-    audit=Auditing(
+    audit=AuditSupport(
         read=lambda path, root: read_nats(path),
         parts_of=lambda conf: map(Path, conf.files),
         broker=_broker,
@@ -45,5 +45,5 @@ NATS = BrokerKind(
         topic="account",
         called=("nats", "nats-server"),
     ),
-    run=Running(_load, relocate_nats, Unable("no probe sees every message that nats carries")),
+    run=RunSupport(_load, relocate_nats, Unable("no probe sees every message that nats carries")),
 )

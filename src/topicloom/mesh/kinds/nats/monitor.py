@@ -11,13 +11,13 @@ from typing import Any
 
 import msgspec
 
-from topicloom.mesh.model.where import LOOPBACK
+from topicloom.mesh.model.config_files import LOOPBACK
 
 ANSWER = 10.0  # seconds a server may take for one answer
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class LeafConnection:
     """One leaf connection of a server.
 
     `port` is the remote end's: the leaf port of the acceptor where this server dialled, else a passing one.
@@ -31,13 +31,13 @@ class Leaf:
     subjects: frozenset[str] = frozenset()
 
 
-async def read_leafs(port: int, *, subjects: bool = False) -> list[Leaf] | None:
+async def read_leafs(port: int, *, subjects: bool = False) -> list[LeafConnection] | None:
     """The leaf connections of the server with this monitoring port; None if it does not answer."""
     answer = await _get(port, "/leafz?subs=1" if subjects else "/leafz")
     if answer is None:
         return None
     return [
-        Leaf(
+        LeafConnection(
             account=str(leaf["account"]),
             port=int(leaf["port"]),
             in_msgs=int(leaf["in_msgs"]),

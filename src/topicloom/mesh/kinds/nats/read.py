@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from topicloom.mesh.kinds.nats.lang import Value, parse_nats
+from topicloom.mesh.kinds.nats.config_language import ConfigValue, parse_nats
 from topicloom.mesh.kinds.nats.words import LEAFNODES, check_words
-from topicloom.mesh.model.where import Address, Where, parse_address, parse_port
+from topicloom.mesh.model.config_files import Address, Location, parse_address, parse_port
 
 CLIENT_PORT, LEAF_PORT, CLUSTER_PORT, MONITOR_PORT = 4222, 7422, 6222, 8222
 GLOBAL = "$G"
@@ -23,13 +23,13 @@ OPERATOR = ("operator", "operators", "trusted", "trusted_keys", "resolver", "acc
 
 
 @dataclass(frozen=True, slots=True)
-class Port:
+class ListenPort:
     """A port the server listens on; `host` is None for all addresses of the machine."""
 
     purpose: str
     host: str | None
     port: int
-    where: Where
+    where: Location
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,11 @@ class LeafUrl:
     address: Address
     user: str | None
     password: str | None
-    value: Value
+    value: ConfigValue
 
 
 @dataclass(frozen=True, slots=True)
-class Remote:
+class LeafRemote:
     """One leaf node remote: its urls, first the one it prefers where it does not draw lots."""
 
     urls: tuple[LeafUrl, ...]
@@ -52,8 +52,8 @@ class Remote:
     other_login: bool  # by credentials or nkey: the acceptor's account cannot be read from the files
     denies: bool
     as_hub: bool  # the dialer passes messages on as if it had been dialled
-    value: Value
-    where: Where
+    value: ConfigValue
+    where: Location
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +61,15 @@ class NatsConf:
     """One server's configuration; `users` gives the account of each user that a leaf node may log in as."""
 
     file: str
-    tree: Value
+    tree: ConfigValue
     name: str | None
-    ports: tuple[Port, ...]
+    ports: tuple[ListenPort, ...]
     cluster: str | None
     routes: tuple[Address, ...]
-    accounts: Mapping[str, Where]
+    accounts: Mapping[str, Location]
     users: Mapping[str, tuple[str, str | None]]
     leaf_account: str | None
-    remotes: tuple[Remote, ...]
+    remotes: tuple[LeafRemote, ...]
 
     @property
     def anonymous(self) -> bool:
@@ -81,7 +81,7 @@ class NatsConf:
         """This file and all that it includes."""
         return {self.file, *files_of(self.tree)}
 
-    def port(self, purpose: str) -> Port | None:
+    def port(self, purpose: str) -> ListenPort | None:
         """The port of this purpose, if it listens for that."""
         return next((port for port in self.ports if port.purpose == purpose), None)
 
@@ -114,7 +114,7 @@ def read_nats(
     )
 
 
-def files_of(value: Value) -> Iterator[str]:
+def files_of(value: ConfigValue) -> Iterator[str]:
     """The files that parts of this value stand in."""
     yield value.where.file
     if isinstance(value.data, (dict, list)):
@@ -122,7 +122,7 @@ def files_of(value: Value) -> Iterator[str]:
             yield from files_of(entry)
 
 
-def text_of(value: Value | None) -> str | None:
+def text_of(value: ConfigValue | None) -> str | None:
     """A text; a number written bare is one too."""
     if value is None:
         return None
@@ -131,15 +131,15 @@ def text_of(value: Value | None) -> str | None:
     return str(value.data)
 
 
-def listed(block: Value | None, name: str) -> list[Value]:
+def listed(block: ConfigValue | None, name: str) -> list[ConfigValue]:
     """The parts of the list with this name; none where there is no such list."""
     found = block.get(name) if block else None
     return found.entries() if found else []
 
 
-def _ports(tree: Value, leaf: Value | None, cluster: Value | None) -> Iterator[Port]:
+def _ports(tree: ConfigValue, leaf: ConfigValue | None, cluster: ConfigValue | None) -> Iterator[ListenPort]:
     client = _port(tree, "client", CLIENT_PORT)
-    yield client or Port("client", None, CLIENT_PORT, Where(tree.where.file, 1))
+    yield client or ListenPort("client", None, CLIENT_PORT, Location(tree.where.file, 1))
     for block, purpose in ((leaf, "leaf"), (cluster, "cluster")):
         found = _port(block, purpose, 0) if block else None
         if found is not None and found.port:
@@ -149,22 +149,22 @@ def _ports(tree: Value, leaf: Value | None, cluster: Value | None) -> Iterator[P
         if value is not None:
             text = text_of(value) or ""
             host, port = _listen(value) if ":" in text else (text_of(tree.get("host", "net")), int_of(value))
-            yield Port("monitor", host, port, value.where)
+            yield ListenPort("monitor", host, port, value.where)
 
 
-def _port(block: Value, purpose: str, default: int) -> Port | None:
+def _port(block: ConfigValue, purpose: str, default: int) -> ListenPort | None:
     """`listen`, or `host` and `port`; None where neither is said."""
     listen = block.get("listen")
     if listen is not None:
-        return Port(purpose, *_listen(listen), listen.where)
+        return ListenPort(purpose, *_listen(listen), listen.where)
     host, port = block.get("host", "net"), block.get("port")
     if host is None and port is None:
         return None
     number = int_of(port) if port is not None else default
-    return Port(purpose, text_of(host), number, (port or host or block).where)
+    return ListenPort(purpose, text_of(host), number, (port or host or block).where)
 
 
-def _listen(value: Value) -> tuple[str | None, int]:
+def _listen(value: ConfigValue) -> tuple[str | None, int]:
     """HOST:PORT, :PORT or PORT."""
     if isinstance(value.data, int):
         return None, int_of(value)
@@ -177,14 +177,14 @@ def _listen(value: Value) -> tuple[str | None, int]:
     return address.host, address.port
 
 
-def int_of(value: Value) -> int:
+def int_of(value: ConfigValue) -> int:
     """A port number; -1 stands for any free one."""
     if value.data == -1:
         return -1
     return parse_port(str(value.data), value.where)
 
 
-def _accounts(tree: Value) -> Iterator[tuple[str, Where]]:
+def _accounts(tree: ConfigValue) -> Iterator[tuple[str, Location]]:
     block = tree.get("accounts")
     if block is None:
         return
@@ -194,7 +194,7 @@ def _accounts(tree: Value) -> Iterator[tuple[str, Where]]:
         yield from ((text_of(entry) or "", entry.where) for entry in block.entries())
 
 
-def _users(tree: Value, leaf: Value | None) -> Iterator[tuple[str, tuple[str, str | None]]]:
+def _users(tree: ConfigValue, leaf: ConfigValue | None) -> Iterator[tuple[str, tuple[str, str | None]]]:
     """(user, (account, password)) of everyone a leaf node may log in as.
 
     Users in the block `leafnodes { authorization }` replace those of accounts, as in the server.
@@ -218,16 +218,16 @@ def _users(tree: Value, leaf: Value | None) -> Iterator[tuple[str, tuple[str, st
                 yield from _login(user, name)
 
 
-def _login(block: Value, account: str) -> Iterator[tuple[str, tuple[str, str | None]]]:
+def _login(block: ConfigValue, account: str) -> Iterator[tuple[str, tuple[str, str | None]]]:
     user = block.get("user", "username", "nkey")
     if user is not None:
         yield text_of(user) or "", (account, text_of(block.get("password", "pass")))
 
 
-def _remote(value: Value, accounts: Mapping[str, Where] | None) -> Remote:
+def _remote(value: ConfigValue, accounts: Mapping[str, Location] | None) -> LeafRemote:
     """One remote; `accounts` are those that it may be for, None if the file does not tell."""
     if isinstance(value.data, str):  # remotes: ["nats-leaf://..."] is short for a block with one url
-        return Remote((_url(value, LEAF_PORT),), GLOBAL, False, False, False, False, value, value.where)
+        return LeafRemote((_url(value, LEAF_PORT),), GLOBAL, False, False, False, False, value, value.where)
     texts = [*listed(value, "url"), *listed(value, "urls")]
     if not texts:
         raise value.where.fault("this remote has no url; add url: nats-leaf://HOST:PORT")
@@ -236,7 +236,7 @@ def _remote(value: Value, accounts: Mapping[str, Where] | None) -> Remote:
     if named is not None and accounts is not None and account not in (*accounts, GLOBAL):
         raise named.where.fault(f"account {account!r} is not among this server's accounts; add it")
     lots, hub = value.get("no_randomize", "dont_randomize"), value.get("hub")
-    return Remote(
+    return LeafRemote(
         tuple(_url(text, LEAF_PORT) for text in texts),
         account,
         len(texts) > 1 and not (lots is not None and lots.data is True),
@@ -248,7 +248,7 @@ def _remote(value: Value, accounts: Mapping[str, Where] | None) -> Remote:
     )
 
 
-def _url(value: Value, default_port: int) -> LeafUrl:
+def _url(value: ConfigValue, default_port: int) -> LeafUrl:
     text = text_of(value) or ""
     parts = split_url(text, value.where)
     host = parts.hostname or ""
@@ -257,7 +257,7 @@ def _url(value: Value, default_port: int) -> LeafUrl:
     return LeafUrl(address, user, unquote(parts.password) if parts.password is not None else None, value)
 
 
-def split_url(text: str, where: Where) -> SplitResult:
+def split_url(text: str, where: Location) -> SplitResult:
     """The parts of a url; refused without scheme, host or a legal port."""
     try:
         parts = urlsplit(text)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from topicloom.mesh.kinds.nats.lang import Value
-from topicloom.mesh.kinds.nats.read import MONITORS, NatsConf, Remote, read_nats, split_url, text_of
+from topicloom.mesh.kinds.nats.config_language import ConfigValue
+from topicloom.mesh.kinds.nats.read import MONITORS, LeafRemote, NatsConf, read_nats, split_url, text_of
 from topicloom.mesh.kinds.nats.render import render_nats
 from topicloom.mesh.kinds.nats.words import LEAFNODES
+from topicloom.mesh.model.config_files import LOOPBACK, Location
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode
-from topicloom.mesh.model.where import LOOPBACK, Where
-from topicloom.mesh.run.doors import (
-    Doors,
+from topicloom.mesh.run.port_map import (
+    PortMap,
     Relocated,
     absolute_path,
     named_link,
@@ -24,7 +24,7 @@ KNOWN = frozenset({"listen", "port", "host", "net", *MONITORS})
 PURPOSES = ("client", "leaf", "monitor")
 
 
-def relocate_nats(folder: Path, mesh: Mesh, doors: Doors) -> Relocated:
+def relocate_nats(folder: Path, mesh: Mesh, doors: PortMap) -> Relocated:
     """Every port on 127.0.0.1, every remote to where its server listens now."""
     configs: dict[str, str] = {}
     links: list[MeshLink] = []
@@ -42,7 +42,7 @@ def relocate_nats(folder: Path, mesh: Mesh, doors: Doors) -> Relocated:
     return Relocated(moved, configs)
 
 
-def _link(remote: Remote, node: MeshNode, mesh: Mesh, doors: Doors) -> MeshLink:
+def _link(remote: LeafRemote, node: MeshNode, mesh: Mesh, doors: PortMap) -> MeshLink:
     ends = [doors.behind(url.address, ("leaf",)).node for url in remote.urls]
     link = named_link(mesh, node.name, ends[0], remote.account)
     return replace(link, backups=tuple(ends[1:]))
@@ -53,14 +53,14 @@ def _check_ports(conf: NatsConf, node: MeshNode) -> None:
     for purpose in PURPOSES:
         said = conf.port(purpose)
         if purpose in node.ports and (said is None or said.port != node.ports[purpose]):
-            where = said.where if said else Where(conf.file, 1)
+            where = said.where if said else Location(conf.file, 1)
             raise where.fault(
                 f"{node.name} has {f'{purpose} port {said.port}' if said else f'no {purpose} port'}, but "
                 f"manifest.json says {node.ports[purpose]}; correct one of them"
             )
 
 
-def _move_ports(conf: NatsConf, node: MeshNode, doors: Doors) -> None:
+def _move_ports(conf: NatsConf, node: MeshNode, doors: PortMap) -> None:
     tree, leaf, cluster = conf.tree, conf.tree.get(*LEAFNODES), conf.tree.get("cluster")
     if cluster is not None:
         raise cluster.where.fault("cluster routes join servers in another way than links; remove this block")
@@ -72,7 +72,7 @@ def _move_ports(conf: NatsConf, node: MeshNode, doors: Doors) -> None:
             listen = block.get("listen")
             text = f"{LOOPBACK}:{doors.moved(node, found.port)}"
             if listen is None:
-                block.data["listen"] = Value(text, found.where)
+                block.data["listen"] = ConfigValue(text, found.where)
             else:
                 listen.put(text)
     for key in MONITORS:
@@ -86,7 +86,7 @@ def _move_ports(conf: NatsConf, node: MeshNode, doors: Doors) -> None:
                 del block.data[name]
 
 
-def _move_remote(remote: Remote, doors: Doors) -> None:
+def _move_remote(remote: LeafRemote, doors: PortMap) -> None:
     strange = False
     for url in remote.urls:
         strange = strange or url.address.host != LOOPBACK
@@ -98,10 +98,10 @@ def _move_remote(remote: Remote, doors: Doors) -> None:
     tls = remote.value.get("tls")
     if tls is not None and isinstance(tls.data, dict) and strange:
         # The certificate names the node's host. NATS can only leave out the whole check of it.
-        tls.data["insecure"] = Value(True, tls.where)
+        tls.data["insecure"] = ConfigValue(True, tls.where)
 
 
-def _move_paths(value: Value, config: Path, folder: Path) -> None:
+def _move_paths(value: ConfigValue, config: Path, folder: Path) -> None:
     """Make every path absolute that the server reads from."""
     if isinstance(value.data, dict):
         for key, entry in value.data.items():

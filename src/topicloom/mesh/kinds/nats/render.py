@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from topicloom.mesh.kinds.nats.lang import ESCAPES, Value
+from topicloom.mesh.kinds.nats.config_language import ESCAPES, ConfigValue
 
 _NAMED = {value: f"\\{key}" for key, value in ESCAPES.items()}
 
 
-def render_nats(tree: Value, known: frozenset[str] = frozenset()) -> str:
+def render_nats(tree: ConfigValue, known: frozenset[str] = frozenset()) -> str:
     """The tree as JSON that NATS reads: its escapes are fewer than those of JSON.
 
     A name that only served as a variable, and does so no longer, is left out: the server would refuse it as
@@ -18,7 +18,7 @@ def render_nats(tree: Value, known: frozenset[str] = frozenset()) -> str:
     return _rendered(tree, "", {key for key, used in defined.items() if not used}, known)
 
 
-def _count_uses(value: Value, defined: dict[int, bool]) -> None:
+def _count_uses(value: ConfigValue, defined: dict[int, bool]) -> None:
     for origin in value.origins:
         defined.setdefault(id(origin), False)
     if value.variable is not None:
@@ -28,7 +28,7 @@ def _count_uses(value: Value, defined: dict[int, bool]) -> None:
             _count_uses(entry, defined)
 
 
-def _rendered(value: Value, indent: str, unused: set[int], known: frozenset[str]) -> str:
+def _rendered(value: ConfigValue, indent: str, unused: set[int], known: frozenset[str]) -> str:
     data, deeper = value.data, indent + "  "
     if value.variable is not None:
         return f"${value.variable[0]}"

@@ -6,15 +6,15 @@ overlooked.
 
 from __future__ import annotations
 
-from topicloom.mesh.kinds.nats.lang import Value
-from topicloom.mesh.model.where import refuse_misspelt
+from topicloom.mesh.kinds.nats.config_language import ConfigValue
+from topicloom.mesh.model.config_files import refuse_misspelt
 
 LEAFNODES = ("leafnodes", "leaf")
 LEAF_OPTIONS = ("remotes", "listen", "port", "host", "net", "authorization")
 REMOTE_OPTIONS = ("url", "urls", "account", "local", "credentials", "hub", "no_randomize")
 
 
-def check_words(tree: Value) -> None:
+def check_words(tree: ConfigValue) -> None:
     """Refuse what is nearly a word of links, and say which one."""
     for word, block in _words(tree):
         refuse_misspelt(word, LEAFNODES, block.where)
@@ -27,7 +27,7 @@ def check_words(tree: Value) -> None:
                     refuse_misspelt(inner, REMOTE_OPTIONS, value.where)
 
 
-def _words(block: Value) -> list[tuple[str, Value]]:
+def _words(block: ConfigValue) -> list[tuple[str, ConfigValue]]:
     if not isinstance(block.data, dict):
         return []
     return [(word.lower(), value) for word, value in block.data.items()]

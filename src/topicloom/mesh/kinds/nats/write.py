@@ -14,16 +14,16 @@ from topicloom.mesh.model.mesh import MeshLink
 from topicloom.mesh.plan.credentials import Login
 from topicloom.mesh.plan.hosts import address, bind_host
 from topicloom.mesh.plan.link_plan import plan_forests
-from topicloom.mesh.plan.mesh_plan import MeshPlan, Shape, write_planned
-from topicloom.mesh.plan.request import Figures, Request
+from topicloom.mesh.plan.mesh_plan import MeshPlan, MeshShape, write_planned
+from topicloom.mesh.plan.request import ExportFigures, Request
 from topicloom.mesh.plan.tls import certificates_of
 
-SHAPE = Shape(NAMES, (("client", 4222), ("leaf", 7422), ("monitor", 8222)), ".conf")
+SHAPE = MeshShape(NAMES, (("client", 4222), ("leaf", 7422), ("monitor", 8222)), ".conf")
 DEFAULT_PASSWORD = "topicloom"
 """Of every account when no credentials are given: for loopback and trying out; said so in the files."""
 
 
-def export_nats(request: Request, folder: Path) -> Figures:
+def export_nats(request: Request, folder: Path) -> ExportFigures:
     """Fill the folder; the figures of the mesh."""
     opened = f"all accounts have the password {DEFAULT_PASSWORD!r}"
     return write_planned(request, folder, SHAPE, plan_forests, render, opened)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from topicloom.mesh.kinds.kind import LOGIN_OPTIONS, BrokerKind, Running, Unable
+from topicloom.mesh.kinds.kind import LOGIN_OPTIONS, BrokerKind, RunSupport, Unable
 from topicloom.mesh.kinds.zenoh.names import NAMES
 from topicloom.mesh.kinds.zenoh.relocate import relocate_zenoh
 from topicloom.mesh.kinds.zenoh.write import export_zenoh
-from topicloom.mesh.run.target import Target
+from topicloom.mesh.run.adapter import BrokerAdapter
 
 
-def _load() -> Target:
-    from topicloom.mesh.kinds.zenoh.target import Zenoh
+def _load() -> BrokerAdapter:
+    from topicloom.mesh.kinds.zenoh.adapter import ZenohAdapter
 
-    return Zenoh()
+    return ZenohAdapter()
 
 
 ZENOH = BrokerKind(
@@ -23,7 +23,7 @@ ZENOH = BrokerKind(
     write=export_zenoh,
     names=NAMES,
     audit=Unable("its routers deliver once even where links form loops; run the mesh to judge it"),
-    run=Running(
+    run=RunSupport(
         _load,
         relocate_zenoh,
         rivals=Unable("no probe sees every message that zenoh carries"),

@@ -10,10 +10,10 @@ from typing import Any
 
 import msgspec
 
+from topicloom.mesh.model.config_files import LOOPBACK, Address, Location, parse_address, read_text
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode
-from topicloom.mesh.model.where import LOOPBACK, Address, Where, parse_address, read_text
-from topicloom.mesh.run.doors import (
-    Doors,
+from topicloom.mesh.run.port_map import (
+    PortMap,
     Relocated,
     absolute_path,
     named_link,
@@ -30,7 +30,7 @@ Tree = dict[str, Any]
 """A configuration of Zenoh, most of which is none of our business."""
 
 
-def relocate_zenoh(folder: Path, mesh: Mesh, doors: Doors) -> Relocated:
+def relocate_zenoh(folder: Path, mesh: Mesh, doors: PortMap) -> Relocated:
     """Every endpoint on 127.0.0.1; a file belongs to the account whose port it listens on."""
     configs: dict[str, str] = {}
     links: list[MeshLink] = []
@@ -55,7 +55,9 @@ def parse_zenoh(text: str, shown: str) -> Tree:
     except msgspec.MsgspecError as error:
         at = re.search(r"byte (\d+)", str(error))
         line = plain.encode()[: int(at[1])].count(b"\n") + 1 if at else 1
-        raise Where(shown, line).fault("this is no JSON; quote names and texts with double quotes") from None
+        raise Location(shown, line).fault(
+            "this is no JSON; quote names and texts with double quotes"
+        ) from None
 
 
 def _endpoints(tree: Tree, part: str, text: str, shown: str) -> Iterator[tuple[str, str, Address]]:
@@ -71,7 +73,7 @@ def _endpoints(tree: Tree, part: str, text: str, shown: str) -> Iterator[tuple[s
         yield protocol, more if mark else "", parse_address(address, 7447, where)
 
 
-def _listen(tree: Tree, text: str, shown: str, node: MeshNode, doors: Doors) -> str:
+def _listen(tree: Tree, text: str, shown: str, node: MeshNode, doors: PortMap) -> str:
     """Move what the router listens on; the account of that port."""
     moved, accounts = [], []
     for protocol, more, address in _endpoints(tree, "listen", text, shown):
@@ -83,13 +85,13 @@ def _listen(tree: Tree, text: str, shown: str, node: MeshNode, doors: Doors) -> 
         moved.append(f"{protocol}/{LOOPBACK}:{door.new_port}{more}")
         accounts.append(door.purpose)
     if len(set(accounts)) != 1:
-        raise Where(shown, 1).fault(f"a router of {node.name} must listen on the port of one account")
+        raise Location(shown, 1).fault(f"a router of {node.name} must listen on the port of one account")
     tree["listen"]["endpoints"] = moved
     return accounts[0]
 
 
 def _connect(
-    tree: Tree, text: str, shown: str, node: MeshNode, account: str, mesh: Mesh, doors: Doors
+    tree: Tree, text: str, shown: str, node: MeshNode, account: str, mesh: Mesh, doors: PortMap
 ) -> list[MeshLink]:
     moved, links, strange = [], [], False
     for protocol, more, address in _endpoints(tree, "connect", text, shown):
@@ -113,7 +115,7 @@ def _move_paths(tree: Tree, text: str, shown: str, folder: Path) -> None:
             tree[key] = absolute_path(value, _where(value, text, shown), folder / shown, folder)
 
 
-def _where(part: str, text: str, shown: str) -> Where:
+def _where(part: str, text: str, shown: str) -> Location:
     """The first line that holds this text."""
     at = text.find(part)
-    return Where(shown, text.count("\n", 0, at) + 1 if at >= 0 else 1)
+    return Location(shown, text.count("\n", 0, at) + 1 if at >= 0 else 1)

@@ -14,16 +14,16 @@ from topicloom.errors import InputError
 from topicloom.mesh.kinds.zenoh.names import NAMES
 from topicloom.mesh.plan.hosts import address, bind_host
 from topicloom.mesh.plan.link_plan import plan_forests
-from topicloom.mesh.plan.mesh_plan import MeshPlan, Shape, write_planned
-from topicloom.mesh.plan.request import Figures, Request
+from topicloom.mesh.plan.mesh_plan import MeshPlan, MeshShape, write_planned
+from topicloom.mesh.plan.request import ExportFigures, Request
 from topicloom.mesh.plan.tls import certificates_of
 
-SHAPE = Shape(NAMES, (("router", 7447),), ".json5", by_account=True)
+SHAPE = MeshShape(NAMES, (("router", 7447),), ".json5", by_account=True)
 OPEN = "Everybody who reaches the port may log in."
 PATHS = "A relative path begins at the folder that the router is started in."
 
 
-def export_zenoh(request: Request, folder: Path) -> Figures:
+def export_zenoh(request: Request, folder: Path) -> ExportFigures:
     """Fill the folder; the figures of the mesh."""
     _refuse_addresses(request)
     return write_planned(request, folder, SHAPE, plan_forests, render, "the routers let everybody in")

@@ -1,0 +1,253 @@
+"""How one message flows over links: where it comes twice, where it goes round, where it does not come back.
+
+A message that arrives over a link is sent on over every other link that carries it, never back over the same
+one. So what matters is a graph of arcs: spots, which are brokers and what the message is called there, and
+links that carry it from one spot to another. Pure graph work, the same for every kind of broker.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+Spot = tuple[str, str]
+"""A broker, and the name (or account) of the message there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arc:
+    """Link number `link` carries the message from `tail` to `head`; `echoes`: the head may send it back."""
+
+    link: int
+    tail: Spot
+    head: Spot
+    echoes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DoubledLink:
+    """Several links between the same two spots; `storms` if a message goes round among them for ever."""
+
+    spots: tuple[Spot, Spot]
+    links: tuple[int, ...]
+    storms: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MessageLoop:
+    """Spots in a ring, each linked to the next; `storms` if messages go round, else some come twice only."""
+
+    spots: tuple[Spot, ...]
+    links: tuple[int, ...]
+    storms: bool
+
+
+class MessageFlow:
+    """All arcs of one message, whatever broker it is published at."""
+
+    def __init__(self, arcs: Iterable[Arc]) -> None:
+        self.arcs = list(dict.fromkeys(arcs))
+        self.between: dict[frozenset[Spot], list[Arc]] = defaultdict(list)
+        for arc in self.arcs:
+            self.between[frozenset((arc.tail, arc.head))].append(arc)
+
+    @cached_property
+    def out_of(self) -> dict[Spot, list[Arc]]:
+        """The arcs that leave each spot."""
+        found: dict[Spot, list[Arc]] = defaultdict(list)
+        for arc in self.arcs:
+            found[arc.tail].append(arc)
+        return found
+
+    @cached_property
+    def parts(self) -> dict[Spot, int]:
+        """The number of each spot's part: spots are in one part if links join them, whichever way."""
+        return {spot: part for part, spots in enumerate(_components(self.between)) for spot in spots}
+
+    def doubled(self) -> list[DoubledLink]:
+        """Pairs of spots with more than one link, or with a link that sends messages back."""
+        found = []
+        for ends, arcs in self.between.items():
+            links = tuple(dict.fromkeys(arc.link for arc in arcs))
+            own = len(ends) == 1
+            first = arcs[0]
+            turns = [(one, other) for one in arcs for other in arcs if one.tail == other.head]
+            back = any(one.link != other.link for one, other in turns)
+            echo = any(one.link == other.link and one.echoes for one, other in turns)
+            if len(links) > 1 or own or echo:
+                found.append(DoubledLink((first.tail, first.head), links, back or own))
+        return found
+
+    def loops(self) -> list[MessageLoop]:
+        """One ring for each pair of linked spots that a spanning forest of all of them leaves out."""
+        up: dict[Spot, tuple[Spot, frozenset[Spot]] | None] = {}
+        rings = []
+        beside: dict[Spot, list[frozenset[Spot]]] = defaultdict(list)
+        for ends in self.between:
+            for spot in sorted(ends) if len(ends) == 2 else ():
+                beside[spot].append(ends)
+        used: set[frozenset[Spot]] = set()
+        for root in beside:
+            if root in up:
+                continue
+            up[root] = None
+            queue = deque([root])
+            while queue:
+                spot = queue.popleft()
+                for ends in beside[spot]:
+                    if ends in used:
+                        continue
+                    used.add(ends)
+                    (other,) = ends - {spot}
+                    if other in up:
+                        rings.append(_ring(up, spot, other))
+                    else:
+                        up[other] = spot, ends
+                        queue.append(other)
+        found = [self._loop(ring) for ring in rings if self._harms(ring)]
+        doubled = self.doubled()
+        if not (any(loop.storms for loop in found) or any(pair.storms for pair in doubled)):
+            found += self._round_trip()
+        return found if found or doubled else self._meeting()
+
+    def _arcs_along(self, ring: tuple[Spot, ...]) -> list[list[Arc]]:
+        turns = zip(ring, (*ring[1:], ring[0]), strict=True)
+        return [[arc for arc in self.between[frozenset(pair)] if arc.tail == pair[0]] for pair in turns]
+
+    def _goes_round(self, ring: tuple[Spot, ...]) -> bool:
+        """Can a message take this way for ever, never back over the link it came by?"""
+        steps = self._arcs_along(ring)
+        for first in steps[0]:
+            links = {first.link}
+            for step in (*steps[1:], [first]):
+                links = {arc.link for arc in step if links - {arc.link}}
+            if links:
+                return True
+        return False
+
+    def _loop(self, ring: tuple[Spot, ...]) -> MessageLoop:
+        storms = self._goes_round(ring)
+        if not storms and self._goes_round(ring[::-1]):
+            ring, storms = ring[::-1], True
+        pairs = zip(ring, (*ring[1:], ring[0]), strict=True)
+        links = tuple(dict.fromkeys(arc.link for pair in pairs for arc in self.between[frozenset(pair)]))
+        return MessageLoop(ring, links, storms)
+
+    def _harms(self, ring: tuple[Spot, ...]) -> bool:
+        """Does any message come twice because of this ring alone? With one-way links none may."""
+        pairs = dict.fromkeys(frozenset(pair) for pair in zip(ring, (*ring[1:], ring[0]), strict=True))
+        # One link for each pair: that there are several is another finding.
+        arcs = (
+            Arc(self.between[pair][0].link, arc.tail, arc.head)
+            for pair in pairs
+            for arc in self.between[pair]
+        )
+        alone = MessageFlow(arcs)
+        return any(alone.repeats(spot) for spot in ring)
+
+    def _next(self, arc: Arc) -> list[Arc]:
+        """Where a message goes on to that came over this arc."""
+        return [
+            further
+            for further in self.out_of.get(arc.head, ())
+            if further.link != arc.link or arc.echoes or _own(arc, further)
+        ]
+
+    def _round_trip(self) -> list[MessageLoop]:
+        """Any way that leads back into itself, if there is one; depth first."""
+        done: set[Arc] = set()
+        for root in self.arcs:
+            path: dict[Arc, Iterator[Arc]] = {} if root in done else {root: iter(self._next(root))}
+            while path:
+                arc = next(reversed(path))
+                further = next(path[arc], None)
+                if further is None:
+                    done.add(arc)
+                    del path[arc]
+                elif further in path:
+                    way = list(path)
+                    around = way[way.index(further) :]
+                    spots = tuple(one.tail for one in around)
+                    return [MessageLoop(spots, tuple(dict.fromkeys(one.link for one in around)), True)]
+                elif further not in done:
+                    path[further] = iter(self._next(further))
+        return []
+
+    def _meeting(self) -> list[MessageLoop]:
+        """Two ways of a message that meet, if no ring above shows it."""
+        for start in self.parts:
+            for twice in self.repeats(start)[:1]:
+                ways = [arc for arc in self.arrivals(start) if arc.head == twice or arc.tail == start]
+                spots = tuple(dict.fromkeys(spot for arc in ways for spot in (arc.tail, arc.head)))
+                return [MessageLoop(spots, tuple(dict.fromkeys(arc.link for arc in ways)), False)]
+        return []
+
+    def arrivals(self, start: Spot) -> list[Arc]:
+        """Each arc that a message published at `start` crosses, in the order of hops."""
+        crossed = dict.fromkeys(self.out_of.get(start, ()))
+        queue = deque(crossed)
+        while queue:
+            arc = queue.popleft()
+            for further in self._next(arc):
+                if further not in crossed:
+                    crossed[further] = None
+                    queue.append(further)
+        return list(crossed)
+
+    def repeats(self, start: Spot) -> list[Spot]:
+        """Where a message published at `start` comes more than once, or comes back to."""
+        seen, found = {start}, []
+        for arc in self.arrivals(start):
+            if arc.head in seen:
+                found.append(arc.head)
+            seen.add(arc.head)
+        return found
+
+    def one_way(self) -> Iterator[Arc]:
+        """Arcs over which nothing comes back, by whatever way."""
+        for arcs in self.between.values():
+            tails = {arc.tail for arc in arcs}
+            if len(tails) == 1 and arcs[0].tail != arcs[0].head:
+                back = any(arc.head == arcs[0].tail for arc in self.arrivals(arcs[0].head))
+                if not back:
+                    yield from arcs
+
+
+def _own(arc: Arc, further: Arc) -> bool:
+    """A broker linked to itself has both ends of the link: what comes in at one goes out at the other."""
+    return arc.tail == arc.head and further.link == arc.link
+
+
+def _components(pairs: Iterable[frozenset[Spot]]) -> list[list[Spot]]:
+    beside: dict[Spot, set[Spot]] = defaultdict(set)
+    for pair in pairs:
+        for spot in sorted(pair):
+            beside[spot] |= pair
+    seen: set[Spot] = set()
+    found = []
+    for root in beside:
+        if root not in seen:
+            seen.add(root)
+            part = [root]
+            for spot in part:
+                part += [other for other in sorted(beside[spot]) if other not in seen]
+                seen |= beside[spot]
+            found.append(part)
+    return found
+
+
+def _ring(up: dict[Spot, tuple[Spot, frozenset[Spot]] | None], one: Spot, other: Spot) -> tuple[Spot, ...]:
+    """The way from one spot up to where both ways meet, and down to the other."""
+    ways = []
+    for spot in (one, other):
+        way = [spot]
+        while (above := up[way[-1]]) is not None:
+            way.append(above[0])
+        ways.append(way)
+    shared = set(ways[0]) & set(ways[1])
+    left = [spot for spot in ways[0] if spot not in shared]
+    right = [spot for spot in ways[1] if spot not in shared]
+    top = next(spot for spot in ways[0] if spot in shared)
+    return (*left, top, *right[::-1])

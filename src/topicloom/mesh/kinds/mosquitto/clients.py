@@ -1,0 +1,132 @@
+"""Clients at Mosquitto brokers, and probes that see what each broker carries.
+
+A dialing broker says that a bridge is up before the accepting broker has taken its subscriptions, which come
+one packet for each topic. So a message is sent from the dialer to the acceptor over every bridge: it follows
+the subscriptions on the same connection, and when it arrives they are in force. A client with `#` at every
+broker sees what it carries and attracts nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from topicloom.mesh.kinds.mosquitto.mqtt_client import MqttAccess, MqttClient
+from topicloom.mesh.model.mesh import Mesh
+from topicloom.mesh.run.adapter import Arrival, Publication, Stray
+
+HELLO = b"hello "  # begins the messages that only show that a bridge carries
+PATIENCE = 2.0  # seconds without a further hello until it is given up
+PACKET = 200  # topics in one subscription request
+
+
+class MosquittoClients:
+    """At each broker a client with all topics of its node, and one with `#`.
+
+    In a mesh with the option `origin` messages arrive from other brokers as ORIGIN/NODE/TOPIC.
+    """
+
+    def __init__(self, mesh: Mesh, access: dict[str, MqttAccess], arrived: Callable[[Arrival], None]) -> None:
+        self._mesh = mesh
+        self._arrived = arrived
+        self._names = {topic.topic: topic.name for topic in mesh.topics}
+        self._topics = {topic.name: topic.topic for topic in mesh.topics}
+        self._wanted: dict[str, list[str]] = {node.name: [] for node in mesh.nodes}
+        for topic in mesh.topics:
+            for node in topic.subscribers:
+                self._wanted[node].append(topic.name)
+        self._origin = mesh.options.get("origin")
+        self._carried: dict[str, Counter[str]] = {node.name: Counter() for node in mesh.nodes}
+        self._taken_up = 0
+        self._hellos: set[tuple[str, bytes]] = set()
+        self._clients = {
+            name: MqttClient(name, "topicloom-client", access[name], self._hearer(name)) for name in access
+        }
+        self._probes = {
+            name: MqttClient(name, "topicloom-probe", access[name], self._prober(name)) for name in access
+        }
+
+    def _hearer(self, node: str) -> Callable[[str, bytes], None]:
+        topics, arrived = self._topics, self._arrived
+
+        def got(name: str, payload: bytes) -> None:
+            if not payload.startswith(HELLO):
+                plain = self._without_origin(name)
+                arrived(Arrival(node, topics.get(plain, plain), int(payload)))
+
+        return got
+
+    def _prober(self, node: str) -> Callable[[str, bytes], None]:
+        wanted, carried = frozenset(self._wanted[node]), self._carried[node]
+
+        def got(name: str, payload: bytes) -> None:
+            if payload.startswith(HELLO):
+                self._hellos.add((node, payload))
+                return
+            self._taken_up += 1
+            if (plain := self._without_origin(name)) not in wanted:
+                carried[plain] += 1
+
+        return got
+
+    def _without_origin(self, name: str) -> str:
+        if self._origin is None or not name.startswith(f"{self._origin}/"):
+            return name
+        return name.split("/", 2)[2]
+
+    def _filters(self, name: str) -> list[str]:
+        """What to subscribe to for a topic of this name."""
+        return [name] if self._origin is None else [name, f"{self._origin}/+/{name}"]
+
+    async def open(self) -> None:
+        """Connect all, subscribe all, and see that every bridge carries."""
+        await asyncio.gather(*(client.connect() for client in self._everyone()))
+        for node, client in self._clients.items():
+            names = [filter for name in self._wanted[node] for filter in self._filters(name)]
+            for first in range(0, len(names), PACKET):
+                await client.subscribe(names[first : first + PACKET], 1)
+        await asyncio.gather(*(probe.subscribe(["#"], 0) for probe in self._probes.values()))
+        await self._greet()
+
+    async def _greet(self) -> None:
+        """Send a hello over every link until its acceptor's probe has seen it."""
+        waiting: set[tuple[str, bytes]] = set()
+        for number, link in enumerate(self._mesh.links):
+            name = next((self._names[topic] for topic in link.topics if topic in self._names), None)
+            if name is not None:
+                payload = HELLO + str(number).encode()
+                waiting.add((link.acceptor, payload))
+                await self._clients[link.dialer].publish(name, payload)
+        clock = asyncio.get_running_loop().time
+        last, left = clock(), len(waiting)
+        while waiting - self._hellos and clock() - last < PATIENCE:
+            await asyncio.sleep(0.02)
+            if len(waiting - self._hellos) < left:
+                last, left = clock(), len(waiting - self._hellos)
+
+    async def publish(self, publication: Publication) -> None:
+        payload = str(publication.message).encode()
+        await self._clients[publication.node].publish(self._names[publication.topic], payload)
+
+    async def find_strays(self, publications: Sequence[Publication]) -> list[Stray]:
+        return self.seen_strays()
+
+    def seen_strays(self) -> list[Stray]:
+        """What the `#` probes saw of topics that their nodes do not want."""
+        return [
+            Stray(node, count, f"carried {count} messages on {self._topics.get(name, name)}")
+            for node, carried in self._carried.items()
+            for name, count in sorted(carried.items())
+        ]
+
+    def messages_carried(self) -> int:
+        """What the `#` probes saw, wanted or not."""
+        return self._taken_up
+
+    async def close(self) -> None:
+        for client in self._everyone():
+            client.close()
+
+    def _everyone(self) -> list[MqttClient]:
+        return [*self._clients.values(), *self._probes.values()]

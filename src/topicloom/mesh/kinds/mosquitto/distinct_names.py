@@ -1,0 +1,221 @@
+"""The kinds of topic names that a mesh of bridges tells apart.
+
+Whether a topic goes round depends on its name, and there are infinitely many names. But a mesh of bridges
+looks at a name through its patterns only: names that match the same patterns, here and under every name that
+a bridge may give them further on, take the same way. `kinds_of_names` gives one name of each such kind.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+
+from topicloom.errors import InputError
+from topicloom.mesh.kinds.mosquitto.patterns import MOST_LEVELS, common, covers
+from topicloom.mesh.kinds.mosquitto.read import Bridge, TopicRule
+
+MOST_KINDS = 20_000
+MOST_PATTERNS = 20_000
+MORE_LEVELS = 4
+"""Patterns that a bridge renames a second time are followed this many levels beyond the longest only."""
+FRESH = "<any>"
+Ends = tuple[Bridge, str, str]
+"""A bridge, its dialer and its acceptor."""
+
+
+def distinct_names(links: Iterable[Ends]) -> dict[str, str]:
+    """One name of each kind that these bridges tell apart, `<any>` for a level that no pattern names.
+
+    With it what users read for the kind: the pattern of all these names where there is one.
+    """
+    patterns = sorted(_closed(list(links)))
+    return {name: _label(name, [patterns[i] for i in matched]) for matched, name in _kinds(patterns).items()}
+
+
+def _label(name: str, matched: list[str]) -> str:
+    """The pattern that lies within all others, or the name itself."""
+    return next((one for one in matched if all(covers(other, one) for other in matched)), name)
+
+
+class _Crossing:
+    """One rule in one direction: `pattern` leaves the broker `tail`, `old` at its front becomes `new`.
+
+    A prefix that ends within a level goes on to the end of the pattern's first level, which then is no
+    wildcard: `a+` would be no pattern.
+    """
+
+    __slots__ = ("image", "new", "number", "old", "pattern", "tail")
+
+    def __init__(self, number: int, tail: str, rule: TopicRule, *, out: bool) -> None:
+        self.number, self.tail = number, tail
+        self.pattern, self.image = (rule.local, rule.remote) if out else (rule.remote, rule.local)
+        heads = _levels(rule, rule.local_prefix), _levels(rule, rule.remote_prefix)
+        self.old, self.new = heads if out else heads[::-1]
+
+    def before(self, pattern: str) -> str | None:
+        """What a name matches here that crosses and matches this pattern at the other end."""
+        levels = pattern.split("/")
+        for index, level in enumerate(self.new):
+            if levels[index : index + 1] == ["#"]:
+                return self.pattern
+            if index >= len(levels) or levels[index] not in ("+", level):
+                return None
+        whole = "/".join((*self.old, *levels[len(self.new) :]))
+        return common(self.pattern, whole) if whole else None
+
+
+def _levels(rule: TopicRule, prefix: str) -> tuple[str, ...]:
+    """The whole levels at the front of a name that a rule takes away or puts in place."""
+    if rule.local_prefix == rule.remote_prefix:
+        return ()
+    within = [one for one in (rule.local_prefix, rule.remote_prefix) if one and not one.endswith("/")]
+    if within or not rule.pattern:
+        first, slash, _ = rule.pattern.partition("/")
+        prefix += first + slash
+    return tuple(prefix.split("/")[: -1 if prefix.endswith("/") or not prefix else None])
+
+
+class _Door:
+    """All crossings that lead to one broker; those of a single name are looked up."""
+
+    __slots__ = ("all", "exact", "wild")
+
+    def __init__(self) -> None:
+        self.all: list[_Crossing] = []
+        self.wild: list[_Crossing] = []
+        self.exact: dict[str, list[_Crossing]] = defaultdict(list)
+
+    def add(self, crossing: _Crossing) -> None:
+        self.all.append(crossing)
+        (self.wild if _is_wild(crossing.image) else self.exact[crossing.image]).append(crossing)
+
+    def of(self, pattern: str) -> Iterator[_Crossing]:
+        """Those whose names may match this pattern."""
+        return chain(self.all) if _is_wild(pattern) else chain(self.exact.get(pattern, ()), self.wild)
+
+
+def _is_wild(pattern: str) -> bool:
+    return "+" in pattern or "#" in pattern
+
+
+def _closed(links: list[Ends]) -> set[str]:
+    """The patterns, and what they ask of a name before bridges rename it, at the brokers where that is.
+
+    Backwards from each pattern of a broker over the links that lead there. Brokers are told apart: what one
+    of them puts in front of names is no matter to those that never see such names.
+    """
+    doors: dict[str, _Door] = defaultdict(_Door)
+    at: dict[tuple[str, str], None] = {}
+    for number, (bridge, dialer, acceptor) in enumerate(links):
+        for rule in bridge.rules:
+            at[dialer, rule.local] = at[acceptor, rule.remote] = None
+            if rule.goes_out:
+                doors[acceptor].add(_Crossing(2 * number, dialer, rule, out=True))
+            if rule.comes_in:
+                doors[dialer].add(_Crossing(2 * number + 1, acceptor, rule, out=False))
+            if rule.pattern == "#":
+                # `a/#` matches `a` too, from which no prefix is taken away: a kind of its own.
+                ends = ((dialer, rule.local_prefix), (acceptor, rule.remote_prefix))
+                at |= {(broker, prefix[:-1]): None for broker, prefix in ends if prefix[:-1]}
+    if any(crossing.old != crossing.new for door in doors.values() for crossing in door.all):
+        _follow_back(at, doors)
+    return {pattern for _, pattern in at}
+
+
+def _follow_back(at: dict[tuple[str, str], None], doors: Mapping[str, _Door]) -> None:
+    """Add to `at` all that the patterns there ask of names further back."""
+    longest = max(pattern.count("/") for _, pattern in at) + MORE_LEVELS
+    patterns = {pattern for _, pattern in at}
+    none: frozenset[int] = frozenset()
+    waiting = deque((broker, pattern, none) for broker, pattern in at)
+    while waiting:
+        broker, pattern, renamed = waiting.popleft()
+        for crossing in doors[broker].of(pattern) if broker in doors else ():
+            before = crossing.before(pattern)
+            # A name that goes round may gain levels without end; one that crosses each bridge once does not.
+            limit = longest if crossing.number in renamed else MOST_LEVELS
+            if before is None or (crossing.tail, before) in at or before.count("/") > limit:
+                continue
+            at[crossing.tail, before] = None
+            patterns.add(before)
+            more = {crossing.number} if crossing.old != crossing.new else none
+            waiting.append((crossing.tail, before, renamed | more))
+        if len(patterns) > MOST_PATTERNS:
+            raise InputError(
+                f"prefixes and patterns of the bridges make more than {MOST_PATTERNS:,} patterns together; "
+                "look at fewer brokers at once"
+            )
+
+
+class _Branch:
+    """A node of the trie of all patterns."""
+
+    __slots__ = ("below", "ends", "hash")
+
+    def __init__(self) -> None:
+        self.below: dict[str, _Branch] = {}
+        self.ends: int | None = None
+        self.hash: int | None = None
+
+
+def _kinds(patterns: list[str]) -> dict[frozenset[int], str]:
+    """A name for each set of patterns that one can match, by walking over the levels with all at once."""
+    root = _trie(patterns)
+    State = tuple[tuple[_Branch, ...], frozenset[int]]
+    start: State = (root,), frozenset()
+    queue: list[tuple[tuple[str, ...], State]] = [((), start)]
+    seen: set[tuple[frozenset[int], frozenset[int]]] = set()
+    found: dict[frozenset[int], str] = {}
+    for name, (active, carried) in queue:
+        for level, (branches, passed) in _steps(active, carried, first=not name):
+            key = frozenset(map(id, branches)), passed
+            if key in seen:
+                continue
+            seen.add(key)
+            matched = passed | {
+                end for branch in branches for end in (branch.ends, branch.hash) if end is not None
+            }
+            longer = (*name, level)
+            if matched and matched not in found:
+                found[matched] = "/".join(longer)
+            if branches:
+                queue.append((longer, (branches, passed)))
+            if len(seen) > MOST_KINDS:
+                raise InputError(
+                    f"the patterns of the bridges tell more than {MOST_KINDS:,} kinds of topics apart; "
+                    "look at fewer brokers at once"
+                )
+    return found
+
+
+def _steps(
+    active: tuple[_Branch, ...], carried: frozenset[int], *, first: bool
+) -> Iterator[tuple[str, tuple[tuple[_Branch, ...], frozenset[int]]]]:
+    """Each level that makes a difference here, the patterns still open after it, and each # passed."""
+    labels = sorted({label for branch in active for label in branch.below if label != "+"})
+    for level in [*labels, FRESH]:
+        wild = not (first and level.startswith("$"))
+        chosen = [
+            branch.below[label]
+            for branch in active
+            for label in ((level, "+") if wild else (level,))
+            if label in branch.below
+        ]
+        passed = carried | {branch.hash for branch in active if wild and branch.hash is not None}
+        if chosen or passed:
+            yield level, (tuple(chosen), passed)
+
+
+def _trie(patterns: list[str]) -> _Branch:
+    root = _Branch()
+    for number, pattern in enumerate(patterns):
+        branch = root
+        for level in pattern.split("/"):
+            if level == "#":
+                branch.hash = number
+                break
+            branch = branch.below.setdefault(level, _Branch())
+        else:
+            branch.ends = number
+    return root

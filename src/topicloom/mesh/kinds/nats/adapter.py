@@ -1,0 +1,68 @@
+"""NATS: servers joined by leaf connections, one for each link and account; ready when /leafz says so."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+from topicloom.errors import InputError
+from topicloom.mesh.kinds.nats.access import NatsAccess, read_access
+from topicloom.mesh.kinds.nats.clients import NatsClients
+from topicloom.mesh.kinds.nats.leaf_connections import live_links, read_all_leafs
+from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode
+from topicloom.mesh.run.adapter import Arrival, Command, find_program, open_clients
+
+PROGRAM = "nats-server"
+CHECKS_AT_ONCE = 4
+
+
+class NatsAdapter:
+    """The target; remembers how to log in to each server."""
+
+    returns_after = 0.5  # never: it keeps to the server that it found
+
+    def __init__(self) -> None:
+        self._access: dict[str, NatsAccess] = {}
+
+    def check_present(self) -> None:
+        find_program(PROGRAM)
+
+    def door(self, node: MeshNode) -> int:
+        return node.ports["client"]
+
+    def commands(self, mesh: Mesh, folder: Path) -> list[Command]:
+        program = find_program(PROGRAM)
+        files = {node.name: node.configs[0] for node in mesh.nodes}
+        with ThreadPoolExecutor(CHECKS_AT_ONCE) as pool:
+            list(pool.map(lambda name: _check_config(program, folder, name), files.values()))
+        self._access = {name: read_access(folder / file) for name, file in files.items()}
+        return [Command(name, (program, "-c", files[name])) for name in mesh.start_order]
+
+    async def links_up(self, mesh: Mesh) -> set[str]:
+        return {link.name for link in live_links(mesh, await read_all_leafs(mesh))}
+
+    async def links_now(self, mesh: Mesh) -> list[MeshLink]:
+        ends = {link.name: (link.acceptor, *link.backups) for link in mesh.links}
+        found = []
+        for link in live_links(mesh, await read_all_leafs(mesh)):
+            # A server that connects begins its list of urls anew, as configured; when the connection is
+            # gone it tries the first one, unless it was there, then the second and so on.
+            backups = tuple(end for end in ends[link.name] if end != link.acceptor)
+            found.append(replace(link, backups=backups))
+        return found
+
+    async def connect(self, mesh: Mesh, arrived: Callable[[Arrival], None]) -> NatsClients:
+        return await open_clients(NatsClients(mesh, self._access, arrived))
+
+
+def _check_config(program: str, folder: Path, file: str) -> None:
+    """Have the server itself read the file, so that a fault in it is told in the server's words."""
+    done = subprocess.run(
+        (program, "-t", "-c", file), cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True
+    )
+    if done.returncode != 0:
+        said = (done.stderr + done.stdout).strip().replace("\n", " | ")
+        raise InputError(f"nats-server refuses {file}: {said.removeprefix(PROGRAM + ': ')}")

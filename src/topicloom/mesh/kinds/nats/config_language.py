@@ -1,0 +1,256 @@
+"""The configuration language of NATS: text into values, each with the line it stands on.
+
+A superset of JSON: `key: value`, `key = value` or `key value`; commas, semicolons or line ends between
+entries; comments by # and //; strings bare, in single or in double quotes; numbers with sizes (`1MB`);
+`$NAME` for a value named before or in the environment; `include FILE`. As nats-server's own parser reads it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from topicloom.mesh.model.config_files import Location, read_text
+
+MOST_INCLUDES = 16
+SIZES = {"": 1} | {
+    letter + unit: base**power
+    for power, letter in enumerate("kmgtpe", 1)
+    for unit, base in (("", 1000), ("b", 1024), ("i", 1024), ("ib", 1024))
+}
+_NUMBER = re.compile(r"(-?\d+)([kmgtpe]?i?b?)", re.IGNORECASE)
+_FLOAT = re.compile(r"-?\d+\.\d+")
+_BARE = re.compile(r"(?:\\.|[^\s,;\]}\\])+")
+_KEY = re.compile(r"[^\s:={}\[\],;#\"']+")
+_SPACE = re.compile(r"[ \t\r]+")
+_COMMENT = re.compile(r"(?:#|//)[^\n]*")
+ESCAPES = {"t": "\t", "n": "\n", "r": "\r", '"': '"', "\\": "\\"}
+TRUE, FALSE = ("true", "yes", "on"), ("false", "no", "off")
+
+
+@dataclass(slots=True)
+class ConfigValue:
+    """A value and the line it begins on; maps and lists hold values again.
+
+    `variable` is the value that a $NAME stands for, and its name.
+    """
+
+    data: str | int | float | bool | list[ConfigValue] | dict[str, ConfigValue] | None
+    where: Location
+    variable: tuple[str, ConfigValue] | None = None
+    origins: list[ConfigValue] = field(default_factory=list)  # the variables that stood here before `put`
+
+    def put(self, data: str | int) -> None:
+        """Another value here; what a $NAME stands for elsewhere stays."""
+        if self.variable is not None:
+            self.origins.append(self.variable[1])
+        self.data, self.variable = data, None
+
+    def get(self, *names: str) -> ConfigValue | None:
+        """The entry of a map by any of these names, capitals or not."""
+        if isinstance(self.data, dict):
+            for key, value in self.data.items():
+                if key.lower() in names:
+                    return value
+        return None
+
+    def entries(self) -> list[ConfigValue]:
+        """The parts of a list; anything else is a list of itself."""
+        return self.data if isinstance(self.data, list) else [self]
+
+
+def parse_nats(path: Path, shown: str, environment: Mapping[str, str] | None = None) -> ConfigValue:
+    """The whole file as one map."""
+    reader = _Reader(path, shown, os.environ if environment is None else environment)
+    return reader.whole()
+
+
+@dataclass(slots=True)
+class _Reader:
+    path: Path
+    shown: str
+    environment: Mapping[str, str]
+    depth: int = 0
+    scopes: list[dict[str, ConfigValue]] = field(default_factory=list)
+    text: str = ""
+    at: int = 0
+
+    def whole(self) -> ConfigValue:
+        self.text = read_text(self.path, self.shown)
+        self.skip(ends=True)
+        where = self.where()
+        braces = self.peek() == "{"
+        self.at += braces
+        found = self.map_entries("}" if braces else "")
+        self.skip(ends=True)
+        if self.at < len(self.text):
+            raise self.where().fault(f"{self.peek()!r} after the end; is a brace closed too early?")
+        return ConfigValue(found, where)
+
+    def where(self) -> Location:
+        return Location(self.shown, self.text.count("\n", 0, self.at) + 1)
+
+    def peek(self) -> str:
+        return self.text[self.at : self.at + 1]
+
+    def skip(self, *, ends: bool, also: str = "") -> None:
+        """Spaces and comments; with `ends` line ends too, and the characters of `also`."""
+        while self.at < len(self.text):
+            found = _SPACE.match(self.text, self.at) or _COMMENT.match(self.text, self.at)
+            if found:
+                self.at = found.end()
+            elif (ends and self.peek() == "\n") or self.peek() in tuple(also):
+                self.at += 1
+            else:
+                return
+
+    def map_entries(self, close: str) -> dict[str, ConfigValue]:
+        """Entries up to the closing brace, or to the end of the file where there is none."""
+        opened = self.where()
+        found: dict[str, ConfigValue] = {}
+        self.scopes.append(found)
+        while True:
+            self.skip(ends=True, also=",;" if close else ",;}")  # the server overlooks a brace too many
+            if self.at >= len(self.text):
+                if close:
+                    raise opened.fault("this brace is never closed; add }")
+                break
+            if close and self.peek() == close:
+                self.at += 1
+                break
+            self.entry(found)
+        self.scopes.pop()
+        return found
+
+    def entry(self, found: dict[str, ConfigValue]) -> None:
+        where = self.where()
+        key = self.key()
+        self.skip(ends=False)
+        if key.lower() == "include" and self.peek() not in (":", "="):
+            found.update(self.included(where))
+            return
+        if self.peek() in (":", "="):
+            self.at += 1
+        self.skip(ends=True)
+        if not self.peek() or self.peek() in ",;}]":
+            raise where.fault(f"{key} has no value; write {key}: VALUE")
+        found[key] = self.value()
+
+    def key(self) -> str:
+        where, quote = self.where(), self.peek()
+        if quote in ('"', "'"):
+            end = self.text.find(quote, self.at + 1)
+            if end < 0 or "\n" in self.text[self.at : end]:
+                raise where.fault(f"a name begins with {quote} and does not end; add {quote}")
+            key, self.at = self.text[self.at + 1 : end], end + 1
+            return key
+        found = _KEY.match(self.text, self.at)
+        if not found:
+            raise where.fault(f"{quote!r} stands where a name is expected; check the braces before it")
+        self.at = found.end()
+        return found[0]
+
+    def included(self, where: Location) -> dict[str, ConfigValue]:
+        name = self.value()
+        if not isinstance(name.data, str):
+            raise where.fault("include needs the name of a file; write include ./FILE")
+        if self.depth >= MOST_INCLUDES:
+            raise where.fault(f"include goes {MOST_INCLUDES} files deep; does a file include itself?")
+        path = self.path.parent / name.data
+        if not path.is_file():
+            raise where.fault(f"include {name.data!r}: there is no such file beside this one")
+        shown = str(Path(self.shown).parent / name.data)
+        inner = _Reader(path, shown, self.environment, self.depth + 1, list(self.scopes)).whole()
+        assert isinstance(inner.data, dict)
+        return inner.data
+
+    def value(self) -> ConfigValue:
+        where, first = self.where(), self.peek()
+        if first == "{":
+            self.at += 1
+            return ConfigValue(self.map_entries("}"), where)
+        if first == "[":
+            self.at += 1
+            return ConfigValue(self.list_entries(where), where)
+        if first == "(":
+            end = re.compile(r"\n[ \t]*\)").search(self.text, self.at)
+            if not end:
+                raise where.fault("this block of text is never closed; add ) on a line of its own")
+            text, self.at = self.text[self.at + 1 : end.start()], end.end()
+            return ConfigValue(text, where)
+        if first == "'":
+            return ConfigValue(self.single(where), where)
+        if first == '"':
+            return ConfigValue(self.double(where), where)
+        return self.bare(where)
+
+    def list_entries(self, where: Location) -> list[ConfigValue]:
+        found: list[ConfigValue] = []
+        while True:
+            self.skip(ends=True, also=",")
+            if not self.peek() or self.peek() in "};":
+                raise where.fault("this bracket is never closed; add ]")
+            if self.peek() == "]":
+                self.at += 1
+                return found
+            found.append(self.value())
+
+    def single(self, where: Location) -> str:
+        end = self.text.find("'", self.at + 1)
+        if end < 0:
+            raise where.fault("a text begins with ' and does not end; add '")
+        text, self.at = self.text[self.at + 1 : end], end + 1
+        return text
+
+    def double(self, where: Location) -> str:
+        found = re.compile(r'"((?:\\.|[^"\\])*)"', re.DOTALL).match(self.text, self.at)
+        if not found:
+            raise where.fault('a text begins with " and does not end; add "')
+        self.at = found.end()
+        return _unescaped(found[1], where)
+
+    def bare(self, where: Location) -> ConfigValue:
+        found = _BARE.match(self.text, self.at)
+        if not found:
+            raise where.fault(f"{self.peek()!r} stands where a value is expected")
+        self.at = found.end()
+        word = found[0]
+        if word.startswith("$") and not word.startswith("$2"):  # $2a$...: a bcrypt hash
+            return self.variable(word[1:], where)
+        return _typed(word, where)
+
+    def variable(self, name: str, where: Location) -> ConfigValue:
+        for scope in reversed(self.scopes):
+            if name in scope:
+                return ConfigValue(scope[name].data, where, (name, scope[name]))
+        if name in self.environment:
+            return _typed(self.environment[name].strip("'\""), where)
+        raise where.fault(f"${name} is named nowhere before and not in the environment; set it")
+
+
+def _typed(word: str, where: Location) -> ConfigValue:
+    number = _NUMBER.fullmatch(word)
+    if number and number[2].lower() in SIZES:
+        return ConfigValue(int(number[1]) * SIZES[number[2].lower()], where)
+    if _FLOAT.fullmatch(word):
+        return ConfigValue(float(word), where)
+    if word.lower() in TRUE + FALSE:
+        return ConfigValue(word.lower() in TRUE, where)
+    return ConfigValue(_unescaped(word, where), where)
+
+
+def _unescaped(text: str, where: Location) -> str:
+    def plain(found: re.Match[str]) -> str:
+        if found[1] is None:
+            try:
+                return bytes.fromhex(found[0].replace("\\x", "")).decode()
+            except UnicodeDecodeError:
+                raise where.fault(f"{found[0]} is not UTF-8; write the bytes of a whole character") from None
+        if found[1] in ESCAPES:
+            return ESCAPES[found[1]]
+        raise where.fault(f'{found[0]!r} is no escape of NATS; there are \\t \\n \\r \\" \\\\ and \\xHH')
+
+    return re.sub(r"(?:\\x[0-9A-Fa-f]{2})+|\\(.|\Z)", plain, text, flags=re.DOTALL)

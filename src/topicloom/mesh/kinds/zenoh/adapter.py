@@ -1,0 +1,80 @@
+"""Zenoh: one router for each node and account, all routers of a node in one process.
+
+A link is up when the routers of both its ends tell of each other.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from topicloom.mesh.kinds.zenoh.clients import ZenohClients
+from topicloom.mesh.kinds.zenoh.sessions import (
+    NodeAccount,
+    RouterView,
+    ZenohRouter,
+    load_zenoh,
+    read_all_views,
+    read_router,
+)
+from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode
+from topicloom.mesh.run.adapter import Arrival, Command, open_clients
+
+
+class ZenohAdapter:
+    """The target; remembers the routers and where each process tells of them."""
+
+    returns_after = 0.5  # links have no backups to return from
+
+    def __init__(self) -> None:
+        self._routers: dict[NodeAccount, ZenohRouter] = {}
+        self._traces: dict[str, Path] = {}
+
+    def check_present(self) -> None:
+        load_zenoh()
+
+    def door(self, node: MeshNode) -> int:
+        return next(iter(node.ports.values()))
+
+    def commands(self, mesh: Mesh, folder: Path) -> list[Command]:
+        self._routers.clear()
+        found = {}
+        for place, node in enumerate(mesh.nodes):
+            trace = f"trace-{place}"
+            self._traces[node.name] = folder / trace
+            routers = self._routers_of(node, folder)
+            found[node.name] = (trace, *(f"{one.identifier}={one.config}" for one in routers))
+        program = (sys.executable, "-m", "topicloom.mesh.kinds.zenoh.router_process")
+        return [Command(name, (*program, *found[name])) for name in mesh.start_order]
+
+    def _routers_of(self, node: MeshNode, folder: Path) -> list[ZenohRouter]:
+        ports = {port: account for account, port in node.ports.items()}
+        routers = []
+        for file in node.configs:
+            # Zenoh's trace shows seven digits of an identifier; so these have no more.
+            identifier = f"a{len(self._routers):06x}"
+            router = read_router(folder, node.name, file, ports, identifier)
+            self._routers[node.name, router.account] = router
+            routers.append(router)
+        return routers
+
+    async def links_up(self, mesh: Mesh) -> set[str]:
+        views = await read_all_views(self._traces.values(), full=False)
+        return {
+            link.name
+            for link in mesh.links
+            if is_up(views, *(self._routers[end, link.account or ""].identifier for end in _ends(link)))
+        }
+
+    async def connect(self, mesh: Mesh, arrived: Callable[[Arrival], None]) -> ZenohClients:
+        return await open_clients(ZenohClients(mesh, self._routers, self._traces, arrived))
+
+
+def _ends(link: MeshLink) -> tuple[str, str]:
+    return link.dialer, link.acceptor
+
+
+def is_up(views: Mapping[str, RouterView], one: str, other: str) -> bool:
+    """Do the routers of a link tell of each other?"""
+    return one in views and other in views[one].neighbors and other in views and one in views[other].neighbors

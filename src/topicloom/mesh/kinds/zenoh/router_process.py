@@ -1,0 +1,118 @@
+"""The program of a Zenoh node: all its routers, one for each account, in one process.
+
+    python -m topicloom.mesh.kinds.zenoh.router_process TRACE ID=CONFIG...
+
+Each router takes its configuration file and the identifier given. The file TRACE gets one line for every
+message that a router takes up, from Zenoh's own trace. One process holds any number of routers at little more
+than the cost of one. It ends on SIGTERM or Ctrl-C, and when the process that started it is gone.
+
+What the routers know is told to whoever connects to the port in the file TRACE.port, all of them at once.
+Their admin space also has `route/successor`, which must not be asked: while routes are being worked out it
+panics, and the session that asked hears nothing any more (zenoh 1.10.2).
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+
+from topicloom.mesh.model.config_files import LOOPBACK
+
+TRACED = "warn,zenoh::net::routing::dispatcher::pubsub=trace"
+LOOK = 0.5  # seconds between two looks for the parent
+ANSWER = 5.0  # seconds a router may take for one answer
+FULL, LINKS = b"f", b"l"  # what to tell
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run until told to stop."""
+    import zenoh
+
+    parent, stop = os.getppid(), threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda _number, _frame: stop.set())
+    trace, *routers = arguments
+    _trace_to(trace)
+    zenoh.init_log_from_env_or(TRACED)
+    held: dict[str, Any] = {}
+    for router in routers:
+        identifier, _, config = router.partition("=")
+        try:
+            held[identifier] = zenoh.open(_config(zenoh, identifier, config))
+        except zenoh.ZError as error:
+            sys.stderr.write(f"router {config}: {error}\n")
+            return 1
+    _serve(f"{trace}.port", held)
+    while not stop.wait(LOOK) and os.getppid() == parent:
+        pass
+    return 0
+
+
+def _trace_to(path: str) -> None:
+    """Zenoh writes its trace to standard output, in colours unless asked not to."""
+    os.environ["NO_COLOR"] = "1"
+    os.environ.pop("RUST_LOG", None)
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    os.dup2(file, sys.stdout.fileno())
+    os.close(file)
+
+
+def _config(zenoh: Any, identifier: str, path: str) -> Any:
+    config = zenoh.Config.from_file(path)
+    config.insert_json5("id", f'"{identifier}"')
+    # Without scouting there is nothing to wait for; by default a router waits half a second.
+    config.insert_json5("scouting/delay", "0")
+    return config
+
+
+# --- telling what the routers know ------------------------------------------------------------------
+
+
+def _serve(path: str, routers: Mapping[str, Any]) -> None:
+    """Answer every connection, which begins with one byte, with one document; then close it."""
+    server = socket.create_server((LOOPBACK, 0))
+
+    def answer() -> None:
+        while True:
+            channel, _ = server.accept()
+            with channel, suppress(OSError):
+                channel.settimeout(ANSWER)
+                full = channel.recv(1) == FULL
+                told = {name: _view(name, session, full=full) for name, session in routers.items()}
+                channel.sendall(msgspec.json.encode(told))
+
+    threading.Thread(target=answer, daemon=True).start()
+    with open(f"{path}.new", "w") as file:
+        file.write(str(server.getsockname()[1]))
+    os.replace(f"{path}.new", path)
+
+
+def _view(identifier: str, session: Any, *, full: bool) -> dict[str, Any]:
+    """The routers that this one is linked to; in full also those it knows to have subscribers, by key."""
+    neighbors: list[str] = []
+    for _, told in _ask(session, f"@/{identifier}/router"):
+        neighbors = [one["peer"] for one in told["sessions"] if one["whatami"] == "router"]
+    subscribed = _ask(session, f"@/{identifier}/router/subscriber/**") if full else ()
+    return {
+        "neighbors": neighbors,
+        "subscribers": {key.partition("/router/subscriber/")[2]: told["routers"] for key, told in subscribed},
+    }
+
+
+def _ask(session: Any, selector: str) -> Iterator[tuple[str, Any]]:
+    for reply in session.get(selector, timeout=ANSWER):
+        if reply.ok is not None:
+            yield str(reply.ok.key_expr), msgspec.json.decode(reply.ok.payload.to_bytes())
+
+
+if __name__ == "__main__":
+    # Closing sessions in good order takes seconds; to the other routers a closed socket says the same.
+    os._exit(main(sys.argv[1:]))

@@ -1,0 +1,147 @@
+"""Sessions with Zenoh routers, and what routers tell of themselves.
+
+The zenoh library is loaded here and nowhere else, and only when a session is opened: it is optional.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from topicloom.errors import UsageError
+from topicloom.mesh.kinds.zenoh.router_process import FULL, LINKS
+from topicloom.mesh.model.config_files import LOOPBACK
+
+ANSWER = 20.0  # seconds a process may take to tell of all its routers
+QUESTION = 1.0  # seconds until a question without an answer is given up
+AGAIN = 0.05  # seconds until it is asked again
+NodeAccount = tuple[str, str]  # node and account
+
+
+@dataclass(frozen=True, slots=True)
+class ZenohRouter:
+    """One router: its identifier, its port, its configuration file, what clients need to get in."""
+
+    node: str
+    account: str
+    identifier: str
+    port: int
+    config: str
+    client: str
+    """The configuration of a client, as JSON."""
+
+
+def load_zenoh() -> Any:
+    """The library, or what to install."""
+    try:
+        import zenoh
+    except ImportError:
+        raise UsageError("zenoh is not installed; pip install 'topicloom[zenoh]'") from None
+    return zenoh
+
+
+def read_router(folder: Path, node: str, file: str, ports: dict[int, str], identifier: str) -> ZenohRouter:
+    """The router of a configuration file; `ports` says which account each port of the node is for."""
+    zenoh = load_zenoh()
+    config = zenoh.Config.from_file(str(folder / file))
+
+    def value(key: str) -> Any:
+        return msgspec.json.decode(config.get_json(key))
+
+    endpoints = [str(one) for one in value("listen/endpoints")]
+    port = next(port for port in ports for one in endpoints if one.split("?")[0].endswith(f":{port}"))
+    protocol = endpoints[0].partition("/")[0]
+    client: dict[str, Any] = {
+        "mode": "client",
+        "connect": {"endpoints": [f"{protocol}/{LOOPBACK}:{port}"], "timeout_ms": 0},
+        "scouting": {"multicast": {"enabled": False}, "gossip": {"enabled": False}},
+        "transport": {"shared_memory": {"enabled": False}},
+    }
+    user, password = (value(f"transport/auth/usrpwd/{part}") for part in ("user", "password"))
+    if user is not None:
+        client["transport"]["auth"] = {"usrpwd": {"user": user, "password": password}}
+    authority = value("transport/link/tls/root_ca_certificate")
+    if authority is not None:
+        tls = {"root_ca_certificate": authority, "verify_name_on_connect": False}
+        for part in ("certificate", "private_key"):
+            if value("transport/link/tls/enable_mtls"):
+                tls[f"connect_{part}"] = value(f"transport/link/tls/listen_{part}")
+        client["transport"]["link"] = {"tls": tls}
+    made = msgspec.json.encode(client).decode()
+    return ZenohRouter(node, ports[port], identifier, port, file, made)
+
+
+class ZenohSession:
+    """A client of one router. Every call here blocks: use a thread."""
+
+    def __init__(self, router: ZenohRouter) -> None:
+        self.router = router
+        self._zenoh = load_zenoh()
+        try:
+            self.session = self._zenoh.open(self._zenoh.Config.from_json5(router.client))
+        except self._zenoh.ZError as error:
+            said = str(error).partition(" at /")[0]
+            raise ConnectionError(f"the router {router.config} does not answer: {said}") from None
+
+    def publish(self, name: str, payload: bytes) -> None:
+        """Hand over one message; returns when the router has taken it."""
+        # Messages and questions of one session keep their order: an answer means the message is there.
+        question = f"@/{self.router.identifier}/router/subscriber/{name}"
+        until = time.monotonic() + ANSWER
+        with suppress(self._zenoh.ZError):
+            self.session.put(name, payload, congestion_control=self._zenoh.CongestionControl.BLOCK)
+            # While other routers come and go a question may get lost: it is asked again.
+            while time.monotonic() < until:
+                if any(reply.ok is not None for reply in self.session.get(question, timeout=QUESTION)):
+                    return
+                time.sleep(AGAIN)
+        raise ConnectionError(f"the router {self.router.config} does not answer any more")
+
+    def close(self) -> None:
+        with suppress(self._zenoh.ZError):  # the router may be gone already
+            self.session.close()
+
+
+class RouterView(msgspec.Struct, frozen=True):
+    """What a router knows: the routers it is linked to, and the routers with subscribers, by key."""
+
+    neighbors: frozenset[str] = frozenset()
+    subscribers: dict[str, frozenset[str]] = {}
+
+
+async def read_views(trace: Path, *, full: bool) -> dict[str, RouterView]:
+    """What the routers of one process know, by identifier; nothing if it does not answer."""
+    try:
+        port = int(trace.with_name(f"{trace.name}.port").read_text())
+        async with asyncio.timeout(ANSWER):
+            reader, writer = await asyncio.open_connection(LOOPBACK, port)
+            try:
+                writer.write(FULL if full else LINKS)
+                return msgspec.json.decode(await reader.read(), type=dict[str, RouterView])
+            finally:
+                writer.close()
+    except (OSError, ValueError, TimeoutError, msgspec.DecodeError):
+        return {}
+
+
+async def read_all_views(traces: Iterable[Path], *, full: bool = True) -> dict[str, RouterView]:
+    """What all routers know, by identifier; unless it is asked for in full, only of their links."""
+    found = await asyncio.gather(*(read_views(trace, full=full) for trace in traces))
+    return {identifier: view for views in found for identifier, view in views.items()}
+
+
+def linked(views: Mapping[str, RouterView], start: str) -> set[str]:
+    """The routers that links join to this one, itself among them."""
+    together, queue = {start}, [start]
+    while queue:
+        more = views.get(queue.pop(), RouterView()).neighbors - together
+        together |= more
+        queue.extend(more)
+    return together

@@ -1,0 +1,103 @@
+"""Where in a configuration something stands, and reading such files; every fault names file and line."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Collection
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from topicloom.errors import InputError
+
+ALIKE = 0.75  # from 0 to 1, by difflib; `topics` and `topic` are 0.91 alike
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Location:
+    """One line of one file."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+    def fault(self, what: str) -> InputError:
+        """The error to raise when this line cannot be used."""
+        return InputError(f"{self}: {what}")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a broker is to be reached; `host` is lower case and without brackets."""
+
+    host: str
+    port: int
+    where: Location
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+LOOPBACK = "127.0.0.1"
+LOOPBACKS = frozenset({"localhost", LOOPBACK, "::1"})
+ANY_HOST = frozenset({"", "0.0.0.0", "::", "*"})
+
+
+def same_host(host: str) -> str:
+    """One spelling for hosts that are surely the same."""
+    try:
+        return str(ipaddress.ip_address(host))
+    except ValueError:
+        return LOOPBACK if host.lower() == "localhost" else host.lower().rstrip(".")
+
+
+def read_text(path: Path, shown: str) -> str:
+    """The text of a configuration file; `shown` is what a message calls it."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"cannot read {shown} ({error.strerror}); check the path") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{shown} is not UTF-8 text (byte {error.start}); is it a configuration?") from None
+
+
+def parse_port(text: str, where: Location) -> int:
+    """A port number, 0 to 65535."""
+    if not (text.isascii() and text.isdigit()) or int(text) > 65535:
+        raise where.fault(f"{text!r} is not a port; give a number from 1 to 65535")
+    return int(text)
+
+
+def parse_address(text: str, default_port: int, where: Location, *, bare_ipv6_port: bool = False) -> Address:
+    """HOST, HOST:PORT, [IPv6] or [IPv6]:PORT; a bare IPv6 address has no port, or always one.
+
+    >>> str(parse_address("Broker-7", 1883, Where("a.conf", 1)))
+    'broker-7:1883'
+    >>> str(parse_address("[fe80::1]:1884", 1883, Where("a.conf", 1)))
+    '[fe80::1]:1884'
+    >>> str(parse_address("fe80::1:1884", 1883, Where("a.conf", 1), bare_ipv6_port=True))
+    '[fe80::1]:1884'
+    """
+    if text.startswith("["):
+        host, closed, rest = text[1:].partition("]")
+        if not closed or (rest and not rest.startswith(":")):
+            raise where.fault(f"{text!r} is not an address; write [IPv6]:PORT")
+        port = rest[1:]
+    elif text.count(":") > 1:
+        host, _, port = text.rpartition(":") if bare_ipv6_port else (text, "", "")
+    else:
+        host, colon, port = text.partition(":")
+        if colon and not port:
+            raise where.fault(f"{text!r} has no port after the colon; write HOST or HOST:PORT")
+    if not host:
+        raise where.fault(f"{text!r} has no host; write HOST or HOST:PORT")
+    return Address(host.lower(), parse_port(port, where) if port else default_port, where)
+
+
+def refuse_misspelt(word: str, known: Collection[str], where: Location) -> None:
+    """Refuse a word that is nearly one of those known: a link that is not read would look like none."""
+    if word not in known:
+        for meant in get_close_matches(word, known, 1, ALIKE):
+            raise where.fault(f"there is no option {word}; write {meant} if you mean that")

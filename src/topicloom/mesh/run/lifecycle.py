@@ -1,0 +1,137 @@
+"""Run a mesh on this machine from beginning to end: start, prove, break and mend it if asked, stop.
+
+Whatever happens in between (a fault, Ctrl-C, a signal to end), no broker is left when this returns.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from topicloom.base.progress import SILENT, Progress
+from topicloom.errors import MeshError, UsageError
+from topicloom.mesh.model.mesh import Mesh
+from topicloom.mesh.run.adapter import BrokerAdapter
+from topicloom.mesh.run.failover import NodeFailover, fail_over
+from topicloom.mesh.run.free_ports import FreePorts
+from topicloom.mesh.run.inbox import Inbox
+from topicloom.mesh.run.processes import BrokerProcesses
+from topicloom.mesh.run.relocate import Placement
+from topicloom.mesh.run.resource_usage import (
+    ResourceUsage,
+    measure_usage,
+    open_connections,
+    open_connections_per_node,
+)
+from topicloom.mesh.run.running_mesh import DeliveryProof, RunningMesh, RunSettings
+from topicloom.mesh.run.signals import SignalGuard
+
+ATTEMPTS = 5  # whole starts, each with new ports, when another program takes one of ours
+
+
+@dataclass(frozen=True, slots=True)
+class RunOutcome:
+    """What came of a run."""
+
+    mesh: Mesh
+    proof: DeliveryProof
+    seconds_ready: float
+    usage: ResourceUsage
+    connections_open: Mapping[str, int]
+    elsewhere: int  # links that stood at a backup from the beginning
+    failover: tuple[NodeFailover, ...]
+
+    @property
+    def exact(self) -> bool:
+        return self.proof.verdict.exact and not self.proof.storm and all(one.held for one in self.failover)
+
+
+def run_mesh(
+    target: BrokerAdapter,
+    folder: Path,
+    place: Placement,
+    settings: RunSettings,
+    *,
+    progress: Progress = SILENT,
+) -> RunOutcome:
+    """Run the mesh whose files lie in `folder`, as `place` moves it to this machine."""
+    for attempt in range(1, ATTEMPTS + 1):
+        with SignalGuard() as signals, tempfile.TemporaryDirectory(prefix="topicloom-run-") as scratch:
+            work, logs = Path(scratch, "mesh"), Path(scratch, "logs")
+            mesh = _prepare(folder, work, logs, place)
+            kill = nodes_to_kill(mesh, settings.kill)
+            brokers = BrokerProcesses(work, logs)
+            try:
+                return signals.run(_run(target, mesh, work, brokers, settings, kill, progress))
+            except MeshError:
+                if attempt == ATTEMPTS or not brokers.lost_a_port:
+                    raise
+    raise AssertionError("the last attempt returns or raises")
+
+
+def _prepare(folder: Path, work: Path, logs: Path, place: Placement) -> Mesh:
+    """A copy of the folder that may be changed, moved to this machine."""
+    try:
+        shutil.copytree(folder, work)
+        logs.mkdir()
+        mesh, configs = place(work, FreePorts().take)
+        for name, text in configs.items():
+            (work / name).write_text(text)
+    except OSError as error:  # of copying it is a list of faults, one for each file
+        fault = error.args[0][0][2] if isinstance(error, shutil.Error) else error
+        raise MeshError(f"cannot copy {folder} to {work.parent}: {fault}") from None
+    return mesh
+
+
+def nodes_to_kill(mesh: Mesh, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The nodes that --kill names; `all` is every node, unless one is called so."""
+    nodes = tuple(node.name for node in mesh.nodes)
+    if "all" in names and "all" not in nodes:
+        if set(names) != {"all"}:
+            raise UsageError("`kill=all`: that is every node already; leave the others out")
+        return nodes
+    for name in names:
+        if name not in nodes:
+            raise UsageError(f"`kill={name}`: the mesh has no such node; name one, or all")
+    return names
+
+
+async def _run(
+    target: BrokerAdapter,
+    mesh: Mesh,
+    folder: Path,
+    brokers: BrokerProcesses,
+    settings: RunSettings,
+    kill: tuple[str, ...],
+    progress: Progress,
+) -> RunOutcome:
+    with brokers:
+        began = time.monotonic()
+        running = RunningMesh(target, mesh, folder, brokers, settings, progress)
+        progress.phase("start brokers", len(running.commands))
+        await running.start()
+        progress.phase("wait for links", len(mesh.links))
+        await running.wait_linked()
+        elsewhere = await running.wait_in_place()
+        inbox = Inbox(time.monotonic)
+        traffic = await running.connect(inbox.arrived)
+        ready = time.monotonic() - began
+        try:
+            progress.phase("publish", settings.messages * len(mesh.topics))
+            proof = await running.prove(settings.messages, traffic, inbox)
+            usage = measure_usage(brokers.pids())
+            sockets = open_connections_per_node(open_connections(mesh, brokers.pids()))
+        finally:
+            await traffic.close()
+        broken: list[NodeFailover] = []
+        if kill and not proof.storm:
+            progress.phase("kill and bring back", len(kill))
+            running.progress = SILENT  # its own steps are none of this phase's
+            for node in kill:
+                broken.append(await fail_over(running, node))
+                progress.advance()
+        return RunOutcome(mesh, proof, ready, usage, sockets, elsewhere, tuple(broken))

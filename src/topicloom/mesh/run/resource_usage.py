@@ -1,0 +1,89 @@
+"""What the processes of brokers use, and which connections between them are really open."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from topicloom.mesh.model.mesh import Mesh
+
+Pids = Mapping[str, Sequence[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceUsage:
+    """Seconds of CPU since their start and bytes of resident memory, by node."""
+
+    cpu_seconds: Mapping[str, float]
+    memory_bytes: Mapping[str, int]
+
+    @property
+    def cpu_total(self) -> float:
+        return sum(self.cpu_seconds.values())
+
+    @property
+    def memory_total(self) -> int:
+        return sum(self.memory_bytes.values())
+
+
+def measure_usage(pids: Pids) -> ResourceUsage:
+    """Ask the system about these processes; one that ended meanwhile counts nothing."""
+    cpu: dict[str, float] = {}
+    memory: dict[str, int] = {}
+    for node, numbers in pids.items():
+        cpu[node], memory[node] = 0.0, 0
+        for number in numbers:
+            try:
+                process = psutil.Process(number)
+                times = process.cpu_times()
+                cpu[node] += max(times.user + times.system, _scheduled(number))
+                memory[node] += process.memory_info().rss
+            except psutil.NoSuchProcess:
+                continue
+    return ResourceUsage(cpu, memory)
+
+
+def _scheduled(number: int) -> float:
+    """Seconds its threads have run as the scheduler of Linux tells them: to the nanosecond, not to 10 ms."""
+    total = 0
+    for path in Path(f"/proc/{number}/task").glob("*/schedstat"):
+        with suppress(OSError):  # the thread ended meanwhile
+            total += int(path.read_text().split()[0])
+    return total / 1e9
+
+
+def open_connections(mesh: Mesh, pids: Pids) -> Counter[tuple[str, str]]:
+    """How many sockets the broker of one node has open to a port of another's: (dialer, acceptor) -> number.
+
+    Connections of clients do not count: they belong to other processes.
+    """
+    node_of = {number: node for node, numbers in pids.items() for number in numbers}
+    port_of = {port: node.name for node in mesh.nodes for port in node.ports.values()}
+    found: Counter[tuple[str, str]] = Counter()
+    for socket in psutil.net_connections(kind="tcp"):
+        if socket.pid in node_of and socket.status == psutil.CONN_ESTABLISHED and socket.raddr:
+            dialer, acceptor = node_of[socket.pid], port_of.get(socket.raddr.port)
+            # A socket that was accepted has one of our ports at this end, not at the far one.
+            if acceptor is not None and acceptor != dialer and port_of.get(socket.laddr.port) != dialer:
+                found[dialer, acceptor] += 1
+    return found
+
+
+def open_connections_per_node(open_now: Counter[tuple[str, str]]) -> Counter[str]:
+    """How many open connections end at each node."""
+    counts: Counter[str] = Counter()
+    for ends, number in open_now.items():
+        for end in ends:
+            counts[end] += number
+    return counts
+
+
+def links_elsewhere(mesh: Mesh, open_now: Counter[tuple[str, str]]) -> int:
+    """How many links are not open from their dialer to their acceptor: they are down, or at a backup."""
+    asked = Counter((link.dialer, link.acceptor) for link in mesh.links)
+    return sum(max(number - open_now[ends], 0) for ends, number in asked.items())

@@ -1,0 +1,211 @@
+"""One mesh that runs: its brokers come up, its links are waited for, its delivery is put to the proof."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from topicloom.base.progress import Progress
+from topicloom.errors import MeshError
+from topicloom.mesh.model.mesh import Mesh
+from topicloom.mesh.run.adapter import Arrival, BrokerAdapter, CountsMessages, MeshClients, Publication
+from topicloom.mesh.run.delivery import DeliveryVerdict, due_arrivals, judge, plan_publications
+from topicloom.mesh.run.free_ports import is_listening
+from topicloom.mesh.run.inbox import Inbox
+from topicloom.mesh.run.processes import BrokerProcesses
+from topicloom.mesh.run.resource_usage import links_elsewhere, measure_usage, open_connections
+
+BATCH = 200
+"""Messages under way at once; brokers drop what they cannot queue (mosquitto: 1,000 for each client)."""
+POLL = 0.1  # seconds between two questions for links
+LOOK = 0.01  # seconds between two looks whether a broker listens
+CALM = 0.5  # seconds without a change while every link is where it belongs
+NAMED = 10  # links in an error
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """How to run a mesh. Seconds: `timeout` to get ready, `quiet` without an arrival until what is missing
+    counts as lost, `settle` after the last arrival in which duplicates and strays would show."""
+
+    messages: int = 10
+    seed: int = 0
+    timeout: float = 60.0
+    quiet: float = 5.0
+    settle: float = 1.0
+    kill: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryProof:
+    """The judgement, whether messages went round and round, and what the deliveries took.
+
+    CPU of all brokers and of the busiest; `carried`: how often a broker took up a message, if known.
+    """
+
+    verdict: DeliveryVerdict
+    storm: bool
+    seconds: float
+    cpu_seconds: float
+    cpu_seconds_max: float
+    carried: int | None
+
+
+class RunningMesh:
+    """Brokers, and the means to talk to them."""
+
+    def __init__(
+        self,
+        target: BrokerAdapter,
+        mesh: Mesh,
+        folder: Path,
+        brokers: BrokerProcesses,
+        settings: RunSettings,
+        progress: Progress,
+    ) -> None:
+        self.target = target
+        self.mesh = mesh
+        self.brokers = brokers
+        self.settings = settings
+        self.progress = progress
+        self.commands = target.commands(mesh, folder)
+        self._doors = {node.name: target.door(node) for node in mesh.nodes}
+
+    async def start(self, nodes: Sequence[str] | None = None) -> None:
+        """Start all brokers, or those of some nodes, in the order in which they should."""
+        for command in self.commands:
+            if nodes is None or command.node in nodes:
+                await self._wait_listening(command.node)
+                self.brokers.start(command)
+                self.progress.advance()
+                await asyncio.sleep(0)  # an interrupt comes through here
+
+    async def _wait_listening(self, dialer: str) -> None:
+        """Wait for the brokers that this one dials, of those started before it, if its links have backups.
+
+        It would turn to the backups else: nats-server stays there, mosquitto returns seconds later, in the
+        middle of the proof.
+        """
+        waiting = {link.acceptor for link in self.mesh.links if link.dialer == dialer and link.backups}
+        waiting &= set(self.brokers.nodes())
+        deadline = time.monotonic() + self.settings.timeout
+        while waiting and time.monotonic() < deadline:
+            self.brokers.check_alive()
+            for acceptor in sorted(waiting):
+                if await is_listening(self._doors[acceptor]):
+                    waiting.remove(acceptor)
+            if waiting:
+                await asyncio.sleep(LOOK)
+
+    async def wait_linked(self) -> None:
+        """Wait until all links are up; those that are not in time are named."""
+        names = {link.name for link in self.mesh.links}
+        deadline = time.monotonic() + self.settings.timeout
+        known = 0
+        while True:
+            self.brokers.check_alive()
+            up = await self.target.links_up(self.mesh) & names
+            self.progress.advance(max(len(up) - known, 0))
+            known = max(known, len(up))
+            if up == names:
+                return
+            if time.monotonic() > deadline:
+                raise self._not_up(names - up)
+            await asyncio.sleep(POLL)
+
+    async def wait_in_place(self) -> int:
+        """Wait until no link moves between its acceptor and its backups; how many stay with a backup.
+
+        A dialer that does not find its acceptor turns to a backup. Mosquitto looks for the first address
+        every 5 seconds and returns to it, nats-server keeps to the server that it found. Both are fine:
+        wherever links with safe backups end, every topic has a tree. But what is under way while one moves
+        may be lost. So it is over when all links are where they belong, or all are open somewhere and none
+        has moved for some time. Mosquitto tries the first address with a connection that it closes again,
+        while the link is still at the backup: then there is one connection too many.
+        """
+        if not any(link.backups for link in self.mesh.links):
+            return 0
+        deadline = time.monotonic() + self.settings.timeout
+        steady, before = time.monotonic(), Counter[tuple[str, str]]()
+        while True:
+            self.brokers.check_alive()
+            open_now = open_connections(self.mesh, self.brokers.pids())
+            elsewhere = links_elsewhere(self.mesh, open_now)
+            now = time.monotonic()
+            if open_now != before:
+                steady, before = now, open_now
+            enough = self.target.returns_after if elsewhere else CALM
+            whole = open_now.total() == len(self.mesh.links)
+            if (whole and now - steady > enough) or now > deadline:
+                await self.wait_linked()
+                return elsewhere
+            await asyncio.sleep(POLL)
+
+    def _not_up(self, missing: set[str]) -> MeshError:
+        links = [link for link in self.mesh.links if link.name in missing]
+        shown = ", ".join(f"{link.name} ({link.dialer} to {link.acceptor})" for link in links[:NAMED])
+        more = "" if len(links) <= NAMED else f" and {len(links) - NAMED} more"
+        dialer = links[0].dialer
+        return MeshError(
+            f"after {self.settings.timeout:g} s {len(links)} of {len(self.mesh.links)} links are not up: "
+            f"{shown}{more}; the broker of {dialer} said: {self.brokers.said(dialer, links[0].name)}"
+        )
+
+    async def connect(self, arrived: Callable[[Arrival], None]) -> MeshClients:
+        """Clients everywhere; brokers that do not answer yet are asked again until the time is up."""
+        deadline = time.monotonic() + self.settings.timeout
+        while True:
+            self.brokers.check_alive()
+            try:
+                return await self.target.connect(self.mesh, arrived)
+            except ConnectionError as error:
+                if time.monotonic() > deadline:
+                    raise MeshError(f"clients cannot connect: {error}") from None
+            await asyncio.sleep(POLL)
+
+    async def prove(self, messages: int, traffic: MeshClients, inbox: Inbox) -> DeliveryProof:
+        """Publish on every topic from several of its subscribers and judge what arrives."""
+        plan = plan_publications(self.mesh, messages, seed=self.settings.seed)
+        check = self.brokers.check_alive
+        before = measure_usage(self.brokers.pids()).cpu_seconds
+        began = time.monotonic()
+        published: list[Publication] = []
+        for first in range(0, len(plan), BATCH):
+            batch = plan[first : first + BATCH]
+            inbox.expect(due_arrivals(self.mesh, batch))
+            published += batch
+            await self.publish(traffic, batch, inbox)
+            last = first + BATCH >= len(plan)
+            await inbox.wait(self.settings.quiet if last else min(1.0, self.settings.quiet), check)
+            self.progress.advance(len(batch))
+            if inbox.storm:
+                break
+        seconds = time.monotonic() - began
+        after = measure_usage(self.brokers.pids()).cpu_seconds
+        cpu = [after[node] - before.get(node, 0.0) for node in after]
+        await inbox.settle(self.settings.settle, check)
+        strays = await traffic.find_strays(published)
+        check()
+        verdict = judge(self.mesh, published, inbox.counts, strays)
+        carried = traffic.messages_carried() if isinstance(traffic, CountsMessages) else None
+        return DeliveryProof(verdict, inbox.storm, seconds, sum(cpu), max(cpu, default=0.0), carried)
+
+    async def publish(self, traffic: MeshClients, batch: Sequence[Publication], inbox: Inbox) -> None:
+        """Hand all of these over; in a storm brokers may never take them, so that ends it too."""
+        handed = asyncio.gather(*(traffic.publish(one) for one in batch))
+        try:
+            while not handed.done() and not inbox.storm:
+                self.brokers.check_alive()
+                await asyncio.wait([handed], timeout=0.2)
+            if handed.done():
+                handed.result()
+        except ConnectionError as error:
+            self.brokers.check_alive()
+            raise MeshError(f"a message could not be published: {error}") from None
+        finally:
+            handed.cancel()
+            await asyncio.gather(handed, return_exceptions=True)

@@ -1,0 +1,230 @@
+"""Topics into classes whose trees together are a forest: fewest links first, then fewest classes.
+
+A link is an edge of a class's forest, so two topics that share an edge pay for it once if they are in the
+same class. Large topics are placed first, each where it costs least; then topics are taken out and placed
+again, in a fixed stream of chance, for a fixed amount of work. `kernels/classes.py` says when a topic fits.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from topicloom.base.arrays import Ints, pointers, sealed
+from topicloom.base.progress import SILENT, Progress, check_stop
+from topicloom.base.seeds import stream_key
+from topicloom.errors import InputError
+from topicloom.mesh.kernels.forest_packing import (
+    CLASSES,
+    MOST_OUT,
+    NONE,
+    WORK,
+    PackingState,
+    place_topic,
+    shared_topics,
+)
+from topicloom.mesh.kernels.forest_search import search_classes
+from topicloom.mesh.model.topic_trees import ForestPacking, TopicTrees
+from topicloom.mesh.topic_trees.spanning import split_message
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
+
+SLICE = 5_000_000
+"""Steps of search between two looks at whether to stop: some hundredths of a second."""
+
+WORK_PER_LOOK = 12_000
+"""Steps of search: so many times subscriptions x classes, which is what looking once at all places takes."""
+MOST_WORK = 1_000_000_000
+"""But no more than this: three to five seconds. Of what half a minute more would save, it saves the most."""
+
+SPARE_CLASSES = 8  # so many more than at first may be in use during the search
+
+
+def pack_forests(interest: Interest, overlay: Overlay, *, progress: Progress = SILENT) -> ForestPacking:
+    """Classes of topics and a tree for each topic in its class's forest; the same for the same input.
+
+    InputError if a topic is not connected.
+
+    >>> interest = Interest.from_pairs([(node, topic) for topic in ("ab", "abc", "bcd") for node in topic])
+    >>> path = Overlay.from_edges(interest.node_ids, [0, 1, 2], [1, 2, 3])
+    >>> packing = pack_forests(interest, path)
+    >>> packing.n_classes, count_links(packing)
+    (1, 3)
+    """
+    progress.phase("pack topics into classes", 1.0)
+    sizes = interest.topic_sizes()
+    order = np.lexsort((np.arange(len(sizes)), -sizes))
+    order = order[sizes[order] > 1]
+    state = _new_state(interest, overlay, min(len(order), 32))
+    for topic in order.tolist():
+        check_stop(progress)
+        if not place_topic(state, topic, NONE, 0):  # each topic so far needed a class of its own
+            state = _with_rows(state, min(len(order), 2 * len(state.size)))
+            place_topic(state, topic, NONE, 0)
+    missing = np.flatnonzero(state.tree_a == NONE)
+    if len(missing):
+        split = int(np.searchsorted(state.tree_ptr, missing[0], side="right")) - 1
+        raise InputError(split_message(interest, overlay, split))
+    if len(order) > 1:
+        used = int(state.totals[CLASSES])
+        state = _with_rows(_tight(state), used + SPARE_CLASSES)
+        _search(state, progress)
+    return _packing(interest, state)
+
+
+def count_links(packing: ForestPacking) -> int:
+    """Distinct edges of each class, over all classes: the links that the packing asks for."""
+    return len(class_edges(packing)[0])
+
+
+def class_edges(packing: ForestPacking) -> tuple[Ints, Ints, Ints]:
+    """(class, smaller end, larger end) of every link, sorted."""
+    trees = packing.trees
+    where = np.repeat(packing.class_of, np.diff(trees.starts))
+    low, high = np.minimum(trees.child, trees.parent), np.maximum(trees.child, trees.parent)
+    rows = np.unique(np.stack((where, low, high), axis=1), axis=0)
+    return rows[:, 0], rows[:, 1], rows[:, 2]
+
+
+def _search(state: PackingState, progress: Progress) -> None:
+    looks = len(state.topic_nodes) * int(state.totals[CLASSES])
+    work = min(WORK_PER_LOOK * looks, MOST_WORK)
+    first = int(state.totals[WORK])
+    while (done := int(state.totals[WORK]) - first) < work:
+        check_stop(progress)
+        search_classes(state, first + min(done + SLICE, work))
+        progress.advance((int(state.totals[WORK]) - first - done) / work)
+
+
+def _new_state(interest: Interest, overlay: Overlay, rows: int) -> PackingState:
+    """Nothing placed yet, room for so many classes."""
+    n, sizes = interest.n_nodes, interest.topic_sizes()
+    node_ptr, node_topics = sealed(interest.node_ptr), sealed(interest.node_topics)
+    ends = sealed(overlay.u), sealed(overlay.v)
+    nothing = np.empty(0, np.int32)
+    total = shared_topics(*ends, node_ptr, node_topics, nothing, nothing)
+    edges, topics = np.empty(total, np.int32), np.empty(total, np.int32)
+    if total:
+        shared_topics(*ends, node_ptr, node_topics, edges, topics)
+    # An edge that many topics could use is likely to be there already when the next one is placed.
+    wanted = np.bincount(edges, minlength=overlay.n_edges)
+    order = np.lexsort((edges, -wanted[edges], topics))
+    tree_ptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.maximum(sizes - 1, 0))))
+    room = MOST_OUT * int(sizes.max(initial=1))
+    return PackingState(
+        topic_ptr=sealed(interest.topic_ptr),
+        topic_nodes=sealed(interest.topic_nodes),
+        edge_ptr=pointers(topics, interest.n_topics),
+        edge_a=overlay.u[edges[order]],
+        edge_b=overlay.v[edges[order]],
+        node_ptr=node_ptr,
+        node_topics=node_topics,
+        active=np.flatnonzero(sizes > 1).astype(np.int32),
+        above=np.full((rows, n), NONE, np.int32),
+        users=np.zeros((rows, n), np.int32),
+        size=np.zeros(rows, np.int64),
+        class_of=np.full(interest.n_topics, NONE, np.int32),
+        tree_ptr=tree_ptr,
+        tree_a=np.full(int(tree_ptr[-1]), NONE, np.int32),
+        tree_b=np.empty(int(tree_ptr[-1]), np.int32),
+        totals=np.zeros(4, np.int64),
+        inside=np.zeros(n, np.int64),
+        met=np.zeros(n, np.int64),
+        piece=np.zeros(n, np.int32),
+        random=np.array([stream_key(0, "pack forests")], np.uint64),
+        out=np.empty(MOST_OUT, np.int32),
+        old_class=np.empty(MOST_OUT, np.int32),
+        old_a=np.empty(room, np.int32),
+        old_b=np.empty(room, np.int32),
+    )
+
+
+def _with_rows(state: PackingState, rows: int) -> PackingState:
+    """The same with room for so many classes."""
+    n = state.above.shape[1]
+    above, users = np.full((rows, n), NONE, np.int32), np.zeros((rows, n), np.int32)
+    size = np.zeros(rows, np.int64)
+    kept = min(rows, len(state.size))
+    above[:kept], users[:kept], size[:kept] = state.above[:kept], state.users[:kept], state.size[:kept]
+    return state._replace(above=above, users=users, size=size)
+
+
+def _tight(state: PackingState) -> PackingState:
+    """The same with the used classes first."""
+    order = np.argsort(state.size == 0, kind="stable")
+    renamed = np.empty(len(order) + 1, np.int32)
+    renamed[order] = np.arange(len(order))
+    renamed[NONE] = NONE
+    state.class_of[:] = renamed[state.class_of]
+    return state._replace(above=state.above[order], users=state.users[order], size=state.size[order])
+
+
+def _packing(interest: Interest, state: PackingState) -> ForestPacking:
+    """The value: classes numbered by their first topic, every forest hung up at its middle.
+
+    The root of a topic is its subscriber nearest to the root of its forest, so all topics of a class that
+    use an edge agree which end is the parent.
+    """
+    class_of = state.class_of.copy()
+    if len(state.active):  # a topic of one subscriber uses no link: any class will do
+        class_of[class_of == NONE] = class_of[state.active[0]]
+    _, first, inverse = np.unique(class_of, return_index=True, return_inverse=True)
+    number = np.argsort(np.argsort(first))[inverse].astype(np.int32)
+    roots = np.full(interest.n_topics, NONE, np.int32)
+    alone = interest.topic_sizes() == 1
+    roots[alone] = interest.topic_nodes[interest.topic_ptr[:-1][alone]]
+    child, parent = state.tree_a.copy(), state.tree_b.copy()
+    unrooted = TopicTrees(interest, state.tree_ptr, state.tree_a, state.tree_b, roots.copy())
+    edges = ForestPacking(unrooted, number)
+    depth_of = {}
+    where, low, high = class_edges(edges)
+    for one in range(edges.n_classes):
+        here = where == one
+        depth_of[one] = _depths(low[here].tolist(), high[here].tolist())
+    for topic in range(interest.n_topics):
+        depth = depth_of[int(number[topic])]
+        for at in range(int(state.tree_ptr[topic]), int(state.tree_ptr[topic + 1])):
+            a, b = int(child[at]), int(parent[at])
+            if depth[a] < depth[b]:
+                child[at], parent[at] = b, a
+        if not alone[topic]:
+            members = interest.nodes_of(topic).tolist()
+            roots[topic] = min(members, key=depth.__getitem__, default=NONE)
+    return ForestPacking(TopicTrees(interest, state.tree_ptr, child, parent, roots), number)
+
+
+def _depths(low: list[int], high: list[int]) -> dict[int, int]:
+    """The depth of each node of a forest when every tree is hung up at the middle of a longest path."""
+    around: dict[int, list[int]] = {}
+    for a, b in zip(low, high, strict=True):
+        around.setdefault(a, []).append(b)
+        around.setdefault(b, []).append(a)
+    depth: dict[int, int] = {}
+    for node in sorted(around):
+        if node not in depth:
+            end = _walk(around, node)[-1]
+            path = [_walk(around, end)[-1]]
+            over = _parents(around, end)
+            while path[-1] != end:
+                path.append(over[path[-1]])
+            middle = path[len(path) // 2]
+            over = _parents(around, middle)
+            for reached in _walk(around, middle):
+                depth[reached] = 0 if reached == middle else depth[over[reached]] + 1
+    return depth
+
+
+def _walk(around: dict[int, list[int]], start: int) -> list[int]:
+    """The nodes of a tree, nearest to `start` first."""
+    return list(_parents(around, start))
+
+
+def _parents(around: dict[int, list[int]], start: int) -> dict[int, int]:
+    """Each node's neighbor on the way to `start`, in the order of a breadth-first search."""
+    over = {start: start}
+    queue = [start]
+    for node in queue:
+        for other in around[node]:
+            if other not in over:
+                over[other] = node
+                queue.append(other)
+    return over

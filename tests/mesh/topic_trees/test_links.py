@@ -1,0 +1,78 @@
+"""Links: every topic on them once, dialled from child to parent as far as can be; brokers in a good order."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+
+from drawing import examples
+from naive.overlays import interest_of, overlay_on
+from naive.tree_cases import served
+from topicloom.mesh.model.topic_trees import PlannedLink, TopicTrees
+from topicloom.mesh.topic_trees.check import check_links
+from topicloom.mesh.topic_trees.links import forest_links, tree_links
+from topicloom.mesh.topic_trees.packing import count_links, pack_forests
+from topicloom.mesh.topic_trees.spanning import build_topic_trees
+
+
+@examples(40)
+@given(case=served())
+def test_links_carry_the_trees(case):
+    interest, overlay = case
+    trees = build_topic_trees(interest, overlay)
+    arcs = set(zip(trees.child.tolist(), trees.parent.tolist(), strict=True))
+    plain = tree_links(trees)
+    assert check_links(interest, plain, classes=False) == []
+    assert len(plain) == len({frozenset(arc) for arc in arcs})
+    split = tree_links(trees, by_direction=True)
+    assert check_links(interest, split, classes=False) == []
+    assert {(link.dialer, link.acceptor) for link in split} == arcs
+    assert sum(len(link.topics) for link in plain) == sum(len(link.topics) for link in split)
+
+
+@examples(15)
+@given(case=served(max_nodes=7, max_topics=4))
+def test_links_carry_the_classes(case):
+    interest, overlay = case
+    packing = pack_forests(interest, overlay)
+    links = forest_links(packing)
+    assert check_links(interest, links, classes=True) == []
+    assert len(links) == count_links(packing)
+    assert all(int(packing.class_of[topic]) == link.topic_class for link in links for topic in link.topics)
+
+
+def trees_by_hand(interest, arcs_of_topics):
+    """Trees from the (child, parent) pairs of each topic."""
+    flat = [arc for arcs in arcs_of_topics for arc in arcs]
+    starts = np.concatenate(([0], np.cumsum([len(arcs) for arcs in arcs_of_topics])))
+    children = [{child for child, _ in arcs} for arcs in arcs_of_topics]
+    roots = [
+        next(node for node in interest.nodes_of(topic).tolist() if node not in children[topic])
+        for topic in range(len(arcs_of_topics))
+    ]
+    child, parent = np.array(flat, np.int32).T
+    return TopicTrees(interest, starts, child.copy(), parent.copy(), np.array(roots, np.int32))
+
+
+def test_the_child_of_most_topics_dials():
+    interest = interest_of([{0, 1, 2}, {0, 1, 2}])
+    trees = trees_by_hand(interest, [[(0, 1)], [(1, 0)], [(0, 1)]])
+    assert tree_links(trees) == [PlannedLink(0, 1, (0, 1, 2))]
+    assert tree_links(trees, by_direction=True) == [PlannedLink(0, 1, (0, 2)), PlannedLink(1, 0, (1,))]
+
+
+def test_of_as_many_the_one_that_is_less_often_a_parent_dials():
+    interest = interest_of([{0, 1}, {0, 1, 2}, {2}])
+    trees = trees_by_hand(interest, [[(0, 1)], [(1, 0)], [(1, 2)]])
+    assert PlannedLink(0, 1, (0, 1)) in tree_links(trees) or PlannedLink(1, 0, (0, 1)) in tree_links(trees)
+    more = trees_by_hand(interest, [[(0, 1)], [(1, 0)], [(2, 1)]])
+    assert PlannedLink(0, 1, (0, 1)) in tree_links(more), "node 1 is a parent twice, so it accepts"
+
+
+def test_the_doc_example_of_a_path_keeps_one_link_per_edge():
+    interest = interest_of([{0}, {0, 1}, {1}])
+    trees = build_topic_trees(interest, overlay_on(interest, [(0, 1), (1, 2)]))
+    assert {frozenset((x.dialer, x.acceptor)) for x in tree_links(trees)} == {
+        frozenset((0, 1)),
+        frozenset((1, 2)),
+    }
