@@ -123,7 +123,8 @@ def test_killing_one_leaves_the_others(folders):
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux kills children with their parent")
 def test_they_die_with_a_parent_that_is_killed(folders, tmp_path):
     script = (
-        "import sys, time; from pathlib import Path; from topicloom.mesh.run.processes import BrokerProcesses;"
+        "import sys, time; from pathlib import Path;"
+        "from topicloom.mesh.run.processes import BrokerProcesses;"
         "from topicloom.mesh.run.adapter import Command;"
         f"b = BrokerProcesses(Path({str(folders[0])!r}), Path({str(folders[1])!r}));"
         "b.start(Command('a', ('sleep', '600'))); print(b.pids()['a'][0], flush=True); time.sleep(600)"
