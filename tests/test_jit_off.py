@@ -27,8 +27,8 @@ JUDGES = {
     "content": [
         "content/planners/test_bounds.py",
         "content/planners/test_clustering.py",
-        "content/planners/test_mixing.py",
-        "content/planners/test_packing.py",
+        "content/planners/test_steiner_mixing.py",
+        "content/planners/test_greedy_packing.py",
         "content/brokers/test_matching.py",
     ],
     "kernels": [

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import topicloom
-from topicloom.cli.content.judged import judged_lines
+from topicloom.cli.content.plan_figures import figure_lines
 from topicloom.cli.main import execute
 from topicloom.cli.words import in_options, options_are
-from topicloom.content.jobs.plan import Judged
+from topicloom.content.jobs.plan import PlanFigures
 
 SOURCE = Path(topicloom.__file__).parent
 OPTION = re.compile(r"(?<![\w-])--([a-z]|$)")
@@ -65,9 +65,13 @@ def test_options_are_those_of_the_command_that_runs(capsys):
 
 
 def test_what_is_shown_names_options_too():
-    figures = dict.fromkeys(Judged.__struct_fields__, 0.5) | {"users": 1, "brokers_used": 1, "brokers": 1}
+    figures = dict.fromkeys(PlanFigures.__struct_fields__, 0.5) | {
+        "users": 1,
+        "brokers_used": 1,
+        "brokers": 1,
+    }
     with options_are(lambda: ["--time-limit"]):
-        told = judged_lines(Judged(**figures | {"channels": 1, "core_model": "free"}), "a plan")
+        told = figure_lines(PlanFigures(**figures | {"channels": 1, "core_model": "free"}), "a plan")
     assert "use local-search (and --time-limit for more of it)" in told[0]
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topicloom.content.model.price_files import metric_closure
+from topicloom.content.model.prices import metric_closure
 from topicloom.content.workload import channel_rates, generate_content
 from topicloom.errors import UsageError
 
@@ -121,7 +121,7 @@ def test_streams_are_apart():
 
 
 def test_the_result_does_not_depend_on_the_blocks(monkeypatch):
-    import topicloom.content.model.price_files as prices
+    import topicloom.content.model.prices as prices
     import topicloom.content.workload as content
 
     one = generate_content(30, 4, 8, seed=9).problem

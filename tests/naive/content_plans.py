@@ -31,7 +31,7 @@ class Tables:
         self.most = [capacity * (1 + 1e-9) for capacity in problem.capacity.tolist()]
         self.load = [0.0 for _ in self.brokers]
         self.home: dict[int, int] = {}
-        self.homeless = 0
+        self.unplaced = 0
 
     def with_room(self, i: int) -> list[int]:
         return [b for b in self.brokers if self.load[b] + self.demand[i] <= self.most[b]]
@@ -46,7 +46,7 @@ class Tables:
         if room:
             self.put(i, min(room, key=lambda b: (self.price[i][b], b)))
         else:
-            self.homeless += 1
+            self.unplaced += 1
             self.put(i, min(self.brokers, key=lambda b: (self.load[b] - self.most[b], b)))
 
     def assignment(self) -> list[int]:
@@ -70,7 +70,7 @@ def naive_packing(problem: ContentProblem) -> tuple[list[int], int]:
     tables = Tables(problem)
     for i in tables.users:
         tables.put_cheapest(i)
-    return tables.assignment(), tables.homeless
+    return tables.assignment(), tables.unplaced
 
 
 # --- clustering ------------------------------------------------------------------------------------------

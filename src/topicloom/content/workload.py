@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from topicloom.base.arrays import Floats, Ints, Longs
 from topicloom.base.ids import numbered_ids
 from topicloom.base.seeds import generator
-from topicloom.content.model.price_files import Coordinates
+from topicloom.content.model.prices import Coordinates
 from topicloom.content.model.problem import ContentProblem
 from topicloom.errors import UsageError
 

@@ -25,7 +25,7 @@ from topicloom.content.brokers.messages import EventId, Name
 from topicloom.content.brokers.rules import CHARGE, State
 from topicloom.content.brokers.settings import Settings
 from topicloom.content.brokers.wire import decode, encode
-from topicloom.content.planners.core_model import CoreModel
+from topicloom.content.planners.broker_trees import CoreModel
 from topicloom.simulation.links import Links
 from topicloom.simulation.loop import Loop
 from topicloom.wire.core import Close, Core, Deliver, Effect, LinkUp, Send

@@ -15,7 +15,7 @@ from drawing import examples
 from topicloom.content.brokers.choice import Holder, Outlook, choose_moves
 from topicloom.content.brokers.flow import Flow
 from topicloom.content.model.problem import ContentProblem
-from topicloom.content.planners.core_model import CoreModel
+from topicloom.content.planners.broker_trees import CoreModel
 from topicloom.content.planners.cost import measure_cost
 
 

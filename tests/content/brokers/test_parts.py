@@ -22,7 +22,7 @@ from topicloom.content.brokers.routing import Trees, branches
 from topicloom.content.brokers.seen import Memory, Numbers
 from topicloom.content.brokers.settings import Settings
 from topicloom.content.brokers.wire import decode
-from topicloom.content.planners.core_model import CoreModel
+from topicloom.content.planners.broker_trees import CoreModel
 from topicloom.errors import ProtocolError, UsageError
 from topicloom.wire.core import Send
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from content_strategies import content_problems
 from content_tables import PLACES, PLAIN, silent, table, write
 from drawing import examples
-from topicloom.content.model.price_files import Coordinates, metric_closure
+from topicloom.content.model.prices import Coordinates, metric_closure
 from topicloom.content.model.problem import ContentProblem
 from topicloom.content.model.problem_folder import (
     ACCESS,

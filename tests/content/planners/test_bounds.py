@@ -10,16 +10,16 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-import topicloom.content.planners.core_bounds as core_bounds
+import topicloom.content.planners.bounds as bounds
 from content_strategies import content_problems
 from drawing import examples
 from naive.content_plans import cheapest
 from topicloom.base.progress import Silent
 from topicloom.content.model.problem import ContentProblem
 from topicloom.content.planners.bounds import lower_bound
-from topicloom.content.planners.core_model import CODES
+from topicloom.content.planners.broker_trees import CODES
 from topicloom.content.planners.cost import measure_cost
-from topicloom.content.planners.packing import plan_packing
+from topicloom.content.planners.greedy_packing import plan_greedy_packing
 from topicloom.content.workload import generate_content
 from topicloom.errors import Interrupted
 
@@ -52,7 +52,7 @@ def test_the_judge_rejects_a_bound_that_claims_more(core_model):
     best = cheapest(problem, core_model)
     assert best == 3.0
     assert lower_bound(problem, core_model).total == pytest.approx(3.0)
-    with patch.object(core_bounds, "_least_weights", lambda model: np.array([0.0, 0.0, 1.01])):
+    with patch.object(bounds, "_least_weights", lambda model: np.array([0.0, 0.0, 1.01])):
         assert claims_too_much(problem, core_model, best)
 
 
@@ -64,8 +64,8 @@ def test_a_wrong_opening_price_would_be_noticed():
     )  # fmt: skip
     assert cheapest(problem, "free") == 0.0
     assert not claims_too_much(problem, "free", 0.0)
-    real = core_bounds._ascend
-    with patch.object(core_bounds, "_ascend", lambda *given: (real(*given)[0] + 0.1, 1)):
+    real = bounds._ascend
+    with patch.object(bounds, "_ascend", lambda *given: (real(*given)[0] + 0.1, 1)):
         assert claims_too_much(problem, "free", 0.0)
 
 
@@ -78,7 +78,7 @@ def test_tolls_beat_the_sum_of_the_cheapest_links():
         rates=(np.repeat(np.arange(200), np.diff(problem.rate_ptr)), problem.rate_channels, problem.rates),
         wants=(np.repeat(np.arange(200), np.diff(problem.want_ptr)), problem.want_first, problem.want_last),
     )  # fmt: skip
-    cost = measure_cost(crowded, plan_packing(crowded).assignment)
+    cost = measure_cost(crowded, plan_greedy_packing(crowded).assignment)
     assert cost.overflow == 0
     bound = lower_bound(crowded)
     assert 0.6 * cost.access < bound.access <= cost.access
@@ -87,7 +87,7 @@ def test_tolls_beat_the_sum_of_the_cheapest_links():
 def test_on_the_papers_workload_packing_is_near_the_bound():
     """With room to spare the bound tells so: it would be useless if it were far below."""
     problem = generate_content(600, 10, 10, seed=1).problem
-    cost = measure_cost(problem, plan_packing(problem).assignment)
+    cost = measure_cost(problem, plan_greedy_packing(problem).assignment)
     bound = lower_bound(problem)
     assert bound.total <= cost.total <= 1.15 * bound.total
     assert bound.core > 0.5 * cost.core

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from content_strategies import content_problems
 from naive import content_cost as naive
 from topicloom.content.kernels.assignment import move, move_change
-from topicloom.content.planners.core_model import CODES, CoreModel
-from topicloom.content.planners.cost import measure_cost, search_state, trees_of
+from topicloom.content.planners.broker_trees import CODES, CoreModel
+from topicloom.content.planners.cost import measure_cost, search_arrays, trees_of
 
 
 def assignments(problem):
@@ -36,7 +36,7 @@ def test_cost_is_that_of_the_definition(problem, data, model):
 def test_a_move_changes_the_cost_by_what_was_foretold(problem, data, model):
     """Local search stands on this: a wrong change would lead it to dearer plans, unseen."""
     assignment = data.draw(assignments(problem))
-    fixed, state = search_state(problem, CoreModel.of(problem.core, model), assignment)
+    fixed, state = search_arrays(problem, CoreModel.of(problem.core, model), assignment)
     for _ in range(4):
         user = data.draw(st.integers(0, problem.n_users - 1))
         target = data.draw(st.integers(0, problem.n_brokers - 1))

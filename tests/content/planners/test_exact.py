@@ -15,7 +15,7 @@ from drawing import examples
 from naive.content_plans import Tables, cheapest, naive_cost
 from topicloom.base.progress import Silent
 from topicloom.content.model.problem import ContentProblem
-from topicloom.content.planners.core_model import CODES
+from topicloom.content.planners.broker_trees import CODES
 from topicloom.content.planners.cost import measure_cost
 from topicloom.content.planners.exact import count_variables, plan_exact
 from topicloom.content.workload import generate_content

@@ -11,14 +11,13 @@ from content_strategies import content_problems
 from drawing import examples
 from topicloom.base.progress import Silent
 from topicloom.content.planners.bounds import lower_bound
+from topicloom.content.planners.broker_trees import CODES
 from topicloom.content.planners.clustering import plan_clustering
-from topicloom.content.planners.core_model import CODES
 from topicloom.content.planners.cost import measure_cost
 from topicloom.content.planners.exact import plan_exact
-from topicloom.content.planners.local_search import plan_local_search
-from topicloom.content.planners.mixing import plan_mixing
-from topicloom.content.planners.packing import plan_packing
-from topicloom.content.planners.starts import STARTS, start_by_interest
+from topicloom.content.planners.greedy_packing import plan_greedy_packing
+from topicloom.content.planners.local_search import STARTS, plan_local_search, start_by_interest
+from topicloom.content.planners.steiner_mixing import plan_steiner_mixing
 from topicloom.content.workload import generate_content
 
 pytestmark = pytest.mark.slow
@@ -58,7 +57,7 @@ def test_dear_core_links_and_narrow_interests_are_where_it_pays():
     problem = generate_content(400, 10, 100, ratio=0.1, width=0.01, seed=1).problem
     published = min(
         measure_cost(problem, plan(problem).assignment).total
-        for plan in (plan_packing, plan_clustering, plan_mixing)
+        for plan in (plan_greedy_packing, plan_clustering, plan_steiner_mixing)
     )
     assert published > 1.7 * measure_cost(problem, plan_local_search(problem, work=50).assignment).total
 
@@ -97,6 +96,6 @@ def test_an_overloaded_start_is_mended():
 def test_by_interest_keeps_channels_on_few_brokers():
     problem = generate_content(400, 10, 100, width=0.01, seed=1).problem
     gathered = measure_cost(problem, start_by_interest(problem, "free", 0))
-    packed = measure_cost(problem, plan_packing(problem).assignment)
+    packed = measure_cost(problem, plan_greedy_packing(problem).assignment)
     assert gathered.overflow == 0.0
     assert gathered.broker_density < 0.5 * packed.broker_density

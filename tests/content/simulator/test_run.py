@@ -14,7 +14,7 @@ from topicloom.content.brokers.interest import joined
 from topicloom.content.model.problem import ContentProblem
 from topicloom.content.planners.cost import measure_cost
 from topicloom.content.planners.local_search import plan_local_search
-from topicloom.content.planners.random_plan import plan_random
+from topicloom.content.planners.random_placement import plan_random
 from topicloom.content.simulator.parties import with_traffic
 from topicloom.content.simulator.run import ContentOutcome, simulate_content
 from topicloom.content.simulator.scenario import ContentScenario

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from topicloom.cli.content.judged import Problem, judged_lines, overflow_line
 from topicloom.cli.content.plan import CoreModelName
+from topicloom.cli.content.plan_figures import Problem, figure_lines, overflow_line
 from topicloom.cli.groups import with_groups
 from topicloom.cli.options import OutputOptions, Seed, SparkOptions, notices
-from topicloom.content.jobs.plan import judge_assignment
+from topicloom.content.jobs.plan import measure_assignment
 from topicloom.errors import UsageError
 
 EXAMPLES = """
@@ -47,7 +47,7 @@ def cost(
         raise UsageError(f"{missing} is missing; write topicloom content cost DIR ASSIGNMENT")
     screen = output.screen()
     with screen.working() as progress:
-        summary = judge_assignment(
+        summary = measure_assignment(
             problem,
             assignment,
             spark=spark.choice(),
@@ -56,10 +56,10 @@ def cost(
             notice=notices(screen),
             progress=progress,
         )
-    screen.show(*judged_lines(summary.judged, str(assignment)))
+    screen.show(*figure_lines(summary.figures, str(assignment)))
     screen.emit(summary)
-    if summary.judged.overflow > 0:
-        screen.say(overflow_line(summary.judged.overflow), always=True)
+    if summary.figures.overflow > 0:
+        screen.say(overflow_line(summary.figures.overflow), always=True)
         raise typer.Exit(1)
 
 

@@ -9,13 +9,13 @@ import typer
 
 from topicloom.base.parameters import read_settings
 from topicloom.base.registry import find
-from topicloom.cli.content.judged import Problem, judged_lines, overflow_line
+from topicloom.cli.content.plan_figures import Problem, figure_lines, overflow_line
 from topicloom.cli.described import described_planners
 from topicloom.cli.groups import with_groups
 from topicloom.cli.options import OutputOptions, Seed, notices
 from topicloom.cli.tables import planner_list
 from topicloom.content.jobs.plan import plan_content
-from topicloom.content.planners.core_model import CODES
+from topicloom.content.planners.broker_trees import CODES
 from topicloom.content.planners.registry import DEFAULT, PLANNERS
 from topicloom.errors import UsageError
 
@@ -99,13 +99,13 @@ def plan(
             progress=progress,
         )
     screen.show(
-        *judged_lines(summary.judged, algorithm),
+        *figure_lines(summary.figures, algorithm),
         f"planned in {summary.seconds['plan']:.1f} s; "
         + (f"written to {out}" if out else "--out DIR keeps the plan and its trees"),
     )
     screen.emit(summary)
-    if summary.judged.overflow > 0:
-        screen.say(overflow_line(summary.judged.overflow, algorithm), always=True)
+    if summary.figures.overflow > 0:
+        screen.say(overflow_line(summary.figures.overflow, algorithm), always=True)
         raise typer.Exit(1)
 
 

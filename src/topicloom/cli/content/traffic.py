@@ -12,7 +12,7 @@ from topicloom.cli.groups import with_groups
 from topicloom.cli.options import OutputOptions, SparkOptions, notices
 from topicloom.content.jobs.traffic import DEFAULT_CHANNELS, TrafficTask, make_traffic
 from topicloom.content.jobs.traffic_folder import TrafficSummary
-from topicloom.content.spark.price_files import PriceFiles
+from topicloom.content.spark.prices import PriceFiles
 from topicloom.errors import UsageError
 from topicloom.tables.folder import REJECTS
 

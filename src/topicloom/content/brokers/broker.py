@@ -27,7 +27,7 @@ from topicloom.content.brokers.routing import Trees
 from topicloom.content.brokers.rules import State
 from topicloom.content.brokers.settings import Settings
 from topicloom.content.brokers.view import View
-from topicloom.content.planners.core_model import CoreModel
+from topicloom.content.planners.broker_trees import CoreModel
 from topicloom.wire.core import Effect, Machine, Send
 
 

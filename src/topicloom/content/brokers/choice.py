@@ -15,10 +15,10 @@ import numpy as np
 from topicloom.base.arrays import Floats
 from topicloom.content.brokers.flow import NOTHING, Flow
 from topicloom.content.kernels.assignment import move
-from topicloom.content.kernels.migrate import NOWHERE, best_move
+from topicloom.content.kernels.user_moves import NOWHERE, best_move
 from topicloom.content.model.problem import ContentProblem
-from topicloom.content.planners.core_model import CoreModel
-from topicloom.content.planners.cost import search_state
+from topicloom.content.planners.broker_trees import CoreModel
+from topicloom.content.planners.cost import search_arrays
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def choose_moves(
     """
     problem = _problem(outlook, model, n_channels)
     homes = [outlook.here] * len(outlook.users) + _places(outlook)
-    fixed, state = search_state(problem, model, np.array(homes, dtype=np.int32))
+    fixed, state = search_arrays(problem, model, np.array(homes, dtype=np.int32))
     state.load[:] = outlook.loads
     estimate = np.zeros(problem.n_brokers)
     found: list[tuple[int, int, float]] = []

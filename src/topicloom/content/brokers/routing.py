@@ -12,7 +12,7 @@ import numpy as np
 
 from topicloom.base.arrays import Floats, sealed
 from topicloom.content.brokers.messages import Name
-from topicloom.content.kernels.core_trees import grow_spanning
+from topicloom.content.kernels.broker_trees import grow_spanning
 
 Links = tuple[tuple[Name, Name], ...]
 KEPT = 4_096

@@ -22,11 +22,11 @@ from topicloom.content.model.plan_folder import (
 )
 from topicloom.content.model.problem import ContentPlan, ContentProblem
 from topicloom.content.model.problem_folder import read_problem
-from topicloom.content.model.tables import Rows
+from topicloom.content.model.tables import CheckedTable
 from topicloom.content.planners.bounds import lower_bound
-from topicloom.content.planners.core_model import CoreModel
-from topicloom.content.planners.cost import Cost, measure_cost, trees_of
-from topicloom.content.planners.random_plan import plan_random
+from topicloom.content.planners.broker_trees import CoreModel
+from topicloom.content.planners.cost import PlanCost, measure_cost, trees_of
+from topicloom.content.planners.random_placement import plan_random
 from topicloom.content.planners.registry import PLANNERS
 from topicloom.errors import UsageError
 from topicloom.tables.records import Field
@@ -41,7 +41,7 @@ ROUNDING = 1e-6
 """By so much of the cost a bound may lie above it."""
 
 
-class Judged(Summary, frozen=True, kw_only=True):
+class PlanFigures(Summary, frozen=True, kw_only=True):
     """All figures about a plan: what it costs, against random plans and against what must be paid."""
 
     users: int
@@ -64,7 +64,7 @@ class Judged(Summary, frozen=True, kw_only=True):
     load_max_share: float
 
 
-class JudgedPlan(Summary, frozen=True, kw_only=True):
+class PlanSummary(Summary, frozen=True, kw_only=True):
     """The content of a plan's summary.json."""
 
     format: int = FORMAT
@@ -73,21 +73,21 @@ class JudgedPlan(Summary, frozen=True, kw_only=True):
     algorithm: str
     parameters: Parameters
     seed: int
-    judged: Judged
+    figures: PlanFigures
     report: Report
     phases: Seconds
     seconds: Seconds
 
-    FLAT = frozenset({"judged"})
+    FLAT = frozenset({"figures"})
 
 
-class JudgedAssignment(Summary, frozen=True):
+class AssignmentSummary(Summary, frozen=True):
     """What there is to say of an assignment that somebody else made."""
 
-    judged: Judged
+    figures: PlanFigures
     seconds: Seconds
 
-    FLAT = frozenset({"judged"})
+    FLAT = frozenset({"figures"})
 
 
 def plan_content(
@@ -102,7 +102,7 @@ def plan_content(
     trees: bool = True,
     notice: Notice = no_notice,
     progress: Progress = SILENT,
-) -> JudgedPlan:
+) -> PlanSummary:
     """Read the problem, plan it, keep the plan in `out`; its summary."""
     if time_limit is not None and not time_limit > 0:
         raise UsageError(f"`time_limit={time_limit:g}`: give a number of seconds above 0")
@@ -123,14 +123,14 @@ def plan_content(
     watch.seconds["plan"] = progress.now() - begun
     with watch.phase("judge"):
         cost = measure_cost(problem, plan.assignment, core_model)
-        judged = judge(problem, cost, plan, core_model, seed, progress)
+        figures = judge(problem, cost, plan, core_model, seed, progress)
 
-    def summarised() -> JudgedPlan:
-        return JudgedPlan(
+    def summarised() -> PlanSummary:
+        return PlanSummary(
             algorithm=algorithm,
             parameters=plan.parameters,
             seed=seed,
-            judged=judged,
+            figures=figures,
             report=plan.report,
             phases=dict(plan.seconds),
             seconds={**watch.seconds, "total": progress.now() - start},
@@ -143,7 +143,7 @@ def plan_content(
     return summarised()
 
 
-def judge_assignment(
+def measure_assignment(
     source: Path,
     path: Path,
     *,
@@ -152,15 +152,15 @@ def judge_assignment(
     seed: int = 0,
     notice: Notice = no_notice,
     progress: Progress = SILENT,
-) -> JudgedAssignment:
+) -> AssignmentSummary:
     """The cost of an assignment of a problem's users, in the words of a plan's summary."""
     start = progress.now()
     problem = read_problem(source, notice, need_capacity=False)
     assignment = _assignment(path, problem, spark, progress)
     cost = measure_cost(problem, assignment, core_model)
     found = ContentPlan(assignment, "given")
-    judged = judge(problem, cost, found, core_model, seed, progress)
-    return JudgedAssignment(judged, {"total": progress.now() - start})
+    figures = judge(problem, cost, found, core_model, seed, progress)
+    return AssignmentSummary(figures, {"total": progress.now() - start})
 
 
 def _assignment(path: Path, problem: ContentProblem, spark: SparkChoice, progress: Progress) -> Ints:
@@ -170,17 +170,17 @@ def _assignment(path: Path, problem: ContentProblem, spark: SparkChoice, progres
     source = records_source(str(path), "assignment", [Field("user"), Field("broker")])
     check_there(source)
     table = read_all(spark.session(progress), source, progress=progress)
-    return match_assignment(Rows(path, table), problem)
+    return match_assignment(CheckedTable(path, table), problem)
 
 
 def judge(
     problem: ContentProblem,
-    cost: Cost,
+    cost: PlanCost,
     plan: ContentPlan,
     core_model: str,
     seed: int,
     progress: Progress,
-) -> Judged:
+) -> PlanFigures:
     """All figures about a plan: what it costs, against random plans and against what must be paid."""
     bound = max(lower_bound(problem, core_model, progress=progress).total, plan.bound or 0.0)
     if cost.overflow == 0.0 and bound <= cost.total * (1 + ROUNDING):
@@ -189,7 +189,7 @@ def judge(
     random_cost = float(np.mean([plan.total for plan in plans]))
     random_core = float(np.mean([plan.core for plan in plans]))
     used = cost.loads[np.bincount(plan.assignment, minlength=problem.n_brokers) > 0]
-    return Judged(
+    return PlanFigures(
         users=problem.n_users,
         brokers=problem.n_brokers,
         channels=problem.n_channels,
@@ -212,7 +212,7 @@ def judge(
     )
 
 
-def random_costs(problem: ContentProblem, core_model: str, seed: int) -> list[Cost]:
+def random_costs(problem: ContentProblem, core_model: str, seed: int) -> list[PlanCost]:
     """What five random plans cost."""
     plans = (plan_random(problem, seed=seed + k).assignment for k in range(RANDOM_PLANS))
     return [measure_cost(problem, plan, core_model) for plan in plans]

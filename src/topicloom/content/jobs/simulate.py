@@ -15,7 +15,7 @@ from topicloom.content.model.problem import ContentProblem
 from topicloom.content.model.problem_folder import read_problem
 from topicloom.content.planners.cost import measure_cost
 from topicloom.content.planners.local_search import plan_local_search
-from topicloom.content.planners.random_plan import plan_random
+from topicloom.content.planners.random_placement import plan_random
 from topicloom.content.simulator.run import ContentOutcome, simulate_content
 from topicloom.content.simulator.scenario import ContentScenario
 from topicloom.tables.folder import CHARTS, SUMMARY, read_head, write_json, write_table

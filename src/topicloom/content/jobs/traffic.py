@@ -13,7 +13,7 @@ import pyarrow as pa
 from topicloom.base.progress import SILENT, Progress
 from topicloom.content.jobs.traffic_folder import (
     FalseTraffic,
-    Traffic,
+    MeasuredTraffic,
     TrafficSummary,
     check_traffic_out,
     finish_folder,
@@ -21,20 +21,27 @@ from topicloom.content.jobs.traffic_folder import (
     summarise_traffic,
     write_tables,
 )
-from topicloom.content.planners.channels import Axis, Boxes, Grid, cover, make_grid, read_boxes, users_reached
-from topicloom.content.planners.merge import Ranges
-from topicloom.content.spark.price_files import PriceFiles
-from topicloom.content.spark.price_tables import read_prices
-from topicloom.content.spark.traffic import (
+from topicloom.content.spark.prices import PriceFiles, read_prices
+from topicloom.content.spark.publication_log import (
     PUBLISHER,
     TIME,
-    Counted,
     LogSummary,
+    MessageCounts,
     count_messages,
     log_columns,
+    sample_messages,
     summarise_log,
 )
-from topicloom.content.spark.traffic_sample import sample_messages
+from topicloom.content.traffic.channel_merging import WantedRanges
+from topicloom.content.traffic.channels import (
+    AttributeAxis,
+    ChannelGrid,
+    SubscriptionBoxes,
+    cover,
+    make_grid,
+    read_boxes,
+    users_reached,
+)
 from topicloom.errors import InputError, UsageError
 from topicloom.tables.batches import REJECTED
 from topicloom.tables.folder import REJECTS
@@ -130,7 +137,7 @@ def make_traffic(task: TrafficTask) -> TrafficSummary:
     return found
 
 
-def _read_subscriptions(session: SparkSession, task: TrafficTask) -> Boxes:
+def _read_subscriptions(session: SparkSession, task: TrafficTask) -> SubscriptionBoxes:
     path = task.subscriptions
     source = records_source(path, "subscriptions", SUBSCRIPTION_COLUMNS)
     table = read_all(session, source, progress=task.progress)
@@ -157,7 +164,7 @@ def _read_subscriptions(session: SparkSession, task: TrafficTask) -> Boxes:
     return boxes
 
 
-def _made(raw: RawTable, boxes: Boxes, work: Tables, task: TrafficTask) -> Traffic:
+def _made(raw: RawTable, boxes: SubscriptionBoxes, work: Tables, task: TrafficTask) -> MeasuredTraffic:
     progress = task.progress
     begin = progress.now()
     with spark_errors(task.log):
@@ -165,7 +172,7 @@ def _made(raw: RawTable, boxes: Boxes, work: Tables, task: TrafficTask) -> Traff
     if task.strict:
         require_no_rejects(raw, rejected)
     tell_refused(rejected, raw.source, task.notice)
-    axes = [Axis.of(boxes, k) for k in range(len(boxes.attributes))]
+    axes = [AttributeAxis.of(boxes, k) for k in range(len(boxes.attributes))]
     log = summarise_log(raw, boxes.attributes, [axis.edges for axis in axes], progress=progress)
     if log.rows == 0:
         require_no_rejects(raw, rejected)
@@ -193,7 +200,7 @@ def _made(raw: RawTable, boxes: Boxes, work: Tables, task: TrafficTask) -> Traff
     counted_at = progress.now()
     share, dropped = _false_positives(raw, boxes, axes, log, grid, counted, wants, progress)
     names = pa.chunked_array([log.publishers, boxes.users]).unique().sort()
-    return Traffic(
+    return MeasuredTraffic(
         boxes,
         log,
         grid,
@@ -215,12 +222,12 @@ def _made(raw: RawTable, boxes: Boxes, work: Tables, task: TrafficTask) -> Traff
 
 def _false_positives(
     raw: RawTable,
-    boxes: Boxes,
-    axes: list[Axis],
+    boxes: SubscriptionBoxes,
+    axes: list[AttributeAxis],
     log: LogSummary,
-    grid: Grid,
-    counted: Counted,
-    wants: Ranges,
+    grid: ChannelGrid,
+    counted: MessageCounts,
+    wants: WantedRanges,
     progress: Progress,
 ) -> tuple[FalseTraffic, int]:
     """Which share of what the users take by their channels their subscriptions do not ask for.

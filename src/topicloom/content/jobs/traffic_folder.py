@@ -24,10 +24,9 @@ from topicloom.content.model.problem_folder import (
     WANTS,
     write_content_table,
 )
-from topicloom.content.planners.channels import Boxes, Grid
-from topicloom.content.planners.merge import Ranges
-from topicloom.content.spark.traffic import Counted, LogSummary
-from topicloom.content.spark.traffic_sample import SAMPLE_ROWS
+from topicloom.content.spark.publication_log import SAMPLE_ROWS, LogSummary, MessageCounts
+from topicloom.content.traffic.channel_merging import WantedRanges
+from topicloom.content.traffic.channels import ChannelGrid, SubscriptionBoxes
 from topicloom.errors import InputError
 from topicloom.tables.folder import REJECTS, write_json
 from topicloom.tables.replaceable import check_own
@@ -77,14 +76,14 @@ class TrafficSummary(Summary, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Traffic:
+class MeasuredTraffic:
     """What came of it, before anything is written."""
 
-    boxes: Boxes
+    boxes: SubscriptionBoxes
     log: LogSummary
-    grid: Grid
-    counted: Counted
-    wants: Ranges
+    grid: ChannelGrid
+    counted: MessageCounts
+    wants: WantedRanges
     users: pa.StringArray
     rejected: int
     channels_before: int
@@ -113,7 +112,7 @@ def keep_rejects(written: Path, out: Path) -> None:
         shutil.copyfile(written, temporary)
 
 
-def summarise_traffic(traffic: Traffic, channels: int | None, seconds: Seconds) -> TrafficSummary:
+def summarise_traffic(traffic: MeasuredTraffic, channels: int | None, seconds: Seconds) -> TrafficSummary:
     """The content of traffic.json."""
     boxes, log, grid = traffic.boxes, traffic.log, traffic.grid
     return TrafficSummary(
@@ -139,7 +138,7 @@ def summarise_traffic(traffic: Traffic, channels: int | None, seconds: Seconds) 
     )
 
 
-def write_tables(out: Path, traffic: Traffic, tables: Mapping[str, pa.Table]) -> None:
+def write_tables(out: Path, traffic: MeasuredTraffic, tables: Mapping[str, pa.Table]) -> None:
     """Fill the folder but for what `finish_folder` writes, which is taken away first: it is not whole now."""
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -159,7 +158,7 @@ def write_tables(out: Path, traffic: Traffic, tables: Mapping[str, pa.Table]) ->
     write_content_table(out, WANTS, pa.table({"user": users, **columns}))
 
 
-def finish_folder(out: Path, traffic: Traffic, found: TrafficSummary) -> None:
+def finish_folder(out: Path, traffic: MeasuredTraffic, found: TrafficSummary) -> None:
     """Make the folder whole: traffic.json and, always last, channels.parquet."""
     with replacing(out / TRAFFIC) as temporary:
         write_json(found, temporary)
@@ -170,7 +169,7 @@ def _prices(tables: Mapping[str, pa.Table]) -> str:
     return next((name for name in (ACCESS, COORDINATES) if name in tables), "")
 
 
-def _rates_table(traffic: Traffic) -> pa.Table:
+def _rates_table(traffic: MeasuredTraffic) -> pa.Table:
     """Messages per second by user and channel; a user without any, who wants nothing either, stands there
     with rate 0 on channel 0, so that the folder names every user."""
     counted, log = traffic.counted, traffic.log

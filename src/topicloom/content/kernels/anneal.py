@@ -9,7 +9,7 @@ import numpy as np
 from topicloom.base.kernels.jit import kernel
 from topicloom.base.kernels.random import STEP, uniform
 from topicloom.content.kernels.assignment import move, move_change
-from topicloom.content.kernels.hope import least_change
+from topicloom.content.kernels.move_bounds import least_change
 
 
 @kernel

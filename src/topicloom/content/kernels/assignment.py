@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from topicloom.base.kernels.jit import kernel
-from topicloom.content.kernels.core_trees import fill_weights
+from topicloom.content.kernels.broker_trees import fill_weights
 
 
-class Fixed(NamedTuple):
+class ProblemArrays(NamedTuple):
     """What a search never changes: the problem and the core model, as plain arrays."""
 
     access: Any
@@ -37,7 +37,7 @@ class Fixed(NamedTuple):
     table: Any
 
 
-class State(NamedTuple):
+class AssignmentState(NamedTuple):
     """An assignment and all that follows from it; then scratch.
 
     Channels x brokers: `wanted` counts subscribers, `sent` adds up rates, `weight` holds the trees' weights.
@@ -63,7 +63,7 @@ class State(NamedTuple):
 
 
 @kernel
-def weigh(fixed: Any, state: Any, channel: int, without: int, added: int, out: Any) -> Any:
+def weigh_trees(fixed: Any, state: Any, channel: int, without: int, added: int, out: Any) -> Any:
     """Weights of a channel's trees when broker `without` loses it and `added` gets it (-1: nobody does)."""
     n = 0
     row = state.wanted[channel]
@@ -109,7 +109,7 @@ def settle(fixed: Any, state: Any) -> None:
 def refresh(fixed: Any, state: Any, channel: int) -> None:
     """A channel's weights, members and core cost, anew."""
     weight, sent = state.weight[channel], state.sent[channel]
-    state.members[channel] = weigh(fixed, state, channel, -1, -1, weight)
+    state.members[channel] = weigh_trees(fixed, state, channel, -1, -1, weight)
     total, least = 0.0, weight[0]
     for p in range(len(sent)):
         total += sent[p] * weight[p]
@@ -138,7 +138,7 @@ def move_change(fixed: Any, state: Any, user: int, target: int) -> Any:
                 at += 1
             own = fixed.rates[at] if at < end and fixed.rate_channels[at] == c else 0.0
             trial, sent, weight = state.trials[0], state.sent[c], state.weight[c]
-            weigh(fixed, state, c, home if leaves else -1, target if joins else -1, trial)
+            weigh_trees(fixed, state, c, home if leaves else -1, target if joins else -1, trial)
             for p in range(len(sent)):
                 change += sent[p] * trial[p]
             change -= state.cost[c]

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from topicloom.base.kernels.jit import kernel
-from topicloom.content.kernels.room import roomiest
+from topicloom.content.kernels.placement import roomiest
 
 
 @kernel
@@ -191,12 +191,12 @@ def join_clusters(
     load: Any,
     assignment: Any,
 ) -> int:
-    """Each of the users first..stop-1 to the broker with room of the largest traffic / price; homeless users.
+    """Each of the users first..stop-1 to the broker with room of the largest traffic / price; unplaced users.
 
     Users that have a broker already are only counted there, if `traffic` is empty: the call before all
     others. Otherwise it is scratch, the traffic of the user at hand with the users of every broker.
     """
-    homeless = 0
+    unplaced = 0
     for user in range(first, stop):
         best = assignment[user]
         if (best >= 0) != (len(traffic) == 0):
@@ -218,8 +218,8 @@ def join_clusters(
                     best = b
             if best < 0:
                 best = roomiest(load, limit)
-                homeless += 1
+                unplaced += 1
             assignment[user] = best
         load[best] += demand[user]
         _join(user, best, rate_ptr, channels, rates, want_ptr, firsts, ends, wanted, sent)
-    return homeless
+    return unplaced

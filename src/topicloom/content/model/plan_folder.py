@@ -13,7 +13,7 @@ from topicloom.base.arrays import Floats, Ints
 from topicloom.base.atomic import replacing
 from topicloom.base.summaries import Summary
 from topicloom.content.model.problem import ContentProblem
-from topicloom.content.model.tables import Rows, read_columns
+from topicloom.content.model.tables import CheckedTable, read_columns
 from topicloom.errors import InputError
 from topicloom.tables.folder import CHARTS, SUMMARY, read_head, write_json, write_table
 from topicloom.tables.replaceable import check_own
@@ -98,7 +98,7 @@ def read_assignment(path: Path, problem: ContentProblem) -> Ints:
     return match_assignment(read_columns(path, _ASSIGNMENT), problem)
 
 
-def match_assignment(rows: Rows, problem: ContentProblem) -> Ints:
+def match_assignment(rows: CheckedTable, problem: ContentProblem) -> Ints:
     """Each user's broker; every user must stand there once, with a broker that exists."""
     user = rows.known("user", problem.users, "the user is not in the problem")
     broker = rows.known("broker", problem.brokers, "the broker is not in the problem")

@@ -14,7 +14,9 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
-from topicloom.base.arrays import Bools, Floats, Ints, Longs, freeze_fields
+from topicloom.base.arrays import Bools, Floats, Ints, Longs, freeze_fields, sealed
+
+SLACK = 1e-9  # share of a capacity that rounding may add to a load
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,6 +64,15 @@ class ContentProblem:
     @property
     def n_channels(self) -> int:
         return len(self.channel_rate)
+
+    @property
+    def load_limits(self) -> Floats:
+        """The largest load of each broker: its capacity with a little slack.
+
+        Loads are sums of many floats: a broker that is exactly full on paper must not refuse its last user
+        because of rounding. Planners, the evaluator and the bounds all use this one rule.
+        """
+        return sealed(self.capacity * (1.0 + SLACK))
 
     @property
     def density(self) -> float:

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from topicloom.base.arrays import Floats, Longs, take_chunks
 from topicloom.base.atomic import replacing
-from topicloom.content.model.price_files import Coordinates, access_table, core_table, read_prices, sorted_ids
+from topicloom.content.model.prices import Coordinates, access_table, core_table, read_prices, sorted_ids
 from topicloom.content.model.problem import ContentProblem
 from topicloom.content.model.tables import (
     ACCESS,

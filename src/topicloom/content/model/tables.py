@@ -62,7 +62,7 @@ def write_content_table(folder: Path, name: str, table: pa.Table) -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rows:
+class CheckedTable:
     """A table as it was found; its columns are asked for with what they must hold."""
 
     path: Path
@@ -148,7 +148,7 @@ class Rows:
         raise InputError(f"{self.path}: column {column} holds {self.table.column(column).type}, not {wanted}")
 
 
-def read_rows(folder: Path, name: str, *, empty: bool = False) -> Rows:
+def read_rows(folder: Path, name: str, *, empty: bool = False) -> CheckedTable:
     """The columns of one table; only with `empty` may it have no rows."""
     path = folder / name
     if not path.exists():
@@ -156,7 +156,9 @@ def read_rows(folder: Path, name: str, *, empty: bool = False) -> Rows:
     return read_columns(path, SCHEMAS[name], OPTIONAL.get(name, ()), empty=empty)
 
 
-def read_columns(path: Path, schema: pa.Schema, optional: Sequence[str] = (), *, empty: bool = False) -> Rows:
+def read_columns(
+    path: Path, schema: pa.Schema, optional: Sequence[str] = (), *, empty: bool = False
+) -> CheckedTable:
     """The columns of `schema` from a Parquet file, whatever else it holds."""
     columns = schema.names
     # Names repeat in millions of rows: as they are stored, each only once, they take little room.
@@ -174,4 +176,4 @@ def read_columns(path: Path, schema: pa.Schema, optional: Sequence[str] = (), *,
         raise InputError(f"{path} cannot be read as Parquet: {first}") from None
     if not table.num_rows and not empty:
         raise InputError(f"{path} holds no rows")
-    return Rows(path, table)
+    return CheckedTable(path, table)

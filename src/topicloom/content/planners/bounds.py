@@ -17,13 +17,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from topicloom.base.arrays import Floats
+from topicloom.base.arrays import Floats, Ints, sealed
 from topicloom.base.progress import SILENT, Progress, check_stop
-from topicloom.content.kernels.room import limits
+from topicloom.content.kernels.dual_ascent import raise_values
 from topicloom.content.model.problem import ContentProblem
-from topicloom.content.planners.core_bounds import ROUNDING, core_bound
-from topicloom.content.planners.core_model import CoreModel
-from topicloom.content.planners.packing import plan_packing
+from topicloom.content.planners.broker_trees import CoreModel
+from topicloom.content.planners.greedy_packing import plan_greedy_packing
 
 STEPS = 60  # of the subgradient method
 PATIENCE = 4  # steps without a better bound before the steps are halved
@@ -31,7 +30,7 @@ BLOCK = 1 << 20  # prices looked at in one go
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class CostBound:
     """A lower bound on the cost of every plan within the capacities.
 
     `access` bounds the access part, and `total` the whole; `core` is their difference, no bound by itself.
@@ -45,7 +44,9 @@ class Bound:
         return self.access + self.core
 
 
-def lower_bound(problem: ContentProblem, core_model: str = "free", *, progress: Progress = SILENT) -> Bound:
+def lower_bound(
+    problem: ContentProblem, core_model: str = "free", *, progress: Progress = SILENT
+) -> CostBound:
     """No plan that keeps the capacities costs less; one that overflows may.
 
     >>> line = ContentProblem.of(["i", "j"], ["a", "b"], [3, 3], [[1, 3], [1, 3]], [[0, 1], [1, 0]], 1,
@@ -56,14 +57,14 @@ def lower_bound(problem: ContentProblem, core_model: str = "free", *, progress: 
     """
     access, tolls = _access_bound(problem, progress)
     core = core_bound(problem, CoreModel.of(problem.core, core_model), tolls, progress)
-    return Bound(access * (1 - ROUNDING), core * (1 - ROUNDING))
+    return CostBound(access * (1 - ROUNDING), core * (1 - ROUNDING))
 
 
 def _access_bound(problem: ContentProblem, progress: Progress) -> tuple[float, Floats]:
     """The best value of `STEPS` subgradient steps (Polyak's, towards the cost of packing), and its tolls."""
-    limit = limits(problem.capacity)
+    limit = problem.load_limits
     users = np.arange(problem.n_users)
-    packed = plan_packing(problem).assignment
+    packed = plan_greedy_packing(problem).assignment
     aim = float(np.sum(problem.demand * problem.access[users, packed]))
     tolls, best_tolls = np.zeros(problem.n_brokers), np.zeros(problem.n_brokers)
     best, pace, idle = -np.inf, 1.0, 0
@@ -100,3 +101,69 @@ def _relaxed(problem: ContentProblem, tolls: Floats, limit: Floats) -> tuple[flo
         total += float(np.sum(demand * prices[np.arange(len(chosen)), chosen]))
         load += np.bincount(chosen, weights=demand, minlength=n_brokers)
     return total - float(tolls @ limit), load
+
+
+ROUNDING = 1e-9  # relative: what the sums may be too high by
+QUANTILES = (0.5, 1.0)  # of the prices to the nearest broker: the m that are tried
+ROUNDS = 50  # of dual ascent
+ENOUGH = 1e-3  # a round that adds less than this share is the last one
+MOST_STEPS = 4e9
+"""Prices looked at by all ascents together: some ten seconds. Channels come by falling rate."""
+
+
+def core_bound(problem: ContentProblem, model: CoreModel, tolls: Floats, progress: Progress) -> float:
+    """What every plan within the capacities costs above the access bound by `tolls`, at least."""
+    added = _least_weights(model)[_brokers_needed(problem)]
+    if problem.n_brokers > 1:
+        n_nearest = np.sort(problem.core, axis=1)[:, 1]
+        levels = np.unique(np.quantile(n_nearest, QUANTILES, method="nearest"))
+        left = MOST_STEPS
+        for channel in np.argsort(-problem.channel_rate, kind="stable").tolist():
+            if left <= 0 or problem.channel_rate[channel] == 0:
+                break
+            members = sealed(problem.subscribers_of(channel))
+            for most in levels[levels > 0].tolist():
+                opening = np.minimum(n_nearest, most)
+                gained, rounds = _ascend(problem, members, tolls, opening, progress)
+                left -= rounds * len(members) * problem.n_brokers
+                added[channel] = max(added[channel], gained - most)
+    return float(np.sum(problem.channel_rate * added))
+
+
+def _ascend(
+    problem: ContentProblem, members: Ints, tolls: Floats, opening: Floats, progress: Progress
+) -> tuple[float, int]:
+    """What opening brokers adds to the cheapest links of `members` at least, and the rounds it took."""
+    slack, values = opening.copy(), np.full(len(members), -np.inf)
+    gained = 0.0
+    for rounds in range(1, ROUNDS + 1):
+        check_stop(progress)
+        more = raise_values(members, problem.access, tolls, slack, values)
+        gained += more
+        if rounds > 1 and more <= ENOUGH * gained:  # the first round only takes the cheapest links
+            break
+    return gained * (1 - ROUNDING), rounds
+
+
+def _brokers_needed(problem: ContentProblem) -> Ints:
+    """For each channel the fewest brokers that can carry its subscribers; 0 if nobody wants it."""
+    owner = np.repeat(np.arange(problem.n_users), np.diff(problem.want_ptr))
+    change = np.zeros(problem.n_channels + 1)
+    np.add.at(change, problem.want_first, problem.demand[owner])
+    np.add.at(change, problem.want_last + 1, -problem.demand[owner])
+    # Sums that end in a subtraction may come out too high by rounding, relative to all that was added up.
+    carried = np.cumsum(change)[:-1] - ROUNDING * float(problem.demand[owner].sum())
+    room = np.cumsum(np.sort(problem.load_limits)[::-1])
+    needed = np.minimum(np.searchsorted(room, carried, side="left") + 1, problem.n_brokers)
+    return np.where(problem.channel_wanted > 0, needed, 0).astype(np.int32)
+
+
+def _least_weights(model: CoreModel) -> Floats:
+    """At k: what a tree of at least k brokers weighs at least; nothing for none or one."""
+    nearest = np.sort(model.core, axis=1)  # column k: the k-th nearest other broker, after the broker itself
+    if model.name == "unicast":
+        least = np.cumsum(nearest, axis=1).min(axis=0)
+    else:
+        forest = np.concatenate([[0.0], np.cumsum(np.sort(model.step[model.order[1:]]))])
+        least = np.maximum(forest, nearest.min(axis=0))
+    return np.concatenate([[0.0], least])

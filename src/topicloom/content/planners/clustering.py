@@ -14,7 +14,6 @@ import numpy as np
 from topicloom.base.arrays import Floats, Ints, Longs, sealed
 from topicloom.base.progress import SILENT, Progress, Stopwatch, check_stop
 from topicloom.content.kernels.clustering import best_pair, join_clusters, scan_windows
-from topicloom.content.kernels.room import limits
 from topicloom.content.model.problem import ContentPlan, ContentProblem
 
 STAGES = (64, 1024)
@@ -52,9 +51,9 @@ def plan_clustering(
             clusters.seed_broker(broker)
             progress.advance()
     with watch.phase("join clusters", problem.n_users):
-        homeless = clusters.join_all()
+        unplaced = clusters.join_all()
     assignment = clusters.assignment
-    return ContentPlan(assignment, "clustering", {}, seed, watch.seconds, {"users_without_room": homeless})
+    return ContentPlan(assignment, "clustering", {}, seed, watch.seconds, {"users_without_room": unplaced})
 
 
 class _Clusters:
@@ -62,7 +61,7 @@ class _Clusters:
 
     def __init__(self, problem: ContentProblem, progress: Progress) -> None:
         self.problem, self.progress = problem, progress
-        self.limit = limits(problem.capacity)
+        self.limit = problem.load_limits
         self.assignment: Ints = np.full(problem.n_users, -1, dtype=np.int32)
         self.before = running_sums(problem)
         self.ends = sealed(problem.want_last + np.int32(1))
@@ -156,14 +155,14 @@ class _Clusters:
         problem = self.problem
         n_users, n_brokers, n_channels = problem.n_users, problem.n_brokers, problem.n_channels
         wanted, sent = np.zeros((n_channels, n_brokers)), np.zeros((n_channels + 1, n_brokers))
-        load, homeless = np.zeros(n_brokers), 0
+        load, unplaced = np.zeros(n_brokers), 0
         step = max(SLICE // max(n_channels * n_brokers, 1), 1)
         scratch = np.zeros(n_brokers)
         bounds = [(0, n_users, scratch[:0])]
         bounds += [(first, min(first + step, n_users), scratch) for first in range(0, n_users, step)]
         for first, stop, traffic in bounds:
             check_stop(self.progress)
-            homeless += join_clusters(
+            unplaced += join_clusters(
                 first,
                 stop,
                 problem.access,
@@ -182,7 +181,7 @@ class _Clusters:
                 self.assignment,
             )
             self.progress.advance((stop - first) * len(traffic[:1]))
-        return homeless
+        return unplaced
 
 
 def windows_of(problem: ContentProblem, wanting: Longs) -> tuple[Ints, Ints, Longs]:

@@ -13,14 +13,13 @@ import numpy as np
 
 from topicloom.base.arrays import Floats, Ints, freeze_fields
 from topicloom.base.progress import SILENT, Progress, check_stop
-from topicloom.content.kernels.assignment import Fixed, State, settle
-from topicloom.content.kernels.room import limits
+from topicloom.content.kernels.assignment import AssignmentState, ProblemArrays, settle
 from topicloom.content.model.problem import ContentProblem
-from topicloom.content.planners.core_model import CoreModel
+from topicloom.content.planners.broker_trees import CoreModel
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cost:
+class PlanCost:
     """The cost of a plan per second, and what it does to the brokers.
 
     `loads` are the demands on every broker, `overflow` what exceeds the capacities, `broker_density` the
@@ -45,7 +44,7 @@ class Cost:
         freeze_fields(self)
 
 
-def measure_cost(problem: ContentProblem, assignment: Ints, core_model: str = "free") -> Cost:
+def measure_cost(problem: ContentProblem, assignment: Ints, core_model: str = "free") -> PlanCost:
     """The exact cost of an assignment under a core model.
 
     >>> one = ContentProblem.of(["i", "j"], ["a", "b"], [9, 9], [[1, 5], [5, 2]], [[0, 4], [4, 0]], 1,
@@ -54,11 +53,11 @@ def measure_cost(problem: ContentProblem, assignment: Ints, core_model: str = "f
     >>> cost.access, cost.core          # 3 messages/s over links of price 1, 4 and 2
     (9.0, 12.0)
     """
-    _, state = search_state(problem, CoreModel.of(problem.core, core_model), assignment)
+    _, state = search_arrays(problem, CoreModel.of(problem.core, core_model), assignment)
     access = problem.access[np.arange(problem.n_users), assignment]
-    over = state.load > limits(problem.capacity)
+    over = state.load > problem.load_limits
     pairs = problem.n_brokers * problem.n_channels
-    return Cost(
+    return PlanCost(
         float(np.sum(problem.demand * access)),
         float(np.sum(state.sent * state.weight)),
         state.load,
@@ -67,12 +66,14 @@ def measure_cost(problem: ContentProblem, assignment: Ints, core_model: str = "f
     )
 
 
-def search_state(problem: ContentProblem, model: CoreModel, assignment: Ints) -> tuple[Fixed, State]:
+def search_arrays(
+    problem: ContentProblem, model: CoreModel, assignment: Ints
+) -> tuple[ProblemArrays, AssignmentState]:
     """A problem and an assignment in the form the kernels search in."""
-    fixed = Fixed(
+    fixed = ProblemArrays(
         problem.access,
         problem.demand,
-        limits(problem.capacity),
+        problem.load_limits,
         problem.rate_ptr,
         problem.rate_channels,
         problem.rates,
@@ -88,7 +89,7 @@ def search_state(problem: ContentProblem, model: CoreModel, assignment: Ints) ->
         model.table,
     )
     n, channels = problem.n_brokers, problem.n_channels
-    state = State(
+    state = AssignmentState(
         np.array(assignment, dtype=np.int32),
         np.zeros(n),
         np.zeros((channels, n), dtype=np.int32),
@@ -118,7 +119,7 @@ def trees_of(
     where all subscribers are on the broker itself.
     """
     model = CoreModel.of(problem.core, core_model)
-    _, state = search_state(problem, model, assignment)
+    _, state = search_arrays(problem, model, assignment)
     published = _published(problem, assignment)
     for channel in range(problem.n_channels):
         check_stop(progress)

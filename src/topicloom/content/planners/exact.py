@@ -24,11 +24,11 @@ from topicloom.base.progress import SILENT, Progress, Stopwatch
 from topicloom.base.solver.integer import Outcome, minimise
 from topicloom.base.solver.linear import Budget, Unfinished
 from topicloom.content.model.problem import ContentPlan, ContentProblem
+from topicloom.content.planners.broker_trees import CoreModel
 from topicloom.content.planners.clustering import plan_clustering
-from topicloom.content.planners.core_model import CoreModel
 from topicloom.content.planners.cost import measure_cost
-from topicloom.content.planners.exact_program import Program, channel_classes
-from topicloom.content.planners.packing import plan_packing
+from topicloom.content.planners.exact_program import AssignmentProgram, channel_classes
+from topicloom.content.planners.greedy_packing import plan_greedy_packing
 from topicloom.errors import InputError, UsageError
 
 MAX_VARIABLES = 20_000
@@ -61,13 +61,13 @@ def plan_exact(
     model = CoreModel.of(problem.core, core_model)
     _refuse_large(problem)
     with watch.phase("start from heuristics"):
-        starts = [plan_packing(problem), plan_clustering(problem)]
+        starts = [plan_greedy_packing(problem), plan_clustering(problem)]
         costs = [measure_cost(problem, plan.assignment, core_model) for plan in starts]
         best = min(range(len(starts)), key=lambda k: (costs[k].overflow > 0, costs[k].total))
         start = None if costs[best].overflow > 0 else starts[best].assignment
     with watch.phase("search"):
         scale = GOAL / costs[best].total if costs[best].total > 0 else 1.0
-        program = Program(problem, model, scale)
+        program = AssignmentProgram(problem, model, scale)
         outcome = _solve(program, start, budget)
     assignment = _choose(problem, core_model, program, outcome, start)
     optimal = outcome is not None and outcome.optimal
@@ -97,7 +97,7 @@ def _refuse_large(problem: ContentProblem) -> None:
         )
 
 
-def _solve(program: Program, start: Ints | None, budget: Budget) -> Outcome | None:
+def _solve(program: AssignmentProgram, start: Ints | None, budget: Budget) -> Outcome | None:
     """What the library finds; None if the time is over before it begins."""
     try:
         outcome = minimise(*program.arrays(), budget, start=program.columns_of(start))
@@ -112,7 +112,11 @@ def _solve(program: Program, start: Ints | None, budget: Budget) -> Outcome | No
 
 
 def _choose(
-    problem: ContentProblem, core_model: str, program: Program, outcome: Outcome | None, start: Ints | None
+    problem: ContentProblem,
+    core_model: str,
+    program: AssignmentProgram,
+    outcome: Outcome | None,
+    start: Ints | None,
 ) -> Ints:
     """The library's plan or the start, whichever is cheaper by the evaluator."""
     plans = [] if start is None else [start]

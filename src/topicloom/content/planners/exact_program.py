@@ -8,9 +8,8 @@ import numpy as np
 
 from topicloom.base.arrays import Bools, Floats, Ints, Longs
 from topicloom.base.solver.integer import Entries
-from topicloom.content.kernels.room import limits
 from topicloom.content.model.problem import ContentProblem
-from topicloom.content.planners.core_model import CoreModel
+from topicloom.content.planners.broker_trees import CoreModel
 
 Cells = tuple[Longs, Longs, Floats]  # row, column, value
 
@@ -31,7 +30,7 @@ def channel_classes(problem: ContentProblem) -> tuple[Bools, Floats]:
     return classes, summed
 
 
-class Program:
+class AssignmentProgram:
     """Variables and rows; costs are multiplied by `scale`."""
 
     def __init__(self, problem: ContentProblem, model: CoreModel, scale: float) -> None:
@@ -42,7 +41,7 @@ class Program:
         self._cells: list[Cells] = []
         self.costs = [(scale * problem.demand[:, None] * problem.access).ravel()]
         self.n_variables = problem.access.size
-        limit = limits(problem.capacity)
+        limit = problem.load_limits
         self.upper = [(problem.demand[:, None] <= limit).astype(np.float64).ravel()]
         self._add_users(problem.demand, problem.capacity)
         for members, published in zip(*channel_classes(problem), strict=True):

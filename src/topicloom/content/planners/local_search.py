@@ -8,16 +8,22 @@ until it is over, and the plan depends on the speed of the machine.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
+
+import numpy as np
 
 from topicloom.base.arrays import Ints
 from topicloom.base.parameters import Parameter
 from topicloom.base.progress import SILENT, Progress, Stopwatch
 from topicloom.base.seeds import stream_key
 from topicloom.content.model.problem import ContentPlan, ContentProblem
-from topicloom.content.planners.core_model import CoreModel
-from topicloom.content.planners.search import Search, near_brokers
-from topicloom.content.planners.starts import STARTS
+from topicloom.content.planners.assignment_search import AssignmentSearch, interest_centers, near_brokers
+from topicloom.content.planners.broker_trees import CoreModel
+from topicloom.content.planners.cost import measure_cost
+from topicloom.content.planners.greedy_packing import plan_greedy_packing
+from topicloom.content.planners.random_placement import plan_random
+from topicloom.content.planners.steiner_mixing import plan_steiner_mixing
 
 HEATS = (1.0, 0.3, 0.1)
 """Temperatures at which rounds of annealing begin, in units of the mean cost of a user."""
@@ -29,6 +35,60 @@ FEWEST = 60_000
 """Proposals at least, however few users there are."""
 LARGE = 30_000_000
 """Above so many pairs of a user and a broker `start=all` means greedy packing only."""
+CENTRES = 16
+"""Brokers around which `start_by_interest` tries to gather all users."""
+
+
+def start_by_interest(problem: ContentProblem, core_model: str, seed: int) -> Ints:
+    """Users in the order of what they want, filled into few brokers that are near to each other.
+
+    Then a channel has its subscribers on one or two brokers. Good where links between brokers are dear and
+    interests narrow; the access prices are not looked at. Of several groups of brokers the cheapest is kept.
+    """
+    users = np.argsort(interest_centers(problem), kind="stable").astype(np.int32)
+    step = max(problem.n_brokers // CENTRES, 1)
+    plans = [_fill(problem, users, centre) for centre in range(0, problem.n_brokers, step)]
+    return min(plans, key=lambda plan: measure_cost(problem, plan, core_model).total)
+
+
+def _fill(problem: ContentProblem, users: Ints, centre: int) -> Ints:
+    """The users, in order, into the brokers around `centre`, each filled before the next."""
+    limit = problem.load_limits
+    route = _route(problem, centre)
+    broker = np.zeros(problem.n_users, dtype=np.int32)
+    load = np.zeros(problem.n_brokers)
+    at = 0
+    for user in users.tolist():
+        demand = problem.demand[user]
+        while at < len(route) - 1 and load[route[at]] + demand > limit[route[at]]:
+            at += 1
+        target = route[at]
+        if load[target] + demand > limit[target]:  # the last one is full: whoever has most room
+            target = int(np.argmax(limit - load))
+        broker[user] = target
+        load[target] += demand
+    return broker
+
+
+def _route(problem: ContentProblem, centre: int) -> list[int]:
+    """The brokers nearest to `centre` that hold all users together, each followed by its nearest one."""
+    near = np.argsort(problem.core[centre], kind="stable")
+    room = np.cumsum(problem.capacity[near])
+    left = near[: int(np.searchsorted(room, problem.demand.sum())) + 1].tolist()
+    route = [left.pop(0)]
+    while left:
+        nearest = min(left, key=lambda broker: (problem.core[route[-1], broker], broker))
+        left.remove(nearest)
+        route.append(nearest)
+    return [int(broker) for broker in route]
+
+
+STARTS: dict[str, Callable[[ContentProblem, str, int], Ints]] = {
+    "greedy-packing": lambda problem, core_model, seed: plan_greedy_packing(problem).assignment,
+    "steiner-mixing": lambda problem, core_model, seed: plan_steiner_mixing(problem, seed=seed).assignment,
+    "by-interest": start_by_interest,
+    "random": lambda problem, core_model, seed: plan_random(problem, seed=seed).assignment,
+}
 
 
 def plan_local_search(
@@ -60,16 +120,16 @@ def plan_local_search(
         for name in names:
             starts[name] = STARTS[name](problem, core_model, seed)
             progress.advance()
-    search = Search.of(problem, model, starts[names[0]], tries=tries, progress=progress)
+    search = AssignmentSearch.of(problem, model, starts[names[0]], tries=tries, progress=progress)
     search.until = until
-    best = Best(search)
+    best = BestAssignment(search)
     costs: dict[str, float] = {}
     with watch.phase("descend", len(names), "local search"):
         for name in names:
             if costs and search.over():
                 break
             search.reset(starts[name])
-            search.settle_well()
+            search.reach_block_optimum()
             costs[name] = search.total
             best.note()
             progress.advance()
@@ -79,10 +139,10 @@ def plan_local_search(
     return ContentPlan(best.assignment, "local-search", parameters, seed, watch.seconds, report)
 
 
-class Best:
+class BestAssignment:
     """The best assignment seen: least overflow, then least cost."""
 
-    def __init__(self, search: Search) -> None:
+    def __init__(self, search: AssignmentSearch) -> None:
         self._search = search
         self._key = (float("inf"), float("inf"))
         self.assignment = search.state.broker.copy()
@@ -106,7 +166,7 @@ def _starts(problem: ContentProblem, start: str) -> list[str]:
     return list(STARTS)
 
 
-def _anneal(search: Search, best: Best, work: int, key: int, watch: Stopwatch) -> None:
+def _anneal(search: AssignmentSearch, best: BestAssignment, work: int, key: int, watch: Stopwatch) -> None:
     """Rounds of annealing from the best assignment, each ended by local search.
 
     Without a time limit one round per heat; with one, over and over until it has passed.
@@ -124,7 +184,7 @@ def _anneal(search: Search, best: Best, work: int, key: int, watch: Stopwatch) -
                 best.restore()
                 unit = heat * search.total / problem.n_users
                 counter = _round(search, near, counter, budget, unit)
-                search.settle_down()
+                search.reach_local_optimum()
                 best.note()
                 if search.over():
                     return
@@ -132,7 +192,7 @@ def _anneal(search: Search, best: Best, work: int, key: int, watch: Stopwatch) -
                 return
 
 
-def _round(search: Search, near: Ints, counter: int, budget: int, heat: float) -> int:
+def _round(search: AssignmentSearch, near: Ints, counter: int, budget: int, heat: float) -> int:
     """One round of `budget` proposals in slices; the counter of the random stream."""
     done = 0
     while done < budget and not search.over():

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from topicloom.content.planners.clustering import plan_clustering
-from topicloom.content.planners.entry import Planner
 from topicloom.content.planners.exact import plan_exact
+from topicloom.content.planners.greedy_packing import plan_greedy_packing
 from topicloom.content.planners.local_search import plan_local_search
-from topicloom.content.planners.mixing import plan_mixing
-from topicloom.content.planners.packing import plan_packing
-from topicloom.content.planners.random_plan import plan_random
+from topicloom.content.planners.planner import Planner
+from topicloom.content.planners.random_placement import plan_random
+from topicloom.content.planners.steiner_mixing import plan_steiner_mixing
 
 DEFAULT = "local-search"
 
@@ -27,7 +27,7 @@ PLANNERS: dict[str, Planner] = {
         paper="this project: an integer program over sets of brokers",
     ),
     "greedy-packing": Planner(
-        plan=plan_packing,
+        plan=plan_greedy_packing,
         aim="every user on the cheapest broker with room: the access cost alone",
         complexity="O(U B)",
         paper="Zhao and Wu, Algorithm 1",
@@ -39,7 +39,7 @@ PLANNERS: dict[str, Planner] = {
         paper="Zhao and Wu, Algorithm 2",
     ),
     "steiner-mixing": Planner(
-        plan=plan_mixing,
+        plan=plan_steiner_mixing,
         aim="a tree per channel, mixed into one broker per user",
         complexity="O(U B² T)",
         paper="Zhao and Wu, Algorithm 3 and section IV-B",

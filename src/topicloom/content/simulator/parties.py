@@ -20,7 +20,7 @@ from topicloom.content.brokers.messages import Name, Rates, Wants
 from topicloom.content.brokers.routing import Trees
 from topicloom.content.brokers.settings import Settings
 from topicloom.content.model.problem import ContentProblem
-from topicloom.content.planners.core_model import CoreModel
+from topicloom.content.planners.broker_trees import CoreModel
 
 
 def wants_of(problem: ContentProblem, user: int) -> Wants:

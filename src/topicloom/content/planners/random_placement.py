@@ -7,7 +7,7 @@ import numpy as np
 from topicloom.base.progress import SILENT, Progress, Stopwatch
 from topicloom.base.seeds import generator
 from topicloom.content.model.problem import ContentPlan, ContentProblem
-from topicloom.content.planners.packing import place
+from topicloom.content.planners.greedy_packing import place
 
 
 def plan_random(
@@ -28,5 +28,5 @@ def plan_random(
     watch = Stopwatch(progress)
     with watch.phase("draw brokers", problem.n_users):
         draws = generator(seed, "content", "random").random(problem.n_users)
-        assignment, homeless = place(problem, np.ones((1, problem.n_brokers)), draws, progress)
-    return ContentPlan(assignment, "random", {}, seed, watch.seconds, {"users_without_room": homeless})
+        assignment, unplaced = place(problem, np.ones((1, problem.n_brokers)), draws, progress)
+    return ContentPlan(assignment, "random", {}, seed, watch.seconds, {"users_without_room": unplaced})

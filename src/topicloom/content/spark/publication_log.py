@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from topicloom.base.arrays import Floats, Longs
 from topicloom.base.progress import SILENT, Progress
-from topicloom.content.planners.channels import Grid
+from topicloom.content.traffic.channels import ChannelGrid
 from topicloom.errors import InputError
 from topicloom.tables.records import Field
 from topicloom.tables.spark.failures import spark_errors
@@ -30,6 +30,8 @@ from topicloom.tables.spark.work_tables import Tables
 if TYPE_CHECKING:
     from pyspark import Broadcast
     from pyspark.sql import DataFrame
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
 
 PUBLISHER, TIME = "publisher", "time"
 COUNTS = "counts"
@@ -152,7 +154,7 @@ def _facts(kind: int, size: int, **columns: Any) -> pa.RecordBatch:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Counted:
+class MessageCounts:
     """What the second pass found: `n[k]` messages of `publisher[k]` on `channel[k]`, sorted by both."""
 
     publisher: Longs
@@ -161,8 +163,8 @@ class Counted:
 
 
 def count_messages(
-    raw: RawTable, attributes: Sequence[str], publishers: pa.StringArray, grid: Grid, work: Tables
-) -> Counted:
+    raw: RawTable, attributes: Sequence[str], publishers: pa.StringArray, grid: ChannelGrid, work: Tables
+) -> MessageCounts:
     """The second pass: messages per (publisher, channel), by way of a table in `work`."""
     from pyspark.sql import functions as sf
 
@@ -176,11 +178,11 @@ def count_messages(
     key, n = table.column("key").to_numpy(), table.column("n").to_numpy()
     order = np.argsort(key)
     publisher, channel = np.divmod(key[order], grid.n_channels)
-    return Counted(publisher, channel, n[order])
+    return MessageCounts(publisher, channel, n[order])
 
 
 def _count(
-    shared: Broadcast[tuple[pa.StringArray, Grid]], batches: Iterator[pa.RecordBatch]
+    shared: Broadcast[tuple[pa.StringArray, ChannelGrid]], batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     """Counts per key of one partition's rows, given out whenever there are many."""
     publishers, grid = shared.value
@@ -214,3 +216,47 @@ def _key_batches(keys: Longs, counts: Longs) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_arrays(
             [pa.array(keys[start:stop]), pa.array(counts[start:stop])], names=["key", "n"]
         )
+
+
+SAMPLE_ROWS = 20_000
+"""About so many messages are matched against the subscriptions where not all of them can be."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MessageSample:
+    """Some messages: `n[k]` of them have the values in row k."""
+
+    values: Floats
+    n: Longs
+
+
+def sample_messages(
+    raw: RawTable, attributes: Sequence[str], rows: int, *, progress: Progress = SILENT
+) -> MessageSample:
+    """About SAMPLE_ROWS messages, or all if there are no more.
+
+    Chosen by a hash of the message itself, so any partitioning and order of rows gives the same ones. Then
+    equal messages are all in or all out, and of a log that repeats a few of them the sample might be empty,
+    or the whole log: there every message stands for its share, rounded up or down by a hash.
+    """
+    from pyspark.sql import functions as sf
+
+    picked = picked_columns(raw, attributes)
+    values = picked.columns[2:]
+    every = -(-rows // SAMPLE_ROWS)
+
+    def gather(some: DataFrame, count: Column) -> MessageSample:
+        table = some.groupBy(*values).agg(count.cast("long").alias("n")).where("n > 0")
+        with spark_errors(raw.source.path):
+            found = watched(some.sparkSession, table.toArrow, progress=progress, phase="sample log")
+        columns = [column.to_numpy() for column in found.columns]
+        return MessageSample(np.column_stack(columns[:-1]), columns[-1])
+
+    def draw(names: Sequence[str]) -> Column:
+        return sf.pmod(sf.xxhash64(*names), sf.lit(every))
+
+    count = sf.count(sf.lit(1))
+    sample = gather(picked if every == 1 else picked.where(draw(picked.columns) == 0), count)
+    if every == 1 or SAMPLE_ROWS // 2 <= sample.n.sum() <= 2 * SAMPLE_ROWS:
+        return sample
+    return gather(picked, sf.floor((count + draw(values)) / sf.lit(every)))

@@ -12,11 +12,10 @@ from drawing import examples
 from naive.content_cost import wants
 from topicloom.base.progress import SILENT
 from topicloom.content.kernels.assignment import move_change
-from topicloom.content.kernels.migrate import NOWHERE, best_move
-from topicloom.content.kernels.room import limits
-from topicloom.content.planners.core_model import CODES, CoreModel
+from topicloom.content.kernels.user_moves import NOWHERE, best_move
+from topicloom.content.planners.assignment_search import AssignmentSearch, interest_centers, near_brokers
+from topicloom.content.planners.broker_trees import CODES, CoreModel
 from topicloom.content.planners.cost import measure_cost
-from topicloom.content.planners.search import Search, middles, near_brokers
 from topicloom.content.workload import generate_content
 
 models = st.sampled_from(list(CODES))
@@ -26,7 +25,9 @@ def drawn_search(data, problem, model):
     brokers = st.integers(0, problem.n_brokers - 1)
     start = data.draw(st.lists(brokers, min_size=problem.n_users, max_size=problem.n_users))
     core = CoreModel.of(problem.core, model)
-    return Search.of(problem, core, np.array(start, np.int32), tries=problem.n_brokers, progress=SILENT)
+    return AssignmentSearch.of(
+        problem, core, np.array(start, np.int32), tries=problem.n_brokers, progress=SILENT
+    )
 
 
 @given(content_problems(), st.data(), models, st.booleans())
@@ -39,7 +40,7 @@ def test_best_move_beats_all_brokers_that_join_no_tree(problem, data, model, any
     fixed, state = search.fixed, search.state
     user = data.draw(st.integers(0, problem.n_users - 1))
     target, change = best_move(fixed, state, user, problem.n_brokers, anywhere, search.estimate)
-    room = limits(problem.capacity)
+    room = problem.load_limits
     open_to = [
         broker
         for broker in range(problem.n_brokers)
@@ -76,8 +77,8 @@ def test_passes_tell_the_truth_and_never_lose(problem, data, model):
 def test_no_sure_migration_is_left(problem, data, model):
     """A local optimum: no user can move to a broker with room that has all it wants, and save."""
     search = drawn_search(data, problem, model)
-    search.settle_down()
-    room = limits(problem.capacity)
+    search.reach_local_optimum()
+    room = problem.load_limits
     for user in range(problem.n_users):
         target, change = best_move(
             search.fixed, search.state, user, problem.n_brokers, False, search.estimate
@@ -102,7 +103,7 @@ def test_closing_and_gathering_find_what_single_moves_miss():
     """Two users keep a broker in a dear tree: neither gains by going alone, both do together."""
     problem = generate_content(400, 8, 40, ratio=0.1, width=0.02, seed=3).problem
     start = np.argmin(problem.access, axis=1).astype(np.int32)
-    search = Search.of(problem, CoreModel.of(problem.core, "free"), start, tries=8, progress=SILENT)
+    search = AssignmentSearch.of(problem, CoreModel.of(problem.core, "free"), start, tries=8, progress=SILENT)
     while search.descend() < 0:
         pass
     alone = search.total
@@ -111,7 +112,7 @@ def test_closing_and_gathering_find_what_single_moves_miss():
 
 def test_users_of_like_interest_lie_side_by_side():
     problem = generate_content(50, 2, 20, width=0.1, seed=1).problem
-    place = middles(problem)
+    place = interest_centers(problem)
     for user in range(problem.n_users):
         first, last = problem.want_first[user], problem.want_last[user]
         assert first <= place[user] <= last

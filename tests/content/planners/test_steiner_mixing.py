@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-import topicloom.content.planners.mixing as mixing
+import topicloom.content.planners.steiner_mixing as mixing
 from content_strategies import content_problems
 from drawing import examples
 from naive.content_plans import Tables, naive_mixing, naive_tree
 from topicloom.base.seeds import generator
 from topicloom.content.model.problem import ContentProblem
-from topicloom.content.planners.mixing import plan_mixing
+from topicloom.content.planners.steiner_mixing import plan_steiner_mixing
 from topicloom.content.workload import generate_content
 from topicloom.errors import UsageError
 
@@ -24,8 +24,8 @@ from topicloom.errors import UsageError
 def test_plans_are_those_of_the_paper(problem):
     """Otherwise a tree grows from the wrong broker or in the wrong order, or weights are added up wrongly."""
     draws = generator(3, "content", "steiner-mixing").random(problem.n_users).tolist()
-    assert plan_mixing(problem, seed=3).assignment.tolist() == naive_mixing(problem, draws)
-    assert plan_mixing(problem, rule="argmax").assignment.tolist() == naive_mixing(problem, None)
+    assert plan_steiner_mixing(problem, seed=3).assignment.tolist() == naive_mixing(problem, draws)
+    assert plan_steiner_mixing(problem, rule="argmax").assignment.tolist() == naive_mixing(problem, None)
 
 
 @pytest.mark.parametrize("ratio", [1.0, 20.0])
@@ -38,13 +38,13 @@ def test_drawn_problems_for_any_number_of_threads_and_slices(ratio):
             patch.object(mixing, "default_threads", lambda t=threads: t),
             patch.object(mixing, "SLICE_STEPS", steps),
         ):
-            plans.append(plan_mixing(problem, rule="argmax").assignment.tolist())
+            plans.append(plan_steiner_mixing(problem, rule="argmax").assignment.tolist())
     assert plans[0] == plans[1] == naive_mixing(problem, None)
 
 
 def test_publishers_on_one_broker_share_a_tree():
     problem = generate_content(60, 4, 6, seed=1).problem
-    assert 0 < plan_mixing(problem).report["trees"] <= 4 * 6
+    assert 0 < plan_steiner_mixing(problem).report["trees"] <= 4 * 6
 
 
 def test_a_tree_grows_from_all_its_brokers():
@@ -63,9 +63,9 @@ def test_a_tree_grows_from_all_its_brokers():
         wants=([1, 2], [0, 0], [0, 0]),
     )
     assert naive_tree(Tables(problem), 0, [1, 2]) == {1: 1, 2: 2}
-    assert plan_mixing(problem).assignment.tolist() == [0, 1, 2]
+    assert plan_steiner_mixing(problem).assignment.tolist() == [0, 1, 2]
 
 
 def test_an_unknown_rule_is_refused():
     with pytest.raises(UsageError, match="rule=best"):
-        plan_mixing(generate_content(3, 2, 2).problem, rule="best")
+        plan_steiner_mixing(generate_content(3, 2, 2).problem, rule="best")

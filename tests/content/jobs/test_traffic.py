@@ -20,10 +20,9 @@ from naive.traffic import naive_traffic
 from topicloom.base.summaries import plain
 from topicloom.content.jobs import traffic_folder
 from topicloom.content.jobs.traffic import TrafficTask, make_traffic
-from topicloom.content.planners.channels import Grid
-from topicloom.content.spark import traffic as spark_traffic
-from topicloom.content.spark import traffic_sample
-from topicloom.content.spark.traffic import log_columns
+from topicloom.content.spark import publication_log
+from topicloom.content.spark.publication_log import log_columns
+from topicloom.content.traffic.channels import ChannelGrid
 from topicloom.errors import InputError, UsageError
 from topicloom.tables.records import Field
 from topicloom.tables.source import records_source
@@ -160,7 +159,7 @@ def test_order_and_parts_of_the_log_do_not_matter(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Fewer than there are, so that a sample is taken, which must be the same one.
-    monkeypatch.setattr(traffic_sample, "SAMPLE_ROWS", 20)
+    monkeypatch.setattr(publication_log, "SAMPLE_ROWS", 20)
     log, subscriptions = some_log(5, ["x", "y"]), some_subscriptions(5, ["x", "y"])
     subs = subs_file(subscriptions, tmp_path)
     mixed = random.Random(0).sample(log, len(log))
@@ -284,7 +283,7 @@ def test_the_sample_of_a_log_that_repeats_itself_is_neither_empty_nor_all_of_it(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Equal messages have equal hashes: without care the false traffic would be judged by none, or by all."""
-    monkeypatch.setattr(traffic_sample, "SAMPLE_ROWS", 50)
+    monkeypatch.setattr(publication_log, "SAMPLE_ROWS", 50)
     boxes = [("a", "1", "x", 0.0, 4.0), ("b", "1", "x", 0.0, 2.0), ("b", "1", "y", 0.0, 2.0),
              ("c", "1", "y", 1.0, 4.0), ("d", "1", "x", 1.0, 3.0)]  # fmt: skip
     log = [("p", 0.0, {"x": 1.5, "y": 0.5})] * 300 + [("p", 1.0, {"x": 3.5, "y": 3.5})] * 700
@@ -331,15 +330,15 @@ def test_a_folder_that_was_cut_off_is_not_taken_for_whole(
 def test_workers_count_the_same_however_much_they_hold(
     monkeypatch: pytest.MonkeyPatch, rows_at_once: int, keys_at_once: int
 ) -> None:
-    monkeypatch.setattr(spark_traffic, "_ROWS_AT_ONCE", rows_at_once)
-    monkeypatch.setattr(spark_traffic, "_KEYS_AT_ONCE", keys_at_once)
+    monkeypatch.setattr(publication_log, "_ROWS_AT_ONCE", rows_at_once)
+    monkeypatch.setattr(publication_log, "_KEYS_AT_ONCE", keys_at_once)
     log = some_log(6, ["x"])
     table = log_table(log)
-    grid = Grid(("x",), (np.array([0.0, 6.0]),), (np.array([5.0, 9.0]),))
+    grid = ChannelGrid(("x",), (np.array([0.0, 6.0]),), (np.array([5.0, 9.0]),))
     people = pa.array(sorted({row[0] for row in log}))
     counted: Counter[int] = Counter()
     batches = table.drop_columns("time").to_batches(max_chunksize=4)
-    for batch in spark_traffic._count(SimpleNamespace(value=(people, grid)), iter(batches)):
+    for batch in publication_log._count(SimpleNamespace(value=(people, grid)), iter(batches)):
         for row in batch.to_pylist():
             counted[row["key"]] += row["n"]
     expected: Counter[int] = Counter()
@@ -348,7 +347,7 @@ def test_workers_count_the_same_however_much_they_hold(
         if channel is not None:
             expected[people.to_pylist().index(who) * 2 + channel] += 1
     assert counted == expected
-    looked = spark_traffic._look(SimpleNamespace(value=[np.array([0.0, 5.0])]), iter(table.to_batches(4)))
+    looked = publication_log._look(SimpleNamespace(value=[np.array([0.0, 5.0])]), iter(table.to_batches(4)))
     facts = [row for batch in looked for row in batch.to_pylist()]
     assert [row["n"] for row in facts if row["kind"] == 0] == [
         sum(0 <= values["x"] < 5 for _, _, values in log)

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from topicloom.base.kernels.jit import kernel
-from topicloom.content.kernels.assignment import weigh
-from topicloom.content.kernels.core_trees import FREE, UNICAST
+from topicloom.content.kernels.assignment import weigh_trees
+from topicloom.content.kernels.broker_trees import FREE, UNICAST
 
 UNKNOWN, HEAVIER, LIGHTER = 0, 1, 2  # do trees get lighter by some new member?
 
@@ -69,7 +69,7 @@ def _start_gain(fixed: Any, state: Any, user: int, leaving: int) -> Any:
 
 
 @kernel
-def promising(fixed: Any, state: Any, user: int, anywhere: bool, least: float, thorough: bool) -> Any:
+def may_save(fixed: Any, state: Any, user: int, anywhere: bool, least: float, thorough: bool) -> Any:
     """May a move of this user save more than `least`?
 
     At first glance FREE trees get no lighter by it; a `thorough` look finds those that were passed over then.
@@ -134,7 +134,7 @@ def _relieve(fixed: Any, state: Any, channel: int) -> None:
             inside += sent[p]
             tree = weight[p]
         elif sent[p] > 0.0:
-            weigh(fixed, state, channel, -1, p, trial)
+            weigh_trees(fixed, state, channel, -1, p, trial)
             for b in range(len(sent)):
                 relief[b] += sent[p] * (weight[p] - trial[b])
     for b in range(len(sent)):

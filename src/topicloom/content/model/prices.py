@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from topicloom.base.arrays import Bools, Floats, Longs, freeze_fields, take_chunks
-from topicloom.content.model.tables import ACCESS, COORDINATES, CORE, Rows, read_rows
+from topicloom.content.model.tables import ACCESS, COORDINATES, CORE, CheckedTable, read_rows
 from topicloom.errors import InputError
 
 BLOCK_CELLS = 1 << 20
@@ -153,7 +153,7 @@ def _read_core(folder: Path, brokers: pa.StringArray) -> Floats:
     return both
 
 
-def _fill(rows: Rows, prices: Floats, one: Longs, other: Longs) -> None:
+def _fill(rows: CheckedTable, prices: Floats, one: Longs, other: Longs) -> None:
     """Put each row's price in its place; a repeated pair must repeat its price."""
     given = rows.numbers("price")
     prices[one, other] = given

@@ -22,16 +22,16 @@ from topicloom.base.kernels.parallel import default_threads, for_slices
 from topicloom.base.parameters import Parameter, check_values, parameters_of
 from topicloom.base.progress import SILENT, Progress, Stopwatch, check_stop
 from topicloom.base.seeds import generator
-from topicloom.content.kernels.mixing import fill_near, find_starts, grow_trees
+from topicloom.content.kernels.steiner_mixing import fill_near, find_starts, grow_trees
 from topicloom.content.model.problem import ContentPlan, ContentProblem
-from topicloom.content.planners.packing import place
+from topicloom.content.planners.greedy_packing import place
 
 RULES = ("draw", "argmax")
 SLICE_STEPS = 100_000_000
 """Steps of the innermost loop in one call: a fraction of a second."""
 
 
-def plan_mixing(
+def plan_steiner_mixing(
     problem: ContentProblem,
     *,
     core_model: str = "free",
@@ -46,10 +46,10 @@ def plan_mixing(
 
     >>> line = ContentProblem.of(["i", "j"], ["a", "b"], [9, 9], [[1, 3], [3, 1]], [[0, 9], [9, 0]], 1,
     ...     rates=([0], [0], [3.0]), wants=([1], [0], [0]))
-    >>> plan_mixing(line).assignment.tolist()       # the way between the brokers costs more than it saves
+    >>> plan_steiner_mixing(line).assignment.tolist()     # the link between the brokers costs more than it saves
     [0, 0]
     """
-    check_values("steiner-mixing", parameters_of(plan_mixing), {"rule": rule})
+    check_values("steiner-mixing", parameters_of(plan_steiner_mixing), {"rule": rule})
     watch = Stopwatch(progress)
     traffic = _Traffic(problem)
     with watch.phase("measure ways", problem.n_users):
@@ -65,8 +65,8 @@ def plan_mixing(
     with watch.phase("mix trees", problem.n_users):
         draws = generator(seed, "content", "steiner-mixing").random(problem.n_users)
         draws = draws if rule == "draw" else np.full(problem.n_users, -1.0)
-        assignment, homeless = place(problem, weight, draws, progress)
-    report = {"trees": n_trees, "users_without_room": homeless}
+        assignment, unplaced = place(problem, weight, draws, progress)
+    report = {"trees": n_trees, "users_without_room": unplaced}
     return ContentPlan(assignment, "steiner-mixing", {"rule": rule}, seed, watch.seconds, report)
 
 

@@ -11,15 +11,14 @@ import numpy as np
 
 from topicloom.base.arrays import Floats, Ints, sealed
 from topicloom.base.progress import SILENT, Progress, Stopwatch, check_stop
-from topicloom.content.kernels.packing import place_users
-from topicloom.content.kernels.room import limits
+from topicloom.content.kernels.placement import place_users
 from topicloom.content.model.problem import ContentPlan, ContentProblem
 
 SLICE_PAIRS = 50_000_000
 """Pairs of a user and a broker that one call looks at: a fraction of a second."""
 
 
-def plan_packing(
+def plan_greedy_packing(
     problem: ContentProblem,
     *,
     core_model: str = "free",
@@ -31,29 +30,29 @@ def plan_packing(
 
     >>> line = ContentProblem.of(["i", "j"], ["a", "b"], [3, 9], [[1, 2], [1, 2]], [[0, 1], [1, 0]], 1,
     ...     rates=([0], [0], [3.0]), wants=([1], [0], [0]))
-    >>> plan_packing(line).assignment.tolist()      # a is full with the first
+    >>> plan_greedy_packing(line).assignment.tolist()      # a is full with the first
     [0, 1]
     """
     watch = Stopwatch(progress)
     with watch.phase("pack users", problem.n_users):
         no_weight = np.zeros((1, problem.n_brokers))
-        assignment, homeless = place(problem, no_weight, np.zeros(problem.n_users), progress)
+        assignment, unplaced = place(problem, no_weight, np.zeros(problem.n_users), progress)
     return ContentPlan(
-        assignment, "greedy-packing", {}, seed, watch.seconds, {"users_without_room": homeless}
+        assignment, "greedy-packing", {}, seed, watch.seconds, {"users_without_room": unplaced}
     )
 
 
 def place(problem: ContentProblem, weight: Floats, draws: Floats, progress: Progress) -> tuple[Ints, int]:
     """Place all users as `place_users` says; the assignment, and how many users found no room."""
     n_users, n_brokers = problem.n_users, problem.n_brokers
-    load, limit = np.zeros(n_brokers), limits(problem.capacity)
+    load, limit = np.zeros(n_brokers), problem.load_limits
     assignment = np.zeros(n_users, dtype=np.int32)
     step = max(SLICE_PAIRS // max(n_brokers, 1), 1)
-    homeless = 0
+    unplaced = 0
     for first in range(0, n_users, step):
         check_stop(progress)
         stop = min(first + step, n_users)
-        homeless += place_users(
+        unplaced += place_users(
             first,
             stop,
             problem.access,
@@ -65,4 +64,4 @@ def place(problem: ContentProblem, weight: Floats, draws: Floats, progress: Prog
             assignment,
         )
         progress.advance(stop - first)
-    return assignment, homeless
+    return assignment, unplaced

@@ -13,17 +13,17 @@ from hypothesis import strategies as st
 from drawing import examples
 from naive.traffic import naive_axis, naive_boxes, naive_shape, naive_traffic
 from topicloom.base.progress import Silent
-from topicloom.content.planners import channels as channels_module
-from topicloom.content.planners.channels import (
-    Axis,
-    Boxes,
+from topicloom.content.traffic import channels as channels_module
+from topicloom.content.traffic.channel_merging import UserCounter, WantedRanges, WaveletMatrix, merge_parts
+from topicloom.content.traffic.channels import (
+    AttributeAxis,
+    SubscriptionBoxes,
     cover,
     make_grid,
     read_boxes,
     share_out,
     users_reached,
 )
-from topicloom.content.planners.merge import Ranges, Stretches, UserCounter, merge_parts
 from topicloom.errors import Interrupted, UsageError
 
 ends = st.integers(0, 12).map(float)
@@ -42,16 +42,16 @@ def cases(draw, n_attributes):
     return log, subscriptions, draw(st.integers(1, 12))
 
 
-def boxes_of(subscriptions) -> Boxes:
+def boxes_of(subscriptions) -> SubscriptionBoxes:
     names = ("user", "subscription", "attribute", "low", "high")
     return read_boxes(pa.table({name: [row[i] for row in subscriptions] for i, name in enumerate(names)}))
 
 
-def in_parts(axis: Axis, values) -> np.ndarray:
+def in_parts(axis: AttributeAxis, values) -> np.ndarray:
     return np.array([np.count_nonzero((a <= values) & (values < b)) for a, b in pairwise(axis.edges)])
 
 
-def as_sets(boxes: Boxes, wants: Ranges) -> dict[str, set[int]]:
+def as_sets(boxes: SubscriptionBoxes, wants: WantedRanges) -> dict[str, set[int]]:
     taken: dict[str, set[int]] = {}
     for user, first, last in zip(wants.user, wants.first, wants.last, strict=True):
         taken.setdefault(boxes.users[int(user)].as_py(), set()).update(range(first, last + 1))
@@ -64,7 +64,7 @@ def judge(log, subscriptions, limit):
         assert not naive_boxes(subscriptions)
         return
     values = np.array([[found[name] for name in boxes.attributes] for _, _, found in log])
-    axes = [Axis.of(boxes, k) for k in range(len(boxes.attributes))]
+    axes = [AttributeAxis.of(boxes, k) for k in range(len(boxes.attributes))]
     grid = make_grid(boxes, axes, [in_parts(axis, values[:, k]) for k, axis in enumerate(axes)], limit)
     expected = naive_traffic(log, subscriptions, limit)
     rows = grid.bounds().to_pylist()
@@ -117,7 +117,7 @@ def test_a_merge_takes_in_the_gap_between_two_channels_only_if_that_is_cheap():
     ranges = [("a", 0.0, 1.0), ("b", 2.0, 3.0), ("c", 3.0, 4.0)]
     values = [0.5, *[1.5] * 9, 2.5, 3.5]
     boxes = boxes_of([(user, "1", "x", low, high) for user, low, high in ranges])
-    axis = Axis.of(boxes, 0)
+    axis = AttributeAxis.of(boxes, 0)
     assert merge_parts(in_parts(axis, np.array(values)), axis.ranges, 2) == [(0, 0), (2, 3)]
     assert [one[:2] for one in naive_axis(values, ranges, 2)] == [(0.0, 1.0), (2.0, 4.0)]
 
@@ -126,7 +126,7 @@ def test_a_merge_takes_in_the_gap_between_two_channels_only_if_that_is_cheap():
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=15))
 def test_users_of_any_stretch_are_counted_once(rows):
     rows = [(user, min(a, b), max(a, b)) for user, a, b in rows]
-    ranges = Ranges.of(*np.array(rows).T)
+    ranges = WantedRanges.of(*np.array(rows).T)
     counter = UserCounter(ranges, 10)
     for first in range(10):
         for last in range(first, 10):
@@ -141,7 +141,7 @@ def test_values_below_a_bound_in_a_stretch(values, data):
     start = data.draw(st.integers(0, len(values)))
     stop = data.draw(st.integers(start, len(values)))
     bound = data.draw(st.integers(0, 70))
-    found = Stretches(np.array(values, np.int64)).below(start, stop, bound)
+    found = WaveletMatrix(np.array(values, np.int64)).below(start, stop, bound)
     assert found == sum(value < bound for value in values[start:stop])
 
 
@@ -154,7 +154,7 @@ def test_the_grid_never_has_more_channels_than_asked(sizes, limit):
 
 def test_a_cover_that_would_not_fit_is_refused(monkeypatch):
     boxes = boxes_of([("a", "1", name, 0.0, float(i)) for name in "xy" for i in range(1, 2)])
-    axes = [Axis.of(boxes, k) for k in range(2)]
+    axes = [AttributeAxis.of(boxes, k) for k in range(2)]
     grid = make_grid(boxes, axes, [np.ones(1, np.int64)] * 2, 10)
     monkeypatch.setattr(channels_module, "COVER_RANGES", 0)
     with pytest.raises(UsageError, match="choose fewer channels"):
@@ -167,6 +167,6 @@ def test_merging_stops_on_request():
             return True
 
     n = 3_000
-    ranges = Ranges.of(np.arange(n), np.arange(n), np.arange(n))
+    ranges = WantedRanges.of(np.arange(n), np.arange(n), np.arange(n))
     with pytest.raises(Interrupted):
         merge_parts(np.ones(n, np.int64), ranges, 1, progress=Stop())

@@ -8,7 +8,16 @@ from __future__ import annotations
 
 from topicloom.base.arrays import Floats, Ints
 from topicloom.base.kernels.jit import kernel
-from topicloom.content.kernels.room import roomiest
+
+
+@kernel
+def roomiest(load: Floats, limit: Floats) -> int:
+    """Return the broker with the most free room, the first of equals: for users that fit nowhere."""
+    best = 0
+    for broker in range(1, len(load)):
+        if limit[broker] - load[broker] > limit[best] - load[best]:
+            best = broker
+    return best
 
 
 @kernel
@@ -49,7 +58,7 @@ def place_users(
     `weight` has a row per user, or one row for all. A user goes by weight as `_weighted` says; where no
     broker with a weight has room, to the cheapest with room; where none has room, to the roomiest.
     """
-    homeless = 0
+    unplaced = 0
     for user in range(first, stop):
         own = demand[user]
         row = user if len(weight) > 1 else 0
@@ -62,7 +71,7 @@ def place_users(
                     best = broker
         if best < 0:
             best = roomiest(load, limit)
-            homeless += 1
+            unplaced += 1
         load[best] += own
         assignment[user] = best
-    return homeless
+    return unplaced

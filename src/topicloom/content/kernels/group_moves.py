@@ -11,8 +11,8 @@ import numpy as np
 
 from topicloom.base.kernels.jit import kernel
 from topicloom.content.kernels.assignment import move, move_change
-from topicloom.content.kernels.hope import worth_vacating
-from topicloom.content.kernels.migrate import NOWHERE, best_move
+from topicloom.content.kernels.move_bounds import worth_vacating
+from topicloom.content.kernels.user_moves import NOWHERE, best_move
 
 
 @kernel

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topicloom.base.arrays import Floats, Ints, freeze_fields, sealed
-from topicloom.content.kernels.core_trees import FREE, SHARED, STEINER, UNICAST, fill_weights, grow_spanning
+from topicloom.content.kernels.broker_trees import FREE, SHARED, STEINER, UNICAST, fill_weights, grow_spanning
 from topicloom.errors import UsageError
 
 CODES = {"free": FREE, "shared": SHARED, "unicast": UNICAST, "steiner": STEINER}

@@ -10,8 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from topicloom.content.model.problem_folder import read_problem
-from topicloom.content.spark.price_files import PriceFiles
-from topicloom.content.spark.price_tables import read_prices
+from topicloom.content.spark.prices import PriceFiles, read_prices
 from topicloom.errors import InputError, UsageError
 
 LOG = "publisher,time,x\na,0,1\nb,5,3\nb,6,9\nc,10,3\n"

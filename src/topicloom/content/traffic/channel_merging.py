@@ -22,7 +22,7 @@ _LOOK_EVERY = 1_000  # merges between two looks at the stop flag
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ranges:
+class WantedRanges:
     """Ranges of numbered parts that users want, both ends included; those of a user never touch."""
 
     user: Longs
@@ -30,7 +30,9 @@ class Ranges:
     last: Longs
 
     @classmethod
-    def of(cls, user: NDArray[np.integer], first: NDArray[np.integer], last: NDArray[np.integer]) -> Ranges:
+    def of(
+        cls, user: NDArray[np.integer], first: NDArray[np.integer], last: NDArray[np.integer]
+    ) -> WantedRanges:
         """Sort by user and place; what overlaps or touches becomes one."""
         return cls(*merged_ranges(user, first, last))
 
@@ -40,7 +42,7 @@ class Ranges:
 
 
 def merge_parts(
-    messages: Longs, ranges: Ranges, limit: int, *, progress: Progress = SILENT
+    messages: Longs, ranges: WantedRanges, limit: int, *, progress: Progress = SILENT
 ) -> list[tuple[int, int]]:
     """The stretches of parts (first, last) that at most `limit` channels are made of, in ascending order.
 
@@ -63,7 +65,7 @@ def merge_parts(
 class _Chain:
     """The channels from left to right, each known by its first part, and a heap of what merges would add."""
 
-    def __init__(self, messages: Longs, ranges: Ranges, wanted: list[int]) -> None:
+    def __init__(self, messages: Longs, ranges: WantedRanges, wanted: list[int]) -> None:
         self._before = np.concatenate([[0], np.cumsum(messages)]).tolist()
         self._counter = UserCounter(ranges, len(messages))
         self._last = {part: part for part in wanted}
@@ -124,7 +126,7 @@ class UserCounter:
     and the first count is |begin < i| plus those with i <= begin <= j whose previous end is below i.
     """
 
-    def __init__(self, ranges: Ranges, n_parts: int) -> None:
+    def __init__(self, ranges: WantedRanges, n_parts: int) -> None:
         follows = np.zeros(len(ranges.user), np.bool_)
         follows[1:] = ranges.user[1:] == ranges.user[:-1]
         previous = np.where(follows, np.roll(ranges.last, 1), -1)
@@ -133,7 +135,7 @@ class UserCounter:
         self._begun = np.concatenate([[0], np.cumsum(begun)]).tolist()
         self._ended = np.concatenate([[0], np.cumsum(ended)]).tolist()
         by_begin = np.argsort(ranges.first, kind="stable")
-        self._previous = Stretches(previous[by_begin] + 1)
+        self._previous = WaveletMatrix(previous[by_begin] + 1)
 
     def count(self, first: int, last: int) -> int:
         start, stop = self._begun[first], self._begun[last + 1]
@@ -142,10 +144,10 @@ class UserCounter:
         return found
 
 
-class Stretches:
+class WaveletMatrix:
     """Counts the values below a bound in any stretch of a sequence of numbers of at least 0 (wavelet matrix).
 
-    >>> Stretches(np.array([5, 0, 3, 9])).below(0, 3, 4)
+    >>> WaveletMatrix(np.array([5, 0, 3, 9])).below(0, 3, 4)
     2
     """
 

@@ -10,7 +10,7 @@ from drawing import examples
 from naive.content_plans import naive_random
 from topicloom.base.seeds import generator
 from topicloom.content.model.problem import ContentProblem
-from topicloom.content.planners.random_plan import plan_random
+from topicloom.content.planners.random_placement import plan_random
 
 
 @examples(60)

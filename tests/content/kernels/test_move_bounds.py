@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from content_strategies import content_problems
 from topicloom.base.progress import SILENT
 from topicloom.content.kernels.assignment import move_change
-from topicloom.content.kernels.hope import promising, worth_vacating
+from topicloom.content.kernels.move_bounds import may_save, worth_vacating
 from topicloom.content.model.problem import ContentProblem
-from topicloom.content.planners.core_model import CODES, CoreModel
+from topicloom.content.planners.assignment_search import AssignmentSearch
+from topicloom.content.planners.broker_trees import CODES, CoreModel
 from topicloom.content.planners.cost import measure_cost
-from topicloom.content.planners.search import Search
 
 FAR = 99.0
 RING = [[0, 1, 2, 1.5], [1, 0, 1, 2], [2, 1, 0, 1], [1.5, 2, 1, 0]]
@@ -27,7 +27,9 @@ STAR = [[0, 2, 2, 1], [2, 0, 2, 1], [2, 2, 0, 1], [1, 1, 1, 0]]
 
 def search_from(problem, model, start):
     core = CoreModel.of(problem.core, model)
-    return Search.of(problem, core, np.array(start, np.int32), tries=problem.n_brokers, progress=SILENT)
+    return AssignmentSearch.of(
+        problem, core, np.array(start, np.int32), tries=problem.n_brokers, progress=SILENT
+    )
 
 
 def drawn_search(data, problem, model):
@@ -57,7 +59,7 @@ def test_no_move_that_saves_is_passed_over(problem, data, model, anywhere):
     search = drawn_search(data, problem, model)
     fixed, state = search.fixed, search.state
     for user in range(problem.n_users):
-        if any(promising(fixed, state, user, anywhere, 0.0, thorough) for thorough in (False, True)):
+        if any(may_save(fixed, state, user, anywhere, 0.0, thorough) for thorough in (False, True)):
             continue
         for broker in range(problem.n_brokers):
             if anywhere or state.load[broker] + problem.demand[user] <= fixed.capacity[broker]:
@@ -91,7 +93,7 @@ def test_a_publisher_follows_the_last_subscriber_it_sent_to():
         [[16, 8], [12, 12]], [[0, 6], [6, 0]], [(1, 0, 0.25)], [(0, 0, 0), (1, 0, 0)], capacity=1.5
     )
     search = search_from(problem, "unicast", [0, 0])
-    search.settle_down()
+    search.reach_local_optimum()
     assert search.state.broker.tolist() == [1, 1]
 
 
@@ -140,7 +142,7 @@ def test_a_user_makes_a_tree_lighter_by_a_new_broker():
     """Free: the spanning tree of three brokers weighs 4, with the one in the middle 3."""
     search = search_from(star_problem(), "free", [0, 1, 2, 0])
     assert search.descend() == 0.0
-    search.settle_down()
+    search.reach_local_optimum()
     assert search.state.broker.tolist() == [0, 1, 2, 3]
     assert search.total == pytest.approx(3.0)
 
@@ -156,7 +158,7 @@ def test_a_user_takes_a_full_broker_to_make_a_tree_lighter():
         capacity=[FAR, FAR, FAR, 1.0],
     )
     search = search_from(problem, "free", [0, 1, 2, 0, 3])
-    search.settle_down()
+    search.reach_local_optimum()
     assert search.state.broker.tolist() == [0, 1, 2, 3, 0]
 
 
@@ -169,7 +171,7 @@ def test_a_publisher_outside_the_trees_counts_where_they_get_lighter():
         [(0, 0, 0), (1, 0, 0), (3, 0, 0)],
     )
     search = search_from(problem, "free", [0, 1, 2, 0])
-    search.settle_down()
+    search.reach_local_optimum()
     assert search.state.broker.tolist() == [0, 1, 2, 3]
 
 
@@ -187,7 +189,7 @@ def test_search_goes_on_after_a_user_paid_to_leave_an_overload(price):
         capacity=[0.5, 0.75, 0, 0, 0],
     )
     search = search_from(problem, "free", [0, 0, 2, 0, 0, 0])
-    search.settle_down()
+    search.reach_local_optimum()
     assert search.overflow == 0.0
     before = search.total
     assert search.descend() == 0.0

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from content_strategies import content_problems
 from naive.content_cost import tree_weight
-from topicloom.content.planners.core_model import CODES, STEINER_BROKERS, CoreModel
+from topicloom.content.planners.broker_trees import CODES, STEINER_BROKERS, CoreModel
 from topicloom.errors import UsageError
 
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from topicloom.base.kernels.jit import kernel
-from topicloom.content.kernels.assignment import move, move_change, weigh
-from topicloom.content.kernels.core_trees import UNICAST
-from topicloom.content.kernels.hope import UNKNOWN, promising
+from topicloom.content.kernels.assignment import move, move_change, weigh_trees
+from topicloom.content.kernels.broker_trees import UNICAST
+from topicloom.content.kernels.move_bounds import UNKNOWN, may_save
 
 NOWHERE = -1
 MISSES = 2  # brokers computed in vain before the rest, of higher estimates, is left alone
@@ -33,7 +33,7 @@ def _add_channel(fixed: Any, state: Any, channel: int, home: int, own: Any, esti
     leaves = wanted[home] == 1
     if leaves:
         weight = state.trials[1]
-        members = weigh(fixed, state, channel, home, -1, weight)
+        members = weigh_trees(fixed, state, channel, home, -1, weight)
         for p in range(n):
             stays += sent[p] * weight[p]
         stays -= state.cost[channel]
@@ -130,7 +130,7 @@ def descend(
         user = np.int64(users[k])  # one type of number everywhere: each further one is compiled anew
         home = state.broker[user]
         overloaded = state.load[home] > fixed.capacity[home]
-        if not (overloaded or promising(fixed, state, user, False, least, thorough)):
+        if not (overloaded or may_save(fixed, state, user, False, least, thorough)):
             continue
         target, change = best_move(fixed, state, user, tries, False, estimate)
         if target != NOWHERE and (change < -least or overloaded):
@@ -190,7 +190,7 @@ def push(
     moves, gained = 0, 0.0
     for place in range(len(users)):
         user = np.int64(users[place])
-        if not promising(fixed, state, user, True, least, thorough):
+        if not may_save(fixed, state, user, True, least, thorough):
             continue
         home = np.int64(state.broker[user])
         target, change = best_move(fixed, state, user, tries, True, estimate)

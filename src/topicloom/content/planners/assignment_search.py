@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from topicloom.base.arrays import Floats, Ints, Longs, pointers, sealed
 from topicloom.base.progress import Progress, check_stop
 from topicloom.content.kernels.anneal import anneal
-from topicloom.content.kernels.assignment import Fixed, State, settle
-from topicloom.content.kernels.core_trees import FREE
-from topicloom.content.kernels.hope import UNKNOWN
-from topicloom.content.kernels.migrate import descend, push
-from topicloom.content.kernels.regroup import attract, gather, vacate
+from topicloom.content.kernels.assignment import AssignmentState, ProblemArrays, settle
+from topicloom.content.kernels.broker_trees import FREE
+from topicloom.content.kernels.group_moves import attract, gather, vacate
+from topicloom.content.kernels.move_bounds import UNKNOWN
+from topicloom.content.kernels.user_moves import descend, push
 from topicloom.content.model.problem import ContentProblem
-from topicloom.content.planners.core_model import CoreModel
-from topicloom.content.planners.cost import search_state
+from topicloom.content.planners.broker_trees import CoreModel
+from topicloom.content.planners.cost import search_arrays
 
 SLICE = 256
 """Users per kernel call, so that a request to stop is heard."""
@@ -41,12 +41,12 @@ NEAR = 8
 
 
 @dataclass(slots=True)
-class Search:
+class AssignmentSearch:
     """One assignment, all tables that follow from it, and the moves that change it."""
 
     problem: ContentProblem
-    fixed: Fixed
-    state: State
+    fixed: ProblemArrays
+    state: AssignmentState
     tries: int
     progress: Progress
     order: Ints
@@ -59,11 +59,11 @@ class Search:
     @classmethod
     def of(
         cls, problem: ContentProblem, model: CoreModel, assignment: Ints, *, tries: int, progress: Progress
-    ) -> Search:
+    ) -> AssignmentSearch:
         """Start from an assignment; the users with the most traffic come first in a pass."""
-        fixed, state = search_state(problem, model, assignment)
+        fixed, state = search_arrays(problem, model, assignment)
         order = np.argsort(-problem.demand, kind="stable").astype(np.int32)
-        alike = np.argsort(middles(problem), kind="stable").astype(np.int32)
+        alike = np.argsort(interest_centers(problem), kind="stable").astype(np.int32)
         estimate, left = np.zeros(problem.n_brokers), np.zeros(problem.n_channels, dtype=np.int32)
         return cls(problem, fixed, state, tries, progress, order, alike, estimate, left)
 
@@ -174,7 +174,7 @@ class Search:
             gained += self._count("gather", moves, change)
         return gained
 
-    def settle_down(self) -> None:
+    def reach_local_optimum(self) -> None:
         """To a local optimum: no migration or push saves anything more, no user can leave an overload.
 
         Nor any gathering or closing of a broker, but for what trees get lighter by new brokers then. Or as
@@ -196,12 +196,12 @@ class Search:
             each()
         return sum(self.moves.values()) > before
 
-    def settle_well(self) -> None:
+    def reach_block_optimum(self) -> None:
         """To a local optimum that blocks of users do not improve by much either."""
-        self.settle_down()
+        self.reach_local_optimum()
         if self.problem.n_users * self.problem.n_brokers <= REGROUPED:
             while self.regroup() < -WORTH * self.total:
-                self.settle_down()
+                self.reach_local_optimum()
 
     def cool(self, near: Ints, counter: int, proposals: int, start: float, end: float) -> int:
         """A slice of annealing; the counter of its random stream."""
@@ -245,7 +245,7 @@ def _blocks(users: Ints) -> Iterator[Ints]:
         size //= 2
 
 
-def middles(problem: ContentProblem) -> Floats:
+def interest_centers(problem: ContentProblem) -> Floats:
     """The middle of the channels each user wants; for those that want none, of what they publish."""
     lengths = (1.0 + problem.want_last - problem.want_first).astype(np.float64)
     wanted = _means(problem.want_ptr, (problem.want_first + problem.want_last) / 2.0, lengths)

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from topicloom.base.arrays import Floats, Longs, first_of_runs, freeze_fields
 from topicloom.base.progress import SILENT, Progress, check_stop
-from topicloom.content.planners.merge import Ranges, merge_parts
+from topicloom.content.traffic.channel_merging import WantedRanges, merge_parts
 from topicloom.errors import UsageError
 
 COVER_RANGES = 50_000_000
@@ -27,7 +27,7 @@ _MATCHES_AT_ONCE = 4_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Boxes:
+class SubscriptionBoxes:
     """Subscriptions as boxes: box k belongs to user `owner[k]` (ascending) and is [low[k], high[k]) in every
     attribute; an attribute that it does not name reaches from -inf to inf. No box is empty.
 
@@ -48,7 +48,7 @@ class Boxes:
         return len(self.owner)
 
 
-def read_boxes(table: pa.Table) -> Boxes:
+def read_boxes(table: pa.Table) -> SubscriptionBoxes:
     """The boxes of a table (user, subscription, attribute, low, high); rows of one subscription intersect."""
     users, owner = _numbered(table.column("user"))
     attributes, attribute = _numbered(table.column("attribute"))
@@ -59,7 +59,7 @@ def read_boxes(table: pa.Table) -> Boxes:
     np.maximum.at(low, (box, attribute), table.column("low").to_numpy())
     np.minimum.at(high, (box, attribute), table.column("high").to_numpy())
     full = np.all(low < high, axis=1)
-    return Boxes(
+    return SubscriptionBoxes(
         users,
         tuple(attributes.to_pylist()),
         (keys // max(len(names), 1))[full],
@@ -80,18 +80,18 @@ def _numbered(column: pa.ChunkedArray) -> tuple[pa.StringArray, Longs]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Axis:
+class AttributeAxis:
     """One attribute cut at all end points of the subscriptions: part x is [edges[x], edges[x + 1])."""
 
     edges: Floats
-    ranges: Ranges
+    ranges: WantedRanges
 
     @classmethod
-    def of(cls, boxes: Boxes, k: int) -> Axis:
+    def of(cls, boxes: SubscriptionBoxes, k: int) -> AttributeAxis:
         low, high = boxes.low[:, k], boxes.high[:, k]
         edges = np.unique(np.concatenate([low, high]))
         first, last = np.searchsorted(edges, low), np.searchsorted(edges, high) - 1
-        return cls(edges, Ranges.of(boxes.owner, first, last))
+        return cls(edges, WantedRanges.of(boxes.owner, first, last))
 
     @property
     def n_parts(self) -> int:
@@ -104,7 +104,7 @@ class Axis:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Grid:
+class ChannelGrid:
     """The channels: cells of a grid, numbered row by row (the last attribute runs fastest).
 
     `lows[k]` and `highs[k]` are the ends of attribute k's intervals, ascending and disjoint; what lies
@@ -126,7 +126,7 @@ class Grid:
     def channel_of(self, values: Sequence[Floats]) -> Longs:
         """The channel of each message, given its values attribute by attribute; -1 where there is none.
 
-        >>> grid = Grid(("x",), (np.array([0.0, 5.0]),), (np.array([2.0, 9.0]),))
+        >>> grid = ChannelGrid(("x",), (np.array([0.0, 5.0]),), (np.array([2.0, 9.0]),))
         >>> grid.channel_of([np.array([1.9, 2.0, 5.0, 9.0])]).tolist()
         [0, -1, 1, -1]
         """
@@ -154,13 +154,13 @@ class Grid:
 
 
 def make_grid(
-    boxes: Boxes,
-    axes: Sequence[Axis],
+    boxes: SubscriptionBoxes,
+    axes: Sequence[AttributeAxis],
     messages: Sequence[Longs],
     limit: int | None,
     *,
     progress: Progress = SILENT,
-) -> Grid:
+) -> ChannelGrid:
     """At most `limit` channels (None: all), given the messages in every part of every attribute.
 
     Each attribute is merged by itself, as if a subscription asked for nothing else: with one attribute that
@@ -173,7 +173,7 @@ def make_grid(
         stretches = np.array(merge_parts(counts, axis.ranges, size, progress=progress))
         lows.append(axis.edges[stretches[:, 0]])
         highs.append(axis.edges[stretches[:, 1] + 1])
-    return Grid(boxes.attributes, tuple(lows), tuple(highs))
+    return ChannelGrid(boxes.attributes, tuple(lows), tuple(highs))
 
 
 def share_out(sizes: Sequence[int], limit: int) -> list[int]:
@@ -197,7 +197,7 @@ def share_out(sizes: Sequence[int], limit: int) -> list[int]:
         shape[k] += 1
 
 
-def cover(grid: Grid, boxes: Boxes) -> Ranges:
+def cover(grid: ChannelGrid, boxes: SubscriptionBoxes) -> WantedRanges:
     """Which channels each user takes: all that meet one of its boxes."""
     first, last = [], []
     for k, (low, high) in enumerate(zip(grid.lows, grid.highs, strict=True)):
@@ -220,10 +220,10 @@ def cover(grid: Grid, boxes: Boxes) -> Ranges:
         row += (first[k][box] + rest % width) * scale
         rest, scale = rest // width, scale * grid.shape[k]
     row *= grid.shape[-1]
-    return Ranges.of(boxes.owner[box], row + first[-1][box], row + last[-1][box])
+    return WantedRanges.of(boxes.owner[box], row + first[-1][box], row + last[-1][box])
 
 
-def users_reached(boxes: Boxes, values: Floats, *, progress: Progress = SILENT) -> Longs:
+def users_reached(boxes: SubscriptionBoxes, values: Floats, *, progress: Progress = SILENT) -> Longs:
     """How many users each message (row of `values`) reaches where every user gets just what it wants."""
     heads = np.flatnonzero(first_of_runs(boxes.owner))
     step = max(1, _MATCHES_AT_ONCE // max(len(boxes), 1))

@@ -1,0 +1,99 @@
+"""How a plan's figures are told: first what its cost consists of, and what that means."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from topicloom.cli.words import in_options
+from topicloom.content.jobs.plan import PlanFigures
+from topicloom.content.planners.registry import DEFAULT
+
+Problem = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="DIR",
+        help="A content problem: brokers, prices, rates, wants and channels (see content generate, traffic).",
+        show_default=False,
+    ),
+]
+
+PROVED, LOOSE = 1e-9, 0.5  # gaps up to which a plan is called optimal, above which they are told as factors
+LITTLE, MUCH = 0.05, 0.3  # shares of the core in the cost: below it hardly matters, above it decides
+EVERYWHERE = 0.9  # share of (broker, channel) pairs in use above which a user's place hardly changes a tree
+
+
+def overflow_line(overflow: float, algorithm: str = "") -> str:
+    """What to do about a plan that does not fit."""
+    other = "" if algorithm == DEFAULT else f", or try --algorithm {DEFAULT}"
+    return (
+        f"topicloom: the plan does not fit: {overflow:,.6g} messages per second exceed the capacities; add "
+        f"capacity{other}"
+    )
+
+
+def figure_lines(figures: PlanFigures, name: str) -> list[str]:
+    """Core share and density first, then cost, comparison with random plans, and the proved bound."""
+    return [
+        f"core share {figures.core_share:.1%}: "
+        + in_options(advice(figures.core_share, figures.broker_density, figures.random_core_share)),
+        f"density {figures.density:.1%} of the (user, channel) pairs are wanted; "
+        f"{figures.broker_density:.1%} of the (broker, channel) pairs have a subscriber",
+        f"{figures.users:,} users, {figures.brokers_used:,} of {figures.brokers:,} brokers used, "
+        f"{figures.channels:,} channels; core model {figures.core_model}",
+        f"{name}: cost {figures.cost:,.6g} = access {figures.access_cost:,.6g} + core "
+        f"{figures.core_cost:,.6g}; random plans cost {_beside_random(figures)}",
+        f"fullest broker at {figures.load_max_share:.0%} of its capacity"
+        + (f", {figures.overflow:,.6g} too much in all" if figures.overflow else ""),
+        f"no plan that fits costs less than {figures.bound:,.6g}{_within(figures.gap)}",
+    ]
+
+
+def _beside_random(figures: PlanFigures) -> str:
+    ratio = figures.crr
+    return f"{figures.random_cost:,.6g}" if ratio is None else f"{ratio:.2f} times as much"
+
+
+def _within(gap: float | None) -> str:
+    if gap is None:
+        return ""
+    if gap <= PROVED:
+        return ": this one is optimal"
+    if gap > LOOSE:
+        return f": this one costs at most {gap + 1.0:.1f} times the optimum"
+    return f": this one is within {gap:.1%} of optimal"
+
+
+def advice(core_share: float, broker_density: float, random_core_share: float) -> str:
+    """One sentence. `random_core_share` is the core share of random plans: a good plan's own may be small
+    because it avoids dear links between brokers, for one by gathering all users on one broker.
+
+    >>> advice(0.01, 1.0, 0.01).split(":")[0]
+    'links between brokers hardly matter'
+    >>> advice(0.0, 0.1, 0.4).split(":")[0]
+    'this plan keeps off the links between brokers, which are 40% of what random plans cost'
+    """
+    if core_share < LITTLE <= random_core_share:
+        return (
+            f"this plan keeps off the links between brokers, which are {random_core_share:.0%} of what "
+            "random plans cost: local-search weighs them against the users' links, greedy-packing does not "
+            "look at them"
+        )
+    if core_share < LITTLE:
+        return (
+            "links between brokers hardly matter: greedy-packing is nearly as good as any, local-search gets "
+            "the last percent where brokers are full"
+        )
+    if broker_density > EVERYWHERE:
+        return (
+            "nearly every broker has subscribers of every channel, so only plans with fewer brokers save on "
+            "the links between them: local-search tries to close brokers, the others do not"
+        )
+    if core_share < MUCH:
+        return "links between brokers matter: local-search, which counts them exactly, is worth its time"
+    return (
+        "links between brokers decide: use local-search (and `time_limit` for more of it); greedy-packing "
+        "does not look at them"
+    )
