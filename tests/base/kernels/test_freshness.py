@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from numba.core.caching import IndexDataCacheFile
 
 import topicloom
 from topicloom.base.kernels import jit
-from topicloom.base.kernels.freshness import _sources, stamp_of
+from topicloom.base.kernels.freshness import _sources, keep_fresh, stamp_of
 from topicloom.overlay.kernels import rows
 
 CALLEE = """
@@ -62,6 +65,17 @@ def test_a_kernel_is_compiled_again_when_its_callee_in_another_folder_changes(tm
     assert _call(tmp_path) == ("2", 1), "nothing changed: the cache is there to be used"
     (base / "loop.py").write_text(CALLEE.format(step=10))
     assert _call(tmp_path) == ("11", 0), "the caller went on with code of the old callee"
+
+
+def test_an_index_of_other_sources_is_not_unpickled(tmp_path):
+    """It may name a class that the package had before an upgrade."""
+    file = IndexDataCacheFile(str(tmp_path), "kernel", "stamp")
+    old = pickle.dumps(file._version) + b"a class that is not there any more"
+    keep_fresh(SimpleNamespace(_cache=SimpleNamespace(_cache_file=file)), stamp_of.__wrapped__)
+    Path(file._index_path).write_bytes(old)
+    assert file._load_index() == {}
+    file._save_index({"key": "data"})
+    assert file._load_index() == {"key": "data"}
 
 
 def test_the_stamp_does_not_depend_on_where_or_when_the_files_were_written(tmp_path):

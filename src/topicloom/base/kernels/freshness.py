@@ -23,6 +23,8 @@ def keep_fresh(compiled: object, function: Callable[..., object]) -> None:
     file = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
     if file is not None:  # there is none while compilation is switched off
         file._source_stamp = stamp_of(Path(function.__code__.co_filename))
+        # An index of another version is not unpickled: it may name a class that has another name now.
+        file._version = f"{file._version} {file._source_stamp}"
 
 
 @cache

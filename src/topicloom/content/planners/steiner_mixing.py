@@ -46,7 +46,7 @@ def plan_steiner_mixing(
 
     >>> line = ContentProblem.of(["i", "j"], ["a", "b"], [9, 9], [[1, 3], [3, 1]], [[0, 9], [9, 0]], 1,
     ...     rates=([0], [0], [3.0]), wants=([1], [0], [0]))
-    >>> plan_steiner_mixing(line).assignment.tolist()     # the link between the brokers costs more than it saves
+    >>> plan_steiner_mixing(line).assignment.tolist()     # the link between the brokers is too expensive
     [0, 0]
     """
     check_values("steiner-mixing", parameters_of(plan_steiner_mixing), {"rule": rule})
