@@ -16,7 +16,7 @@ from topicloom.overlay.builders.registry import check_parameters
 from topicloom.overlay.graphs.files import load_graph
 from topicloom.overlay.jobs.request import BuildRequest
 from topicloom.overlay.measures.connectivity import check_overlay
-from topicloom.overlay.measures.summary import measure_overlay
+from topicloom.overlay.measures.registry import measure_overlay
 from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.build_folder import load_build
 from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from typing import Any
+
 import typer
 from msgspec.structs import asdict
 
@@ -18,6 +21,7 @@ from topicloom.cli.options import (
 from topicloom.cli.tables import figures_table
 from topicloom.overlay.jobs.certify import certificate_told
 from topicloom.overlay.jobs.measure import LeftOut, measure_tables
+from topicloom.overlay.measures.registry import MEASURES
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -51,54 +55,43 @@ def measure(
         degree_max=measures["degree_max"],
         connected=measures["topic_connected"],
     )
-    screen.show(figures_table(None, _figures(measures, found.left_out)), *certificate)
+    rows = [*_rows(measures), *_left_out(found.left_out)]
+    screen.show(figures_table(None, rows), *certificate)
     screen.emit(found)
 
 
-def _figures(found: Figures, left_out: LeftOut) -> list[tuple[str, str]]:
-    percentiles = found["degree_percentiles"]
-    load = found["load_percentiles"]
-    connected = (
-        "yes, all topics" if found["topic_connected"] else f"NO, {found['topics_partitioned']:,} topics split"
+def _rows(found: Figures) -> Iterator[tuple[str, str]]:
+    """Give a row for every figure of the registry that has a label."""
+    for figure in (figure for entry in MEASURES.values() for figure in entry.figures if figure.label):
+        unit = found.get(figure.unit, figure.unit)
+        value = found[figure.key]
+        shown = FORMS[figure.form](value) if figure.form in FORMS else format(value, figure.form)
+        yield f"{figure.label} ({unit})" if unit else figure.label, shown
+
+
+def _left_out(rows: LeftOut) -> Iterator[tuple[str, str]]:
+    for name, count in asdict(rows).items():
+        if count:
+            yield f"left out: {name.replace('_', ' ')}", f"{count:,}"
+
+
+def _percentiles(values: dict[str, float]) -> str:
+    return " / ".join(f"{values[key]:,.0f}" for key in ("50", "90", "99"))
+
+
+def _bounds(values: tuple[float | None, float | None]) -> str:
+    low, high = (
+        "none" if value is None else format(value, ",.2f" if isinstance(value, float) else ",")
+        for value in values
     )
-    return [
-        ("nodes", f"{found['nodes']:,}"),
-        ("topics", f"{found['topics']:,}"),
-        ("subscriptions", f"{found['subscriptions']:,}"),
-        ("edges", f"{found['edges']:,}"),
-        ("degree, average", f"{found['degree_avg']:.2f}"),
-        ("degree, maximum", f"{found['degree_max']:,}"),
-        ("degree of 50% / 90% / 99% up to", _three(percentiles)),
-        ("topic-connected", connected),
-        ("topic components", f"{found['topic_components']:,}"),
-        ("diameter of the overlay", _bounded(found, "diameter_overlay")),
-        ("diameter within topics, largest", _bounded(found, "diameter_topic_max")),
-        ("diameter within topics, average", _bounded(found, "diameter_topic_avg")),
-        ("topics per edge, average", f"{found['topics_per_edge_avg']:.2f}"),
-        ("filtering cost (uninterested nodes crossed)", f"{found['filtering_cost']:,}"),
-        (f"load per node, average ({found['load_unit']})", f"{found['load_avg']:.1f}"),
-        ("load of 50% / 90% / 99% up to", _three(load)),
-        ("load, maximum", f"{found['load_max']:,.0f}"),
-        *(
-            (f"left out: {name.replace('_', ' ')}", f"{count:,}")
-            for name, count in asdict(left_out).items()
-            if count
-        ),
-    ]
+    return high if low == high else f"between {low} and {high}"
 
 
-def _three(percentiles: dict[str, float]) -> str:
-    return " / ".join(f"{percentiles[key]:,.0f}" for key in ("50", "90", "99"))
-
-
-def _bounded(found: Figures, key: str) -> str:
-    low, high = found[f"{key}_bounds"]
-    if high is None:
-        return "none: no topic is connected"
-    shown = "{:,.2f}" if isinstance(high, float) else "{:,}"
-    if low == high:
-        return shown.format(high)
-    return f"between {shown.format(low)} and {shown.format(high)}"
+FORMS: dict[str, Callable[[Any], str]] = {
+    "percentiles": _percentiles,
+    "bounds": _bounds,
+    "yes/no": lambda value: "yes" if value else "NO",
+}
 
 
 def register(app: typer.Typer) -> None:

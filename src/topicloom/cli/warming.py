@@ -30,7 +30,7 @@ from topicloom.overlay.measures.bounds import bound_overlays
 from topicloom.overlay.measures.connectivity import check_overlay
 from topicloom.overlay.measures.digest import interest_digest
 from topicloom.overlay.measures.profile import profile_interest
-from topicloom.overlay.measures.summary import measure_overlay
+from topicloom.overlay.measures.registry import measure_overlay
 from topicloom.overlay.model.constraints import Constraints, Pairs
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay

@@ -18,7 +18,7 @@ from topicloom.base.progress import Silent
 from topicloom.errors import Interrupted
 from topicloom.overlay.builders.cd_oda import build_cd_oda, build_cd_oda_i, build_cd_oda_ii
 from topicloom.overlay.measures.diameter import topic_diameter_bounds
-from topicloom.overlay.measures.view import view_of
+from topicloom.overlay.measures.measure import view_of
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
 

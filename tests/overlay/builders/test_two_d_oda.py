@@ -13,7 +13,7 @@ from topicloom.base.progress import Silent
 from topicloom.errors import Interrupted
 from topicloom.overlay.builders.two_d_oda import build_2d_oda
 from topicloom.overlay.measures.diameter import topic_diameter_bounds
-from topicloom.overlay.measures.view import view_of
+from topicloom.overlay.measures.measure import view_of
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
 

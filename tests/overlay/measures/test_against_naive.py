@@ -10,13 +10,16 @@ from hypothesis import given
 from drawing import examples
 from naive import measures as naive
 from naive.overlays import measured
-from topicloom.overlay.measures.components import measure_components, topic_components
+from topicloom.overlay.measures.components import (
+    measure_components,
+    measure_filtering,
+    topic_components,
+    topic_filtering_costs,
+)
 from topicloom.overlay.measures.degree import measure_degree
 from topicloom.overlay.measures.diameter import measure_overlay_diameter, topic_diameter_bounds
-from topicloom.overlay.measures.edges import topics_along_edges
-from topicloom.overlay.measures.filtering import measure_filtering, topic_filtering_costs
-from topicloom.overlay.measures.load import node_loads
-from topicloom.overlay.measures.view import view_of
+from topicloom.overlay.measures.load import node_loads, topics_along_edges
+from topicloom.overlay.measures.measure import view_of
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 

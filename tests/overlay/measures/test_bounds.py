@@ -22,12 +22,17 @@ from strategies import interests
 from topicloom.base.progress import SILENT
 from topicloom.overlay.kernels.prices import UNIT
 from topicloom.overlay.kernels.trees import share_out
+from topicloom.overlay.measures.bound_effort import FULL
 from topicloom.overlay.measures.cover_bound import find_needs, overlaps
-from topicloom.overlay.measures.duals import Duals, is_proof, units_by_part, weigh_pairs
-from topicloom.overlay.measures.effort import FULL
-from topicloom.overlay.measures.parts import parts_of
+from topicloom.overlay.measures.interest_components import find_components
+from topicloom.overlay.measures.price_bound import Duals, is_proof, units_by_component, weigh_pairs
 from topicloom.overlay.measures.price_search import PriceSearch
-from topicloom.overlay.measures.tree_bound import is_split, split_charges, tree_units_by_part, triangles_of
+from topicloom.overlay.measures.tree_bound import (
+    is_split,
+    split_charges,
+    tree_units_by_component,
+    triangles_of,
+)
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
 
@@ -95,7 +100,7 @@ def test_pairs_are_charged_by_the_definition(interest, draw):
     sound = proves(interest, duals.price, duals.toll, duals.allowance)
     assert (heaviest.excess <= 0) == sound == is_proof(interest, duals, threads=2)
     needs = np.arange(interest.n_nodes)
-    value = int(units_by_part(interest, duals, needs, parts_of(interest)).sum()) * UNIT
+    value = int(units_by_component(interest, duals, needs, find_components(interest)).sum()) * UNIT
     assert value == proved_value(interest, duals.price, duals.toll, needs)
 
 
@@ -142,7 +147,7 @@ def test_trees_weigh_what_they_weigh_and_splits_are_checked(interest):
     needs = find_needs(interest, most_work=1e9, most_sets=1000, threads=1)
     search = PriceSearch(interest, needs, threads=1, progress=SILENT)
     duals = search.run(search.start(), FULL.edge_rounds[:2], move_allowances=False)
-    triangles, parts = triangles_of(interest), parts_of(interest)
+    triangles, parts = triangles_of(interest), find_components(interest)
     charge = split_charges(interest, triangles, duals, progress=SILENT)
     assert is_split(triangles, duals, charge)
     owner = interest.pair_nodes()
@@ -151,11 +156,11 @@ def test_trees_weigh_what_they_weigh_and_splits_are_checked(interest):
         (int(topics[low]), *sorted((int(owner[low]), int(owner[high])))): figure
         for low, high, figure in zip(triangles.low, triangles.high, charge, strict=True)
     }
-    value = int(tree_units_by_part(interest, triangles, duals, charge, needs, parts).sum()) * UNIT
+    value = int(tree_units_by_component(interest, triangles, duals, charge, needs, parts).sum()) * UNIT
     tolls = sum(int(k) * float(t) for k, t in zip(needs, duals.toll, strict=True))
     assert value == pytest.approx(float(sum(tree_weights(interest, by_key))) + tolls, abs=1e-12)
     # From the prices on it only goes up, but for what rounding and shared tolls take.
-    assert value >= int(units_by_part(interest, duals, needs, parts).sum()) * UNIT - 1e-6
+    assert value >= int(units_by_component(interest, duals, needs, parts).sum()) * UNIT - 1e-6
     if len(charge):
         assert not is_split(triangles, duals, charge + 1.5)
         assert not is_split(triangles, duals, charge - 4.0)

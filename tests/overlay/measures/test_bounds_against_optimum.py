@@ -13,7 +13,7 @@ from strategies import interests
 from topicloom.overlay.builders.exact import build_exact
 from topicloom.overlay.builders.gm import build_gm
 from topicloom.overlay.measures.bounds import bound_overlays, gap
-from topicloom.overlay.measures.duals import Duals, is_proof
+from topicloom.overlay.measures.price_bound import Duals, is_proof
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
 

@@ -14,8 +14,7 @@ from topicloom.base.progress import Silent
 from topicloom.errors import Interrupted
 from topicloom.overlay.builders.gm import build_gm
 from topicloom.overlay.builders.gm_m import build_gm_m
-from topicloom.overlay.measures.bounds import bound_overlays
-from topicloom.overlay.measures.effort import (
+from topicloom.overlay.measures.bound_effort import (
     BRIEF,
     COUNTS,
     FULL,
@@ -25,6 +24,7 @@ from topicloom.overlay.measures.effort import (
     choose_effort,
     rare_topics,
 )
+from topicloom.overlay.measures.bounds import bound_overlays
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
 

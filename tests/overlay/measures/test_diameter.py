@@ -22,7 +22,7 @@ from topicloom.overlay.measures.diameter import (
     measure_topic_diameter,
     topic_diameter_bounds,
 )
-from topicloom.overlay.measures.view import view_of
+from topicloom.overlay.measures.measure import view_of
 from topicloom.overlay.model.overlay import Overlay
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from naive.overlays import interest_of, overlay_on, random_interest, random_overlay, ring_per_topic
-from topicloom.overlay.measures.filtering import measure_filtering, topic_filtering_costs
-from topicloom.overlay.measures.view import view_of
+from topicloom.overlay.measures.components import measure_filtering, topic_filtering_costs
+from topicloom.overlay.measures.measure import view_of
 from topicloom.overlay.model.interest import Interest
 
 X, OTHER = {0}, {1}

@@ -15,7 +15,7 @@ from topicloom.base.arrays import Ints, Longs, pointers
 from topicloom.base.progress import SILENT, Progress, check_stop
 from topicloom.overlay.builders.constrained import fixed_edges, node_caps
 from topicloom.overlay.measures.components import topic_components
-from topicloom.overlay.measures.view import view_of
+from topicloom.overlay.measures.measure import view_of
 from topicloom.overlay.model.constraints import NO_CAP, Constraints, Pairs
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay

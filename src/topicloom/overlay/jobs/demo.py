@@ -13,7 +13,7 @@ from topicloom.overlay.jobs.compare import ComparedBuild, compare_loaded
 from topicloom.overlay.jobs.generate import generate_to
 from topicloom.overlay.jobs.inputs import InterestTable
 from topicloom.overlay.jobs.request import BuildRequest
-from topicloom.overlay.measures.summary import measure_overlay
+from topicloom.overlay.measures.registry import measure_overlay
 from topicloom.overlay.model.build_folder import check_replaceable
 from topicloom.overlay.model.samples import sample_path
 from topicloom.tables.source import TableSource, interest_source

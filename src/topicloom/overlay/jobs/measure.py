@@ -12,7 +12,7 @@ from topicloom.overlay.jobs.certify import certify_measured
 from topicloom.overlay.jobs.inputs import InterestTable, check_agreement
 from topicloom.overlay.measures.connectivity import node_codes, sound_edges
 from topicloom.overlay.measures.profile import Profile, profile_interest
-from topicloom.overlay.measures.summary import measure_overlay
+from topicloom.overlay.measures.registry import measure_overlay
 from topicloom.overlay.model.build_summary import Certificate
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay

@@ -2,7 +2,7 @@
 
 A pair of nodes is charged, for each topic both want, the larger of the two prices, plus the tolls of both
 ends; it may be charged no more than the allowances of its ends together. Why that bounds the overlay is
-told in `measures/duals.py`. Slots run node by node, places topic by topic, as in an interest.
+told in `measures/price_bound.py`. Slots run node by node, places topic by topic, as in an interest.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Lower bounds for any topic-connected overlay of an interest: on its edges and on its maximum degree.
 
-Four proofs, the best of which counts, part by part of the interest: a part of n nodes needs n - 1 edges;
-every node needs as many neighbors as it takes to cover its topics (`kernels/cover.py`); prices
-(`duals.py`); splits of prices over trees (`tree_bound.py`). Every one is checked exactly before it is used.
+There are four proofs, and the best one counts in each component of the interest: a component of n nodes
+needs n - 1 edges; every node needs as many neighbors as it takes to cover its topics (`kernels/cover.py`);
+prices (`price_bound.py`); prices split over trees (`tree_bound.py`). Each is checked before it is used.
 """
 
 from __future__ import annotations
@@ -17,12 +17,17 @@ from topicloom.base.arrays import Longs
 from topicloom.base.kernels.parallel import default_threads
 from topicloom.base.progress import SILENT, Progress
 from topicloom.overlay.kernels.prices import UNIT
+from topicloom.overlay.measures.bound_effort import BRIEF, SHORT_WORK, Effort, choose_effort, rare_topics
 from topicloom.overlay.measures.cover_bound import find_needs, overlaps
-from topicloom.overlay.measures.duals import Duals, is_proof, units_by_part
-from topicloom.overlay.measures.effort import BRIEF, SHORT_WORK, Effort, choose_effort, rare_topics
-from topicloom.overlay.measures.parts import parts_of
+from topicloom.overlay.measures.interest_components import find_components
+from topicloom.overlay.measures.price_bound import Duals, is_proof, units_by_component
 from topicloom.overlay.measures.price_search import PriceSearch
-from topicloom.overlay.measures.tree_bound import is_split, split_charges, tree_units_by_part, triangles_of
+from topicloom.overlay.measures.tree_bound import (
+    is_split,
+    split_charges,
+    tree_units_by_component,
+    triangles_of,
+)
 from topicloom.overlay.model.interest import Interest
 
 UNITS = round(1 / UNIT)
@@ -77,8 +82,8 @@ class _Search:
     def __init__(self, interest: Interest, effort: Effort, threads: int, progress: Progress) -> None:
         self.interest, self.effort = interest, effort
         self.threads, self.progress = threads, progress
-        self.parts = parts_of(interest)
-        self.edges = {"components": np.maximum(self.parts.sizes - 1, 0)}
+        self.components = find_components(interest)
+        self.edges = {"components": np.maximum(self.components.sizes - 1, 0)}
         self.degree: dict[str, int] = {}
 
     def run(self) -> Bounds:
@@ -90,7 +95,7 @@ class _Search:
             threads=self.threads,
             progress=self.progress,
         )
-        self.edges["covers"] = -(-self.parts.total(needs) // 2)
+        self.edges["covers"] = -(-self.components.total(needs) // 2)
         self.degree["covers"] = int(needs.max(initial=0))
         if self.effort.edge_rounds and self.interest.n_subscriptions:
             self._price(self.interest, needs, self.effort)
@@ -101,7 +106,7 @@ class _Search:
                 self._price(rare, np.zeros_like(needs), BRIEF)
         edges = np.max(list(self.edges.values()), axis=0)
         # The degrees of a part sum to twice its edges.
-        averages = -(-2 * edges // np.maximum(self.parts.sizes, 1))
+        averages = -(-2 * edges // np.maximum(self.components.sizes, 1))
         self.degree["average"] = int(averages.max(initial=0))
         return Bounds(
             edges_bound=int(edges.sum()),
@@ -110,7 +115,7 @@ class _Search:
             details={
                 "edges": {name: int(found.sum()) for name, found in self.edges.items()},
                 "degree_max": dict(self.degree),
-                "components": self.parts.count,
+                "components": self.components.count,
             },
         )
 
@@ -125,7 +130,7 @@ class _Search:
             proofs.append(search.run(edge_duals, effort.degree_rounds, move_allowances=True))
         for duals in proofs:
             if is_proof(interest, duals, threads=self.threads, progress=self.progress):
-                self._record("prices", units_by_part(interest, duals, needs, self.parts), duals)
+                self._record("prices", units_by_component(interest, duals, needs, self.components), duals)
         if effort.trees:
             self._split(interest, needs, proofs)
 
@@ -142,7 +147,7 @@ class _Search:
         for variant in variants:
             charge = split_charges(interest, triangles, variant, progress=self.progress)
             if is_split(triangles, variant, charge):
-                found = tree_units_by_part(interest, triangles, variant, charge, needs, self.parts)
+                found = tree_units_by_component(interest, triangles, variant, charge, needs, self.components)
                 self._record("trees", found, variant)
             self.progress.advance()
 
@@ -154,13 +159,13 @@ class _Search:
         price = np.floor(UNITS / np.maximum(largest, 1))[interest.pair_nodes()] * UNIT
         duals = Duals(price, np.zeros(len(none)), np.full(len(none), 0.5))
         # Nothing to check: two nodes share no more topics than either's largest overlap.
-        self._record("overlaps", units_by_part(interest, duals, none, self.parts), duals)
+        self._record("overlaps", units_by_component(interest, duals, none, self.components), duals)
 
     def _record(self, name: str, units: Longs, duals: Duals) -> None:
         """What `units` (the sum of prices) say: of the edges if all allowances are 1/2, and of the degree."""
         if (duals.allowance == 0.5).all():
             edges = -(-units // UNITS)
             self.edges[name] = np.maximum(self.edges.get(name, edges), edges)
-        allowances = self.parts.total(np.rint(duals.allowance / UNIT).astype(np.int64))
+        allowances = self.components.total(np.rint(duals.allowance / UNIT).astype(np.int64))
         degree = int((-(-units // np.maximum(allowances, 1))).max(initial=0))
         self.degree[name] = max(self.degree.get(name, 0), degree)

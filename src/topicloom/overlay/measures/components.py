@@ -1,4 +1,9 @@
-"""Into how many components each topic's subscribers fall, and the overlay as a whole."""
+"""Into how many components each topic's subscribers fall, and what it costs to join them.
+
+The filtering cost of a topic [Chockler2007a, 9] is the number of nodes not interested in it in a Steiner
+tree of the overlay over the nodes that are. It is 0 exactly where the topic is connected; otherwise an upper
+bound by the heuristic of `kernels/steiner.py`, since the exact number is NP-hard to find.
+"""
 
 from __future__ import annotations
 
@@ -7,39 +12,85 @@ import numpy as np
 from topicloom.base.arrays import Ints, Longs
 from topicloom.base.summaries import Figures
 from topicloom.overlay.kernels.induced import count_topic_components
-from topicloom.overlay.measures.view import View, for_topics
+from topicloom.overlay.kernels.steiner import filtering_costs
+from topicloom.overlay.measures.measure import Figure, Measure, OverlayView, for_topics
 
 
-def measure_components(view: View) -> Figures:
-    """`topic_components` (summed over topics), `topics_partitioned`, `topic_connected`."""
+def measure_components(view: OverlayView) -> Figures:
+    """Measure how many components topics have and how many topics are split."""
     counts = topic_components(view)
-    partitioned = int(np.count_nonzero(counts > 1))
+    split = int(np.count_nonzero(counts > 1))
     return {
-        # A topic nobody wants has nothing to fall apart: it counts 1, as one with a single subscriber.
+        # A topic nobody wants cannot be split: it counts 1, as one with a single subscriber.
         "topic_components": int(np.maximum(counts, 1).sum()),
-        "topics_partitioned": partitioned,
-        "topic_connected": partitioned == 0,
+        "topics_partitioned": split,
+        "topic_connected": split == 0,
     }
 
 
-def topic_components(view: View) -> Longs:
-    """The number of components of each topic; 0 for a topic without subscribers."""
+def topic_components(view: OverlayView) -> Longs:
+    """Return the number of components of each topic; 0 for a topic without subscribers."""
     counts = np.zeros(view.interest.n_topics, dtype=np.int64)
 
     def work(topics: Ints) -> None:
-        count_topic_components(
-            topics, view.topic_ptr, view.topic_nodes, view.pointers, view.neighbors, counts
-        )
+        count_topic_components(topics, *view.topic_lists, *view.adjacency, counts)
 
-    for_topics(view, "topic components", work, view.interest.topic_sizes().astype(np.float64) + 1.0)
+    for_topics(view, "topic components", work, (view.interest.topic_sizes() + 1).astype(np.float64))
     return counts
 
 
-def overlay_parts(view: View) -> Ints:
-    """For each node, the number of the overlay's component it is in."""
+def overlay_components(view: OverlayView) -> Ints:
+    """Return for each node the number of the overlay's component it is in."""
     from scipy.sparse.csgraph import connected_components
 
     if view.overlay.n_nodes == 0:
         return np.empty(0, dtype=np.int32)
     labels: Ints = connected_components(view.overlay.to_scipy(), directed=False)[1]
     return labels
+
+
+def measure_filtering(view: OverlayView) -> Figures:
+    """Measure the filtering cost of the topics that can be joined, and count those that cannot."""
+    costs = topic_filtering_costs(view)
+    return {
+        "filtering_cost": int(costs[costs > 0].sum()),
+        "filtering_cost_max": int(costs.max(initial=0)),
+        "filtering_unreachable": int(np.count_nonzero(costs < 0)),
+    }
+
+
+def topic_filtering_costs(view: OverlayView) -> Longs:
+    """Return the cost of each topic; -1 where the overlay does not join its subscribers at all."""
+    component = overlay_components(view)
+    costs = np.zeros(view.interest.n_topics, dtype=np.int64)
+
+    def work(topics: Ints) -> None:
+        filtering_costs(topics, *view.topic_lists, *view.adjacency, component, costs)
+
+    # A connected topic costs nothing, and most are: only the others are looked at.
+    split = np.flatnonzero(topic_components(view) > 1)
+    for_topics(view, "filtering cost", work, (view.interest.topic_sizes() + 1).astype(np.float64), split)
+    return costs
+
+
+COMPONENTS = Measure(
+    function=measure_components,
+    figures=(
+        Figure("topic_connected", "topic-connected", "yes/no"),
+        Figure("topics_partitioned", "split topics"),
+        Figure("topic_components", "topic components"),
+    ),
+    aim="into how many components each topic's subscribers fall",
+    complexity="linear in subscriptions x degree",
+)
+
+FILTERING = Measure(
+    function=measure_filtering,
+    figures=(
+        Figure("filtering_cost", "filtering cost", unit="uninterested nodes crossed"),
+        Figure("filtering_cost_max"),
+        Figure("filtering_unreachable"),
+    ),
+    aim="nodes not interested that must carry a topic to join its subscribers; 0 when connected",
+    complexity="linear in edges per split topic",
+)

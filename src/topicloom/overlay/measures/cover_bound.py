@@ -6,12 +6,12 @@ from threading import Lock
 
 import numpy as np
 
-from topicloom.base.arrays import Longs, sealed
+from topicloom.base.arrays import Longs
 from topicloom.base.kernels.parallel import cut_by_work, for_bounds
 from topicloom.base.progress import SILENT, Progress
 from topicloom.overlay.kernels.cover import cover_needs
 from topicloom.overlay.kernels.overlap import largest_overlaps, topic_words
-from topicloom.overlay.measures.duals import SLICE_WORK, pass_work, sealed_lists
+from topicloom.overlay.measures.price_bound import SLICE_WORK, pass_work
 from topicloom.overlay.model.interest import Interest
 
 
@@ -31,7 +31,7 @@ def find_needs(
     work = pass_work(interest)
     order = order[: int(np.searchsorted(np.cumsum(work[order]), most_work, side="right"))]
     nodes = order[wanted[order] > 0].astype(np.int32)
-    lists = sealed_lists(interest)
+    lists = interest.sealed_lists()
     sizes = interest.subscription_sizes()
     room = int(work.max(initial=0.0)) + 1
 
@@ -50,7 +50,7 @@ def overlaps(interest: Interest, *, threads: int, progress: Progress = SILENT) -
     """For each node the most topics it shares with any other node."""
     n_nodes = interest.n_nodes
     words = np.zeros((n_nodes, max(-(-interest.n_topics // 64), 1)), np.uint64)
-    topic_words(sealed(interest.node_ptr), sealed(interest.node_topics), words)
+    topic_words(*interest.sealed_lists()[:2], words)
     work = words.shape[1] * np.arange(n_nodes, 0, -1, dtype=np.float64)
 
     largest = np.zeros(n_nodes, np.int64)

@@ -4,7 +4,7 @@ The topic diameter here is that of the subgraph of the topic's subscribers alone
 only through nodes that want them; that is what a deployment sees. [Chockler2007a, 9] measures distances
 between the same nodes in the whole overlay, where a path may leave the topic: never more than ours.
 
-A partitioned topic has no diameter: it counts in neither maximum nor average, `topics_partitioned` says how
+A split topic has no diameter: it counts in neither maximum nor average, `topics_partitioned` says how
 many there are. A disconnected overlay reports its largest component, `overlay_components` says so.
 
 Exact wherever subscribers x edge ends <= EXACT_WORK, and beyond that as long as the edge visits allowed
@@ -21,24 +21,19 @@ from topicloom.base.kernels.parallel import for_slices
 from topicloom.base.summaries import Figures
 from topicloom.overlay.kernels.distance import BATCH, longest_from_each, sweep, topic_diameters
 from topicloom.overlay.kernels.induced import induced_subgraph
-from topicloom.overlay.measures.components import overlay_parts
-from topicloom.overlay.measures.view import View, Weighed, for_topics
+from topicloom.overlay.measures.components import overlay_components
+from topicloom.overlay.measures.measure import Figure, Measure, OverlayView, WeighedProgress, for_topics
 
+# A topic with at most so many subscribers x edge ends is always measured exactly.
 EXACT_WORK = 4_000_000
-"""A topic with at most so many subscribers x edge ends is always measured exactly."""
-
+# Edge visits shared out over all topics by their number of subscribers, on top of EXACT_WORK each.
 TOPICS_WORK = 6_000_000_000
-"""Edge visits shared out over all topics by their number of subscribers, on top of EXACT_WORK each."""
-
-OVERLAY_WORK = 3_000_000_000
-"""Edge visits spent on the diameter of the whole overlay."""
-
-WAVE = 8
-"""Batches of sources between two looks at the bounds; fixed, so any number of threads gives the same."""
+OVERLAY_WORK = 3_000_000_000  # edge visits spent on the diameter of the whole overlay
+WAVE = 8  # batches of sources between two looks at the bounds; fixed, whatever the number of threads
 
 
-def measure_topic_diameter(view: View) -> Figures:
-    """`diameter_topic_max`, `diameter_topic_avg`, their bounds, and how many topics are known exactly."""
+def measure_topic_diameter(view: OverlayView) -> Figures:
+    """Measure the largest and the average diameter within topics, and count the topics known exactly."""
     lower, upper = topic_diameter_bounds(view)
     counted = lower >= 0
     lower, upper = lower[counted], upper[counted]
@@ -57,30 +52,28 @@ def measure_topic_diameter(view: View) -> Figures:
     }
 
 
-def topic_diameter_bounds(view: View) -> tuple[Longs, Longs]:
-    """(lower, upper) for each topic, equal where exact; -1 for a partitioned or empty topic."""
+def topic_diameter_bounds(view: OverlayView) -> tuple[Longs, Longs]:
+    """Return (lower, upper) for each topic, equal where exact; -1 for a split or empty topic."""
     sizes = view.interest.topic_sizes()
     lower = np.full(len(sizes), -1, dtype=np.int64)
     upper = np.full(len(sizes), -1, dtype=np.int64)
     budgets = EXACT_WORK + (TOPICS_WORK * (sizes / max(sizes.sum(), 1))).astype(np.int64)
 
     def work(topics: Ints) -> None:
-        topic_diameters(
-            topics, view.topic_ptr, view.topic_nodes, view.pointers, view.neighbors, budgets, lower, upper
-        )
+        topic_diameters(topics, *view.topic_lists, *view.adjacency, budgets, lower, upper)
 
     # Between linear (trees) and quadratic (every subscriber a source).
     for_topics(view, "topic diameters", work, sizes.astype(np.float64) ** 1.5 + 1.0)
     return lower, upper
 
 
-def measure_overlay_diameter(view: View) -> Figures:
-    """`diameter_overlay` and its bounds on the largest component, and the number of components."""
-    parts = overlay_parts(view)
-    sizes = np.bincount(parts) if len(parts) else np.zeros(0, dtype=np.int64)
+def measure_overlay_diameter(view: OverlayView) -> Figures:
+    """Measure the diameter of the overlay's largest component, and count the components."""
+    component = overlay_components(view)
+    sizes = np.bincount(component)
     lower, upper = 0, 0
     if len(sizes):
-        members = sealed(np.flatnonzero(parts == sizes.argmax()).astype(np.int32))
+        members = sealed(np.flatnonzero(component == sizes.argmax()).astype(np.int32))
         lower, upper = _connected_diameter(view, members)
     return {
         "diameter_overlay": upper,
@@ -89,12 +82,12 @@ def measure_overlay_diameter(view: View) -> Figures:
     }
 
 
-def _connected_diameter(view: View, members: Ints) -> tuple[int, int]:
-    """Bounds of the diameter among `members`, a whole component; see `kernels/distance.py` for the way."""
+def _connected_diameter(view: OverlayView, members: Ints) -> tuple[int, int]:
+    """Bound the diameter among `members`, a whole component; `kernels/distance.py` says how."""
     n = len(members)
     view.progress.phase("overlay diameter", 1.0)
     place = np.full(view.overlay.n_nodes, -1, dtype=np.int32)
-    pointers, neighbors = induced_subgraph(members, view.pointers, view.neighbors, place)
+    pointers, neighbors = induced_subgraph(members, *view.adjacency, place)
     level, queue = np.full(n, -1, dtype=np.int32), np.empty(n, dtype=np.int32)
     longest = int(sweep(pointers, neighbors, level, queue)[0])
     if len(neighbors) == 2 * (n - 1):
@@ -112,7 +105,9 @@ def _connected_diameter(view: View, members: Ints) -> tuple[int, int]:
         def batch(first: int, last: int, sources: Ints = sources) -> tuple[int, int]:
             return longest_from_each(pointers, neighbors, sources[first:last])
 
-        quiet = Weighed(view.progress, np.zeros(len(sources)))  # hears a stop; what is done is told below
+        quiet = WeighedProgress(
+            view.progress, np.zeros(len(sources))
+        )  # hears a stop; what is done is told below
         found = for_slices(batch, len(sources), slice_size=BATCH, threads=view.threads, progress=quiet)
         longest = max(longest, *(far for far, _ in found))
         work += sum(visits for _, visits in found)
@@ -121,3 +116,29 @@ def _connected_diameter(view: View, members: Ints) -> tuple[int, int]:
         view.progress.advance(done - told)
         told = done
     return longest, longest
+
+
+TOPIC_DIAMETER = Measure(
+    function=measure_topic_diameter,
+    figures=(
+        Figure("diameter_topic_max"),
+        Figure("diameter_topic_avg"),
+        Figure("diameter_topic_max_bounds", "diameter within topics, largest", "bounds"),
+        Figure("diameter_topic_avg_bounds", "diameter within topics, average", "bounds"),
+        Figure("diameter_topics_counted"),
+        Figure("diameter_topics_exact"),
+    ),
+    aim="longest shortest path among each topic's subscribers alone: exact or bounds",
+    complexity="up to subscribers x edges / 64 per topic, at most a stated number of edge visits",
+)
+
+OVERLAY_DIAMETER = Measure(
+    function=measure_overlay_diameter,
+    figures=(
+        Figure("diameter_overlay"),
+        Figure("diameter_overlay_bounds", "diameter of the overlay", "bounds"),
+        Figure("overlay_components"),
+    ),
+    aim="longest shortest path of the overlay (its largest component): exact or bounds",
+    complexity="up to nodes x edges / 64, at most a stated number of edge visits",
+)

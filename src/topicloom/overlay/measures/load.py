@@ -1,25 +1,54 @@
-"""How much a node may have to pass on: over its edges, the topics (or messages) each of them carries.
+"""What edges and nodes carry: the topics that both ends of an edge want, and their sum over a node's edges.
 
-Without rates the unit is (neighbor, topic) pairs. With rates, a topic weighs what its publishers send
-together, and the load is an upper bound of the messages per unit of time on the node's edges: a flood in
-which every message crosses every edge that carries its topic.
+Without rates the load of a node is counted in (neighbor, topic) pairs. With rates, a topic weighs what its
+publishers send together, and the load is an upper bound of the messages per unit of time on the node's
+edges: a flood in which every message crosses every edge that carries its topic.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from topicloom.base.arrays import Floats, Ints
+from topicloom.base.arrays import Floats, Ints, Longs, sealed
+from topicloom.base.kernels.parallel import for_slices
 from topicloom.base.summaries import Figures
+from topicloom.overlay.kernels.shared import shared_along_edges
 from topicloom.overlay.measures.degree import percentiles
-from topicloom.overlay.measures.edges import topics_along_edges
-from topicloom.overlay.measures.view import View
+from topicloom.overlay.measures.measure import Figure, Measure, OverlayView
 from topicloom.overlay.model.interest import Interest
 from topicloom.tables.records import ROLES
 
+SLICE = 50_000
 
-def measure_load(view: View) -> Figures:
-    """`load_max`, `load_avg`, `load_percentiles`, and `load_unit` (topics or messages)."""
+
+def measure_topics_per_edge(view: OverlayView) -> Figures:
+    """Measure the topics that edges carry; an edge that no topic can use counts 0."""
+    counts, _ = topics_along_edges(view, np.ones(view.interest.n_topics))
+    return {
+        "topics_per_edge_avg": float(counts.mean()) if len(counts) else 0.0,
+        "topics_per_edge_max": int(counts.max(initial=0)),
+        "topics_per_edge_percentiles": {name: int(value) for name, value in percentiles(counts).items()},
+        "edges_unused": int(np.count_nonzero(counts == 0)),
+    }
+
+
+def topics_along_edges(view: OverlayView, weights: Floats) -> tuple[Longs, Floats]:
+    """Return for each edge how many topics its ends share, and the sum of those topics' weights."""
+    u, v = sealed(view.overlay.u), sealed(view.overlay.v)
+    counts, carried = np.zeros(len(u), dtype=np.int64), np.zeros(len(u))
+    weights = sealed(weights.astype(np.float64))
+
+    def work(start: int, stop: int) -> None:
+        part = slice(start, stop)
+        shared_along_edges(u[part], v[part], *view.node_lists, weights, counts[part], carried[part])
+
+    view.progress.phase("topics per edge", len(u))
+    for_slices(work, len(u), slice_size=SLICE, threads=view.threads, progress=view.progress)
+    return counts, carried
+
+
+def measure_load(view: OverlayView) -> Figures:
+    """Measure what the edges of each node carry together."""
     rates = topic_rates(view.interest)
     loads = node_loads(view, rates)
     return {
@@ -31,7 +60,7 @@ def measure_load(view: View) -> Figures:
 
 
 def topic_rates(interest: Interest) -> Floats | None:
-    """What the publishers of each topic send together; None when the input had no rates.
+    """Return what the publishers of each topic send together; None when the input had no rates.
 
     Without roles every node with a rate is a publisher. A missing rate (NaN) counts as 0.
     """
@@ -43,8 +72,8 @@ def topic_rates(interest: Interest) -> Floats | None:
     return _weighed_counts(interest.node_topics, sent, interest.n_topics)
 
 
-def node_loads(view: View, rates: Floats | None) -> Floats:
-    """For each node the weight of the topics on its edges, summed."""
+def node_loads(view: OverlayView, rates: Floats | None) -> Floats:
+    """Return for each node the weight of the topics on its edges, summed."""
     weights = np.ones(view.interest.n_topics) if rates is None else rates
     _, carried = topics_along_edges(view, weights)
     n = view.overlay.n_nodes
@@ -53,3 +82,28 @@ def node_loads(view: View, rates: Floats | None) -> Floats:
 
 def _weighed_counts(owners: Ints, weights: Floats, n: int) -> Floats:
     return np.bincount(owners, weights=weights, minlength=n).astype(np.float64)
+
+
+TOPICS_PER_EDGE = Measure(
+    function=measure_topics_per_edge,
+    figures=(
+        Figure("topics_per_edge_avg", "topics per edge, average", ".2f"),
+        Figure("topics_per_edge_max"),
+        Figure("topics_per_edge_percentiles"),
+        Figure("edges_unused"),
+    ),
+    aim="how many topics both ends of an edge want",
+    complexity="linear in the topic lists along edges",
+)
+
+LOAD = Measure(
+    function=measure_load,
+    figures=(
+        Figure("load_avg", "load per node, average", ".1f", unit="load_unit"),
+        Figure("load_percentiles", "load of 50% / 90% / 99% up to", "percentiles"),
+        Figure("load_max", "load, maximum", ",.0f"),
+        Figure("load_unit"),
+    ),
+    aim="topics (or messages, when rates are known) that a node's edges carry",
+    complexity="linear in the topic lists along edges",
+)

@@ -1,4 +1,4 @@
-"""Finds prices (see `duals.py`) with a high sum: a first-order method on the few pairs that matter.
+"""Finds prices (see `price_bound.py`) with a high sum: a first-order method on the few pairs that matter.
 
 All pairs of nodes are charged once a round; of each node's pairs the heaviest are kept, and on those alone
 the prices are raised for some steps. Dividing the prices of each node by the ratio of its heaviest pair
@@ -17,20 +17,13 @@ from topicloom.base.arrays import Floats, Ints, Longs, sealed
 from topicloom.base.progress import Progress, check_stop
 from topicloom.overlay.kernels.prices import raise_prices, shared_slots
 from topicloom.overlay.kernels.shared import shared_along_edges
-from topicloom.overlay.measures.duals import Duals, Heaviest, place_slots, weigh_pairs
+from topicloom.overlay.measures.price_bound import Duals, Heaviest, place_slots, weigh_pairs
 from topicloom.overlay.model.interest import Interest
 
-KEPT = 12
-"""Pairs that a round keeps of each node."""
-
-STILL_HEAVY = 0.5
-"""Pairs of earlier rounds stay while their ratio is at least this; with fewer, prices run away unseen."""
-
-RARITY = 0.75
-"""Prices begin in proportion to this power of how rare a topic is."""
-
-STEP_WORK = 3e7
-"""Shared topics that one call of the ascent looks at before the user may stop us."""
+KEPT = 12  # pairs that a round keeps of each node
+STILL_HEAVY = 0.5  # pairs of earlier rounds stay from this ratio on; with fewer, prices run away unseen
+RARITY = 0.75  # prices begin in proportion to this power of how rare a topic is
+STEP_WORK = 3e7  # shared topics that one call of the ascent looks at before the user may stop us
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +36,7 @@ class Round:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pairs:
+class HeavyPairs:
     """Some pairs of nodes, with the slots of the topics they share."""
 
     keys: Longs
@@ -111,16 +104,16 @@ class PriceSearch:
         keys = np.minimum(u, v) * n_nodes + np.maximum(u, v)
         self.pairs = self._pairs(np.union1d(self.pairs.keys, keys))
 
-    def _pairs(self, keys: Longs) -> Pairs:
+    def _pairs(self, keys: Longs) -> HeavyPairs:
         u, v = (part.astype(np.int32) for part in np.divmod(keys, max(self.interest.n_nodes, 1)))
-        lists = (sealed(self.interest.node_ptr), sealed(self.interest.node_topics))
+        lists = self.interest.sealed_lists()[:2]
         counts, carried = np.zeros(len(u), np.int64), np.zeros(len(u))
         weights = np.zeros(self.interest.n_topics)
         shared_along_edges(u, v, *lists, weights, counts, carried)
         entry_ptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
         slot_u, slot_v = np.zeros(entry_ptr[-1], np.int32), np.zeros(entry_ptr[-1], np.int32)
         shared_slots(u, v, *lists, entry_ptr, slot_u, slot_v)
-        return Pairs(keys, u, v, entry_ptr, slot_u, slot_v)
+        return HeavyPairs(keys, u, v, entry_ptr, slot_u, slot_v)
 
     def _raise(self, duals: Duals, turn: Round, *, move_allowances: bool) -> Duals:
         """The average of the second half of the steps: prices swing around where they belong."""

@@ -16,13 +16,14 @@ from itertools import pairwise
 import numpy as np
 from msgspec.structs import replace
 
-from topicloom.base.arrays import Ints, sealed, sorted_distinct
+from topicloom.base.arrays import Ints, sorted_distinct
 from topicloom.base.kernels.parallel import default_threads, for_slices
 from topicloom.base.progress import SILENT, Progress
 from topicloom.base.seeds import generator
 from topicloom.base.summaries import Summary
 from topicloom.overlay.kernels.shared import top_intersections
 from topicloom.overlay.measures.advice import Default, advise
+from topicloom.overlay.measures.interest_components import find_components
 from topicloom.overlay.model.interest import Interest
 
 EXACT_NODES = 10_000
@@ -110,7 +111,7 @@ def profile_interest(
         subscriptions=interest.n_subscriptions,
         subscription_size=subscription_size(interest),
         topics_single=int(np.count_nonzero(interest.topic_sizes() == 1)),
-        components=interest_components(interest),
+        components=find_components(interest).count,
         identical_share=identical_share(interest),
         top_topics=top_topics(interest),
         alike=top_d_intersection(
@@ -135,21 +136,6 @@ def subscription_size(interest: Interest) -> Spread:
         median=float(np.median(sizes)),
         max=int(sizes.max()),
     )
-
-
-def interest_components(interest: Interest) -> int:
-    """Groups of nodes linked by shared topics: no overlay needs an edge between two of them."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    n, t = interest.n_nodes, interest.n_topics
-    if n == 0:
-        return 0
-    pointers = np.concatenate((interest.node_ptr, np.full(t, interest.n_subscriptions, dtype=np.int64)))
-    ones = np.ones(interest.n_subscriptions, dtype=np.int8)
-    graph = csr_array((ones, interest.node_topics + n, pointers), shape=(n + t, n + t))
-    labels = connected_components(graph, directed=False)[1]
-    return len(np.unique(labels[:n]))
 
 
 def identical_share(interest: Interest) -> float:
@@ -213,14 +199,11 @@ def top_d_intersection(
     else:
         nodes, exact = _measured_nodes(interest, seed)
     shares, shared = np.zeros(len(nodes)), np.zeros(len(nodes))
-    node_ptr, node_topics = sealed(interest.node_ptr), sealed(interest.node_topics)
-    topic_ptr, topic_nodes = sealed(interest.topic_ptr), sealed(interest.topic_nodes)
+    lists = interest.sealed_lists()
 
     def work(start: int, stop: int) -> None:
         part = slice(start, stop)
-        top_intersections(
-            nodes[part], d, node_ptr, node_topics, topic_ptr, topic_nodes, shares[part], shared[part]
-        )
+        top_intersections(nodes[part], d, *lists, shares[part], shared[part])
 
     progress.phase("top-d intersection", len(nodes))
     for_slices(work, len(nodes), slice_size=SLICE, threads=threads, progress=progress)

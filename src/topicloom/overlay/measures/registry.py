@@ -1,83 +1,66 @@
-"""All measures of an overlay, by name: one line each. To add one, write its file and add its line."""
+"""All measures of an overlay, and the call that takes them all.
+
+To add one, write its file and add its line here: Python, JSON and the printed table follow.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
-from topicloom.base.registry import Entry
+from topicloom.base.progress import SILENT, Progress, check_stop
 from topicloom.base.summaries import Figures
-from topicloom.overlay.measures.components import measure_components
-from topicloom.overlay.measures.degree import measure_degree
-from topicloom.overlay.measures.diameter import measure_overlay_diameter, measure_topic_diameter
-from topicloom.overlay.measures.edges import measure_topics_per_edge
-from topicloom.overlay.measures.filtering import measure_filtering
-from topicloom.overlay.measures.load import measure_load
-from topicloom.overlay.measures.view import View
+from topicloom.overlay.measures.components import COMPONENTS, FILTERING
+from topicloom.overlay.measures.degree import DEGREE
+from topicloom.overlay.measures.diameter import OVERLAY_DIAMETER, TOPIC_DIAMETER
+from topicloom.overlay.measures.load import LOAD, TOPICS_PER_EDGE
+from topicloom.overlay.measures.measure import Figure, Measure, OverlayView, view_of
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measure(Entry):
-    """A function of a view that gives the named figures; `keys` are promises, more may be there."""
+def measure_size(view: OverlayView) -> Figures:
+    """Count the interest and the overlay."""
+    return {
+        "nodes": view.interest.n_nodes,
+        "topics": view.interest.n_topics,
+        "subscriptions": view.interest.n_subscriptions,
+        "edges": view.overlay.n_edges,
+    }
 
-    keys: tuple[str, ...]
-    function: Callable[[View], Figures]
 
+SIZE = Measure(
+    function=measure_size,
+    figures=tuple(Figure(name, name) for name in ("nodes", "topics", "subscriptions", "edges")),
+    aim="how large the interest and the overlay are",
+    complexity="none",
+)
 
 MEASURES: dict[str, Measure] = {
-    "edges": Measure(
-        keys=(
-            "edges",
-            "topics_per_edge_avg",
-            "topics_per_edge_max",
-            "topics_per_edge_percentiles",
-            "edges_unused",
-        ),
-        function=measure_topics_per_edge,
-        aim="edges, and how many topics both ends of an edge want",
-        complexity="linear in the topic lists along edges",
-    ),
-    "degree": Measure(
-        keys=("degree_max", "degree_avg", "degree_percentiles", "degree_histogram"),
-        function=measure_degree,
-        aim="how many neighbors nodes have",
-        complexity="linear in edges",
-    ),
-    "components": Measure(
-        keys=("topic_components", "topics_partitioned", "topic_connected"),
-        function=measure_components,
-        aim="into how many components each topic's subscribers fall",
-        complexity="linear in subscriptions x degree",
-    ),
-    "overlay-diameter": Measure(
-        keys=("diameter_overlay", "diameter_overlay_bounds", "overlay_components"),
-        function=measure_overlay_diameter,
-        aim="longest shortest path of the overlay (its largest component): exact or bounds",
-        complexity="up to nodes x edges / 64, at most a stated number of edge visits",
-    ),
-    "topic-diameter": Measure(
-        keys=(
-            "diameter_topic_max",
-            "diameter_topic_avg",
-            "diameter_topic_max_bounds",
-            "diameter_topic_avg_bounds",
-            "diameter_topics_counted",
-            "diameter_topics_exact",
-        ),
-        function=measure_topic_diameter,
-        aim="longest shortest path among each topic's subscribers alone: exact or bounds",
-        complexity="up to subscribers x edges / 64 per topic, at most a stated number of edge visits",
-    ),
-    "filtering": Measure(
-        keys=("filtering_cost", "filtering_cost_max", "filtering_unreachable"),
-        function=measure_filtering,
-        aim="nodes not interested that must carry a topic to join its subscribers; 0 when connected",
-        complexity="linear in edges per partitioned topic",
-    ),
-    "load": Measure(
-        keys=("load_max", "load_avg", "load_percentiles", "load_unit"),
-        function=measure_load,
-        aim="topics (or messages, when rates are known) that a node's edges carry",
-        complexity="linear in the topic lists along edges",
-    ),
+    "size": SIZE,
+    "topics-per-edge": TOPICS_PER_EDGE,
+    "degree": DEGREE,
+    "components": COMPONENTS,
+    "overlay-diameter": OVERLAY_DIAMETER,
+    "topic-diameter": TOPIC_DIAMETER,
+    "filtering": FILTERING,
+    "load": LOAD,
 }
+
+
+def measure_overlay(
+    interest: Interest, overlay: Overlay, *, threads: int | None = None, progress: Progress = SILENT
+) -> Figures:
+    """Take all measures of `overlay`: plain Python values by key.
+
+    A diameter key holds the exact value, or the upper bound where only bounds are known; the `_bounds` key
+    beside it always holds [lower, upper].
+
+    >>> interest = Interest.from_pairs([("a", "x"), ("b", "x"), ("b", "y"), ("c", "y")])
+    >>> found = measure_overlay(interest, Overlay.from_edges(interest.node_ids, [0, 1], [1, 2]))
+    >>> found["topic_connected"], found["diameter_overlay"], found["diameter_topic_max"]
+    (True, 2, 1)
+    """
+    view = view_of(interest, overlay, threads=threads, progress=progress)
+    found: Figures = {}
+    for measure in MEASURES.values():
+        check_stop(progress)
+        found |= measure.function(view)
+    return found

@@ -3,8 +3,8 @@
 With a charge c[e,t] >= 0 for every pair e and topic t that both ends want, and sum over t of c[e,t] at most
 the allowance of e less its tolls, any topic-connected overlay contains a spanning tree of each topic and
 weighs at least the cheapest one: the sum over topics of the cheapest trees is a bound (the Lagrangian dual
-of the partition inequalities). The prices of `duals.py` are the special case c = max(a[u,t], a[v,t]); from
-there the charges of the edges in the cheapest trees are raised step by step (subgradient ascent).
+of the partition inequalities). The prices of `price_bound.py` are the special case c = max(a[u,t], a[v,t]);
+from there the charges of the edges in the cheapest trees are raised step by step (subgradient ascent).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from topicloom.base.arrays import Floats, Longs, pointers
 from topicloom.base.progress import Progress, check_stop
 from topicloom.overlay.kernels.prices import UNIT
 from topicloom.overlay.kernels.trees import cheapest_trees, share_out
-from topicloom.overlay.measures.duals import Duals, place_slots
-from topicloom.overlay.measures.parts import Parts
+from topicloom.overlay.measures.interest_components import InterestComponents
+from topicloom.overlay.measures.price_bound import Duals, place_slots
 from topicloom.overlay.model.interest import Interest
 
 MOST_CHARGES = 2_000_000
@@ -131,15 +131,20 @@ def _rounded(triangles: Triangles, allowed: Floats, charge: Floats) -> Floats:
     return charge
 
 
-def tree_units_by_part(
-    interest: Interest, triangles: Triangles, duals: Duals, charge: Floats, needs: Longs, parts: Parts
+def tree_units_by_component(
+    interest: Interest,
+    triangles: Triangles,
+    duals: Duals,
+    charge: Floats,
+    needs: Longs,
+    components: InterestComponents,
 ) -> Longs:
-    """The bound that the charges and tolls prove, in UNITs, for each part of the interest."""
+    """Return the bound that the charges and tolls prove, in UNITs, for each component of the interest."""
     weights = np.zeros(interest.n_topics)
     chosen = np.zeros(interest.n_subscriptions, np.int64)
     cheapest_trees(triangles.topic_ptr, triangles.block_ptr, charge, weights, chosen)
-    values = parts.total(needs * np.rint(duals.toll / UNIT).astype(np.int64))
+    values = components.total(needs * np.rint(duals.toll / UNIT).astype(np.int64))
     wanted = np.flatnonzero(interest.topic_sizes() > 0)
-    part = parts.of_node[interest.topic_nodes[interest.topic_ptr[wanted]]]
+    part = components.of_node[interest.topic_nodes[interest.topic_ptr[wanted]]]
     np.add.at(values, part, np.rint(weights[wanted] / UNIT).astype(np.int64))
     return values

@@ -22,6 +22,7 @@ from topicloom.base.arrays import (
     Longs,
     freeze_fields,
     pointers,
+    sealed,
     sorted_distinct,
     take_chunks,
 )
@@ -85,6 +86,11 @@ class Interest:
     def pair_nodes(self) -> Ints:
         """The node of every subscription, in the order of `node_topics`."""
         return np.repeat(np.arange(self.n_nodes, dtype=np.int32), self.subscription_sizes())
+
+    def sealed_lists(self) -> tuple[Longs, Ints, Longs, Ints]:
+        """The four arrays as kernels want them: contiguous and read-only."""
+        by_node = sealed(self.node_ptr), sealed(self.node_topics)
+        return *by_node, sealed(self.topic_ptr), sealed(self.topic_nodes)
 
     def __post_init__(self) -> None:
         freeze_fields(self)

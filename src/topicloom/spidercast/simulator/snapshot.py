@@ -15,7 +15,7 @@ from topicloom.base.progress import SILENT, Progress
 from topicloom.overlay.measures.connectivity import check_overlay
 from topicloom.overlay.measures.degree import degree_histogram, percentiles
 from topicloom.overlay.measures.diameter import measure_overlay_diameter, measure_topic_diameter
-from topicloom.overlay.measures.view import view_of
+from topicloom.overlay.measures.measure import view_of
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 from topicloom.spidercast.simulator.world import World

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from topicloom.overlay.measures.duals import pass_work
+from topicloom.overlay.measures.price_bound import pass_work
 from topicloom.overlay.measures.price_search import Round
 from topicloom.overlay.measures.tree_bound import MOST_CHARGES, count_charges
 from topicloom.overlay.model.interest import Interest

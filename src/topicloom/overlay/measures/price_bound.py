@@ -24,11 +24,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from topicloom.base.arrays import Floats, Ints, Longs, sealed
+from topicloom.base.arrays import Floats, Ints, Longs
 from topicloom.base.kernels.parallel import cut_by_work, for_bounds
 from topicloom.base.progress import SILENT, Progress
 from topicloom.overlay.kernels.prices import UNIT, heaviest_pairs
-from topicloom.overlay.measures.parts import Parts
+from topicloom.overlay.measures.interest_components import InterestComponents
 from topicloom.overlay.model.interest import Interest
 
 SLICE_WORK = 2e8
@@ -66,7 +66,7 @@ def weigh_pairs(
 ) -> Heaviest:
     """Charge every pair of nodes that shares a topic; `progress` advances by the nodes done."""
     n_nodes = interest.n_nodes
-    lists = sealed_lists(interest)
+    lists = interest.sealed_lists()
     place_price = duals.price[place_slots(interest)]
     others = np.zeros((n_nodes, keep), np.int32)
     ratios = np.zeros((n_nodes, keep))
@@ -79,16 +79,6 @@ def weigh_pairs(
     bounds = cut_by_work(pass_work(interest), most=SLICE_WORK, slices=8 * threads)
     for_bounds(work, bounds, threads=threads, progress=progress)
     return Heaviest(others, ratios, float(excess.max(initial=-1.0)))
-
-
-def sealed_lists(interest: Interest) -> tuple[Longs, Ints, Longs, Ints]:
-    """The four arrays of an interest, as kernels want them."""
-    return (
-        sealed(interest.node_ptr),
-        sealed(interest.node_topics),
-        sealed(interest.topic_ptr),
-        sealed(interest.topic_nodes),
-    )
 
 
 def pass_work(interest: Interest) -> Floats:
@@ -117,14 +107,16 @@ def is_proof(interest: Interest, duals: Duals, *, threads: int = 1, progress: Pr
     return weigh_pairs(interest, duals, keep=1, threads=threads, progress=progress).excess <= 0.0
 
 
-def units_by_part(interest: Interest, duals: Duals, needs: Longs, parts: Parts) -> Longs:
-    """The left side of the bound, in UNITs, for each part of the interest."""
+def units_by_component(
+    interest: Interest, duals: Duals, needs: Longs, components: InterestComponents
+) -> Longs:
+    """Return the left side of the bound, in UNITs, for each component of the interest."""
     price = np.rint(duals.price / UNIT).astype(np.int64)
-    values = parts.total(needs * np.rint(duals.toll / UNIT).astype(np.int64))
-    np.add.at(values, parts.of_node[interest.pair_nodes()], price)
+    values = components.total(needs * np.rint(duals.toll / UNIT).astype(np.int64))
+    np.add.at(values, components.of_node[interest.pair_nodes()], price)
     wanted = np.flatnonzero(interest.topic_sizes() > 0)
     if len(wanted):
         starts = interest.topic_ptr[wanted]
         lowest = np.minimum.reduceat(price[place_slots(interest)], starts)
-        np.subtract.at(values, parts.of_node[interest.topic_nodes[starts]], lowest)
+        np.subtract.at(values, components.of_node[interest.topic_nodes[starts]], lowest)
     return values

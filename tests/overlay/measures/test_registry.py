@@ -12,8 +12,7 @@ from naive.overlays import interest_of, overlay_on, random_interest, random_over
 from topicloom.base.progress import Silent
 from topicloom.errors import InputError, Interrupted
 from topicloom.overlay.measures.load import topic_rates
-from topicloom.overlay.measures.registry import MEASURES
-from topicloom.overlay.measures.summary import measure_overlay
+from topicloom.overlay.measures.registry import MEASURES, measure_overlay
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 
@@ -73,8 +72,9 @@ def test_every_measure_gives_the_keys_its_line_promises() -> None:
     interest = random_interest(40, 5, 2)
     found = measure_overlay(interest, random_overlay(interest, 20))
     for name, measure in MEASURES.items():
-        assert set(measure.keys) <= set(found), name
-    promised = [key for measure in MEASURES.values() for key in measure.keys]
+        assert {figure.key for figure in measure.figures} <= set(found), name
+    promised = [figure.key for measure in MEASURES.values() for figure in measure.figures]
+    assert set(promised) == set(found)
     assert len(promised) == len(set(promised)), "two measures give the same key"
 
 

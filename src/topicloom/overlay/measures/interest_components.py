@@ -1,4 +1,4 @@
-"""The parts of an interest that share no topic with each other: no overlay needs an edge between them."""
+"""Components of an interest: they share no topic, so no overlay needs an edge between two of them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from topicloom.overlay.model.interest import Interest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Parts:
-    """Which part each node is in, and how many nodes each part has."""
+class InterestComponents:
+    """Which component each node is in, and how many nodes each component has."""
 
     of_node: Longs
     sizes: Longs
@@ -22,17 +22,17 @@ class Parts:
         return len(self.sizes)
 
     def total(self, figures: Longs) -> Longs:
-        """The sum of one figure per node, for each part; exact."""
+        """Sum one figure per node over each component; exact."""
         sums = np.zeros(self.count, np.int64)
         np.add.at(sums, self.of_node, figures)
         return sums
 
 
-def parts_of(interest: Interest) -> Parts:
-    """Nodes that share a topic are in one part; a node without topics is one of its own.
+def find_components(interest: Interest) -> InterestComponents:
+    """Return the components; nodes that share a topic are in one, a node without topics has its own.
 
     >>> interest = Interest.from_pairs([("a", "x"), ("b", "x"), ("c", "y")])
-    >>> parts_of(interest).sizes.tolist()
+    >>> find_components(interest).sizes.tolist()
     [2, 1]
     """
     from scipy.sparse import csr_array
@@ -40,10 +40,10 @@ def parts_of(interest: Interest) -> Parts:
 
     n, t = interest.n_nodes, interest.n_topics
     if n == 0:
-        return Parts(np.zeros(0, np.int64), np.zeros(0, np.int64))
+        return InterestComponents(np.zeros(0, np.int64), np.zeros(0, np.int64))
     pointers = np.concatenate((interest.node_ptr, np.full(t, interest.n_subscriptions, dtype=np.int64)))
     ones = np.ones(interest.n_subscriptions, dtype=np.int8)
     graph = csr_array((ones, interest.node_topics + n, pointers), shape=(n + t, n + t))
     labels = connected_components(graph, directed=False)[1][:n]
     of_node = np.unique(labels, return_inverse=True)[1].astype(np.int64)
-    return Parts(of_node, np.bincount(of_node))
+    return InterestComponents(of_node, np.bincount(of_node))
