@@ -102,7 +102,7 @@ def _case(workload: dict[str, Any], overlay: str) -> tuple[Any, Any]:
 
 def measure_packing(workload: dict[str, Any], overlay: str, first_fit: bool) -> dict[str, Any]:
     """Links, classes and seconds of a packing, proven first; beside first-fit and the bound."""
-    from topicloom.mesh.topic_trees.bound import links_bound
+    from benchmarks.mesh_figures import links_bound
     from topicloom.mesh.topic_trees.check import check_packing
     from topicloom.mesh.topic_trees.packing import count_links, pack_forests
 
@@ -176,8 +176,9 @@ def measure_trees(workload: dict[str, Any], overlay: str, repeats: int) -> dict[
 
     import numpy as np
 
+    from benchmarks.mesh_figures import tree_cost
     from topicloom.mesh.model.topic_trees import TopicTrees
-    from topicloom.mesh.topic_trees.spanning import build_topic_trees, tree_cost
+    from topicloom.mesh.topic_trees.spanning import build_topic_trees
 
     interest, edges = _case(workload, overlay)
     build_topic_trees(interest, edges)
@@ -196,10 +197,10 @@ def measure_trees(workload: dict[str, Any], overlay: str, repeats: int) -> dict[
 
 def measure_backups(workload: dict[str, Any], overlay: str) -> dict[str, tuple[float, float]]:
     """(healed share, links) for each way of making links, proven first."""
+    from benchmarks.mesh_figures import measure_healing
     from topicloom.mesh.topic_trees.backups import with_backups
     from topicloom.mesh.topic_trees.check import check_links
-    from topicloom.mesh.topic_trees.healing import measure_healing
-    from topicloom.mesh.topic_trees.links import forest_links, tree_links
+    from topicloom.mesh.topic_trees.dialing import forest_links, tree_links
     from topicloom.mesh.topic_trees.packing import pack_forests
     from topicloom.mesh.topic_trees.spanning import build_topic_trees
 

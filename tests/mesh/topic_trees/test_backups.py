@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from benchmarks.mesh_figures import Healing, measure_healing
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,8 +18,7 @@ from topicloom.mesh.model.topic_trees import PlannedLink
 from topicloom.mesh.topic_trees import packing
 from topicloom.mesh.topic_trees.backups import with_backups
 from topicloom.mesh.topic_trees.check import check_links
-from topicloom.mesh.topic_trees.healing import Healing, measure_healing
-from topicloom.mesh.topic_trees.links import forest_links, tree_links
+from topicloom.mesh.topic_trees.dialing import forest_links, tree_links
 from topicloom.mesh.topic_trees.packing import pack_forests
 from topicloom.mesh.topic_trees.spanning import build_topic_trees
 from topicloom.overlay.builders.gm import build_gm

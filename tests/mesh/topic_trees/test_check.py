@@ -16,7 +16,7 @@ from naive.tree_cases import served
 from topicloom.mesh.model.topic_trees import ForestPacking, PlannedLink, TopicTrees
 from topicloom.mesh.topic_trees.backups import with_backups
 from topicloom.mesh.topic_trees.check import check_links, check_packing, check_topic_trees
-from topicloom.mesh.topic_trees.links import forest_links, tree_links
+from topicloom.mesh.topic_trees.dialing import forest_links, tree_links
 from topicloom.mesh.topic_trees.packing import pack_forests
 from topicloom.mesh.topic_trees.spanning import build_topic_trees
 from topicloom.overlay.builders.full_mesh import build_full_mesh

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from benchmarks.mesh_figures import links_bound
 from hypothesis import assume, given
 
 from drawing import examples
@@ -13,7 +14,6 @@ from naive.tree_cases import served
 from topicloom.base.progress import Silent
 from topicloom.errors import InputError, Interrupted
 from topicloom.mesh.topic_trees import packing as module
-from topicloom.mesh.topic_trees.bound import links_bound
 from topicloom.mesh.topic_trees.check import check_packing
 from topicloom.mesh.topic_trees.packing import count_links, pack_forests
 from topicloom.overlay.builders.gm import build_gm

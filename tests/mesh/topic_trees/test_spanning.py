@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from benchmarks.mesh_figures import tree_cost
 from hypothesis import given
 
 from drawing import examples
@@ -13,10 +14,10 @@ from naive.tree_cases import served
 from topicloom.base.arrays import sealed
 from topicloom.base.progress import Silent
 from topicloom.errors import InputError, Interrupted
-from topicloom.mesh.kernels.node_ranking import rank_nodes
+from topicloom.mesh.kernels.spanning_trees import rank_nodes
 from topicloom.mesh.topic_trees import spanning
 from topicloom.mesh.topic_trees.check import check_topic_trees
-from topicloom.mesh.topic_trees.spanning import build_topic_trees, tree_cost
+from topicloom.mesh.topic_trees.spanning import build_topic_trees
 from topicloom.overlay.builders.gm import build_gm
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay

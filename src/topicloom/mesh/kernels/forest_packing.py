@@ -5,7 +5,7 @@ topics of the class have that edge in their tree. A topic with subscribers S fit
 them are joined by its forest through a node outside S. Then the forest restricted to S has as many pieces as
 trees it touches, any edges of the overlay inside S that join the pieces close no cycle, and the topic costs
 (pieces - 1) edges more. A piece is found by its top, the one subscriber in it whose `above` is not in S: so a
-look at a class takes one step for each subscriber. `class_search.py` improves a packing.
+look at a class takes one step for each subscriber. `forest_search.py` improves a packing.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class PackingState(NamedTuple):
 
 @kernel
 def shared_topics(u: Ints, v: Ints, node_ptr: Longs, node_topics: Ints, edges: Ints, topics: Ints) -> int:
-    """All (edge, topic both ends want) pairs; only their number if `edges` is empty."""
+    """List all (edge, topic that both ends want) pairs; only count them if `edges` is empty."""
     found = 0
     for edge in range(len(u)):
         i, i_stop = node_ptr[u[edge]], node_ptr[u[edge] + 1]
@@ -77,7 +77,7 @@ def shared_topics(u: Ints, v: Ints, node_ptr: Longs, node_topics: Ints, edges: I
 
 @kernel
 def _price(above: Any, members: Any, inside: Any, mark: Any, met: Any, look: Any, most: Any) -> Any:
-    """Links that a topic would add to this class; FAR if it does not fit or costs more than `most`."""
+    """Count the links that a topic would add to this class; FAR if it does not fit or adds above `most`."""
     pieces = 0
     for v in members:
         x = above[v]
@@ -100,7 +100,7 @@ def _price(above: Any, members: Any, inside: Any, mark: Any, met: Any, look: Any
 
 @kernel
 def add_edge(above: Any, users: Any, a: Any, b: Any) -> Any:
-    """One user more for the edge a - b of a forest; 1 if it is new there, and then a's tree hangs below b."""
+    """Count one user more of the edge a - b; return 1 if it is new, and then hang a's tree below b."""
     if above[a] == b:
         users[a] += 1
         return 0
@@ -116,8 +116,17 @@ def add_edge(above: Any, users: Any, a: Any, b: Any) -> Any:
 
 
 @kernel
+def enter_class(state: Any, topic: Any, where: Any) -> None:
+    """Count a topic whose tree is in place as one of the class."""
+    state.class_of[topic] = where
+    state.size[where] += 1
+    if state.size[where] == 1:
+        state.totals[CLASSES] += 1
+
+
+@kernel
 def _put(state: Any, topic: Any, where: Any, skip: Any) -> None:
-    """Place a topic in a class it fits in. `skip` > 0: about one in so many edges is left for the end."""
+    """Place a topic in a class it fits in. With `skip` about one edge in so many waits for a second turn."""
     above, users, piece = state.above[where], state.users[where], state.piece
     members = state.topic_nodes[state.topic_ptr[topic] : state.topic_ptr[topic + 1]]
     state.totals[STAMP] += 1
@@ -145,15 +154,12 @@ def _put(state: Any, topic: Any, where: Any, skip: Any) -> None:
                 state.tree_a[at], state.tree_b[at] = a, b
                 at += 1
         state.totals[WORK] += edge - state.edge_ptr[topic]
-    state.class_of[topic] = where
-    state.size[where] += 1
-    if state.size[where] == 1:
-        state.totals[CLASSES] += 1
+    enter_class(state, topic, where)
 
 
 @kernel
 def take_topic(state: Any, topic: Any) -> None:
-    """Take a topic out of its class; edges that no other topic of the class uses go."""
+    """Take a topic out of its class, with the edges that no other topic of the class uses."""
     where = state.class_of[topic]
     above, users = state.above[where], state.users[where]
     for at in range(state.tree_ptr[topic], state.tree_ptr[topic + 1]):
@@ -171,9 +177,9 @@ def take_topic(state: Any, topic: Any) -> None:
 
 @kernel
 def place_topic(state: Any, topic: Any, barred: Any, skip: Any) -> Any:
-    """Put a topic where it costs least, in a class of its own only if it fits nowhere; False: no room.
+    """Place a topic where it costs least, in an empty class only if it fits nowhere; False if there is none.
 
-    Of several the first, counted from a class drawn at random if `skip` > 0.
+    Ties go to the first class, counted from one drawn at random if `skip` > 0.
     """
     members = state.topic_nodes[state.topic_ptr[topic] : state.topic_ptr[topic + 1]]
     state.totals[STAMP] += 1

@@ -1,6 +1,6 @@
-"""Local search on a packing of topics into classes: some are taken out and placed again.
+"""Local search on a packing of topics into classes: some topics are taken out and placed again.
 
-Moves are drawn from a fixed stream of chance; where a slice of moves ends does not change them.
+Moves are drawn from a fixed random stream; where a slice of moves ends does not change them.
 """
 
 from __future__ import annotations
@@ -18,16 +18,17 @@ from topicloom.mesh.kernels.forest_packing import (
     NONE,
     WORK,
     add_edge,
+    enter_class,
     place_topic,
     take_topic,
 )
 
-SELDOM = 1 << 20
+SELDOM = 1 << 20  # edges between two that wait
 
 
 @kernel
 def _select(state: Any) -> Any:
-    """Draw topics to take out into `out`: (how many, the class that must not be used again or NONE)."""
+    """Draw topics to take out into `out`; return how many, and the class they may not return to or NONE."""
     n_topics = len(state.class_of)
     kind = draw(state.random, np.int64(4))
     most = 2 + draw(state.random, np.int64(9))
@@ -69,7 +70,7 @@ def _select(state: Any) -> Any:
 
 @kernel
 def _put_back(state: Any, found: Any, placed: Any) -> None:
-    """Undo a move of which so many topics were placed already."""
+    """Undo a move of which `placed` topics were placed again."""
     for i in range(placed):
         take_topic(state, np.int64(state.out[i]))
     at = 0
@@ -80,15 +81,12 @@ def _put_back(state: Any, found: Any, placed: Any) -> None:
             state.tree_a[edge], state.tree_b[edge] = a, b
             state.totals[LINKS] += add_edge(state.above[where], state.users[where], a, b)
             at += 1
-        state.class_of[topic] = where
-        state.size[where] += 1
-        if state.size[where] == 1:
-            state.totals[CLASSES] += 1
+        enter_class(state, topic, where)
 
 
 @kernel
 def search_classes(state: Any, until: int) -> int:
-    """Moves until `until` steps were done in all; those that were kept.
+    """Make moves until `until` steps were done in all; return how many were kept.
 
     A move takes some topics out and places them again, the large ones first but for chance. It is kept if
     there are fewer links after it, or as many and no more classes.

@@ -1,11 +1,13 @@
-"""A rooted spanning tree of each topic's subgraph: planted by breadth-first search, improved by exchange.
+"""A ranking of nodes, and a rooted spanning tree of each topic: planted breadth first, improved by exchange.
 
-The objective is that of `trees/spanning.py` in whole numbers: `hop` for each hop between a subscriber and its
-root, `against` for each child below a parent of higher rank, `crowd` x excess^2 for each node. A slot is one
-subscription in topic order; parent[slot] is a node, ROOT at the root.
+The objective is that of `topic_trees/spanning.py` in whole numbers: `hop` for each hop between a subscriber
+and its root, `against` for each child below a parent of higher rank, `crowd` x excess^2 for each node. A slot
+is one subscription in topic order; parent[slot] is a node, or ROOT at the root.
 """
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,9 +20,83 @@ ROOT = -1
 CANDIDATES = 24  # members tried as a root: all of a small topic, of a large one those of most neighbors
 
 
+class TreeWork(NamedTuple):
+    """The instance (subscriptions, adjacency, ranks, weights) and the trees in progress."""
+
+    topic_ptr: Longs
+    topic_nodes: Ints
+    ptr: Longs
+    nbr: Ints
+    rank: Ints
+    hop: int
+    against: int
+    crowd: int
+    excess: Longs
+    parent: Ints
+
+
+@kernel
+def rank_nodes(
+    node_ptr: Longs, node_topics: Ints, topic_ptr: Longs, topic_nodes: Ints, ptr: Longs, nbr: Ints, rank: Ints
+) -> None:
+    """Rank the nodes so that few of them lack, in a topic, a neighbor of lower rank that wants it too.
+
+    Greedily from rank 0 on: next is the node with the fewest topics that a ranked node wants but no ranked
+    neighbor does; of several the one with the most topics that a ranked neighbor wants, then with the most
+    topics, then with the most neighbors, then the smallest.
+    """
+    n = len(rank)
+    lacking = np.zeros(n, np.int64)
+    served = np.zeros(n, np.int64)
+    covered = np.zeros(len(node_topics), np.bool_)
+    started = np.zeros(len(topic_ptr) - 1, np.bool_)
+    rank[:] = -1
+    for place in range(n):
+        chosen = -1
+        for v in range(n):
+            if rank[v] >= 0:
+                continue
+            if chosen >= 0:
+                gap = lacking[v] - lacking[chosen]
+                if gap == 0:
+                    gap = served[chosen] - served[v]
+                if gap == 0:
+                    gap = (node_ptr[chosen + 1] - node_ptr[chosen]) - (node_ptr[v + 1] - node_ptr[v])
+                if gap == 0:
+                    gap = (ptr[chosen + 1] - ptr[chosen]) - (ptr[v + 1] - ptr[v])
+                if gap >= 0:
+                    continue
+            chosen = v
+        rank[chosen] = place
+        first, stop = node_ptr[chosen], node_ptr[chosen + 1]
+        for slot in range(first, stop):
+            topic = node_topics[slot]
+            if not started[topic]:
+                started[topic] = True
+                for at in range(topic_ptr[topic], topic_ptr[topic + 1]):
+                    lacking[topic_nodes[at]] += 1
+        for at in range(ptr[chosen], ptr[chosen + 1]):
+            other = nbr[at]
+            if rank[other] >= 0:
+                continue
+            i, j, last = first, node_ptr[other], node_ptr[other + 1]
+            while i < stop and j < last:
+                if node_topics[i] < node_topics[j]:
+                    i += 1
+                elif node_topics[i] > node_topics[j]:
+                    j += 1
+                else:
+                    if not covered[j]:
+                        covered[j] = True
+                        lacking[other] -= 1
+                        served[other] += 1
+                    i += 1
+                    j += 1
+
+
 @kernel
 def _candidates(own_ptr: Longs, members: Ints, rank: Ints, chosen: Longs) -> int:
-    """Members to try as a root: all, or the one of lowest rank and those with the most neighbors."""
+    """Choose members to try as a root: all, or the one of lowest rank and those with the most neighbors."""
     n = len(members)
     if n <= CANDIDATES:
         for i in range(n):
@@ -45,24 +121,15 @@ def _candidates(own_ptr: Longs, members: Ints, rank: Ints, chosen: Longs) -> int
 
 
 @kernel
-def plant_trees(
-    topics: Ints,
-    topic_ptr: Longs,
-    topic_nodes: Ints,
-    ptr: Longs,
-    nbr: Ints,
-    rank: Ints,
-    hop: int,
-    against: int,
-    crowd: int,
-    excess: Longs,
-    parent: Ints,
-) -> int:
-    """Plant the trees of these topics; the first topic that is not connected, or -1.
+def plant_trees(topics: Ints, work: Any) -> int:
+    """Plant the trees of these topics; return the first topic that is split, or -1.
 
     The root is the candidate with the least sum of hops and children that have no parent of lower rank one
     hop nearer to it. A child takes the neighbor one hop nearer that costs least.
     """
+    topic_ptr, topic_nodes, ptr, nbr = work.topic_ptr, work.topic_nodes, work.ptr, work.nbr
+    rank, excess, parent = work.rank, work.excess, work.parent
+    hop, against, crowd = work.hop, work.against, work.crowd
     n_nodes = len(ptr) - 1
     place = np.full(n_nodes, -1, np.int32)
     candidates = np.empty(CANDIDATES, np.int64)
@@ -113,23 +180,14 @@ def plant_trees(
 
 
 @kernel
-def exchange_parents(
-    topics: Ints,
-    topic_ptr: Longs,
-    topic_nodes: Ints,
-    ptr: Longs,
-    nbr: Ints,
-    rank: Ints,
-    hop: int,
-    against: int,
-    crowd: int,
-    excess: Longs,
-    parent: Ints,
-) -> int:
-    """Move nodes below other parents, and roots to a child, wherever that lowers the objective; the moves.
+def exchange_parents(topics: Ints, work: Any) -> int:
+    """Move nodes below other parents, and roots to a child, where that lowers the objective; count the moves.
 
     Members in ascending order; of several equally good parents the smallest.
     """
+    topic_ptr, topic_nodes, ptr, nbr = work.topic_ptr, work.topic_nodes, work.ptr, work.nbr
+    rank, excess, parent = work.rank, work.excess, work.parent
+    hop, against, crowd = work.hop, work.against, work.crowd
     place = np.full(len(ptr) - 1, -1, np.int32)
     moves = 0
     for topic in topics:

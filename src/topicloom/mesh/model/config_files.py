@@ -73,11 +73,11 @@ def parse_port(text: str, where: Location) -> int:
 def parse_address(text: str, default_port: int, where: Location, *, bare_ipv6_port: bool = False) -> Address:
     """HOST, HOST:PORT, [IPv6] or [IPv6]:PORT; a bare IPv6 address has no port, or always one.
 
-    >>> str(parse_address("Broker-7", 1883, Where("a.conf", 1)))
+    >>> str(parse_address("Broker-7", 1883, Location("a.conf", 1)))
     'broker-7:1883'
-    >>> str(parse_address("[fe80::1]:1884", 1883, Where("a.conf", 1)))
+    >>> str(parse_address("[fe80::1]:1884", 1883, Location("a.conf", 1)))
     '[fe80::1]:1884'
-    >>> str(parse_address("fe80::1:1884", 1883, Where("a.conf", 1), bare_ipv6_port=True))
+    >>> str(parse_address("fe80::1:1884", 1883, Location("a.conf", 1), bare_ipv6_port=True))
     '[fe80::1]:1884'
     """
     if text.startswith("["):

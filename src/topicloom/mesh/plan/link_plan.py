@@ -10,8 +10,7 @@ from topicloom.mesh.model.topic_trees import PlannedLink
 from topicloom.mesh.plan.request import Request
 from topicloom.mesh.topic_trees.backups import with_backups
 from topicloom.mesh.topic_trees.check import check_links, check_packing, check_topic_trees
-from topicloom.mesh.topic_trees.links import forest_links, tree_links
-from topicloom.mesh.topic_trees.order import start_order
+from topicloom.mesh.topic_trees.dialing import forest_links, start_order, tree_links
 from topicloom.mesh.topic_trees.packing import pack_forests
 from topicloom.mesh.topic_trees.spanning import build_topic_trees
 

@@ -1,0 +1,133 @@
+"""Who dials whom: the links that carry topic trees or forests, and the order to start their brokers in.
+
+Brokers that accept start before those that dial them, as far as cycles allow. A link that finds nobody waits,
+or turns to a backup, and not every broker returns from there by itself. So of the links that are dialled too
+early those with backups should be few; then the others.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from heapq import heapify, heappop, heappush
+
+import numpy as np
+
+from topicloom.mesh.model.topic_trees import ForestPacking, PlannedLink, TopicTrees
+
+ROUNDS = 20  # over all nodes, at most; in practice a handful
+
+
+def tree_links(trees: TopicTrees, *, by_direction: bool = False) -> list[PlannedLink]:
+    """Return a link for each edge that a tree uses, with all its topics, sorted by dialer and acceptor.
+
+    The child of most of its topics dials; on a tie the node that is less often a parent, then the larger
+    number. With `by_direction` an edge that is used both ways gets two links, one for each
+    direction, and then every topic is dialled from child to parent: more connections, more safe backups.
+    """
+    topic = np.repeat(np.arange(trees.n_topics), np.diff(trees.starts)).tolist()
+    carried: dict[tuple[int, int], list[int]] = {}
+    for t, a, b in zip(topic, trees.child.tolist(), trees.parent.tolist(), strict=True):
+        carried.setdefault((a, b), []).append(t)
+    if not by_direction:
+        standing = Counter(trees.parent.tolist())
+        for a, b in sorted(carried):
+            if a < b and (b, a) in carried:
+                up, down = carried.pop((a, b)), carried.pop((b, a))
+                first = (len(up), -standing[a], a) > (len(down), -standing[b], b)
+                carried[(a, b) if first else (b, a)] = sorted(up + down)
+    return [PlannedLink(a, b, tuple(carried[a, b])) for a, b in sorted(carried)]
+
+
+def forest_links(packing: ForestPacking) -> list[PlannedLink]:
+    """Return a link for each class and edge of its forest, dialled towards the root of the forest."""
+    trees = packing.trees
+    topic = np.repeat(np.arange(trees.n_topics), np.diff(trees.starts)).tolist()
+    carried: dict[tuple[int, int, int], list[int]] = {}
+    for t, a, b in zip(topic, trees.child.tolist(), trees.parent.tolist(), strict=True):
+        where = int(packing.class_of[t])
+        key = (where, b, a) if (where, b, a) in carried else (where, a, b)
+        carried.setdefault(key, []).append(t)
+    return [PlannedLink(a, b, tuple(carried[c, a, b]), c) for c, a, b in sorted(carried)]
+
+
+def start_order(n_nodes: int, links: Sequence[PlannedLink]) -> list[int]:
+    """Return all nodes in an order in which moving a single node does not lead to fewer early links.
+
+    >>> start_order(3, [PlannedLink(0, 2, (0,)), PlannedLink(2, 1, (0,))])
+    [1, 2, 0]
+    """
+    weight = _weights(links)
+    order = _greedy_order(n_nodes, weight)
+    around: dict[int, list[tuple[int, int, int]]] = defaultdict(
+        list
+    )  # (other, cost if this comes before it, if behind)
+    for (dialer, acceptor), cost in weight.items():
+        around[dialer].append((acceptor, cost, 0))
+        around[acceptor].append((dialer, 0, cost))
+    place = {node: at for at, node in enumerate(order)}
+    for _ in range(ROUNDS):
+        moved = sum(_move(order, place, node, around[node]) for node in sorted(around))
+        if not moved:
+            break
+    return order
+
+
+def _weights(links: Sequence[PlannedLink]) -> Counter[tuple[int, int]]:
+    """Weigh each dialer that starts before its acceptor: one link with backups more than all without."""
+    weight: Counter[tuple[int, int]] = Counter()
+    for link in links:
+        weight[link.dialer, link.acceptor] += len(links) + 1 if link.backups else 1
+    return weight
+
+
+def _greedy_order(n_nodes: int, weight: Counter[tuple[int, int]]) -> list[int]:
+    """Take next the node that waits for least, then the one most waited for, then the smallest."""
+    waits, wanted = [0] * n_nodes, [0] * n_nodes  # for those that are not started, by those
+    around: list[list[tuple[int, int, int]]] = [[] for _ in range(n_nodes)]  # (other, it waits, it is wanted)
+    for (dialer, acceptor), cost in weight.items():
+        waits[dialer] += cost
+        wanted[acceptor] += cost
+        around[acceptor].append((dialer, cost, 0))
+        around[dialer].append((acceptor, 0, cost))
+    queue = [(waits[node], -wanted[node], node) for node in range(n_nodes)]
+    heapify(queue)
+    left = set(range(n_nodes))
+    order: list[int] = []
+    while queue:
+        *known, node = heappop(queue)
+        if node not in left or known != [waits[node], -wanted[node]]:
+            continue  # there is a later entry for it
+        left.remove(node)
+        order.append(node)
+        for other, waited, wants in around[node]:
+            waits[other] -= waited
+            wanted[other] -= wants
+            if other in left:
+                heappush(queue, (waits[other], -wanted[other], other))
+    return order
+
+
+def _move(order: list[int], place: dict[int, int], node: int, around: Sequence[tuple[int, int, int]]) -> bool:
+    """Move the node to where it costs least, keeping the order of the others; False if it is there."""
+    here = place[node]
+    now = sum(before if place[other] > here else behind for other, before, behind in around)
+    cost, best = min(_costs(place, around)) if now else (0, here)
+    if cost >= now:
+        return False
+    there = best - (here < best)
+    order.insert(there, order.pop(here))
+    place.update((order[at], at) for at in range(min(here, there), max(here, there) + 1))
+    return True
+
+
+def _costs(place: dict[int, int], around: Sequence[tuple[int, int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield (cost, place) in front of all neighbors and right behind each of them."""
+    cost = sum(before for _, before, _ in around)
+    yield cost, 0
+    steps: Counter[int] = Counter()
+    for other, before, behind in around:
+        steps[place[other]] += behind - before
+    for at in sorted(steps):
+        cost += steps[at]
+        yield cost, at + 1
