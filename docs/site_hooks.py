@@ -23,6 +23,7 @@ ROOT = Path(__file__).parent.parent
 HOME = "index.md"  # README.md
 BLOCK = re.compile(r"^(?:>>> .*(?:\n\S.*|\n +\S.*)*|(?:\w+/? {2,}\S.*(?:\n|\Z))+)", re.MULTILINE)
 COMMANDS = "<!-- commands -->"  # the place of the options in commands.md
+MEASURES = "<!-- measures -->"  # the place of the registry in measures.md
 
 
 class FencedBlocks(Extension):
@@ -47,12 +48,25 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Point links at the places that files have in the site, and fill in the command line."""
+    """Point links at the places that files have in the site, and fill in what the code knows."""
     if page.file.src_uri in (HOME, "CHANGELOG.md", "CONTRIBUTING.md"):
         markdown = re.sub(r"\]\(docs/", "](", markdown)
     else:
         markdown = re.sub(r"\]\(\.\./(?!\.)", "](", markdown)
-    return markdown.replace(COMMANDS, _commands()) if COMMANDS in markdown else markdown
+    for mark, text in ((COMMANDS, _commands), (MEASURES, _measures)):
+        markdown = markdown.replace(mark, text()) if mark in markdown else markdown
+    return markdown
+
+
+def _measures() -> str:
+    """Return the table of all measures and the keys that each promises."""
+    from topicloom.overlay.measures.registry import MEASURES as ENTRIES
+
+    rows = [
+        f"| `{name}` | {measure.aim} | {', '.join(f'`{key}`' for key in measure.keys)} |"
+        for name, measure in ENTRIES.items()
+    ]
+    return "\n".join(["| measure | what it tells | keys |", "|---|---|---|", *rows])
 
 
 def on_post_build(config: MkDocsConfig) -> None:
