@@ -63,7 +63,7 @@ def _measures() -> str:
     from topicloom.overlay.measures.registry import MEASURES as ENTRIES
 
     rows = [
-        f"| `{name}` | {measure.aim} | {', '.join(f'`{key}`' for key in measure.keys)} |"
+        f"| `{name}` | {measure.aim} | {', '.join(f'`{figure.key}`' for figure in measure.figures)} |"
         for name, measure in ENTRIES.items()
     ]
     return "\n".join(["| measure | what it tells | keys |", "|---|---|---|", *rows])
