@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,15 +30,17 @@ WORKLOADS = {
     "uneven": {"nodes": 700, "topics": 60, "subscriptions": "1:12", "popularity": "zipf:0.5", "seed": 3},
     "even": {"nodes": 500, "topics": 300, "subscriptions": "6", "popularity": "uniform", "seed": 4},
 }
-CASES: list[tuple[str, str, dict[str, Any]]] = [
-    *(("uneven", name, {}) for name in SPARK_BUILDERS),  # as they are by default
-    ("uneven", "dcbr-m", {"kernel_nodes": 120}),  # several levels
-    ("uneven", "dcbr-m", {"kernel_nodes": 60, "lambda_": 1, "eta": 4}),
-    ("uneven", "dcbr-m", {"eta": 0, "kernel_nodes": 100}),  # bulk nodes only
-    ("uneven", "dcbr-m", {"p": "paper"}),
-    ("even", "dcbr-m", {"kernel_nodes": 40}),  # no level shrinks: one flat call
-    ("uneven", "dcb-m", {"p": 5}),
-    ("uneven", "ring-pt", {"order": "random"}),
+# Any whole number is a seed, and the edges do not depend on the partitions of a table or of a shuffle: each
+# case takes a seed and a number of partitions of its own (None: the table as it was written, 2 in a shuffle).
+CASES: list[tuple[str, str, dict[str, Any], int, int | None]] = [
+    *(("uneven", name, {}, 7, None) for name in SPARK_BUILDERS),  # as they are by default
+    ("uneven", "dcbr-m", {"kernel_nodes": 120}, 7, 1),  # several levels
+    ("uneven", "dcbr-m", {"kernel_nodes": 60, "lambda_": 1, "eta": 4}, 2**63, None),
+    ("uneven", "dcbr-m", {"eta": 0, "kernel_nodes": 100}, 2**64 + 5, 5),  # bulk nodes only
+    ("uneven", "dcbr-m", {"p": "paper"}, -1, None),
+    ("even", "dcbr-m", {"kernel_nodes": 40}, 7, None),  # no level shrinks: one flat call
+    ("uneven", "dcb-m", {"p": 5}, 7, 5),
+    ("uneven", "ring-pt", {"order": "random"}, 7, 5),
 ]
 
 
@@ -79,13 +82,16 @@ def test_the_registry_and_the_engine_name_the_same_builders():
     assert set(SPARK_BUILDERS) == {name for name, builder in BUILDERS.items() if "spark" in builder.engines}
 
 
-@pytest.mark.parametrize(("workload", "name", "options"), CASES)
+@pytest.mark.parametrize(("workload", "name", "options", "seed", "partitions"), CASES)
 def test_edges_parameters_and_report_are_those_of_the_local_engine(
-    spark, interests, tmp_path, workload, name, options
+    spark, interests, tmp_path, workload, name, options, seed, partitions
 ):
     interest, encoded = interests[workload]
-    local = BUILDERS[name].build(interest, seed=7, **options)
-    with built(spark, encoded, tmp_path / "out", name, **options) as found:
+    local = BUILDERS[name].build(interest, seed=seed, **options)
+    with (
+        cut_into(spark, encoded, partitions, tmp_path / "pairs") as table,
+        built(spark, table, tmp_path / "out", name, seed=seed, **options) as found,
+    ):
         expected = zip(local.overlay.u.tolist(), local.overlay.v.tolist(), strict=True)
         assert edges_of(found) == sorted(expected)
         assert found.n_edges == local.overlay.n_edges
@@ -94,12 +100,21 @@ def test_edges_parameters_and_report_are_those_of_the_local_engine(
         assert found.report == local.report
 
 
-@pytest.mark.parametrize("seed", [-1, 2**63, 2**64 + 5])
-def test_any_whole_number_is_a_seed(spark, interests, tmp_path, seed):
-    interest, encoded = interests["uneven"]
-    local = BUILDERS["dcbr-m"].build(interest, seed=seed, p=3).overlay
-    with built(spark, encoded, tmp_path / "out", "dcbr-m", seed=seed, p=3) as found:
-        assert edges_of(found) == sorted(zip(local.u.tolist(), local.v.tolist(), strict=True))
+@contextmanager
+def cut_into(
+    spark: SparkSession, encoded: EncodedInterest, partitions: int | None, folder: Path
+) -> Iterator[EncodedInterest]:
+    """Yield the same interest as a table of so many partitions; shuffles have as many meanwhile."""
+    if partitions is None:
+        yield encoded
+        return
+    spark.read.parquet(f"file://{encoded.pairs}").repartition(partitions).write.parquet(f"file://{folder}")
+    before = spark.conf.get("spark.sql.shuffle.partitions")
+    spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
+    try:
+        yield replace(encoded, pairs=str(folder))
+    finally:
+        spark.conf.set("spark.sql.shuffle.partitions", before)
 
 
 def test_the_edges_do_not_depend_on_how_large_tables_are_joined(spark, tmp_path, monkeypatch):
@@ -129,23 +144,6 @@ def test_several_levels_and_a_flat_call_were_among_the_cases(interests):
     assert len(levels) > 2 and max(level["largest_group"] for level in levels) <= 120
     flat = BUILDERS["dcbr-m"].build(interests["even"][0], seed=7, kernel_nodes=40).report
     assert "flat: its only group holds 500 nodes" in flat["remark"]
-
-
-@pytest.mark.parametrize("partitions", [1, 5])
-def test_the_edges_do_not_depend_on_sparks_partitions(spark, interests, tmp_path, partitions):
-    interest, encoded = interests["uneven"]
-    cut = tmp_path / "pairs"
-    frame = spark.read.parquet(f"file://{encoded.pairs}").repartition(partitions)
-    frame.write.parquet(f"file://{cut}")
-    before = spark.conf.get("spark.sql.shuffle.partitions")
-    spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
-    try:
-        moved = EncodedInterest(**{**_fields(encoded), "pairs": str(cut)})
-        with built(spark, moved, tmp_path / "out", "dcbr-m", kernel_nodes=120) as found:
-            local = BUILDERS["dcbr-m"].build(interest, seed=7, kernel_nodes=120).overlay
-            assert edges_of(found) == sorted(zip(local.u.tolist(), local.v.tolist(), strict=True))
-    finally:
-        spark.conf.set("spark.sql.shuffle.partitions", before)
 
 
 def test_a_worker_that_dies_names_its_group(spark, interests, tmp_path, monkeypatch):
@@ -199,7 +197,3 @@ def test_a_group_without_memory_is_named_with_what_helps(spark, interests, tmp_p
         pass
     told = str(translated(caught.value, "table"))
     assert told.startswith("conquer: group 1 with ") and "`kernel_nodes=N`" in told
-
-
-def _fields(encoded: EncodedInterest) -> dict[str, Any]:
-    return {name: getattr(encoded, name) for name in EncodedInterest.__dataclass_fields__}

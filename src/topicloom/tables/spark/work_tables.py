@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -74,17 +75,37 @@ class Tables:
         sort, count = phases or (None, None)
         placed = frame.orderBy(*order).withColumn("place", sf.monotonically_increasing_id())
         self.write(sort, placed, "sorted", 2)
+        sizes = self._part_sizes("sorted", count)
+        starts = np.cumsum([0, *sizes.values()]).tolist()
         placed = self.load("sorted").withColumn("part", sf.shiftright("place", _ROW_BITS))
-        sizes = self.run(count, lambda: placed.groupBy("part").count().orderBy("part").collect())
-        starts = np.cumsum([0, *(row["count"] for row in sizes)]).tolist()
         row = sf.col("place").bitwiseAND(sf.lit((1 << _ROW_BITS) - 1))
         if not sizes:
             return placed.withColumn("rank", row).drop("place", "part")
         # Few partitions: their starts fit into the expression itself.
-        start = sf.create_map(
-            *[sf.lit(x) for one, at in zip(sizes, starts, strict=False) for x in (one["part"], at)]
-        )
+        start = sf.create_map(*[sf.lit(x) for pair in zip(sizes, starts, strict=False) for x in pair])
         return placed.withColumn("rank", start[sf.col("part")] + row).drop("place", "part")
+
+    def _part_sizes(self, name: str, phase: str | None) -> dict[int, int]:
+        """Return how many rows each partition wrote of a table with a column `place`, in order."""
+        from pyspark.sql import functions as sf
+
+        if not is_address(self.folder):  # the footers know: no job needed
+            sizes: Counter[int] = Counter()
+            for path in self.parts(name):  # part-00002-ID.parquet; Spark may cut a partition into files
+                sizes[int(path.name.split("-")[1])] += n_rows(path)
+            return dict(sizes)
+        part = sf.shiftright("place", _ROW_BITS).alias("part")
+        counted = self.run(phase, self.load(name).groupBy(part).count().orderBy("part").collect)
+        return {row["part"]: row["count"] for row in counted}
+
+    def parts(self, name: str) -> list[Path]:
+        """Return the files of a table on a disk of this machine, in the order of their partitions."""
+        return sorted(Path(self.path(name)).glob("part-*.parquet"))
+
+
+def n_rows(part: Path) -> int:
+    """Return the number of rows of a Parquet file, from its footer."""
+    return int(pq.read_metadata(part).num_rows)
 
 
 def load_table(spark: SparkSession, path: str) -> DataFrame:
