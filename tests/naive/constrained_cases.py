@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from strategies import interests
-from topicloom.overlay.model.constraints import NO_CAP, Constraints, Pairs
+from topicloom.overlay.model.constraints import NO_CAP, Constraints, NodePairs
 from topicloom.overlay.model.overlay import Overlay
 
 COSTS = [0.25, 0.5, 1.0, 2.0, 3.0]
@@ -55,4 +55,4 @@ def ends_of(pairs):
 
 
 def pair_table(pairs, n):
-    return Pairs.of(*ends_of(pairs), n)
+    return NodePairs.of(*ends_of(pairs), n)

@@ -29,7 +29,7 @@ from topicloom.overlay.jobs.build import build_to_folder
 from topicloom.overlay.jobs.certify import certificate_told
 from topicloom.overlay.jobs.request import BuildRequest
 from topicloom.overlay.jobs.task import BuildTask
-from topicloom.overlay.model.build_summary import BuildSummary
+from topicloom.overlay.model.build import BuildSummary
 
 EXAMPLES = """
 [bold]Examples[/bold]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from topicloom.base.summaries import Report
-from topicloom.overlay.model.build_summary import BuildSummary
+from topicloom.overlay.model.build import BuildSummary
 
 WORDS = {
     "caps": "node{s} with a cap",

@@ -31,7 +31,7 @@ from topicloom.overlay.measures.connectivity import check_overlay
 from topicloom.overlay.measures.digest import interest_digest
 from topicloom.overlay.measures.profile import profile_interest
 from topicloom.overlay.measures.registry import measure_overlay
-from topicloom.overlay.model.constraints import Constraints, Pairs
+from topicloom.overlay.model.constraints import Constraints, NodePairs
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
@@ -97,7 +97,7 @@ def _warm_overlays(progress: Progress) -> None:
     BUILDERS["gm"].build(interest, redundancy=2)
     BUILDERS["ring-pt"].build(interest, order="random")
     # Pairs with costs have a kernel of their own, edges that exist already another.
-    costs = Constraints(priced=Pairs.of([0], [1], interest.n_nodes), costs=np.full(1, 2.0))
+    costs = Constraints(priced=NodePairs.of([0], [1], interest.n_nodes), costs=np.full(1, 2.0))
     BUILDERS["gm"].build(interest, constraints=costs, start=overlays[0])
     BUILDERS["gm"].build(interest, constraints=costs, costs="weight")
     bound_overlays(star)

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from topicloom.overlay.model.constraints import Constraints
     from topicloom.overlay.model.interest import Interest
     from topicloom.overlay.model.overlay import Overlay
-    from topicloom.overlay.model.samples import sample_path
     from topicloom.overlay.model.verdict import Verdict
     from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
+    from topicloom.overlay.workloads.presets import sample_path
 
 __all__ = [
     "ALL_KINDS",
@@ -67,7 +67,7 @@ __getattr__, __dir__ = lazy_names(
         "Constraints": "model.constraints",
         "Interest": "model.interest",
         "Overlay": "model.overlay",
-        "sample_path": "model.samples",
+        "sample_path": "workloads.presets",
         "Verdict": "model.verdict",
         "generate_interest": "workloads.generate",
         "workload_from_options": "workloads.generate",

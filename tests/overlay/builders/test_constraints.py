@@ -19,7 +19,7 @@ from topicloom.overlay.builders.constrained_run import Task, choose_constrained
 from topicloom.overlay.builders.diagnosis import Demand, diagnose, is_cut, split_topics
 from topicloom.overlay.builders.gm import build_gm
 from topicloom.overlay.builders.registry import BUILDERS, check_honours, run_builder
-from topicloom.overlay.model.constraints import Constraints, Pairs
+from topicloom.overlay.model.constraints import Constraints, NodePairs
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 
@@ -253,7 +253,7 @@ def test_limits_for_another_interest_are_refused():
     with pytest.raises(InputError, match="2 caps were given for 3 nodes"):
         run_builder("gm", TRIANGLE, constraints=Constraints(np.ones(2, np.int32)))
     with pytest.raises(InputError, match=r"outside 0\.\.2"):
-        run_builder("gm", TRIANGLE, constraints=Constraints(forbidden=Pairs.of([0], [7], 9)))
+        run_builder("gm", TRIANGLE, constraints=Constraints(forbidden=NodePairs.of([0], [7], 9)))
 
 
 # --- what costs do -----------------------------------------------------------------------------------------

@@ -33,7 +33,6 @@ from topicloom.overlay.builders.gm_m import build_gm_m
 from topicloom.overlay.builders.registry import parse_parameters
 from topicloom.overlay.kernels.grouped import grouped_forest
 from topicloom.overlay.kernels.units import layout, merge, new_forest, twin_classes
-from topicloom.overlay.model.restrict import restrict_interest
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -55,7 +54,7 @@ def inner_overlay(group: Interest) -> Overlay:
 
 def divide_nodes(interest: Interest, nodes: np.ndarray, p: int, seed: int) -> list[Interest]:
     group = group_of(interest.node_ids.take(pa.array(nodes)), p, seed)
-    return [restrict_interest(interest, nodes[group == number]) for number in range(p)]
+    return [interest.restrict(nodes[group == number]) for number in range(p)]
 
 
 # --- the whole builders ----------------------------------------------------------------------------
@@ -127,9 +126,7 @@ def test_lemma_8_bulk_nodes_are_not_dealt_out(h):
     leaves = [v for v, name in enumerate(names) if name.startswith(f"v{h:02}")]
 
     def joined(groups: list[list[int]]) -> Overlay:
-        return combine_overlays(
-            interest, [inner_overlay(restrict_interest(interest, np.array(g))) for g in groups]
-        )
+        return combine_overlays(interest, [inner_overlay(interest.restrict(np.array(g))) for g in groups])
 
     naive = joined([[0, *leaves], [v for v in range(1, len(names)) if v not in leaves]])
     assert naive.degrees().argmax() == 0 and naive.degrees()[0] >= topics

@@ -32,7 +32,7 @@ from topicloom.overlay.kernels.moves import (
     relieve,
 )
 from topicloom.overlay.kernels.weave import N_EDGES
-from topicloom.overlay.model.constraints import Constraints, Pairs
+from topicloom.overlay.model.constraints import Constraints, NodePairs
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
 
@@ -99,7 +99,7 @@ def test_topics_that_forbidden_pairs_cut_stay_in_as_many_parts(seed):
     interest = generate_interest(workload_from_options(40, 12, "2:5", "uniform", seed))
     half = np.random.default_rng(seed).permutation(40) < 15
     wall = [(u, v) for u, v in combinations(range(40), 2) if half[u] != half[v]]
-    limits = Constraints(forbidden=Pairs.of(*zip(*wall, strict=True), 40))
+    limits = Constraints(forbidden=NodePairs.of(*zip(*wall, strict=True), 40))
     overlay = build_gm(interest, constraints=limits).overlay
     edges = list(zip(overlay.u.tolist(), overlay.v.tolist(), strict=True))
     weave, breaks = laid(interest, edges), scratch(interest, dict.fromkeys(wall, float("inf")))

@@ -23,8 +23,7 @@ from topicloom.errors import Interrupted, UsageError
 from topicloom.overlay.measures.connectivity import check_overlay
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
-from topicloom.overlay.model.verdict import Verdict
-from topicloom.overlay.model.witnesses import check_witness_file, write_witnesses
+from topicloom.overlay.model.verdict import Verdict, check_witness_file, write_witnesses
 from topicloom.overlay.spark.verify import verify_tables
 
 if TYPE_CHECKING:

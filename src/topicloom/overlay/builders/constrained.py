@@ -9,7 +9,7 @@ import numpy as np
 from topicloom.base.arrays import Ints
 from topicloom.base.parameters import Parameter
 from topicloom.errors import InputError
-from topicloom.overlay.model.constraints import NO_CAP, Constraints, Pairs
+from topicloom.overlay.model.constraints import NO_CAP, Constraints, NodePairs
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 
@@ -27,7 +27,7 @@ def fixed_edges(constraints: Constraints, start: Overlay | None) -> tuple[Ints, 
     if start is None:
         return constraints.required.u, constraints.required.v
     n_nodes = start.n_nodes
-    existing = Pairs(start.u, start.v).without(constraints.forbidden, n_nodes)
+    existing = NodePairs(start.u, start.v).without(constraints.forbidden, n_nodes)
     fixed = constraints.required.both(existing, n_nodes)
     return fixed.u, fixed.v
 
@@ -53,7 +53,7 @@ def check_constraints(interest: Interest, constraints: Constraints, start: Overl
         clash = constraints.required.without(allowed, n_nodes)
         u, v = (names[int(end[0])].as_py() for end in (clash.u, clash.v))
         raise InputError(f"the pair {u!r}, {v!r} is both required and forbidden")
-    degrees = Pairs(*fixed_edges(constraints, start)).degrees(n_nodes)
+    degrees = NodePairs(*fixed_edges(constraints, start)).degrees(n_nodes)
     caps = node_caps(constraints, n_nodes)
     above = np.flatnonzero(degrees > caps)
     if len(above):

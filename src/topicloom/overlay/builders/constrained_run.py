@@ -17,7 +17,7 @@ from topicloom.overlay.builders.greedy import NO_LIMIT, SLICE_WORK, Greedy
 from topicloom.overlay.builders.pace import Pace, count_joins
 from topicloom.overlay.kernels.costed import choose_costed, new_best_pairs, new_prices
 from topicloom.overlay.kernels.select import LEVEL_DONE
-from topicloom.overlay.model.constraints import Constraints, Pairs
+from topicloom.overlay.model.constraints import Constraints, NodePairs
 from topicloom.overlay.model.interest import Interest
 
 Edges = tuple[Ints, Ints]
@@ -119,7 +119,7 @@ def new_greedy(task: Task, taken: Edges, *, bend: float, joined: bool, progress:
     forbidden = (limits.forbidden.u, limits.forbidden.v)
     total = count_joins(interest)
     state: dict[str, Any] = {
-        "degree": Pairs(*taken).degrees(interest.n_nodes),
+        "degree": NodePairs(*taken).degrees(interest.n_nodes),
         "banned": joined_edges(forbidden, taken),
         "caps": limits.caps,
         "threads": task.threads,

@@ -16,7 +16,7 @@ from topicloom.base.progress import SILENT, Progress, check_stop
 from topicloom.overlay.builders.constrained import fixed_edges, node_caps
 from topicloom.overlay.measures.components import topic_components
 from topicloom.overlay.measures.measure import view_of
-from topicloom.overlay.model.constraints import NO_CAP, Constraints, Pairs
+from topicloom.overlay.model.constraints import NO_CAP, Constraints, NodePairs
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 
@@ -80,7 +80,7 @@ def nodes_at_cap(interest: Interest, overlay: Overlay, caps: Ints, split: Longs)
     return [*full[concerned[full]].tolist(), *full[~concerned[full]].tolist()]
 
 
-def is_cut(interest: Interest, forbidden: Pairs, topic: int) -> bool:
+def is_cut(interest: Interest, forbidden: NodePairs, topic: int) -> bool:
     """Are the topic's subscribers disconnected even with every edge that is not forbidden?
 
     A search over the pairs that are *not* forbidden; each step looks only at nodes it reaches and at
@@ -124,7 +124,7 @@ class Demand:
         caps = node_caps(constraints, interest.n_nodes)
         fixed = _Neighbors(u, v, interest.n_nodes)
         barred = _Neighbors(constraints.forbidden.u, constraints.forbidden.v, interest.n_nodes)
-        least = Pairs(u, v).degrees(interest.n_nodes)
+        least = NodePairs(u, v).degrees(interest.n_nodes)
         pressed = np.argsort(-interest.subscription_sizes() / (caps + 1.0), kind="stable")[:NODES_TRIED]
         for node in pressed[caps[pressed] < NO_CAP].tolist():
             least[node] = _least_degree(interest, node, fixed.of(node), barred.of(node))

@@ -16,7 +16,7 @@ from topicloom.base.arrays import Bools, Ints
 from topicloom.base.progress import Progress, check_stop
 from topicloom.overlay.builders.constrained import node_caps
 from topicloom.overlay.builders.constrained_run import Edges, Outcome, Task, choose_constrained, joined_edges
-from topicloom.overlay.model.constraints import Pairs
+from topicloom.overlay.model.constraints import NodePairs
 from topicloom.overlay.model.interest import Interest
 
 TRIES = 200
@@ -107,7 +107,7 @@ def find_exchanges(task: Task, outcome: Outcome, forbidden: set[tuple[int, int]]
 def _removable(task: Task, outcome: Outcome) -> list[list[tuple[int, int]]]:
     """For each node what makes room for an edge: (loss, edge to take out), or (0, -1) if it has room."""
     n_nodes = task.interest.n_nodes
-    degree = Pairs(*joined_edges(task.fixed, outcome.edges)).degrees(n_nodes)
+    degree = NodePairs(*joined_edges(task.fixed, outcome.edges)).degrees(n_nodes)
     full = degree >= node_caps(task.constraints, n_nodes)
     ways: list[list[tuple[int, int]]] = [[] if node_full else [(0, -1)] for node_full in full.tolist()]
     for edge in np.argsort(outcome.contribution, kind="stable").tolist():

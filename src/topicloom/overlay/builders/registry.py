@@ -26,7 +26,7 @@ from topicloom.overlay.builders.ring_pt import build_ring_pt
 from topicloom.overlay.builders.star import build_star
 from topicloom.overlay.builders.two_d_oda import build_2d_oda
 from topicloom.overlay.model.build import Build
-from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints, Pairs
+from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints, NodePairs
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 
@@ -195,7 +195,7 @@ def run_builder(
     if "costs" in counts:
         report["cost_total"] = constraints.cost_of(build.overlay)
     if start is not None:
-        existing = Pairs(start.u, start.v)
+        existing = NodePairs(start.u, start.v)
         allowed = existing.without(constraints.forbidden, interest.n_nodes)
         report["start_left_out"] = len(existing) - len(allowed)
     return replace(build, parameters={**build.parameters, "constraints": counts}, report=report)

@@ -19,9 +19,8 @@ from topicloom.overlay.jobs.request import BuildRequest, summarise
 from topicloom.overlay.jobs.task import BuildTask
 from topicloom.overlay.jobs.verify import judge
 from topicloom.overlay.measures.connectivity import check_overlay
-from topicloom.overlay.model.build import Build
+from topicloom.overlay.model.build import Build, BuildSummary
 from topicloom.overlay.model.build_folder import EDGES, INTEREST
-from topicloom.overlay.model.build_summary import BuildSummary
 from topicloom.overlay.model.verdict import Verdict
 from topicloom.tables.folder import REJECTS, SUMMARY, write_json, write_table
 from topicloom.tables.spark.choice import SparkChoice

@@ -26,6 +26,7 @@ from topicloom.overlay.jobs.inputs import EncodedInput
 from topicloom.overlay.jobs.request import summarise
 from topicloom.overlay.jobs.task import BuildTask
 from topicloom.overlay.jobs.verify import judge
+from topicloom.overlay.model.build import BuildSummary
 from topicloom.overlay.model.build_folder import (
     EDGES,
     INTEREST,
@@ -35,7 +36,6 @@ from topicloom.overlay.model.build_folder import (
     read_whole_summary,
     whole_phases,
 )
-from topicloom.overlay.model.build_summary import BuildSummary
 from topicloom.overlay.model.run_folder import RunFolder, TablesOnly, check_same, open_run
 from topicloom.overlay.model.verdict import Verdict
 from topicloom.overlay.spark.encode import EncodedInterest

@@ -5,7 +5,7 @@ from __future__ import annotations
 from topicloom.base.progress import SILENT, Progress
 from topicloom.base.summaries import UNSET, Figures, Report, UnsetType
 from topicloom.overlay.measures.bounds import bound_overlays, gap
-from topicloom.overlay.model.build_summary import Certificate
+from topicloom.overlay.model.build import Certificate
 from topicloom.overlay.model.interest import Interest
 
 KNOWN = ("edges_bound", "degree_max_bound")

@@ -13,9 +13,8 @@ from topicloom.overlay.jobs.build import build_loaded
 from topicloom.overlay.jobs.inputs import InterestTable, LoadedInterest
 from topicloom.overlay.jobs.request import BuildRequest
 from topicloom.overlay.measures.degree import degree_histogram, percentiles
-from topicloom.overlay.model.build import Build
+from topicloom.overlay.model.build import Build, BuildSummary
 from topicloom.overlay.model.build_folder import check_replaceable
-from topicloom.overlay.model.build_summary import BuildSummary
 from topicloom.tables.folder import SUMMARY, write_json
 from topicloom.version import __version__
 

@@ -19,7 +19,7 @@ from topicloom.base.arrays import Floats, Ints
 from topicloom.base.progress import SILENT, Progress
 from topicloom.overlay.jobs.inputs import LoadedInterest
 from topicloom.overlay.measures.connectivity import node_codes, sound_edges
-from topicloom.overlay.model.constraints import NO_CAP, Constraints, Pairs, priced_pairs
+from topicloom.overlay.model.constraints import NO_CAP, Constraints, NodePairs, priced_pairs
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 from topicloom.tables.source import TableSource, check_there, edges_source, limits_source
@@ -78,13 +78,15 @@ def load_constraints(
         check_there(source)
         return read_all(spark.session(progress), source, empty=True, progress=progress)
 
-    def pairs(kind: str) -> Pairs:
+    def pairs(kind: str) -> NodePairs:
         if not getattr(files, kind):
-            return Pairs()
-        return Pairs.of(*_ends(table(kind), interest, getattr(files, kind)), interest.n_nodes)
+            return NodePairs()
+        return NodePairs.of(*_ends(table(kind), interest, getattr(files, kind)), interest.n_nodes)
 
     forbidden, required = pairs("forbid"), pairs("require")
-    priced, costs = _costs(table("costs"), interest, files.costs) if files.costs else (Pairs(), np.zeros(0))
+    priced, costs = (
+        _costs(table("costs"), interest, files.costs) if files.costs else (NodePairs(), np.zeros(0))
+    )
     caps = _caps(table("caps"), interest, files.caps) if files.caps else None
     start = _start(table("start"), interest, files.start, forbidden, notice) if files.start else None
     return Limits(Constraints(caps, forbidden, required, priced, costs), start)
@@ -121,7 +123,7 @@ def _caps(table: pa.Table, interest: Interest, path: str) -> Ints:
     return caps.astype(np.int32)
 
 
-def _costs(table: pa.Table, interest: Interest, path: str) -> tuple[Pairs, Floats]:
+def _costs(table: pa.Table, interest: Interest, path: str) -> tuple[NodePairs, Floats]:
     u, v = _ends(table, interest, path)
     costs: Any = table.column("cost").to_numpy()
     refuse_rows(path, table, np.isnan(costs), "the cost is missing")
@@ -133,10 +135,10 @@ def _costs(table: pa.Table, interest: Interest, path: str) -> tuple[Pairs, Float
     return priced_pairs(u, v, costs, interest.n_nodes)
 
 
-def _start(table: pa.Table, interest: Interest, path: str, forbidden: Pairs, notice: Notice) -> Overlay:
+def _start(table: pa.Table, interest: Interest, path: str, forbidden: NodePairs, notice: Notice) -> Overlay:
     u, v = (node_codes(table.column(name), interest.node_ids) for name in ("u", "v"))
     sound = sound_edges(u, v, interest.n_nodes)
-    edges = Pairs(sound.low, sound.high)
+    edges = NodePairs(sound.low, sound.high)
     left_out = {
         "name a node that the interest does not have": sound.unknown,
         "join a node to itself": sound.loops,

@@ -15,7 +15,7 @@ from topicloom.overlay.jobs.inputs import InterestTable
 from topicloom.overlay.jobs.request import BuildRequest
 from topicloom.overlay.measures.registry import measure_overlay
 from topicloom.overlay.model.build_folder import check_replaceable
-from topicloom.overlay.model.samples import sample_path
+from topicloom.overlay.workloads.presets import sample_path
 from topicloom.tables.source import TableSource, interest_source
 from topicloom.tables.spark.choice import Notice, SparkChoice, no_notice
 

@@ -13,7 +13,7 @@ from topicloom.overlay.jobs.inputs import InterestTable, check_agreement
 from topicloom.overlay.measures.connectivity import node_codes, sound_edges
 from topicloom.overlay.measures.profile import Profile, profile_interest
 from topicloom.overlay.measures.registry import measure_overlay
-from topicloom.overlay.model.build_summary import Certificate
+from topicloom.overlay.model.build import Certificate
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 from topicloom.tables.source import TableSource, check_there

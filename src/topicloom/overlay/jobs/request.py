@@ -10,8 +10,7 @@ from topicloom.base.progress import Progress
 from topicloom.base.summaries import UNSET, Parameters, Report, Seconds
 from topicloom.overlay.builders.default import DEFAULT, Extent, choose_default
 from topicloom.overlay.builders.registry import parse_parameters, run_builder
-from topicloom.overlay.model.build import Build
-from topicloom.overlay.model.build_summary import BuildSummary
+from topicloom.overlay.model.build import Build, BuildSummary
 from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay

@@ -8,8 +8,7 @@ from topicloom.base.progress import SILENT, Progress
 from topicloom.errors import InputError
 from topicloom.overlay.jobs.inputs import InterestTable, check_agreement
 from topicloom.overlay.model.build_folder import is_build
-from topicloom.overlay.model.verdict import Verdict
-from topicloom.overlay.model.witnesses import check_witness_file
+from topicloom.overlay.model.verdict import Verdict, check_witness_file
 from topicloom.overlay.spark.encode import digest_rows, interest_rows
 from topicloom.overlay.spark.verify import verify_tables
 from topicloom.tables.source import TableSource, check_there

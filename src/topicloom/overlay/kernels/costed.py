@@ -21,7 +21,7 @@ from topicloom.base.kernels.jit import kernel
 from topicloom.overlay.kernels.rows import NOT_TWINS, Banned, clear_banned, count_in_places
 from topicloom.overlay.kernels.select import LEVEL_DONE, PAUSED, Chosen
 from topicloom.overlay.kernels.units import Degrees, Forest, Units, join_units, refresh_unit
-from topicloom.overlay.model.constraints import Pairs
+from topicloom.overlay.model.constraints import NodePairs
 
 
 class Prices(NamedTuple):
@@ -45,7 +45,7 @@ class BestPairs(NamedTuple):
     size: Longs  # an array of one
 
 
-def new_prices(priced: Pairs, costs: Floats, n_nodes: int) -> Prices:
+def new_prices(priced: NodePairs, costs: Floats, n_nodes: int) -> Prices:
     """The costs of canonical pairs, as the kernel reads them."""
     return Prices(pointers(priced.u, n_nodes), np.array(priced.v), np.array(costs), np.ones(n_nodes))
 

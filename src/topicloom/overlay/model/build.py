@@ -1,12 +1,16 @@
-"""What a builder gives back: the overlay and how it came about."""
+"""What a builder gives back, and what summary.json says of it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
+import msgspec
+
+from topicloom.base.summaries import FORMAT, UNSET, Parameters, Report, Seconds, Summary, UnsetType
 from topicloom.overlay.model.overlay import Overlay
+from topicloom.version import __version__
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,3 +34,67 @@ class Build:
     @property
     def degree_max(self) -> int:
         return int(self.overlay.degrees().max(initial=0))
+
+
+class Certificate(Summary, frozen=True):
+    """Bounds that hold for every topic-connected overlay of an interest, and the gaps of this one.
+
+    An overlay that is not topic-connected has no gap: it might need more edges.
+    """
+
+    edges_bound: int
+    degree_max_bound: int
+    gap: float | None
+    degree_max_gap: float | None
+    bound_method: str
+
+
+class BuildSummary(Summary, frozen=True, kw_only=True):
+    """The content of summary.json; see docs/files.md.
+
+    `choice` and `engine_choice` say why, where topicloom chose. Only builds on Spark have a `request`, by
+    which a second run knows that all was done.
+    """
+
+    format: int = FORMAT
+    kind: str = "build"
+    version: str = __version__
+    algorithm: str
+    choice: str | UnsetType = UNSET
+    engine: str
+    engine_choice: str | UnsetType = UNSET
+    parameters: Parameters
+    seed: int
+    nodes: int
+    topics: int
+    subscriptions: int
+    duplicates: int
+    rejected: int
+    interest_digest: str
+    edges: int
+    degree_max: int
+    degree_avg: float
+    topic_components: int
+    topics_partitioned: int
+    topic_connected: bool
+    phases: Seconds
+    report: Report
+    seconds: Seconds
+    certificate: Certificate | UnsetType = UNSET
+    request: str | UnsetType = UNSET
+
+    FLAT = frozenset({"certificate"})
+
+
+class BuildHead(Summary, frozen=True, kw_only=True):
+    """As much of a build's summary as it takes to load it; whatever else is there plays no part."""
+
+    format: Literal[1]
+    kind: Literal["build"]
+    algorithm: str
+    parameters: Parameters
+    seed: int
+    interest_digest: str
+    report: Report = msgspec.field(default_factory=dict)
+    seconds: Seconds
+    request: str | UnsetType = UNSET

@@ -14,8 +14,7 @@ import pyarrow.parquet as pq
 
 from topicloom.base.summaries import FORMAT
 from topicloom.errors import InputError
-from topicloom.overlay.model.build import Build
-from topicloom.overlay.model.build_summary import BuildHead, BuildSummary
+from topicloom.overlay.model.build import Build, BuildHead, BuildSummary
 from topicloom.overlay.model.overlay import Overlay
 from topicloom.tables.folder import CHARTS, REJECTS, SUMMARY, read_head
 from topicloom.tables.replaceable import check_own

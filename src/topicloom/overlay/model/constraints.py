@@ -22,7 +22,7 @@ def _no_ints() -> Ints:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pairs:
+class NodePairs:
     """Unordered pairs of node numbers: u < v, sorted, distinct."""
 
     u: Ints = field(default_factory=_no_ints)
@@ -32,10 +32,10 @@ class Pairs:
         freeze_fields(self)
 
     @classmethod
-    def of(cls, u: Iterable[int], v: Iterable[int], n_nodes: int) -> Pairs:
+    def of(cls, u: Iterable[int], v: Iterable[int], n_nodes: int) -> NodePairs:
         """Node numbers in any order, brought into canonical form; a node paired with itself is refused.
 
-        >>> pairs = Pairs.of([2, 1, 0], [0, 2, 2], 3)
+        >>> pairs = NodePairs.of([2, 1, 0], [0, 2, 2], 3)
         >>> list(zip(pairs.u.tolist(), pairs.v.tolist()))
         [(0, 2), (1, 2)]
         """
@@ -43,7 +43,7 @@ class Pairs:
         return cls._from_keys(sorted_distinct(low * max(n_nodes, 1) + high), n_nodes)
 
     @classmethod
-    def _from_keys(cls, keys: Longs, n_nodes: int) -> Pairs:
+    def _from_keys(cls, keys: Longs, n_nodes: int) -> NodePairs:
         low, high = np.divmod(keys, max(n_nodes, 1))
         return cls(low.astype(np.int32), high.astype(np.int32))
 
@@ -51,15 +51,15 @@ class Pairs:
         """One number per pair, ascending."""
         return self.u.astype(np.int64) * max(n_nodes, 1) + self.v
 
-    def without(self, others: Pairs, n_nodes: int) -> Pairs:
+    def without(self, others: NodePairs, n_nodes: int) -> NodePairs:
         """The pairs that are not among `others`."""
         mine = self.keys(n_nodes)
-        return Pairs._from_keys(mine[~np.isin(mine, others.keys(n_nodes))], n_nodes)
+        return NodePairs._from_keys(mine[~np.isin(mine, others.keys(n_nodes))], n_nodes)
 
-    def both(self, others: Pairs, n_nodes: int) -> Pairs:
+    def both(self, others: NodePairs, n_nodes: int) -> NodePairs:
         """The pairs of either."""
         keys = np.concatenate((self.keys(n_nodes), others.keys(n_nodes)))
-        return Pairs._from_keys(sorted_distinct(keys), n_nodes)
+        return NodePairs._from_keys(sorted_distinct(keys), n_nodes)
 
     def degrees(self, n_nodes: int) -> Ints:
         """How many of the pairs each node is in."""
@@ -79,9 +79,9 @@ class Constraints:
     """
 
     caps: Ints | None = None
-    forbidden: Pairs = field(default_factory=Pairs)
-    required: Pairs = field(default_factory=Pairs)
-    priced: Pairs = field(default_factory=Pairs)
+    forbidden: NodePairs = field(default_factory=NodePairs)
+    required: NodePairs = field(default_factory=NodePairs)
+    priced: NodePairs = field(default_factory=NodePairs)
     costs: Floats = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
@@ -127,8 +127,8 @@ class Constraints:
         priced, values = priced_pairs(*pairs(prices), list(prices.values()), len(node_ids))
         return cls(
             limits,
-            Pairs.of(*pairs(forbid), len(node_ids)),
-            Pairs.of(*pairs(require), len(node_ids)),
+            NodePairs.of(*pairs(forbid), len(node_ids)),
+            NodePairs.of(*pairs(require), len(node_ids)),
             priced,
             values,
         )
@@ -149,7 +149,7 @@ class Constraints:
 
     def cost_of(self, overlay: Overlay) -> float:
         """What the edges of an overlay cost together."""
-        mine = Pairs(overlay.u, overlay.v).keys(overlay.n_nodes)
+        mine = NodePairs(overlay.u, overlay.v).keys(overlay.n_nodes)
         priced = np.isin(self.priced.keys(overlay.n_nodes), mine)
         return float(self.costs[priced].sum() + len(mine) - priced.sum())
 
@@ -159,8 +159,8 @@ UNCONSTRAINED = Constraints()
 
 def priced_pairs(
     u: Iterable[int], v: Iterable[int], costs: Iterable[float], n_nodes: int
-) -> tuple[Pairs, Floats]:
-    """Pairs in canonical form with the cost of each; one that has two different costs is refused."""
+) -> tuple[NodePairs, Floats]:
+    """Bring priced pairs into canonical form; one that has two different costs is refused."""
     low, high = _ordered(u, v, n_nodes)
     values = np.asarray(list(costs), np.float64)
     order = np.lexsort((values, high, low))
@@ -170,7 +170,7 @@ def priced_pairs(
     if len(clash):
         raise InputError(f"node numbers {low[clash[0]]} and {high[clash[0]]} have two different costs")
     first = np.concatenate((np.ones(min(len(low), 1), np.bool_), ~same))
-    return Pairs(low[first].astype(np.int32), high[first].astype(np.int32)), values[first]
+    return NodePairs(low[first].astype(np.int32), high[first].astype(np.int32)), values[first]
 
 
 def _ordered(u: Iterable[int], v: Iterable[int], n_nodes: int) -> tuple[Longs, Longs]:

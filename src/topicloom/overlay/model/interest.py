@@ -227,6 +227,29 @@ class Interest:
         topics = topic_rank[[places[1][topic] for _, topic in ends]] if ends else np.zeros(0, np.int64)
         return cls._from_repeated(node_ids, topic_ids, nodes, topics)
 
+    def restrict(self, nodes: NDArray[Any]) -> Interest:
+        """Return the subscriptions of `nodes` (ascending, distinct); node i of the result is `nodes[i]`.
+
+        Topics keep their numbers, and the order of the nodes stays that of their identifiers.
+
+        >>> interest = Interest.from_pairs([("a", "x"), ("b", "x"), ("b", "y"), ("c", "y")])
+        >>> part = interest.restrict(np.array([0, 2]))
+        >>> part.node_ids.to_pylist(), part.topics_of(1).tolist(), part.topic_sizes().tolist()
+        (['a', 'c'], [1], [1, 1])
+        """
+        starts = self.node_ptr[nodes]
+        sizes = self.node_ptr[nodes + 1] - starts
+        ends = np.cumsum(sizes)
+        source = np.arange(ends[-1] if len(nodes) else 0) + np.repeat(starts - (ends - sizes), sizes)
+        return Interest.from_codes(
+            self.node_ids.take(pa.array(nodes)),
+            self.topic_ids,
+            np.repeat(np.arange(len(nodes), dtype=np.int32), sizes),
+            self.node_topics[source],
+            None if self.roles is None else self.roles[source],
+            None if self.rates is None else self.rates[source],
+        )
+
     # --- ways out ----------------------------------------------------------------------------------
 
     def to_arrow(self) -> pa.Table:

@@ -1,14 +1,26 @@
-"""What the judge says of an overlay: whether every topic is connected, and witnesses where one is not."""
+"""What the judge says of an overlay: whether every topic is connected, and witnesses where one is not.
+
+All witnesses go into one file: JSON lines, one JSON array, or Parquet, by extension.
+"""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from topicloom.base.atomic import replacing
 from topicloom.base.summaries import Summary
+from topicloom.errors import UsageError
+
+WITNESS_FILES = (".jsonl", ".json", ".parquet")
 
 
 class Witness(Summary, frozen=True):
-    """Proof that one topic is partitioned.
+    """VerdictSummary that one topic is partitioned.
 
     `component_sizes` are all its components' sizes, largest first; `nodes` holds one node (the one of the
     smallest identifier) of the first and of the second of them.
@@ -19,7 +31,7 @@ class Witness(Summary, frozen=True):
     nodes: tuple[str, str]
 
 
-class Proof(Summary, frozen=True):
+class VerdictSummary(Summary, frozen=True):
     """What `topicloom verify --json` prints of a verdict."""
 
     topic_connected: bool
@@ -64,6 +76,38 @@ class Verdict:
         """True when no row of the edge table had to be left out."""
         return self.unknown_nodes == self.self_loops == self.duplicate_edges == 0
 
-    def summary(self) -> Proof:
+    def summary(self) -> VerdictSummary:
         """What there is to say of it."""
-        return Proof(**{name: getattr(self, name) for name in Proof.__struct_fields__})
+        return VerdictSummary(**{name: getattr(self, name) for name in VerdictSummary.__struct_fields__})
+
+
+def check_witness_file(path: str | Path) -> None:
+    """Refuse what `write_witnesses` cannot write or must not replace, before any work is done."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in WITNESS_FILES:
+        raise UsageError(f"`all={str(path)!r}` has extension {suffix!r}; use {', '.join(WITNESS_FILES)}")
+    if Path(path).is_dir():
+        raise UsageError(f"`all={str(path)!r}` is a folder; name a file")
+
+
+def write_witnesses(witnesses: pa.Table, path: Path) -> None:
+    """Write the columns topic, component_sizes, nodes; whole or not at all."""
+    check_witness_file(path)
+    with replacing(path) as temporary:
+        if path.suffix.lower() == ".parquet":
+            pq.write_table(witnesses, temporary)
+        else:
+            _write_json(witnesses, temporary, lines=path.suffix.lower() == ".jsonl")
+
+
+def _write_json(witnesses: pa.Table, path: Path, *, lines: bool) -> None:
+    separator = "" if lines else ","
+    with path.open("w", encoding="utf-8", newline="\n") as sink:
+        sink.write("" if lines else "[\n")
+        left = len(witnesses)
+        for batch in witnesses.to_batches(max_chunksize=1024):
+            for row in batch.to_pylist():
+                left -= 1
+                text = json.dumps(row, ensure_ascii=False)
+                sink.write(text + (separator if left else "") + "\n")
+        sink.write("" if lines else "]\n")

@@ -14,8 +14,7 @@ import pyarrow as pa
 from topicloom.base.progress import SILENT, Progress, check_stop
 from topicloom.errors import UsageError
 from topicloom.overlay.measures.connectivity import N_WITNESSES
-from topicloom.overlay.model.verdict import Verdict, Witness
-from topicloom.overlay.model.witnesses import check_witness_file, write_witnesses
+from topicloom.overlay.model.verdict import Verdict, Witness, check_witness_file, write_witnesses
 from topicloom.overlay.spark.verify_broadcast import find_broadcast
 from topicloom.overlay.spark.verify_bucketed import find_bucketed
 from topicloom.overlay.spark.verify_findings import Findings

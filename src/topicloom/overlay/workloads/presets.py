@@ -1,4 +1,4 @@
-"""The papers' workloads by name: a law together with a number of topics and subscription sizes.
+"""Workloads by name: the papers' laws with their numbers, and the small real tables that are bundled.
 
 A preset only fills in what the user left out; an option given explicitly wins.
 """
@@ -6,7 +6,9 @@ A preset only fills in what the user left out; an option given explicitly wins.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
+import topicloom
 from topicloom.overlay.workloads.popularity import Popularity
 from topicloom.overlay.workloads.sizes import Sizes
 
@@ -46,3 +48,11 @@ PRESETS: dict[str, Preset] = {
     # What [Chen2010] calls exponential is e^(-0.1 i), not the law of Chockler et al.
     "chen-exp": Preset(Popularity("geometric", 0.1), 200, _CHEN, "[Chen2010, VI], e^(-0.1 i)"),
 }
+
+# See data/NOTICE.md.
+BUNDLED = {"px4": "px4-uorb-pubsub.tsv.gz", "autoware": "ros2-autoware-pubsub.tsv.gz"}
+
+
+def sample_path(name: str) -> Path:
+    """Return where the bundled table `name` lies: TSV without a header, node and topic."""
+    return Path(topicloom.__file__).parent / "data" / BUNDLED[name]

@@ -9,8 +9,8 @@ from topicloom.base.atomic import replacing
 from topicloom.base.summaries import FORMAT, Figures, Parameters, Seconds, Summary
 from topicloom.overlay.jobs.inputs import InterestTable, LoadedInterest
 from topicloom.overlay.measures.digest import interest_digest
+from topicloom.overlay.model.build import BuildSummary
 from topicloom.overlay.model.build_folder import check_replaceable
-from topicloom.overlay.model.build_summary import BuildSummary
 from topicloom.spidercast.simulator.folder import write_simulation
 from topicloom.spidercast.simulator.run import SimulationOutcome, simulate
 from topicloom.spidercast.simulator.scenario import Scenario

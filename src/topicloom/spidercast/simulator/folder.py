@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow as pa
 
 from topicloom.base.summaries import Figures, Summary
+from topicloom.overlay.model.build import BuildSummary
 from topicloom.overlay.model.build_folder import EDGES, INTEREST
-from topicloom.overlay.model.build_summary import BuildSummary
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 from topicloom.tables.folder import SUMMARY, write_json, write_table

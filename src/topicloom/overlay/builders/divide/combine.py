@@ -20,7 +20,6 @@ from topicloom.overlay.builders.divide.rep_set import choose_representatives, to
 from topicloom.overlay.measures.connectivity import check_overlay
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
-from topicloom.overlay.model.restrict import restrict_interest
 
 
 def combine_overlays(
@@ -53,7 +52,7 @@ def combine_overlays(
             name = interest.node_ids[int(nodes[taken[nodes]][0])].as_py()
             raise InputError(f"overlay {place} holds node {name!r}, which an earlier one holds too")
         taken[nodes] = True
-        groups.append(restrict_interest(interest, nodes))
+        groups.append(interest.restrict(nodes))
         verdict = check_overlay(groups[-1], overlay, n_witnesses=1)
         if not verdict.topic_connected:
             topic = verdict.witnesses[0].topic
@@ -84,7 +83,7 @@ def _combined(
     degree = inner.degrees()
     progress.phase("join overlays", 1.0)
     u, v = build_outer(
-        restrict_interest(interest, nodes),
+        interest.restrict(nodes),
         clump[nodes],
         degree[nodes],
         int(degree.max(initial=0)),

@@ -21,7 +21,6 @@ from topicloom.overlay.builders.divide.split import Split, split_bulk
 from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
-from topicloom.overlay.model.restrict import restrict_interest
 
 
 def divide_and_conquer(
@@ -143,13 +142,13 @@ class LocalGround:
         """How many members want each topic; at level 0 bulk nodes count too, for they have to be joined."""
         if level == 0:
             return self.interest.topic_sizes()
-        return restrict_interest(self.interest, members.nodes).topic_sizes()
+        return self.interest.restrict(members.nodes).topic_sizes()
 
     def _groups(self, members: Members, n_groups: int) -> list[tuple[Ints, Interest]]:
         group = members.dealt(n_groups)
         dealt = members.nodes[np.argsort(group, kind="stable")]
         parts = [dealt[start:stop] for start, stop in pairwise(pointers(group, n_groups))]
-        return [(nodes, restrict_interest(self.interest, nodes)) for nodes in parts]
+        return [(nodes, self.interest.restrict(nodes)) for nodes in parts]
 
     def _side_by_side(
         self, members: Members, parts: Sequence[tuple[Ints, Interest]], level: int
