@@ -65,14 +65,14 @@ def _changes() -> dict[str, Figure | str]:
 
 def measure(many: int, width: int, length: float, scans: bool) -> dict[str, float]:
     """Inside a process of its own: build an index of random boxes, match random events."""
-    from topicloom.content.brokers.matching import Index
+    from topicloom.content.brokers.matching import SubscriptionIndex
 
     rng = np.random.default_rng(1)
     middle = rng.random((many, width))
     low, high = middle - length / 2, middle + length / 2
     points = rng.random((EVENTS, width))
-    Index(width).match_batch(points[:1])  # compile
-    index = Index(width)
+    SubscriptionIndex(width).match_batch(points[:1])  # compile
+    index = SubscriptionIndex(width)
     index.add_many(range(many), low, high)
     build = _seconds(lambda: index.match_batch(points[:1]))
     _, numbers = index.match_batch(points)
@@ -84,7 +84,7 @@ def measure(many: int, width: int, length: float, scans: bool) -> dict[str, floa
     if scans:
         few = points[:100]
         answer["numpy"] = len(few) / _seconds(lambda: [_scan(low, high, point) for point in few])
-        flat = Index(width)
+        flat = SubscriptionIndex(width)
         flat._reserve(many)  # everything stays in the tail: the kernel itself scans
         flat._low[:many], flat._high[:many], flat._number[:many], flat._used = low, high, range(many), many
         flat._tidy = lambda: None  # type: ignore[method-assign]
@@ -94,11 +94,11 @@ def measure(many: int, width: int, length: float, scans: bool) -> dict[str, floa
 
 def changing(many: int) -> dict[str, float]:
     """One event at a time while subscriptions come and go."""
-    from topicloom.content.brokers.matching import Index
+    from topicloom.content.brokers.matching import SubscriptionIndex
 
     rng = np.random.default_rng(2)
     low = rng.random((many, 1))
-    index = Index(1)
+    index = SubscriptionIndex(1)
     numbers = list(index.add_many(range(many), low, low + 0.001))
     points, places = rng.random((2_000, 1)), rng.integers(0, many, 2_000)
     index.match(points[0])

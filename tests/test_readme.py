@@ -10,7 +10,7 @@ from pathlib import Path
 
 from topicloom.cli.content.group import content
 from topicloom.cli.main import app
-from topicloom.content.brokers import rules as user_rules
+from topicloom.content.brokers import user_rules
 from topicloom.content.planners.registry import PLANNERS
 from topicloom.mesh.jobs.export import exporters
 from topicloom.mesh.kinds.registry import auditable
@@ -94,7 +94,7 @@ def test_the_table_of_planners_is_the_registry():
 
 
 def test_the_rules_of_a_user_in_the_docs_are_those_of_the_brokers():
-    plain = [line.rstrip() for line in user_rules.table().splitlines()]
+    plain = [line.rstrip() for line in user_rules.rule_table().splitlines()]
     assert "\n".join(plain) in CONTENT_PAGE, "paste what `topicloom content simulate --rules` prints"
 
 

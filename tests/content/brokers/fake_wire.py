@@ -1,4 +1,4 @@
-"""A fake wire with a manual clock that joins `Client` and `Broker` cores, and a judge of what comes of it.
+"""A fake wire with a manual clock that joins `User` and `Broker` cores, and a judge of what comes of it.
 
 The wire delays, doubles and reorders messages; what is under way on a connection that is closed is lost;
 brokers die. Every step of every broker about every user is held against `RULES`; every publication,
@@ -17,13 +17,12 @@ import numpy as np
 
 from content.brokers.judge import Judge, Watch
 from topicloom.content.brokers.broker import Broker
-from topicloom.content.brokers.client import Client
-from topicloom.content.brokers.desk import Guestbook
-from topicloom.content.brokers.envelope import Letter, Message
-from topicloom.content.brokers.interest import Channels
-from topicloom.content.brokers.messages import EventId, Name
-from topicloom.content.brokers.rules import CHARGE, State
-from topicloom.content.brokers.settings import Settings
+from topicloom.content.brokers.messages import EventId, Letter, Message, Name
+from topicloom.content.brokers.settings import BrokerSettings
+from topicloom.content.brokers.user import User
+from topicloom.content.brokers.user_records import UserRecords
+from topicloom.content.brokers.user_rules import IN_CHARGE, UserState
+from topicloom.content.brokers.wants_and_rates import Channels
 from topicloom.content.brokers.wire import decode, encode
 from topicloom.content.planners.broker_trees import CoreModel
 from topicloom.simulation.links import Links
@@ -59,7 +58,7 @@ class End:
 
 
 class Wire:
-    """Clients and brokers in virtual time. Public attributes may be set at any time and hold from then on."""
+    """Users and brokers in virtual time. Public attributes may be set at any time and hold from then on."""
 
     def __init__(
         self,
@@ -75,12 +74,12 @@ class Wire:
         judge: Judge | None = None,
         **constants: Any,
     ) -> None:
-        self.settings = Settings(**(CONSTANTS | constants))
+        self.settings = BrokerSettings(**(CONSTANTS | constants))
         self.random, self.doubling, self.as_bytes = Random(seed), doubling, as_bytes
         self.latency = (0.0, self.settings.max_delay)
         self.judge = judge or Judge()
         self.loop: Loop[End] = Loop(Links(self._delay), self._carry_out)
-        self.clients: dict[Name, Client] = {}
+        self.users: dict[Name, User] = {}
         self.deaths: dict[Name, float] = {}
         self.gone: list[Name] = []
         self.published: dict[EventId, tuple[float, tuple[float, ...]]] = {}
@@ -111,44 +110,44 @@ class Wire:
 
     # -- what happens -----------------------------------------------------------------------------------
 
-    def add(self, name: Name, wants: Any, home: Name, **options: Any) -> Client:
+    def add(self, name: Name, wants: Any, home: Name, **options: Any) -> User:
         others = [broker for broker in self.brokers if broker != home]
         self.random.shuffle(others)
-        client = Client(name, wants, brokers=[home, *others], settings=self.settings, **options)
-        self.clients[name] = client
+        user = User(name, wants, brokers=[home, *others], settings=self.settings, **options)
+        self.users[name] = user
         self.wanted[name].append((self.now, wants))
-        self.loop.enter(name, End(self, client, name))
-        return client
+        self.loop.enter(name, End(self, user, name))
+        return user
 
     def publish(self, name: Name, *point: float) -> EventId:
-        id = self.clients[name].publish(point, b"", self.now)
+        id = self.users[name].publish(point, b"", self.now)
         self.published[id] = self.now, point
         self.loop.settle(name)
         return id
 
     def subscribe(self, name: Name, wants: Any, **options: Any) -> None:
-        self.clients[name].subscribe(wants, self.now, **options)
+        self.users[name].subscribe(wants, self.now, **options)
         self.wanted[name].append((self.now, wants))
         self.loop.settle(name)
 
-    def move(self, client: Name, foreign: Name) -> bool:
-        """Its broker asks the client to move, if it can."""
-        broker = self.brokers.get(self.clients[client].broker)  # type: ignore[arg-type]
+    def move(self, user: Name, foreign: Name) -> bool:
+        """Its broker asks the user to move, if it can."""
+        broker = self.brokers.get(self.users[user].broker)  # type: ignore[arg-type]
         if broker is None or foreign == broker.name:
             return False
-        asked = broker.request_to_move(client, foreign, self.now)
+        asked = broker.request_to_move(user, foreign, self.now)
         self.loop.settle(broker.name)
         return asked
 
     def leave(self, name: Name) -> None:
-        """The client leaves the system in order; its core stays, to answer what still comes."""
-        self.clients[name].leave(self.now)
+        """The user leaves the system in order; its core stays, to answer what still comes."""
+        self.users[name].leave(self.now)
         self.loop.settle(name)
         self.gone.append(name)
 
     def vanish(self, name: Name) -> None:
-        """The client is gone without a word."""
-        del self.clients[name]
+        """The user is gone without a word."""
+        del self.users[name]
         self.loop.remove(name)
 
     def begin(self, name: Name, rng: Random | None = None) -> None:
@@ -207,26 +206,26 @@ class Wire:
         return self.random.uniform(*self.latency) if delay is None else delay
 
     def closed(self, to: Name, sender: Name, since: float) -> bool:
-        """A client that has a new broker closes its connection to the old one: what is on it is lost."""
-        client, broker = (to, sender) if to in self.clients else (sender, to)
-        switched = self._switched.get(client, -1.0)
-        return client in self.clients and since < switched and self.clients[client].broker != broker
+        """A user that has a new broker closes its connection to the old one: what is on it is lost."""
+        user, broker = (to, sender) if to in self.users else (sender, to)
+        switched = self._switched.get(user, -1.0)
+        return user in self.users and since < switched and self.users[user].broker != broker
 
     # -- what tests look at -----------------------------------------------------------------------------
 
-    def book(self, broker: Name) -> Guestbook:
-        return self.brokers[broker].desk.book
+    def records_of(self, broker: Name) -> UserRecords:
+        return self.brokers[broker].state.users
 
-    def state(self, broker: Name, client: Name) -> State:
-        return self.brokers[broker].state_of(client)
+    def state(self, broker: Name, user: Name) -> UserState:
+        return self.brokers[broker].state_of(user)
 
     def faulty(self, known: float) -> list[str]:
         """What is wrong with the deliveries: those that were due and not made, made twice, or not wanted.
 
-        Due is what a client wanted from `known` seconds before the publication (so that all brokers knew)
+        Due is what a user wanted from `known` seconds before the publication (so that all brokers knew)
         until the longest that an event may take.
         """
-        found = [f"{client} got {id} which it does not want" for client, id in self.false]
+        found = [f"{user} got {id} which it does not want" for user, id in self.false]
         twice = {key: times for key, times in self.delivered.items() if len(times) > 1}
         found += [f"{who} got {id} {len(times)} times" for (who, id), times in twice.items()]
         for id, (time, point) in self.published.items():
@@ -247,27 +246,31 @@ class Wire:
     def unquiet(self) -> list[str]:
         """What is left over where nothing should go on any more."""
         found = []
-        for name, client in self.clients.items():
+        for name, user in self.users.items():
             if name in self.gone:
-                if client.next_timer() < inf:
+                if user.next_timer() < inf:
                     found.append(f"{name} has left and still wants to do something")
                 found += [
-                    f"{name} has left, {b} knows it" for b in self.brokers if name in self.book(b).guests
+                    f"{name} has left, {b} knows it"
+                    for b in self.brokers
+                    if name in self.records_of(b).records
                 ]
                 continue
-            holders = [broker for broker in self.brokers if self.state(broker, name) in CHARGE]
-            if holders != [client.broker]:
-                found.append(f"{name} is with {client.broker}, brokers {holders} think it is theirs")
+            in_charge = [broker for broker in self.brokers if self.state(broker, name) in IN_CHARGE]
+            if in_charge != [user.broker]:
+                found.append(f"{name} is with {user.broker}, brokers {in_charge} think it is theirs")
         for name, broker in self.brokers.items():
-            book = self.book(name)
-            away = set(book.guests) - set(broker.users)
-            found += [f"{name} still redirects for {guest}" for guest in away]
-            found += [f"{name} keeps room for {client}" for client in book.replicas]
-            found += [f"{name} keeps events for {g.name}" for g in book.guests.values() if g.kept]
-            others = [*self.clients, *(other for other in self.brokers if other != name)]
-            found += [f"{name} has letters under way to {o}" for o in others if broker.desk.post.under_way(o)]
-            if broker.desk.strays:
-                found.append(f"{name} got {broker.desk.strays} events for users it does not know")
+            known = self.records_of(name)
+            away = set(known.records) - set(broker.users)
+            found += [f"{name} still redirects for {record}" for record in away]
+            found += [f"{name} keeps room for {user}" for user in known.expected]
+            found += [f"{name} keeps events for {g.name}" for g in known.records.values() if g.kept]
+            others = [*self.users, *(other for other in self.brokers if other != name)]
+            found += [
+                f"{name} has letters under way to {o}" for o in others if broker.state.mailbox.under_way(o)
+            ]
+            if broker.state.strays:
+                found.append(f"{name} got {broker.state.strays} events for users it does not know")
         return found
 
 

@@ -1,4 +1,4 @@
-"""A judge of every step that brokers take about a user: each must be one of the table in `rules.py`."""
+"""A judge of every step that brokers take about a user: each must be one of the table in `user_rules.py`."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from topicloom.content.brokers.broker import Broker
-from topicloom.content.brokers.envelope import Letter
-from topicloom.content.brokers.messages import Name
+from topicloom.content.brokers.messages import Letter, Name
 from topicloom.content.brokers.migration import Migration
-from topicloom.content.brokers.rules import RULES, State, permits
+from topicloom.content.brokers.user_rules import RULES, UserState, permits
 from topicloom.wire.core import Effect, Send
 
 UNJUDGED = frozenset({"delivery", "redirect", "forward", "news", "ask-news", "publish"})
@@ -22,7 +21,7 @@ class Judge:
     def __init__(self) -> None:
         self.seen: Counter[int] = Counter()
 
-    def judge(self, before: State, on: str, sent: tuple[str, ...], after: State) -> None:
+    def judge(self, before: UserState, on: str, sent: tuple[str, ...], after: UserState) -> None:
         rows = [number for number, rule in enumerate(RULES) if permits(rule, before, on, sent, after)]
         assert rows, f"no row of the table permits {before.value} on {on}: sent {sent}, then {after.value}"
         self.seen.update(rows)
@@ -47,18 +46,18 @@ class Watch:
         self._effects += self._broker.take_effects()
         return self._effects
 
-    def watched(self, on: str, client: Name, work: Callable[[], Any]) -> Any:
-        before, mark = self._broker.state_of(client), len(self._so_far())
+    def watched(self, on: str, user: Name, work: Callable[[], Any]) -> Any:
+        before, mark = self._broker.state_of(user), len(self._so_far())
         result = work()
         sent = [
             str(effect.message.body.__struct_config__.tag)
             for effect in self._so_far()[mark:]
             if isinstance(effect, Send)
             and isinstance(effect.message, Letter)
-            and client in (*effect.to, getattr(effect.message.body, "client", None))
+            and user in (*effect.to, getattr(effect.message.body, "user", None))
         ]
         words = tuple(dict.fromkeys(word.upper() for word in sent if word not in UNJUDGED))
-        self._judge.judge(before, on, words, self._broker.state_of(client))
+        self._judge.judge(before, on, words, self._broker.state_of(user))
         return result
 
 
@@ -69,12 +68,12 @@ def _watch(broker: Broker, judge: Judge, watched: Callable[[str, Name, Callable[
         tag = str(kind.__struct_config__.tag)  # type: ignore[attr-defined]
 
         def handle(peer: Name, body: Any, now: float) -> Any:
-            client = getattr(body, "client", peer)
-            return watched(tag.upper(), client, lambda: handler(peer, body, now))
+            user = getattr(body, "user", peer)
+            return watched(tag.upper(), user, lambda: handler(peer, body, now))
 
         return handler if tag in UNJUDGED else handle
 
-    for handlers in (broker._from_clients, broker._from_brokers):
+    for handlers in (broker._from_users, broker._from_brokers):
         handlers.update({kind: wrap(kind, handler) for kind, handler in handlers.items()})
 
     class Watched(Migration):
@@ -82,27 +81,27 @@ def _watch(broker: Broker, judge: Judge, watched: Callable[[str, Name, Callable[
 
         __slots__ = ()
 
-        def request_to_move(self, guest: Any, foreign: Name, now: float) -> bool:
-            possible = guest.state is State.ATTACHED and broker.desk.view.alive(foreign)
+        def request_to_move(self, record: Any, foreign: Name, now: float) -> bool:
+            possible = record.state is UserState.ATTACHED and broker.state.others.alive(foreign)
             call = super().request_to_move
-            return watched("decision", guest.name, lambda: call(guest, foreign, now)) if possible else False
+            return watched("decision", record.name, lambda: call(record, foreign, now)) if possible else False
 
         def expire(self, name: Name, now: float) -> None:
-            guest, call = broker.desk.book.get(name), super().expire
-            if guest is not None and guest.deadline <= now:
+            record, call = broker.state.users.get(name), super().expire
+            if record is not None and record.deadline <= now:
                 watched("time", name, lambda: call(name, now))
             else:
                 call(name, now)
 
         def died(self, broker_name: Name, now: float) -> None:
-            before = {name: guest.state for name, guest in broker.desk.book.guests.items()}
+            before = {name: record.state for name, record in broker.state.users.records.items()}
             super().died(broker_name, now)
-            for name, guest in broker.desk.book.guests.items():
-                if guest.state is not before[name]:
-                    judge.judge(before[name], "death", (), guest.state)
+            for name, record in broker.state.users.records.items():
+                if record.state is not before[name]:
+                    judge.judge(before[name], "death", (), record.state)
 
-        def silent(self, guest: Any, now: float) -> None:
+        def silent(self, record: Any, now: float) -> None:
             call = super().silent
-            watched("silence", guest.name, lambda: call(guest, now))
+            watched("silence", record.name, lambda: call(record, now))
 
     broker.migration.__class__ = Watched

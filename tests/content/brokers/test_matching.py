@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from drawing import examples
 from naive.matching import matching
 from topicloom.content.brokers import matching as index_module
-from topicloom.content.brokers.matching import Index
+from topicloom.content.brokers.matching import SubscriptionIndex
 from topicloom.errors import UsageError
 
 ENDS = st.sampled_from([-inf, 0.0, 1.0, 1.5, 2.0, 3.0, 4.0, inf])
@@ -38,7 +38,7 @@ def stories(draw: st.DrawFn) -> tuple[int, list[tuple[str, object]]]:
 @given(stories())
 def test_index_finds_what_a_scan_finds(story):
     width, steps = story
-    index, boxes = Index(width), {}
+    index, boxes = SubscriptionIndex(width), {}
     for what, value in [*steps, ("ask", [(1.0,) * width, (0.0,) * width])]:
         if what == "add":
             ends = np.array(value, dtype=float)
@@ -63,7 +63,7 @@ def test_many_boxes_fill_several_levels(width, monkeypatch):
     rng = np.random.default_rng(width)
     low = rng.integers(0, 50, (5_000, width)) / 2
     high = low + rng.integers(0, 20, (5_000, width)) / 2
-    index = Index(width)
+    index = SubscriptionIndex(width)
     index.add_many(range(4_990), low[:4_990], high[:4_990])
     assert index.match(low[7]) == sorted(index.match(low[7]))
     index.add_many(range(4_990, 5_000), low[4_990:], high[4_990:])
@@ -75,7 +75,7 @@ def test_many_boxes_fill_several_levels(width, monkeypatch):
 
 
 def test_owners_and_refusals():
-    index = Index(2)
+    index = SubscriptionIndex(2)
     index.add("u", ((0, 2), (-inf, inf)))
     index.add("u", ((1, 3), (-inf, inf)))
     index.add("v", ((1, 3), (5, 6)))
@@ -90,7 +90,7 @@ def test_owners_and_refusals():
 
 
 def test_subscriptions_that_change_without_any_event_take_no_room():
-    index = Index(1)
+    index = SubscriptionIndex(1)
     index.add_many(range(100), [[0.0]] * 100, [[1.0]] * 100)
     for _ in range(5_000):
         index.remove(index.add("u", ((0, 1),)))

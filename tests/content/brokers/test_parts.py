@@ -12,15 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawing import examples
-from topicloom.content.brokers.envelope import Letter, Receipt
-from topicloom.content.brokers.flow import flow_of
-from topicloom.content.brokers.guest import Summary
-from topicloom.content.brokers.interest import Channels, matches, union
-from topicloom.content.brokers.messages import Accept, EventId, Leave
-from topicloom.content.brokers.post import Post
-from topicloom.content.brokers.routing import Trees, branches
-from topicloom.content.brokers.seen import Memory, Numbers
-from topicloom.content.brokers.settings import Settings
+from topicloom.content.brokers.forwarding import RoutingTrees, branches
+from topicloom.content.brokers.letters import Mailbox, ReceivedNumbers
+from topicloom.content.brokers.messages import Accept, EventId, Leave, Letter, Receipt
+from topicloom.content.brokers.settings import BrokerSettings
+from topicloom.content.brokers.user import DeliveredEvents
+from topicloom.content.brokers.user_records import RateCounter
+from topicloom.content.brokers.wants_and_rates import Channels, flow_of, matches, union
 from topicloom.content.brokers.wire import decode
 from topicloom.content.planners.broker_trees import CoreModel
 from topicloom.errors import ProtocolError, UsageError
@@ -33,46 +31,46 @@ def test_letters_arrive_exactly_once_even_if_most_are_lost(seed, loss, count):
     """And what both ends remember of them in the end is next to nothing."""
     random, sent, got, now = Random(seed), list(range(count)), [], 0.0
     out: dict[str, list] = {"a": [], "b": []}
-    posts = {name: Post(1, 1.0, out[name]) for name in out}
+    mailboxes = {name: Mailbox(1, 1.0, out[name]) for name in out}
     todo = [(name, Accept(number)) for number in sent for name in ("a",)]
     for _ in range(2_000):
         now += 0.2
         if todo:
             name, body = todo.pop(0)
-            posts[name].send("b" if name == "a" else "a", body, now)
-        for name, post in posts.items():
-            post.handle_timer(now)
+            mailboxes[name].send("b" if name == "a" else "a", body, now)
+        for name, mailbox in mailboxes.items():
+            mailbox.handle_timer(now)
             flying, out[name][:] = out[name][:], []
             random.shuffle(flying)
             for effect in flying:
                 for _ in range(1 + (random.random() < 0.3)):
                     if random.random() >= loss:
-                        hand(posts[effect.to[0]], name, effect, got)
+                        hand(mailboxes[effect.to[0]], name, effect, got)
     assert sorted(got) == sent
-    assert posts["a"].under_way("b") == 0
+    assert mailboxes["a"].under_way("b") == 0
     # The receipt of the last letter may have been lost on its way, so that one floor is one letter behind.
-    assert posts["b"]._line("a").had.floor == count and not posts["b"]._line("a").had.above
+    assert mailboxes["b"]._line("a").had.floor == count and not mailboxes["b"]._line("a").had.above
 
 
-def hand(post: Post, sender: str, effect: Send, got: list[int]) -> None:
+def hand(mailbox: Mailbox, sender: str, effect: Send, got: list[int]) -> None:
     if isinstance(effect.message, Letter):
-        body = post.receive(sender, effect.message)
+        body = mailbox.receive(sender, effect.message)
         if body is not None:
             got.append(body.move)
     else:
         assert isinstance(effect.message, Receipt)
-        post.receipt(sender, effect.message)
+        mailbox.receipt(sender, effect.message)
 
 
 def test_a_new_life_begins_its_letters_anew():
-    post = Post(1, 1.0, [])
-    assert post.receive("b", Letter(1, 1, 0, Accept(1))) is not None
-    assert post.receive("b", Letter(2, 1, 0, Accept(2))) is not None, "the sender was started anew"
-    assert post.receive("b", Letter(1, 2, 1, Accept(3))) is None, "a letter of its life before"
+    mailbox = Mailbox(1, 1.0, [])
+    assert mailbox.receive("b", Letter(1, 1, 0, Accept(1))) is not None
+    assert mailbox.receive("b", Letter(2, 1, 0, Accept(2))) is not None, "the sender was started anew"
+    assert mailbox.receive("b", Letter(1, 2, 1, Accept(3))) is None, "a letter of its life before"
 
 
 def test_numbers_go_on_with_whom_was_forgotten():
-    sender, receiver = Post(1, 1.0, []), Post(1, 1.0, [], remember=10.0)
+    sender, receiver = Mailbox(1, 1.0, []), Mailbox(1, 1.0, [], remember=10.0)
     out = sender._effects
 
     def carried() -> list[int]:
@@ -93,7 +91,7 @@ def test_numbers_go_on_with_whom_was_forgotten():
 
 @given(st.lists(st.integers(1, 12)), st.integers(0, 12))
 def test_numbers_are_new_once(given_numbers, floor):
-    numbers, seen = Numbers(), set()
+    numbers, seen = ReceivedNumbers(), set()
     for place, number in enumerate(given_numbers):
         if place == len(given_numbers) // 2:
             numbers.settle(floor)
@@ -104,7 +102,7 @@ def test_numbers_are_new_once(given_numbers, floor):
 
 
 def test_memory_of_events_is_bounded_and_refuses_late_copies():
-    memory = Memory(remember=10.0)
+    memory = DeliveredEvents(remember=10.0)
     for step in range(1_000):
         assert memory.add(EventId("p", 1 + 3 * step), float(step))
     assert memory.held() <= 11
@@ -151,7 +149,7 @@ def test_trees_are_lightest_and_fall_into_their_branches(seed, n, data):
     core = np.linalg.norm(points[:, None] - points[None], axis=2)
     root = data.draw(st.integers(0, n - 1))
     targets = data.draw(st.sets(st.integers(0, n - 1), min_size=1))
-    links = Trees(range(n), core).links(root, targets)
+    links = RoutingTrees(range(n), core).links(root, targets)
     assert {root, *targets} == {root, *(child for _, child in links)}
     weight = CoreModel.of(core, "free").weights(sorted(targets))[root]
     assert sum(core[a, b] for a, b in links) == pytest.approx(weight), "the tree that the cost model pays for"
@@ -165,12 +163,12 @@ def test_branches_of_a_tree_that_is_none():
 
 
 def test_summaries_fade_and_are_taken_over():
-    first = Summary(10.0, 0.0)
+    first = RateCounter(10.0, 0.0)
     for tenth in range(300):
         first.count(2, tenth / 10)
     ((channel, rate),) = first.rates(30.0)
     assert channel == 2 and rate == pytest.approx(10.0, rel=0.1)
-    second = Summary(10.0, 30.0, first.rates(30.0))
+    second = RateCounter(10.0, 30.0, first.rates(30.0))
     assert [value for _, value in second.rates(30.0)] == pytest.approx([rate])
     assert second.rates(300.0) == (), "what is no longer published is forgotten"
 
@@ -184,7 +182,7 @@ def test_flows_add_up_what_comes_twice():
 def test_settings_that_cannot_work_are_refused():
     for wrong in ({"max_delay": 0.0}, {"detector": 1.0}, {"round": -1.0}, {"window": inf}):
         with pytest.raises(UsageError, match=next(iter(wrong))):
-            Settings(**wrong)
+            BrokerSettings(**wrong)
 
 
 @pytest.mark.parametrize("data", [b"", b"\xc1", b"\x93\x01\x02\x03", b"\x81\xa4type\xa6letter"])

@@ -1,4 +1,4 @@
-"""The promise of `rules.py`: every due delivery exactly once, whatever moves, overtakes, repeats or dies."""
+"""The promise of `user_rules.py`: every due delivery exactly once, whatever moves, repeats or dies."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from content.brokers.fake_wire import Wire
 from content.brokers.judge import Judge
 from drawing import examples
 from topicloom.content.brokers.attachment import Attachment
-from topicloom.content.brokers.desk import Desk
+from topicloom.content.brokers.broker_state import BrokerState
+from topicloom.content.brokers.forwarding import Forwarding
+from topicloom.content.brokers.letters import Mailbox
 from topicloom.content.brokers.messages import Delivery
 from topicloom.content.brokers.migration import Migration
-from topicloom.content.brokers.post import Post
-from topicloom.content.brokers.routes import Routes
-from topicloom.content.brokers.rules import RULES
-from topicloom.content.brokers.seen import Memory
-from topicloom.content.brokers.settings import Settings
+from topicloom.content.brokers.settings import BrokerSettings
+from topicloom.content.brokers.user import DeliveredEvents
+from topicloom.content.brokers.user_rules import RULES
 
 RANGES = [(((0, 10),),), (((0, 5),),), (((3, 7),), ((8, 9),)), (((9, 10),),), ()]
-CLIENTS = 5
+USERS = 5
 LINE = [[abs(a - b) for b in (0, 2, 3, 1)] for a in (0, 2, 3, 1)]
 """Prices as if A, D, B, C stood in a row: events travel from one to the next, through D if it wants them."""
 SECONDS = 2.0
 """Shorter than `travel`: who is with a broker that dies has come not long ago."""
 
 times = st.floats(0.0, SECONDS, allow_nan=False).map(lambda time: round(time, 3))
-users = st.integers(0, CLIENTS - 1).map(lambda number: f"u{number}")
+users = st.integers(0, USERS - 1).map(lambda number: f"u{number}")
 moves = st.tuples(times, users, st.sampled_from("ABCD"))
 changes = st.tuples(times, users, st.sampled_from(RANGES))
 
@@ -49,13 +49,13 @@ def scene(
     """Users on A, B and C, all of whom publish all the time; D dies at `death`; afterwards quiet."""
     wire = Wire(seed=seed, doubling=0.2, judge=judge, core=LINE, **options)
     random = Random(seed)
-    for number in range(CLIENTS):
+    for number in range(USERS):
         policy = (lambda foreign: foreign not in stubborn) if number % 2 else (lambda foreign: True)
         wire.add(f"u{number}", RANGES[number % len(RANGES)], "ABC"[number % 3], policy=policy)
     wire.run(1.0)
     start = wire.now
     for step in range(int(SECONDS / 0.04)):
-        name, point = f"u{random.randrange(CLIENTS)}", random.randrange(10)
+        name, point = f"u{random.randrange(USERS)}", random.randrange(10)
         wire.at(start + 0.04 * step, lambda name=name, point=point: wire.publish(name, point))
     for time, name, foreign in moves:
         wire.at(start + time, lambda name=name, foreign=foreign: wire.move(name, foreign))
@@ -91,7 +91,7 @@ def test_moves_lose_and_repeat_nothing(seed, moves, changes):
 def test_a_foreign_broker_may_die_at_any_step(seed, moves, to_dying, changes, death):
     wire = scene(seed, moves + to_dying, changes, death=death)
     assert judged(wire) == []
-    assert all(client.broker != "D" for client in wire.clients.values()), "who was with D must find another"
+    assert all(user.broker != "D" for user in wire.users.values()), "who was with D must find another"
 
 
 @examples(15)
@@ -103,8 +103,8 @@ def test_a_foreign_broker_may_die_at_any_step(seed, moves, to_dying, changes, de
 def test_who_declines_stays_and_misses_nothing(seed, moves, stubborn):
     wire = scene(seed, moves, stubborn=stubborn)
     assert judged(wire) == []
-    start = {name: next(broker for _, who, broker in wire.attached if who == name) for name in wire.clients}
-    odd = [name for number, name in enumerate(wire.clients) if number % 2]
+    start = {name: next(broker for _, who, broker in wire.attached if who == name) for name in wire.users}
+    odd = [name for number, name in enumerate(wire.users) if number % 2]
     moved = [(name, broker) for _, name, broker in wire.attached if name in odd and broker != start[name]]
     assert all(broker not in stubborn for _, broker in moved)
 
@@ -121,14 +121,14 @@ def test_there_and_back_and_on_without_a_rest(seed, there, gap):
 
 @pytest.mark.parametrize("share", [1.2, 1.6])
 def test_impatient_clients_hop_to_and_fro_and_still_lose_nothing(share, monkeypatch):
-    """Clients give up brokers that are only slow. Two then think a user theirs, until the terms decide."""
-    monkeypatch.setattr(Settings, "patience", property(lambda self: share * self.max_delay))
-    monkeypatch.setattr(Settings, "notice", property(lambda self: self.ping + 20 * self.max_delay))
+    """Users give up brokers that are only slow. Two then think a user theirs, until the terms decide."""
+    monkeypatch.setattr(BrokerSettings, "patience", property(lambda self: share * self.max_delay))
+    monkeypatch.setattr(BrokerSettings, "notice", property(lambda self: self.ping + 20 * self.max_delay))
     judge, registered = Judge(), 0
     for seed in range(6):
         wire = scene(seed, chain(seed), judge=judge)
         assert wire.faulty(4 * wire.settings.max_delay) == []
-        registered += wire.sent["register"] - CLIENTS
+        registered += wire.sent["register"] - USERS
     assert registered > 20, "they must have given up and come back"
     seen = {(RULES[number].on, RULES[number].when) for number in judge.seen}
     assert ("TOOK-OVER", "of a lower term") in seen
@@ -142,9 +142,7 @@ def test_messages_survive_as_bytes():
 
 def chain(seed: int, to: str = "ABCD") -> list[Any]:
     random = Random(seed)
-    return [
-        (random.random() * SECONDS, f"u{random.randrange(CLIENTS)}", random.choice(to)) for _ in range(16)
-    ]
+    return [(random.random() * SECONDS, f"u{random.randrange(USERS)}", random.choice(to)) for _ in range(16)]
 
 
 def caught(death: bool = False) -> bool:
@@ -159,39 +157,39 @@ def test_the_scenes_below_are_good_when_nothing_is_broken():
     assert not caught() and not caught(death=True)
 
 
-def no_redirect(desk, guest, event, now):
-    if guest.in_charge and event.id.publisher != guest.name:
-        desk.post.send(guest.name, Delivery(event), now)
+def no_redirect(state, record, event, now):
+    if record.in_charge and event.id.publisher != record.name:
+        state.mailbox.send(record.name, Delivery(event), now)
 
 
-def keeps_nothing(desk, guest, event, now, real=Desk.hand):
-    real(desk, guest, event, now)
-    guest.kept.clear()
+def keeps_nothing(state, record, event, now, real=BrokerState.hand):
+    real(state, record, event, now)
+    record.kept.clear()
 
 
 def drops_what_is_under_way(migration, peer, body, now, real=Migration.on_took_over):
-    guest = migration._desk.book.get(body.client)
-    if guest is not None and guest.term < body.term:
-        migration._desk.post.withdraw(guest.name, lambda sent: isinstance(sent, Delivery))
+    record = migration._state.users.get(body.user)
+    if record is not None and record.term < body.term:
+        migration._state.mailbox.withdraw(record.name, lambda sent: isinstance(sent, Delivery))
     real(migration, peer, body, now)
 
 
 BREAKS: dict[str, tuple[type, str, Any, bool]] = {
-    "the home broker does not redirect": (Desk, "hand", no_redirect, False),
-    "the home broker stops at once": (Settings, "ttl", property(lambda self: 0.01), False),
+    "the home broker does not redirect": (BrokerState, "hand", no_redirect, False),
+    "the home broker stops at once": (BrokerSettings, "ttl", property(lambda self: 0.01), False),
     "what was under way to the user is not handed over": (
         Migration, "on_took_over", drops_what_is_under_way, False,
     ),
-    "the client forgets what it has had": (Memory, "add", lambda self, id, now: True, False),
-    "redirected events are not kept": (Desk, "hand", keeps_nothing, True),
-    "nobody passes by a dead broker": (Routes, "around", lambda self, dead, bodies, now: None, True),
-    "the client stays with a dead broker": (
+    "the user forgets what it has had": (DeliveredEvents, "add", lambda self, id, now: True, False),
+    "redirected events are not kept": (BrokerState, "hand", keeps_nothing, True),
+    "nobody passes by a dead broker": (Forwarding, "around", lambda self, dead, bodies, now: None, True),
+    "the user stays with a dead broker": (
         Attachment, "_lose", lambda self, now: setattr(self, "_ping", inf), True,
     ),
     "publications stay with the broker that was left": (
         Attachment, "_take_back", lambda self, broker: None, True,
     ),
-    "letters go out only once": (Post, "handle_timer", lambda self, now: self._timers.clear(), True),
+    "letters go out only once": (Mailbox, "handle_timer", lambda self, now: self._timers.clear(), True),
 }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""What no promise of delivery covers: brokers started anew, users that leave, remote parties gone mad.
+"""What no promise of delivery covers: brokers started anew, users that leave, remote members gone mad.
 
 Even then nothing comes twice, nothing is left over, nobody raises, and afterwards everything works again.
 """
@@ -16,21 +16,21 @@ from hypothesis import strategies as st
 from content.brokers.fake_wire import Wire
 from content.brokers.test_cores import ALL, pair
 from drawing import examples
-from topicloom.content.brokers.client import Client
-from topicloom.content.brokers.envelope import Letter
+from topicloom.content.brokers.attachment import UserStage
 from topicloom.content.brokers.liveness import Liveness
 from topicloom.content.brokers.messages import (
     Event,
     EventId,
     Forward,
     Leave,
+    Letter,
     News,
     Publish,
     Ready,
     Register,
 )
-from topicloom.content.brokers.rules import State
-from topicloom.content.brokers.stage import Stage
+from topicloom.content.brokers.user import User
+from topicloom.content.brokers.user_rules import UserState
 from topicloom.errors import UsageError
 
 RANGES = [ALL, (((0, 5),),), (((3, 7),), ((8, 9),)), (((9, 10),),), ()]
@@ -73,7 +73,7 @@ def not_recovered(wire: Wire) -> list[str]:
     """What is wrong after all has become quiet, and with events that are published then."""
     found = [text for text in wire.faulty(1.0) if "never got" not in text]
     for broker in wire.brokers.values():
-        broker.desk.strays = 0  # redirected to a broker that knows nothing any more: not promised
+        broker.state.strays = 0  # redirected to a broker that knows nothing any more: not promised
     found += wire.unquiet() + [fault.reason for fault in wire.faults]
     wire.published.clear()
     for name, point in product(USERS, range(10)):
@@ -93,8 +93,8 @@ def test_the_upheavals_notice_brokers_that_miss_a_restart(monkeypatch):
     real = Liveness.heard
 
     def blind(self, name, message, now):
-        if name in self._desk.view.peers:
-            self._desk.view.peers[name].life = 10**9
+        if name in self._state.others.peers:
+            self._state.others.peers[name].life = 10**9
         real(self, name, message, now)
 
     monkeypatch.setattr(Liveness, "heard", blind)
@@ -107,7 +107,7 @@ def test_a_broker_started_anew_at_once_learns_all_again_and_is_believed():
     wire.kill("A")
     wire.begin("A")
     wire.run(wire.settings.notice + 2.0)
-    assert wire.state("A", "u") is State.ATTACHED
+    assert wire.state("A", "u") is UserState.ATTACHED
     wire.publish("u", 3.0)
     wire.publish("v", 4.0)
     wire.run(1.0)
@@ -115,20 +115,20 @@ def test_a_broker_started_anew_at_once_learns_all_again_and_is_believed():
 
 
 @pytest.mark.parametrize("seed", range(12))
-@pytest.mark.parametrize("stage", [Stage.REGISTERING, Stage.CONNECTING])
+@pytest.mark.parametrize("stage", [UserStage.REGISTERING, UserStage.CONNECTING])
 def test_who_leaves_on_its_way_to_a_broker_is_gone(seed, stage):
     wire = pair(seed=seed)
-    client = wire.add("w", ALL, "A") if stage is Stage.REGISTERING else wire.clients["u"]
-    if stage is Stage.CONNECTING:
+    user = wire.add("w", ALL, "A") if stage is UserStage.REGISTERING else wire.users["u"]
+    if stage is UserStage.CONNECTING:
         wire.move("u", "C")
-    while client.stage is not stage:
+    while user.stage is not stage:
         wire.run(0.005)
     wire.run(seed * 0.01)
-    wire.leave(client.name)
+    wire.leave(user.name)
     wire.publish("v", 1.0)
     wire.run(1.0)
-    assert client.stage is Stage.IDLE and wire.unquiet() == []
-    assert not any(who == client.name for who, _ in wire.delivered), "nothing is delivered to who has left"
+    assert user.stage is UserStage.IDLE and wire.unquiet() == []
+    assert not any(who == user.name for who, _ in wire.delivered), "nothing is delivered to who has left"
 
 
 def test_who_leaves_a_dead_broker_does_not_write_to_it_for_ever():
@@ -137,7 +137,7 @@ def test_who_leaves_a_dead_broker_does_not_write_to_it_for_ever():
     wire.publish("u", 1.0)
     wire.leave("u")
     wire.run(5.0)
-    assert wire.clients["u"].next_timer() == inf
+    assert wire.users["u"].next_timer() == inf
 
 
 def test_who_wants_what_cannot_be_asks_slowly():
@@ -145,26 +145,26 @@ def test_who_wants_what_cannot_be_asks_slowly():
     wire = Wire("ABC")
     wire.add("u", ALL, "A", rates=((99, 1.0),))
     wire.run(20.0)
-    assert wire.clients["u"].stage is Stage.REGISTERING
+    assert wire.users["u"].stage is UserStage.REGISTERING
     assert 10 < wire.sent["register"] < 3 + 20.0 / wire.settings.patience + 3
 
 
 def test_who_has_not_accepted_is_not_moved():
     wire = pair()
-    wire.clients["u"]._attachment.policy = lambda foreign: False
+    wire.users["u"]._attachment.policy = lambda foreign: False
     assert wire.move("u", "C")
     wire.run(1.0)
     wire.hand("u", "A", Letter(1, 10_000, 0, Ready(1, "C")))
     wire.run(1.0)
-    assert wire.clients["u"].broker == "A" and wire.sent["connect"] == 0
+    assert wire.users["u"].broker == "A" and wire.sent["connect"] == 0
 
 
 def test_a_client_without_brokers_and_one_with_mad_rates_are_refused():
     with pytest.raises(UsageError, match="at least one broker"):
-        Client("u", ALL, brokers=[])
+        User("u", ALL, brokers=[])
     for rate in (-1.0, inf, float("nan")):
         with pytest.raises(UsageError, match="channel 3 has the rate"):
-            Client("u", ALL, brokers=["A"], rates=((3, rate),))
+            User("u", ALL, brokers=["A"], rates=((3, rate),))
 
 
 def test_a_tree_larger_than_the_system_is_a_fault():
@@ -179,7 +179,7 @@ def test_a_row_of_dead_brokers_longer_than_the_stack_is_passed_by():
     wire = Wire(names[:2])
     broker = wire.brokers[names[0]]
     for name in names[2:]:  # far too many for a wire: only their names are known, and that they are dead
-        broker.desk.view.peers[name] = type(broker.desk.view.peers[names[1]])(name, 0.0, alive=False)
+        broker.state.others.peers[name] = type(broker.state.others.peers[names[1]])(name, 0.0, alive=False)
     row = [names[0], *names[2:], names[1]]
     tree = tuple(pairwise(row))
     wire.hand(names[0], names[1], Letter(1, 10_000, 0, Forward(Event(EventId("x", 1), (1.0,), b""), tree)))
@@ -200,12 +200,12 @@ def test_a_user_without_known_prices_stays_where_it_is():
     for name in ("stranger", "known"):
         wire.add(name, ALL, "A", rates=((1, 1.0),))
     wire.run(10.0)
-    assert {name: client.broker for name, client in wire.clients.items()} == {"stranger": "A", "known": "B"}
+    assert {name: user.broker for name, user in wire.users.items()} == {"stranger": "A", "known": "B"}
 
 
 def test_clients_that_come_and_go_leave_nothing_behind():
     wire = pair()
-    post = wire.brokers["A"].desk.post
+    post = wire.brokers["A"].state.mailbox
     for number in range(300):
         name = f"c{number}"
         wire.hand("A", name, Letter(1, 1, 0, Register(1, 1, ALL, None, ())))
@@ -216,4 +216,4 @@ def test_clients_that_come_and_go_leave_nothing_behind():
     wire.add("c1", ALL, "A", number=1)
     wire.hand("A", "c2", Letter(1, 3, 2, Publish(Event(EventId("c2", 1), (1.0,), b""))))
     wire.run(1.0)
-    assert wire.clients["c1"].broker == "A" and wire.delivered["u", EventId("c2", 1)]
+    assert wire.users["c1"].broker == "A" and wire.delivered["u", EventId("c2", 1)]

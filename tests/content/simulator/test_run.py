@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 
 from content_strategies import content_problems
 from drawing import examples
-from topicloom.content.brokers.desk import Desk, Guestbook
-from topicloom.content.brokers.interest import joined
+from topicloom.content.brokers.broker_state import BrokerState
+from topicloom.content.brokers.user_records import UserRecords
+from topicloom.content.brokers.wants_and_rates import joined
 from topicloom.content.model.problem import ContentProblem
 from topicloom.content.planners.cost import measure_cost
 from topicloom.content.planners.local_search import plan_local_search
 from topicloom.content.planners.random_placement import plan_random
-from topicloom.content.simulator.parties import with_traffic
+from topicloom.content.simulator.population import with_traffic
 from topicloom.content.simulator.run import ContentOutcome, simulate_content
 from topicloom.content.simulator.scenario import ContentScenario
 from topicloom.content.workload import generate_content
@@ -47,33 +48,33 @@ def test_costs_fall_until_nobody_moves(problem):
 
 
 def test_every_event_reaches_whom_it_should_while_users_move(problem):
-    tally = run(problem).tally
-    assert tally.published > 30 and tally.expected > 1_000
-    assert (tally.delivered, tally.missing, tally.duplicates) == (tally.expected, 0, 0)
+    counters = run(problem).counters
+    assert counters.published > 30 and counters.expected > 1_000
+    assert (counters.delivered, counters.missing, counters.duplicates) == (counters.expected, 0, 0)
 
 
 def test_the_tally_notices_what_is_not_delivered(problem, monkeypatch):
-    real = Desk.hand
+    real = BrokerState.hand
 
-    def forgets(desk, guest, event, now):
+    def forgets(state, record, event, now):
         if event.point[0] < 6:
-            real(desk, guest, event, now)
+            real(state, record, event, now)
 
-    monkeypatch.setattr(Desk, "hand", forgets)
+    monkeypatch.setattr(BrokerState, "hand", forgets)
     outcome = run(problem, "rounds=4")
-    assert outcome.tally.missing > 0
-    assert outcome.tally.missing + outcome.tally.delivered == outcome.tally.expected
+    assert outcome.counters.missing > 0
+    assert outcome.counters.missing + outcome.counters.delivered == outcome.counters.expected
 
 
 def test_a_seed_fixes_the_whole_run(problem):
     one, same, other = (run(problem, "rounds=5", "drift=0.1", seed=seed) for seed in (1, 1, 2))
-    assert one.rows == same.rows and one.tally.messages == same.tally.messages
+    assert one.rows == same.rows and one.counters.messages == same.counters.messages
     assert one.rows != other.rows
 
 
 def test_drifting_users_are_followed(problem):
     still, moving = run(problem, "settle=0", "rounds=12"), run(problem, "drift=0.1", "settle=0", "rounds=12")
-    assert moving.tally.missing == moving.tally.duplicates == 0
+    assert moving.counters.missing == moving.counters.duplicates == 0
     assert moving.migrations > still.migrations
     assert moving.rows[-1]["cost"] == pytest.approx(measure_cost(moving.problem, moving.assignment).total)
     assert moving.rows[-1]["cost"] < 0.8 * moving.rows[0]["cost"], "they are followed to where they are cheap"
@@ -84,7 +85,7 @@ def test_brokers_that_count_find_nearly_the_same_as_if_they_were_told(problem):
     told = run(problem, "events=false")
     counted = run(problem, "rates=counted", "deliveries=1500")
     assert counted.rows[-1]["cost"] <= 1.1 * told.rows[-1]["cost"]
-    assert told.tally.published == 0 and counted.tally.missing == 0
+    assert told.counters.published == 0 and counted.counters.missing == 0
 
 
 def test_users_are_not_drawn_back_by_their_own_shadow(problem, monkeypatch):
@@ -93,10 +94,10 @@ def test_users_are_not_drawn_back_by_their_own_shadow(problem, monkeypatch):
     outcome = run(problem, *words)
     assert outcome.settled
 
-    def with_shadows(book):
-        return tuple(joined(run for guest in book.guests.values() for run in guest.ranges))
+    def with_shadows(users):
+        return tuple(joined(run for record in users.records.values() for run in record.ranges))
 
-    monkeypatch.setattr(Guestbook, "ranges", with_shadows)
+    monkeypatch.setattr(UserRecords, "ranges", with_shadows)
     misled = run(problem, *words)
     assert misled.migrations > 1.5 * outcome.migrations and not misled.settled
 
@@ -112,7 +113,7 @@ def test_who_declines_stays(problem):
 def test_any_problem_can_be_simulated(drawn, seed):
     """Idle users, channels that nobody wants, one broker, full brokers."""
     outcome = run(drawn, "rounds=5", "deliveries=40", seed=seed)
-    assert outcome.tally.missing == outcome.tally.duplicates == 0
+    assert outcome.counters.missing == outcome.counters.duplicates == 0
     assert len(outcome.assignment) == drawn.n_users
     assert outcome.rows[-1]["cost"] == pytest.approx(measure_cost(drawn, outcome.assignment).total)
 

@@ -11,7 +11,7 @@ from topicloom.cli.console import table
 from topicloom.cli.described import ParameterList, Rules, described_parameters
 from topicloom.cli.groups import with_groups
 from topicloom.cli.options import OutputOptions, Seed, notices
-from topicloom.content.brokers.rules import table as rule_table
+from topicloom.content.brokers.user_rules import rule_table
 from topicloom.content.jobs.simulate import ContentSimulation, simulate_content_folder
 from topicloom.content.simulator.run import ContentOutcome
 from topicloom.content.simulator.scenario import PARAMETERS, ContentScenario

@@ -1,15 +1,17 @@
-"""A client's broker: how it is found, left for another one, and replaced when it is lost.
+"""A user's broker: how it is found, left for another one, and replaced when it is lost.
 
-The client alone says who its broker is: each attempt to get one has a higher term. While it tries another
+The user alone says who its broker is: each attempt to get one has a higher term. While it tries another
 broker it stays with the one it has, and it goes back there when the attempt fails.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
 from math import inf
 
-from topicloom.content.brokers.envelope import Ping, Pong
+from topicloom.content.brokers.letters import Mailbox
 from topicloom.content.brokers.messages import (
     Accept,
     Connect,
@@ -18,38 +20,63 @@ from topicloom.content.brokers.messages import (
     Handlers,
     Leave,
     Name,
+    Ping,
+    Pong,
     Publish,
+    Rates,
     Ready,
     Refused,
     Register,
     RequestToMove,
     Subscribe,
+    Wants,
     Welcome,
 )
-from topicloom.content.brokers.post import Post
-from topicloom.content.brokers.settings import Settings
-from topicloom.content.brokers.stage import Policy, Stage, Statement
+from topicloom.content.brokers.settings import BrokerSettings
 from topicloom.wire.core import Effect, LinkDown, LinkUp, Send
+
+MovePolicy = Callable[[Name], bool]
+"""May we move to this broker?"""
+
+
+class UserStage(Enum):
+    """How a user stands."""
+
+    IDLE = "idle"
+    """Not started, or it has left."""
+    REGISTERING = "registering"
+    ATTACHED = "attached"
+    CONNECTING = "connecting"
+    """Attached, and on the way to a foreign broker."""
+
+
+@dataclass(slots=True)
+class UserStatement:
+    """What a user tells about itself; `version` rises with each change."""
+
+    wants: Wants
+    rates: Rates | None
+    version: int
 
 
 class Attachment:
-    """The part of a client that has a broker, or looks for one."""
+    """The part of a user that has a broker, or looks for one."""
 
     def __init__(
         self,
-        statement: Statement,
+        statement: UserStatement,
         brokers: Sequence[Name],
-        policy: Policy,
-        settings: Settings,
-        post: Post,
+        policy: MovePolicy,
+        settings: BrokerSettings,
+        mailbox: Mailbox,
         effects: list[Effect],
     ) -> None:
         self.broker: Name | None = None
-        self.stage = Stage.IDLE
+        self.stage = UserStage.IDLE
         self.policy = policy
-        self.term = statement.version  # both begin with the life of the client
+        self.term = statement.version  # both begin with the life of the user
         self._statement, self._brokers, self._settings = statement, list(brokers), settings
-        self._post, self._effects = post, effects
+        self._mailbox, self._effects = mailbox, effects
         self._told = statement.version
         self._target: Name = ""
         self._tried: set[Name] = set()
@@ -68,13 +95,13 @@ class Attachment:
             Ready: self.on_ready,
         }
 
-    # -- what the client does ---------------------------------------------------------------------------
+    # -- what the user does ---------------------------------------------------------------------------
 
     def register(self, broker: Name, now: float) -> None:
         """Ask a broker to be ours."""
-        before = self._try(broker, Stage.REGISTERING, now)
+        before = self._try(broker, UserStage.REGISTERING, now)
         own = self._statement
-        self._post.send(
+        self._mailbox.send(
             broker, Register(self.term, own.version, own.wants, own.rates, before, self._force), now
         )
 
@@ -83,23 +110,23 @@ class Attachment:
         if self.broker is None:
             self._unsent.append(event)
         else:
-            self._post.send(self.broker, Publish(event), now)
+            self._mailbox.send(self.broker, Publish(event), now)
 
     def tell_wants(self, now: float) -> None:
         if self.broker is not None:
             own = self._statement
-            self._post.send(self.broker, Subscribe(own.version, own.wants, own.rates), now)
+            self._mailbox.send(self.broker, Subscribe(own.version, own.wants, own.rates), now)
 
     def leave(self, now: float) -> None:
         """Tell all who may think that we are theirs, the one that we are trying to get included."""
-        if self.stage is Stage.IDLE:
+        if self.stage is UserStage.IDLE:
             return
-        self._post.withdraw(self._target, _is_attempt)
+        self._mailbox.withdraw(self._target, _is_attempt)
         here = () if self.broker is None else (self.broker,)
         for broker in dict.fromkeys((*here, self._target, *self._before(now))):
-            self._post.send(broker, Leave(self.term), now)
+            self._mailbox.send(broker, Leave(self.term), now)
         self._effects.extend(LinkDown(broker, "we leave") for broker in here)
-        self.stage, self.broker = Stage.IDLE, None
+        self.stage, self.broker = UserStage.IDLE, None
         self._ping, self._deadline = inf, now + self._settings.patience
 
     def next_timer(self) -> float:
@@ -108,8 +135,8 @@ class Attachment:
     def handle_timer(self, now: float) -> None:
         if self._deadline <= now:
             self._deadline = inf
-            if self.stage is Stage.IDLE:
-                self._post.close()  # who has not confirmed by now is dead
+            if self.stage is UserStage.IDLE:
+                self._mailbox.close()  # who has not confirmed by now is dead
             else:
                 self._failed(now)
         if self._ping <= now:
@@ -122,7 +149,7 @@ class Attachment:
 
     # -- getting a broker -------------------------------------------------------------------------------
 
-    def _try(self, broker: Name, stage: Stage, now: float) -> tuple[Name, ...]:
+    def _try(self, broker: Name, stage: UserStage, now: float) -> tuple[Name, ...]:
         """A new attempt; the brokers, other than the one we turn to, that may hold events for us."""
         self.term += 1
         self.stage, self._target, self._told = stage, broker, self._statement.version
@@ -131,9 +158,9 @@ class Attachment:
 
     def _failed(self, now: float) -> None:
         """No answer, or no: back to the broker we have, or on to the next one."""
-        self._post.withdraw(self._target, _is_attempt)
+        self._mailbox.withdraw(self._target, _is_attempt)
         self._leave_behind(self._target, now)  # its answer may still be on the way
-        if self.stage is Stage.CONNECTING and self.broker is not None:
+        if self.stage is UserStage.CONNECTING and self.broker is not None:
             self.register(self.broker, now)
         else:
             self._lose(now)
@@ -158,7 +185,7 @@ class Attachment:
 
     def _take_back(self, broker: Name) -> None:
         """Publications that `broker` has not confirmed go to the next one; who gets one twice will notice."""
-        self._unsent += [body.event for body in self._post.give_up(broker) if isinstance(body, Publish)]
+        self._unsent += [body.event for body in self._mailbox.give_up(broker) if isinstance(body, Publish)]
 
     def _leave_behind(self, broker: Name, now: float) -> None:
         self._left.pop(broker, None)
@@ -170,13 +197,13 @@ class Attachment:
         return tuple(name for name in dict.fromkeys([*here, *self._left]) if name != self._target)
 
     def on_welcome(self, peer: Name, body: Welcome, now: float) -> None:
-        if body.term != self.term or peer != self._target or self.stage is Stage.ATTACHED:
+        if body.term != self.term or peer != self._target or self.stage is UserStage.ATTACHED:
             return  # too late: a higher term of ours tells that broker so
         if self.broker is not None and self.broker != peer:
             self._take_back(self.broker)  # should the old one die now, nobody would know whether it had them
             self._leave_behind(self.broker, now)
             self._effects.append(LinkDown(self.broker, "another broker took over"))
-        self.broker, self.stage, self._deadline = peer, Stage.ATTACHED, inf
+        self.broker, self.stage, self._deadline = peer, UserStage.ATTACHED, inf
         self._ping, self._waiting = now + self._settings.ping, False
         self._force = False
         self._tried.clear()
@@ -184,26 +211,26 @@ class Attachment:
         if self._told < self._statement.version:
             self.tell_wants(now)
         for event in self._unsent:
-            self._post.send(peer, Publish(event), now)
+            self._mailbox.send(peer, Publish(event), now)
         self._unsent.clear()
 
     def on_refused(self, peer: Name, body: Refused, now: float) -> None:
         """Go on to the next broker at once; but whom even those refuse that must take us (it wants what
         cannot be), asks in the rhythm of its patience."""
-        mine = body.term == self.term and peer == self._target and self.stage is not Stage.ATTACHED
+        mine = body.term == self.term and peer == self._target and self.stage is not UserStage.ATTACHED
         if mine and not self._force:
             self._failed(now)
 
     def on_pong(self, peer: Name, message: Pong, now: float) -> None:
         """Our broker may have forgotten us (it was started anew, say)."""
-        ours = peer == self.broker and message.term == self.term and self.stage is Stage.ATTACHED
+        ours = peer == self.broker and message.term == self.term and self.stage is UserStage.ATTACHED
         if ours and not message.yours:
             self.register(peer, now)
 
     def _check_broker(self, now: float) -> None:
         """Does our broker live? A dead one leaves a question without an answer."""
         assert self.broker is not None
-        if self._waiting and self.stage is Stage.ATTACHED:
+        if self._waiting and self.stage is UserStage.ATTACHED:
             self._target = self.broker
             self._lose(now)
             return
@@ -215,21 +242,21 @@ class Attachment:
 
     def on_request_to_move(self, peer: Name, body: RequestToMove, now: float) -> None:
         """Accept or decline, as our policy says [Zhao2011, V]."""
-        asked = peer == self.broker and self.stage is Stage.ATTACHED and body.foreign in self._brokers
+        asked = peer == self.broker and self.stage is UserStage.ATTACHED and body.foreign in self._brokers
         accepted = asked and self.policy(body.foreign)
         if accepted:
             self._accepted = body.move, body.foreign
-        self._post.send(peer, Accept(body.move) if accepted else Decline(body.move), now)
+        self._mailbox.send(peer, Accept(body.move) if accepted else Decline(body.move), now)
 
     def on_ready(self, peer: Name, body: Ready, now: float) -> None:
         """Connect to the foreign broker, if we have accepted that."""
         agreed = self._accepted == (body.move, body.foreign)
-        if peer != self.broker or self.stage is not Stage.ATTACHED or not agreed:
+        if peer != self.broker or self.stage is not UserStage.ATTACHED or not agreed:
             return
-        before = self._try(body.foreign, Stage.CONNECTING, now)
+        before = self._try(body.foreign, UserStage.CONNECTING, now)
         own = self._statement
         connect = Connect(self.term, body.move, own.version, own.wants, own.rates, before)
-        self._post.send(body.foreign, connect, now)
+        self._mailbox.send(body.foreign, connect, now)
 
 
 def _is_attempt(body: object) -> bool:

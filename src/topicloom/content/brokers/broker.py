@@ -1,8 +1,8 @@
-"""A broker: users, migrations, routes and what it knows of the others, behind one door.
+"""A broker: users, migrations, forwarding and what it knows of the others, behind one door.
 
 No clock, no socket, no thread, no randomness of its own: every call brings `now` (seconds on any steady
 clock), effects are taken with `take_effects`, and `next_timer` says when `handle_timer` wants to be called. A
-fault of a remote party never raises out of `receive`.
+fault of a remote member never raises out of `receive`.
 """
 
 from __future__ import annotations
@@ -11,22 +11,19 @@ from collections.abc import Callable, Sequence
 from math import inf
 from random import Random
 
-from topicloom.content.brokers.arrivals import Arrivals
-from topicloom.content.brokers.choice import choose_moves
-from topicloom.content.brokers.desk import Desk, Guestbook
-from topicloom.content.brokers.envelope import Beat, Letter, Message, Ping, Pong, Receipt
-from topicloom.content.brokers.interest import Channels
+from topicloom.content.brokers.admission import Admission
+from topicloom.content.brokers.announcements import Announcements
+from topicloom.content.brokers.broker_state import BrokerState, OtherBrokers
+from topicloom.content.brokers.forwarding import Forwarding, RoutingTrees
+from topicloom.content.brokers.letters import Mailbox
 from topicloom.content.brokers.liveness import Liveness
-from topicloom.content.brokers.messages import Body, Name, Rates
+from topicloom.content.brokers.messages import Beat, Body, Letter, Message, Name, Ping, Pong, Rates, Receipt
 from topicloom.content.brokers.migration import Migration
-from topicloom.content.brokers.news import Announcer
-from topicloom.content.brokers.outlook import outlook_of
-from topicloom.content.brokers.post import Post
-from topicloom.content.brokers.routes import Routes
-from topicloom.content.brokers.routing import Trees
-from topicloom.content.brokers.rules import State
-from topicloom.content.brokers.settings import Settings
-from topicloom.content.brokers.view import View
+from topicloom.content.brokers.move_choice import choose_moves, local_problem
+from topicloom.content.brokers.settings import BrokerSettings
+from topicloom.content.brokers.user_records import UserRecords
+from topicloom.content.brokers.user_rules import UserState
+from topicloom.content.brokers.wants_and_rates import Channels
 from topicloom.content.planners.broker_trees import CoreModel
 from topicloom.wire.core import Effect, Machine, Send
 
@@ -44,37 +41,37 @@ class Broker(Machine):
         channels: Channels,
         prices: Callable[[Name], Sequence[float] | None],
         rng: Random,
-        settings: Settings | None = None,
-        trees: Trees | None = None,
+        settings: BrokerSettings | None = None,
+        trees: RoutingTrees | None = None,
         life: int = 1,
     ) -> None:
         """`brokers` are all brokers, this one included, in the order of the prices: `core` among brokers,
         `prices(user)` from a user to each (None: not known, so the user stays where it is). `life` must be
         higher after each restart. `trees` may be shared by brokers that run in one process."""
-        self.name, self.settings = name, settings or Settings()
+        self.name, self.settings = name, settings or BrokerSettings()
         self._brokers, self._core, self._rng = list(brokers), core, rng
         effects: list[Effect] = []
         super().__init__(effects)
-        self.desk = Desk(
+        self.state = BrokerState(
             name,
             self.settings,
             channels,
             capacity,
             prices,
-            Post(life, self.settings.resend, effects, self.settings.remember),
-            View((other for other in brokers if other != name), channels),
-            Guestbook(channels),
+            Mailbox(life, self.settings.resend, effects, self.settings.remember),
+            OtherBrokers((other for other in brokers if other != name), channels),
+            UserRecords(channels),
             effects,
         )
-        self._announcer = Announcer(self.desk)
-        self._arrivals = Arrivals(self.desk, self._announcer.demand)
-        self.migration = Migration(self.desk)
-        routes = Routes(self.desk, trees or Trees(brokers, core.core))
-        self._liveness = Liveness(self.desk, self._announcer, self.migration, routes)
-        self._from_clients = routes.from_clients()
-        self._from_brokers = routes.from_brokers() | self._announcer.from_brokers()
-        for part in (self._arrivals, self.migration):
-            self._from_clients |= part.from_clients()
+        self._announcements = Announcements(self.state)
+        self._admission = Admission(self.state, self._announcements.demand)
+        self.migration = Migration(self.state)
+        forwarding = Forwarding(self.state, trees or RoutingTrees(brokers, core.core))
+        self._liveness = Liveness(self.state, self._announcements, self.migration, forwarding)
+        self._from_users = forwarding.from_users()
+        self._from_brokers = forwarding.from_brokers() | self._announcements.from_brokers()
+        for part in (self._admission, self.migration):
+            self._from_users |= part.from_users()
             self._from_brokers |= part.from_brokers()
         self._beat = self._round = self._news = inf
 
@@ -83,38 +80,38 @@ class Broker(Machine):
     def start(self, now: float) -> None:
         """Begin to serve. Brokers look at their users at different moments, or they would all act on the
         same knowledge at once."""
-        for peer in self.desk.view.peers.values():
+        for peer in self.state.others.peers.values():
             peer.heard = now
         self._beat = now
         if self.settings.round:
             phase = self._rng.random()
             self._round = now + self.settings.round * (1 + phase)
             self._news = now + self.settings.round * phase / 2
-        self._announcer.tell_wants(now)
+        self._announcements.tell_wants(now)
         self._rearm()
 
     def receive(self, peer: Name, message: Message, now: float) -> None:
         """A message came from `peer`. Nothing that a peer says raises."""
         self._liveness.heard(peer, message, now)
         if type(message) is Letter:
-            body = self.desk.post.receive(peer, message)
+            body = self.state.mailbox.receive(peer, message)
             if body is not None:
                 self._handle(peer, body, now)
         elif type(message) is Receipt:
-            self.desk.post.receipt(peer, message)
+            self.state.mailbox.receipt(peer, message)
         elif type(message) is Ping:
-            guest = self.desk.book.get(peer)
-            yours = guest is not None and guest.in_charge and guest.term == message.term
+            record = self.state.users.get(peer)
+            yours = record is not None and record.in_charge and record.term == message.term
             self._effects.append(Send((peer,), Pong(message.term, yours)))
         elif type(message) is not Beat:
-            self.desk.fault(peer, f"{type(message).__name__} is nothing to say to a broker")
-        self._announcer.tell_wants(now)
+            self.state.fault(peer, f"{type(message).__name__} is nothing to say to a broker")
+        self._announcements.tell_wants(now)
         self._rearm()
 
-    def request_to_move(self, client: Name, foreign: Name, now: float) -> bool:
+    def request_to_move(self, user: Name, foreign: Name, now: float) -> bool:
         """Ask a user to move, whatever it costs; False if it cannot be asked now."""
-        guest = self.desk.book.get(client)
-        asked = guest is not None and self.migration.request_to_move(guest, foreign, now)
+        record = self.state.users.get(user)
+        asked = record is not None and self.migration.request_to_move(record, foreign, now)
         self._rearm()
         return asked
 
@@ -122,20 +119,20 @@ class Broker(Machine):
         """The time has come; calling it too early does no harm."""
         if self._beat <= now:
             self._beat = now + self.settings.heartbeat
-            if self.desk.view.peers:
-                self._effects.append(Send(tuple(self.desk.view.peers), Beat(self.desk.post.life)))
+            if self.state.others.peers:
+                self._effects.append(Send(tuple(self.state.others.peers), Beat(self.state.mailbox.life)))
             self._liveness.listen(now)
-        for name in self.desk.book.overdue(now):
+        for name in self.state.users.overdue(now):
             self.migration.expire(name, now)
         if self._news <= now:
             self._news = now + self.settings.round / 2
-            self._announcer.tell_rates(now)
+            self._announcements.tell_rates(now)
         if self._round <= now:
             # Never in step with another one: two brokers could exchange the same users for ever.
             self._round = now + self.settings.round * (0.75 + 0.5 * self._rng.random())
             self.look(now)
-        self._announcer.tell_wants(now)
-        self.desk.post.handle_timer(now)
+        self._announcements.tell_wants(now)
+        self.state.mailbox.handle_timer(now)
         self._rearm()
 
     # -- what others may look at ------------------------------------------------------------------------
@@ -143,50 +140,50 @@ class Broker(Machine):
     @property
     def users(self) -> list[Name]:
         """The users of which this is the broker."""
-        return [guest.name for guest in self.desk.book.in_charge()]
+        return [record.name for record in self.state.users.in_charge()]
 
     @property
     def arrived(self) -> int:
         """How many users have come by a migration so far."""
-        return self._arrivals.arrived
+        return self._admission.arrived
 
     @property
     def load(self) -> float:
         """The demands of its users, and of those it keeps room for."""
-        return self.desk.load
+        return self.state.load
 
-    def summarize(self, client: Name, now: float) -> Rates:
+    def summarize(self, user: Name, now: float) -> Rates:
         """How often a user publishes on each channel, as counted here [Zhao2011, V]."""
-        guest = self.desk.book.get(client)
-        return guest.summary.rates(now) if guest is not None else ()
+        record = self.state.users.get(user)
+        return record.counter.rates(now) if record is not None else ()
 
-    def state_of(self, client: Name) -> State:
-        return self.desk.book.state_of(client)
+    def state_of(self, user: Name) -> UserState:
+        return self.state.users.state_of(user)
 
     # -- deciding ---------------------------------------------------------------------------------------
 
     def look(self, now: float) -> None:
         """One round of section IV-C: users with the most traffic first, a few of them asked to move."""
-        guests = list(self.desk.book.in_charge())
-        if not guests or not any(True for _ in self.desk.view.living()):
+        records = list(self.state.users.in_charge())
+        if not records or not any(True for _ in self.state.others.living()):
             return
         moves = choose_moves(
-            outlook_of(self.desk, self._brokers, guests, now),
+            local_problem(self.state, self._brokers, records, now),
             self._core,
-            self.desk.channels.count,
+            self.state.channels.count,
             threshold=self.settings.threshold,
             most=self.settings.moves,
         )
         for user, place, _ in moves:
-            self.migration.request_to_move(guests[user], self._brokers[place], now)
+            self.migration.request_to_move(records[user], self._brokers[place], now)
 
     # -- inside -----------------------------------------------------------------------------------------
 
     def _handle(self, peer: Name, body: Body, now: float) -> None:
-        handlers = self._from_brokers if peer in self.desk.view.peers else self._from_clients
+        handlers = self._from_brokers if peer in self.state.others.peers else self._from_users
         handler = handlers.get(type(body))
         if handler is None:
-            self.desk.fault(peer, f"{type(body).__name__} is nothing for it to say to a broker")
+            self.state.fault(peer, f"{type(body).__name__} is nothing for it to say to a broker")
         else:
             handler(peer, body, now)
 
@@ -195,6 +192,6 @@ class Broker(Machine):
             self._beat,
             self._news,
             self._round,
-            self.desk.book.next_deadline(),
-            self.desk.post.next_timer(),
+            self.state.users.next_deadline(),
+            self.state.mailbox.next_timer(),
         )

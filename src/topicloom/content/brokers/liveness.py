@@ -2,55 +2,56 @@
 
 from __future__ import annotations
 
-from topicloom.content.brokers.desk import Desk
-from topicloom.content.brokers.envelope import Beat, Letter, Message
-from topicloom.content.brokers.messages import AskNews, Name
+from topicloom.content.brokers.announcements import Announcements
+from topicloom.content.brokers.broker_state import BrokerState
+from topicloom.content.brokers.forwarding import Forwarding
+from topicloom.content.brokers.messages import AskNews, Beat, Letter, Message, Name
 from topicloom.content.brokers.migration import Migration
-from topicloom.content.brokers.news import Announcer
-from topicloom.content.brokers.routes import Routes
 
 LOST_PINGS = 3
-"""A client that is silent for so many of its pings is gone."""
+"""A user that is silent for so many of its pings is gone."""
 
 
 class Liveness:
     """The part of a broker that listens for signs of life; every message is one."""
 
-    __slots__ = ("_announcer", "_desk", "_migration", "_routes")
+    __slots__ = ("_announcements", "_forwarding", "_migration", "_state")
 
-    def __init__(self, desk: Desk, announcer: Announcer, migration: Migration, routes: Routes) -> None:
-        self._desk, self._announcer = desk, announcer
-        self._migration, self._routes = migration, routes
+    def __init__(
+        self, state: BrokerState, announcements: Announcements, migration: Migration, forwarding: Forwarding
+    ) -> None:
+        self._state, self._announcements = state, announcements
+        self._migration, self._forwarding = migration, forwarding
 
     def heard(self, name: Name, message: Message, now: float) -> None:
         """`name` lives. Another broker may have been given up, or have been started anew so soon that nobody
         missed it: either way one of the two knows nothing of the other any more."""
-        guest, peer = self._desk.book.get(name), self._desk.view.peers.get(name)
-        if guest is not None:
-            guest.heard = now
+        record, peer = self._state.users.get(name), self._state.others.peers.get(name)
+        if record is not None:
+            record.heard = now
         if peer is None:
             return
         peer.heard = now
         if isinstance(message, Letter | Beat) and message.life > peer.life:
             first, peer.life = peer.life < 0, message.life
             if peer.alive and not first:
-                self._desk.view.bury(name)  # what it wanted and its numbers of news are of the life before
+                self._state.others.bury(name)  # what it wanted and its numbers of news are of the life before
                 self._migration.died(name, now)
-                peer = self._desk.view.peers[name]
+                peer = self._state.others.peers[name]
         if not peer.alive:
             peer.alive = True
-            self._desk.tell(name, AskNews(), now)
-            self._announcer.on_ask_news(name, AskNews(), now)
+            self._state.tell(name, AskNews(), now)
+            self._announcements.on_ask_news(name, AskNews(), now)
 
     def listen(self, now: float) -> None:
         """Give up who was silent for too long."""
-        settings = self._desk.settings
-        for peer in list(self._desk.view.living()):
+        settings = self._state.settings
+        for peer in list(self._state.others.living()):
             if peer.heard < now - settings.detector:
-                self._desk.view.bury(peer.name)
-                self._routes.around(peer.name, self._desk.post.give_up(peer.name), now)
+                self._state.others.bury(peer.name)
+                self._forwarding.around(peer.name, self._state.mailbox.give_up(peer.name), now)
                 self._migration.died(peer.name, now)
         patience = LOST_PINGS * settings.ping + settings.patience
-        for guest in list(self._desk.book.in_charge()):
-            if guest.heard < now - patience:
-                self._migration.silent(guest, now)
+        for record in list(self._state.users.in_charge()):
+            if record.heard < now - patience:
+                self._migration.silent(record, now)

@@ -23,10 +23,10 @@ FOUND = 1 << 12
 _GROWN = 1 << 22
 
 
-class Index:
+class SubscriptionIndex:
     """Subscriptions by number, each with an owner (any hashable value).
 
-    >>> index = Index(2)
+    >>> index = SubscriptionIndex(2)
     >>> cheap, near = index.add("u", ((0, 10), (-inf, inf))), index.add("v", ((0, 99), (0, 5)))
     >>> index.match((3, 7)), sorted(index.owners((3, 4))), index.owners((10, 5))
     ([0], ['u', 'v'], set())

@@ -1,6 +1,7 @@
-"""Everything that clients and brokers say to each other [Zhao2011, V]. Plain values.
+"""Everything that users and brokers say to each other [Zhao2011, V]. Plain values.
 
-These are the bodies; `envelope.py` has what they travel in.
+A `Letter` carries a body that must arrive (see `letters.py`): exactly once while both ends live. Signs of
+life travel without one.
 """
 
 from __future__ import annotations
@@ -38,13 +39,13 @@ class Event(Struct, frozen=True, gc=False, array_like=True):
     payload: bytes
 
 
-# -- client to broker ---------------------------------------------------------------------------------------
+# -- user to broker ---------------------------------------------------------------------------------------
 
 
 class Register(Struct, frozen=True, gc=False, tag="register"):
     """Be my broker, under this term. `before` are brokers that may hold events for me.
 
-    `rates` are what the client says it will publish; None: the broker shall count. `force`: every broker I
+    `rates` are what the user says it will publish; None: the broker shall count. `force`: every broker I
     know refused me, so take me without room.
     """
 
@@ -99,7 +100,7 @@ class Leave(Struct, frozen=True, gc=False, tag="leave"):
     term: int
 
 
-# -- broker to client ---------------------------------------------------------------------------------------
+# -- broker to user ---------------------------------------------------------------------------------------
 
 
 class Welcome(Struct, frozen=True, gc=False, tag="welcome"):
@@ -171,7 +172,7 @@ class Replicate(Struct, frozen=True, gc=False, tag="replicate"):
     """
 
     move: int
-    client: Name
+    user: Name
     term: int
     version: int
     wants: Wants
@@ -184,34 +185,34 @@ class Replicated(Struct, frozen=True, gc=False, tag="replicated"):
     """It may: there is room, and I keep it free for a while."""
 
     move: int
-    client: Name
+    user: Name
 
 
 class NoRoom(Struct, frozen=True, gc=False, tag="no-room"):
     """It may not."""
 
     move: int
-    client: Name
+    user: Name
 
 
 class Cancel(Struct, frozen=True, gc=False, tag="cancel"):
     """The move will not be: keep no room for it."""
 
     move: int
-    client: Name
+    user: Name
 
 
 class TookOver(Struct, frozen=True, gc=False, tag="took-over"):
     """The user is mine under this term: hand over what you have for it, and redirect what still comes."""
 
-    client: Name
+    user: Name
     term: int
 
 
 class HandedOver(Struct, frozen=True, gc=False, tag="handed-over"):
     """Here is what I have for it."""
 
-    client: Name
+    user: Name
     term: int
     events: tuple[Event, ...]
 
@@ -219,7 +220,7 @@ class HandedOver(Struct, frozen=True, gc=False, tag="handed-over"):
 class Redirect(Struct, frozen=True, gc=False, tag="redirect"):
     """This came to me for a user that is yours now."""
 
-    client: Name
+    user: Name
     event: Event
 
 
@@ -232,3 +233,42 @@ EVENT_BODIES = (Publish, Delivery, Forward, Redirect)
 """Bodies that carry events on their ordinary way; all others are control."""
 Handlers: TypeAlias = dict[type, Callable[..., None]]
 """What to do about a body, by its kind: called with (sender, body, now)."""
+
+
+class Letter(Struct, frozen=True, gc=False, tag="letter"):
+    """A body that must arrive. `life` rises with each start of the sender, `number` with each of its
+    letters to anybody; of those to this receiver it waits for no receipt up to `settled`."""
+
+    life: int
+    number: int
+    settled: int
+    body: Body
+
+
+class Receipt(Struct, frozen=True, gc=False, tag="receipt"):
+    """The letter has arrived."""
+
+    life: int
+    number: int
+
+
+class Beat(Struct, frozen=True, gc=False, tag="beat"):
+    """Broker to broker: I live."""
+
+    life: int
+
+
+class Ping(Struct, frozen=True, gc=False, tag="ping"):
+    """User to broker: are you still my broker under this term?"""
+
+    term: int
+
+
+class Pong(Struct, frozen=True, gc=False, tag="pong"):
+    """Broker to user: yes, or no."""
+
+    term: int
+    yours: bool
+
+
+Message: TypeAlias = Letter | Receipt | Beat | Ping | Pong

@@ -1,4 +1,4 @@
-"""The constants of clients and brokers. Times in seconds."""
+"""The constants of users and brokers. Times in seconds."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from topicloom.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """How clients and brokers behave; equal for all of a system.
+class BrokerSettings:
+    """How users and brokers behave; equal for all of a system.
 
-    The promise of `rules.py` holds if no message takes longer than `max_delay`, no path of a message has more
-    than `longest_path` links between brokers, and `detector` is longer than a heartbeat and a `max_delay`.
+    The promise of `user_rules.py` holds if no message takes longer than `max_delay`, no path of a message has
+    more than `longest_path` links between brokers, and `detector` is longer than `heartbeat` + `max_delay`.
     """
 
     max_delay: Annotated[float, Parameter("seconds that no message exceeds", least=0)] = 0.1
@@ -23,9 +23,7 @@ class Settings:
     detector: Annotated[
         float, Parameter("seconds of silence after which a broker counts as dead", least=0)
     ] = 3.0
-    ping: Annotated[float, Parameter("seconds between two questions of a client to its broker", least=0)] = (
-        10.0
-    )
+    ping: Annotated[float, Parameter("seconds between two questions of a user to its broker", least=0)] = 10.0
 
     round: Annotated[
         float, Parameter("seconds between two looks of a broker at its users, on average", least=0)
@@ -60,7 +58,7 @@ class Settings:
 
     @property
     def notice(self) -> float:
-        """How long a client takes to find out that its broker is dead, and to reach the one before it."""
+        """How long a user takes to find out that its broker is dead, and to reach the one before it."""
         return self.ping + self.patience + 2 * self.max_delay
 
     @property

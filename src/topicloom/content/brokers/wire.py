@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from topicloom.content.brokers.envelope import Message
+from topicloom.content.brokers.messages import Message
 from topicloom.errors import ProtocolError
 
 _encoder = msgspec.msgpack.Encoder()
@@ -14,7 +14,7 @@ _decoder: msgspec.msgpack.Decoder[Message] = msgspec.msgpack.Decoder(Message)
 def encode(message: Message) -> bytes:
     """The body of a frame (a driver puts its length before it, see `protocol.wire`).
 
-    >>> from topicloom.content.brokers.envelope import Letter
+    >>> from topicloom.content.brokers.messages import Letter
     >>> from topicloom.content.brokers.messages import Accept
     >>> decode(encode(Letter(1, 5, 4, Accept(7))))
     Letter(life=1, number=5, settled=4, body=Accept(move=7))

@@ -129,7 +129,7 @@ def summarise_content_simulation(
     seconds: Seconds,
 ) -> ContentSimulation:
     """The content of summary.json."""
-    problem, tally, first, last = outcome.problem, outcome.tally, outcome.rows[0], outcome.rows[-1]
+    problem, counters, first, last = outcome.problem, outcome.counters, outcome.rows[0], outcome.rows[-1]
     return ContentSimulation(
         parameters=dict(scenario.values),
         seed=scenario.seed,
@@ -150,7 +150,7 @@ def summarise_content_simulation(
         messages_per_migration=outcome.control / outcome.migrations if outcome.migrations else None,
         messages=outcome.messages,
         events=DeliverySummary(
-            tally.published, tally.expected, tally.delivered, tally.missing, tally.duplicates
+            counters.published, counters.expected, counters.delivered, counters.missing, counters.duplicates
         ),
         seconds=seconds,
     )

@@ -15,13 +15,13 @@ from topicloom.base.arrays import Ints, Longs
 from topicloom.base.progress import SILENT, Progress, check_stop
 from topicloom.base.seeds import generator
 from topicloom.content.brokers.broker import Broker
-from topicloom.content.brokers.client import Client
 from topicloom.content.brokers.messages import Rates
+from topicloom.content.brokers.user import User
 from topicloom.content.model.problem import ContentProblem
 from topicloom.content.planners.cost import measure_cost
-from topicloom.content.simulator.parties import make_brokers, make_clients, rates_of, wants_of, with_traffic
+from topicloom.content.simulator.population import make_brokers, make_users, rates_of, wants_of, with_traffic
 from topicloom.content.simulator.scenario import ContentScenario
-from topicloom.content.simulator.world import ContentTally, ContentWorld
+from topicloom.content.simulator.world import ContentCounters, ContentWorld
 from topicloom.errors import UsageError
 from topicloom.simulation.links import read_links
 
@@ -40,7 +40,7 @@ class ContentOutcome:
     problem: ContentProblem
     assignment: Ints
     rows: list[dict[str, Any]]
-    tally: ContentTally
+    counters: ContentCounters
     settled: bool
     migrations: int
     control: int
@@ -73,11 +73,11 @@ class ContentRun:
             )
         links = read_links(self._values["latency"], 0.0, len(names), scenario.seed, names)
         declines = self._draw.random(problem.n_users) < self._values["decline"]
-        parties: list[Client | Broker] = [
-            *make_clients(problem, start, self._told_rates, declines, self.settings),
+        members: list[User | Broker] = [
+            *make_users(problem, start, self._told_rates, declines, self.settings),
             *make_brokers(problem, self._scale, scenario.seed, self.settings),
         ]
-        self.world = ContentWorld(parties, links, self.settings.max_delay)
+        self.world = ContentWorld(members, links, self.settings.max_delay)
         self._traffic: Longs = np.arange(problem.n_users)
         """Whose rates and wants, of those in the problem as given, each user has now."""
         self._rows: list[dict[str, Any]] = []
@@ -86,12 +86,12 @@ class ContentRun:
     def finish(self) -> ContentOutcome:
         """Run to the end."""
         world, values, quiet = self.world, self._values, 0
-        for number in range(len(world.parties)):
+        for number in range(len(world.members)):
             # Users do not all come at the same moment, so that their pings do not either.
             world.call_at(self._phase(number), partial(self._begin, number))
         self._progress.phase("simulate rounds", values["rounds"])
         self._advance(self.settings.round)
-        self._registered = world.tally.control
+        self._registered = world.counters.control
         self._note()
         for _ in range(values["rounds"]):
             self._change()
@@ -102,13 +102,13 @@ class ContentRun:
             quiet = quiet + 1 if not self._rows[-1]["migrations"] else 0
             if values["settle"] and quiet >= values["settle"]:
                 break
-        last, messages = self._assignment(), dict(sorted(world.tally.messages.items()))
+        last, messages = self._assignment(), dict(sorted(world.counters.messages.items()))
         self._advance(world.now + self.settings.ttl + self._travel)  # what is under way may arrive
         migrations = sum(row["migrations"] for row in self._rows)
         settled = bool(values["settle"]) and quiet >= values["settle"]
         control = sum(row["control_messages"] for row in self._rows)
         return ContentOutcome(
-            self.problem, last, self._rows, world.tally, settled, migrations, control, messages
+            self.problem, last, self._rows, world.counters, settled, migrations, control, messages
         )
 
     # -- before it begins -------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ class ContentRun:
         return rates_of(self.problem, user) if self._values["rates"] == "told" else None
 
     def _begin(self, number: int, now: float) -> None:
-        self.world.tell(number, lambda party: party.start(now))
+        self.world.tell(number, lambda member: member.start(now))
 
     # -- what happens in a round ------------------------------------------------------------------------
 
@@ -150,7 +150,7 @@ class ContentRun:
         self.problem = with_traffic(self._original, self._traffic)
         for user in drifting.tolist():
             wants, rates = wants_of(self.problem, user), self._told_rates(user)
-            self.world.tell(user, partial(Client.subscribe, wants=wants, now=self.world.now, rates=rates))
+            self.world.tell(user, partial(User.subscribe, wants=wants, now=self.world.now, rates=rates))
 
     def _publish(self) -> None:
         """Events of this round, by users and on channels as their rates say, at random moments."""
@@ -178,8 +178,8 @@ class ContentRun:
         owners = np.searchsorted(problem.want_ptr, np.flatnonzero(inside), side="right") - 1
         expected = set(owners.tolist()) - {user}
         # The whole channel is wanted or not: any value in it does.
-        id = self.world.tell(user, partial(Client.publish, point=(channel + 0.5,), payload=b"", now=now))
-        self.world.tally.publish(id, expected)
+        id = self.world.tell(user, partial(User.publish, point=(channel + 0.5,), payload=b"", now=now))
+        self.world.counters.publish(id, expected)
 
     def _advance(self, until: float) -> None:
         while self.world.now < until:
@@ -192,18 +192,18 @@ class ContentRun:
         """Where everybody is; who has no broker this moment counts as where it was."""
         found = self._start.copy()
         for user in range(self.problem.n_users):
-            broker = self.world.parties[user].broker  # type: ignore[union-attr]
+            broker = self.world.members[user].broker  # type: ignore[union-attr]
             if broker is not None:
                 found[user] = int(broker) - self.problem.n_users
         return found
 
     def _note(self) -> None:
         cost = measure_cost(self.problem, self._assignment(), "free")
-        tally, rows = self.world.tally, self._rows
-        brokers = [party for party in self.world.parties if isinstance(party, Broker)]
+        counters, rows = self.world.counters, self._rows
+        brokers = [member for member in self.world.members if isinstance(member, Broker)]
         arrived = sum(broker.arrived for broker in brokers)
         before = sum(row["migrations"] for row in rows)
-        control = tally.control - self._registered
+        control = counters.control - self._registered
         assert isfinite(cost.total)
         rows.append(
             {
@@ -215,8 +215,8 @@ class ContentRun:
                 "overflow": cost.overflow,
                 "migrations": arrived - before,
                 "control_messages": control - sum(row["control_messages"] for row in rows),
-                "published": tally.published,
-                "delivered": tally.delivered,
+                "published": counters.published,
+                "delivered": counters.delivered,
             }
         )
 
@@ -230,7 +230,7 @@ def simulate_content(
     ...     rates=([0], [0], [3.0]), wants=([1], [0], [0]))
     >>> scenario = ContentScenario.of(["deliveries=20"])
     >>> outcome = simulate_content(line, np.array([0, 1], dtype=np.int32), scenario)
-    >>> outcome.assignment.tolist(), outcome.settled, outcome.tally.missing
+    >>> outcome.assignment.tolist(), outcome.settled, outcome.counters.missing
     ([0, 0], True, 0)
     """
     return ContentRun(problem, start, scenario, progress).finish()

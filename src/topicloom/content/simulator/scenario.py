@@ -7,11 +7,11 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from topicloom.base.parameters import Parameter, parameters_of, read_settings
-from topicloom.content.brokers.settings import Settings
+from topicloom.content.brokers.settings import BrokerSettings
 from topicloom.errors import UsageError
 from topicloom.simulation.links import LATENCY, check_latency
 
-_OWN = parameters_of(Settings)
+_OWN = parameters_of(BrokerSettings)
 PARAMETERS: dict[str, Parameter] = {
     "rounds": Parameter("rounds at most", default=40, least=1),
     "settle": Parameter("rounds without a migration after which it ends; 0: never", default=4, least=0),
@@ -68,8 +68,8 @@ class ContentScenario:
             raise UsageError("`rates=counted`: without events there is nothing to count; set events=true")
         return scenario
 
-    def settings(self, n_brokers: int) -> Settings:
-        """The constants of clients and brokers; no path is longer than there are brokers."""
-        names = {field.name for field in fields(Settings)} & self.values.keys()
+    def settings(self, n_brokers: int) -> BrokerSettings:
+        """The constants of users and brokers; no path is longer than there are brokers."""
+        names = {field.name for field in fields(BrokerSettings)} & self.values.keys()
         own = {name: self.values[name] for name in names}
-        return Settings(longest_path=n_brokers, **own)
+        return BrokerSettings(longest_path=n_brokers, **own)

@@ -1,4 +1,4 @@
-"""The driver of clients and brokers [Zhao2011, V]: what is done and counted when one asks for it."""
+"""The driver of users and brokers [Zhao2011, V]: what is done and counted when one asks for it."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from topicloom.content.brokers.broker import Broker
-from topicloom.content.brokers.client import Client
-from topicloom.content.brokers.envelope import Letter, Message, Receipt
-from topicloom.content.brokers.messages import EVENT_BODIES, EventId
+from topicloom.content.brokers.messages import EVENT_BODIES, EventId, Letter, Message, Receipt
+from topicloom.content.brokers.user import User
 from topicloom.errors import UsageError
 from topicloom.simulation.links import Links
 from topicloom.simulation.loop import Loop
 from topicloom.wire.core import Close, Deliver, Effect, Name, Send
 
-Party: TypeAlias = Client | Broker
+Member: TypeAlias = User | Broker
 
 
-class ContentTally:
+class ContentCounters:
     """What was sent and delivered so far."""
 
     def __init__(self) -> None:
@@ -51,16 +50,16 @@ class ContentTally:
             del self._pending[id]
 
 
-class ContentWorld(Loop[Party]):
-    """Clients and brokers by number, and what they have done so far."""
+class ContentWorld(Loop[Member]):
+    """Users and brokers by number, and what they have done so far."""
 
-    def __init__(self, parties: Sequence[Party], links: Links, max_delay: float) -> None:
-        """Party k has the name k; none is started yet."""
+    def __init__(self, members: Sequence[Member], links: Links, max_delay: float) -> None:
+        """Member k has the name k; none is started yet."""
         super().__init__(_bounded(links, max_delay), self._carry_out_of)
-        self.parties = list(parties)
-        self.tally = ContentTally()
-        for number, party in enumerate(parties):
-            self.seat(number, party)
+        self.members = list(members)
+        self.counters = ContentCounters()
+        for number, member in enumerate(members):
+            self.seat(number, member)
 
     def _carry_out_of(self, number: int, effects: Sequence[Effect], cause: Message | None) -> None:
         answers_control = cause is not None and _is_control(cause)
@@ -69,15 +68,15 @@ class ContentWorld(Loop[Party]):
                 self._count(effect.message, len(effect.to), answers_control)
                 self.send(number, effect.to, effect.message)
             elif type(effect) is Deliver:
-                self.tally.deliver(number, effect.event.id)
+                self.counters.deliver(number, effect.event.id)
             elif type(effect) is Close:
-                raise AssertionError(f"party {number} found a fault of {effect.peer}: {effect.reason}")
+                raise AssertionError(f"member {number} found a fault of {effect.peer}: {effect.reason}")
 
     def _count(self, message: Message, receivers: int, answers_control: bool) -> None:
         inside = message.body if type(message) is Letter else message
-        self.tally.messages[type(inside).__name__] += receivers
+        self.counters.messages[type(inside).__name__] += receivers
         if (type(message) is Receipt and answers_control) or _is_control(message):
-            self.tally.control += receivers
+            self.counters.control += receivers
 
 
 def _bounded(links: Links, max_delay: float) -> Links:

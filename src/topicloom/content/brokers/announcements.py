@@ -8,29 +8,29 @@ from math import isfinite
 import numpy as np
 
 from topicloom.base.arrays import Floats
-from topicloom.content.brokers.desk import Desk
-from topicloom.content.brokers.flow import Flow
+from topicloom.content.brokers.broker_state import BrokerState
 from topicloom.content.brokers.messages import AskNews, Handlers, Name, News, Ranges, Rates, Wants
+from topicloom.content.brokers.wants_and_rates import Flow
 
 
-class Announcer:
+class Announcements:
     """The part of a broker that exchanges interests, rates and loads."""
 
-    __slots__ = ("_before", "_desk", "_told", "_version")
+    __slots__ = ("_before", "_state", "_told", "_version")
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, state: BrokerState) -> None:
+        self._state = state
         self._version = 0
         self._told: tuple[Wants, Rates, float, Ranges] = ((), (), -1.0, ())
-        self._before = np.zeros(desk.channels.count + 1)  # rates of all channels before each one, added up
+        self._before = np.zeros(state.channels.count + 1)  # rates of all channels before each one, added up
 
     def from_brokers(self) -> Handlers:
         return {News: self.on_news, AskNews: self.on_ask_news}
 
     def tell_wants(self, now: float) -> None:
-        """The union of what all guests want, at once when it has changed: events depend on it."""
-        if self._desk.book.changed:
-            wants = self._desk.book.wants()
+        """The union of what all records want, at once when it has changed: events depend on it."""
+        if self._state.users.changed:
+            wants = self._state.users.wants()
             if wants != self._told[0]:
                 self._told = (wants, *self._told[1:])
                 self._tell(wants, None, now)
@@ -38,12 +38,12 @@ class Announcer:
     def tell_rates(self, now: float) -> None:
         """Rates, load and channels, now and then and when they have changed: only costs depend on them."""
         own = self._own_rates(now)
-        np.cumsum(self._desk.view.total_rates() + own, out=self._before[1:])
-        for guest in self._desk.book.in_charge():
-            guest.demand = self.demand(guest.ranges, guest.flow(now))
+        np.cumsum(self._state.others.total_rates() + own, out=self._before[1:])
+        for record in self._state.users.in_charge():
+            record.demand = self.demand(record.ranges, record.flow(now))
         busy = np.flatnonzero(own)
         rates = tuple(zip(busy.tolist(), own[busy].tolist(), strict=True))
-        costs = rates, self._desk.load, self._desk.book.ranges()
+        costs = rates, self._state.load, self._state.users.ranges()
         if costs != self._told[1:]:
             self._told = (self._told[0], *costs)
             self._tell(None, rates, now)
@@ -58,32 +58,32 @@ class Announcer:
         return max(wanted - own, 0.0) + flow.total
 
     def on_news(self, peer: Name, body: News, now: float) -> None:
-        if not self._desk.sound(peer, body.wants or (), body.rates):
+        if not self._state.sound(peer, body.wants or (), body.rates):
             return
-        count = self._desk.channels.count
+        count = self._state.channels.count
         if not (isfinite(body.load) and body.capacity >= 0):
-            self._desk.fault(peer, f"load {body.load} or capacity {body.capacity} is no sound number")
+            self._state.fault(peer, f"load {body.load} or capacity {body.capacity} is no sound number")
         elif not all(0 <= first <= last < count for first, last in body.ranges):
-            self._desk.fault(peer, "a range of channels ends before it begins, or where there are none")
+            self._state.fault(peer, "a range of channels ends before it begins, or where there are none")
         else:
-            self._desk.view.learn(peer, body)
+            self._state.others.learn(peer, body)
 
     def on_ask_news(self, peer: Name, body: AskNews, now: float) -> None:
-        self._desk.tell(peer, self._news(self._told[0], self._told[1]), now)
+        self._state.tell(peer, self._news(self._told[0], self._told[1]), now)
 
     def _own_rates(self, now: float) -> Floats:
-        own = np.zeros(self._desk.channels.count)
-        for guest in self._desk.book.in_charge():
-            flow = guest.flow(now)
+        own = np.zeros(self._state.channels.count)
+        for record in self._state.users.in_charge():
+            flow = record.flow(now)
             own[flow.channels] += flow.rates
         return own
 
     def _tell(self, wants: Wants | None, rates: Rates | None, now: float) -> None:
         news = self._news(wants, rates)
-        for peer in self._desk.view.living():
-            self._desk.post.send(peer.name, news, now)
+        for peer in self._state.others.living():
+            self._state.mailbox.send(peer.name, news, now)
 
     def _news(self, wants: Wants | None, rates: Rates | None) -> News:
         self._version += 1
-        desk = self._desk
-        return News(self._version, wants, rates, desk.book.ranges(), desk.load, desk.capacity)
+        state = self._state
+        return News(self._version, wants, rates, state.users.ranges(), state.load, state.capacity)

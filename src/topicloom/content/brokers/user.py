@@ -1,27 +1,82 @@
-"""A client: one user's side of the protocol. Driven like `Broker`.
+"""One user's side of the protocol. Driven like `Broker`.
 
-What it publishes and gets is here; whom it publishes to and gets it from is in `attachment.py`.
+What a user publishes and receives is here; `attachment.py` finds and keeps its broker.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from math import inf, isfinite
 
-from topicloom.content.brokers.attachment import Attachment
-from topicloom.content.brokers.envelope import Letter, Message, Pong, Receipt
-from topicloom.content.brokers.flow import check_rates
-from topicloom.content.brokers.interest import check_wants, matches
-from topicloom.content.brokers.messages import Delivery, Event, EventId, Name, Point, Rates, Wants
-from topicloom.content.brokers.post import Post
-from topicloom.content.brokers.seen import Memory
-from topicloom.content.brokers.settings import Settings
-from topicloom.content.brokers.stage import Policy, Stage, Statement
+from topicloom.content.brokers.attachment import Attachment, MovePolicy, UserStage, UserStatement
+from topicloom.content.brokers.letters import Mailbox
+from topicloom.content.brokers.messages import (
+    Delivery,
+    Event,
+    EventId,
+    Letter,
+    Message,
+    Name,
+    Point,
+    Pong,
+    Rates,
+    Receipt,
+    Wants,
+)
+from topicloom.content.brokers.settings import BrokerSettings
+from topicloom.content.brokers.wants_and_rates import check_rates, check_wants, matches
 from topicloom.errors import UsageError
 from topicloom.wire.core import Close, Deliver, Effect, Machine
 
 
-class Client(Machine):
+class DeliveredEvents:
+    """Events that a user has had. A user sees only some numbers of a publisher, so no gap ever closes by
+    itself: instead the floor follows what came `remember` seconds ago.
+
+    An event with a lower number was published earlier, and nothing is on its way for so long: so nothing is
+    refused that has not been delivered, and nothing is ever delivered twice, however late a copy comes.
+
+    >>> memory = DeliveredEvents(remember=10.0)
+    >>> memory.add(EventId("p", 7), 0.0), memory.add(EventId("p", 7), 1.0), memory.add(EventId("p", 3), 2.0)
+    (True, False, True)
+    >>> memory.add(EventId("p", 20), 15.0), memory.held(), memory.add(EventId("p", 5), 15.0)
+    (True, 1, False)
+    """
+
+    __slots__ = ("_above", "_floor", "_order", "_remember")
+
+    def __init__(self, remember: float) -> None:
+        self._remember = remember
+        self._floor: dict[Name, int] = {}
+        self._above: dict[Name, set[int]] = {}
+        self._order: deque[tuple[float, EventId]] = deque()  # as they came
+
+    def add(self, id: EventId, now: float) -> bool:
+        """True if it is new."""
+        self._forget(now)
+        above = self._above.setdefault(id.publisher, set())
+        if id.number <= self._floor.get(id.publisher, 0) or id.number in above:
+            return False
+        above.add(id.number)
+        self._order.append((now, id))
+        return True
+
+    def held(self) -> int:
+        """How many events are remembered one by one."""
+        return len(self._order)
+
+    def _forget(self, now: float) -> None:
+        while self._order and self._order[0][0] <= now - self._remember:
+            id = self._order.popleft()[1]
+            above = self._above[id.publisher]
+            above.discard(id.number)
+            if not above:
+                del self._above[id.publisher]
+            self._floor[id.publisher] = max(self._floor.get(id.publisher, 0), id.number)
+
+
+class User(Machine):
     """One user; see the file's head for how it is driven."""
 
     def __init__(
@@ -32,26 +87,26 @@ class Client(Machine):
         brokers: Sequence[Name],
         n_attributes: int = 1,
         rates: Rates | None = None,
-        policy: Policy = lambda foreign: True,
-        settings: Settings | None = None,
+        policy: MovePolicy = lambda foreign: True,
+        settings: BrokerSettings | None = None,
         life: int = 1,
         number: int = 0,
     ) -> None:
         """`brokers` are those it may turn to, the first one first; `rates` what it says it will publish
         (None: its broker shall count). After a restart `life` must be higher, `number` its last event's.
         """
-        self.name, self.settings, self._width = name, settings or Settings(), n_attributes
+        self.name, self.settings, self._width = name, settings or BrokerSettings(), n_attributes
         if not brokers:
-            raise UsageError(f"client {name}: it needs at least one broker to turn to")
+            raise UsageError(f"user {name}: it needs at least one broker to turn to")
         self._check(wants, rates)
         effects: list[Effect] = []
         super().__init__(effects)
         self.number = number
         self._first = brokers[0]
-        self._post = Post(life, self.settings.resend, effects)
-        self._memory = Memory(self.settings.remember)
-        self._statement = Statement(wants, rates, life * 1_000_000)
-        self._attachment = Attachment(self._statement, brokers, policy, self.settings, self._post, effects)
+        self._mailbox = Mailbox(life, self.settings.resend, effects)
+        self._memory = DeliveredEvents(self.settings.remember)
+        self._statement = UserStatement(wants, rates, life * 1_000_000)
+        self._attachment = Attachment(self._statement, brokers, policy, self.settings, self._mailbox, effects)
         self._handlers = self._attachment.handlers() | {Delivery: self._on_delivery}
 
     # -- what a driver calls ----------------------------------------------------------------------------
@@ -63,10 +118,10 @@ class Client(Machine):
 
     def publish(self, point: Point, payload: bytes, now: float) -> EventId:
         """Publish an event: a value for every attribute."""
-        if self.stage is Stage.IDLE:
-            raise UsageError(f"client {self.name}: it has left or not started; it cannot publish")
+        if self.stage is UserStage.IDLE:
+            raise UsageError(f"user {self.name}: it has left or not started; it cannot publish")
         if len(point) != self._width or not all(isfinite(value) for value in point):
-            raise UsageError(f"client {self.name}: an event needs {self._width} finite values, not {point}")
+            raise UsageError(f"user {self.name}: an event needs {self._width} finite values, not {point}")
         self.number += 1
         event = Event(EventId(self.name, self.number), tuple(point), payload)
         self._attachment.publish(event, now)
@@ -91,15 +146,15 @@ class Client(Machine):
         """A message came from `peer`. Nothing that a peer says raises."""
         self._attachment.heard(peer, now)
         if type(message) is Letter:
-            body = self._post.receive(peer, message)
-            if body is not None and self.stage is not Stage.IDLE:
+            body = self._mailbox.receive(peer, message)
+            if body is not None and self.stage is not UserStage.IDLE:
                 handler = self._handlers.get(type(body))
                 if handler is None:
                     self._fault(peer, body)
                 else:
                     handler(peer, body, now)
         elif type(message) is Receipt:
-            self._post.receipt(peer, message)
+            self._mailbox.receipt(peer, message)
         elif type(message) is Pong:
             self._attachment.on_pong(peer, message, now)
         else:
@@ -109,7 +164,7 @@ class Client(Machine):
     def handle_timer(self, now: float) -> None:
         """The time has come; calling it too early does no harm."""
         self._attachment.handle_timer(now)
-        self._post.handle_timer(now)
+        self._mailbox.handle_timer(now)
         self._rearm()
 
     # -- what others may look at ------------------------------------------------------------------------
@@ -124,7 +179,7 @@ class Client(Machine):
         return self._attachment.broker
 
     @property
-    def stage(self) -> Stage:
+    def stage(self) -> UserStage:
         return self._attachment.stage
 
     @property
@@ -143,10 +198,10 @@ class Client(Machine):
     def _check(self, wants: Wants, rates: Rates | None) -> None:
         wrong = check_wants(wants, self._width) or check_rates(rates, inf)
         if wrong:
-            raise UsageError(f"client {self.name}: {wrong}")
+            raise UsageError(f"user {self.name}: {wrong}")
 
     def _fault(self, peer: Name, said: object) -> None:
-        self._effects.append(Close(peer, f"{type(said).__name__} is nothing to say to a client"))
+        self._effects.append(Close(peer, f"{type(said).__name__} is nothing to say to a user"))
 
     def _rearm(self) -> None:
-        self._due = min(self._attachment.next_timer(), self._post.next_timer())
+        self._due = min(self._attachment.next_timer(), self._mailbox.next_timer())

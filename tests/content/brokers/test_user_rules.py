@@ -1,4 +1,4 @@
-"""The table in `rules.py` against what brokers do: every step is permitted, and every row happens."""
+"""The table in `user_rules.py` against what brokers do: every step is permitted, and every row happens."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import pytest
 
 from content.brokers.fake_wire import Wire
 from content.brokers.judge import Judge
-from content.brokers.test_promise import CLIENTS, chain, scene
+from content.brokers.test_promise import USERS, chain, scene
 from topicloom.content.brokers import migration as migration_module
-from topicloom.content.brokers import rules
-from topicloom.content.brokers.envelope import Letter
+from topicloom.content.brokers import user_rules
 from topicloom.content.brokers.messages import (
     Accept,
     Cancel,
     Connect,
     Decline,
     Leave,
+    Letter,
     NoRoom,
     Register,
     Replicate,
@@ -25,24 +25,24 @@ from topicloom.content.brokers.messages import (
     Subscribe,
     TookOver,
 )
-from topicloom.content.brokers.rules import RULES, State, permits, table
+from topicloom.content.brokers.user_rules import RULES, UserState, permits, rule_table
 
 ALL_WANTS = (((0.0, 10.0),),)
 
 
-def alone(judge: Judge, state: State, **options) -> Wire:
-    """Broker A, to which user u is in `state`; nobody else says anything by itself: u is no client here."""
+def alone(judge: Judge, state: UserState, **options) -> Wire:
+    """Broker A, to which user u is in `state`; nobody else says anything by itself: u is no user here."""
     wire = Wire("AB", judge=judge, detector=100.0, ping=100.0, **options)
     say(wire, "u", Register(5, 1, ALL_WANTS, None, ()))
-    if state is State.ABSENT:
+    if state is UserState.ABSENT:
         say(wire, "u", Leave(5))
-    elif state is State.REDIRECTING:
+    elif state is UserState.REDIRECTING:
         say(wire, "B", TookOver("u", 6))
-    elif state is not State.ATTACHED:
+    elif state is not UserState.ATTACHED:
         assert wire.brokers["A"].request_to_move("u", "B", wire.now)
-        if state is not State.ASKED:
+        if state is not UserState.ASKED:
             say(wire, "u", Accept(1))
-        if state is State.READY:
+        if state is UserState.READY:
             say(wire, "B", Replicated(1, "u"))
     assert wire.state("A", "u") is state
     return wire
@@ -50,7 +50,7 @@ def alone(judge: Judge, state: State, **options) -> Wire:
 
 def say(wire: Wire, sender: str, body: object) -> None:
     """A letter that has not been had."""
-    number = wire.brokers["A"].desk.post._line(sender).had.floor + 1
+    number = wire.brokers["A"].state.mailbox._line(sender).had.floor + 1
     wire.hand("A", sender, Letter(1, number, 0, body))
 
 
@@ -80,16 +80,16 @@ WORDS = [
 def judge():
     """Everything that can be said in every state, time passing in every state, and whole scenes."""
     judge = Judge()
-    for state in State:
+    for state in UserState:
         for sender, body in WORDS:
             wire = alone(judge, state)
             say(wire, sender, body)
         wire = alone(judge, state)
         wire.run(3 * wire.settings.ttl)
-    full = alone(judge, State.ABSENT, capacity=0.0)
+    full = alone(judge, UserState.ABSENT, capacity=0.0)
     told = ((1, 5.0),)
     for body in (Register(9, 9, ALL_WANTS, told, ()), Connect(9, 3, 9, ALL_WANTS, told, ("B",))):
-        full.brokers["A"]._announcer._before[:] = range(11)
+        full.brokers["A"]._announcements._before[:] = range(11)
         say(full, "u", body)
     say(full, "B", Replicate(3, "u", 5, 1, ALL_WANTS, None, (), 1.0))
     for seed in range(8):
@@ -98,7 +98,7 @@ def judge():
 
 
 def test_every_row_of_the_table_happens(judge):
-    late = {"of the client", "of the foreign broker", "the foreign broker is dead"}  # in the tests below
+    late = {"of the user", "of the foreign broker", "the foreign broker is dead"}  # in the tests below
     unseen = [f"{rule.on}: {rule.when}" for number, rule in enumerate(RULES) if not judge.seen[number]]
     assert [text for text in unseen if text.split(": ", 1)[1] not in late] == []
 
@@ -111,17 +111,17 @@ def test_death_and_silence_are_in_the_table():
         wire.run(1.2)
         wire.kill("B")
         wire.latency = (0.0, 0.0)
-        wire.brokers["A"].desk.view.peers["B"].heard = wire.now - 0.6
+        wire.brokers["A"].state.others.peers["B"].heard = wire.now - 0.6
         assert wire.move("u", "B")
         if steps == 1:  # B is found dead between the question and the answer
-            wire.brokers["A"].desk.view.bury("B")
+            wire.brokers["A"].state.others.bury("B")
         wire.run(2.0)
-        assert wire.state("A", "u") is State.ATTACHED
+        assert wire.state("A", "u") is UserState.ATTACHED
         wire.vanish("u")
         wire.run(5.0)
-        assert wire.state("A", "u") is State.ABSENT, "a client that is gone must be forgotten"
+        assert wire.state("A", "u") is UserState.ABSENT, "a user that is gone must be forgotten"
     seen = {(RULES[number].on, RULES[number].when) for number in judge.seen}
-    assert {("silence", "of the client"), ("ACCEPT", "the foreign broker is dead")} <= seen
+    assert {("silence", "of the user"), ("ACCEPT", "the foreign broker is dead")} <= seen
     assert ("death", "of the foreign broker") in seen
 
 
@@ -130,26 +130,26 @@ def test_a_step_that_the_table_does_not_allow_is_noticed(monkeypatch):
 
     def stays(migration, peer, body, now):
         real(migration, peer, body, now)
-        guest = migration._desk.book.get(body.client)
-        if guest is not None:
-            guest.state = State.ATTACHED
+        record = migration._state.users.get(body.user)
+        if record is not None:
+            record.state = UserState.ATTACHED
 
     monkeypatch.setattr(migration_module.Migration, "on_took_over", stays)
     with pytest.raises(AssertionError, match="no row of the table"):
-        scene(1, [(0.1, f"u{number}", "D") for number in range(CLIENTS)])
+        scene(1, [(0.1, f"u{number}", "D") for number in range(USERS)])
 
 
 def test_the_table_is_sharp():
-    assert not permits(RULES[7], State.ASKED, "ACCEPT", (), State.COPYING), "a copy must be sent"
-    assert not any(permits(rule, State.ATTACHED, "ACCEPT", (), State.COPYING) for rule in RULES)
-    assert not any(permits(rule, State.REDIRECTING, "time", (), State.ATTACHED) for rule in RULES)
-    other = replace(RULES[7], then=(State.READY,))
-    assert not permits(other, State.ASKED, "ACCEPT", ("REPLICATE",), State.COPYING)
+    assert not permits(RULES[7], UserState.ASKED, "ACCEPT", (), UserState.COPYING), "a copy must be sent"
+    assert not any(permits(rule, UserState.ATTACHED, "ACCEPT", (), UserState.COPYING) for rule in RULES)
+    assert not any(permits(rule, UserState.REDIRECTING, "time", (), UserState.ATTACHED) for rule in RULES)
+    other = replace(RULES[7], then=(UserState.READY,))
+    assert not permits(other, UserState.ASKED, "ACCEPT", ("REPLICATE",), UserState.COPYING)
 
 
 def test_the_table_prints_all_rows():
-    lines = table().splitlines()
+    lines = rule_table().splitlines()
     assert len(lines) == 1 + len(RULES)
     assert max(map(len, lines)) < 200
-    assert all(state.value in table() for state in State)
-    assert rules.__doc__ is not None and "exactly once" in rules.__doc__
+    assert all(state.value in rule_table() for state in UserState)
+    assert user_rules.__doc__ is not None and "exactly once" in user_rules.__doc__

@@ -1,8 +1,7 @@
-"""Letters: bodies that arrive exactly once, in any order, while both ends live.
+"""Letters: messages that arrive exactly once, in any order, while both ends live.
 
-A letter goes out again until its receipt comes; the receiver knows the numbers it has had. `withdraw` takes
-back what is no longer wanted, `give_up` all that is under way to a dead end. Numbers are those of the sender
-and not of a pair, so both may forget each other when they have been silent for long.
+A letter is sent again until its receipt comes; the receiver knows the numbers it has received. Numbers
+belong to the sender and not to a pair, so two ends may forget each other after a long silence.
 """
 
 from __future__ import annotations
@@ -13,14 +12,47 @@ from heapq import heappop, heappush
 from itertools import count
 from math import inf
 
-from topicloom.content.brokers.envelope import Letter, Receipt
-from topicloom.content.brokers.messages import Body, Name
-from topicloom.content.brokers.seen import Numbers
+from topicloom.content.brokers.messages import Body, Letter, Name, Receipt
 from topicloom.wire.core import Effect, Send
 
 
+class ReceivedNumbers:
+    """For numbers without gaps in the end: the floor rises as gaps are filled.
+
+    >>> numbers = ReceivedNumbers()
+    >>> [numbers.add(number) for number in (2, 1, 2, 4)], numbers.floor, numbers.above
+    ([True, True, False, True], 2, {4})
+    """
+
+    __slots__ = ("above", "floor")
+
+    def __init__(self) -> None:
+        self.floor = 0
+        self.above: set[int] = set()
+
+    def add(self, number: int) -> bool:
+        """True if it is new."""
+        if number <= self.floor or number in self.above:
+            return False
+        self.above.add(number)
+        self._close()
+        return True
+
+    def settle(self, floor: int) -> None:
+        """Nothing up to `floor` will come that has not come."""
+        if floor > self.floor:
+            self.floor = floor
+            self.above = {number for number in self.above if number > floor}
+            self._close()
+
+    def _close(self) -> None:
+        while self.floor + 1 in self.above:
+            self.floor += 1
+            self.above.discard(self.floor)
+
+
 class _Line:
-    """What one party has with one other."""
+    """What one member has with one other."""
 
     __slots__ = ("had", "life", "open", "used")
 
@@ -29,12 +61,12 @@ class _Line:
         # dict that means to step over all that were removed before it.
         self.open: OrderedDict[int, Body] = OrderedDict()
         self.life = -1  # of the other
-        self.had = Numbers()
+        self.had = ReceivedNumbers()
         self.used = True  # since the last look
 
 
-class Post:
-    """One party's letters to and from all others."""
+class Mailbox:
+    """One member's letters to and from all others."""
 
     __slots__ = ("_effects", "_lines", "_look", "_next", "_order", "_remember", "_resend", "_timers", "life")
 
@@ -63,7 +95,7 @@ class Post:
         if letter.life < line.life:
             return None  # of a life before its last start
         if letter.life > line.life:
-            line.life, line.had = letter.life, Numbers()
+            line.life, line.had = letter.life, ReceivedNumbers()
         fresh = line.had.add(letter.number)
         line.had.settle(letter.settled)
         return letter.body if fresh else None

@@ -12,14 +12,16 @@ from hypothesis import strategies as st
 from content.brokers.fake_wire import Wire
 from content_strategies import content_problems
 from drawing import examples
-from topicloom.content.brokers.choice import Holder, Outlook, choose_moves
-from topicloom.content.brokers.flow import Flow
+from topicloom.content.brokers.move_choice import LocalProblem, Participant, choose_moves
+from topicloom.content.brokers.wants_and_rates import Flow
 from topicloom.content.model.problem import ContentProblem
 from topicloom.content.planners.broker_trees import CoreModel
 from topicloom.content.planners.cost import measure_cost
 
 
-def outlook_of(problem: ContentProblem, assignment: np.ndarray, here: int) -> tuple[Outlook, list[int]]:
+def local_problem(
+    problem: ContentProblem, assignment: np.ndarray, here: int
+) -> tuple[LocalProblem, list[int]]:
     """What a broker knows when all are up to date, and which users are its own."""
     own = [user for user in range(problem.n_users) if assignment[user] == here]
 
@@ -35,14 +37,14 @@ def outlook_of(problem: ContentProblem, assignment: np.ndarray, here: int) -> tu
         channels = np.flatnonzero(total)
         return Flow(channels, total[channels])
 
-    users = [Holder(ranges(user), rates([user]), problem.access[user]) for user in own]
-    others: list[Holder | None] = []
+    users = [Participant(ranges(user), rates([user]), problem.access[user]) for user in own]
+    others: list[Participant | None] = []
     for broker in range(problem.n_brokers):
-        guests = [user for user in range(problem.n_users) if assignment[user] == broker]
-        union = sorted({c for user in guests for a, b in ranges(user) for c in range(a, b + 1)})
-        others.append(None if broker == here else Holder([(c, c) for c in union], rates(guests)))
+        its_users = [user for user in range(problem.n_users) if assignment[user] == broker]
+        union = sorted({c for user in its_users for a, b in ranges(user) for c in range(a, b + 1)})
+        others.append(None if broker == here else Participant([(c, c) for c in union], rates(its_users)))
     loads = np.bincount(assignment, weights=problem.demand, minlength=problem.n_brokers)
-    return Outlook(here, users, others, loads, problem.capacity), own
+    return LocalProblem(here, users, others, loads, problem.capacity), own
 
 
 @examples(80)
@@ -51,11 +53,11 @@ def test_the_change_a_broker_sees_is_the_exact_one(problem, seed):
     random = Random(seed)
     assignment = np.array([random.randrange(problem.n_brokers) for _ in range(problem.n_users)], np.int32)
     here = random.randrange(problem.n_brokers)
-    outlook, own = outlook_of(problem, assignment, here)
+    local, own = local_problem(problem, assignment, here)
     model = CoreModel.of(problem.core, "free")
     before = measure_cost(problem, assignment)
     crowded = before.loads[here] > problem.capacity[here] * (1 + 1e-9)
-    found = choose_moves(outlook, model, problem.n_channels, threshold=0.0, most=1)
+    found = choose_moves(local, model, problem.n_channels, threshold=0.0, most=1)
     for user, broker, change in found:
         moved = assignment.copy()
         moved[own[user]] = broker
@@ -79,11 +81,11 @@ def test_the_threshold_and_the_number_of_moves_are_kept():
         ["p", "q", "r"], ["a", "b"], [99, 99], access, [[0, 0.1], [0.1, 0]], 1,
         rates=([0, 1], [0, 0], [1.0, 5.0]), wants=([0, 1, 2], [0, 0, 0], [0, 0, 0]),
     )  # fmt: skip
-    outlook, _ = outlook_of(problem, np.zeros(3, dtype=np.int32), 0)
+    local, _ = local_problem(problem, np.zeros(3, dtype=np.int32), 0)
     model = CoreModel.of(problem.core, "free")
-    assert len(choose_moves(outlook, model, 1, threshold=0.0, most=9)) == 3
-    assert len(choose_moves(outlook, model, 1, threshold=0.0, most=2)) == 2
-    assert choose_moves(outlook, model, 1, threshold=0.9, most=9) == [], "it saves half at best"
+    assert len(choose_moves(local, model, 1, threshold=0.0, most=9)) == 3
+    assert len(choose_moves(local, model, 1, threshold=0.0, most=2)) == 2
+    assert choose_moves(local, model, 1, threshold=0.9, most=9) == [], "it saves half at best"
 
 
 def test_brokers_come_to_rest_at_the_best_place():
@@ -93,7 +95,7 @@ def test_brokers_come_to_rest_at_the_best_place():
     for number, name in enumerate(near):
         wire.add(name, (((0, 10),),), "A", rates=((number, 1.0),))
     wire.run(12.0)
-    assert {name: client.broker for name, client in wire.clients.items()} == {"u0": "B", "u1": "B", "u2": "A"}
+    assert {name: user.broker for name, user in wire.users.items()} == {"u0": "B", "u1": "B", "u2": "A"}
     asked = wire.sent["request-to-move"]
     assert asked == 2
     wire.run(20.0)

@@ -1,4 +1,4 @@
-"""The clients and brokers of a content problem, ready to be simulated.
+"""The users and brokers of a content problem, ready to be simulated.
 
 Users have the names 0, 1, ... in the order of the problem, brokers the numbers after them. The one attribute
 of an event is the number of its channel, so a subscription is a range of channel numbers.
@@ -14,11 +14,11 @@ import numpy as np
 from topicloom.base.arrays import Bools, Ints, Longs
 from topicloom.base.seeds import stream_key
 from topicloom.content.brokers.broker import Broker
-from topicloom.content.brokers.client import Client
-from topicloom.content.brokers.interest import Channels
+from topicloom.content.brokers.forwarding import RoutingTrees
 from topicloom.content.brokers.messages import Name, Rates, Wants
-from topicloom.content.brokers.routing import Trees
-from topicloom.content.brokers.settings import Settings
+from topicloom.content.brokers.settings import BrokerSettings
+from topicloom.content.brokers.user import User
+from topicloom.content.brokers.wants_and_rates import Channels
 from topicloom.content.model.problem import ContentProblem
 from topicloom.content.planners.broker_trees import CoreModel
 
@@ -36,20 +36,20 @@ def rates_of(problem: ContentProblem, user: int) -> Rates:
     return tuple(zip(problem.rate_channels[ends].tolist(), problem.rates[ends].tolist(), strict=True))
 
 
-def make_clients(
+def make_users(
     problem: ContentProblem,
     start: Ints,
     told: Callable[[int], Rates | None],
     declines: Bools,
-    settings: Settings,
-) -> list[Client]:
-    """One client per user: it turns to its broker of `start` first, then to the others, cheapest first."""
+    settings: BrokerSettings,
+) -> list[User]:
+    """One user per user: it turns to its broker of `start` first, then to the others, cheapest first."""
     found = []
     for user in range(problem.n_users):
         home = problem.n_users + int(start[user])
         others = [problem.n_users + b for b in np.argsort(problem.access[user], kind="stable").tolist()]
         found.append(
-            Client(
+            User(
                 user,
                 wants_of(problem, user),
                 brokers=[home, *(other for other in others if other != home)],
@@ -69,11 +69,11 @@ def _stays(foreign: Name) -> bool:
     return False
 
 
-def make_brokers(problem: ContentProblem, scale: float, seed: int, settings: Settings) -> list[Broker]:
+def make_brokers(problem: ContentProblem, scale: float, seed: int, settings: BrokerSettings) -> list[Broker]:
     """All brokers, their capacities times `scale`."""
     names = list(range(problem.n_users, problem.n_users + problem.n_brokers))
     model = CoreModel.of(problem.core, "free")
-    trees, channels = Trees(names, problem.core), Channels.numbered(problem.n_channels)
+    trees, channels = RoutingTrees(names, problem.core), Channels.numbered(problem.n_channels)
 
     def prices(user: Name) -> Sequence[float]:
         row: list[float] = problem.access[int(user)].tolist()

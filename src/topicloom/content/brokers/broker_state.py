@@ -1,0 +1,177 @@
+"""What the parts of one broker share: its name, letters and users, and what it knows of other brokers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from topicloom.base.arrays import Floats
+from topicloom.content.brokers.letters import Mailbox
+from topicloom.content.brokers.matching import SubscriptionIndex
+from topicloom.content.brokers.messages import (
+    Body,
+    Box,
+    Cancel,
+    Delivery,
+    Event,
+    Name,
+    News,
+    Point,
+    Rates,
+    Redirect,
+    Wants,
+)
+from topicloom.content.brokers.settings import BrokerSettings
+from topicloom.content.brokers.user_records import UserRecord, UserRecords
+from topicloom.content.brokers.user_rules import UserState
+from topicloom.content.brokers.wants_and_rates import (
+    NOTHING,
+    Channels,
+    Flow,
+    check_rates,
+    check_wants,
+    flow_of,
+)
+from topicloom.wire.core import Close, Effect
+
+
+@dataclass(slots=True)
+class OtherBroker:
+    """One other broker. Letters overtake each other, so each part has the version it came with."""
+
+    name: Name
+    heard: float
+    alive: bool = True
+    life: int = -1
+    """The highest it was heard of in; it rises with each start."""
+    load: float = 0.0
+    capacity: float = 0.0
+    wants_version: int = 0
+    rates_version: int = 0
+    load_version: int = 0
+    ranges: list[tuple[int, int]] = field(default_factory=list)
+    """Of channels that its own users want."""
+    flow: Flow = NOTHING
+    numbers: dict[Box, int] = field(default_factory=dict)
+    """What it wants, by box, as the index calls it."""
+
+
+class OtherBrokers:
+    """All other brokers of one broker."""
+
+    __slots__ = ("_channels", "_index", "peers")
+
+    def __init__(self, others: Iterable[Name], channels: Channels) -> None:
+        self._channels = channels
+        self._index = SubscriptionIndex(channels.n_attributes)
+        self.peers = {name: OtherBroker(name, 0.0) for name in others}
+
+    def living(self) -> Iterator[OtherBroker]:
+        return (peer for peer in self.peers.values() if peer.alive)
+
+    def alive(self, name: Name) -> bool:
+        peer = self.peers.get(name)
+        return peer is not None and peer.alive
+
+    def learn(self, name: Name, news: News) -> None:
+        """Take what is newer than what is known."""
+        peer = self.peers[name]
+        if news.wants is not None and news.version > peer.wants_version:
+            peer.wants_version = news.version
+            self._set_wants(peer, news.wants)
+        if news.rates is not None and news.version > peer.rates_version:
+            peer.rates_version, peer.flow = news.version, flow_of(news.rates)
+        if news.version > peer.load_version:
+            peer.load_version, peer.load, peer.capacity = news.version, news.load, news.capacity
+            peer.ranges = list(news.ranges)
+
+    def bury(self, name: Name) -> None:
+        """The broker is dead: nothing is wanted or published there. If it lives after all, it tells anew."""
+        peer = self.peers[name]
+        self._set_wants(peer, ())
+        self.peers[name] = OtherBroker(name, peer.heard, alive=False, life=peer.life)
+
+    def interested(self, point: Point) -> set[Name]:
+        """The living brokers where somebody wants an event."""
+        return self._index.owners(point)  # type: ignore[return-value]
+
+    def total_rates(self) -> Floats:
+        """The rates of all others together, per channel."""
+        total = np.zeros(self._channels.count)
+        for peer in self.peers.values():
+            total[peer.flow.channels] += peer.flow.rates
+        return total
+
+    def _set_wants(self, peer: OtherBroker, wants: Wants) -> None:
+        now = set(wants)
+        for box in [box for box in peer.numbers if box not in now]:
+            self._index.remove(peer.numbers.pop(box))
+        for box in wants:
+            if box not in peer.numbers:
+                peer.numbers[box] = self._index.add(peer.name, box)
+
+
+@dataclass(slots=True)
+class BrokerState:
+    """Shared by the parts of a broker."""
+
+    name: Name
+    settings: BrokerSettings
+    channels: Channels
+    capacity: float
+    prices: Callable[[Name], Sequence[float] | None]
+    mailbox: Mailbox
+    others: OtherBrokers
+    users: UserRecords
+    effects: list[Effect] = field(default_factory=list)
+    strays: int = 0
+    """Events redirected to us for users of whom nothing is known any more."""
+
+    def tell(self, broker: Name, body: Body, now: float) -> None:
+        """Write to another broker, unless it is dead."""
+        if self.others.alive(broker):
+            self.mailbox.send(broker, body, now)
+
+    def fault(self, peer: Name, reason: str) -> None:
+        self.effects.append(Close(peer, reason))
+
+    def sound(self, peer: Name, wants: Wants, rates: Rates | None) -> bool:
+        """Could this be wanted and published? If not, it is a fault of `peer`."""
+        wrong = check_wants(wants, self.channels.n_attributes) or check_rates(rates, self.channels.count)
+        if wrong:
+            self.fault(peer, wrong)
+        return not wrong
+
+    def call_off(self, record: UserRecord, now: float, unless: Name | None = None) -> None:
+        """Tell the foreign broker of a move under way that it will not be."""
+        if record.state in (UserState.COPYING, UserState.READY) and record.other != unless:
+            self.tell(record.other, Cancel(record.move, record.name), now)
+
+    def hand(self, record: UserRecord, event: Event, now: float) -> None:
+        """An event has come for a record: to the user itself, or to the broker that has it now (redirect)."""
+        if event.id.publisher == record.name:
+            return
+        if record.in_charge:
+            self.mailbox.send(record.name, Delivery(event), now)
+        elif event.id not in record.kept:
+            record.kept[event.id] = event
+            self.tell(record.other, Redirect(record.name, event), now)
+
+    @property
+    def load(self) -> float:
+        """The demands of all users, and of those that room is kept for."""
+        expected = sum(
+            expected_user.demand
+            for name, expected_user in self.users.expected.items()
+            if not self._present(name)
+        )
+        return sum(record.demand for record in self.users.in_charge()) + expected
+
+    def has_room(self, demand: float) -> bool:
+        return self.load + demand <= self.capacity * (1 + 1e-9)
+
+    def _present(self, name: Name) -> bool:
+        record = self.users.get(name)
+        return record is not None and record.in_charge

@@ -1,0 +1,191 @@
+"""What a broker knows of each user, and which users an event is for. State only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from itertools import count
+from math import exp, inf
+
+from topicloom.content.brokers.matching import SubscriptionIndex
+from topicloom.content.brokers.messages import (
+    Event,
+    EventId,
+    Name,
+    Point,
+    Ranges,
+    Rates,
+    Wants,
+)
+from topicloom.content.brokers.user_rules import IN_CHARGE, UserState
+from topicloom.content.brokers.wants_and_rates import (
+    NOTHING,
+    Channels,
+    Flow,
+    flow_of,
+    joined,
+    union,
+)
+
+
+class RateCounter:
+    """How often a user publishes on each channel, counted with a weight that fades ([Zhao2011]: summarize).
+
+    >>> counter = RateCounter(window=60.0, now=0.0)
+    >>> for second in range(600): counter.count(3, float(second))
+    >>> [(channel, round(rate, 1)) for channel, rate in counter.rates(600.0)]
+    [(3, 1.0)]
+    """
+
+    __slots__ = ("_since", "_weights", "_window")
+
+    def __init__(self, window: float, now: float, rates: Iterable[tuple[int, float]] = ()) -> None:
+        """`rates` of the broker that counted before: as if it had gone on here for ever."""
+        self._window = window
+        self._weights = {channel: (rate * window, now) for channel, rate in rates}
+        self._since = -inf if self._weights else now
+
+    def count(self, channel: int, now: float) -> None:
+        weight, at = self._weights.get(channel, (0.0, now))
+        self._weights[channel] = weight * exp((at - now) / self._window) + 1.0, now
+
+    def rates(self, now: float) -> Rates:
+        """Messages per second, ascending channels. What has faded below one in ten windows is left out."""
+        # A young counter has seen less than its window: the weights of a steady rate have not yet grown up.
+        grown = 1.0 - exp((self._since - now) / self._window)
+        found = []
+        for channel, (weight, at) in sorted(self._weights.items()):
+            rate = weight * exp((at - now) / self._window) / self._window / max(grown, 0.05)
+            if rate * self._window > 0.1:
+                found.append((channel, rate))
+        return tuple(found)
+
+
+@dataclass(slots=True)
+class UserRecord:
+    """A user as a broker knows it. `deadline` is when the present state ends by itself.
+
+    `kept` holds, while redirecting, all that came for it since it left and what it had not confirmed then.
+    """
+
+    name: Name
+    term: int
+    state: UserState
+    version: int
+    wants: Wants
+    rates: Rates | None
+    counter: RateCounter
+    heard: float
+    rest: float = 0.0
+    """Until then it is not asked to move."""
+    declined: int = 0
+    """Moves that came to nothing, one after another."""
+    numbers: tuple[int, ...] = ()
+    ranges: list[tuple[int, int]] = field(default_factory=list)
+    told: Flow = NOTHING
+    """What the user says it publishes, if it does say so."""
+    demand: float = 0.0
+    move: int = 0
+    other: Name = ""
+    """The foreign broker while moving, the broker in charge while redirecting."""
+    deadline: float = inf
+    kept: dict[EventId, Event] = field(default_factory=dict)
+
+    def flow(self, now: float) -> Flow:
+        """What the user says it publishes, or else what was counted."""
+        return self.told if self.rates is not None else flow_of(self.counter.rates(now))
+
+    @property
+    def in_charge(self) -> bool:
+        """Are we the user's broker?"""
+        return self.state in IN_CHARGE
+
+
+@dataclass(slots=True)
+class ExpectedUser:
+    """A user that another broker wants to send us; room is kept free until `deadline`."""
+
+    move: int
+    home: Name
+    counted: Rates
+    demand: float
+    deadline: float
+
+
+class UserRecords:
+    """All users that a broker has to do with, and which of them an event is for."""
+
+    def __init__(self, channels: Channels) -> None:
+        self.records: dict[Name, UserRecord] = {}
+        self.expected: dict[Name, ExpectedUser] = {}
+        self.changed = False
+        """Has what all records want together perhaps changed since `wants` was asked?"""
+        self._channels = channels
+        self._index = SubscriptionIndex(channels.n_attributes)
+        self._deadlines: list[tuple[float, int, Name]] = []
+        self._order = count()
+
+    def get(self, name: Name) -> UserRecord | None:
+        return self.records.get(name)
+
+    def state_of(self, name: Name) -> UserState:
+        record = self.records.get(name)
+        return UserState.ABSENT if record is None else record.state
+
+    def enter(self, name: Name, term: int, counter: RateCounter, now: float) -> UserRecord:
+        record = UserRecord(name, term, UserState.ATTACHED, -1, (), None, counter, now)
+        self.records[name] = record
+        return record
+
+    def remove(self, record: UserRecord) -> None:
+        self._unlist(record)
+        del self.records[record.name]
+        self.changed = True
+
+    def set_wants(self, record: UserRecord, version: int, wants: Wants, rates: Rates | None) -> None:
+        """What the user wants from now on, unless something newer is known."""
+        if version <= record.version:
+            return
+        record.version, record.rates, record.told = version, rates, flow_of(rates)
+        if wants != record.wants:
+            self._unlist(record)
+            record.wants = wants
+            record.numbers = tuple(self._index.add(record.name, box) for box in wants)
+            record.ranges = self._channels.ranges_of(wants)
+            self.changed = True
+
+    def wants(self) -> Wants:
+        """What all records want together, those that are redirected included."""
+        self.changed = False
+        return union(box for record in self.records.values() for box in record.wants)
+
+    def ranges(self) -> Ranges:
+        """The channels that the users want of whom we are the broker."""
+        return tuple(joined(run for record in self.in_charge() for run in record.ranges))
+
+    def matching(self, point: Point) -> list[UserRecord]:
+        """The records that want an event, in the order of their subscriptions."""
+        owners = dict.fromkeys(self._index.owner_list(point))
+        return [self.records[name] for name in owners]  # type: ignore[index]
+
+    def in_charge(self) -> Iterator[UserRecord]:
+        return (record for record in self.records.values() if record.in_charge)
+
+    def set_deadline(self, participant: UserRecord | ExpectedUser, name: Name, deadline: float) -> None:
+        participant.deadline = deadline
+        if deadline < inf:
+            heappush(self._deadlines, (deadline, next(self._order), name))
+
+    def next_deadline(self) -> float:
+        return self._deadlines[0][0] if self._deadlines else inf
+
+    def overdue(self, now: float) -> Iterator[Name]:
+        """Names that had a deadline; it may have been moved since."""
+        while self._deadlines and self._deadlines[0][0] <= now:
+            yield heappop(self._deadlines)[2]
+
+    def _unlist(self, record: UserRecord) -> None:
+        for number in record.numbers:
+            self._index.remove(number)
+        record.numbers = ()

@@ -1,0 +1,139 @@
+"""What is promised, and the life of a user at a broker in one table.
+
+The promise. Let no message take longer than `max_delay`; messages may overtake each other and come twice.
+Let e be an event that a user publishes when every broker knows some broker's announcement of a subscription
+that matches e, and let its subscriber keep it until e arrives. Then e is delivered to it exactly once,
+- whatever migrations go on: several at once, one right after another, there and back, declined, refused;
+- if the foreign broker dies at any time before the user connects to it, or within `travel` seconds after
+  (until then the home broker has all that the user should get, and the user goes back to it first).
+What is under way on a connection that a user closes when it has moved may be lost on it: it comes another
+way. Publications of a user that moves are not lost or repeated either: what its old broker has not
+confirmed goes to the new one, and subscribers know the numbers they have had.
+Nothing is ever delivered twice, nor to a user whose subscription does not match, whoever dies.
+If a broker dies at another time, its users find another one in their lists and register there; events that
+were under way to or from them then may be lost, or not.
+
+Why. (1) Letters arrive exactly once while both ends live (letters.py). (2) The user alone says who its broker
+is: each attempt has a higher term, and a broker that hears of a higher term yields. (3) A broker that yields
+still announces the user's interest for `ttl`, redirects what comes, and keeps a copy: `ttl` outlasts the time
+until all brokers know the new broker's interest, plus the longest travel of what was sent before, plus the
+time in which the user finds out that its new broker died. (4) The user knows what it has had (user.py).
+
+`print(rule_table())` shows the table; tests hold every step of every run against it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class UserState(Enum):
+    """What a user is to a broker."""
+
+    ABSENT = "absent"
+    ATTACHED = "attached"
+    ASKED = "asked"
+    """Attached, and asked to move."""
+    COPYING = "copying"
+    """Attached, has accepted; the foreign broker was sent all about it."""
+    READY = "ready"
+    """Attached, and told to connect to the foreign broker."""
+    REDIRECTING = "redirecting"
+    """Another broker's; what comes for it is sent on."""
+
+
+ABSENT, ATTACHED, ASKED, COPYING, READY, REDIRECTING = UserState
+MOVING = (ASKED, COPYING, READY)
+IN_CHARGE = (ATTACHED, *MOVING)
+AWAY = (ABSENT, REDIRECTING)
+ALL = (ABSENT, *IN_CHARGE, REDIRECTING)
+
+
+@dataclass(frozen=True, slots=True)
+class UserRule:
+    """In one of `states`, on `on`, if `when`: send one of `send` (to whom it concerns), go to `then`.
+
+    Events, and receipts of letters, are sent as well; `send` lists control bodies only.
+    """
+
+    states: tuple[UserState, ...]
+    on: str
+    when: str
+    send: tuple[str, ...]
+    then: tuple[UserState, ...]
+
+
+RULES = (
+    UserRule(ALL, "REGISTER", "the term is higher, and there is room or no other way",
+             ("WELCOME", "TOOK-OVER", "CANCEL"), (ATTACHED,)),
+    UserRule(ALL, "REGISTER", "no room", ("REFUSED",), ALL),
+    UserRule(ALL, "REGISTER", "the term is not higher", (), ALL),
+    UserRule(ALL, "CONNECT", "the term is higher, and there is room",
+             ("WELCOME", "TOOK-OVER", "CANCEL"), (ATTACHED,)),
+    UserRule(ALL, "CONNECT", "no room", ("REFUSED",), ALL),
+    UserRule(ALL, "CONNECT", "the term is not higher", (), ALL),
+    UserRule((ATTACHED,), "decision", "another broker costs less", ("REQUEST-TO-MOVE",), (ASKED,)),
+    UserRule((ASKED,), "ACCEPT", "", ("REPLICATE",), (COPYING,)),
+    UserRule((ASKED,), "ACCEPT", "the foreign broker is dead", (), (ATTACHED,)),
+    UserRule((ASKED,), "DECLINE", "", (), (ATTACHED,)),
+    UserRule(ALL, "ACCEPT", "of another move", (), ALL),
+    UserRule(ALL, "DECLINE", "of another move", (), ALL),
+    UserRule((COPYING,), "REPLICATED", "", ("READY",), (READY,)),
+    UserRule((COPYING,), "NO-ROOM", "", (), (ATTACHED,)),
+    UserRule(ALL, "REPLICATED", "of another move", (), ALL),
+    UserRule(ALL, "NO-ROOM", "of another move", (), ALL),
+    UserRule(ALL, "REPLICATE", "there is room, which is kept free", ("REPLICATED",), ALL),
+    UserRule(ALL, "REPLICATE", "no room", ("NO-ROOM",), ALL),
+    UserRule(ALL, "CANCEL", "forget the room kept free", (), ALL),
+    UserRule((*IN_CHARGE, REDIRECTING), "TOOK-OVER", "of a higher term",
+             ("HANDED-OVER", "CANCEL"), (REDIRECTING,)),
+    UserRule(IN_CHARGE, "TOOK-OVER", "of a lower term", ("TOOK-OVER",), IN_CHARGE),
+    UserRule(AWAY, "TOOK-OVER", "of a lower term, or nothing is known of the user", (), AWAY),
+    UserRule(ALL, "HANDED-OVER", "", (), ALL),
+    UserRule(ALL, "SUBSCRIBE", "", (), ALL),
+    UserRule((ASKED,), "time", "no answer", (), (ATTACHED,)),
+    UserRule((COPYING, READY), "time", "no answer", ("CANCEL",), (ATTACHED,)),
+    UserRule((COPYING,), "death", "of the foreign broker", (), (ATTACHED,)),
+    UserRule((REDIRECTING,), "time", "the TTL is over", (), (ABSENT,)),
+    UserRule(IN_CHARGE, "silence", "of the user", ("CANCEL",), (ABSENT,)),
+    UserRule((*IN_CHARGE, REDIRECTING), "LEAVE", "", ("CANCEL",), (ABSENT,)),
+    UserRule((ABSENT,), "LEAVE", "", (), (ABSENT,)),
+)  # fmt: skip
+
+
+def permits(rule: UserRule, before: UserState, on: str, sent: tuple[str, ...], after: UserState) -> bool:
+    """Is a step one of this row? `then` equal to `states` means: no change.
+
+    >>> permits(RULES[7], ASKED, "ACCEPT", ("REPLICATE",), COPYING)
+    True
+    """
+    return (
+        before in rule.states
+        and on == rule.on
+        and (after == before if rule.then == rule.states else after in rule.then)
+        and all(word in rule.send for word in sent)
+        and (not rule.send or rule.send[0] in sent or rule.send[0] in ("HANDED-OVER", "CANCEL"))
+    )
+
+
+def rule_table() -> str:
+    """All rules as text, one line each, columns aligned.
+
+    >>> print(rule_table().splitlines()[0].split())
+    ['state', 'on', 'if', 'send', 'then']
+    """
+    rows = [("state", "on", "if", "send", "then")]
+    for rule in RULES:
+        states, then = (_named(some) for some in (rule.states, rule.then))
+        then = "the same" if rule.then == rule.states else then
+        rows.append((states, rule.on, rule.when, ", ".join(rule.send), then))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return "\n".join(
+        "  ".join(field.ljust(width) for field, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )
+
+
+def _named(states: tuple[UserState, ...]) -> str:
+    return "any" if states == ALL else " | ".join(state.value for state in states)
