@@ -108,7 +108,7 @@ def measure_tree(serves: bool, repeats: int) -> dict[str, Any]:
     """In a child: the test on an interest with or without a serving tree; no two nodes are alike."""
     import numpy as np
 
-    from topicloom.overlay.builders.tree import serving_tree
+    from topicloom.overlay.builders.serving_tree import serving_tree
     from topicloom.overlay.model.interest import Interest
     from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
 

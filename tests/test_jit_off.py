@@ -16,12 +16,12 @@ JUDGES = {
     "builders": [
         "overlay/builders/test_baselines.py",
         "overlay/builders/test_cd_oda.py",
-        "overlay/builders/test_cuts.py",
+        "overlay/builders/test_exact_program.py",
         "overlay/builders/test_divide.py",
-        "overlay/builders/test_constraints_against_naive.py",
-        "overlay/builders/test_greedy_against_naive.py",
+        "overlay/builders/test_constrained_run.py",
+        "overlay/builders/test_greedy.py",
         "overlay/builders/test_minmax_oda.py",
-        "overlay/builders/test_tree.py",
+        "overlay/builders/test_serving_tree.py",
         "overlay/builders/test_two_d_oda.py",
     ],
     "content": [
@@ -35,7 +35,7 @@ JUDGES = {
         "base/kernels/test_hashing.py",
         "overlay/kernels/test_moves.py",
         "overlay/kernels/test_repair.py",
-        "overlay/kernels/test_weave.py",
+        "overlay/kernels/test_topic_trees.py",
     ],
     "measures": [
         "overlay/measures/test_against_naive.py",

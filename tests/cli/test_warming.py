@@ -38,13 +38,14 @@ def test_kernels_that_only_options_call_are_compiled_too():
     """In a process of its own: here other tests have called them."""
     script = """
 from topicloom.cli.warming import _warm_overlays
-from topicloom.overlay.kernels import costed
-from topicloom.overlay.kernels import prices
+from topicloom.overlay.kernels import lazy_greedy_costs
+from topicloom.overlay.kernels import price_bound
 from topicloom.base.kernels import random
-from topicloom.overlay.kernels import trees
+from topicloom.overlay.kernels import tree_bound
 from topicloom.base.progress import SILENT
 _warm_overlays(SILENT)
-called = (costed.choose_costed, prices.heaviest_pairs, trees.cheapest_trees, random._scatter)
+called = [lazy_greedy_costs.choose_costed, price_bound.heaviest_pairs]
+called += [tree_bound.cheapest_trees, random._scatter]
 assert all(one.signatures for one in called), [one.__name__ for one in called if not one.signatures]
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)

@@ -17,8 +17,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from topicloom.overlay.builders.dcb_m import build_dcb_m
-from topicloom.overlay.builders.dcbr_m import build_dcbr_m
+from topicloom.overlay.builders.dcb_m import build_dcb_m, build_dcbr_m
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from naive.instances import lemma_6_6
+from topicloom.overlay.builders.baselines import build_ring_pt
 from topicloom.overlay.builders.gm import build_gm
 from topicloom.overlay.builders.gm_m import build_gm_m
-from topicloom.overlay.builders.ring_pt import build_ring_pt
 from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
 
 pytestmark = pytest.mark.slow

@@ -25,7 +25,7 @@ from topicloom.content.workload import generate_content
 from topicloom.mesh.topic_trees.packing import pack_forests
 from topicloom.mesh.topic_trees.spanning import build_topic_trees
 from topicloom.overlay.builders.registry import BUILDERS
-from topicloom.overlay.kernels.forest import fresh_slots, join_pairs
+from topicloom.overlay.kernels.judge_union_find import fresh_slots, join_pairs
 from topicloom.overlay.measures.bounds import bound_overlays
 from topicloom.overlay.measures.connectivity import check_overlay
 from topicloom.overlay.measures.digest import interest_digest

@@ -18,9 +18,9 @@ from topicloom.base.lazy import lazy_names
 
 if TYPE_CHECKING:
     from topicloom.base.charts import save_chart
-    from topicloom.overlay.builders.divide.combine import combine_overlays
-    from topicloom.overlay.builders.divide.rep_set import choose_representatives
-    from topicloom.overlay.builders.divide.split import split_bulk
+    from topicloom.overlay.builders.divide.combine_overlays import combine_overlays
+    from topicloom.overlay.builders.divide.groups import split_bulk
+    from topicloom.overlay.builders.divide.phases import choose_representatives
     from topicloom.overlay.builders.registry import ALL_KINDS, BUILDERS
     from topicloom.overlay.charts import Dot, degree_scatter
     from topicloom.overlay.measures.bounds import bound_overlays
@@ -55,9 +55,9 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "combine_overlays": "builders.divide.combine",
-        "choose_representatives": "builders.divide.rep_set",
-        "split_bulk": "builders.divide.split",
+        "combine_overlays": "builders.divide.combine_overlays",
+        "choose_representatives": "builders.divide.phases",
+        "split_bulk": "builders.divide.groups",
         "ALL_KINDS": "builders.registry",
         "BUILDERS": "builders.registry",
         "Dot": "charts",

@@ -15,7 +15,7 @@ from numba.core.caching import IndexDataCacheFile
 import topicloom
 from topicloom.base.kernels import jit
 from topicloom.base.kernels.freshness import _sources, keep_fresh, stamp_of
-from topicloom.overlay.kernels import rows
+from topicloom.overlay.kernels import best_partners
 
 CALLEE = """
 from topicloom.base.kernels.jit import kernel
@@ -79,7 +79,7 @@ def test_an_index_of_other_sources_is_not_unpickled(tmp_path):
 
 
 def test_the_stamp_does_not_depend_on_where_or_when_the_files_were_written(tmp_path):
-    here, package = Path(rows.__file__), Path(topicloom.__file__).parent
+    here, package = Path(best_partners.__file__), Path(topicloom.__file__).parent
     copy = tmp_path / "topicloom"
     for path in package.rglob("kernels/*.py"):
         (copy / path.relative_to(package)).parent.mkdir(parents=True, exist_ok=True)
@@ -95,5 +95,5 @@ def test_kernels_beside_the_package_know_what_they_take_from_it(tmp_path):
     """Benchmarks have some; the checkout around them has the package's name as a rule."""
     beside = tmp_path / "topicloom" / "benchmarks" / "mine.py"
     beside.parent.mkdir(parents=True)
-    beside.write_text("from topicloom.overlay.kernels.rows import scan\n")
-    assert {"mine.py", "overlay/kernels/rows.py", "base/kernels/jit.py"} <= _sources(beside).keys()
+    beside.write_text("from topicloom.overlay.kernels.best_partners import scan\n")
+    assert {"mine.py", "overlay/kernels/best_partners.py", "base/kernels/jit.py"} <= _sources(beside).keys()

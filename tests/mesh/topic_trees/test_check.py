@@ -19,7 +19,7 @@ from topicloom.mesh.topic_trees.check import check_links, check_packing, check_t
 from topicloom.mesh.topic_trees.dialing import forest_links, tree_links
 from topicloom.mesh.topic_trees.packing import pack_forests
 from topicloom.mesh.topic_trees.spanning import build_topic_trees
-from topicloom.overlay.builders.full_mesh import build_full_mesh
+from topicloom.overlay.builders.baselines import build_full_mesh
 
 SETS = [{0, 1}, {0, 1}, {0, 1, 2}, {0, 2}, {2}]
 

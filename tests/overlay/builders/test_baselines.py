@@ -8,15 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import topicloom.overlay.builders.full_mesh as full_mesh
+import topicloom.overlay.builders.baselines as full_mesh
 import topicloom.overlay.kernels.hubs as hubs
 from drawing import examples
 from naive.stars import naive_full_mesh, naive_star, topic_diameters
 from strategies import interests
 from topicloom.base.progress import Silent
 from topicloom.errors import Interrupted, UsageError
-from topicloom.overlay.builders.full_mesh import build_full_mesh, free_memory
-from topicloom.overlay.builders.star import build_star
+from topicloom.overlay.builders.baselines import build_full_mesh, build_star, free_memory
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 

@@ -21,18 +21,17 @@ from strategies import interests
 from topicloom.base.progress import Silent
 from topicloom.errors import InputError, Interrupted, UsageError
 from topicloom.overlay import Interest, Overlay, choose_representatives, combine_overlays, split_bulk
-from topicloom.overlay.builders.dcb_m import build_dcb_m
-from topicloom.overlay.builders.dcbr_m import build_dcbr_m
-from topicloom.overlay.builders.divide.combine import join
-from topicloom.overlay.builders.divide.deal import deal_members, fewest_groups, group_of, group_sizes
-from topicloom.overlay.builders.divide.knowledge import knowledge, pn_ratio
-from topicloom.overlay.builders.divide.local import LocalGround
+from topicloom.overlay.builders.dcb_m import build_dcb_m, build_dcbr_m
+from topicloom.overlay.builders.divide.combine_overlays import join
+from topicloom.overlay.builders.divide.groups import deal_members, fewest_groups, group_of, group_sizes
+from topicloom.overlay.builders.divide.local import LocalDivide
 from topicloom.overlay.builders.divide.phases import build_inner
-from topicloom.overlay.builders.divide.plan import Dealt, Plan, Settings, plan_levels
+from topicloom.overlay.builders.divide.plan import DividePlan, DivideSettings, LevelSizes, plan_levels
+from topicloom.overlay.builders.divide.run import nodes_known, pn_ratio
 from topicloom.overlay.builders.gm_m import build_gm_m
 from topicloom.overlay.builders.registry import parse_parameters
-from topicloom.overlay.kernels.grouped import grouped_forest
-from topicloom.overlay.kernels.units import layout, merge, new_forest, twin_classes
+from topicloom.overlay.kernels.greedy_state import grouped_labels, layout, merge, new_labels
+from topicloom.overlay.kernels.twins import twin_classes
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -227,8 +226,8 @@ def test_the_papers_p_is_the_cheapest_or_next_to_it():
     split = split_bulk(interest)
 
     def cost(p: int) -> float:
-        ground = LocalGround(interest, split, lambda_=3, seed=0)
-        return (len(split.bulk) + sum(ground.represent((p,)).representatives)) ** 2 + len(
+        engine = LocalDivide(interest, split, lambda_=3, seed=0)
+        return (len(split.bulk) + sum(engine.represent((p,)).representatives)) ** 2 + len(
             split.light
         ) ** 2 / p
 
@@ -242,20 +241,20 @@ def test_the_papers_p_is_the_cheapest_or_next_to_it():
 
 
 class Claims:
-    """A ground that builds nothing: what share of a group of n nodes represents it is given."""
+    """A engine that builds nothing: what share of a group of n nodes represents it is given."""
 
     def __init__(self, n_light: int, n_bulk: int, share: Callable[[int], float]) -> None:
         self.n_light, self.n_bulk, self.share = n_light, n_bulk, share
-        self.known: dict[tuple[int, ...], Dealt] = {}
+        self.known: dict[tuple[int, ...], LevelSizes] = {}
 
-    def represent(self, groups: tuple[int, ...]) -> Dealt:
+    def represent(self, groups: tuple[int, ...]) -> LevelSizes:
         if len(groups) == 1:
             nodes = group_sizes([], self.n_light, groups[0])
         else:
             singles = self.n_bulk if len(groups) == 2 else 0
             nodes = group_sizes(self.known[groups[:-1]].representatives, singles, groups[-1])
         counts = tuple(int(n * self.share(int(n))) for n in nodes)
-        self.known[groups] = Dealt(tuple(nodes.tolist()), counts)
+        self.known[groups] = LevelSizes(tuple(nodes.tolist()), counts)
         return self.known[groups]
 
     def build(self, groups: tuple[int, ...], level: int) -> int:
@@ -264,13 +263,13 @@ class Claims:
 
 def test_no_kernel_call_holds_more_than_the_limit():
     """A million nodes of which a group leaves 2,500 representatives: two levels and a small last call."""
-    plan = plan_levels(Claims(1_000_000, 0, lambda n: 2_500 / n), Settings("auto", 3, 40_000))
+    plan = plan_levels(Claims(1_000_000, 0, lambda n: 2_500 / n), DivideSettings("auto", 3, 40_000))
     assert plan.groups == (25, 2) and plan.n_last == 5_000
     assert plan.largest_call == 40_000 and plan.remark() is None
 
 
 def test_bulk_nodes_are_divided_at_the_second_level():
-    plan = plan_levels(Claims(800_000, 200_000, lambda n: 0.1), Settings("auto", 3, 40_000))
+    plan = plan_levels(Claims(800_000, 200_000, lambda n: 0.1), DivideSettings("auto", 3, 40_000))
     assert plan.groups[0] == 20 and plan.groups[1] >= 7
     assert sum(plan.levels[1].nodes) == 200_000 + 80_000
     assert plan.largest_call <= 40_000
@@ -278,19 +277,21 @@ def test_bulk_nodes_are_divided_at_the_second_level():
 
 def test_groups_double_where_most_nodes_represent_them():
     """10,000 topics: a small group has every node as representative, one of 20,000 only a seventh."""
-    plan = plan_levels(Claims(100_000, 0, lambda n: min(1.0, 2_800 / max(n, 1))), Settings("auto", 3, 2_000))
+    plan = plan_levels(
+        Claims(100_000, 0, lambda n: min(1.0, 2_800 / max(n, 1))), DivideSettings("auto", 3, 2_000)
+    )
     assert plan.groups[0] == 13  # 50 groups of 2,000 would leave all, 25 of 4,000 over half of them
     assert "a group holds 8,400 nodes, more than kernel_nodes = 2,000" in plan.remark()
 
 
 def test_a_level_that_never_shrinks_is_one_flat_call():
-    plan = plan_levels(Claims(1_000, 100, lambda n: 1.0), Settings("auto", 3, 100))
+    plan = plan_levels(Claims(1_000, 100, lambda n: 1.0), DivideSettings("auto", 3, 100))
     assert plan.groups == (1,) and plan.n_last == 1_100
     assert "the last call is flat: it holds 1,100 nodes" in plan.remark()
 
 
 def test_a_number_of_groups_that_was_asked_for_stands():
-    plan = plan_levels(Claims(1_000, 0, lambda n: min(1.0, 20 / n)), Settings(500, 3, 100))
+    plan = plan_levels(Claims(1_000, 0, lambda n: min(1.0, 20 / n)), DivideSettings(500, 3, 100))
     assert plan.groups[0] == 500 and plan.n_last <= 100
 
 
@@ -313,13 +314,13 @@ def test_groups_of_clumps_are_as_large_as_they_are_said_to_be(clumps, n_singles,
 
 def test_what_a_node_has_to_know():
     """[Chen2010, IV-D]: its group, then those it meets as representative; bulk nodes from level 1 on."""
-    flat = Plan((2,), (Dealt((4, 4), (1, 1)),), 2, 4, 100)
-    first, last = knowledge(flat)
+    flat = DividePlan((2,), (LevelSizes((4, 4), (1, 1)),), 2, 4, 100)
+    first, last = nodes_known(flat)
     assert (first.least, first.most) == (4, 4)
     assert (last.least, last.most) == (4, 4 + 4 - 1)  # a bulk node; a representative
     assert pn_ratio(flat) == 7 / 10
-    deep = Plan((4, 2), (Dealt((10,) * 4, (3,) * 4), Dealt((6, 6), (2, 2))), 0, 4, 100)
-    assert [known.most for known in knowledge(deep)] == [10, 10 + 6 - 3, 10 + 3 + 4 - 2]
+    deep = DividePlan((4, 2), (LevelSizes((10,) * 4, (3,) * 4), LevelSizes((6, 6), (2, 2))), 0, 4, 100)
+    assert [known.most for known in nodes_known(deep)] == [10, 10 + 6 - 3, 10 + 3 + 4 - 2]
 
 
 # --- representatives -------------------------------------------------------------------------------
@@ -378,11 +379,11 @@ def test_parts_that_do_not_fit_are_refused_by_name():
 @examples(60)
 @given(interests(max_nodes=15), st.data())
 def test_components_of_groups_are_those_that_merging_gives(interest, data):
-    """The tables written at once must be a forest as the kernels know it: rings, labels, sizes, counts."""
+    """The tables written at once must be a labels as the kernels know it: rings, labels, sizes, counts."""
     group = np.array([data.draw(st.integers(-1, 2)) for _ in range(interest.n_nodes)], dtype=np.int32)
     classes = twin_classes(interest.node_ptr, interest.node_topics)
     units = layout(interest.node_ptr, interest.node_topics, interest.n_topics, classes, fold=False)
-    slow = new_forest(units)
+    slow = new_labels(units)
     for topic in range(interest.n_topics):
         places = range(units.place_ptr[topic], units.place_ptr[topic + 1])
         for a in places:
@@ -390,16 +391,16 @@ def test_components_of_groups_are_those_that_merging_gives(interest, data):
                 same = group[units.place_unit[a]] == group[units.place_unit[b]] >= 0
                 if same and slow.place_label[a] != slow.place_label[b]:
                     merge(units, slow, topic, slow.place_label[a], slow.place_label[b])
-    fast = grouped_forest(units, group)
+    fast = grouped_labels(units, group)
     assert fast.components.tolist() == slow.components.tolist()
-    for forest in (fast, slow):
-        assert (forest.place_label[units.slot_place] == forest.slot_label).all()
-        for place, label in enumerate(forest.place_label):
-            ring, at = {place}, forest.place_next[place]
+    for labels in (fast, slow):
+        assert (labels.place_label[units.slot_place] == labels.slot_label).all()
+        for place, label in enumerate(labels.place_label):
+            ring, at = {place}, labels.place_next[place]
             while at != place:
                 ring.add(int(at))
-                at = forest.place_next[at]
-            assert ring == set(np.flatnonzero(forest.place_label == label).tolist())
-            assert forest.label_size[label] == len(ring)
+                at = labels.place_next[at]
+            assert ring == set(np.flatnonzero(labels.place_label == label).tolist())
+            assert labels.label_size[label] == len(ring)
     alike = slow.place_label[:, None] == slow.place_label
     assert ((fast.place_label[:, None] == fast.place_label) == alike).all()

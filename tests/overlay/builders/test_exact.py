@@ -17,10 +17,10 @@ from naive.instances import lemma_6_6
 from strategies import tangled
 from topicloom.base.progress import Silent
 from topicloom.errors import Interrupted, UsageError
+from topicloom.overlay.builders.baselines import build_full_mesh
 from topicloom.overlay.builders.exact import build_exact
-from topicloom.overlay.builders.full_mesh import build_full_mesh
+from topicloom.overlay.builders.exact_reduction import essential, reduce_interest
 from topicloom.overlay.builders.gm import build_gm
-from topicloom.overlay.builders.reduce import essential, reduce_interest
 from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay

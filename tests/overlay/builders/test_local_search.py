@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 import topicloom.overlay.builders.local_search as local_search
 from drawing import examples
 from naive.constrained_cases import cases
-from naive.weave import check_weave, component_counts, edge_set, fixed_set, is_connected, removable
+from naive.topic_trees import (
+    check_topic_trees,
+    component_counts,
+    edge_set,
+    fixed_set,
+    is_connected,
+    removable,
+)
 from topicloom.base.progress import SILENT, Silent
 from topicloom.errors import Interrupted
 from topicloom.overlay.builders.constrained import fixed_edges
@@ -44,9 +51,9 @@ def zip_edges(u, v):
 
 
 def check_search(search, interest):
-    """The weave inside is sound, and what the search tells is what the weave holds."""
-    check_weave(search._weave, interest)
-    edges = edge_set(search._weave)
+    """The trees inside is sound, and what the search tells is what the trees holds."""
+    check_topic_trees(search._trees, interest)
+    edges = edge_set(search._trees)
     assert {(min(e), max(e)) for e in zip_edges(*search.edges())} == edges
     assert search.n_edges == len(edges)
     assert search.degree.sum() == 2 * len(edges)
@@ -58,17 +65,17 @@ def check_search(search, interest):
 def test_what_is_saved_comes_back():
     search = of_gm(RANDOM)
     search.improve(5, 200)
-    there, saved = edge_set(search._weave), search.save()
+    there, saved = edge_set(search._trees), search.save()
     search.improve(4, 300)
     search.relieve(3)
     search.prune()
-    assert edge_set(search._weave) != there
+    assert edge_set(search._trees) != there
     search.restore(saved)
-    assert edge_set(search._weave) == there
+    assert edge_set(search._trees) == there
     check_search(search, RANDOM)
     search.improve(5, 300)  # and what was saved is a copy: more moves do not change it
     search.restore(saved)
-    assert edge_set(search._weave) == there
+    assert edge_set(search._trees) == there
     check_search(search, RANDOM)
 
 
@@ -101,17 +108,17 @@ def test_fixed_edges_stay_forbidden_pairs_stay_away_and_full_nodes_take_nothing(
         constraints=case.constraints,
         costs=costs,
     )
-    counts = component_counts(case.interest, edge_set(search._weave))
+    counts = component_counts(case.interest, edge_set(search._trees))
     for step in (lambda: search.improve(cap, 60), lambda: search.relieve(cap), search.prune):
         degree = search.degree.copy()
         step()
         check_search(search, case.interest)
-        edges = edge_set(search._weave)
-        assert fixed_set(search._weave) == case.fixed
+        edges = edge_set(search._trees)
+        assert fixed_set(search._trees) == case.fixed
         assert not edges & case.forbidden
         assert component_counts(case.interest, edges) == counts
         assert (search.degree <= np.maximum(degree, search.caps(cap))).all()
-    assert removable(case.interest, edge_set(search._weave)) <= case.fixed
+    assert removable(case.interest, edge_set(search._trees)) <= case.fixed
 
 
 @pytest.mark.parametrize("cap", [2, 3, 5, 9])
@@ -121,7 +128,7 @@ def test_a_node_may_grow_up_to_any_cap_below_the_one_announced(cap):
     for _ in range(3):
         search.improve(cap, 80)
         check_search(search, RANDOM)
-        assert is_connected(RANDOM, edge_set(search._weave))
+        assert is_connected(RANDOM, edge_set(search._trees))
 
 
 def test_a_cap_above_all_room_does_no_harm():
@@ -135,7 +142,7 @@ def test_a_cap_above_all_room_does_no_harm():
     for _ in range(4):
         search.improve(30, 100)
         check_search(search, interest)
-    assert is_connected(interest, edge_set(search._weave))
+    assert is_connected(interest, edge_set(search._trees))
     assert search.degree[0] > 2
 
 
@@ -149,7 +156,7 @@ def test_small_overlays_have_room_for_the_edges_of_a_move():
             search.improve(cap, 40)
             search.relieve(cap)
             check_search(search, interest)
-            assert is_connected(interest, edge_set(search._weave))
+            assert is_connected(interest, edge_set(search._trees))
 
 
 def test_relief_says_whether_it_got_there():
@@ -162,7 +169,7 @@ def test_relief_says_whether_it_got_there():
     assert fixed.relieve(3), "nobody is above: what is fixed counts as allowed"
     alone = search_on(interest, star, cap=3, constraints=Constraints(np.array([3] + [1] * 7, np.int32)))
     assert not alone.relieve(3), "seven nodes of one edge each cannot be connected by another of three"
-    assert edge_set(alone._weave) == set(star) or is_connected(interest, edge_set(alone._weave))
+    assert edge_set(alone._trees) == set(star) or is_connected(interest, edge_set(alone._trees))
 
 
 # --- edges within caps -------------------------------------------------------------------------------------
@@ -180,9 +187,9 @@ def test_edges_within_caps_are_as_many_as_fit(case, data):
     kept = {(min(e), max(e)) for e in zip_edges(*search.edges_within(caps))}
     degree = [sum(node in edge for edge in kept) for node in range(case.interest.n_nodes)]
     assert kept >= case.fixed
-    assert kept <= edge_set(search._weave)
+    assert kept <= edge_set(search._trees)
     assert all(d <= cap for d, cap in zip(degree, caps.tolist(), strict=True))
-    for u, v in edge_set(search._weave) - kept:
+    for u, v in edge_set(search._trees) - kept:
         assert degree[u] == caps[u] or degree[v] == caps[v]
 
 
@@ -208,7 +215,7 @@ def test_slices_do_not_change_the_outcome():
             search.relieve(3)
             search.improve(4, 100)
             search.prune()
-            return edge_set(search._weave)
+            return edge_set(search._trees)
 
     assert outcome(7) == outcome(500)
 

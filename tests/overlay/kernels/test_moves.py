@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawing import examples
-from naive.weave import (
-    check_weave,
+from naive.topic_trees import (
+    check_topic_trees,
     component_counts,
     edge_set,
     fixed_set,
@@ -19,10 +19,10 @@ from naive.weave import (
     removable,
     total_cost,
 )
-from naive.weave_cases import Case, laid, scratch, weaves
+from naive.topic_trees_cases import Case, laid, scratch, tree_cases
+from topicloom.overlay.builders.baselines import build_ring_pt
 from topicloom.overlay.builders.gm import build_gm
-from topicloom.overlay.builders.ring_pt import build_ring_pt
-from topicloom.overlay.kernels.breaks import new_breaks
+from topicloom.overlay.kernels.edge_removal import new_removal
 from topicloom.overlay.kernels.moves import (
     BY_COST,
     BY_NUMBER,
@@ -31,7 +31,7 @@ from topicloom.overlay.kernels.moves import (
     prune,
     relieve,
 )
-from topicloom.overlay.kernels.weave import N_EDGES
+from topicloom.overlay.kernels.topic_trees import N_EDGES
 from topicloom.overlay.model.constraints import Constraints, NodePairs
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
@@ -50,43 +50,45 @@ def caps_for(case, cap: int):
 
 def check_case(case, caps, degree_before):
     """What every move must leave behind."""
-    check_weave(case.weave, case.interest)
-    edges = edge_set(case.weave)
+    check_topic_trees(case.trees, case.interest)
+    edges = edge_set(case.trees)
     assert is_connected(case.interest, edges)
-    assert fixed_set(case.weave) == case.fixed
+    assert fixed_set(case.trees) == case.fixed
     assert not edges & case.forbidden
-    assert (case.weave.degree <= np.maximum(caps, degree_before)).all(), "an edge was added to a full node"
+    assert (case.trees.degree <= np.maximum(caps, degree_before)).all(), "an edge was added to a full node"
 
 
 def live(case):
-    return case.weave.live[: case.weave.sizes[N_EDGES]].copy()
+    return case.trees.live[: case.trees.sizes[N_EDGES]].copy()
 
 
 # --- destroy and repair ------------------------------------------------------------------------------------
 
 
 @examples(40)
-@given(case=weaves(priced=True), cap=st.integers(1, 6), aim=st.sampled_from([BY_NUMBER, THEN_COST, BY_COST]))
+@given(
+    case=tree_cases(priced=True), cap=st.integers(1, 6), aim=st.sampled_from([BY_NUMBER, THEN_COST, BY_COST])
+)
 def test_moves_keep_topics_connected_and_never_add_edges(case, cap, aim):
     caps = caps_for(case, cap)
     for _ in range(3):
-        before, degree = case.weave.sizes[N_EDGES], case.weave.degree.copy()
-        accepted = destroy_and_repair(case.weave, case.breaks, caps, aim, 40)
+        before, degree = case.trees.sizes[N_EDGES], case.trees.degree.copy()
+        accepted = destroy_and_repair(case.trees, case.removal, caps, aim, 40)
         check_case(case, caps, degree)
-        assert case.weave.sizes[N_EDGES] <= before
+        assert case.trees.sizes[N_EDGES] <= before
         assert 0 <= accepted <= 40
 
 
 @examples(30)
-@given(case=weaves(priced=True), cap=st.integers(2, 6))
+@given(case=tree_cases(priced=True), cap=st.integers(2, 6))
 def test_costs_break_ties_or_rule(case, cap):
     """By number, then cost: as many edges never cost more. By cost: nothing ever costs more."""
     caps = caps_for(case, cap)
     for aim in (THEN_COST, BY_COST):
-        edges = edge_set(case.weave)
+        edges = edge_set(case.trees)
         for _ in range(60):
-            destroy_and_repair(case.weave, case.breaks, caps, aim, 1)
-            found = edge_set(case.weave)
+            destroy_and_repair(case.trees, case.removal, caps, aim, 1)
+            found = edge_set(case.trees)
             assert len(found) <= len(edges)
             if aim == BY_COST or len(found) == len(edges):
                 assert total_cost(found, case.costs) <= total_cost(edges, case.costs)
@@ -102,29 +104,29 @@ def test_topics_that_forbidden_pairs_cut_stay_in_as_many_parts(seed):
     limits = Constraints(forbidden=NodePairs.of(*zip(*wall, strict=True), 40))
     overlay = build_gm(interest, constraints=limits).overlay
     edges = list(zip(overlay.u.tolist(), overlay.v.tolist(), strict=True))
-    weave, breaks = laid(interest, edges), scratch(interest, dict.fromkeys(wall, float("inf")))
-    counts = component_counts(interest, edge_set(weave))
+    trees, removal = laid(interest, edges), scratch(interest, dict.fromkeys(wall, float("inf")))
+    counts = component_counts(interest, edge_set(trees))
     assert max(counts) > 1
     caps = np.full(interest.n_nodes, 6, np.int32)
     for _ in range(10):
-        destroy_and_repair(weave, breaks, caps, BY_NUMBER, 50)
-        check_weave(weave, interest)
-        assert component_counts(interest, edge_set(weave)) == counts
-        assert not edge_set(weave) & set(wall)
+        destroy_and_repair(trees, removal, caps, BY_NUMBER, 50)
+        check_topic_trees(trees, interest)
+        assert component_counts(interest, edge_set(trees)) == counts
+        assert not edge_set(trees) & set(wall)
 
 
 def test_moves_save_edges_and_wander():
     """A ring per topic has far more edges than needed; once they are saved, others take their place."""
     interest = generate_interest(workload_from_options(40, 12, "2:5", "uniform", 3))
     overlay = build_ring_pt(interest).overlay
-    weave = laid(interest, list(zip(overlay.u.tolist(), overlay.v.tolist(), strict=True)))
-    breaks = scratch(interest)
+    trees = laid(interest, list(zip(overlay.u.tolist(), overlay.v.tolist(), strict=True)))
+    removal = scratch(interest)
     caps = np.full(interest.n_nodes, 6, np.int32)
-    n_laid = int(weave.sizes[N_EDGES])
-    accepted = destroy_and_repair(weave, breaks, caps, BY_NUMBER, 500)
-    check_weave(weave, interest)
-    assert is_connected(interest, edge_set(weave))
-    saved = n_laid - int(weave.sizes[N_EDGES])
+    n_laid = int(trees.sizes[N_EDGES])
+    accepted = destroy_and_repair(trees, removal, caps, BY_NUMBER, 500)
+    check_topic_trees(trees, interest)
+    assert is_connected(interest, edge_set(trees))
+    saved = n_laid - int(trees.sizes[N_EDGES])
     assert saved > n_laid // 10
     assert accepted > saved, "no move that saves nothing was kept"
 
@@ -132,9 +134,9 @@ def test_moves_save_edges_and_wander():
 def test_an_edge_does_not_take_its_own_place():
     """Between two nodes there is no other: a move that puts it back would count as one and change nothing."""
     interest = Interest.from_pairs([("a", "x"), ("b", "x")])
-    weave, breaks = laid(interest, [(0, 1)]), scratch(interest)
-    assert destroy_and_repair(weave, breaks, np.full(2, 3, np.int32), BY_NUMBER, 20) == 0
-    assert edge_set(weave) == {(0, 1)}
+    trees, removal = laid(interest, [(0, 1)]), scratch(interest)
+    assert destroy_and_repair(trees, removal, np.full(2, 3, np.int32), BY_NUMBER, 20) == 0
+    assert edge_set(trees) == {(0, 1)}
 
 
 def test_the_same_seed_makes_the_same_moves():
@@ -143,10 +145,10 @@ def test_the_same_seed_makes_the_same_moves():
     edges = list(zip(overlay.u.tolist(), overlay.v.tolist(), strict=True))
 
     def moved(seed: int, slices: list[int]):
-        weave, breaks = laid(interest, edges), scratch(interest, seed=seed)
+        trees, removal = laid(interest, edges), scratch(interest, seed=seed)
         for moves in slices:
-            destroy_and_repair(weave, breaks, np.full(interest.n_nodes, 6, np.int32), BY_NUMBER, moves)
-        return edge_set(weave)
+            destroy_and_repair(trees, removal, np.full(interest.n_nodes, 6, np.int32), BY_NUMBER, moves)
+        return edge_set(trees)
 
     assert moved(1, [150]) == moved(1, [100, 1, 49])
     assert len({frozenset(moved(seed, [150])) for seed in range(3)}) > 1
@@ -155,26 +157,26 @@ def test_the_same_seed_makes_the_same_moves():
 def test_a_move_too_large_for_the_scratch_is_not_made():
     """A path of nodes that all want the same: cutting it in the middle concerns more than can be recorded."""
     interest = Interest.from_pairs([(f"n{v:02}", f"t{t:02}") for v in range(30) for t in range(8)])
-    weave = laid(interest, [(v, v + 1) for v in range(29)])
-    breaks = scratch(interest)
+    trees = laid(interest, [(v, v + 1) for v in range(29)])
+    removal = scratch(interest)
     caps = np.full(30, 3, np.int32)
     for _ in range(5):
-        destroy_and_repair(weave, breaks, caps, BY_NUMBER, 20)
-        check_weave(weave, interest)
-        assert is_connected(interest, edge_set(weave))
+        destroy_and_repair(trees, removal, caps, BY_NUMBER, 20)
+        check_topic_trees(trees, interest)
+        assert is_connected(interest, edge_set(trees))
 
 
 def test_more_nodes_apart_than_there_is_room_for_is_not_a_move():
     """The masks hold a limited number of nodes; a small limit is made by a scratch for fewer nodes."""
     interest = Interest.from_pairs([(f"n{v:02}", "x") for v in range(12)])
     path = [(v, v + 1) for v in range(11)]
-    weave, breaks = laid(interest, path), scratch(interest)
-    small = new_breaks(2, 1, 12, 1, 0, (breaks.price_ptr, breaks.price_other, breaks.price))
-    short = breaks._replace(apart=small.apart, planes=small.planes)
-    accepted = destroy_and_repair(weave, short, np.full(12, 4, np.int32), BY_NUMBER, 100)
+    trees, removal = laid(interest, path), scratch(interest)
+    small = new_removal(2, 1, 12, 1, 0, (removal.price_ptr, removal.price_other, removal.price))
+    short = removal._replace(apart=small.apart, planes=small.planes)
+    accepted = destroy_and_repair(trees, short, np.full(12, 4, np.int32), BY_NUMBER, 100)
     assert 0 < accepted < 100
-    check_weave(weave, interest)
-    assert is_connected(interest, edge_set(weave))
+    check_topic_trees(trees, interest)
+    assert is_connected(interest, edge_set(trees))
     assert (short.apart_at == -1).all() and (short.topic_open == 0).all() and (short.word_at == -1).all()
 
 
@@ -182,13 +184,13 @@ def test_more_nodes_apart_than_there_is_room_for_is_not_a_move():
 
 
 @examples(80)
-@given(case=weaves(), seed=st.integers(0, 99))
+@given(case=tree_cases(), seed=st.integers(0, 99))
 def test_after_pruning_every_edge_is_needed(case, seed):
-    before = edge_set(case.weave)
+    before = edge_set(case.trees)
     order = np.random.default_rng(seed).permutation(live(case))
-    removed = prune(case.weave, case.breaks, order)
-    check_case(case, caps_for(case, 0), case.weave.degree)
-    after = edge_set(case.weave)
+    removed = prune(case.trees, case.removal, order)
+    check_case(case, caps_for(case, 0), case.trees.degree)
+    after = edge_set(case.trees)
     assert after <= before
     assert removed == len(before) - len(after)
     assert removable(case.interest, after) <= case.fixed
@@ -198,47 +200,47 @@ def test_pruning_opens_a_ring():
     """Laid as a spanning tree only what was fixed can close a ring, until its edges may go."""
     interest = Interest.from_pairs([(node, "x") for node in "abcd"])
     ring = [(0, 1), (1, 2), (2, 3), (0, 3)]
-    weave, breaks = laid(interest, ring, n_fixed=4), scratch(interest)
-    case = Case(interest, ring, 4, {}, weave, breaks)
-    assert prune(weave, breaks, live(case)) == 0
-    weave.fixed[:] = False
-    assert prune(weave, breaks, live(case)) == 1
-    check_weave(weave, interest)
-    assert is_connected(interest, edge_set(weave))
+    trees, removal = laid(interest, ring, n_fixed=4), scratch(interest)
+    case = Case(interest, ring, 4, {}, trees, removal)
+    assert prune(trees, removal, live(case)) == 0
+    trees.fixed[:] = False
+    assert prune(trees, removal, live(case)) == 1
+    check_topic_trees(trees, interest)
+    assert is_connected(interest, edge_set(trees))
 
 
 # --- relief ------------------------------------------------------------------------------------------------
 
 
 @examples(80)
-@given(case=weaves(priced=True), cap=st.integers(1, 5), slack=st.integers(0, 2))
+@given(case=tree_cases(priced=True), cap=st.integers(1, 5), slack=st.integers(0, 2))
 def test_relief_keeps_topics_connected_and_to_its_slack(case, cap, slack):
     caps = caps_for(case, cap)
     for _ in range(3):
-        degree, before = case.weave.degree.copy(), case.weave.sizes[N_EDGES]
+        degree, before = case.trees.degree.copy(), case.trees.sizes[N_EDGES]
         nodes = np.flatnonzero(degree > caps).astype(np.int32)
-        relieve(case.weave, case.breaks, caps, nodes, slack, ATTEMPTS)
+        relieve(case.trees, case.removal, caps, nodes, slack, ATTEMPTS)
         check_case(case, caps, degree)
         if slack == 0:
-            assert case.weave.sizes[N_EDGES] <= before, "an edge more was used than allowed"
+            assert case.trees.sizes[N_EDGES] <= before, "an edge more was used than allowed"
 
 
 def test_relief_takes_the_edges_of_a_hub_away():
     """All nodes of a star want the same topic: a path does as well."""
     interest = Interest.from_pairs([(f"n{v:02}", "x") for v in range(12)])
-    weave, breaks = laid(interest, [(0, v) for v in range(1, 12)]), scratch(interest)
+    trees, removal = laid(interest, [(0, v) for v in range(1, 12)]), scratch(interest)
     caps = np.full(12, 3, np.int32)
     for _ in range(10):
-        relieve(weave, breaks, caps, np.zeros(1, np.int32), 0, ATTEMPTS)
-    assert weave.degree.max() <= 3
-    assert weave.sizes[N_EDGES] == 11
-    check_weave(weave, interest)
-    assert is_connected(interest, edge_set(weave))
+        relieve(trees, removal, caps, np.zeros(1, np.int32), 0, ATTEMPTS)
+    assert trees.degree.max() <= 3
+    assert trees.sizes[N_EDGES] == 11
+    check_topic_trees(trees, interest)
+    assert is_connected(interest, edge_set(trees))
 
 
 def test_relief_leaves_fixed_edges_where_they_are():
     interest = Interest.from_pairs([(node, "x") for node in "abcdef"])
     star = [(0, v) for v in range(1, 6)]
-    weave, breaks = laid(interest, star, n_fixed=5), scratch(interest)
-    relieve(weave, breaks, np.full(6, 2, np.int32), np.zeros(1, np.int32), 2, ATTEMPTS)
-    assert edge_set(weave) == set(star)
+    trees, removal = laid(interest, star, n_fixed=5), scratch(interest)
+    relieve(trees, removal, np.full(6, 2, np.int32), np.zeros(1, np.int32), 2, ATTEMPTS)
+    assert edge_set(trees) == set(star)

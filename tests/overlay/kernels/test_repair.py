@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawing import examples
-from naive.weave import check_repair, check_weave, contributions, edge_set, is_connected, ordered
-from naive.weave_cases import laid, list_removed, scratch, some_edges, weaves
-from topicloom.overlay.kernels.breaks import ADDED, keep, take_out, undo
+from naive.topic_trees import check_repair, check_topic_trees, contributions, edge_set, is_connected, ordered
+from naive.topic_trees_cases import laid, list_removed, scratch, some_edges, tree_cases
+from topicloom.overlay.kernels.edge_removal import ADDED, keep, take_out, undo
 from topicloom.overlay.kernels.repair import pair_price, repair
 from topicloom.overlay.model.interest import Interest
 
@@ -22,38 +22,38 @@ pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarn
 
 def drawn_caps(draw, case):
     """Caps around the degrees that the nodes have, so that some are full and some take one or two edges."""
-    spare = draw(st.lists(st.integers(-1, 2), min_size=len(case.weave.degree), max_size=100))
-    caps = case.weave.degree.copy()
+    spare = draw(st.lists(st.integers(-1, 2), min_size=len(case.trees.degree), max_size=100))
+    caps = case.trees.degree.copy()
     for node in range(len(caps)):
         caps[node] = max(caps[node] + spare[node], 0)
     return caps
 
 
-def pairs_added(weave, breaks):
-    added = breaks.added[: breaks.counts[ADDED]].tolist()
-    return [ordered(int(weave.edge_u[edge]), int(weave.edge_v[edge])) for edge in added]
+def pairs_added(trees, removal):
+    added = removal.added[: removal.counts[ADDED]].tolist()
+    return [ordered(int(trees.edge_u[edge]), int(trees.edge_v[edge])) for edge in added]
 
 
 @examples(300)
-@given(case=weaves(priced=True), data=st.data(), most=st.integers(0, 6), ban=st.booleans())
+@given(case=tree_cases(priced=True), data=st.data(), most=st.integers(0, 6), ban=st.booleans())
 def test_every_edge_joins_the_most_that_was_allowed_and_nothing_is_given_up_early(case, data, most, ban):
     """Caps, forbidden pairs (an infinite price) and the banned pair are kept to, and so is `most`."""
-    weave, breaks, interest = case.weave, case.breaks, case.interest
-    before = edge_set(weave)
+    trees, removal, interest = case.trees, case.removal, case.interest
+    before = edge_set(trees)
     removed = some_edges(data.draw, case, most=4)
     caps = drawn_caps(data.draw, case)
-    list_removed(weave, breaks, removed)
-    if not removed or not take_out(weave, breaks):
-        undo(weave, breaks)
+    list_removed(trees, removal, removed)
+    if not removed or not take_out(trees, removal):
+        undo(trees, removal)
         return
     banned = removed[0] if ban else (-1, -1)
     if data.draw(st.booleans()):
         banned = banned[::-1]
     barred = case.forbidden | {ordered(*banned)}
-    left = edge_set(weave)
-    done = repair(weave, breaks, caps, most, *banned)
-    added = pairs_added(weave, breaks)
-    assert edge_set(weave) == left | set(added)
+    left = edge_set(trees)
+    done = repair(trees, removal, caps, most, *banned)
+    added = pairs_added(trees, removal)
+    assert edge_set(trees) == left | set(added)
     check_repair(interest, left, added, done=done, caps=caps.tolist(), most=most, barred=barred)
     if added:
         allowed = contributions(interest, left, caps.tolist(), barred)
@@ -61,12 +61,12 @@ def test_every_edge_joins_the_most_that_was_allowed_and_nothing_is_given_up_earl
         cheapest = min(case.costs.get(pair, 1.0) for pair in equal)
         assert case.costs.get(added[0], 1.0) == cheapest, "costs do not break the tie"
     if done:
-        keep(weave, breaks)
-        assert is_connected(interest, edge_set(weave))
+        keep(trees, removal)
+        assert is_connected(interest, edge_set(trees))
     else:
-        undo(weave, breaks)
-        assert edge_set(weave) == before
-    check_weave(weave, interest)
+        undo(trees, removal)
+        assert edge_set(trees) == before
+    check_topic_trees(trees, interest)
 
 
 def test_an_edge_between_two_nodes_that_are_both_off_is_found():
@@ -74,19 +74,19 @@ def test_an_edge_between_two_nodes_that_are_both_off_is_found():
     topics = {"a": "xyz", "b": "xy", "c": "xyz"}
     interest = Interest.from_pairs([(node, topic) for node, wanted in topics.items() for topic in wanted])
     for edges in ([(0, 1), (0, 2)], [(0, 1), (2, 0)]):
-        weave, breaks = laid(interest, edges), scratch(interest)
-        list_removed(weave, breaks, [(0, 2)])
-        assert take_out(weave, breaks)
-        assert repair(weave, breaks, weave.degree + 2, 1, -1, -1)
-        assert pairs_added(weave, breaks) == [(0, 2)]
-        keep(weave, breaks)
-        check_weave(weave, interest)
+        trees, removal = laid(interest, edges), scratch(interest)
+        list_removed(trees, removal, [(0, 2)])
+        assert take_out(trees, removal)
+        assert repair(trees, removal, trees.degree + 2, 1, -1, -1)
+        assert pairs_added(trees, removal) == [(0, 2)]
+        keep(trees, removal)
+        check_topic_trees(trees, interest)
 
 
 def test_prices_are_found_in_both_directions():
     interest = Interest.from_pairs([(node, "x") for node in "abcde"])
-    breaks = scratch(interest, {(0, 3): 2.5, (1, 3): 0.5, (3, 4): float("inf")})
-    table = breaks.price_ptr, breaks.price_other, breaks.price
+    removal = scratch(interest, {(0, 3): 2.5, (1, 3): 0.5, (3, 4): float("inf")})
+    table = removal.price_ptr, removal.price_other, removal.price
     assert [pair_price(*table, 3, other) for other in (0, 1, 2, 4)] == [2.5, 0.5, 1.0, float("inf")]
     assert [pair_price(*table, other, 3) for other in (0, 1, 2, 4)] == [2.5, 0.5, 1.0, float("inf")]
 

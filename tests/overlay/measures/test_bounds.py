@@ -20,8 +20,8 @@ from naive.bounds import (
 )
 from strategies import interests
 from topicloom.base.progress import SILENT
-from topicloom.overlay.kernels.prices import UNIT
-from topicloom.overlay.kernels.trees import share_out
+from topicloom.overlay.kernels.price_bound import UNIT
+from topicloom.overlay.kernels.tree_bound import share_out
 from topicloom.overlay.measures.bound_effort import FULL
 from topicloom.overlay.measures.cover_bound import find_needs, overlaps
 from topicloom.overlay.measures.interest_components import find_components

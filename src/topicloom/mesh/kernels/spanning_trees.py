@@ -14,7 +14,7 @@ import numpy as np
 from topicloom.base.arrays import Ints, Longs
 from topicloom.base.kernels.jit import kernel
 from topicloom.overlay.kernels.distance import search
-from topicloom.overlay.kernels.induced import induced_subgraph
+from topicloom.overlay.kernels.topic_subgraphs import induced_subgraph
 
 ROOT = -1
 CANDIDATES = 24  # members tried as a root: all of a small topic, of a large one those of most neighbors

@@ -16,15 +16,13 @@ import numpy as np
 from topicloom.base.arrays import Ints
 from topicloom.base.parameters import Parameter
 from topicloom.base.progress import SILENT, Progress, Stopwatch
-from topicloom.overlay.builders.caps import known_needs, rising
-from topicloom.overlay.builders.constrained import Costs, fixed_edges
-from topicloom.overlay.builders.constrained_run import Edges, Task, joined_edges, new_greedy
+from topicloom.overlay.builders.build_progress import GreedyProgress, QuietProgress, count_joins
+from topicloom.overlay.builders.constrained import Costs, fixed_edges, known_needs, rising
+from topicloom.overlay.builders.constrained_run import ConstrainedTask, Edges, joined_edges, new_greedy
 from topicloom.overlay.builders.diagnosis import diagnose
-from topicloom.overlay.builders.exchange import StopOnly
 from topicloom.overlay.builders.greedy import BOTH_STEPS, NO_LIMIT, Greedy
 from topicloom.overlay.builders.local_search import LocalSearch
-from topicloom.overlay.builders.pace import Pace, count_joins
-from topicloom.overlay.builders.tree import PATH_DEGREE, serving_tree
+from topicloom.overlay.builders.serving_tree import PATH_DEGREE, serving_tree
 from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints
 from topicloom.overlay.model.interest import Interest
@@ -77,7 +75,7 @@ def build_balanced(
     moves = default_work(interest.n_nodes) if work == "auto" else float(work)
     watch = Stopwatch(progress)
     deadline = progress.now() + time_limit if time_limit else math.inf
-    task = Task(interest, constraints, fixed_edges(constraints, start), costs, threads)
+    task = ConstrainedTask(interest, constraints, fixed_edges(constraints, start), costs, threads)
     balance = Balance(task, seed, watch, deadline)
     overlay = balance.overlay(moves)
     report = dict(balance.report)
@@ -90,7 +88,9 @@ def build_balanced(
 class Balance:
     """One balanced build, step by step."""
 
-    def __init__(self, task: Task, seed: int, watch: Stopwatch, deadline: float = math.inf) -> None:
+    def __init__(
+        self, task: ConstrainedTask, seed: int, watch: Stopwatch, deadline: float = math.inf
+    ) -> None:
         self.task = task
         self.seed = seed
         self.watch = watch
@@ -147,7 +147,9 @@ class Balance:
         task, plain = self.task, self._plain
         with self.watch.phase("choose edges", 1.0):
             if plain:
-                pace = Pace(self.watch.progress, count_joins(task.interest), scan_share=0.2, bend=2.5)
+                pace = GreedyProgress(
+                    self.watch.progress, count_joins(task.interest), scan_share=0.2, bend=2.5
+                )
                 greedy = Greedy(task.interest, threads=task.threads, pace=pace)
             else:
                 greedy = new_greedy(task, task.fixed, bend=2.5, joined=True, progress=self.watch.progress)
@@ -275,7 +277,9 @@ class Balance:
         kept = search.edges_within(limits.caps)
         if len(kept[0]) == search.n_edges:
             return kept
-        greedy = new_greedy(self.task, kept, bend=2.5, joined=True, progress=StopOnly(self.watch.progress))
+        greedy = new_greedy(
+            self.task, kept, bend=2.5, joined=True, progress=QuietProgress(self.watch.progress)
+        )
         greedy.run(NO_LIMIT, ())  # what room is left
         u, v, _ = greedy.steps()
         return joined_edges(kept, (u, v))
@@ -287,7 +291,7 @@ def _diagnosed(balance: Balance, overlay: Overlay, start: Overlay | None) -> dic
     The builds that try other caps do without local search: it connects nothing.
     """
     task, progress = balance.task, balance.watch.progress
-    quiet = StopOnly(progress)
+    quiet = QuietProgress(progress)
 
     def rebuild(caps: Ints) -> Overlay:
         limits = replace(task.constraints, caps=np.array(caps, np.int32))

@@ -19,7 +19,7 @@ import numpy as np
 from topicloom.base.arrays import Ints, Longs, sealed
 from topicloom.base.kernels.parallel import cut_by_work, default_threads, for_bounds
 from topicloom.base.progress import SILENT, Progress, Stopwatch, check_stop
-from topicloom.overlay.builders.pace import Pace
+from topicloom.overlay.builders.build_progress import GreedyProgress
 from topicloom.overlay.kernels.hubs import count_neighbors, counting_work, largest_quotient, topic_sets
 from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.interest import Interest
@@ -86,7 +86,7 @@ class _Hubs:
         self.interest = interest
         self.threads = threads
         # Counting again costs the less the fewer topics are open, so the time goes with the square of those.
-        self.pace = Pace(progress, interest.n_subscriptions, scan_share=0.1, bend=0.5)
+        self.pace = GreedyProgress(progress, interest.n_subscriptions, scan_share=0.1, bend=0.5)
         self.pace.rows = max(interest.n_nodes, 1)
         self.sets = topic_sets(interest)
         self.sizes = interest.topic_sizes()

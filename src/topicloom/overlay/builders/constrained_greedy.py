@@ -14,16 +14,17 @@ import numpy as np
 
 from topicloom.base.arrays import Ints
 from topicloom.base.progress import Progress, Stopwatch
+from topicloom.overlay.builders.build_progress import QuietProgress
 from topicloom.overlay.builders.constrained import fixed_edges
 from topicloom.overlay.builders.constrained_run import (
-    Outcome,
-    Task,
+    ConstrainedTask,
+    GreedyOutcome,
     choose_again,
     choose_constrained,
     joined_edges,
 )
 from topicloom.overlay.builders.diagnosis import diagnose
-from topicloom.overlay.builders.exchange import TRIES, StopOnly, exchange_edges
+from topicloom.overlay.builders.edge_exchange import TRIES, exchange_edges
 from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.constraints import Constraints
 from topicloom.overlay.model.interest import Interest
@@ -54,7 +55,7 @@ def build_greedy(
         u, v, _ = choose(interest, threads=threads, watch=watch)
         overlay = Overlay.from_edges(interest.node_ids, u, v)
         return Build(overlay, algorithm, dict(parameters), seed, watch.seconds)
-    task = Task(interest, constraints, fixed_edges(constraints, start), costs, threads)
+    task = ConstrainedTask(interest, constraints, fixed_edges(constraints, start), costs, threads)
     outcome = choose_best(task, phases=phases, watch=watch)
     edges = joined_edges(task.fixed, outcome.edges)
     overlay = Overlay.from_edges(interest.node_ids, *edges)
@@ -68,7 +69,7 @@ def build_greedy(
     return Build(overlay, algorithm, dict(parameters), seed, watch.seconds, report)
 
 
-def choose_best(task: Task, *, phases: bool, watch: Stopwatch) -> Outcome:
+def choose_best(task: ConstrainedTask, *, phases: bool, watch: Stopwatch) -> GreedyOutcome:
     """The plain greedy; where caps stop it short, the other order of choice, then exchanges of edges."""
     with watch.phase("choose edges", 1.0):
         outcome = choose_constrained(task, phases=phases, progress=watch.progress)
@@ -83,9 +84,9 @@ def choose_best(task: Task, *, phases: bool, watch: Stopwatch) -> Outcome:
 
 
 def _diagnosed(
-    task: Task, overlay: Overlay, start: Overlay | None, *, phases: bool, watch: Stopwatch
+    task: ConstrainedTask, overlay: Overlay, start: Overlay | None, *, phases: bool, watch: Stopwatch
 ) -> dict[str, Any]:
-    quiet = StopOnly(watch.progress)
+    quiet = QuietProgress(watch.progress)
 
     def rebuild(caps: Ints) -> Overlay:
         other = replace(task, constraints=replace(task.constraints, caps=np.array(caps, np.int32)))

@@ -13,10 +13,10 @@ import numpy as np
 
 from topicloom.base.arrays import Ints, Longs
 from topicloom.base.progress import Progress, check_stop
+from topicloom.overlay.builders.build_progress import GreedyProgress, count_joins
 from topicloom.overlay.builders.greedy import NO_LIMIT, SLICE_WORK, Greedy
-from topicloom.overlay.builders.pace import Pace, count_joins
-from topicloom.overlay.kernels.costed import choose_costed, new_best_pairs, new_prices
-from topicloom.overlay.kernels.select import LEVEL_DONE
+from topicloom.overlay.kernels.lazy_greedy import LEVEL_DONE
+from topicloom.overlay.kernels.lazy_greedy_costs import choose_costed, new_best_pairs, new_pair_costs
 from topicloom.overlay.model.constraints import Constraints, NodePairs
 from topicloom.overlay.model.interest import Interest
 
@@ -28,7 +28,7 @@ class CostedGreedy(Greedy):
 
     def __init__(self, interest: Interest, constraints: Constraints, *, weigh: bool, **state: Any) -> None:
         super().__init__(interest, **state)
-        self.prices = new_prices(constraints.priced, constraints.costs, interest.n_nodes)
+        self.costs = new_pair_costs(constraints.priced, constraints.costs, interest.n_nodes)
         self.weigh = weigh
         self.scans = max(int(SLICE_WORK / 4 / max(self.row_work.mean(), 1)), 1) if interest.n_nodes else 1
 
@@ -41,10 +41,10 @@ class CostedGreedy(Greedy):
             before = int(self.chosen.length[0])
             reason = choose_costed(
                 self.units,
-                self.forest,
+                self.labels,
                 self.degrees,
                 self.banned,
-                self.prices,
+                self.costs,
                 best,
                 self.chosen,
                 self.weigh,
@@ -61,7 +61,7 @@ def joined_edges(one: Edges, other: Edges) -> Edges:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Task:
+class ConstrainedTask:
     """A constrained build: everything but the rule by which edges are chosen."""
 
     interest: Interest
@@ -72,7 +72,7 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Outcome:
+class GreedyOutcome:
     """Edges that were chosen, in order, besides the fixed ones; how many joins they leave undone."""
 
     u: Ints
@@ -94,26 +94,30 @@ class Outcome:
         return np.flatnonzero(self.components > 1)
 
 
-def choose_constrained(task: Task, *, phases: bool, progress: Progress) -> Outcome:
+def choose_constrained(task: ConstrainedTask, *, phases: bool, progress: Progress) -> GreedyOutcome:
     """One greedy run: by contribution alone, or with `phases` by GM-M's degree limits 1, 2, ..."""
     return _choose(task, task.fixed, phases=phases, joined=True, progress=progress)
 
 
-def choose_again(task: Task, used: Edges, *, progress: Progress) -> Outcome:
+def choose_again(task: ConstrainedTask, used: Edges, *, progress: Progress) -> GreedyOutcome:
     """A run on the pairs that are not used yet, every node alone again [Chockler2007a, 6.4]."""
     return _choose(task, used, phases=False, joined=False, progress=progress)
 
 
-def _choose(task: Task, taken: Edges, *, phases: bool, joined: bool, progress: Progress) -> Outcome:
+def _choose(
+    task: ConstrainedTask, taken: Edges, *, phases: bool, joined: bool, progress: Progress
+) -> GreedyOutcome:
     greedy = new_greedy(task, taken, bend=1.2 if phases else 2.5, joined=joined, progress=progress)
     limit: int | None = 1 if phases else NO_LIMIT
     while limit is not None and greedy.open_joins:
         greedy.run(limit, ())
         limit = greedy.next_limit(limit)
-    return Outcome(*greedy.steps(), greedy.forest.components, greedy.forest.place_label)
+    return GreedyOutcome(*greedy.steps(), greedy.labels.components, greedy.labels.place_label)
 
 
-def new_greedy(task: Task, taken: Edges, *, bend: float, joined: bool, progress: Progress) -> Greedy:
+def new_greedy(
+    task: ConstrainedTask, taken: Edges, *, bend: float, joined: bool, progress: Progress
+) -> Greedy:
     """`taken` pairs have their edge, which counts in the degrees; it joins topics only if `joined`."""
     interest, limits = task.interest, task.constraints
     forbidden = (limits.forbidden.u, limits.forbidden.v)
@@ -123,7 +127,7 @@ def new_greedy(task: Task, taken: Edges, *, bend: float, joined: bool, progress:
         "banned": joined_edges(forbidden, taken),
         "caps": limits.caps,
         "threads": task.threads,
-        "pace": Pace(progress, total, scan_share=0.1, bend=bend),
+        "pace": GreedyProgress(progress, total, scan_share=0.1, bend=bend),
     }
     if len(limits.priced):
         greedy: Greedy = CostedGreedy(interest, limits, weigh=task.costs == "weight", **state)

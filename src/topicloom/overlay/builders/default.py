@@ -35,7 +35,7 @@ class Extent(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class BuilderChoice:
     """A builder, its parameters, and why it was taken."""
 
     algorithm: str
@@ -56,7 +56,7 @@ def expected_seconds(interest: Extent, work: float | str = "auto") -> float:
     return greedy + PER_SUBSCRIPTION * interest.n_subscriptions + per_move * moves
 
 
-def choose_default(interest: Extent, parameters: Mapping[str, Any], *, bound: bool) -> Choice:
+def choose_default(interest: Extent, parameters: Mapping[str, Any], *, bound: bool) -> BuilderChoice:
     """The builder for `interest`; `bound` to `balanced` if parameters or constraints only it knows are given.
 
     >>> from topicloom.overlay.model.interest import Interest
@@ -70,13 +70,13 @@ def choose_default(interest: Extent, parameters: Mapping[str, Any], *, bound: bo
     elif bound:
         reason = f"parameters or constraints of its were given; its time model says {_told(seconds)}"
     else:
-        return Choice(
+        return BuilderChoice(
             FALLBACK,
             parse_parameters(FALLBACK, []),
             f"{FALLBACK}: no algorithm was named, and the time model of {DEFAULT} says {_told(seconds)}; "
             f"`algorithm={DEFAULT}` runs it all the same",
         )
-    return Choice(DEFAULT, dict(parameters), f"{DEFAULT}: {reason}")
+    return BuilderChoice(DEFAULT, dict(parameters), f"{DEFAULT}: {reason}")
 
 
 def _told(seconds: float) -> str:

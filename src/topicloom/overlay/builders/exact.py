@@ -19,11 +19,11 @@ from topicloom.base.progress import SILENT, Progress, Stopwatch
 from topicloom.base.solver.linear import Budget
 from topicloom.errors import UsageError
 from topicloom.overlay.builders.balanced import build_balanced
-from topicloom.overlay.builders.cuts import count_pairs
-from topicloom.overlay.builders.exact_parts import Answer, fewest_edges, lowest_degree
+from topicloom.overlay.builders.exact_parts import ExactAnswer, fewest_edges, lowest_degree
+from topicloom.overlay.builders.exact_program import count_pairs
 from topicloom.overlay.builders.gm import build_gm
 from topicloom.overlay.builders.gm_m import build_gm_m
-from topicloom.overlay.builders.tree import serving_tree
+from topicloom.overlay.builders.serving_tree import serving_tree
 from topicloom.overlay.measures.connectivity import check_overlay
 from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.interest import Interest
@@ -89,7 +89,7 @@ def build_exact(
     )
 
 
-def _report(answer: Answer, overlay: Overlay) -> dict[str, Any]:
+def _report(answer: ExactAnswer, overlay: Overlay) -> dict[str, Any]:
     edges, degree = overlay.n_edges, _degree_max(overlay)
     return {
         "optimal": edges == answer.edges_bound and (degree == answer.degree_bound or not answer.by_degree),
@@ -104,7 +104,7 @@ def _report(answer: Answer, overlay: Overlay) -> dict[str, Any]:
     }
 
 
-def _tree_answer(interest: Interest, tree: tuple[Ints, Ints], objective: str) -> Answer | None:
+def _tree_answer(interest: Interest, tree: tuple[Ints, Ints], objective: str) -> ExactAnswer | None:
     """A serving tree has the fewest edges; it settles the maximum degree too if that meets the bound."""
     u, v = tree
     degrees = np.bincount(np.concatenate(tree), minlength=interest.n_nodes)
@@ -112,7 +112,7 @@ def _tree_answer(interest: Interest, tree: tuple[Ints, Ints], objective: str) ->
     bound = 2 if chained else min(len(u), 1)
     if objective == "max-degree" and int(degrees.max(initial=0)) > bound:
         return None
-    return Answer((u, v), len(u), bound, by_degree=objective == "max-degree")
+    return ExactAnswer((u, v), len(u), bound, by_degree=objective == "max-degree")
 
 
 def _worth(overlay: Overlay, objective: str) -> tuple[int, int]:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from topicloom.base.arrays import Bools, Longs
 from topicloom.base.solver.linear import Budget, Unfinished
 from topicloom.base.solver.search import Search, Verdict
-from topicloom.overlay.builders.cuts import Program
-from topicloom.overlay.builders.reduce import Part, Reduced, reduce_interest
+from topicloom.overlay.builders.exact_program import ExactProgram
+from topicloom.overlay.builders.exact_reduction import Part, ReducedInterest, reduce_interest
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 
@@ -22,7 +22,7 @@ Edges = tuple[NDArray[Any], NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ExactAnswer:
     """Edges, what no overlay can go below, and how much work it was."""
 
     edges: Edges
@@ -35,7 +35,7 @@ class Answer:
     nodes: int = 0
 
 
-class Piece:
+class PartSearch:
     """One part: edges that serve it (those of the start at first), and bounds on any others.
 
     With `capped` its program limits the degrees. `leaves` nodes hang on the part but are not in its program;
@@ -49,9 +49,9 @@ class Piece:
         self.n_nodes = len(part.nodes) + leaves
         self.bound = self.n_nodes - 1
         self.degree = math.ceil(2 * self.bound / self.n_nodes)  # no overlay of the part has less
-        self.program: Program | None = None
+        self.program: ExactProgram | None = None
         self.search: Search | None = None
-        self.others: tuple[Piece, ...] = ()
+        self.others: tuple[PartSearch, ...] = ()
 
     def fewest_edges(self) -> None:
         """Close the gap between `bound` and `size`."""
@@ -105,7 +105,7 @@ class Piece:
 
     def _opened(self) -> Search:
         if self.search is None:
-            self.program = Program(self.part, self.budget.progress)
+            self.program = ExactProgram(self.part, self.budget.progress)
             rows = self.program.degree_rows(self.degree) if self.capped else []
             self.search = Search(
                 self.program.n_pairs,
@@ -133,7 +133,7 @@ class Piece:
             self.budget.progress.phase(f"search: {edges:,} edges, at least {least:,}")
 
 
-def fewest_edges(interest: Interest, start: Overlay, budget: Budget) -> Answer:
+def fewest_edges(interest: Interest, start: Overlay, budget: Budget) -> ExactAnswer:
     """The fewest edges, starting from those of `start`, which must be topic-connected."""
     reduced = reduce_interest(interest, leaves=True)
     home, n_homes = _homes(reduced, interest.n_nodes)
@@ -150,7 +150,7 @@ def fewest_edges(interest: Interest, start: Overlay, budget: Budget) -> Answer:
     return _answer(pieces, edges, int(bounds.sum()), int(np.ceil(2 * bounds / sizes).max(initial=0)))
 
 
-def lowest_degree(interest: Interest, start: Overlay, budget: Budget) -> Answer:
+def lowest_degree(interest: Interest, start: Overlay, budget: Budget) -> ExactAnswer:
     """The lowest maximum degree and then the fewest edges at that degree, starting from `start`."""
     reduced = reduce_interest(interest, leaves=False)
     home, _ = _homes(reduced, interest.n_nodes)
@@ -170,25 +170,27 @@ def lowest_degree(interest: Interest, start: Overlay, budget: Budget) -> Answer:
 
 
 def _pieces(
-    reduced: Reduced,
+    reduced: ReducedInterest,
     start: Overlay,
     home: Longs,
     budget: Budget,
     *,
     leaves: Longs | None,
     capped: bool,
-) -> tuple[Piece, ...]:
+) -> tuple[PartSearch, ...]:
     pieces = []
     for number, part in enumerate(reduced.parts):
         inside = home[start.u] == number
         extra = 0 if leaves is None else int(leaves[number])
-        pieces.append(Piece(part, (start.u[inside], start.v[inside]), budget, leaves=extra, capped=capped))
+        pieces.append(
+            PartSearch(part, (start.u[inside], start.v[inside]), budget, leaves=extra, capped=capped)
+        )
     for piece in pieces:
         piece.others = tuple(pieces)
     return tuple(pieces)
 
 
-def _homes(reduced: Reduced, n_nodes: int) -> tuple[Longs, int]:
+def _homes(reduced: ReducedInterest, n_nodes: int) -> tuple[Longs, int]:
     """The part of each node, leaves included; those that hang on no part get numbers of their own.
 
     A node without a partner is numbered too, but nothing is ever asked about it.
@@ -205,13 +207,13 @@ def _homes(reduced: Reduced, n_nodes: int) -> tuple[Longs, int]:
     return home, count
 
 
-def _joined(pieces: tuple[Piece, ...]) -> Edges:
+def _joined(pieces: tuple[PartSearch, ...]) -> Edges:
     none = (np.zeros(0, np.int64), np.zeros(0, np.int64))
     u, v = zip(none, *(piece.edges() for piece in pieces), strict=True)
     return np.concatenate(u), np.concatenate(v)
 
 
-def _hang_leaves(reduced: Reduced, edges: Edges, renewed: Bools, n_nodes: int) -> Edges:
+def _hang_leaves(reduced: ReducedInterest, edges: Edges, renewed: Bools, n_nodes: int) -> Edges:
     """Add each leaf of a renewed part under the host of lowest degree, then smallest number."""
     degree = np.bincount(np.concatenate(edges), minlength=n_nodes)
     hung = []
@@ -225,10 +227,15 @@ def _hang_leaves(reduced: Reduced, edges: Edges, renewed: Bools, n_nodes: int) -
 
 
 def _answer(
-    pieces: tuple[Piece, ...], edges: Edges, edges_bound: int, degree_bound: int, *, by_degree: bool = False
-) -> Answer:
+    pieces: tuple[PartSearch, ...],
+    edges: Edges,
+    edges_bound: int,
+    degree_bound: int,
+    *,
+    by_degree: bool = False,
+) -> ExactAnswer:
     searches = [piece.search for piece in pieces if piece.search is not None]
-    return Answer(
+    return ExactAnswer(
         edges,
         edges_bound,
         degree_bound,

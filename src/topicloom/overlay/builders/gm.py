@@ -13,10 +13,10 @@ import numpy as np
 from topicloom.base.arrays import Ints
 from topicloom.base.parameters import Parameter
 from topicloom.base.progress import SILENT, Progress, Stopwatch
+from topicloom.overlay.builders.build_progress import GreedyProgress, count_joins
 from topicloom.overlay.builders.constrained import Costs
 from topicloom.overlay.builders.constrained_greedy import build_greedy
 from topicloom.overlay.builders.greedy import BOTH_STEPS, NO_LIMIT, Greedy
-from topicloom.overlay.builders.pace import Pace, count_joins
 from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints
 from topicloom.overlay.model.interest import Interest
@@ -73,7 +73,7 @@ def choose_gm(
         used = tuple(np.concatenate([steps[side] for steps in runs]) for side in (0, 1)) if run else None
         degree = None if used is None else _degrees(used, interest.n_nodes)
         with watch.phase("choose edges" if run == 0 else f"choose edges, run {run + 1}", 1.0):
-            pace = Pace(watch.progress, count_joins(interest), scan_share=0.2, bend=2.5)
+            pace = GreedyProgress(watch.progress, count_joins(interest), scan_share=0.2, bend=2.5)
             greedy = Greedy(interest, degree=degree, banned=used, threads=threads, pace=pace)
             greedy.run(NO_LIMIT, BOTH_STEPS)
         runs.append(greedy.steps())

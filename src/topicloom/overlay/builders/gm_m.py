@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from topicloom.base.arrays import Ints
 from topicloom.base.progress import SILENT, Progress, Stopwatch
+from topicloom.overlay.builders.build_progress import GreedyProgress, count_joins
 from topicloom.overlay.builders.constrained import Costs
 from topicloom.overlay.builders.constrained_greedy import build_greedy
 from topicloom.overlay.builders.greedy import Greedy
-from topicloom.overlay.builders.pace import Pace, count_joins
 from topicloom.overlay.kernels.twins import chain_twins, pair_twins
 from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints
@@ -57,7 +57,7 @@ def choose_gm_m(
 ) -> tuple[Ints, Ints, Ints]:
     """The edges in the order GM-M chooses them, with the contribution of each at its time."""
     with watch.phase("choose edges", 1.0):
-        pace = Pace(watch.progress, count_joins(interest), scan_share=0.1, bend=1.2)
+        pace = GreedyProgress(watch.progress, count_joins(interest), scan_share=0.1, bend=1.2)
         greedy = Greedy(interest, phases=True, threads=threads, pace=pace)
         # Pairs of twins are made in phase 1 and tied into paths in phase 2; three or more need both.
         limit = 1

@@ -13,38 +13,37 @@ import numpy as np
 from topicloom.base.arrays import Floats, Ints, Longs, pointers, sealed
 from topicloom.base.kernels.parallel import cut_by_work, default_threads, for_bounds
 from topicloom.base.progress import check_stop
-from topicloom.overlay.builders.pace import Pace
-from topicloom.overlay.kernels.grouped import grouped_forest
-from topicloom.overlay.kernels.rows import (
-    Banned,
+from topicloom.overlay.builders.build_progress import GreedyProgress
+from topicloom.overlay.kernels.best_partners import (
+    BannedPairs,
     new_rows,
     open_lists,
     scan_rows,
     scan_rows_live,
     scratch_counts,
 )
-from topicloom.overlay.kernels.select import (
+from topicloom.overlay.kernels.greedy_state import (
+    FULL,
+    Units,
+    grouped_labels,
+    join_edges,
+    layout,
+    new_degrees,
+    new_labels,
+    refresh_units,
+)
+from topicloom.overlay.kernels.lazy_greedy import (
     ENOUGH,
     LEVEL_DONE,
     NEEDS_SCAN,
     choose,
     fill_heap,
-    new_chosen,
+    new_chosen_edges,
     new_heap,
     refill_heap,
     rows_to_scan,
 )
-from topicloom.overlay.kernels.twins import chain_twins, pair_twins
-from topicloom.overlay.kernels.units import (
-    FULL,
-    Units,
-    join_edges,
-    layout,
-    new_degrees,
-    new_forest,
-    refresh_units,
-    twin_classes,
-)
+from topicloom.overlay.kernels.twins import chain_twins, pair_twins, twin_classes
 from topicloom.overlay.model.interest import Interest
 
 NO_LIMIT = 2**30
@@ -77,14 +76,14 @@ class Greedy:
         caps: Ints | None = None,
         phases: bool = False,
         threads: int | None = None,
-        pace: Pace,
+        pace: GreedyProgress,
     ) -> None:
         fold = degree is None and banned is None and caps is None
         classes = twin_classes(interest.node_ptr, interest.node_topics)
         self.units = layout(interest.node_ptr, interest.node_topics, interest.n_topics, classes, fold=fold)
         n_units = len(self.units.twin_class)
         sizes = np.diff(self.units.slot_ptr)
-        self.forest = new_forest(self.units)
+        self.labels = new_labels(self.units)
         self.degrees = new_degrees(
             self.units, np.zeros(interest.n_nodes, np.int32) if degree is None else degree, caps
         )
@@ -92,7 +91,7 @@ class Greedy:
         kept = min(KEPT, KEPT_IN_PHASES) if phases else KEPT
         self.rows = new_rows(n_units, kept)
         self.heap = new_heap(n_units)
-        self.chosen = new_chosen(interest.n_subscriptions + 1)
+        self.chosen = new_chosen_edges(interest.n_subscriptions + 1)
         self.largest_set = int(sizes.max()) if n_units else 0
         self.counts = scratch_counts(n_units, self.largest_set)
         self.row_work = _row_work(self.units)
@@ -107,14 +106,14 @@ class Greedy:
     @property
     def open_joins(self) -> int:
         """How many joins of topic components are left between units."""
-        return int(np.maximum(self.forest.components - 1, 0).sum())
+        return int(np.maximum(self.labels.components - 1, 0).sum())
 
     def preconnect(self, u: Ints, v: Ints) -> None:
         """Join what edges that exist already join; their share in the degrees is the caller's to give.
 
         Only where units are single nodes, so `degree`, `banned` or `caps` must have been given.
         """
-        join_edges(self.units, self.forest, sealed(u), sealed(v))
+        join_edges(self.units, self.labels, sealed(u), sealed(v))
         self.pace.total = max(self.open_joins, 1)
 
     def join_groups(self, group: Ints) -> None:
@@ -122,7 +121,7 @@ class Greedy:
 
         Before the first run, and only where units are single nodes.
         """
-        self.forest = grouped_forest(self.units, group)
+        self.labels = grouped_labels(self.units, group)
         self.pace.total = max(self.open_joins, 1)
 
     def lift_caps(self) -> None:
@@ -165,7 +164,7 @@ class Greedy:
             before = int(self.chosen.length[0])
             reason = choose(
                 self.units,
-                self.forest,
+                self.labels,
                 self.degrees,
                 self.rows,
                 self.banned,
@@ -188,9 +187,9 @@ class Greedy:
 
     def _scan(self, rows: Longs, limit: int) -> None:
         """Renew the lists of `rows`, on all threads; every row writes to a place of its own."""
-        state = (self.units, self.forest, self.degrees, self.rows)
+        state = (self.units, self.labels, self.degrees, self.rows)
         joint = len(rows) >= JOINT_SCAN
-        lists = (open_lists(self.units, self.forest, self.degrees, limit),) if joint else ()
+        lists = (open_lists(self.units, self.labels, self.degrees, limit),) if joint else ()
         kernel: Callable[..., None] = scan_rows if joint else scan_rows_live
 
         def scan(start: int, stop: int) -> None:
@@ -223,11 +222,11 @@ def _row_work(units: Units) -> Floats:
     return sums[units.slot_ptr[1:]] - sums[units.slot_ptr[:-1]] + len(units.twin_class) / 8
 
 
-def _neighbor_lists(n_units: int, pairs: Sequence[Ints] | None) -> Banned:
+def _neighbor_lists(n_units: int, pairs: Sequence[Ints] | None) -> BannedPairs:
     u, v = pairs if pairs is not None else (np.zeros(0, np.int32), np.zeros(0, np.int32))
     owner = np.concatenate((u, v))
     other = np.concatenate((v, u))
-    return Banned(pointers(owner, n_units), other[np.argsort(owner, kind="stable")].astype(np.int32))
+    return BannedPairs(pointers(owner, n_units), other[np.argsort(owner, kind="stable")].astype(np.int32))
 
 
 BOTH_STEPS: tuple[LinkTwins, ...] = (pair_twins, chain_twins)

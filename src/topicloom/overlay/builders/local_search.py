@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from topicloom.base.arrays import Floats, Ints, Longs, pointers
 from topicloom.base.progress import Progress, check_stop
 from topicloom.base.seeds import generator
-from topicloom.overlay.kernels.breaks import MOST_REMOVED, new_breaks
+from topicloom.overlay.kernels.edge_removal import MOST_REMOVED, new_removal
 from topicloom.overlay.kernels.moves import BY_COST, BY_NUMBER, THEN_COST, destroy_and_repair, prune, relieve
-from topicloom.overlay.kernels.weave import N_EDGES, lay_edges, new_weave
+from topicloom.overlay.kernels.topic_trees import N_EDGES, add_edges, new_topic_trees
 from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints
 from topicloom.overlay.model.interest import Interest
 
@@ -67,7 +67,7 @@ class LocalSearch:
         self._node_cap = constraints.caps
         # A node never has more edges than at the start, or a few more than the cap it starts with.
         self._most = np.maximum(np.maximum(degree, cap), self._needs).astype(np.int32) + SPARE
-        self._weave = new_weave(
+        self._trees = new_topic_trees(
             interest.node_ptr,
             interest.node_topics,
             interest.topic_ptr,
@@ -75,8 +75,8 @@ class LocalSearch:
             self._most,
             int(self._most.sum()) // 2 + 2 * MOST_REMOVED,
         )
-        lay_edges(self._weave, u, v, n_fixed, np.arange(interest.n_subscriptions, dtype=np.int32))
-        self._breaks = new_breaks(
+        add_edges(self._trees, u, v, n_fixed, np.arange(interest.n_subscriptions, dtype=np.int32))
+        self._removal = new_removal(
             interest.n_nodes,
             interest.n_topics,
             int(interest.topic_sizes().max(initial=1)),
@@ -89,22 +89,22 @@ class LocalSearch:
 
     @property
     def n_edges(self) -> int:
-        return int(self._weave.sizes[N_EDGES])
+        return int(self._trees.sizes[N_EDGES])
 
     @property
     def degree(self) -> Ints:
-        return self._weave.degree
+        return self._trees.degree
 
     def edges(self) -> Edges:
         """The overlay as it stands, in no order."""
-        live = self._weave.live[: self.n_edges]
-        return self._weave.edge_u[live], self._weave.edge_v[live]
+        live = self._trees.live[: self.n_edges]
+        return self._trees.edge_u[live], self._trees.edge_v[live]
 
     def edges_within(self, caps: Ints) -> Edges:
         """The same without the edges by which nodes exceed `caps`; the least loaded go, fixed ones stay."""
-        live = self._weave.live[: self.n_edges]
-        order = live[np.lexsort((live, -self._weave.load[live], ~self._weave.fixed[live]))]
-        u, v = self._weave.edge_u[order], self._weave.edge_v[order]
+        live = self._trees.live[: self.n_edges]
+        order = live[np.lexsort((live, -self._trees.load[live], ~self._trees.fixed[live]))]
+        u, v = self._trees.edge_u[order], self._trees.edge_v[order]
         degree = np.zeros(len(caps), np.int64)
         kept = np.zeros(len(order), np.bool_)
         for i, (a, b) in enumerate(zip(u.tolist(), v.tolist(), strict=True)):
@@ -125,11 +125,11 @@ class LocalSearch:
 
     def prune(self) -> None:
         """Drop the edges that no topic needs, those that carry the fewest topics first."""
-        live = self._weave.live[: self.n_edges]
-        order = live[np.lexsort((live, self._weave.load[live]))]
+        live = self._trees.live[: self.n_edges]
+        order = live[np.lexsort((live, self._trees.load[live]))]
         for start in range(0, len(order), SLICE):
             check_stop(self._progress)
-            prune(self._weave, self._breaks, order[start : start + SLICE])
+            prune(self._trees, self._removal, order[start : start + SLICE])
 
     def relieve(self, cap: int, *, rounds: int = ROUNDS) -> bool:
         """Move edges away from nodes above `cap`; True if none is left above.
@@ -148,7 +148,7 @@ class LocalSearch:
             for start in range(0, len(nodes), chunk):
                 check_stop(self._progress)
                 some = nodes[start : start + chunk]
-                relieve(self._weave, self._breaks, caps, some, round_ // PATIENT, attempts)
+                relieve(self._trees, self._removal, caps, some, round_ // PATIENT, attempts)
         return len(self.above(cap)) == 0
 
     def improve(self, cap: int, moves: int) -> None:
@@ -156,7 +156,7 @@ class LocalSearch:
         caps = self.caps(cap)
         for start in range(0, moves, SLICE):
             check_stop(self._progress)
-            destroy_and_repair(self._weave, self._breaks, caps, self._aim, min(SLICE, moves - start))
+            destroy_and_repair(self._trees, self._removal, caps, self._aim, min(SLICE, moves - start))
 
     def save(self) -> Saved:
         """A copy to come back to."""
@@ -168,8 +168,8 @@ class LocalSearch:
             array[...] = copy
 
     def _changing(self) -> tuple[NDArray[np.generic], ...]:
-        first = self._weave._fields.index("degree")
-        return tuple(self._weave[first:])
+        first = self._trees._fields.index("degree")
+        return tuple(self._trees[first:])
 
 
 def _prices(constraints: Constraints, n_nodes: int) -> tuple[Longs, Ints, Floats]:

@@ -13,11 +13,11 @@ import numpy as np
 from topicloom.base.arrays import Ints
 from topicloom.base.parameters import Parameter
 from topicloom.base.progress import SILENT, Progress, Stopwatch
+from topicloom.overlay.builders.build_progress import GreedyProgress, count_joins
 from topicloom.overlay.builders.gm import choose_gm
 from topicloom.overlay.builders.greedy import NO_LIMIT, Greedy, LinkTwins
-from topicloom.overlay.builders.pace import Pace, count_joins
-from topicloom.overlay.kernels.rows import TOP, new_rows
-from topicloom.overlay.kernels.select import Heap, fill_heap, new_heap, refill_heap
+from topicloom.overlay.kernels.best_partners import TOP, new_rows
+from topicloom.overlay.kernels.lazy_greedy import Heap, fill_heap, new_heap, refill_heap
 from topicloom.overlay.kernels.twins import chain_twins, pair_twins
 from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.interest import Interest
@@ -63,7 +63,7 @@ def choose_low_oda(
     if k == 1 and strict:
         return choose_gm(interest, threads=threads, watch=watch)  # e1 never exceeds e2
     with watch.phase("choose edges", 1.0):
-        pace = Pace(watch.progress, count_joins(interest), scan_share=0.1, bend=1.5)
+        pace = GreedyProgress(watch.progress, count_joins(interest), scan_share=0.1, bend=1.5)
         low_oda = _LowOda(interest, k=k, strict=strict, threads=threads, pace=pace)
         low_oda.choose_all()
     return low_oda.steps()
@@ -83,7 +83,7 @@ class _LowOda(Greedy):
     """
 
     def __init__(
-        self, interest: Interest, *, k: int, strict: bool, threads: int | None = None, pace: Pace
+        self, interest: Interest, *, k: int, strict: bool, threads: int | None = None, pace: GreedyProgress
     ) -> None:
         super().__init__(interest, threads=threads, pace=pace)
         self.k = min(k, self.largest_set + 1)  # whatever is beyond takes e1 whenever there is one, too

@@ -14,11 +14,11 @@ from topicloom.base.arrays import Ints, Longs, pointers, sealed
 from topicloom.base.kernels.parallel import cut_by_work, for_bounds
 from topicloom.base.parameters import Parameter
 from topicloom.base.progress import SILENT, Progress, Stopwatch
+from topicloom.overlay.builders.build_progress import GreedyProgress, count_joins
 from topicloom.overlay.builders.greedy import SLICE_WORK, Greedy
-from topicloom.overlay.builders.pace import Pace, count_joins
-from topicloom.overlay.kernels.fillers import fill_up
+from topicloom.overlay.kernels.filler_edges import fill_up
+from topicloom.overlay.kernels.greedy_state import refresh_units
 from topicloom.overlay.kernels.twins import chain_twins, pair_twins
-from topicloom.overlay.kernels.units import refresh_units
 from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
@@ -67,7 +67,7 @@ def choose_minmax_oda(
         greedy = Greedy(
             interest,
             threads=threads,
-            pace=Pace(watch.progress, count_joins(interest), scan_share=0.1, bend=1.2),
+            pace=GreedyProgress(watch.progress, count_joins(interest), scan_share=0.1, bend=1.2),
         )
         members = np.diff(greedy.units.member_ptr)[greedy.twin_units]
         limit = 1

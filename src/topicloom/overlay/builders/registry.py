@@ -2,33 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from topicloom.base.parameters import check_values, read_settings
+from topicloom.base.parameters import Parameter, check_values, parameters_of, read_settings
 from topicloom.base.progress import SILENT, Progress
-from topicloom.base.registry import find
+from topicloom.base.registry import Entry, find
 from topicloom.errors import UsageError
 from topicloom.overlay.builders.balanced import build_balanced
+from topicloom.overlay.builders.baselines import build_full_mesh, build_ring_pt, build_star
 from topicloom.overlay.builders.cd_oda import build_cd_oda, build_cd_oda_i, build_cd_oda_ii
 from topicloom.overlay.builders.constrained import check_constraints
-from topicloom.overlay.builders.dcb_m import build_dcb_m
-from topicloom.overlay.builders.dcbr_m import build_dcbr_m
-from topicloom.overlay.builders.entry import Builder
+from topicloom.overlay.builders.dcb_m import build_dcb_m, build_dcbr_m
 from topicloom.overlay.builders.exact import build_exact
-from topicloom.overlay.builders.full_mesh import build_full_mesh
 from topicloom.overlay.builders.gm import build_gm
 from topicloom.overlay.builders.gm_m import build_gm_m
 from topicloom.overlay.builders.low_oda import build_low_oda
 from topicloom.overlay.builders.minmax_oda import build_minmax_oda
-from topicloom.overlay.builders.ring_pt import build_ring_pt
-from topicloom.overlay.builders.star import build_star
 from topicloom.overlay.builders.two_d_oda import build_2d_oda
 from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints, NodePairs
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Builder(Entry):
+    """What there is to know about an algorithm."""
+
+    build: Callable[..., Build]
+    guarantee: str
+    engines: tuple[str, ...] = ("local",)
+    honours: tuple[str, ...] = ()  # the kinds of constraints it respects; it refuses the others
+    links_strangers: bool = False  # may it link nodes that share no topic?
+
+    @property
+    def parameters(self) -> Mapping[str, Parameter]:
+        """Its own arguments, as `build` declares them."""
+        return parameters_of(self.build)
+
 
 DIAMETER_2 = "each topic's subgraph has diameter at most 2"
 

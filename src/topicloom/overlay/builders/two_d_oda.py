@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from topicloom.base.progress import SILENT, Progress, Stopwatch, check_stop
+from topicloom.overlay.kernels.densest_stars import add_star, new_stars
 from topicloom.overlay.kernels.hubs import largest_quotient
-from topicloom.overlay.kernels.stars import add_star, new_stars
 from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay

@@ -13,7 +13,7 @@ import numpy as np
 
 from topicloom.base.arrays import Ints, Longs, Words
 from topicloom.base.kernels.jit import kernel
-from topicloom.overlay.kernels.induced import induced_subgraph
+from topicloom.overlay.kernels.topic_subgraphs import induced_subgraph
 
 BATCH = 64
 

@@ -19,7 +19,7 @@ ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 DENSE = 32  # a topic wanted by one node in so many has a bit set: at most 4 bytes for each subscription
 
 
-class Sets(NamedTuple):
+class TopicSets(NamedTuple):
     """The interest with the bit sets of its dense topics."""
 
     node_ptr: Longs
@@ -31,7 +31,7 @@ class Sets(NamedTuple):
     is_open: Bools  # topic -> does it still count?
 
 
-def topic_sets(interest: Interest) -> Sets:
+def topic_sets(interest: Interest) -> TopicSets:
     """All topics open."""
     n_words = interest.n_nodes // 64 + 1
     dense = np.flatnonzero(interest.topic_sizes() * DENSE >= max(interest.n_nodes, DENSE))
@@ -42,7 +42,7 @@ def topic_sets(interest: Interest) -> Sets:
         member = np.zeros(n_words * 64, np.bool_)
         member[interest.nodes_of(topic)] = True
         bits[row] = np.packbits(member, bitorder="little").view("<u8")
-    return Sets(
+    return TopicSets(
         interest.node_ptr,
         interest.node_topics,
         interest.topic_ptr,
@@ -63,7 +63,7 @@ def counting_work(interest: Interest) -> Floats:
 
 
 @kernel
-def _unite(sets: Sets, node: int, union: Words) -> None:
+def _unite(sets: TopicSets, node: int, union: Words) -> None:
     """The neighbors of a node as bits."""
     union[:] = 0
     for i in range(sets.node_ptr[node], sets.node_ptr[node + 1]):
@@ -82,7 +82,7 @@ def _unite(sets: Sets, node: int, union: Words) -> None:
 
 
 @kernel
-def count_neighbors(sets: Sets, nodes: Ints, later_only: bool, counts: Longs) -> None:
+def count_neighbors(sets: TopicSets, nodes: Ints, later_only: bool, counts: Longs) -> None:
     """counts[v] = number of neighbors of v, for v in `nodes`; with `later_only` just those above v."""
     union = np.empty(sets.bits.shape[1], np.uint64)
     for node in nodes:
@@ -98,7 +98,7 @@ def count_neighbors(sets: Sets, nodes: Ints, later_only: bool, counts: Longs) ->
 
 
 @kernel
-def list_later_neighbors(sets: Sets, first: int, last: int, starts: Longs, u: Ints, v: Ints) -> None:
+def list_later_neighbors(sets: TopicSets, first: int, last: int, starts: Longs, u: Ints, v: Ints) -> None:
     """The pairs (node, later neighbor) of the nodes from `first` to before `last`, each from starts[node]."""
     union = np.empty(sets.bits.shape[1], np.uint64)
     for node in range(first, last):

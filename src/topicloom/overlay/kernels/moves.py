@@ -8,18 +8,18 @@ from topicloom.base.arrays import Ints, sealed
 from topicloom.base.kernels.bits import ones
 from topicloom.base.kernels.jit import kernel
 from topicloom.base.kernels.random import draw
-from topicloom.overlay.kernels.breaks import (
+from topicloom.overlay.kernels.edge_removal import (
     ADDED,
     MOST_REMOVED,
     REMOVED,
-    Breaks,
+    Removal,
     hand_over,
     keep,
     take_out,
     undo,
 )
 from topicloom.overlay.kernels.repair import pair_price, repair
-from topicloom.overlay.kernels.weave import N_EDGES, Weave
+from topicloom.overlay.kernels.topic_trees import N_EDGES, TopicTrees
 
 WEAKEST_OF = 12  # a move starts at the edge with the fewest threads of so many random ones
 BESIDE_OF = 3  # and takes the weakest of so many adjacent ones along
@@ -32,120 +32,120 @@ BY_NUMBER, THEN_COST, BY_COST = 0, 1, 2
 
 
 @kernel
-def _cost(weave: Weave, breaks: Breaks, edges: Ints, n: int) -> float:
+def _cost(trees: TopicTrees, removal: Removal, edges: Ints, n: int) -> float:
     total = 0.0
     for i in range(n):
-        u, v = weave.edge_u[edges[i]], weave.edge_v[edges[i]]
-        total += pair_price(breaks.price_ptr, breaks.price_other, breaks.price, u, v)
+        u, v = trees.edge_u[edges[i]], trees.edge_v[edges[i]]
+        total += pair_price(removal.price_ptr, removal.price_other, removal.price, u, v)
     return total
 
 
 @kernel
-def _dearer(weave: Weave, breaks: Breaks, aim: int) -> bool:
+def _dearer(trees: TopicTrees, removal: Removal, aim: int) -> bool:
     """Does the move under way cost more than `aim` allows?"""
-    n_removed, n_added = breaks.counts[REMOVED], breaks.counts[ADDED]
+    n_removed, n_added = removal.counts[REMOVED], removal.counts[ADDED]
     if aim == BY_NUMBER or (aim == THEN_COST and n_added != n_removed):
         return False
-    return _cost(weave, breaks, breaks.added, n_added) > _cost(weave, breaks, breaks.removed, n_removed)
+    return _cost(trees, removal, removal.added, n_added) > _cost(trees, removal, removal.removed, n_removed)
 
 
 @kernel
 def try_move(
-    weave: Weave, breaks: Breaks, cap: Ints, most: int, aim: int, banned_u: int, banned_v: int
+    trees: TopicTrees, removal: Removal, cap: Ints, most: int, aim: int, banned_u: int, banned_v: int
 ) -> bool:
     """Remove the listed edges and repair with at most `most`; all is as before if that fails."""
     if (
-        take_out(weave, breaks)
-        and repair(weave, breaks, cap, most, banned_u, banned_v)
-        and not _dearer(weave, breaks, aim)
+        take_out(trees, removal)
+        and repair(trees, removal, cap, most, banned_u, banned_v)
+        and not _dearer(trees, removal, aim)
     ):
-        keep(weave, breaks)
+        keep(trees, removal)
         return True
-    undo(weave, breaks)
+    undo(trees, removal)
     return False
 
 
 @kernel
-def _weakest_edge(weave: Weave, breaks: Breaks) -> int:
+def _weakest_edge(trees: TopicTrees, removal: Removal) -> int:
     """Of some random edges the one with the fewest threads; -1 if all of them must stay."""
     best = -1
-    if weave.sizes[N_EDGES] == 0:
+    if trees.sizes[N_EDGES] == 0:
         return best
     for _ in range(WEAKEST_OF):
-        edge = weave.live[draw(breaks.random, weave.sizes[N_EDGES])]
-        if not weave.fixed[edge] and (best < 0 or weave.load[edge] < weave.load[best]):
+        edge = trees.live[draw(removal.random, trees.sizes[N_EDGES])]
+        if not trees.fixed[edge] and (best < 0 or trees.load[edge] < trees.load[best]):
             best = edge
     return best
 
 
 @kernel
-def _list_edge_at(weave: Weave, breaks: Breaks, node: int, choices: int) -> bool:
+def _list_edge_at(trees: TopicTrees, removal: Removal, node: int, choices: int) -> bool:
     """List one more edge of `node` for removal, the weakest of some random ones; False if there is none."""
-    n = breaks.counts[REMOVED]
-    if n == MOST_REMOVED or weave.degree[node] == 0:
+    n = removal.counts[REMOVED]
+    if n == MOST_REMOVED or trees.degree[node] == 0:
         return False
     best = -1
     for _ in range(choices):
-        edge = weave.near_edge[weave.near_ptr[node] + draw(breaks.random, weave.degree[node])]
-        listed = weave.fixed[edge]
+        edge = trees.near_edge[trees.near_ptr[node] + draw(removal.random, trees.degree[node])]
+        listed = trees.fixed[edge]
         for i in range(n):
-            listed = listed or breaks.removed[i] == edge
-        if not listed and (best < 0 or weave.load[edge] < weave.load[best]):
+            listed = listed or removal.removed[i] == edge
+        if not listed and (best < 0 or trees.load[edge] < trees.load[best]):
             best = edge
     if best < 0:
         return False
-    breaks.removed[n] = best
-    breaks.counts[REMOVED] += 1
+    removal.removed[n] = best
+    removal.counts[REMOVED] += 1
     return True
 
 
 @kernel
-def _list_company(weave: Weave, breaks: Breaks, edge: int) -> None:
+def _list_company(trees: TopicTrees, removal: Removal, edge: int) -> None:
     """List `edge` and one or two beside it for removal."""
-    breaks.removed[0] = edge
-    breaks.counts[REMOVED] = 1
-    for _ in range(1 + draw(breaks.random, 2)):
-        beside = breaks.removed[draw(breaks.random, breaks.counts[REMOVED])]
-        node = weave.edge_u[beside] if draw(breaks.random, 2) == 0 else weave.edge_v[beside]
-        _list_edge_at(weave, breaks, np.int64(node), BESIDE_OF)
+    removal.removed[0] = edge
+    removal.counts[REMOVED] = 1
+    for _ in range(1 + draw(removal.random, 2)):
+        beside = removal.removed[draw(removal.random, removal.counts[REMOVED])]
+        node = trees.edge_u[beside] if draw(removal.random, 2) == 0 else trees.edge_v[beside]
+        _list_edge_at(trees, removal, np.int64(node), BESIDE_OF)
 
 
 @kernel
-def _full_partner(weave: Weave, breaks: Breaks, cap: Ints, node: int) -> int:
+def _full_partner(trees: TopicTrees, removal: Removal, cap: Ints, node: int) -> int:
     """A node at its cap that shares a topic with `node`, the one sharing most of a few; -1 if none is met."""
     best, most = -1, 0
-    n_slots = weave.node_ptr[node + 1] - weave.node_ptr[node]
+    n_slots = trees.node_ptr[node + 1] - trees.node_ptr[node]
     if n_slots == 0:
         return best
     for _ in range(8):
-        topic = weave.slot_topic[weave.node_ptr[node] + draw(breaks.random, n_slots)]
-        size = weave.topic_ptr[topic + 1] - weave.topic_ptr[topic]
-        other = weave.topic_nodes[weave.topic_ptr[topic] + draw(breaks.random, size)]
-        if other == node or weave.degree[other] < cap[other]:
+        topic = trees.slot_topic[trees.node_ptr[node] + draw(removal.random, n_slots)]
+        size = trees.topic_ptr[topic + 1] - trees.topic_ptr[topic]
+        other = trees.topic_nodes[trees.topic_ptr[topic] + draw(removal.random, size)]
+        if other == node or trees.degree[other] < cap[other]:
             continue
         shared = 0
-        for word in range(weave.bits.shape[1]):
-            shared += ones(weave.bits[node, word] & weave.bits[other, word])
+        for word in range(trees.bits.shape[1]):
+            shared += ones(trees.bits[node, word] & trees.bits[other, word])
         if shared > most:
             best, most = other, shared
     return best
 
 
 @kernel
-def _list_surplus(weave: Weave, breaks: Breaks, cap: Ints, node: int, full_nodes: int) -> None:
+def _list_surplus(trees: TopicTrees, removal: Removal, cap: Ints, node: int, full_nodes: int) -> None:
     """List the surplus edges of `node` and a few more, and some of full nodes that share topics with it."""
-    breaks.counts[REMOVED] = 0
-    surplus = weave.degree[node] - cap[node]
+    removal.counts[REMOVED] = 0
+    surplus = trees.degree[node] - cap[node]
     if surplus <= 0:
         return
-    for _ in range(min(surplus, 3) + draw(breaks.random, 3)):
-        _list_edge_at(weave, breaks, node, SURPLUS_OF)
-    if breaks.counts[REMOVED] == 0:
+    for _ in range(min(surplus, 3) + draw(removal.random, 3)):
+        _list_edge_at(trees, removal, node, SURPLUS_OF)
+    if removal.counts[REMOVED] == 0:
         return
     for _ in range(full_nodes):
-        full = _full_partner(weave, breaks, cap, node)
+        full = _full_partner(trees, removal, cap, node)
         if full >= 0:
-            _list_edge_at(weave, breaks, np.int64(full), SURPLUS_OF)
+            _list_edge_at(trees, removal, np.int64(full), SURPLUS_OF)
 
 
 PRUNE, EXCHANGE, RELIEVE = 0, 1, 2
@@ -153,7 +153,14 @@ PRUNE, EXCHANGE, RELIEVE = 0, 1, 2
 
 @kernel
 def run_moves(
-    weave: Weave, breaks: Breaks, cap: Ints, kind: int, items: Ints, aim: int, slack: int, attempts: int
+    trees: TopicTrees,
+    removal: Removal,
+    cap: Ints,
+    kind: int,
+    items: Ints,
+    aim: int,
+    slack: int,
+    attempts: int,
 ) -> int:
     """All moves through one door: compiled for itself each kind would take as long as all of them do.
 
@@ -162,47 +169,47 @@ def run_moves(
     accepted = 0
     for item in items:
         if kind == PRUNE:
-            accepted += not weave.fixed[item] and hand_over(weave, breaks, np.int64(item))
+            accepted += not trees.fixed[item] and hand_over(trees, removal, np.int64(item))
             continue
         edge, banned_u, banned_v = np.int64(-1), np.int64(-1), np.int64(-1)
         if kind == EXCHANGE:
-            edge = np.int64(_weakest_edge(weave, breaks))
+            edge = np.int64(_weakest_edge(trees, removal))
             if edge < 0:
                 continue
-            banned_u, banned_v = np.int64(weave.edge_u[edge]), np.int64(weave.edge_v[edge])
+            banned_u, banned_v = np.int64(trees.edge_u[edge]), np.int64(trees.edge_v[edge])
         for attempt in range(attempts):
             if kind == EXCHANGE:
-                _list_company(weave, breaks, edge)
+                _list_company(trees, removal, edge)
             else:
-                _list_surplus(weave, breaks, cap, np.int64(item), attempt % 3)
-            if breaks.counts[REMOVED] == 0:
+                _list_surplus(trees, removal, cap, np.int64(item), attempt % 3)
+            if removal.counts[REMOVED] == 0:
                 break
-            most = breaks.counts[REMOVED] + slack
-            moved = try_move(weave, breaks, cap, most, aim, banned_u, banned_v)
+            most = removal.counts[REMOVED] + slack
+            moved = try_move(trees, removal, cap, most, aim, banned_u, banned_v)
             accepted += moved
             if moved and kind == EXCHANGE:
                 break
     return accepted
 
 
-def prune(weave: Weave, breaks: Breaks, edges: Ints) -> int:
+def prune(trees: TopicTrees, removal: Removal, edges: Ints) -> int:
     """Remove those of `edges` that no topic needs once others carry their threads; how many."""
-    return int(run_moves(weave, breaks, weave.degree, PRUNE, sealed(edges), BY_NUMBER, 0, 1))
+    return int(run_moves(trees, removal, trees.degree, PRUNE, sealed(edges), BY_NUMBER, 0, 1))
 
 
-def destroy_and_repair(weave: Weave, breaks: Breaks, cap: Ints, aim: int, moves: int) -> int:
+def destroy_and_repair(trees: TopicTrees, removal: Removal, cap: Ints, aim: int, moves: int) -> int:
     """So many moves: remove a weak edge with one or two beside it, repair with no more than were removed.
 
     The first one may not come back. Moves that save nothing are kept too: they keep the search going. How
     many were kept.
     """
-    return int(run_moves(weave, breaks, cap, EXCHANGE, sealed(np.zeros(moves, np.int32)), aim, 0, COMPANIES))
+    return int(run_moves(trees, removal, cap, EXCHANGE, sealed(np.zeros(moves, np.int32)), aim, 0, COMPANIES))
 
 
-def relieve(weave: Weave, breaks: Breaks, cap: Ints, nodes: Ints, slack: int, attempts: int) -> None:
+def relieve(trees: TopicTrees, removal: Removal, cap: Ints, nodes: Ints, slack: int, attempts: int) -> None:
     """Move edges away from `nodes` until they keep their caps, if possible.
 
     An attempt takes the surplus edges and a few more from the node, often one or two from full nodes that
     share topics with it, and may use `slack` edges more than it took.
     """
-    run_moves(weave, breaks, cap, RELIEVE, sealed(nodes), BY_NUMBER, slack, attempts)
+    run_moves(trees, removal, cap, RELIEVE, sealed(nodes), BY_NUMBER, slack, attempts)

@@ -19,8 +19,8 @@ from topicloom.base.arrays import Floats, Ints, Longs, Words
 from topicloom.base.kernels.bits import ones
 from topicloom.base.kernels.jit import kernel
 from topicloom.base.kernels.random import draw
-from topicloom.overlay.kernels.breaks import ADDED, APART, PLANES, RECORDS, TOPICS, WORDS, Breaks
-from topicloom.overlay.kernels.weave import Weave, add_edge, add_thread, find_slot
+from topicloom.overlay.kernels.edge_removal import ADDED, APART, PLANES, RECORDS, TOPICS, WORDS, Removal
+from topicloom.overlay.kernels.topic_trees import TopicTrees, add_edge, add_tree_edge, find_slot
 
 
 @kernel
@@ -44,17 +44,17 @@ def _number(planes: Words, row: int, at: int, flag: Any) -> int:
 
 
 @kernel
-def _mask(breaks: Breaks) -> bool:
+def _mask(removal: Removal) -> bool:
     """Number the components of all broken topics. False if that is more than fits."""
-    counts, topic_open, word_at, words = breaks.counts, breaks.topic_open, breaks.word_at, breaks.words
-    broken, apart, apart_at, planes = breaks.broken, breaks.apart, breaks.apart_at, breaks.planes
+    counts, topic_open, word_at, words = removal.counts, removal.topic_open, removal.word_at, removal.words
+    broken, apart, apart_at, planes = removal.broken, removal.apart, removal.apart_at, removal.planes
     one = np.uint64(1)
     for record in range(counts[RECORDS]):
-        topic = breaks.record_topic[record]
+        topic = removal.record_topic[record]
         if topic_open[topic] == 0:
-            if counts[TOPICS] == len(breaks.topics):
+            if counts[TOPICS] == len(removal.topics):
                 return False
-            breaks.topics[counts[TOPICS]] = topic
+            removal.topics[counts[TOPICS]] = topic
             counts[TOPICS] += 1
             if word_at[topic >> 6] < 0:
                 word_at[topic >> 6] = counts[WORDS]
@@ -64,8 +64,8 @@ def _mask(breaks: Breaks) -> bool:
             broken[word_at[topic >> 6]] |= one << np.uint64(topic & 63)
         topic_open[topic] += 1
     for record in range(counts[RECORDS]):
-        for i in range(breaks.walked_ptr[record], breaks.walked_ptr[record + 1]):
-            node = breaks.walked[i]
+        for i in range(removal.walked_ptr[record], removal.walked_ptr[record + 1]):
+            node = removal.walked[i]
             if apart_at[node] < 0:
                 if counts[APART] == len(apart):
                     return False
@@ -76,13 +76,13 @@ def _mask(breaks: Breaks) -> bool:
                 counts[APART] += 1
     # Numbers are given in the order of the records: a later break cuts a side off an earlier one.
     for record in range(counts[RECORDS]):
-        topic = breaks.record_topic[record]
+        topic = removal.record_topic[record]
         number = 1
         for earlier in range(record):
-            number += breaks.record_topic[earlier] == topic
+            number += removal.record_topic[earlier] == topic
         at, flag = word_at[topic >> 6], one << np.uint64(topic & 63)
-        for i in range(breaks.walked_ptr[record], breaks.walked_ptr[record + 1]):
-            _set_number(planes, apart_at[breaks.walked[i]], at, flag, number)
+        for i in range(removal.walked_ptr[record], removal.walked_ptr[record + 1]):
+            _set_number(planes, apart_at[removal.walked[i]], at, flag, number)
     return True
 
 
@@ -120,18 +120,20 @@ def pair_price(price_ptr: Longs, price_other: Ints, price: Floats, a: int, b: in
 
 
 @kernel
-def _best_pair(weave: Weave, breaks: Breaks, cap: Ints, least: int, banned_u: int, banned_v: int) -> Any:
+def _best_pair(
+    trees: TopicTrees, removal: Removal, cap: Ints, least: int, banned_u: int, banned_v: int
+) -> Any:
     """The pair of nodes below their caps with the largest contribution, `least` or more.
 
     Ties go to the cheapest pair, then to the lowest degrees, then by lot. A node that is off in n topics and
     a partner that joins c of them: the partner wants one of any n - c + 1 of these topics, so the subscribers
     of the rarest ones are all that need to be looked at.
     """
-    topic_ptr, topic_nodes, bits, degree = weave.topic_ptr, weave.topic_nodes, weave.bits, weave.degree
-    words, broken, planes, mask = breaks.words, breaks.broken, breaks.planes, breaks.mask
-    apart, apart_at, rarest, random = breaks.apart, breaks.apart_at, breaks.rarest, breaks.random
-    price_ptr, price_other, price = breaks.price_ptr, breaks.price_other, breaks.price
-    n_words, n_apart = breaks.counts[WORDS], breaks.counts[APART]
+    topic_ptr, topic_nodes, bits, degree = trees.topic_ptr, trees.topic_nodes, trees.bits, trees.degree
+    words, broken, planes, mask = removal.words, removal.broken, removal.planes, removal.mask
+    apart, apart_at, rarest, random = removal.apart, removal.apart_at, removal.rarest, removal.random
+    price_ptr, price_other, price = removal.price_ptr, removal.price_other, removal.price
+    n_words, n_apart = removal.counts[WORDS], removal.counts[APART]
     best, best_a, best_b, ties = least, -1, -1, 0
     best_price, best_degree = np.inf, 0
     for i in range(n_apart):
@@ -186,47 +188,47 @@ def _best_pair(weave: Weave, breaks: Breaks, cap: Ints, least: int, banned_u: in
 
 
 @kernel
-def _join(weave: Weave, breaks: Breaks, a: int, b: int) -> None:
+def _join(trees: TopicTrees, removal: Removal, a: int, b: int) -> None:
     """Add the edge (a, b) with a thread for every broken topic it joins, and merge their components."""
-    planes, apart_at, bits = breaks.planes, breaks.apart_at, weave.bits
-    edge = add_edge(weave, a, b)
-    breaks.added[breaks.counts[ADDED]] = edge
-    breaks.counts[ADDED] += 1
+    planes, apart_at, bits = removal.planes, removal.apart_at, trees.bits
+    edge = add_edge(trees, a, b)
+    removal.added[removal.counts[ADDED]] = edge
+    removal.counts[ADDED] += 1
     row_a, row_b = apart_at[a], apart_at[b]
-    for k in range(breaks.counts[TOPICS]):
-        topic = breaks.topics[k]
-        at, flag = breaks.word_at[topic >> 6], np.uint64(1) << np.uint64(topic & 63)
+    for k in range(removal.counts[TOPICS]):
+        topic = removal.topics[k]
+        at, flag = removal.word_at[topic >> 6], np.uint64(1) << np.uint64(topic & 63)
         if bits[a, topic >> 6] & bits[b, topic >> 6] & flag == 0:
             continue
         x, y = _number(planes, row_a, at, flag), _number(planes, row_b, at, flag)
         if x == y:
             continue
-        slot_a = find_slot(weave.node_ptr, weave.slot_topic, a, topic)
-        add_thread(weave, edge, slot_a, find_slot(weave.node_ptr, weave.slot_topic, b, topic))
-        breaks.topic_open[topic] -= 1
+        slot_a = find_slot(trees.node_ptr, trees.slot_topic, a, topic)
+        add_tree_edge(trees, edge, slot_a, find_slot(trees.node_ptr, trees.slot_topic, b, topic))
+        removal.topic_open[topic] -= 1
         low, high = min(x, y), max(x, y)
-        for row in range(breaks.counts[APART]):
+        for row in range(removal.counts[APART]):
             if _number(planes, row, at, flag) == high:
                 _set_number(planes, row, at, flag, low)
 
 
 @kernel
-def repair(weave: Weave, breaks: Breaks, cap: Ints, most: int, banned_u: int, banned_v: int) -> bool:
+def repair(trees: TopicTrees, removal: Removal, cap: Ints, most: int, banned_u: int, banned_v: int) -> bool:
     """Join everything that broke with at most `most` edges; False (some may be added) if that fails."""
-    counts = breaks.counts
+    counts = removal.counts
     need = counts[RECORDS]
     if need == 0:
         return True
-    if most == 0 or not _mask(breaks):
+    if most == 0 or not _mask(removal):
         return False
     while need > 0:
         left = most - counts[ADDED]
         if left <= 0:
             return False
         least = (need + left - 1) // left
-        best, a, b = _best_pair(weave, breaks, cap, least, banned_u, banned_v)
+        best, a, b = _best_pair(trees, removal, cap, least, banned_u, banned_v)
         if a < 0:
             return False
-        _join(weave, breaks, np.int64(a), np.int64(b))
+        _join(trees, removal, np.int64(a), np.int64(b))
         need -= best
     return True

@@ -1,7 +1,7 @@
 """Lower bounds for any topic-connected overlay of an interest: on its edges and on its maximum degree.
 
 There are four proofs, and the best one counts in each component of the interest: a component of n nodes
-needs n - 1 edges; every node needs as many neighbors as it takes to cover its topics (`kernels/cover.py`);
+needs n - 1 edges; every node needs as many neighbors as it takes to cover its topics (`kernels/cover_bound.py`);
 prices (`price_bound.py`); prices split over trees (`tree_bound.py`). Each is checked before it is used.
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 from topicloom.base.arrays import Longs
 from topicloom.base.kernels.parallel import default_threads
 from topicloom.base.progress import SILENT, Progress
-from topicloom.overlay.kernels.prices import UNIT
+from topicloom.overlay.kernels.price_bound import UNIT
 from topicloom.overlay.measures.bound_effort import BRIEF, SHORT_WORK, Effort, choose_effort, rare_topics
 from topicloom.overlay.measures.cover_bound import find_needs, overlaps
 from topicloom.overlay.measures.interest_components import find_components

@@ -11,8 +11,8 @@ import numpy as np
 
 from topicloom.base.arrays import Ints, Longs
 from topicloom.base.summaries import Figures
-from topicloom.overlay.kernels.induced import count_topic_components
 from topicloom.overlay.kernels.steiner import filtering_costs
+from topicloom.overlay.kernels.topic_subgraphs import count_topic_components
 from topicloom.overlay.measures.measure import Figure, Measure, OverlayView, for_topics
 
 

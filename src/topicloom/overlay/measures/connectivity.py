@@ -1,6 +1,6 @@
 """The proof of topic-connectivity in memory, and the parts of it that the Spark version shares.
 
-This is the judge: it uses the model and its own union-find (`kernels/forest.py`), nothing of the builders.
+This is the judge: it shares the model with the builders, nothing else (`kernels/judge_union_find.py`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from topicloom.base.arrays import Ints, Longs, sorted_distinct
 from topicloom.base.progress import SILENT, Progress
-from topicloom.overlay.kernels.forest import fresh_slots, join_edges, node_slots, settle
+from topicloom.overlay.kernels.judge_union_find import fresh_slots, join_edges, node_slots, settle
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 from topicloom.overlay.model.verdict import Verdict, Witness

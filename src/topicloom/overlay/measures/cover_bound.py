@@ -9,8 +9,8 @@ import numpy as np
 from topicloom.base.arrays import Longs
 from topicloom.base.kernels.parallel import cut_by_work, for_bounds
 from topicloom.base.progress import SILENT, Progress
-from topicloom.overlay.kernels.cover import cover_needs
-from topicloom.overlay.kernels.overlap import largest_overlaps, topic_words
+from topicloom.overlay.kernels.cover_bound import cover_needs
+from topicloom.overlay.kernels.shared_topics import largest_overlaps, topic_words
 from topicloom.overlay.measures.price_bound import SLICE_WORK, pass_work
 from topicloom.overlay.model.interest import Interest
 

@@ -20,7 +20,7 @@ from topicloom.base.arrays import Ints, Longs, sealed
 from topicloom.base.kernels.parallel import for_slices
 from topicloom.base.summaries import Figures
 from topicloom.overlay.kernels.distance import BATCH, longest_from_each, sweep, topic_diameters
-from topicloom.overlay.kernels.induced import induced_subgraph
+from topicloom.overlay.kernels.topic_subgraphs import induced_subgraph
 from topicloom.overlay.measures.components import overlay_components
 from topicloom.overlay.measures.measure import Figure, Measure, OverlayView, WeighedProgress, for_topics
 

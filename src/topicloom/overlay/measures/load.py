@@ -12,7 +12,7 @@ import numpy as np
 from topicloom.base.arrays import Floats, Ints, Longs, sealed
 from topicloom.base.kernels.parallel import for_slices
 from topicloom.base.summaries import Figures
-from topicloom.overlay.kernels.shared import shared_along_edges
+from topicloom.overlay.kernels.shared_topics import shared_along_edges
 from topicloom.overlay.measures.degree import percentiles
 from topicloom.overlay.measures.measure import Figure, Measure, OverlayView
 from topicloom.overlay.model.interest import Interest

@@ -27,7 +27,7 @@ import numpy as np
 from topicloom.base.arrays import Floats, Ints, Longs
 from topicloom.base.kernels.parallel import cut_by_work, for_bounds
 from topicloom.base.progress import SILENT, Progress
-from topicloom.overlay.kernels.prices import UNIT, heaviest_pairs
+from topicloom.overlay.kernels.price_bound import UNIT, heaviest_pairs
 from topicloom.overlay.measures.interest_components import InterestComponents
 from topicloom.overlay.model.interest import Interest
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from topicloom.base.arrays import Floats, Ints, Longs, sealed
 from topicloom.base.progress import Progress, check_stop
-from topicloom.overlay.kernels.prices import raise_prices, shared_slots
-from topicloom.overlay.kernels.shared import shared_along_edges
+from topicloom.overlay.kernels.price_bound import raise_prices, shared_slots
+from topicloom.overlay.kernels.shared_topics import shared_along_edges
 from topicloom.overlay.measures.price_bound import Duals, Heaviest, place_slots, weigh_pairs
 from topicloom.overlay.model.interest import Interest
 

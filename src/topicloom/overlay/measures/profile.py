@@ -21,7 +21,7 @@ from topicloom.base.kernels.parallel import default_threads, for_slices
 from topicloom.base.progress import SILENT, Progress
 from topicloom.base.seeds import generator
 from topicloom.base.summaries import Summary
-from topicloom.overlay.kernels.shared import top_intersections
+from topicloom.overlay.kernels.shared_topics import top_intersections
 from topicloom.overlay.measures.advice import Default, advise
 from topicloom.overlay.measures.interest_components import find_components
 from topicloom.overlay.model.interest import Interest

@@ -15,8 +15,8 @@ import numpy as np
 
 from topicloom.base.arrays import Floats, Longs, pointers
 from topicloom.base.progress import Progress, check_stop
-from topicloom.overlay.kernels.prices import UNIT
-from topicloom.overlay.kernels.trees import cheapest_trees, share_out
+from topicloom.overlay.kernels.price_bound import UNIT
+from topicloom.overlay.kernels.tree_bound import cheapest_trees, share_out
 from topicloom.overlay.measures.interest_components import InterestComponents
 from topicloom.overlay.measures.price_bound import Duals, place_slots
 from topicloom.overlay.model.interest import Interest

@@ -1,6 +1,6 @@
 """Divide and conquer on Spark: the interest stays a table, every group is one task and one kernel call.
 
-`SparkGround` does what `builders.divide.local.LocalGround` does on arrays, with the same functions; the tasks
+`SparkDivide` does what `builders.divide.local.LocalDivide` does on arrays, with the same functions; the tasks
 stand in `divide_tasks.py`. Each step is a phase of the run folder, so a later run finds it done.
 """
 
@@ -17,10 +17,9 @@ import pyarrow.parquet as pq
 from topicloom.base.arrays import Longs
 from topicloom.base.progress import SILENT, Progress
 from topicloom.base.summaries import Summary
-from topicloom.overlay.builders.divide.deal import SINGLE, group_sizes
-from topicloom.overlay.builders.divide.plan import Dealt, Groups
+from topicloom.overlay.builders.divide.groups import SINGLE, group_sizes, smallest_eta
+from topicloom.overlay.builders.divide.plan import Groups, LevelSizes
 from topicloom.overlay.builders.divide.run import phase_name
-from topicloom.overlay.builders.divide.split import smallest_eta
 from topicloom.overlay.model.run_folder import RunFolder
 from topicloom.overlay.spark.divide_tasks import (
     CHOSEN_SCHEMA,
@@ -65,8 +64,8 @@ class EdgeCount(Summary, frozen=True):
 
 
 @dataclass(slots=True)
-class SparkGround:
-    """A `Ground` over an encoded interest; its tables are `node, topic` numbers."""
+class SparkDivide:
+    """A `DivideEngine` over an encoded interest; its tables are `node, topic` numbers."""
 
     spark: SparkSession
     encoded: EncodedInterest
@@ -84,10 +83,10 @@ class SparkGround:
         self.n_bulk, self.n_light = record.bulk, record.light
         return record.eta
 
-    def represent(self, groups: Groups) -> Dealt:
+    def represent(self, groups: Groups) -> LevelSizes:
         name = _chosen_name(groups)
         record = self.run.keep(name, Chosen, lambda folder: self._represent(groups, folder))
-        return Dealt(record.nodes, record.representatives)
+        return LevelSizes(record.nodes, record.representatives)
 
     def build(self, groups: Groups, level: int) -> int:
         name = build_name(level)

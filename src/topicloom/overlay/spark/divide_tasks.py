@@ -17,8 +17,12 @@ from numpy.typing import NDArray
 
 from topicloom.base.arrays import Ints
 from topicloom.errors import InputError
-from topicloom.overlay.builders.divide.phases import build_inner, build_outer
-from topicloom.overlay.builders.divide.rep_set import choose_representatives, topics_elsewhere
+from topicloom.overlay.builders.divide.phases import (
+    build_inner,
+    build_outer,
+    choose_representatives,
+    topics_elsewhere,
+)
 from topicloom.overlay.model.interest import Interest
 from topicloom.tables.spark.failures import out_of_memory
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from topicloom.base.progress import Progress, Stopwatch
-from topicloom.overlay.builders.divide.plan import Settings
+from topicloom.overlay.builders.divide.plan import DivideSettings
 from topicloom.overlay.builders.divide.run import run_phases
 from topicloom.overlay.model.run_folder import RunFolder
-from topicloom.overlay.spark.divide import EdgeCount, SparkGround, build_name, count_edges
+from topicloom.overlay.spark.divide import EdgeCount, SparkDivide, build_name, count_edges
 from topicloom.overlay.spark.encode import EncodedInterest
 from topicloom.overlay.spark.ring import ring_table
 from topicloom.tables.spark.work_tables import Tables, load_table
@@ -51,10 +51,10 @@ def build_dcbr_m_on_spark(
     progress: Progress,
 ) -> SparkBuild:
     """DCBR-M; with `lambda_` None DCB-M."""
-    ground = SparkGround(spark, encoded, run, eta, lambda_, seed, progress)
-    threshold = ground.split()
-    settings = Settings(p, lambda_, kernel_nodes)
-    report = run_phases(ground, settings, Stopwatch(progress), notice)
+    engine = SparkDivide(spark, encoded, run, eta, lambda_, seed, progress)
+    threshold = engine.split()
+    settings = DivideSettings(p, lambda_, kernel_nodes)
+    report = run_phases(engine, settings, Stopwatch(progress), notice)
     names = [build_name(level) for level in range(len(report["levels"]))]
     last = run.require(names[-1], EdgeCount)
     return SparkBuild(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from topicloom.overlay.builders.ring_pt import close_rings
+from topicloom.overlay.builders.baselines import close_rings
 from topicloom.overlay.spark.divide_tasks import EDGE_SCHEMA
 
 if TYPE_CHECKING:

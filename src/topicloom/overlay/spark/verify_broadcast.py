@@ -1,7 +1,7 @@
 """The judge's first way: the interest goes to every task, edges stay where they are.
 
 Each slice of edges sends on only the joins that its own spanning forest of each topic needs; those meet
-per bucket of topics in a second union-find. Slots (see `kernels/forest.py`) make a bucket a plain range.
+per bucket of topics in a second union-find. Slots (`judge_union_find.py`) make a bucket a plain range.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from topicloom.base.arrays import Ints, Longs, pointers, sorted_distinct
 from topicloom.base.progress import Progress, check_stop
-from topicloom.overlay.kernels.forest import fresh_slots, join_edges, join_pairs, node_slots
+from topicloom.overlay.kernels.judge_union_find import fresh_slots, join_edges, join_pairs, node_slots
 from topicloom.overlay.measures.connectivity import N_NAMES, components_of, node_codes, sound_edges
 from topicloom.overlay.spark.verify_findings import (
     FOUND_SCHEMA,

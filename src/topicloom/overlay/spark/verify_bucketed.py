@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from topicloom.base.arrays import Longs, sorted_distinct
 from topicloom.base.progress import Progress
-from topicloom.overlay.kernels.forest import fresh_slots, join_pairs
+from topicloom.overlay.kernels.judge_union_find import fresh_slots, join_pairs
 from topicloom.overlay.measures.connectivity import N_NAMES, Components, Partitioned, components_of
 from topicloom.overlay.spark.verify_findings import (
     FOUND_SCHEMA,

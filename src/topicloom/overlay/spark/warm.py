@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from topicloom.overlay.builders.dcb_m import build_dcb_m
-from topicloom.overlay.builders.dcbr_m import build_dcbr_m
-from topicloom.overlay.builders.ring_pt import build_ring_pt
-from topicloom.overlay.kernels.forest import fresh_slots, join_pairs
+from topicloom.overlay.builders.baselines import build_ring_pt
+from topicloom.overlay.builders.dcb_m import build_dcb_m, build_dcbr_m
+from topicloom.overlay.kernels.judge_union_find import fresh_slots, join_pairs
 from topicloom.overlay.measures.connectivity import check_overlay
 from topicloom.overlay.measures.digest import interest_digest
 from topicloom.overlay.workloads.generate import generate_interest, workload_from_options

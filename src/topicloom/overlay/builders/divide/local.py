@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -12,12 +12,17 @@ import pyarrow as pa
 from topicloom.base.arrays import Ints, Longs, pointers
 from topicloom.base.kernels.parallel import default_threads, for_bounds
 from topicloom.base.progress import SILENT, Progress, Stopwatch, check_stop
-from topicloom.overlay.builders.divide.deal import SINGLE, deal_members, hash_ranks
-from topicloom.overlay.builders.divide.phases import Edges, build_inner, build_outer
-from topicloom.overlay.builders.divide.plan import Dealt, Groups, Settings
-from topicloom.overlay.builders.divide.rep_set import choose_representatives, topics_elsewhere
+from topicloom.overlay.builders.build_progress import ShareOfProgress
+from topicloom.overlay.builders.divide.groups import SINGLE, BulkSplit, deal_members, hash_ranks, split_bulk
+from topicloom.overlay.builders.divide.phases import (
+    Edges,
+    build_inner,
+    build_outer,
+    choose_representatives,
+    topics_elsewhere,
+)
+from topicloom.overlay.builders.divide.plan import DivideSettings, Groups, LevelSizes
 from topicloom.overlay.builders.divide.run import run_phases
-from topicloom.overlay.builders.divide.split import Split, split_bulk
 from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
@@ -26,7 +31,7 @@ from topicloom.overlay.model.overlay import Overlay
 def divide_and_conquer(
     interest: Interest,
     algorithm: str,
-    settings: Settings,
+    settings: DivideSettings,
     *,
     eta: int | str,
     seed: int,
@@ -37,12 +42,12 @@ def divide_and_conquer(
     watch = Stopwatch(progress)
     with watch.phase("split nodes"):
         split = split_bulk(interest, eta)
-        ground = LocalGround(
+        engine = LocalDivide(
             interest, split, lambda_=settings.lambda_, seed=seed, threads=threads, progress=progress
         )
-    report = run_phases(ground, settings, watch)
+    report = run_phases(engine, settings, watch)
     return Build(
-        overlay=ground.overlay(),
+        overlay=engine.overlay(),
         algorithm=algorithm,
         parameters=settings.parameters(eta),
         seed=seed,
@@ -65,13 +70,13 @@ class Members:
         return deal_members(self.clump, self.rank, self.n_clumps, n_groups)
 
 
-class LocalGround:
-    """A `Ground` over an interest in memory."""
+class LocalDivide:
+    """A `DivideEngine` over an interest in memory."""
 
     def __init__(
         self,
         interest: Interest,
-        split: Split,
+        split: BulkSplit,
         *,
         lambda_: int | None,
         seed: int,
@@ -94,7 +99,7 @@ class LocalGround:
         ends = [np.concatenate((none, *(pair[side] for pair in self.edges))) for side in (0, 1)]
         return Overlay.from_edges(self.interest.node_ids, *ends)
 
-    def represent(self, groups: Groups) -> Dealt:
+    def represent(self, groups: Groups) -> LevelSizes:
         members = self.members(groups[:-1])
         whole = self._whole_sizes(members, level=len(groups) - 1)
         chosen, sizes, counts = [np.zeros(0, np.int32)], [], []
@@ -109,7 +114,7 @@ class LocalGround:
             counts.append(len(picked))
         clump = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
         self._chosen[groups] = (np.concatenate(chosen), clump)
-        return Dealt(tuple(sizes), tuple(counts))
+        return LevelSizes(tuple(sizes), tuple(counts))
 
     def build(self, groups: Groups, level: int) -> int:
         members = self.members(groups[:level])
@@ -161,7 +166,7 @@ class LocalGround:
 
         def build(number: int, _: int) -> Edges:
             nodes, group = parts[number]
-            share = _Share(self.progress, len(parts) * group.n_subscriptions / total, lambda: left)
+            share = ShareOfProgress(self.progress, len(parts) * group.n_subscriptions / total, lambda: left)
             if level == 0:
                 u, v = build_inner(group, threads=each, progress=share)
             else:
@@ -172,26 +177,7 @@ class LocalGround:
 
         try:
             bounds = [(number, number + 1) for number in range(len(parts))]
-            quiet = _Share(self.progress, 0.0, lambda: left)
+            quiet = ShareOfProgress(self.progress, 0.0, lambda: left)
             return for_bounds(build, bounds, threads=self.threads, progress=quiet)
         finally:
             left = True  # groups that still run after an interrupt end soon
-
-
-class _Share:
-    """A `Progress` for one of several pieces of work: its 1 is `share` of the whole."""
-
-    def __init__(self, progress: Progress, share: float, left: Callable[[], bool]) -> None:
-        self._progress = progress
-        self._share = share
-        self._left = left
-        self.now = progress.now
-
-    def phase(self, name: str, total: float | None = None) -> None:
-        """Phases are the affair of the whole."""
-
-    def advance(self, amount: float = 1) -> None:
-        self._progress.advance(amount * self._share)
-
-    def should_stop(self) -> bool:
-        return self._left() or self._progress.should_stop()

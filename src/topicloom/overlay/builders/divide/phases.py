@@ -1,17 +1,18 @@
-"""What is done to one group, as pure functions: given the same nodes they answer the same in any process.
+"""What is done to one group, as pure functions that every engine may map over.
 
-So every engine may map over them. Who is in a group is decided in plan.py and deal.py.
+A group is built by GM-M, represented by few of its nodes [Chen2010, Definition 2 and Algorithm 13] and joined
+to others through those: joining the representatives of topic-connected groups joins the groups.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from topicloom.base.arrays import Ints, Longs
+from topicloom.base.arrays import Bools, Ints, Longs
 from topicloom.base.progress import SILENT, Progress, Stopwatch
+from topicloom.overlay.builders.build_progress import GreedyProgress
 from topicloom.overlay.builders.gm_m import choose_gm_m
 from topicloom.overlay.builders.greedy import Greedy
-from topicloom.overlay.builders.pace import Pace
 from topicloom.overlay.model.interest import Interest
 
 Edges = tuple[Ints, Ints]
@@ -39,7 +40,7 @@ def build_outer(
     all nodes, here or not: the first phase takes every pair that does not raise it
     [Chen2010, Algorithm 2, line 5].
     """
-    pace = Pace(progress, group.n_subscriptions, scan_share=0.1, bend=1.2)
+    pace = GreedyProgress(progress, group.n_subscriptions, scan_share=0.1, bend=1.2)
     greedy = Greedy(group, degree=degree.astype(np.int32), phases=True, threads=threads, pace=pace)
     greedy.join_groups(clump)
     limit = max(degree_max, 1)
@@ -49,3 +50,58 @@ def build_outer(
         greedy.run(limit, ())
     u, v, _ = greedy.steps()
     return u, v
+
+
+def choose_representatives(interest: Interest, *, lambda_: int = 3, wanted: Bools | None = None) -> Ints:
+    """Nodes that hold every topic min(lambda, its subscribers) times, chosen greedily; ascending.
+
+    The next one is the node that wants the most topics that are not covered enough yet, the smallest of
+    several. `wanted` marks the topics that matter (default: all). Algorithm 13 as printed asks for lambda
+    subscribers even of a topic that has fewer, and then never ends.
+
+    Guarantee: at most 1 + log(topics) times the smallest such set.
+
+    >>> interest = Interest.from_pairs([("a", "x"), ("b", "x"), ("b", "y"), ("c", "y"), ("c", "z")])
+    >>> choose_representatives(interest, lambda_=1).tolist()
+    [1, 2]
+    >>> choose_representatives(interest, lambda_=2).tolist()
+    [0, 1, 2]
+    """
+    missing = np.minimum(interest.topic_sizes(), lambda_)
+    if wanted is not None:
+        missing[~wanted] = 0
+    gain = _count_topics(interest, missing > 0)
+    chosen: list[int] = []
+    while len(gain) and gain[best := int(gain.argmax())] > 0:
+        chosen.append(best)
+        topics = interest.topics_of(best)
+        served = topics[missing[topics] > 0]
+        missing[served] -= 1
+        _lower(interest, served[missing[served] == 0], gain)
+        gain[best] = -interest.n_topics  # never again
+    return np.array(sorted(chosen), dtype=np.int32)
+
+
+def topics_elsewhere(group: Interest, topic_sizes: Longs) -> Bools:
+    """T_out of a group: its topics that someone outside wants too.
+
+    `topic_sizes` are those of the whole interest, so that bulk nodes count. Algorithm 12, line 6 looks at
+    the other groups only, which can leave a topic of bulk nodes split.
+    """
+    own = group.topic_sizes()
+    return (own > 0) & (topic_sizes > own)
+
+
+def _count_topics(interest: Interest, open_topics: Bools) -> Longs:
+    """How many of the open topics each node wants."""
+    before = np.concatenate(([0], np.cumsum(open_topics[interest.node_topics])))
+    return np.diff(before[interest.node_ptr])
+
+
+def _lower(interest: Interest, topics: Ints, gain: Longs) -> None:
+    """Take these topics, now covered, off the count of each of their subscribers."""
+    starts, sizes = interest.topic_ptr[topics], interest.topic_sizes()[topics]
+    ends = np.cumsum(sizes)
+    if len(topics):
+        places = np.arange(ends[-1]) + np.repeat(starts - (ends - sizes), sizes)
+        np.subtract.at(gain, interest.topic_nodes[places], 1)

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Annotated, Protocol
 
 from topicloom.base.parameters import Parameter
-from topicloom.overlay.builders.divide.deal import count_groups, fewest_groups
-from topicloom.overlay.builders.divide.group_count import cheapest_group_count
+from topicloom.overlay.builders.divide.groups import cheapest_group_count, count_groups, fewest_groups
 
 Eta = Annotated[
     int | str, Parameter("nodes with more topics are bulk; auto leaves at most 20% bulk", ("auto",), 0)
@@ -28,14 +27,14 @@ Groups = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Dealt:
+class LevelSizes:
     """The groups of one level: how many nodes each has, and how many of them represent it."""
 
     nodes: tuple[int, ...]
     representatives: tuple[int, ...]
 
 
-class Ground(Protocol):
+class DivideEngine(Protocol):
     """Where divide and conquer takes place: arrays in memory, or tables on Spark."""
 
     @property
@@ -46,7 +45,7 @@ class Ground(Protocol):
     def n_light(self) -> int:
         """Nodes that are."""
 
-    def represent(self, groups: Groups) -> Dealt:
+    def represent(self, groups: Groups) -> LevelSizes:
         """Deal the members of the last of these levels out and choose representatives of each group."""
 
     def build(self, groups: Groups, level: int) -> int:
@@ -57,7 +56,7 @@ class Ground(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class DivideSettings:
     """What shapes the plan. `lambda_` None: every node represents its group (DCB-M)."""
 
     p: int | str
@@ -71,11 +70,11 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class DividePlan:
     """All levels; `n_last` nodes are left for the last kernel call."""
 
     groups: Groups
-    levels: tuple[Dealt, ...]
+    levels: tuple[LevelSizes, ...]
     n_bulk: int
     n_last: int
     kernel_nodes: int
@@ -110,45 +109,45 @@ class Plan:
         )
 
 
-def plan_levels(ground: Ground, settings: Settings) -> Plan:
+def plan_levels(engine: DivideEngine, settings: DivideSettings) -> DividePlan:
     """Deal out until what is left fits one kernel call.
 
     A level that leaves more than half of its nodes as representatives gets groups twice as large; when only
     one group is left, it is the last call and holds them all.
     """
-    groups: Groups = (_first_level(ground, settings),)
-    levels = [ground.represent(groups)]
-    clumps, singles = levels[0].representatives, ground.n_bulk
+    groups: Groups = (_first_level(engine, settings),)
+    levels = [engine.represent(groups)]
+    clumps, singles = levels[0].representatives, engine.n_bulk
     while settings.lambda_ is not None and (n_left := sum(clumps) + singles) > settings.kernel_nodes:
         count = fewest_groups(clumps, singles, settings.kernel_nodes)
-        dealt = _halved(ground, groups, count, n_left)
+        dealt = _halved(engine, groups, count, n_left)
         if dealt is None:
             break
         groups = (*groups, len(dealt.nodes))
         levels.append(dealt)
         clumps, singles = dealt.representatives, 0
     n_last, asked = sum(clumps) + singles, not isinstance(settings.p, str)
-    return Plan(groups, tuple(levels), ground.n_bulk, n_last, settings.kernel_nodes, asked)
+    return DividePlan(groups, tuple(levels), engine.n_bulk, n_last, settings.kernel_nodes, asked)
 
 
-def _halved(ground: Ground, groups: Groups, count: int, n_nodes: int) -> Dealt | None:
+def _halved(engine: DivideEngine, groups: Groups, count: int, n_nodes: int) -> LevelSizes | None:
     """The next level in at most `count` groups, of which at most half of the nodes represent; None if there
     is none."""
     while count > 1:
-        dealt = ground.represent((*groups, count))
+        dealt = engine.represent((*groups, count))
         if 2 * sum(dealt.representatives) <= n_nodes:
             return dealt
         count = -(-count // 2)
     return None
 
 
-def _first_level(ground: Ground, settings: Settings) -> int:
+def _first_level(engine: DivideEngine, settings: DivideSettings) -> int:
     """How many groups the light nodes are dealt out to; never more than there are light nodes.
 
     A number that was asked for stands. `auto` takes the largest groups that the limit allows; larger ones
     still where what is left does not fit one call and over half of the light nodes are representatives.
     """
-    n_light = ground.n_light
+    n_light = engine.n_light
     if not isinstance(settings.p, str):
         return min(int(settings.p), n_light)
     count = count_groups(n_light, settings.kernel_nodes)
@@ -156,13 +155,13 @@ def _first_level(ground: Ground, settings: Settings) -> int:
         return count
 
     def representatives(count: int) -> int:
-        return sum(ground.represent((count,)).representatives)
+        return sum(engine.represent((count,)).representatives)
 
     if settings.p == "paper":
-        return cheapest_group_count(n_light, count, lambda count: ground.n_bulk + representatives(count))
+        return cheapest_group_count(n_light, count, lambda count: engine.n_bulk + representatives(count))
     while count > 1:
         chosen = representatives(count)
-        if ground.n_bulk + chosen <= settings.kernel_nodes or 2 * chosen <= n_light:
+        if engine.n_bulk + chosen <= settings.kernel_nodes or 2 * chosen <= n_light:
             break
         count = -(-count // 2)
     return count

@@ -1,31 +1,38 @@
-"""The phases of divide and conquer in their order, on any engine, and what a build reports about them."""
+"""The phases of divide and conquer in order, on any engine, and what a build reports about them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from topicloom.base.arrays import Floats
 from topicloom.base.progress import Stopwatch
-from topicloom.overlay.builders.divide.knowledge import knowledge, pn_ratio
-from topicloom.overlay.builders.divide.plan import Ground, Plan, Settings, plan_levels
+from topicloom.overlay.builders.divide.groups import clump_groups, group_sizes
+from topicloom.overlay.builders.divide.plan import DivideEngine, DividePlan, DivideSettings, plan_levels
 
 
 def run_phases(
-    ground: Ground, settings: Settings, watch: Stopwatch, notice: Callable[[str], None] | None = None
+    engine: DivideEngine,
+    settings: DivideSettings,
+    watch: Stopwatch,
+    notice: Callable[[str], None] | None = None,
 ) -> dict[str, Any]:
     """Plan the levels, then build them one after the other; the report.
 
     `notice` hears, before anything is built, of a plan that does not keep to the limit.
     """
     with watch.phase("choose representatives"):
-        plan = plan_levels(ground, settings)
+        plan = plan_levels(engine, settings)
     if notice is not None and (remark := plan.remark()):
         notice(remark)
     edges = []
     for level in range(plan.n_steps):
         shown = f"{phase_name(level)} (level {level + 1} of {plan.n_steps})"
         with watch.phase(phase_name(level), max(plan.groups_at(level), 1), shown=shown):
-            edges.append(ground.build(plan.groups, level))
+            edges.append(engine.build(plan.groups, level))
     return describe(plan, edges)
 
 
@@ -34,7 +41,7 @@ def phase_name(level: int) -> str:
     return "conquer" if level == 0 else f"combine {level}"
 
 
-def describe(plan: Plan, edges: list[int]) -> dict[str, Any]:
+def describe(plan: DividePlan, edges: list[int]) -> dict[str, Any]:
     """The plan in figures; `edges` are those of each level and of the last call."""
     remark = plan.remark()
     return {
@@ -50,11 +57,11 @@ def describe(plan: Plan, edges: list[int]) -> dict[str, Any]:
     }
 
 
-def _level(plan: Plan, level: int, edges: int) -> dict[str, Any]:
+def _level(plan: DividePlan, level: int, edges: int) -> dict[str, Any]:
     """One level; `nodes_known` are the nodes that a member had to know [Chen2010, IV-D]."""
     last = level == len(plan.levels)
     nodes = (plan.n_last,) if last else plan.levels[level].nodes
-    known = knowledge(plan)[level]
+    known = nodes_known(plan)[level]
     return {
         "phase": phase_name(level),
         "groups": len(nodes),
@@ -64,3 +71,50 @@ def _level(plan: Plan, level: int, edges: int) -> dict[str, Any]:
         "edges": edges,
         "nodes_known": {"min": known.least, "avg": known.average, "max": known.most},
     }
+
+
+@dataclass(frozen=True, slots=True)
+class NodesKnown:
+    """Nodes, itself included, that the members of a level have to know: at least, on average, at most."""
+
+    least: int
+    average: float
+    most: int
+
+
+def nodes_known(plan: DividePlan) -> list[NodesKnown]:
+    """What the members of each level know when its edges are chosen.
+
+    A light node knows its group. A representative knows the other members of its group at the next level
+    too, and so on; a bulk node knows the groups it is in from level 1 on. Where representatives of one group
+    know different numbers of nodes, the larger one is taken for the next level.
+    """
+    nodes = np.array(plan.levels[0].nodes, dtype=np.float64)
+    found = [_summed(nodes, nodes)]
+    known = nodes  # what a member of each clump knows
+    for level, dealt in enumerate(plan.levels, start=1):
+        clumps = np.array(dealt.representatives, dtype=np.float64)
+        n_groups, n_singles = plan.groups_at(level), plan.n_bulk if level == 1 else 0
+        nodes = group_sizes(dealt.representatives, n_singles, n_groups).astype(np.float64)
+        home = clump_groups(len(clumps), n_groups)
+        singles = nodes - np.bincount(home, clumps, n_groups)
+        by_clump = known - clumps + nodes[home]
+        found.append(_summed(np.concatenate((by_clump, nodes)), np.concatenate((clumps, singles))))
+        known = nodes
+        np.maximum.at(known, home, np.where(clumps > 0, by_clump, 0.0))
+    return found
+
+
+def pn_ratio(plan: DividePlan) -> float:
+    """The largest share of all nodes that any one node has to know [Chen2010, Equation 12]."""
+    n_nodes = plan.n_bulk + sum(plan.levels[0].nodes)
+    return max(known.most for known in nodes_known(plan)) / max(n_nodes, 1)
+
+
+def _summed(known: Floats, members: Floats) -> NodesKnown:
+    """Over all members; `known[i]` is what each of `members[i]` nodes knows."""
+    there = members > 0
+    if not there.any():
+        return NodesKnown(0, 0.0, 0)
+    average = float((known * members).sum() / members.sum())
+    return NodesKnown(int(known[there].min()), round(average, 1), int(known[there].max()))

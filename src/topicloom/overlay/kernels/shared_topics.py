@@ -1,4 +1,4 @@
-"""What two nodes have in common: topics shared along edges, and each node's most similar others.
+"""Topics that two nodes share: along edges, with the most similar others, and at most with any other.
 
 Arrays in, arrays out; the topic lists of a node are ascending.
 """
@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from topicloom.base.arrays import Floats, Ints, Longs
+from topicloom.base.arrays import Floats, Ints, Longs, Words
+from topicloom.base.kernels.bits import ones
 from topicloom.base.kernels.jit import kernel
 
 LOPSIDED = 16
@@ -123,3 +124,32 @@ def top_intersections(
                 _sink(keys, counts, d)
         shares[i] = keys.sum() / d
         shared[i] = counts.sum() / d
+
+
+BLOCK = 256
+"""Nodes compared at a time: their words stay in the cache."""
+
+
+@kernel
+def topic_words(node_ptr: Longs, node_topics: Ints, words: Words) -> None:
+    """Set the bit of every topic a node wants."""
+    for node in range(len(node_ptr) - 1):
+        for slot in range(node_ptr[node], node_ptr[node + 1]):
+            topic = node_topics[slot]
+            words[node, topic >> 6] |= np.uint64(1) << np.uint64(topic & 63)
+
+
+@kernel
+def largest_overlaps(start: int, stop: int, words: Words, largest: Longs) -> None:
+    """Raise largest[u] and largest[v] to what u and v share, for u from `start` to `stop` and all v > u."""
+    n_nodes, n_words = words.shape
+    for block in range(start, n_nodes, BLOCK):
+        for u in range(start, min(stop, block + BLOCK)):
+            most = largest[u]
+            for v in range(max(block, u + 1), min(block + BLOCK, n_nodes)):
+                shared = 0
+                for word in range(n_words):
+                    shared += ones(words[u, word] & words[v, word])
+                most = max(most, shared)
+                largest[v] = max(largest[v], shared)
+            largest[u] = most

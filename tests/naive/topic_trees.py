@@ -1,4 +1,4 @@
-"""What must hold in a weave, and what its moves may do, by definition: sets, searches, all pairs."""
+"""What must hold in a trees, and what its moves may do, by definition: sets, searches, all pairs."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ def ordered(u: int, v: int) -> Pair:
     return (min(u, v), max(u, v))
 
 
-def edge_set(weave: Any) -> set[Pair]:
+def edge_set(trees: Any) -> set[Pair]:
     """The overlay as it stands."""
-    live = weave.live[: weave.sizes[N_EDGES]].tolist()
-    return {ordered(int(weave.edge_u[edge]), int(weave.edge_v[edge])) for edge in live}
+    live = trees.live[: trees.sizes[N_EDGES]].tolist()
+    return {ordered(int(trees.edge_u[edge]), int(trees.edge_v[edge])) for edge in live}
 
 
-def fixed_set(weave: Any) -> set[Pair]:
+def fixed_set(trees: Any) -> set[Pair]:
     """The edges that must stay."""
-    live = weave.live[: weave.sizes[N_EDGES]].tolist()
-    return {ordered(int(weave.edge_u[e]), int(weave.edge_v[e])) for e in live if weave.fixed[e]}
+    live = trees.live[: trees.sizes[N_EDGES]].tolist()
+    return {ordered(int(trees.edge_u[e]), int(trees.edge_v[e])) for e in live if trees.fixed[e]}
 
 
 # --- connectivity ------------------------------------------------------------------------------------------
@@ -127,16 +127,16 @@ def total_cost(edges: Iterable[Pair], costs: Mapping[Pair, float]) -> float:
 # --- the state ---------------------------------------------------------------------------------------------
 
 
-def check_weave(weave: Any, interest: Interest) -> None:
-    """Fail unless all the lists of a weave at rest tell the same story, with one tree per topic."""
-    edges = _checked_edges(weave)
-    _check_neighbors(weave, edges)
-    threads = _checked_threads(weave, edges)
-    _check_arcs(weave, threads)
+def check_topic_trees(trees: Any, interest: Interest) -> None:
+    """Fail unless all the lists of a trees at rest tell the same story, with one tree per topic."""
+    edges = _checked_edges(trees)
+    _check_neighbors(trees, edges)
+    threads = _checked_threads(trees, edges)
+    _check_arcs(trees, threads)
     tree: dict[int, list[Pair]] = {topic: [] for topic in range(interest.n_topics)}
     for edge, slots in threads.values():
-        ends = ordered(*(int(weave.slot_node[slot]) for slot in slots))
-        topics = {int(weave.slot_topic[slot]) for slot in slots}
+        ends = ordered(*(int(trees.slot_node[slot]) for slot in slots))
+        topics = {int(trees.slot_topic[slot]) for slot in slots}
         assert ends == ordered(*edges[edge]), "a thread runs between other nodes than its edge"
         assert len(topics) == 1, "a thread joins two topics"
         tree[topics.pop()].append(ends)
@@ -148,59 +148,59 @@ def check_weave(weave: Any, interest: Interest) -> None:
         assert len(pairs) == len(members) - len(parts), "the threads form a cycle"
 
 
-def _checked_edges(weave: Any) -> dict[int, Pair]:
+def _checked_edges(trees: Any) -> dict[int, Pair]:
     """The live edges by number."""
-    n = int(weave.sizes[N_EDGES])
-    live = weave.live[:n].tolist()
-    free = weave.free_edges[: weave.sizes[N_FREE_EDGES]].tolist()
-    assert sorted(live + free) == list(range(len(weave.edge_u))), "an edge number is lost, or used twice"
-    assert [int(weave.live_at[edge]) for edge in live] == list(range(n))
-    edges = {edge: (int(weave.edge_u[edge]), int(weave.edge_v[edge])) for edge in live}
+    n = int(trees.sizes[N_EDGES])
+    live = trees.live[:n].tolist()
+    free = trees.free_edges[: trees.sizes[N_FREE_EDGES]].tolist()
+    assert sorted(live + free) == list(range(len(trees.edge_u))), "an edge number is lost, or used twice"
+    assert [int(trees.live_at[edge]) for edge in live] == list(range(n))
+    edges = {edge: (int(trees.edge_u[edge]), int(trees.edge_v[edge])) for edge in live}
     assert all(u != v for u, v in edges.values())
     assert len({ordered(*ends) for ends in edges.values()}) == n, "two edges between the same nodes"
     return edges
 
 
-def _check_neighbors(weave: Any, edges: Mapping[int, Pair]) -> None:
-    for node in range(len(weave.degree)):
-        start, degree = int(weave.near_ptr[node]), int(weave.degree[node])
-        assert start + degree <= weave.near_ptr[node + 1], "a node has more edges than room"
+def _check_neighbors(trees: Any, edges: Mapping[int, Pair]) -> None:
+    for node in range(len(trees.degree)):
+        start, degree = int(trees.near_ptr[node]), int(trees.degree[node])
+        assert start + degree <= trees.near_ptr[node + 1], "a node has more edges than room"
         listed = zip(
-            weave.near[start : start + degree].tolist(),
-            weave.near_edge[start : start + degree].tolist(),
+            trees.near[start : start + degree].tolist(),
+            trees.near_edge[start : start + degree].tolist(),
             strict=True,
         )
         mine = [(u + v - node, edge) for edge, (u, v) in edges.items() if node in (u, v)]
         assert sorted(listed) == sorted(mine), "a node's neighbors are not those of its edges"
 
 
-def _checked_threads(weave: Any, edges: Mapping[int, Pair]) -> dict[int, tuple[int, Pair]]:
+def _checked_threads(trees: Any, edges: Mapping[int, Pair]) -> dict[int, tuple[int, Pair]]:
     """Pair of arcs -> its edge and the two slots it joins."""
     threads: dict[int, tuple[int, Pair]] = {}
     for edge in edges:
-        pair, load = int(weave.edge_pair[edge]), 0
+        pair, load = int(trees.edge_pair[edge]), 0
         while pair >= 0:
             assert pair not in threads, "a thread belongs to two edges, or twice to one"
-            assert weave.pair_edge[pair] == edge
-            threads[pair] = (edge, (int(weave.arc_slot[2 * pair + 1]), int(weave.arc_slot[2 * pair])))
-            pair, load = int(weave.pair_next[pair]), load + 1
-        assert load == weave.load[edge], "the load is not the number of threads"
-    free = weave.free_pairs[: weave.sizes[N_FREE_PAIRS]].tolist()
-    assert sorted([*threads, *free]) == list(range(len(weave.pair_edge))), "a thread is lost, or used twice"
+            assert trees.pair_edge[pair] == edge
+            threads[pair] = (edge, (int(trees.arc_slot[2 * pair + 1]), int(trees.arc_slot[2 * pair])))
+            pair, load = int(trees.pair_next[pair]), load + 1
+        assert load == trees.load[edge], "the load is not the number of threads"
+    free = trees.free_pairs[: trees.sizes[N_FREE_PAIRS]].tolist()
+    assert sorted([*threads, *free]) == list(range(len(trees.pair_edge))), "a thread is lost, or used twice"
     return threads
 
 
-def _check_arcs(weave: Any, threads: Mapping[int, tuple[int, Pair]]) -> None:
+def _check_arcs(trees: Any, threads: Mapping[int, tuple[int, Pair]]) -> None:
     """The list of each slot holds the arcs that leave it, and no others."""
-    expected: dict[int, set[int]] = {slot: set() for slot in range(len(weave.slot_arc))}
+    expected: dict[int, set[int]] = {slot: set() for slot in range(len(trees.slot_arc))}
     for pair, (_, (slot_u, slot_v)) in threads.items():
         expected[slot_u].add(2 * pair)
         expected[slot_v].add(2 * pair + 1)
     for slot, arcs in expected.items():
         found: set[int] = set()
-        arc = int(weave.slot_arc[slot])
+        arc = int(trees.slot_arc[slot])
         while arc >= 0:
             assert arc not in found, "the arcs of a slot run in a circle"
             found.add(arc)
-            arc = int(weave.arc_next[arc])
+            arc = int(trees.arc_next[arc])
         assert found == arcs, "an arc is in the wrong list, or in none"

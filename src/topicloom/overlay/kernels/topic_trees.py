@@ -16,10 +16,10 @@ from topicloom.base.kernels.jit import kernel
 from topicloom.base.kernels.union_find import unite
 
 N_EDGES, N_FREE_EDGES, N_FREE_PAIRS = 0, 1, 2
-"""Places in `Weave.sizes`."""
+"""Places in `TopicTrees.sizes`."""
 
 
-class Weave(NamedTuple):
+class TopicTrees(NamedTuple):
     """The state; everything from `degree` on changes."""
 
     node_ptr: Longs
@@ -49,9 +49,9 @@ class Weave(NamedTuple):
     sizes: Longs
 
 
-def new_weave(
+def new_topic_trees(
     node_ptr: Longs, node_topics: Ints, topic_ptr: Longs, topic_nodes: Ints, room: Ints, most_edges: int
-) -> Weave:
+) -> TopicTrees:
     """An overlay without edges; node v has room for `room[v]` of them."""
     n_nodes = len(node_ptr) - 1
     n_topics = len(topic_ptr) - 1
@@ -68,7 +68,7 @@ def new_weave(
     def stack(size: int) -> Ints:
         return np.arange(size, dtype=np.int32)[::-1].copy()
 
-    return Weave(
+    return TopicTrees(
         node_ptr=node_ptr,
         slot_topic=node_topics,
         slot_node=slot_node,
@@ -111,64 +111,64 @@ def find_slot(node_ptr: Longs, slot_topic: Ints, node: int, topic: int) -> int:
 
 
 @kernel
-def add_edge(weave: Weave, u: int, v: int) -> Any:
+def add_edge(trees: TopicTrees, u: int, v: int) -> Any:
     """A new edge without threads; its number."""
-    weave.sizes[N_FREE_EDGES] -= 1
-    edge = np.int64(weave.free_edges[weave.sizes[N_FREE_EDGES]])
-    place_edge(weave, edge, u, v)
+    trees.sizes[N_FREE_EDGES] -= 1
+    edge = np.int64(trees.free_edges[trees.sizes[N_FREE_EDGES]])
+    place_edge(trees, edge, u, v)
     return edge
 
 
 @kernel
-def place_edge(weave: Weave, edge: int, u: int, v: int) -> None:
+def place_edge(trees: TopicTrees, edge: int, u: int, v: int) -> None:
     """Enter `edge` into the lists of its ends."""
-    weave.edge_u[edge], weave.edge_v[edge] = u, v
-    weave.load[edge] = 0
-    weave.edge_pair[edge] = -1
+    trees.edge_u[edge], trees.edge_v[edge] = u, v
+    trees.load[edge] = 0
+    trees.edge_pair[edge] = -1
     for a, b in ((u, v), (v, u)):
-        place = weave.near_ptr[a] + weave.degree[a]
-        weave.near[place], weave.near_edge[place] = b, edge
-        weave.degree[a] += 1
-    n = weave.sizes[N_EDGES]
-    weave.live[n], weave.live_at[edge] = edge, n
-    weave.sizes[N_EDGES] += 1
+        place = trees.near_ptr[a] + trees.degree[a]
+        trees.near[place], trees.near_edge[place] = b, edge
+        trees.degree[a] += 1
+    n = trees.sizes[N_EDGES]
+    trees.live[n], trees.live_at[edge] = edge, n
+    trees.sizes[N_EDGES] += 1
 
 
 @kernel
-def lift_edge(weave: Weave, edge: int) -> None:
+def lift_edge(trees: TopicTrees, edge: int) -> None:
     """Take `edge` out of the lists of its ends; its threads and its number are left to the caller."""
-    for a in (weave.edge_u[edge], weave.edge_v[edge]):
-        last = weave.near_ptr[a] + weave.degree[a] - 1
+    for a in (trees.edge_u[edge], trees.edge_v[edge]):
+        last = trees.near_ptr[a] + trees.degree[a] - 1
         place = last
-        while weave.near_edge[place] != edge:
+        while trees.near_edge[place] != edge:
             place -= 1
-        weave.near[place], weave.near_edge[place] = weave.near[last], weave.near_edge[last]
-        weave.degree[a] -= 1
-    weave.sizes[N_EDGES] -= 1
-    other = weave.live[weave.sizes[N_EDGES]]
-    weave.live[weave.live_at[edge]] = other
-    weave.live_at[other] = weave.live_at[edge]
+        trees.near[place], trees.near_edge[place] = trees.near[last], trees.near_edge[last]
+        trees.degree[a] -= 1
+    trees.sizes[N_EDGES] -= 1
+    other = trees.live[trees.sizes[N_EDGES]]
+    trees.live[trees.live_at[edge]] = other
+    trees.live_at[other] = trees.live_at[edge]
 
 
 @kernel
-def free_edge(weave: Weave, edge: int) -> None:
+def free_edge(trees: TopicTrees, edge: int) -> None:
     """Give the number of a lifted edge back."""
-    weave.free_edges[weave.sizes[N_FREE_EDGES]] = edge
-    weave.sizes[N_FREE_EDGES] += 1
+    trees.free_edges[trees.sizes[N_FREE_EDGES]] = edge
+    trees.sizes[N_FREE_EDGES] += 1
 
 
 @kernel
-def add_thread(weave: Weave, edge: int, slot_u: int, slot_v: int) -> None:
+def add_tree_edge(trees: TopicTrees, edge: int, slot_u: int, slot_v: int) -> None:
     """Make `edge` part of the tree of the topic that both slots are of."""
-    weave.sizes[N_FREE_PAIRS] -= 1
-    pair = weave.free_pairs[weave.sizes[N_FREE_PAIRS]]
-    weave.pair_edge[pair] = edge
-    weave.pair_next[pair] = weave.edge_pair[edge]
-    weave.edge_pair[edge] = pair
-    weave.load[edge] += 1
-    weave.arc_slot[2 * pair], weave.arc_slot[2 * pair + 1] = slot_v, slot_u
-    weave.arc_next[2 * pair], weave.slot_arc[slot_u] = weave.slot_arc[slot_u], 2 * pair
-    weave.arc_next[2 * pair + 1], weave.slot_arc[slot_v] = weave.slot_arc[slot_v], 2 * pair + 1
+    trees.sizes[N_FREE_PAIRS] -= 1
+    pair = trees.free_pairs[trees.sizes[N_FREE_PAIRS]]
+    trees.pair_edge[pair] = edge
+    trees.pair_next[pair] = trees.edge_pair[edge]
+    trees.edge_pair[edge] = pair
+    trees.load[edge] += 1
+    trees.arc_slot[2 * pair], trees.arc_slot[2 * pair + 1] = slot_v, slot_u
+    trees.arc_next[2 * pair], trees.slot_arc[slot_u] = trees.slot_arc[slot_u], 2 * pair
+    trees.arc_next[2 * pair + 1], trees.slot_arc[slot_v] = trees.slot_arc[slot_v], 2 * pair + 1
 
 
 @kernel
@@ -183,12 +183,12 @@ def _unlist_arc(slot_arc: Ints, arc_next: Ints, slot: int, arc: int) -> None:
 
 
 @kernel
-def drop_pair(weave: Weave, pair: int) -> None:
+def drop_pair(trees: TopicTrees, pair: int) -> None:
     """Take the two arcs of a thread out of their slots' lists; the edge's own list is left to the caller."""
-    _unlist_arc(weave.slot_arc, weave.arc_next, weave.arc_slot[2 * pair + 1], 2 * pair)
-    _unlist_arc(weave.slot_arc, weave.arc_next, weave.arc_slot[2 * pair], 2 * pair + 1)
-    weave.free_pairs[weave.sizes[N_FREE_PAIRS]] = pair
-    weave.sizes[N_FREE_PAIRS] += 1
+    _unlist_arc(trees.slot_arc, trees.arc_next, trees.arc_slot[2 * pair + 1], 2 * pair)
+    _unlist_arc(trees.slot_arc, trees.arc_next, trees.arc_slot[2 * pair], 2 * pair + 1)
+    trees.free_pairs[trees.sizes[N_FREE_PAIRS]] = pair
+    trees.sizes[N_FREE_PAIRS] += 1
 
 
 @kernel
@@ -230,22 +230,22 @@ def smaller_side(
 
 
 @kernel
-def lay_edges(weave: Weave, u: Ints, v: Ints, n_fixed: int, parent: Ints) -> None:
+def add_edges(trees: TopicTrees, u: Ints, v: Ints, n_fixed: int, parent: Ints) -> None:
     """Add all edges; each becomes part of the trees of the topics that no edge before it has joined.
 
     The first `n_fixed` stay for good. Of the others those that join nothing are left out. `parent` holds
     0, 1, 2, ... and is used up.
     """
     for i in range(len(u)):
-        edge = add_edge(weave, np.int64(u[i]), np.int64(v[i]))
-        weave.fixed[edge] = i < n_fixed
-        a, b = weave.node_ptr[u[i]], weave.node_ptr[v[i]]
-        while a < weave.node_ptr[u[i] + 1] and b < weave.node_ptr[v[i] + 1]:
-            s, t = weave.slot_topic[a], weave.slot_topic[b]
+        edge = add_edge(trees, np.int64(u[i]), np.int64(v[i]))
+        trees.fixed[edge] = i < n_fixed
+        a, b = trees.node_ptr[u[i]], trees.node_ptr[v[i]]
+        while a < trees.node_ptr[u[i] + 1] and b < trees.node_ptr[v[i] + 1]:
+            s, t = trees.slot_topic[a], trees.slot_topic[b]
             if s == t and unite(parent, a, b):
-                add_thread(weave, edge, a, b)
+                add_tree_edge(trees, edge, a, b)
             a += s <= t
             b += t <= s
-        if weave.load[edge] == 0 and i >= n_fixed:
-            lift_edge(weave, edge)
-            free_edge(weave, edge)
+        if trees.load[edge] == 0 and i >= n_fixed:
+            lift_edge(trees, edge)
+            free_edge(trees, edge)

@@ -14,9 +14,8 @@ import pyarrow.compute as pc
 from topicloom.base.arrays import Longs
 from topicloom.base.progress import SILENT, Progress, check_stop
 from topicloom.errors import InputError, UsageError
-from topicloom.overlay.builders.divide.deal import SINGLE
-from topicloom.overlay.builders.divide.phases import build_outer
-from topicloom.overlay.builders.divide.rep_set import choose_representatives, topics_elsewhere
+from topicloom.overlay.builders.divide.groups import SINGLE
+from topicloom.overlay.builders.divide.phases import build_outer, choose_representatives, topics_elsewhere
 from topicloom.overlay.measures.connectivity import check_overlay
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay

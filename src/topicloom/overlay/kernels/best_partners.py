@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from topicloom.base.arrays import Ints, Longs
 from topicloom.base.kernels.jit import kernel
-from topicloom.overlay.kernels.units import Degrees, Forest, Units, first_within
+from topicloom.overlay.kernels.greedy_state import ComponentLabels, Degrees, Units, first_within
 
 TOP = np.int64(1) << 30
 NEVER = np.int64(2**62)
@@ -49,7 +49,7 @@ class Lists(NamedTuple):
     largest: Ints  # topic -> label of its largest component, -1 if finished
 
 
-class Banned(NamedTuple):
+class BannedPairs(NamedTuple):
     """Pairs of units that may not be chosen, as neighbor lists."""
 
     ptr: Longs
@@ -70,7 +70,7 @@ def new_rows(n_units: int, kept: int) -> Rows:
 
 
 @kernel
-def open_lists(units: Units, forest: Forest, degrees: Degrees, limit: int) -> Lists:
+def open_lists(units: Units, labels: ComponentLabels, degrees: Degrees, limit: int) -> Lists:
     """The inverted lists as they stand now, without finished topics and full units.
 
     A unit inside the largest component of a topic needs to look only at those outside it: most of the
@@ -84,20 +84,20 @@ def open_lists(units: Units, forest: Forest, degrees: Degrees, limit: int) -> Li
     label = np.empty(len(units.place_unit), np.int32)
     largest = np.full(n_topics, -1, np.int32)
     for topic in range(n_topics):
-        if forest.components[topic] <= 1:
+        if labels.components[topic] <= 1:
             continue
-        best = forest.place_label[units.place_ptr[topic]]
+        best = labels.place_label[units.place_ptr[topic]]
         for place in range(units.place_ptr[topic], units.place_ptr[topic + 1]):
-            if forest.label_size[forest.place_label[place]] > forest.label_size[best]:
-                best = forest.place_label[place]
+            if labels.label_size[labels.place_label[place]] > labels.label_size[best]:
+                best = labels.place_label[place]
         largest[topic] = best
         end = start[topic]
         for inside in range(2):
             for place in range(units.place_ptr[topic], units.place_ptr[topic + 1]):
                 u = units.place_unit[place]
-                if (forest.place_label[place] == best) == (inside == 1) and degrees.lowest[u] < limit:
+                if (labels.place_label[place] == best) == (inside == 1) and degrees.lowest[u] < limit:
                     unit[end] = u
-                    label[end] = forest.place_label[place]
+                    label[end] = labels.place_label[place]
                     end += 1
             if inside == 0:
                 middle[topic] = end
@@ -118,13 +118,13 @@ def _after(values: Ints, start: int, stop: int, value: int) -> int:
 
 
 @kernel
-def _count_in_lists(units: Units, forest: Forest, lists: Lists, row: int, counts: NDArray) -> None:
+def _count_in_lists(units: Units, labels: ComponentLabels, lists: Lists, row: int, counts: NDArray) -> None:
     """counts[w] = contribution of (row, w) for every open w > row."""
     for slot in range(units.slot_ptr[row], units.slot_ptr[row + 1]):
         topic = units.slot_topic[slot]
         if lists.largest[topic] < 0:
             continue
-        own = forest.slot_label[slot]
+        own = labels.slot_label[slot]
         middle, stop = lists.middle[topic], lists.stop[topic]
         begin = _after(lists.unit, lists.start[topic], middle, row)
         if own == lists.largest[topic]:
@@ -138,15 +138,15 @@ def _count_in_lists(units: Units, forest: Forest, lists: Lists, row: int, counts
 
 
 @kernel
-def count_in_places(units: Units, forest: Forest, row: int, counts: NDArray) -> None:
+def count_in_places(units: Units, labels: ComponentLabels, row: int, counts: NDArray) -> None:
     """The same from the live tables: dearer for one row, but nothing has to be prepared."""
     for slot in range(units.slot_ptr[row], units.slot_ptr[row + 1]):
         topic = units.slot_topic[slot]
-        if forest.components[topic] <= 1:
+        if labels.components[topic] <= 1:
             continue
-        own = forest.slot_label[slot]
+        own = labels.slot_label[slot]
         for place in range(units.slot_place[slot] + 1, units.place_ptr[topic + 1]):
-            counts[units.place_unit[place]] += forest.place_label[place] != own
+            counts[units.place_unit[place]] += labels.place_label[place] != own
 
 
 @kernel
@@ -293,7 +293,7 @@ def _keep_best(
 
 
 @kernel
-def clear_banned(banned: Banned, row: int, counts: NDArray) -> None:
+def clear_banned(banned: BannedPairs, row: int, counts: NDArray) -> None:
     for i in range(banned.ptr[row], banned.ptr[row + 1]):
         counts[banned.other[i]] = 0
 
@@ -301,11 +301,11 @@ def clear_banned(banned: Banned, row: int, counts: NDArray) -> None:
 @kernel
 def scan_rows(
     units: Units,
-    forest: Forest,
+    labels: ComponentLabels,
     degrees: Degrees,
     rows: Rows,
     lists: Lists,
-    banned: Banned,
+    banned: BannedPairs,
     limit: int,
     chosen: Longs,
     counts: NDArray,
@@ -315,7 +315,7 @@ def scan_rows(
     key_1, key_2, partner = np.empty(kept, np.int64), np.empty(kept, np.int64), np.empty(kept, np.int32)
     words = counts.view(np.uint64)
     for row in chosen:
-        _count_in_lists(units, forest, lists, row, counts)
+        _count_in_lists(units, labels, lists, row, counts)
         clear_banned(banned, row, counts)
         _keep_best(units, degrees, rows, row, limit, counts, words, key_1, key_2, partner)
         counts[row + 1 :] = 0
@@ -324,10 +324,10 @@ def scan_rows(
 @kernel
 def scan_row(
     units: Units,
-    forest: Forest,
+    labels: ComponentLabels,
     degrees: Degrees,
     rows: Rows,
-    banned: Banned,
+    banned: BannedPairs,
     limit: int,
     row: int,
     counts: NDArray,
@@ -335,7 +335,7 @@ def scan_row(
     """Renew one row from the live tables; `counts` is scratch, zero before and after."""
     kept = rows.partner.shape[1]
     key_1, key_2, partner = np.empty(kept, np.int64), np.empty(kept, np.int64), np.empty(kept, np.int32)
-    count_in_places(units, forest, row, counts)
+    count_in_places(units, labels, row, counts)
     clear_banned(banned, row, counts)
     _keep_best(units, degrees, rows, row, limit, counts, counts.view(np.uint64), key_1, key_2, partner)
     counts[row + 1 :] = 0
@@ -344,17 +344,17 @@ def scan_row(
 @kernel
 def scan_rows_live(
     units: Units,
-    forest: Forest,
+    labels: ComponentLabels,
     degrees: Degrees,
     rows: Rows,
-    banned: Banned,
+    banned: BannedPairs,
     limit: int,
     chosen: Longs,
     counts: NDArray,
 ) -> None:
     """Renew a few rows from the live tables."""
     for row in chosen:
-        scan_row(units, forest, degrees, rows, banned, limit, row, counts)
+        scan_row(units, labels, degrees, rows, banned, limit, row, counts)
 
 
 def scratch_counts(n_units: int, largest_set: int) -> NDArray:

@@ -3,7 +3,7 @@
 Every row (a node with its partners of larger number) stands in a heap with the best pair it had when it was
 last scanned. Contributions only fall and degrees only rise, so no pair ever gets better: a row whose pair
 still has the same key when it comes to the top holds the best pair of all, otherwise it is scanned again.
-Pairs are ranked by these words, smaller is better:
+NodePairs are ranked by these words, smaller is better:
 
     tie      -contribution,         cost,  not twins | larger degree,  smaller node,  larger node
     weight   -contribution / cost,  0,     not twins | larger degree,  smaller node,  larger node
@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 
 from topicloom.base.arrays import Floats, Ints, Longs, pointers
 from topicloom.base.kernels.jit import kernel
-from topicloom.overlay.kernels.rows import NOT_TWINS, Banned, clear_banned, count_in_places
-from topicloom.overlay.kernels.select import LEVEL_DONE, PAUSED, Chosen
-from topicloom.overlay.kernels.units import Degrees, Forest, Units, join_units, refresh_unit
+from topicloom.overlay.kernels.best_partners import NOT_TWINS, BannedPairs, clear_banned, count_in_places
+from topicloom.overlay.kernels.greedy_state import ComponentLabels, Degrees, Units, join_units, refresh_unit
+from topicloom.overlay.kernels.lazy_greedy import LEVEL_DONE, PAUSED, ChosenEdges
 from topicloom.overlay.model.constraints import NodePairs
 
 
-class Prices(NamedTuple):
+class PairCosts(NamedTuple):
     """What pairs cost, by their smaller node; a pair that is not listed costs 1."""
 
     ptr: Longs
@@ -45,9 +45,9 @@ class BestPairs(NamedTuple):
     size: Longs  # an array of one
 
 
-def new_prices(priced: NodePairs, costs: Floats, n_nodes: int) -> Prices:
+def new_pair_costs(priced: NodePairs, costs: Floats, n_nodes: int) -> PairCosts:
     """The costs of canonical pairs, as the kernel reads them."""
-    return Prices(pointers(priced.u, n_nodes), np.array(priced.v), np.array(costs), np.ones(n_nodes))
+    return PairCosts(pointers(priced.u, n_nodes), np.array(priced.v), np.array(costs), np.ones(n_nodes))
 
 
 def new_best_pairs(lowest: Ints, limit: int) -> BestPairs:
@@ -117,7 +117,13 @@ def _rank(twin_class: Ints, lowest: Ints, row: int, other: int) -> Any:
 
 @kernel
 def _still_true(
-    units: Units, forest: Forest, degrees: Degrees, best: BestPairs, row: int, weigh: bool, limit: int
+    units: Units,
+    labels: ComponentLabels,
+    degrees: Degrees,
+    best: BestPairs,
+    row: int,
+    weigh: bool,
+    limit: int,
 ) -> bool:
     """Has the row's best pair the key it had at the scan?"""
     other = best.partner[row]
@@ -129,7 +135,7 @@ def _still_true(
     i, j = units.slot_ptr[row], units.slot_ptr[other]
     while i < units.slot_ptr[row + 1] and j < units.slot_ptr[other + 1]:
         s, t = units.slot_topic[i], units.slot_topic[j]
-        now += s == t and forest.slot_label[i] != forest.slot_label[j]
+        now += s == t and labels.slot_label[i] != labels.slot_label[j]
         i += s <= t
         j += t <= s
     return now > 0 and _words(now, best.cost[row], weigh)[0] == best.word_1[row]
@@ -138,10 +144,10 @@ def _still_true(
 @kernel
 def _scan(
     units: Units,
-    forest: Forest,
+    labels: ComponentLabels,
     degrees: Degrees,
-    banned: Banned,
-    prices: Prices,
+    banned: BannedPairs,
+    costs: PairCosts,
     best: BestPairs,
     row: int,
     weigh: bool,
@@ -149,17 +155,17 @@ def _scan(
     counts: NDArray,
 ) -> None:
     """Find the row's best pair as things stand (partner -1: it has none)."""
-    count_in_places(units, forest, row, counts)
+    count_in_places(units, labels, row, counts)
     clear_banned(banned, row, counts)
-    for i in range(prices.ptr[row], prices.ptr[row + 1]):
-        prices.scratch[prices.other[i]] = prices.cost[i]
+    for i in range(costs.ptr[row], costs.ptr[row + 1]):
+        costs.scratch[costs.other[i]] = costs.cost[i]
     best.partner[row] = -1
     for other in range(row + 1, len(degrees.lowest)):
         count = np.int64(counts[other])
         counts[other] = 0
         if count == 0 or degrees.lowest[other] >= limit:
             continue
-        cost = prices.scratch[other]
+        cost = costs.scratch[other]
         first, second = _words(count, cost, weigh)
         third = _rank(units.twin_class, degrees.lowest, row, other)
         if best.partner[row] >= 0:
@@ -172,19 +178,19 @@ def _scan(
                     continue
         best.partner[row], best.cost[row] = other, cost
         best.word_1[row], best.word_2[row], best.word_3[row] = first, second, third
-    for i in range(prices.ptr[row], prices.ptr[row + 1]):
-        prices.scratch[prices.other[i]] = 1.0
+    for i in range(costs.ptr[row], costs.ptr[row + 1]):
+        costs.scratch[costs.other[i]] = 1.0
 
 
 @kernel
 def choose_costed(
     units: Units,
-    forest: Forest,
+    labels: ComponentLabels,
     degrees: Degrees,
-    banned: Banned,
-    prices: Prices,
+    banned: BannedPairs,
+    costs: PairCosts,
     best: BestPairs,
-    chosen: Chosen,
+    chosen: ChosenEdges,
     weigh: bool,
     limit: int,
     scans: int,
@@ -198,11 +204,11 @@ def choose_costed(
         row = best.heap[0]
         if degrees.lowest[row] >= limit:
             _drop_top(best)
-        elif _still_true(units, forest, degrees, best, row, weigh, limit):
+        elif _still_true(units, labels, degrees, best, row, weigh, limit):
             other = best.partner[row]
             n = chosen.length[0]
             chosen.u[n], chosen.v[n] = row, other
-            chosen.contribution[n] = join_units(units, forest, row, other)
+            chosen.contribution[n] = join_units(units, labels, row, other)
             chosen.length[0] += 1
             degrees.degree[row] += 1
             degrees.degree[other] += 1
@@ -212,7 +218,7 @@ def choose_costed(
             if scans == 0:
                 return PAUSED
             scans -= 1
-            _scan(units, forest, degrees, banned, prices, best, row, weigh, limit, counts)
+            _scan(units, labels, degrees, banned, costs, best, row, weigh, limit, counts)
             if best.partner[row] < 0:
                 _drop_top(best)
             else:

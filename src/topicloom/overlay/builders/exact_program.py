@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from topicloom.base.arrays import Bools, Floats, Ints, Longs, pointers
 from topicloom.base.progress import Progress, check_stop
 from topicloom.base.solver.linear import Row
-from topicloom.overlay.builders.reduce import Part
+from topicloom.overlay.builders.exact_reduction import Part
 from topicloom.overlay.kernels.partition import EPSILON, truncate
 from topicloom.overlay.model.interest import Interest
 
@@ -38,7 +38,7 @@ def count_pairs(interest: Interest, most: int) -> int:
     return len(found)
 
 
-class Program:
+class ExactProgram:
     """The candidate pairs (u[i], v[i]) of one part, by their places in it, and the oracle for its rows.
 
     A slot is one subscription of the part, topic by topic; an entry is one pair inside one topic.

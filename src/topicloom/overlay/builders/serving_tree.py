@@ -11,8 +11,8 @@ import numpy as np
 
 from topicloom.base.arrays import Ints, Longs, pointers, sealed
 from topicloom.base.progress import SILENT, Progress, check_stop
-from topicloom.overlay.kernels.tree import DONE, OUTSIDE, REFUSED, grow_tree, relieve
-from topicloom.overlay.kernels.units import twin_classes
+from topicloom.overlay.kernels.serving_tree import DONE, OUTSIDE, REFUSED, grow_tree, relieve
+from topicloom.overlay.kernels.twins import twin_classes
 from topicloom.overlay.model.interest import Interest
 
 SLICE_WORK = 100_000_000  # steps of a kernel call before the user may stop us

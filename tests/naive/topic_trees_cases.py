@@ -1,4 +1,4 @@
-"""Random weaves: the edges of gm and a few more in random order, some of them fixed, some pairs priced."""
+"""Random topic trees: the edges of gm and a few more in random order, some fixed, some pairs priced."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from itertools import combinations
 import numpy as np
 from hypothesis import strategies as st
 
-from naive.weave import Pair, edge_set, ordered
+from naive.topic_trees import Pair, edge_set, ordered
 from strategies import interests
 from topicloom.base.ids import numbered_ids
 from topicloom.overlay.builders.gm import build_gm
-from topicloom.overlay.kernels.breaks import REMOVED, Breaks, new_breaks
-from topicloom.overlay.kernels.weave import Weave, lay_edges, new_weave
+from topicloom.overlay.kernels.edge_removal import REMOVED, Removal, new_removal
+from topicloom.overlay.kernels.topic_trees import TopicTrees, add_edges, new_topic_trees
 from topicloom.overlay.model.interest import Interest
 
 COSTS = [0.25, 0.5, 1.0, 2.0, 3.0]  # sums of these are exact
@@ -28,10 +28,10 @@ def spread(interest: Interest) -> Interest:
     )
 
 
-def laid(interest: Interest, edges: list[Pair], n_fixed: int = 0) -> Weave:
-    """A weave of these edges, with room for all others."""
+def laid(interest: Interest, edges: list[Pair], n_fixed: int = 0) -> TopicTrees:
+    """A trees of these edges, with room for all others."""
     room = np.full(interest.n_nodes, interest.n_nodes, np.int32)
-    weave = new_weave(
+    trees = new_topic_trees(
         interest.node_ptr,
         interest.node_topics,
         interest.topic_ptr,
@@ -40,11 +40,11 @@ def laid(interest: Interest, edges: list[Pair], n_fixed: int = 0) -> Weave:
         int(room.sum()) + 16,
     )
     u, v = (np.array([edge[end] for edge in edges], np.int32) for end in (0, 1))
-    lay_edges(weave, u, v, n_fixed, np.arange(interest.n_subscriptions, dtype=np.int32))
-    return weave
+    add_edges(trees, u, v, n_fixed, np.arange(interest.n_subscriptions, dtype=np.int32))
+    return trees
 
 
-def scratch(interest: Interest, costs: dict[Pair, float] | None = None, seed: int = 0) -> Breaks:
+def scratch(interest: Interest, costs: dict[Pair, float] | None = None, seed: int = 0) -> Removal:
     """The breaks of an interest, with these prices of pairs (infinite: forbidden)."""
     both = sorted((a, b, cost) for (u, v), cost in (costs or {}).items() for a, b in ((u, v), (v, u)))
     ends = np.array([a for a, _, _ in both], np.int64)
@@ -53,7 +53,7 @@ def scratch(interest: Interest, costs: dict[Pair, float] | None = None, seed: in
         np.array([b for _, b, _ in both], np.int32),
         np.array([cost for _, _, cost in both], np.float64),
     )
-    return new_breaks(
+    return new_removal(
         interest.n_nodes,
         interest.n_topics,
         int(interest.topic_sizes().max(initial=1)),
@@ -64,7 +64,7 @@ def scratch(interest: Interest, costs: dict[Pair, float] | None = None, seed: in
 
 
 class Case:
-    """A topic-connected weave with its scratch, and in plain values what it was made of."""
+    """A topic-connected trees with its scratch, and in plain values what it was made of."""
 
     def __init__(
         self,
@@ -72,15 +72,15 @@ class Case:
         laid: list[Pair],
         n_fixed: int,
         costs: dict[Pair, float],
-        weave: Weave,
-        breaks: Breaks,
+        trees: TopicTrees,
+        removal: Removal,
     ) -> None:
         self.interest = interest
         self.laid = laid
         self.n_fixed = n_fixed
         self.costs = costs
-        self.weave = weave
-        self.breaks = breaks
+        self.trees = trees
+        self.removal = removal
 
     def __repr__(self) -> str:
         topics = [self.interest.topics_of(node).tolist() for node in range(self.interest.n_nodes)]
@@ -99,17 +99,17 @@ class Case:
         return {pair for pair, cost in self.costs.items() if cost == INFINITE}
 
 
-def list_removed(weave: Weave, breaks: Breaks, pairs: list[Pair]) -> None:
+def list_removed(trees: TopicTrees, removal: Removal, pairs: list[Pair]) -> None:
     """Name the edges that are to be taken out."""
-    live = weave.live[: weave.sizes[0]].tolist()
-    number = {ordered(int(weave.edge_u[edge]), int(weave.edge_v[edge])): edge for edge in live}
+    live = trees.live[: trees.sizes[0]].tolist()
+    number = {ordered(int(trees.edge_u[edge]), int(trees.edge_v[edge])): edge for edge in live}
     for i, pair in enumerate(pairs):
-        breaks.removed[i] = number[pair]
-    breaks.counts[REMOVED] = len(pairs)
+        removal.removed[i] = number[pair]
+    removal.counts[REMOVED] = len(pairs)
 
 
 @st.composite
-def weaves(draw: st.DrawFn, max_nodes: int = 12, max_topics: int = 7, priced: bool = False) -> Case:
+def tree_cases(draw: st.DrawFn, max_nodes: int = 12, max_topics: int = 7, priced: bool = False) -> Case:
     """A case with everything in it by chance."""
     interest = draw(interests(max_nodes=max_nodes, max_topics=max_topics))
     if draw(st.booleans()):
@@ -125,13 +125,13 @@ def weaves(draw: st.DrawFn, max_nodes: int = 12, max_topics: int = 7, priced: bo
     costs = {pair: draw(st.sampled_from(COSTS)) for pair in draw(some)} if priced else {}
     forbidden = set(draw(some)) - set(edges) if priced else set()
     costs |= dict.fromkeys(forbidden, INFINITE)
-    weave = laid(interest, ends, n_fixed)
-    breaks = scratch(interest, costs, draw(st.integers(0, 2**32)))
-    return Case(interest, ends, n_fixed, costs, weave, breaks)
+    trees = laid(interest, ends, n_fixed)
+    removal = scratch(interest, costs, draw(st.integers(0, 2**32)))
+    return Case(interest, ends, n_fixed, costs, trees, removal)
 
 
 def some_edges(draw: st.DrawFn, case: Case, most: int = 7, *, least: int = 1) -> list[Pair]:
     """Edges of the overlay, fixed or not, up to as many as one move may take out."""
-    edges = sorted(edge_set(case.weave))
+    edges = sorted(edge_set(case.trees))
     chosen = st.lists(st.sampled_from(edges), unique=True, min_size=min(least, len(edges)), max_size=most)
     return draw(chosen) if edges else []

@@ -14,14 +14,14 @@ from naive.constrained_cases import cases, pair_table
 from strategies import interests
 from topicloom.base.progress import SILENT, Stopwatch
 from topicloom.overlay.builders.constrained import fixed_edges
-from topicloom.overlay.builders.constrained_run import Task, choose_constrained
+from topicloom.overlay.builders.constrained_run import ConstrainedTask, choose_constrained
 from topicloom.overlay.builders.gm import choose_gm
 from topicloom.overlay.builders.gm_m import choose_gm_m
 from topicloom.overlay.model.constraints import NO_CAP, Constraints
 
 
 def chosen(case, *, phases, costs="tie"):
-    task = Task(case.interest, case.constraints, fixed_edges(case.constraints, case.start), costs)
+    task = ConstrainedTask(case.interest, case.constraints, fixed_edges(case.constraints, case.start), costs)
     found = choose_constrained(task, phases=phases, progress=SILENT)
     return [tuple(map(int, step)) for step in zip(found.u, found.v, found.contribution, strict=True)]
 
@@ -55,6 +55,6 @@ def test_limits_that_limit_nothing_change_nothing(interest):
         steps = [part.tolist() for part in plain(interest, watch=Stopwatch(SILENT))]
         for constraints in (free, same):
             for costs in ("tie", "weight"):
-                task = Task(interest, constraints, (pairs.u[:0], pairs.v[:0]), costs)
+                task = ConstrainedTask(interest, constraints, (pairs.u[:0], pairs.v[:0]), costs)
                 found = choose_constrained(task, phases=phases, progress=SILENT)
                 assert [found.u.tolist(), found.v.tolist(), found.contribution.tolist()] == steps

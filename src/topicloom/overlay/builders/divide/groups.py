@@ -1,21 +1,70 @@
-"""Who goes to which group: pure arithmetic on ranks and clumps, the same on every engine.
+"""Who goes to which group: pure arithmetic on sizes, ranks and clumps, the same on every engine.
 
-At level 0 the light nodes are dealt out in hashed order. At later levels the representatives of a group stay
-together (a clump): they are joined already, so a group of whole clumps needs as few edges as one big group.
-Only the bulk nodes, which come in at level 1, are dealt out one by one.
+A *bulk* node wants so many topics that, in a group of nodes with little in common, it would be linked to most
+of them [Chen2010, Lemma 8]. So at level 0 only *light* nodes are dealt out, in hashed order. At later levels
+the representatives of a group stay together (a *clump*): they are joined already, so a group of whole clumps
+needs as few edges as one big group. Bulk nodes come in at level 1, one by one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from topicloom.base.arrays import Ints, Longs
+from topicloom.base.arrays import Ints, Longs, freeze_fields
 from topicloom.base.kernels.hashing import hash_number, hash_strings
+from topicloom.overlay.model.interest import Interest
+
+BULK_SHARE = 5
+"""With `eta="auto"` at most one node in so many is bulk: the 80-20 rule of section V."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BulkSplit:
+    """Node numbers, ascending: `bulk` want more than `eta` topics, `light` at most that many."""
+
+    eta: int
+    bulk: Ints
+    light: Ints
+
+    def __post_init__(self) -> None:
+        freeze_fields(self)
+
+
+def split_bulk(interest: Interest, eta: int | str = "auto") -> BulkSplit:
+    """Part the nodes by subscription size; `"auto"` takes the smallest eta with at most 20% bulk nodes.
+
+    >>> interest = Interest.from_pairs([*((node, topic) for node in "abcde" for topic in "xy"), ("c", "z")])
+    >>> split = split_bulk(interest)
+    >>> split.eta, split.bulk.tolist(), split.light.tolist()
+    (2, [2], [0, 1, 3, 4])
+    """
+    sizes = interest.subscription_sizes()
+    threshold = smallest_eta(*np.unique(sizes, return_counts=True)) if isinstance(eta, str) else eta
+    bulk = sizes > threshold
+    return BulkSplit(threshold, _numbers(bulk), _numbers(~bulk))
+
+
+def smallest_eta(sizes: NDArray[Any], counts: NDArray[Any]) -> int:
+    """The smallest threshold that at most 20% of the nodes exceed; `counts[i]` want `sizes[i]` topics.
+
+    >>> smallest_eta(np.array([1, 2, 3]), np.array([2, 2, 1])), smallest_eta(np.array([7]), np.array([3]))
+    (2, 7)
+    """
+    if not len(sizes):
+        return 0
+    above = counts.sum() - np.cumsum(counts)  # nodes that want more than sizes[i]
+    return int(sizes[np.argmax(above <= counts.sum() // BULK_SHARE)])
+
+
+def _numbers(chosen: NDArray[Any]) -> Ints:
+    return np.flatnonzero(chosen).astype(np.int32)
+
 
 KERNEL_NODES = 40_000
 """The most nodes that one kernel call gets unless a number of groups is asked for. A constant: what a machine
@@ -101,3 +150,41 @@ def fewest_groups(clumps: Sequence[int], n_singles: int, kernel_nodes: int) -> i
     tries = [*range(least, most + 1), *([max(most, -(-n_singles // room))] if room > 0 else [])]
     fits = (n for n in tries if group_sizes(clumps, n_singles, n).max(initial=0) <= kernel_nodes)
     return next(fits, least)
+
+
+FINE = 16
+"""The search ends when p is known to one part in so many: the cost is flat around its minimum."""
+
+
+def cheapest_group_count(n_light: int, fewest: int, n_outer: Callable[[int], int]) -> int:
+    """The p from `fewest` on of least cost |T| ((|B| + |R|)^2 + |L|^2 / p).
+
+    That is the running time of the two greedy phases by Lemma 7. `n_outer(p)` is |B| + |R|, for which
+    representatives have to be chosen but nothing has to be built.
+
+    >>> cheapest_group_count(1000, 1, lambda p: 50 * p)
+    6
+    """
+    costs: dict[int, tuple[float, float]] = {}
+
+    def cost(p: int) -> tuple[float, float]:
+        """The whole and the outer phase's part, without the constant factor |T|."""
+        if p not in costs:
+            outer = float(n_outer(p) ** 2)
+            costs[p] = (outer + n_light**2 / p, outer)
+        return costs[p]
+
+    best = p = fewest
+    while p <= n_light:
+        if cost(p)[0] < cost(best)[0]:
+            best = p
+        if cost(p)[1] > cost(best)[0]:
+            break  # more groups have more representatives
+        p *= 2
+    step = best // 2
+    while step > 0 and step * FINE >= best:
+        for p in (best - step, best + step):
+            if fewest <= p <= n_light and cost(p)[0] < cost(best)[0]:
+                best = p
+        step //= 2
+    return best

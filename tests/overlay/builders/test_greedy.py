@@ -13,9 +13,9 @@ from drawing import examples
 from naive.greedy import naive_gm, naive_gm_m, naive_ring_pt, replay
 from strategies import interests
 from topicloom.base.progress import SILENT, Stopwatch
+from topicloom.overlay.builders.baselines import build_ring_pt
 from topicloom.overlay.builders.gm import choose_gm
 from topicloom.overlay.builders.gm_m import choose_gm_m
-from topicloom.overlay.builders.ring_pt import build_ring_pt
 from topicloom.overlay.model.interest import Interest
 
 

@@ -1,4 +1,4 @@
-"""What falls apart when edges leave a weave: threads move to other edges, or their topics are recorded.
+"""What falls apart when edges leave a trees: threads move to other edges, or their topics are recorded.
 
 Losing an edge cuts off a small side of each topic that cannot replace it: mostly a node or two.
 """
@@ -11,9 +11,9 @@ import numpy as np
 
 from topicloom.base.arrays import Floats, Ints, Longs, Words
 from topicloom.base.kernels.jit import kernel
-from topicloom.overlay.kernels.weave import (
-    Weave,
-    add_thread,
+from topicloom.overlay.kernels.topic_trees import (
+    TopicTrees,
+    add_tree_edge,
     drop_pair,
     find_slot,
     free_edge,
@@ -27,7 +27,7 @@ PLANES = 3
 MOST_APART = 4096  # nodes that a move may cut off
 
 
-class Breaks(NamedTuple):
+class Removal(NamedTuple):
     """What fell apart: one record per thread that could not be replaced. Scratch, used again and again."""
 
     counts: Longs  # see the places below
@@ -59,17 +59,17 @@ class Breaks(NamedTuple):
 
 
 RECORDS, TOPICS, WORDS, WALKED, APART, REMOVED, ADDED, WALKS = range(8)
-"""Places in `Breaks.counts`."""
+"""Places in `Removal.counts`."""
 
 
-def new_breaks(
+def new_removal(
     n_nodes: int,
     n_topics: int,
     largest_topic: int,
     largest_set: int,
     seed: int,
     prices: tuple[Longs, Ints, Floats],
-) -> Breaks:
+) -> Removal:
     """Scratch for moves on an interest of that shape."""
     most_broken = max(min(n_topics, MOST_REMOVED * largest_set), 1)
     records = max(MOST_REMOVED * largest_set, 1)
@@ -79,7 +79,7 @@ def new_breaks(
     def ints(*shape: int) -> Ints:
         return np.zeros(shape, np.int32)
 
-    return Breaks(
+    return Removal(
         counts=np.zeros(8, np.int64),
         removed=ints(MOST_REMOVED + 1),
         added=ints(4 * MOST_REMOVED),
@@ -139,89 +139,89 @@ def _replacement(
 
 
 @kernel
-def hand_over(weave: Weave, breaks: Breaks, edge: int) -> bool:
+def hand_over(trees: TopicTrees, removal: Removal, edge: int) -> bool:
     """Remove `edge` if others can carry all its threads; those handed over stay there in any case."""
-    slot_arc, arc_slot, arc_next = weave.slot_arc, weave.arc_slot, weave.arc_next
-    counts, seen = breaks.counts, breaks.seen
-    lift_edge(weave, edge)
-    pair, left = weave.edge_pair[edge], weave.load[edge]
+    slot_arc, arc_slot, arc_next = trees.slot_arc, trees.arc_slot, trees.arc_next
+    counts, seen = removal.counts, removal.seen
+    lift_edge(trees, edge)
+    pair, left = trees.edge_pair[edge], trees.load[edge]
     while pair >= 0:
-        following = weave.pair_next[pair]
+        following = trees.pair_next[pair]
         slot_u, slot_v = arc_slot[2 * pair + 1], arc_slot[2 * pair]
-        topic = weave.slot_topic[slot_u]
-        drop_pair(weave, np.int64(pair))
-        side, found = smaller_side(arc_slot, arc_next, slot_arc, slot_u, slot_v, seen, breaks.came)
+        topic = trees.slot_topic[slot_u]
+        drop_pair(trees, np.int64(pair))
+        side, found = smaller_side(arc_slot, arc_next, slot_arc, slot_u, slot_v, seen, removal.came)
         other, inner, outer = -1, -1, -1
-        if found <= len(breaks.walked):
+        if found <= len(removal.walked):
             counts[WALKS] += 1
             for k in range(found):
-                breaks.walked[k] = weave.slot_node[seen[side, k]]
-                breaks.stamp[breaks.walked[k]] = counts[WALKS]
+                removal.walked[k] = trees.slot_node[seen[side, k]]
+                removal.stamp[removal.walked[k]] = counts[WALKS]
             other, inner, outer = _replacement(
-                weave.near_ptr,
-                weave.degree,
-                weave.near,
-                weave.near_edge,
-                weave.load,
-                weave.bits,
-                breaks.walked,
+                trees.near_ptr,
+                trees.degree,
+                trees.near,
+                trees.near_edge,
+                trees.load,
+                trees.bits,
+                removal.walked,
                 0,
                 found,
-                breaks.stamp,
+                removal.stamp,
                 counts[WALKS],
                 topic,
             )
         if other < 0:
-            place_edge(weave, edge, np.int64(weave.edge_u[edge]), np.int64(weave.edge_v[edge]))
-            weave.edge_pair[edge], weave.load[edge] = following, left - 1
-            add_thread(weave, edge, np.int64(slot_u), np.int64(slot_v))
+            place_edge(trees, edge, np.int64(trees.edge_u[edge]), np.int64(trees.edge_v[edge]))
+            trees.edge_pair[edge], trees.load[edge] = following, left - 1
+            add_tree_edge(trees, edge, np.int64(slot_u), np.int64(slot_v))
             return False
-        _move_thread(weave, np.int64(other), np.int64(inner), np.int64(outer), np.int64(topic))
+        _carry_topic(trees, np.int64(other), np.int64(inner), np.int64(outer), np.int64(topic))
         pair = following
         left -= 1
-    free_edge(weave, edge)
+    free_edge(trees, edge)
     return True
 
 
 @kernel
-def _move_thread(weave: Weave, edge: int, inner: int, outer: int, topic: int) -> None:
+def _carry_topic(trees: TopicTrees, edge: int, inner: int, outer: int, topic: int) -> None:
     """Let `edge`, between these nodes, carry `topic` from now on."""
-    a = find_slot(weave.node_ptr, weave.slot_topic, inner, topic)
-    b = find_slot(weave.node_ptr, weave.slot_topic, outer, topic)
-    if weave.edge_u[edge] == inner:
-        add_thread(weave, edge, a, b)
+    a = find_slot(trees.node_ptr, trees.slot_topic, inner, topic)
+    b = find_slot(trees.node_ptr, trees.slot_topic, outer, topic)
+    if trees.edge_u[edge] == inner:
+        add_tree_edge(trees, edge, a, b)
     else:
-        add_thread(weave, edge, b, a)
+        add_tree_edge(trees, edge, b, a)
 
 
 @kernel
-def take_out(weave: Weave, breaks: Breaks) -> bool:
-    """Remove the edges listed in `breaks.removed`; record what broke. False if that is more than fits."""
-    counts = breaks.counts
+def take_out(trees: TopicTrees, removal: Removal) -> bool:
+    """Remove the edges listed in `removal.removed`; record what broke. False if that is more than fits."""
+    counts = removal.counts
     removed, walked, stamp, seen, came = (
-        breaks.removed,
-        breaks.walked,
-        breaks.stamp,
-        breaks.seen,
-        breaks.came,
+        removal.removed,
+        removal.walked,
+        removal.stamp,
+        removal.seen,
+        removal.came,
     )
-    slot_arc, arc_slot, arc_next = weave.slot_arc, weave.arc_slot, weave.arc_next
-    slot_node, slot_topic = weave.slot_node, weave.slot_topic
-    near_ptr, degree, near, near_edge = weave.near_ptr, weave.degree, weave.near, weave.near_edge
-    load, bits = weave.load, weave.bits
+    slot_arc, arc_slot, arc_next = trees.slot_arc, trees.arc_slot, trees.arc_next
+    slot_node, slot_topic = trees.slot_node, trees.slot_topic
+    near_ptr, degree, near, near_edge = trees.near_ptr, trees.degree, trees.near, trees.near_edge
+    load, bits = trees.load, trees.bits
     counts[RECORDS] = counts[TOPICS] = counts[WORDS] = counts[WALKED] = counts[APART] = counts[ADDED] = 0
     for i in range(counts[REMOVED]):
-        lift_edge(weave, np.int64(removed[i]))
+        lift_edge(trees, np.int64(removed[i]))
     fits = True
     for i in range(counts[REMOVED]):
         edge = removed[i]
-        pair = weave.edge_pair[edge]
-        weave.edge_pair[edge] = -1
+        pair = trees.edge_pair[edge]
+        trees.edge_pair[edge] = -1
         load[edge] = 0
         while pair >= 0:
-            following = weave.pair_next[pair]
+            following = trees.pair_next[pair]
             slot_u, slot_v = arc_slot[2 * pair + 1], arc_slot[2 * pair]
-            drop_pair(weave, np.int64(pair))
+            drop_pair(trees, np.int64(pair))
             pair = following
             topic = slot_topic[slot_u]
             side, found = smaller_side(arc_slot, arc_next, slot_arc, slot_u, slot_v, seen, came)
@@ -249,56 +249,56 @@ def take_out(weave: Weave, breaks: Breaks) -> bool:
                 topic,
             )
             if other >= 0:
-                _move_thread(weave, np.int64(other), np.int64(inner), np.int64(outer), np.int64(topic))
+                _carry_topic(trees, np.int64(other), np.int64(inner), np.int64(outer), np.int64(topic))
                 continue
             record = counts[RECORDS]
-            breaks.record_topic[record], breaks.record_edge[record] = topic, edge
-            breaks.record_u[record], breaks.record_v[record] = slot_u, slot_v
-            breaks.walked_ptr[record], breaks.walked_ptr[record + 1] = start, start + found
+            removal.record_topic[record], removal.record_edge[record] = topic, edge
+            removal.record_u[record], removal.record_v[record] = slot_u, slot_v
+            removal.walked_ptr[record], removal.walked_ptr[record + 1] = start, start + found
             counts[RECORDS] += 1
             counts[WALKED] = start + found
     return fits
 
 
 @kernel
-def undo(weave: Weave, breaks: Breaks) -> None:
+def undo(trees: TopicTrees, removal: Removal) -> None:
     """Drop the added edges and put the removed ones back, each with the threads nobody could take over."""
-    counts = breaks.counts
+    counts = removal.counts
     for i in range(counts[ADDED]):
-        edge = np.int64(breaks.added[i])
-        lift_edge(weave, edge)
-        pair = weave.edge_pair[edge]
+        edge = np.int64(removal.added[i])
+        lift_edge(trees, edge)
+        pair = trees.edge_pair[edge]
         while pair >= 0:
-            drop_pair(weave, np.int64(pair))
-            pair = weave.pair_next[pair]
-        free_edge(weave, edge)
+            drop_pair(trees, np.int64(pair))
+            pair = trees.pair_next[pair]
+        free_edge(trees, edge)
     for i in range(counts[REMOVED]):
-        edge = np.int64(breaks.removed[i])
-        place_edge(weave, edge, np.int64(weave.edge_u[edge]), np.int64(weave.edge_v[edge]))
+        edge = np.int64(removal.removed[i])
+        place_edge(trees, edge, np.int64(trees.edge_u[edge]), np.int64(trees.edge_v[edge]))
     for record in range(counts[RECORDS]):
-        add_thread(
-            weave,
-            np.int64(breaks.record_edge[record]),
-            np.int64(breaks.record_u[record]),
-            np.int64(breaks.record_v[record]),
+        add_tree_edge(
+            trees,
+            np.int64(removal.record_edge[record]),
+            np.int64(removal.record_u[record]),
+            np.int64(removal.record_v[record]),
         )
-    _forget(breaks)
+    _forget(removal)
 
 
 @kernel
-def keep(weave: Weave, breaks: Breaks) -> None:
+def keep(trees: TopicTrees, removal: Removal) -> None:
     """The removed edges are gone for good."""
-    for i in range(breaks.counts[REMOVED]):
-        free_edge(weave, np.int64(breaks.removed[i]))
-    _forget(breaks)
+    for i in range(removal.counts[REMOVED]):
+        free_edge(trees, np.int64(removal.removed[i]))
+    _forget(removal)
 
 
 @kernel
-def _forget(breaks: Breaks) -> None:
+def _forget(removal: Removal) -> None:
     """Wipe what the move wrote into the tables by topic, word and node."""
-    for i in range(breaks.counts[TOPICS]):
-        breaks.topic_open[breaks.topics[i]] = 0
-    for i in range(breaks.counts[WORDS]):
-        breaks.word_at[breaks.words[i]] = -1
-    for i in range(breaks.counts[APART]):
-        breaks.apart_at[breaks.apart[i]] = -1
+    for i in range(removal.counts[TOPICS]):
+        removal.topic_open[removal.topics[i]] = 0
+    for i in range(removal.counts[WORDS]):
+        removal.word_at[removal.words[i]] = -1
+    for i in range(removal.counts[APART]):
+        removal.apart_at[removal.apart[i]] = -1

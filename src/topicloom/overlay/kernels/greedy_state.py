@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from topicloom.base.arrays import Bools, Ints, Longs, pointers, sealed
+from topicloom.base.arrays import Ints, Longs, first_of_runs, pointers
 from topicloom.base.kernels.jit import kernel
 
 FULL = 2**30
@@ -32,7 +32,7 @@ class Units(NamedTuple):
     twin_class: Ints  # unit -> number shared by units with the same topic set
 
 
-class Forest(NamedTuple):
+class ComponentLabels(NamedTuple):
     """The topic components: every (unit, topic) subscription carries the label of its component.
 
     Labels are places; merging relabels the smaller side at once, so reading one never walks a tree.
@@ -55,49 +55,6 @@ class Degrees(NamedTuple):
     lowest: Ints  # unit -> lowest degree of its members
     first_lowest: Ints  # unit -> its first member of that degree
     cap: Ints  # node -> the most edges it may have
-
-
-@kernel
-def same_sets(order: Longs, node_ptr: Longs, node_topics: Ints) -> Bools:
-    """For consecutive nodes in `order`: has it exactly the topics of the one before it?"""
-    same = np.zeros(len(order), dtype=np.bool_)
-    for i in range(1, len(order)):
-        a, b = order[i - 1], order[i]
-        size = node_ptr[a + 1] - node_ptr[a]
-        if node_ptr[b + 1] - node_ptr[b] != size:
-            continue
-        equal = True
-        for j in range(size):
-            if node_topics[node_ptr[a] + j] != node_topics[node_ptr[b] + j]:
-                equal = False
-                break
-        same[i] = equal
-    return same
-
-
-def twin_classes(node_ptr: Longs, node_topics: Ints) -> Ints:
-    """For each node the number of its set of topics; sets are numbered by their smallest node.
-
-    Sets are brought side by side by two hashes and then compared in full: a hash clash could only part
-    twins, never join strangers.
-    """
-    n_nodes = len(node_ptr) - 1
-    n_topics = int(node_topics.max()) + 1 if len(node_topics) else 0
-    random = np.random.Generator(np.random.PCG64(0x7457))
-    hashes = []
-    for _ in range(2):
-        keys = random.integers(0, 2**63, n_topics, dtype=np.uint64)
-        sums = np.concatenate((np.zeros(1, np.uint64), np.cumsum(keys[node_topics], dtype=np.uint64)))
-        hashes.append(sums[node_ptr[1:]] - sums[node_ptr[:-1]])
-    order = np.lexsort((np.arange(n_nodes), hashes[1], hashes[0], np.diff(node_ptr))).astype(np.int64)
-    group = np.cumsum(~same_sets(order, sealed(node_ptr), sealed(node_topics))) - 1
-    # The order is stable, so the first node of each group is its smallest one.
-    firsts = order[np.unique(group, return_index=True)[1]] if n_nodes else order
-    rank = np.empty(len(firsts), dtype=np.int32)
-    rank[np.argsort(firsts)] = np.arange(len(firsts), dtype=np.int32)
-    classes = np.empty(n_nodes, dtype=np.int32)
-    classes[order] = rank[group]
-    return classes
 
 
 def layout(node_ptr: Longs, node_topics: Ints, n_topics: int, classes: Ints, *, fold: bool) -> Units:
@@ -134,10 +91,10 @@ def layout(node_ptr: Longs, node_topics: Ints, n_topics: int, classes: Ints, *, 
     )
 
 
-def new_forest(units: Units) -> Forest:
+def new_labels(units: Units) -> ComponentLabels:
     """Every unit alone in each of its topics."""
     places = np.arange(len(units.place_slot), dtype=np.int32)
-    return Forest(
+    return ComponentLabels(
         slot_label=units.slot_place.copy(),
         place_label=places.copy(),
         place_next=places.copy(),
@@ -184,33 +141,33 @@ def first_within(member_ptr: Longs, member: Ints, degree: Ints, unit: int, most:
 
 
 @kernel
-def merge(units: Units, forest: Forest, topic: int, a: int, b: int) -> None:
+def merge(units: Units, labels: ComponentLabels, topic: int, a: int, b: int) -> None:
     """Join two components of `topic` (labels a and b, different): the smaller takes the other's label."""
-    if forest.label_size[a] < forest.label_size[b]:
+    if labels.label_size[a] < labels.label_size[b]:
         a, b = b, a
     place = b
     while True:
-        forest.place_label[place] = a
-        forest.slot_label[units.place_slot[place]] = a
-        place = forest.place_next[place]
+        labels.place_label[place] = a
+        labels.slot_label[units.place_slot[place]] = a
+        place = labels.place_next[place]
         if place == b:
             break
     # Two rings become one when the successors of one member each are exchanged.
-    forest.place_next[a], forest.place_next[b] = forest.place_next[b], forest.place_next[a]
-    forest.label_size[a] += forest.label_size[b]
-    forest.components[topic] -= 1
+    labels.place_next[a], labels.place_next[b] = labels.place_next[b], labels.place_next[a]
+    labels.label_size[a] += labels.label_size[b]
+    labels.components[topic] -= 1
 
 
 @kernel
-def join_units(units: Units, forest: Forest, x: int, y: int) -> int:
+def join_units(units: Units, labels: ComponentLabels, x: int, y: int) -> int:
     """Put an edge between two units; the number of topics it joined (its contribution)."""
     joined = 0
     i, j = units.slot_ptr[x], units.slot_ptr[y]
     while i < units.slot_ptr[x + 1] and j < units.slot_ptr[y + 1]:
         s, t = units.slot_topic[i], units.slot_topic[j]
         if s == t:
-            if forest.slot_label[i] != forest.slot_label[j]:
-                merge(units, forest, s, forest.slot_label[i], forest.slot_label[j])
+            if labels.slot_label[i] != labels.slot_label[j]:
+                merge(units, labels, s, labels.slot_label[i], labels.slot_label[j])
                 joined += 1
             i += 1
             j += 1
@@ -222,9 +179,42 @@ def join_units(units: Units, forest: Forest, x: int, y: int) -> int:
 
 
 @kernel
-def join_edges(units: Units, forest: Forest, u: Ints, v: Ints) -> int:
+def join_edges(units: Units, labels: ComponentLabels, u: Ints, v: Ints) -> int:
     """Put edges between units u[i] and v[i], one after another; how many topics they joined in all."""
     joined = 0
     for i in range(len(u)):
-        joined += join_units(units, forest, u[i], v[i])
+        joined += join_units(units, labels, u[i], v[i])
     return joined
+
+
+def grouped_labels(units: Units, group: Ints) -> ComponentLabels:
+    """The components of units whose `group` is the same number are one per topic; negative: alone.
+
+    The same tables that merging would give, written down at once: a component is a run of places sorted by
+    topic and group, its label is the first of them, and each points to the next.
+    """
+    n_topics = len(units.place_ptr) - 1
+    places = np.arange(len(units.place_slot), dtype=np.int64)
+    topic = np.repeat(np.arange(n_topics, dtype=np.int64), np.diff(units.place_ptr))
+    number = group[units.place_unit].astype(np.int64)
+    # Places without a group sort behind all groups, each with a number of its own.
+    number = np.where(number < 0, group.max(initial=0) + 1 + places, number)
+    order = np.lexsort((number, topic))
+    starts = first_of_runs(topic[order]) | first_of_runs(number[order])
+    begin = np.flatnonzero(starts)
+    sizes = np.diff(np.append(begin, len(places)))
+    label = np.empty(len(places), dtype=np.int32)
+    label[order] = np.repeat(order[begin], sizes)
+    following = np.roll(order, -1)
+    following[begin + sizes - 1] = order[begin]
+    place_next = np.empty(len(places), dtype=np.int32)
+    place_next[order] = following
+    label_size = np.ones(len(places), dtype=np.int32)
+    label_size[order[begin]] = sizes
+    return ComponentLabels(
+        slot_label=label[units.slot_place],
+        place_label=label,
+        place_next=place_next,
+        label_size=label_size,
+        components=np.bincount(topic[order[begin]], minlength=n_topics).astype(np.int32),
+    )

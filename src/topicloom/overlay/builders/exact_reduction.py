@@ -25,7 +25,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Reduced:
+class ReducedInterest:
     """Parts to solve one by one, and leaves: nodes that get one edge, to any of the nodes beside them.
 
     Leaves are in the order they were taken away; put them back in the reverse order.
@@ -35,7 +35,7 @@ class Reduced:
     leaves: tuple[tuple[int, tuple[int, ...]], ...]
 
 
-def reduce_interest(interest: Interest, *, leaves: bool) -> Reduced:
+def reduce_interest(interest: Interest, *, leaves: bool) -> ReducedInterest:
     """The parts that are left to solve; `leaves=True` is right for the number of edges only.
 
     >>> pairs = [("a", "x"), ("b", "x"), ("b", "y"), ("c", "y"), ("c", "x"), ("d", "x")]
@@ -48,7 +48,7 @@ def reduce_interest(interest: Interest, *, leaves: bool) -> Reduced:
         topics = essential(topics)
         stripped, more = strip_leaves(topics) if leaves else (topics, [])
         if not more:
-            return Reduced(tuple(_parts(topics)), tuple(taken))
+            return ReducedInterest(tuple(_parts(topics)), tuple(taken))
         topics, taken = stripped, taken + more
 
 

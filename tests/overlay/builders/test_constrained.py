@@ -15,7 +15,7 @@ from strategies import interests
 from topicloom.base.progress import SILENT
 from topicloom.errors import InputError, UsageError
 from topicloom.overlay.builders.constrained import check_constraints, fixed_edges
-from topicloom.overlay.builders.constrained_run import Task, choose_constrained
+from topicloom.overlay.builders.constrained_run import ConstrainedTask, choose_constrained
 from topicloom.overlay.builders.diagnosis import Demand, diagnose, is_cut, split_topics
 from topicloom.overlay.builders.gm import build_gm
 from topicloom.overlay.builders.registry import BUILDERS, check_honours, run_builder
@@ -172,7 +172,9 @@ def test_a_greedy_that_is_stuck_exchanges_edges():
         constraints = Constraints(caps)
         build = build_gm(interest, constraints=constraints)
         first = choose_constrained(
-            Task(interest, constraints, fixed_edges(constraints, None)), phases=False, progress=SILENT
+            ConstrainedTask(interest, constraints, fixed_edges(constraints, None)),
+            phases=False,
+            progress=SILENT,
         )
         plain += first.open_joins == 0
         built += not build.report

@@ -14,8 +14,15 @@ import numpy as np
 
 from topicloom.base.arrays import Bools, Ints
 from topicloom.base.progress import Progress, check_stop
+from topicloom.overlay.builders.build_progress import QuietProgress
 from topicloom.overlay.builders.constrained import node_caps
-from topicloom.overlay.builders.constrained_run import Edges, Outcome, Task, choose_constrained, joined_edges
+from topicloom.overlay.builders.constrained_run import (
+    ConstrainedTask,
+    Edges,
+    GreedyOutcome,
+    choose_constrained,
+    joined_edges,
+)
 from topicloom.overlay.model.constraints import NodePairs
 from topicloom.overlay.model.interest import Interest
 
@@ -24,20 +31,6 @@ TRIES = 200
 
 SPARED = 4  # edges of a full node that may be taken out: those that contributed least
 WIDE = 8  # nodes of either side of a split topic that are tried
-
-
-class StopOnly:
-    """A progress for the small builds inside a longer work: knows the time and when to stop, says nothing."""
-
-    def __init__(self, progress: Progress) -> None:
-        self.now = progress.now
-        self.should_stop = progress.should_stop
-
-    def phase(self, name: str, total: float | None = None) -> None:
-        pass
-
-    def advance(self, amount: float = 1) -> None:
-        pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +43,12 @@ class Exchange:
     removed: tuple[int, ...]
 
 
-def exchange_edges(task: Task, outcome: Outcome, progress: Progress) -> Outcome:
+def exchange_edges(task: ConstrainedTask, outcome: GreedyOutcome, progress: Progress) -> GreedyOutcome:
     """Make exchanges until no join is open or none helps; the outcome with the fewest open joins.
 
     One is kept if fewer joins are open after it, or as many in an overlay that was not met before.
     """
-    quiet = StopOnly(progress)
+    quiet = QuietProgress(progress)
     met = {_signature(outcome)}
     best = outcome
     barred = task.constraints.forbidden
@@ -79,7 +72,9 @@ def exchange_edges(task: Task, outcome: Outcome, progress: Progress) -> Outcome:
     return best
 
 
-def find_exchanges(task: Task, outcome: Outcome, forbidden: set[tuple[int, int]]) -> list[Exchange]:
+def find_exchanges(
+    task: ConstrainedTask, outcome: GreedyOutcome, forbidden: set[tuple[int, int]]
+) -> list[Exchange]:
     """The exchanges worth a try, the least loss first.
 
     An edge is thought to be worth what it contributed when it was chosen, a new one the split topics that
@@ -104,7 +99,7 @@ def find_exchanges(task: Task, outcome: Outcome, forbidden: set[tuple[int, int]]
     return sorted(found, key=lambda exchange: (exchange.loss, exchange.x, exchange.y, exchange.removed))
 
 
-def _removable(task: Task, outcome: Outcome) -> list[list[tuple[int, int]]]:
+def _removable(task: ConstrainedTask, outcome: GreedyOutcome) -> list[list[tuple[int, int]]]:
     """For each node what makes room for an edge: (loss, edge to take out), or (0, -1) if it has room."""
     n_nodes = task.interest.n_nodes
     degree = NodePairs(*joined_edges(task.fixed, outcome.edges)).degrees(n_nodes)
@@ -123,7 +118,9 @@ def _easiest(nodes: Ints, removable: list[list[tuple[int, int]]]) -> list[int]:
     return sorted(able, key=lambda node: (removable[node][0][0], node))[:WIDE]
 
 
-def _carry_out(task: Task, outcome: Outcome, exchange: Exchange, progress: Progress) -> Outcome:
+def _carry_out(
+    task: ConstrainedTask, outcome: GreedyOutcome, exchange: Exchange, progress: Progress
+) -> GreedyOutcome:
     """The outcome after an exchange. Only topics that are split or lose an edge are looked at."""
     interest = task.interest
     removed = list(exchange.removed)
@@ -142,7 +139,7 @@ def _carry_out(task: Task, outcome: Outcome, exchange: Exchange, progress: Progr
     components[touched] = filled.components[touched]
     labels[np.repeat(touched, interest.topic_sizes())] = filled.labels
     worth = np.concatenate((outcome.contribution[kept], np.ones(1, np.int32), filled.contribution))
-    return Outcome(*joined_edges(stay, filled.edges), worth, components, labels)
+    return GreedyOutcome(*joined_edges(stay, filled.edges), worth, components, labels)
 
 
 def _only_topics(interest: Interest, wanted: Bools) -> Interest:
@@ -153,7 +150,7 @@ def _only_topics(interest: Interest, wanted: Bools) -> Interest:
     )
 
 
-def _signature(outcome: Outcome) -> bytes:
+def _signature(outcome: GreedyOutcome) -> bytes:
     """Equal for equal sets of edges."""
     low, high = np.minimum(outcome.u, outcome.v), np.maximum(outcome.u, outcome.v)
     order = np.lexsort((high, low))

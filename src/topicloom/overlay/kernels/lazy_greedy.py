@@ -13,8 +13,23 @@ from numpy.typing import NDArray
 
 from topicloom.base.arrays import Bools, Ints, Longs
 from topicloom.base.kernels.jit import kernel
-from topicloom.overlay.kernels.rows import NEVER, TOP, Banned, Rows, pair_key_1, pair_key_2, scan_row
-from topicloom.overlay.kernels.units import Degrees, Forest, Units, first_within, join_units, refresh_unit
+from topicloom.overlay.kernels.best_partners import (
+    NEVER,
+    TOP,
+    BannedPairs,
+    Rows,
+    pair_key_1,
+    pair_key_2,
+    scan_row,
+)
+from topicloom.overlay.kernels.greedy_state import (
+    ComponentLabels,
+    Degrees,
+    Units,
+    first_within,
+    join_units,
+    refresh_unit,
+)
 
 LEVEL_DONE, NEEDS_SCAN, PAUSED, ENOUGH = 0, 1, 2, 3
 """Why `choose` came back: nothing of the wanted contribution is left; many rows need a scan; look around; as
@@ -33,7 +48,7 @@ class Heap(NamedTuple):
     size: Longs
 
 
-class Chosen(NamedTuple):
+class ChosenEdges(NamedTuple):
     """The edges in the order they were chosen; `length` is an array of one."""
 
     u: Ints
@@ -53,10 +68,10 @@ def new_heap(n_units: int) -> Heap:
     )
 
 
-def new_chosen(capacity: int) -> Chosen:
+def new_chosen_edges(capacity: int) -> ChosenEdges:
     """Room for `capacity` edges."""
     u, v, contribution = (np.zeros(capacity, np.int32) for _ in range(3))
-    return Chosen(u, v, contribution, np.zeros(1, np.int64))
+    return ChosenEdges(u, v, contribution, np.zeros(1, np.int64))
 
 
 @kernel
@@ -168,10 +183,10 @@ def _node_key(units: Units, degrees: Degrees, x: int, y: int) -> int:
 
 @kernel
 def _best_of_row(
-    units: Units, forest: Forest, degrees: Degrees, rows: Rows, limit: int, mark: Ints, row: int
+    units: Units, labels: ComponentLabels, degrees: Degrees, rows: Rows, limit: int, mark: Ints, row: int
 ) -> tuple[Any, Any, Any]:
     """The row's best remembered pair as things stand: its two key words and its position, or NEVER."""
-    slot_ptr, slot_topic, slot_label = units.slot_ptr, units.slot_topic, forest.slot_label
+    slot_ptr, slot_topic, slot_label = units.slot_ptr, units.slot_topic, labels.slot_label
     lowest, twin_class = degrees.lowest, units.twin_class
     partner, contribution, scan_key = rows.partner[row], rows.contribution[row], rows.scan_key[row]
     for slot in range(slot_ptr[row], slot_ptr[row + 1]):
@@ -216,12 +231,12 @@ def _best_of_row(
 @kernel
 def choose(
     units: Units,
-    forest: Forest,
+    labels: ComponentLabels,
     degrees: Degrees,
     rows: Rows,
-    banned: Banned,
+    banned: BannedPairs,
     heap: Heap,
-    chosen: Chosen,
+    chosen: ChosenEdges,
     limit: int,
     least: int,
     most: int,
@@ -248,8 +263,8 @@ def choose(
             if scans == INLINE_SCANS:
                 return NEEDS_SCAN
             scans += 1
-            scan_row(units, forest, degrees, rows, banned, limit, row, counts)
-        key_1, key_2, position = _best_of_row(units, forest, degrees, rows, limit, mark, row)
+            scan_row(units, labels, degrees, rows, banned, limit, row, counts)
+        key_1, key_2, position = _best_of_row(units, labels, degrees, rows, limit, mark, row)
         bound_1, bound_2 = rows.bound_1[row], rows.bound_2[row]
         if key_1 > bound_1 or (key_1 == bound_1 and key_2 > bound_2):
             _set_top(heap, bound_1, bound_2, True)
@@ -259,7 +274,7 @@ def choose(
             other = rows.partner[row, position]
             n = chosen.length[0]
             chosen.u[n], chosen.v[n] = key_2 >> 32, key_2 & 0xFFFFFFFF
-            chosen.contribution[n] = join_units(units, forest, row, other)
+            chosen.contribution[n] = join_units(units, labels, row, other)
             chosen.length[0] += 1
             rows.contribution[row, position] = 0
             degrees.degree[chosen.u[n]] += 1

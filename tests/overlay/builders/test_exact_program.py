@@ -10,12 +10,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-import topicloom.overlay.builders.cuts as cuts
+import topicloom.overlay.builders.exact_program as cuts
 from drawing import examples
 from topicloom.base.progress import SILENT, Silent
 from topicloom.errors import Interrupted
-from topicloom.overlay.builders.cuts import Program, count_pairs
-from topicloom.overlay.builders.reduce import Part
+from topicloom.overlay.builders.exact_program import ExactProgram, count_pairs
+from topicloom.overlay.builders.exact_reduction import Part
 from topicloom.overlay.model.interest import Interest
 
 VALUES = [0.0, 0.0, 0.25, 0.3, 0.5, 0.5, 0.7, 1.0]
@@ -59,7 +59,7 @@ def fractional(draw: st.DrawFn) -> tuple[Part, list[float]]:
 def test_each_topic_gets_its_most_violated_partition(slice_work, case):
     """Otherwise the linear bound is weaker than it could be, or a row is demanded that nothing violates."""
     part, values = case
-    program = Program(part, SILENT)
+    program = ExactProgram(part, SILENT)
     named = dict(zip(zip(program.u.tolist(), program.v.tolist(), strict=True), values, strict=True))
     old, cuts.SLICE_WORK = cuts.SLICE_WORK, slice_work
     try:
@@ -74,7 +74,7 @@ def test_each_topic_gets_its_most_violated_partition(slice_work, case):
 def test_start_rows_hold_for_a_tree_and_fail_without_an_edge():
     """A broken overlay must violate a row: here the node left alone, and the number of edges."""
     part = Part((4, 7, 9), ((4, 7, 9),))
-    program = Program(part, SILENT)
+    program = ExactProgram(part, SILENT)
     path = (program.u == 0) | (program.v == 0)
     rows = program.start_rows()
     assert len(rows) == 4
@@ -87,7 +87,7 @@ def test_start_rows_hold_for_a_tree_and_fail_without_an_edge():
 
 def test_degree_rows_hold_the_pairs_of_each_node():
     """Otherwise a cap on the degrees binds the wrong node."""
-    program = Program(Part((0, 1, 2, 3), ((0, 1, 2), (2, 3))), SILENT)
+    program = ExactProgram(Part((0, 1, 2, 3), ((0, 1, 2), (2, 3))), SILENT)
     named = list(zip(program.u.tolist(), program.v.tolist(), strict=True))
     held = [sorted(named[pair] for pair in row.columns) for row in program.degree_rows(2)]
     assert held == [[(0, 1), (0, 2)], [(0, 1), (1, 2)], [(0, 2), (1, 2), (2, 3)], [(2, 3)]]
@@ -107,6 +107,6 @@ def test_the_kernel_is_left_between_components_when_asked_to_stop():
         def should_stop(self) -> bool:
             return True
 
-    program = Program(Part((0, 1, 2), ((0, 1, 2),)), Stopped())
+    program = ExactProgram(Part((0, 1, 2), ((0, 1, 2),)), Stopped())
     with pytest.raises(Interrupted):
         program.violated(np.full(3, 0.5))

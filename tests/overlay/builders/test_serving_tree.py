@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from drawing import examples
 from naive.exact import topic_connected, tree_weights
 from strategies import interests
-from topicloom.overlay.builders.tree import serving_tree
+from topicloom.overlay.builders.serving_tree import serving_tree
 from topicloom.overlay.model.interest import Interest
 
 
