@@ -35,7 +35,7 @@ JUDGES = {
         "base/kernels/test_hashing.py",
         "overlay/kernels/test_moves.py",
         "overlay/kernels/test_repair.py",
-        "overlay/kernels/test_topic_trees.py",
+        "overlay/kernels/test_overlay_trees.py",
     ],
     "measures": [
         "overlay/measures/test_against_naive.py",

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import topicloom.overlay.builders.balanced as balanced
 import topicloom.overlay.builders.greedy as greedy
 from drawing import examples
-from naive.topic_trees import is_connected, removable
+from naive.overlay_trees import is_connected, removable
 from strategies import interests
 from topicloom.base.progress import Silent
 from topicloom.errors import Interrupted

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from drawing import examples
 from naive.constrained import possible
 from naive.constrained_cases import cases
-from naive.topic_trees import is_connected
+from naive.overlay_trees import is_connected
 from strategies import interests
 from topicloom.overlay.builders.balanced import build_balanced
 from topicloom.overlay.builders.gm import build_gm

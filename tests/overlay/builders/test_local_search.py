@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import topicloom.overlay.builders.local_search as local_search
 from drawing import examples
 from naive.constrained_cases import cases
-from naive.topic_trees import (
-    check_topic_trees,
+from naive.overlay_trees import (
+    check_overlay_trees,
     component_counts,
     edge_set,
     fixed_set,
@@ -52,7 +52,7 @@ def zip_edges(u, v):
 
 def check_search(search, interest):
     """The trees inside is sound, and what the search tells is what the trees holds."""
-    check_topic_trees(search._trees, interest)
+    check_overlay_trees(search._trees, interest)
     edges = edge_set(search._trees)
     assert {(min(e), max(e)) for e in zip_edges(*search.edges())} == edges
     assert search.n_edges == len(edges)

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawing import examples
-from naive.topic_trees import (
-    check_topic_trees,
+from naive.overlay_trees import (
+    check_overlay_trees,
     component_counts,
     edge_set,
     fixed_set,
@@ -19,7 +19,7 @@ from naive.topic_trees import (
     removable,
     total_cost,
 )
-from naive.topic_trees_cases import Case, laid, scratch, tree_cases
+from naive.overlay_trees_cases import Case, laid, scratch, tree_cases
 from topicloom.overlay.builders.baselines import build_ring_pt
 from topicloom.overlay.builders.gm import build_gm
 from topicloom.overlay.kernels.edge_removal import new_removal
@@ -31,7 +31,7 @@ from topicloom.overlay.kernels.moves import (
     prune,
     relieve,
 )
-from topicloom.overlay.kernels.topic_trees import N_EDGES
+from topicloom.overlay.kernels.overlay_trees import N_EDGES
 from topicloom.overlay.model.constraints import Constraints, NodePairs
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
@@ -50,7 +50,7 @@ def caps_for(case, cap: int):
 
 def check_case(case, caps, degree_before):
     """What every move must leave behind."""
-    check_topic_trees(case.trees, case.interest)
+    check_overlay_trees(case.trees, case.interest)
     edges = edge_set(case.trees)
     assert is_connected(case.interest, edges)
     assert fixed_set(case.trees) == case.fixed
@@ -110,7 +110,7 @@ def test_topics_that_forbidden_pairs_cut_stay_in_as_many_parts(seed):
     caps = np.full(interest.n_nodes, 6, np.int32)
     for _ in range(10):
         destroy_and_repair(trees, removal, caps, BY_NUMBER, 50)
-        check_topic_trees(trees, interest)
+        check_overlay_trees(trees, interest)
         assert component_counts(interest, edge_set(trees)) == counts
         assert not edge_set(trees) & set(wall)
 
@@ -124,7 +124,7 @@ def test_moves_save_edges_and_wander():
     caps = np.full(interest.n_nodes, 6, np.int32)
     n_laid = int(trees.sizes[N_EDGES])
     accepted = destroy_and_repair(trees, removal, caps, BY_NUMBER, 500)
-    check_topic_trees(trees, interest)
+    check_overlay_trees(trees, interest)
     assert is_connected(interest, edge_set(trees))
     saved = n_laid - int(trees.sizes[N_EDGES])
     assert saved > n_laid // 10
@@ -162,7 +162,7 @@ def test_a_move_too_large_for_the_scratch_is_not_made():
     caps = np.full(30, 3, np.int32)
     for _ in range(5):
         destroy_and_repair(trees, removal, caps, BY_NUMBER, 20)
-        check_topic_trees(trees, interest)
+        check_overlay_trees(trees, interest)
         assert is_connected(interest, edge_set(trees))
 
 
@@ -175,7 +175,7 @@ def test_more_nodes_apart_than_there_is_room_for_is_not_a_move():
     short = removal._replace(apart=small.apart, planes=small.planes)
     accepted = destroy_and_repair(trees, short, np.full(12, 4, np.int32), BY_NUMBER, 100)
     assert 0 < accepted < 100
-    check_topic_trees(trees, interest)
+    check_overlay_trees(trees, interest)
     assert is_connected(interest, edge_set(trees))
     assert (short.apart_at == -1).all() and (short.topic_open == 0).all() and (short.word_at == -1).all()
 
@@ -205,7 +205,7 @@ def test_pruning_opens_a_ring():
     assert prune(trees, removal, live(case)) == 0
     trees.fixed[:] = False
     assert prune(trees, removal, live(case)) == 1
-    check_topic_trees(trees, interest)
+    check_overlay_trees(trees, interest)
     assert is_connected(interest, edge_set(trees))
 
 
@@ -234,7 +234,7 @@ def test_relief_takes_the_edges_of_a_hub_away():
         relieve(trees, removal, caps, np.zeros(1, np.int32), 0, ATTEMPTS)
     assert trees.degree.max() <= 3
     assert trees.sizes[N_EDGES] == 11
-    check_topic_trees(trees, interest)
+    check_overlay_trees(trees, interest)
     assert is_connected(interest, edge_set(trees))
 
 

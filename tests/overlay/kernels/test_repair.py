@@ -10,8 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawing import examples
-from naive.topic_trees import check_repair, check_topic_trees, contributions, edge_set, is_connected, ordered
-from naive.topic_trees_cases import laid, list_removed, scratch, some_edges, tree_cases
+from naive.overlay_trees import (
+    check_overlay_trees,
+    check_repair,
+    contributions,
+    edge_set,
+    is_connected,
+    ordered,
+)
+from naive.overlay_trees_cases import laid, list_removed, scratch, some_edges, tree_cases
 from topicloom.overlay.kernels.edge_removal import ADDED, keep, take_out, undo
 from topicloom.overlay.kernels.repair import pair_price, repair
 from topicloom.overlay.model.interest import Interest
@@ -66,7 +73,7 @@ def test_every_edge_joins_the_most_that_was_allowed_and_nothing_is_given_up_earl
     else:
         undo(trees, removal)
         assert edge_set(trees) == before
-    check_topic_trees(trees, interest)
+    check_overlay_trees(trees, interest)
 
 
 def test_an_edge_between_two_nodes_that_are_both_off_is_found():
@@ -80,7 +87,7 @@ def test_an_edge_between_two_nodes_that_are_both_off_is_found():
         assert repair(trees, removal, trees.degree + 2, 1, -1, -1)
         assert pairs_added(trees, removal) == [(0, 2)]
         keep(trees, removal)
-        check_topic_trees(trees, interest)
+        check_overlay_trees(trees, interest)
 
 
 def test_prices_are_found_in_both_directions():

@@ -16,7 +16,7 @@ from topicloom.base.progress import Progress, check_stop
 from topicloom.base.seeds import generator
 from topicloom.overlay.kernels.edge_removal import MOST_REMOVED, new_removal
 from topicloom.overlay.kernels.moves import BY_COST, BY_NUMBER, THEN_COST, destroy_and_repair, prune, relieve
-from topicloom.overlay.kernels.topic_trees import N_EDGES, add_edges, new_topic_trees
+from topicloom.overlay.kernels.overlay_trees import N_EDGES, add_edges, new_overlay_trees
 from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints
 from topicloom.overlay.model.interest import Interest
 
@@ -67,7 +67,7 @@ class LocalSearch:
         self._node_cap = constraints.caps
         # A node never has more edges than at the start, or a few more than the cap it starts with.
         self._most = np.maximum(np.maximum(degree, cap), self._needs).astype(np.int32) + SPARE
-        self._trees = new_topic_trees(
+        self._trees = new_overlay_trees(
             interest.node_ptr,
             interest.node_topics,
             interest.topic_ptr,

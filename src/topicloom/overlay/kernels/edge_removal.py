@@ -11,8 +11,8 @@ import numpy as np
 
 from topicloom.base.arrays import Floats, Ints, Longs, Words
 from topicloom.base.kernels.jit import kernel
-from topicloom.overlay.kernels.topic_trees import (
-    TopicTrees,
+from topicloom.overlay.kernels.overlay_trees import (
+    OverlayTrees,
     add_tree_edge,
     drop_pair,
     find_slot,
@@ -139,7 +139,7 @@ def _replacement(
 
 
 @kernel
-def hand_over(trees: TopicTrees, removal: Removal, edge: int) -> bool:
+def hand_over(trees: OverlayTrees, removal: Removal, edge: int) -> bool:
     """Remove `edge` if others can carry all its threads; those handed over stay there in any case."""
     slot_arc, arc_slot, arc_next = trees.slot_arc, trees.arc_slot, trees.arc_next
     counts, seen = removal.counts, removal.seen
@@ -184,7 +184,7 @@ def hand_over(trees: TopicTrees, removal: Removal, edge: int) -> bool:
 
 
 @kernel
-def _carry_topic(trees: TopicTrees, edge: int, inner: int, outer: int, topic: int) -> None:
+def _carry_topic(trees: OverlayTrees, edge: int, inner: int, outer: int, topic: int) -> None:
     """Let `edge`, between these nodes, carry `topic` from now on."""
     a = find_slot(trees.node_ptr, trees.slot_topic, inner, topic)
     b = find_slot(trees.node_ptr, trees.slot_topic, outer, topic)
@@ -195,7 +195,7 @@ def _carry_topic(trees: TopicTrees, edge: int, inner: int, outer: int, topic: in
 
 
 @kernel
-def take_out(trees: TopicTrees, removal: Removal) -> bool:
+def take_out(trees: OverlayTrees, removal: Removal) -> bool:
     """Remove the edges listed in `removal.removed`; record what broke. False if that is more than fits."""
     counts = removal.counts
     removed, walked, stamp, seen, came = (
@@ -261,7 +261,7 @@ def take_out(trees: TopicTrees, removal: Removal) -> bool:
 
 
 @kernel
-def undo(trees: TopicTrees, removal: Removal) -> None:
+def undo(trees: OverlayTrees, removal: Removal) -> None:
     """Drop the added edges and put the removed ones back, each with the threads nobody could take over."""
     counts = removal.counts
     for i in range(counts[ADDED]):
@@ -286,7 +286,7 @@ def undo(trees: TopicTrees, removal: Removal) -> None:
 
 
 @kernel
-def keep(trees: TopicTrees, removal: Removal) -> None:
+def keep(trees: OverlayTrees, removal: Removal) -> None:
     """The removed edges are gone for good."""
     for i in range(removal.counts[REMOVED]):
         free_edge(trees, np.int64(removal.removed[i]))

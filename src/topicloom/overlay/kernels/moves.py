@@ -18,8 +18,8 @@ from topicloom.overlay.kernels.edge_removal import (
     take_out,
     undo,
 )
+from topicloom.overlay.kernels.overlay_trees import N_EDGES, OverlayTrees
 from topicloom.overlay.kernels.repair import pair_price, repair
-from topicloom.overlay.kernels.topic_trees import N_EDGES, TopicTrees
 
 WEAKEST_OF = 12  # a move starts at the edge with the fewest threads of so many random ones
 BESIDE_OF = 3  # and takes the weakest of so many adjacent ones along
@@ -32,7 +32,7 @@ BY_NUMBER, THEN_COST, BY_COST = 0, 1, 2
 
 
 @kernel
-def _cost(trees: TopicTrees, removal: Removal, edges: Ints, n: int) -> float:
+def _cost(trees: OverlayTrees, removal: Removal, edges: Ints, n: int) -> float:
     total = 0.0
     for i in range(n):
         u, v = trees.edge_u[edges[i]], trees.edge_v[edges[i]]
@@ -41,7 +41,7 @@ def _cost(trees: TopicTrees, removal: Removal, edges: Ints, n: int) -> float:
 
 
 @kernel
-def _dearer(trees: TopicTrees, removal: Removal, aim: int) -> bool:
+def _dearer(trees: OverlayTrees, removal: Removal, aim: int) -> bool:
     """Does the move under way cost more than `aim` allows?"""
     n_removed, n_added = removal.counts[REMOVED], removal.counts[ADDED]
     if aim == BY_NUMBER or (aim == THEN_COST and n_added != n_removed):
@@ -51,7 +51,7 @@ def _dearer(trees: TopicTrees, removal: Removal, aim: int) -> bool:
 
 @kernel
 def try_move(
-    trees: TopicTrees, removal: Removal, cap: Ints, most: int, aim: int, banned_u: int, banned_v: int
+    trees: OverlayTrees, removal: Removal, cap: Ints, most: int, aim: int, banned_u: int, banned_v: int
 ) -> bool:
     """Remove the listed edges and repair with at most `most`; all is as before if that fails."""
     if (
@@ -66,7 +66,7 @@ def try_move(
 
 
 @kernel
-def _weakest_edge(trees: TopicTrees, removal: Removal) -> int:
+def _weakest_edge(trees: OverlayTrees, removal: Removal) -> int:
     """Of some random edges the one with the fewest threads; -1 if all of them must stay."""
     best = -1
     if trees.sizes[N_EDGES] == 0:
@@ -79,7 +79,7 @@ def _weakest_edge(trees: TopicTrees, removal: Removal) -> int:
 
 
 @kernel
-def _list_edge_at(trees: TopicTrees, removal: Removal, node: int, choices: int) -> bool:
+def _list_edge_at(trees: OverlayTrees, removal: Removal, node: int, choices: int) -> bool:
     """List one more edge of `node` for removal, the weakest of some random ones; False if there is none."""
     n = removal.counts[REMOVED]
     if n == MOST_REMOVED or trees.degree[node] == 0:
@@ -100,7 +100,7 @@ def _list_edge_at(trees: TopicTrees, removal: Removal, node: int, choices: int) 
 
 
 @kernel
-def _list_company(trees: TopicTrees, removal: Removal, edge: int) -> None:
+def _list_company(trees: OverlayTrees, removal: Removal, edge: int) -> None:
     """List `edge` and one or two beside it for removal."""
     removal.removed[0] = edge
     removal.counts[REMOVED] = 1
@@ -111,7 +111,7 @@ def _list_company(trees: TopicTrees, removal: Removal, edge: int) -> None:
 
 
 @kernel
-def _full_partner(trees: TopicTrees, removal: Removal, cap: Ints, node: int) -> int:
+def _full_partner(trees: OverlayTrees, removal: Removal, cap: Ints, node: int) -> int:
     """A node at its cap that shares a topic with `node`, the one sharing most of a few; -1 if none is met."""
     best, most = -1, 0
     n_slots = trees.node_ptr[node + 1] - trees.node_ptr[node]
@@ -132,7 +132,7 @@ def _full_partner(trees: TopicTrees, removal: Removal, cap: Ints, node: int) -> 
 
 
 @kernel
-def _list_surplus(trees: TopicTrees, removal: Removal, cap: Ints, node: int, full_nodes: int) -> None:
+def _list_surplus(trees: OverlayTrees, removal: Removal, cap: Ints, node: int, full_nodes: int) -> None:
     """List the surplus edges of `node` and a few more, and some of full nodes that share topics with it."""
     removal.counts[REMOVED] = 0
     surplus = trees.degree[node] - cap[node]
@@ -153,7 +153,7 @@ PRUNE, EXCHANGE, RELIEVE = 0, 1, 2
 
 @kernel
 def run_moves(
-    trees: TopicTrees,
+    trees: OverlayTrees,
     removal: Removal,
     cap: Ints,
     kind: int,
@@ -192,12 +192,12 @@ def run_moves(
     return accepted
 
 
-def prune(trees: TopicTrees, removal: Removal, edges: Ints) -> int:
+def prune(trees: OverlayTrees, removal: Removal, edges: Ints) -> int:
     """Remove those of `edges` that no topic needs once others carry their threads; how many."""
     return int(run_moves(trees, removal, trees.degree, PRUNE, sealed(edges), BY_NUMBER, 0, 1))
 
 
-def destroy_and_repair(trees: TopicTrees, removal: Removal, cap: Ints, aim: int, moves: int) -> int:
+def destroy_and_repair(trees: OverlayTrees, removal: Removal, cap: Ints, aim: int, moves: int) -> int:
     """So many moves: remove a weak edge with one or two beside it, repair with no more than were removed.
 
     The first one may not come back. Moves that save nothing are kept too: they keep the search going. How
@@ -206,7 +206,7 @@ def destroy_and_repair(trees: TopicTrees, removal: Removal, cap: Ints, aim: int,
     return int(run_moves(trees, removal, cap, EXCHANGE, sealed(np.zeros(moves, np.int32)), aim, 0, COMPANIES))
 
 
-def relieve(trees: TopicTrees, removal: Removal, cap: Ints, nodes: Ints, slack: int, attempts: int) -> None:
+def relieve(trees: OverlayTrees, removal: Removal, cap: Ints, nodes: Ints, slack: int, attempts: int) -> None:
     """Move edges away from `nodes` until they keep their caps, if possible.
 
     An attempt takes the surplus edges and a few more from the node, often one or two from full nodes that

@@ -20,7 +20,7 @@ from topicloom.base.kernels.bits import ones
 from topicloom.base.kernels.jit import kernel
 from topicloom.base.kernels.random import draw
 from topicloom.overlay.kernels.edge_removal import ADDED, APART, PLANES, RECORDS, TOPICS, WORDS, Removal
-from topicloom.overlay.kernels.topic_trees import TopicTrees, add_edge, add_tree_edge, find_slot
+from topicloom.overlay.kernels.overlay_trees import OverlayTrees, add_edge, add_tree_edge, find_slot
 
 
 @kernel
@@ -121,7 +121,7 @@ def pair_price(price_ptr: Longs, price_other: Ints, price: Floats, a: int, b: in
 
 @kernel
 def _best_pair(
-    trees: TopicTrees, removal: Removal, cap: Ints, least: int, banned_u: int, banned_v: int
+    trees: OverlayTrees, removal: Removal, cap: Ints, least: int, banned_u: int, banned_v: int
 ) -> Any:
     """The pair of nodes below their caps with the largest contribution, `least` or more.
 
@@ -188,7 +188,7 @@ def _best_pair(
 
 
 @kernel
-def _join(trees: TopicTrees, removal: Removal, a: int, b: int) -> None:
+def _join(trees: OverlayTrees, removal: Removal, a: int, b: int) -> None:
     """Add the edge (a, b) with a thread for every broken topic it joins, and merge their components."""
     planes, apart_at, bits = removal.planes, removal.apart_at, trees.bits
     edge = add_edge(trees, a, b)
@@ -213,7 +213,7 @@ def _join(trees: TopicTrees, removal: Removal, a: int, b: int) -> None:
 
 
 @kernel
-def repair(trees: TopicTrees, removal: Removal, cap: Ints, most: int, banned_u: int, banned_v: int) -> bool:
+def repair(trees: OverlayTrees, removal: Removal, cap: Ints, most: int, banned_u: int, banned_v: int) -> bool:
     """Join everything that broke with at most `most` edges; False (some may be added) if that fails."""
     counts = removal.counts
     need = counts[RECORDS]

@@ -1,7 +1,7 @@
 """Lower bounds for any topic-connected overlay of an interest: on its edges and on its maximum degree.
 
 There are four proofs, and the best one counts in each component of the interest: a component of n nodes
-needs n - 1 edges; every node needs as many neighbors as it takes to cover its topics (`kernels/cover_bound.py`);
+needs n - 1 edges; every node needs as many neighbors as it takes to cover its topics (`cover_bound.py`);
 prices (`price_bound.py`); prices split over trees (`tree_bound.py`). Each is checked before it is used.
 """
 

@@ -16,10 +16,10 @@ from topicloom.base.kernels.jit import kernel
 from topicloom.base.kernels.union_find import unite
 
 N_EDGES, N_FREE_EDGES, N_FREE_PAIRS = 0, 1, 2
-"""Places in `TopicTrees.sizes`."""
+"""Places in `OverlayTrees.sizes`."""
 
 
-class TopicTrees(NamedTuple):
+class OverlayTrees(NamedTuple):
     """The state; everything from `degree` on changes."""
 
     node_ptr: Longs
@@ -49,9 +49,9 @@ class TopicTrees(NamedTuple):
     sizes: Longs
 
 
-def new_topic_trees(
+def new_overlay_trees(
     node_ptr: Longs, node_topics: Ints, topic_ptr: Longs, topic_nodes: Ints, room: Ints, most_edges: int
-) -> TopicTrees:
+) -> OverlayTrees:
     """An overlay without edges; node v has room for `room[v]` of them."""
     n_nodes = len(node_ptr) - 1
     n_topics = len(topic_ptr) - 1
@@ -68,7 +68,7 @@ def new_topic_trees(
     def stack(size: int) -> Ints:
         return np.arange(size, dtype=np.int32)[::-1].copy()
 
-    return TopicTrees(
+    return OverlayTrees(
         node_ptr=node_ptr,
         slot_topic=node_topics,
         slot_node=slot_node,
@@ -111,7 +111,7 @@ def find_slot(node_ptr: Longs, slot_topic: Ints, node: int, topic: int) -> int:
 
 
 @kernel
-def add_edge(trees: TopicTrees, u: int, v: int) -> Any:
+def add_edge(trees: OverlayTrees, u: int, v: int) -> Any:
     """A new edge without threads; its number."""
     trees.sizes[N_FREE_EDGES] -= 1
     edge = np.int64(trees.free_edges[trees.sizes[N_FREE_EDGES]])
@@ -120,7 +120,7 @@ def add_edge(trees: TopicTrees, u: int, v: int) -> Any:
 
 
 @kernel
-def place_edge(trees: TopicTrees, edge: int, u: int, v: int) -> None:
+def place_edge(trees: OverlayTrees, edge: int, u: int, v: int) -> None:
     """Enter `edge` into the lists of its ends."""
     trees.edge_u[edge], trees.edge_v[edge] = u, v
     trees.load[edge] = 0
@@ -135,7 +135,7 @@ def place_edge(trees: TopicTrees, edge: int, u: int, v: int) -> None:
 
 
 @kernel
-def lift_edge(trees: TopicTrees, edge: int) -> None:
+def lift_edge(trees: OverlayTrees, edge: int) -> None:
     """Take `edge` out of the lists of its ends; its threads and its number are left to the caller."""
     for a in (trees.edge_u[edge], trees.edge_v[edge]):
         last = trees.near_ptr[a] + trees.degree[a] - 1
@@ -151,14 +151,14 @@ def lift_edge(trees: TopicTrees, edge: int) -> None:
 
 
 @kernel
-def free_edge(trees: TopicTrees, edge: int) -> None:
+def free_edge(trees: OverlayTrees, edge: int) -> None:
     """Give the number of a lifted edge back."""
     trees.free_edges[trees.sizes[N_FREE_EDGES]] = edge
     trees.sizes[N_FREE_EDGES] += 1
 
 
 @kernel
-def add_tree_edge(trees: TopicTrees, edge: int, slot_u: int, slot_v: int) -> None:
+def add_tree_edge(trees: OverlayTrees, edge: int, slot_u: int, slot_v: int) -> None:
     """Make `edge` part of the tree of the topic that both slots are of."""
     trees.sizes[N_FREE_PAIRS] -= 1
     pair = trees.free_pairs[trees.sizes[N_FREE_PAIRS]]
@@ -183,7 +183,7 @@ def _unlist_arc(slot_arc: Ints, arc_next: Ints, slot: int, arc: int) -> None:
 
 
 @kernel
-def drop_pair(trees: TopicTrees, pair: int) -> None:
+def drop_pair(trees: OverlayTrees, pair: int) -> None:
     """Take the two arcs of a thread out of their slots' lists; the edge's own list is left to the caller."""
     _unlist_arc(trees.slot_arc, trees.arc_next, trees.arc_slot[2 * pair + 1], 2 * pair)
     _unlist_arc(trees.slot_arc, trees.arc_next, trees.arc_slot[2 * pair], 2 * pair + 1)
@@ -230,7 +230,7 @@ def smaller_side(
 
 
 @kernel
-def add_edges(trees: TopicTrees, u: Ints, v: Ints, n_fixed: int, parent: Ints) -> None:
+def add_edges(trees: OverlayTrees, u: Ints, v: Ints, n_fixed: int, parent: Ints) -> None:
     """Add all edges; each becomes part of the trees of the topics that no edge before it has joined.
 
     The first `n_fixed` stay for good. Of the others those that join nothing are left out. `parent` holds

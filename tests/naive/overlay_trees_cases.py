@@ -7,12 +7,12 @@ from itertools import combinations
 import numpy as np
 from hypothesis import strategies as st
 
-from naive.topic_trees import Pair, edge_set, ordered
+from naive.overlay_trees import Pair, edge_set, ordered
 from strategies import interests
 from topicloom.base.ids import numbered_ids
 from topicloom.overlay.builders.gm import build_gm
 from topicloom.overlay.kernels.edge_removal import REMOVED, Removal, new_removal
-from topicloom.overlay.kernels.topic_trees import TopicTrees, add_edges, new_topic_trees
+from topicloom.overlay.kernels.overlay_trees import OverlayTrees, add_edges, new_overlay_trees
 from topicloom.overlay.model.interest import Interest
 
 COSTS = [0.25, 0.5, 1.0, 2.0, 3.0]  # sums of these are exact
@@ -28,10 +28,10 @@ def spread(interest: Interest) -> Interest:
     )
 
 
-def laid(interest: Interest, edges: list[Pair], n_fixed: int = 0) -> TopicTrees:
+def laid(interest: Interest, edges: list[Pair], n_fixed: int = 0) -> OverlayTrees:
     """A trees of these edges, with room for all others."""
     room = np.full(interest.n_nodes, interest.n_nodes, np.int32)
-    trees = new_topic_trees(
+    trees = new_overlay_trees(
         interest.node_ptr,
         interest.node_topics,
         interest.topic_ptr,
@@ -72,7 +72,7 @@ class Case:
         laid: list[Pair],
         n_fixed: int,
         costs: dict[Pair, float],
-        trees: TopicTrees,
+        trees: OverlayTrees,
         removal: Removal,
     ) -> None:
         self.interest = interest
@@ -99,7 +99,7 @@ class Case:
         return {pair for pair, cost in self.costs.items() if cost == INFINITE}
 
 
-def list_removed(trees: TopicTrees, removal: Removal, pairs: list[Pair]) -> None:
+def list_removed(trees: OverlayTrees, removal: Removal, pairs: list[Pair]) -> None:
     """Name the edges that are to be taken out."""
     live = trees.live[: trees.sizes[0]].tolist()
     number = {ordered(int(trees.edge_u[edge]), int(trees.edge_v[edge])): edge for edge in live}

@@ -8,17 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawing import examples
-from naive.topic_trees import (
-    check_topic_trees,
+from naive.overlay_trees import (
+    check_overlay_trees,
     component_counts,
     edge_set,
     fixed_set,
     is_connected,
     joins_lost,
 )
-from naive.topic_trees_cases import laid, list_removed, scratch, some_edges, tree_cases
+from naive.overlay_trees_cases import laid, list_removed, scratch, some_edges, tree_cases
 from topicloom.overlay.kernels.edge_removal import RECORDS, keep, take_out, undo
-from topicloom.overlay.kernels.topic_trees import N_EDGES, N_FREE_EDGES, N_FREE_PAIRS
+from topicloom.overlay.kernels.overlay_trees import N_EDGES, N_FREE_EDGES, N_FREE_PAIRS
 from topicloom.overlay.model.interest import Interest
 
 # Without the compiler random numbers are numpy's, which warn of the wrap-around that is meant.
@@ -34,7 +34,7 @@ PATH = [(0, 1), (1, 2), (2, 3), (3, 4)]
 @examples(100)
 @given(case=tree_cases())
 def test_edges_are_laid_as_trees_that_connect_what_the_edges_connect(case):
-    check_topic_trees(case.trees, case.interest)
+    check_overlay_trees(case.trees, case.interest)
     edges = edge_set(case.trees)
     assert edges <= case.given
     assert component_counts(case.interest, edges) == component_counts(case.interest, case.given)
@@ -50,7 +50,7 @@ def test_an_overlay_that_connects_only_some_topics_is_laid_too(case, data):
     """Where constraints keep topics apart the search starts from such a one."""
     part = [edge for edge in sorted(case.given) if data.draw(st.booleans())]
     trees = laid(case.interest, part)
-    check_topic_trees(trees, case.interest)
+    check_overlay_trees(trees, case.interest)
     assert component_counts(case.interest, edge_set(trees)) == component_counts(case.interest, part)
 
 
@@ -78,7 +78,7 @@ def test_what_is_taken_out_can_be_put_back_again_and_again(case, data):
         take_out(case.trees, case.removal)
         assert edge_set(case.trees) == before - set(removed)
         undo(case.trees, case.removal)
-        check_topic_trees(case.trees, case.interest)
+        check_overlay_trees(case.trees, case.interest)
         assert edge_set(case.trees) == before
         assert fixed_set(case.trees) == fixed
 
@@ -93,7 +93,7 @@ def test_what_is_taken_out_can_be_left_out(case, data):
         list_removed(case.trees, case.removal, removed)
         take_out(case.trees, case.removal)
         keep(case.trees, case.removal)
-        check_topic_trees(case.trees, case.interest)
+        check_overlay_trees(case.trees, case.interest)
         assert edge_set(case.trees) == before - set(removed)
 
 
@@ -105,7 +105,7 @@ def test_a_break_that_is_too_large_to_record_is_refused_and_undone():
     list_removed(trees, removal, [(9, 10)])
     assert not take_out(trees, removal)
     undo(trees, removal)
-    check_topic_trees(trees, interest)
+    check_overlay_trees(trees, interest)
     assert edge_set(trees) == set(path)
     list_removed(trees, removal, [(0, 1)])
     assert take_out(trees, removal)
@@ -186,8 +186,8 @@ SPOILERS = [value for name, value in sorted(globals().items()) if name.startswit
 @pytest.mark.parametrize("spoil", SPOILERS)
 def test_the_checker_rejects_a_spoiled_weave(spoil):
     trees = laid(CHAIN, PATH)
-    check_topic_trees(trees, CHAIN)
+    check_overlay_trees(trees, CHAIN)
     assert trees.sizes[N_EDGES] == 4
     spoil(trees)
     with pytest.raises(AssertionError):
-        check_topic_trees(trees, CHAIN)
+        check_overlay_trees(trees, CHAIN)

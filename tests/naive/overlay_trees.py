@@ -127,7 +127,7 @@ def total_cost(edges: Iterable[Pair], costs: Mapping[Pair, float]) -> float:
 # --- the state ---------------------------------------------------------------------------------------------
 
 
-def check_topic_trees(trees: Any, interest: Interest) -> None:
+def check_overlay_trees(trees: Any, interest: Interest) -> None:
     """Fail unless all the lists of a trees at rest tell the same story, with one tree per topic."""
     edges = _checked_edges(trees)
     _check_neighbors(trees, edges)
