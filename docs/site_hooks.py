@@ -106,8 +106,8 @@ def _commands_of(command: Any, path: str) -> Iterator[tuple[str, Any]]:
     if not hasattr(command, "commands"):
         yield path, command
         return
-    for name, inner in command.commands.items():
-        yield from _commands_of(inner, f"{path} {name}")
+    for name in command.commands:
+        yield from _commands_of(command.load(name), f"{path} {name}")
 
 
 def _panels(command: Any) -> dict[str, list[str]]:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from topicloom.base.summaries import Report
-from topicloom.cli.described import described_builders
-from topicloom.cli.groups import with_groups
-from topicloom.cli.limits import infeasible, limits_told
 from topicloom.cli.options import (
     Certify,
     InterestOptions,
@@ -21,15 +18,10 @@ from topicloom.cli.options import (
     Threads,
     notices,
 )
-from topicloom.cli.tables import builder_list
 from topicloom.errors import UsageError
-from topicloom.overlay.builders.default import DEFAULT, FALLBACK
-from topicloom.overlay.builders.registry import BUILDERS
-from topicloom.overlay.jobs.build import build_to_folder
-from topicloom.overlay.jobs.certify import certificate_told
-from topicloom.overlay.jobs.request import BuildRequest
-from topicloom.overlay.jobs.task import BuildTask
-from topicloom.overlay.model.build import BuildSummary
+
+if TYPE_CHECKING:
+    from topicloom.overlay.model.build import BuildSummary
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -50,6 +42,22 @@ EXAMPLES = """
 
   topicloom build --list
 """
+CONSTRAINTS = {
+    "caps": "node{s} with a cap",
+    "forbid": "forbidden pair{s}",
+    "require": "required pair{s}",
+    "costs": "pair{s} with a cost",
+    "start": "existing edge{s}",
+}
+SHOWN = 5  # topics or nodes that are named on the screen; the report in summary.json names more
+
+
+def _builders() -> str:
+    """All builders, and those that run when none is named."""
+    from topicloom.overlay.builders.default import DEFAULT, FALLBACK
+    from topicloom.overlay.builders.registry import BUILDERS
+
+    return f"{', '.join(BUILDERS)} (see --list). Without it {DEFAULT}, or {FALLBACK}"
 
 
 def build(
@@ -64,8 +72,7 @@ def build(
         str | None,
         typer.Option(
             "--algorithm",
-            help=f"Builder: {', '.join(BUILDERS)} (see --list). Without it {DEFAULT}, or {FALLBACK} where "
-            "that would take more than ten minutes.",
+            help=f"Builder: {_builders()} where that would take more than ten minutes.",
             show_default=False,
         ),
     ] = None,
@@ -93,8 +100,14 @@ def build(
     Exit 0: built and proved. Exit 1: not every topic is connected, because of constraints or a fault (the
     folder is written all the same).
     """
+    from topicloom.overlay.jobs.build import build_to_folder
+    from topicloom.overlay.jobs.request import BuildRequest
+    from topicloom.overlay.jobs.task import BuildTask
+
     screen = output.screen()
     if list_builders:
+        from topicloom.cli.listings import builder_list, described_builders
+
         screen.show(builder_list())
         screen.emit(described_builders())
         return
@@ -120,12 +133,14 @@ def build(
         screen.show(f"next: topicloom measure {out} {out}")
     screen.emit(summary)
     if not summary.topic_connected:
-        for line in infeasible(summary):
+        for line in _split_told(summary):
             screen.say(line, always=True)
         raise typer.Exit(1)
 
 
 def _told(summary: BuildSummary, out: Path) -> list[str]:
+    from topicloom.overlay.jobs.certify import certificate_told
+
     if summary.topic_connected:
         proof = f"proved: each of the {summary.topics:,} topics is connected"
     else:
@@ -136,7 +151,7 @@ def _told(summary: BuildSummary, out: Path) -> list[str]:
         f"subscriptions ({summary.duplicates:,} duplicate and {summary.rejected:,} refused rows)",
         f"{summary.algorithm}: {summary.edges:,} edges, average degree {summary.degree_avg:.2f}, "
         f"maximum {summary.degree_max:,}",
-        *limits_told(summary),
+        *_constraints_told(summary),
         proof,
         *certificate_told(
             summary.certificate,
@@ -176,6 +191,45 @@ def _level_told(level: Report) -> str:
     )
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command(epilog=EXAMPLES)(with_groups(build))
+def _constraints_told(summary: BuildSummary) -> list[str]:
+    """One line about the constraints of a build, if it had any."""
+    counts = summary.parameters.get("constraints")
+    if not counts:
+        return []
+    told = ", ".join(
+        f"{count:,} {CONSTRAINTS[kind].format(s='' if count == 1 else 's')}" for kind, count in counts.items()
+    )
+    cost = summary.report.get("cost_total")
+    return [f"constraints: {told}" + ("" if cost is None else f"; total cost {cost:,.6g}")]
+
+
+def _split_told(summary: BuildSummary) -> list[str]:
+    """Why topics stayed split under constraints, and what to do next; nothing if none were given."""
+    report = summary.report
+    if "topics_split" not in report:
+        return []
+    proof = report["impossible"]
+    lines = [
+        "no overlay was found that connects every topic under these constraints (there may be one)"
+        if proof is None
+        else f"no overlay connects every topic under these constraints: {proof}",
+        f"topics that stay split: {_listed(report, 'topics_split')}",
+    ]
+    if report["nodes_at_cap_count"]:
+        lines.append(f"nodes at their cap: {_listed(report, 'nodes_at_cap')}")
+    return [*lines, f"next: {_advice(report)}"]
+
+
+def _advice(report: Report) -> str:
+    if report["topics_cut_by_forbidden_count"]:
+        return f"allow a pair across {_listed(report, 'topics_cut_by_forbidden')}; no cap helps there"
+    cap = report["smallest_cap"]
+    if cap is None:
+        return "try another builder or fewer constraints"
+    return f"raise every cap to at least {cap}, with which this builder connects every topic"
+
+
+def _listed(report: Report, key: str) -> str:
+    names, count = report[key][:SHOWN], report[f"{key}_count"]
+    more = f" and {count - len(names):,} more" if count > len(names) else ""
+    return ", ".join(map(repr, names)) + more

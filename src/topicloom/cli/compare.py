@@ -9,12 +9,9 @@ import typer
 from msgspec.structs import replace
 
 from topicloom.base.summaries import UNSET
-from topicloom.cli.groups import with_groups
 from topicloom.cli.options import InterestOptions, OutputOptions, Seed, SparkOptions, Threads
 from topicloom.cli.tables import comparison_table
 from topicloom.errors import UsageError
-from topicloom.overlay.jobs.compare import compare_table
-from topicloom.overlay.jobs.request import BuildRequest
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -48,6 +45,8 @@ def compare(
     Exit 1 if one of the overlays is not topic-connected.
     """
     from topicloom.base.charts import check_chart_path, degree_chart, save_chart
+    from topicloom.overlay.jobs.compare import compare_table
+    from topicloom.overlay.jobs.request import BuildRequest
 
     names = [name.strip() for name in algorithms.split(",") if name.strip()]
     if not names or len(set(names)) < len(names):
@@ -81,8 +80,3 @@ def compare(
     screen.emit(replace(comparison, plot=str(where) if where else UNSET))
     if not all(row.topic_connected for row in comparison.rows):
         raise typer.Exit(1)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command(epilog=EXAMPLES)(with_groups(compare))

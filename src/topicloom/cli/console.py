@@ -24,7 +24,7 @@ from rich.table import Table
 from rich.text import Text
 
 from topicloom.base.summaries import Summary, to_json
-from topicloom.cli.words import in_options
+from topicloom.cli.option_names import in_options
 
 
 class Screen:

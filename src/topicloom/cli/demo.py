@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from topicloom.base.summaries import Seconds, Summary
-from topicloom.cli.groups import with_groups
 from topicloom.cli.options import OutputOptions, Seed, SparkOptions, notices
 from topicloom.cli.tables import comparison_table
-from topicloom.overlay.jobs.compare import ComparedBuild
-from topicloom.overlay.jobs.demo import ALGORITHMS, TABLE, DemoResult, run_demo
+
+if TYPE_CHECKING:
+    from topicloom.overlay.jobs.compare import ComparedBuild
+    from topicloom.overlay.jobs.demo import DemoResult
 
 PLOT = "degrees.png"
 
@@ -33,6 +34,7 @@ def demo(
 ) -> None:
     """Generate a workload, read it and a real table, build overlays, prove, compare and plot them."""
     from topicloom.base.charts import degree_panel, save_chart
+    from topicloom.overlay.jobs.demo import ALGORITHMS, TABLE, run_demo
 
     screen = output.screen()
     results: list[DemoResult] = []
@@ -77,8 +79,3 @@ def _names(result: DemoResult) -> list[str]:
 
 def _histograms(rows: list[ComparedBuild]) -> dict[str, dict[str, int]]:
     return {row.algorithm: row.degree_histogram for row in rows}
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command()(with_groups(demo))

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from topicloom.cli.groups import with_groups
 from topicloom.cli.options import OutputOptions, notices
 from topicloom.errors import UsageError
 from topicloom.mesh.jobs.export import (
@@ -179,8 +178,3 @@ def _told(summary: ExportSummary) -> list[str]:
     what = f"; next: topicloom run {kind} {out} --messages 100" if kind in runnable() else ""
     lines.append(f"written to {out}: {len(summary.files):,} files{what}")
     return lines
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command(epilog=EXAMPLES)(with_groups(export))

@@ -6,9 +6,7 @@ from typing import Annotated
 
 import typer
 
-from topicloom.cli.groups import with_groups
 from topicloom.cli.options import OutputOptions, Seed, SparkOptions
-from topicloom.overlay.jobs.generate import generate_to
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -43,6 +41,8 @@ def generate(
     seed: Seed = 0,
 ) -> None:
     """Write a synthetic interest table: so many nodes, each wanting some topics by a popularity law."""
+    from topicloom.overlay.jobs.generate import generate_to
+
     screen = output.screen()
     with screen.working() as progress:
         report = generate_to(
@@ -60,8 +60,3 @@ def generate(
         f"in {report.seconds['total']:.1f} s"
     )
     screen.emit(report)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command(epilog=EXAMPLES)(with_groups(generate))

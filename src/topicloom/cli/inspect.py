@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import typer
+from typing import TYPE_CHECKING
 
 from topicloom.cli.console import table
-from topicloom.cli.groups import with_groups
 from topicloom.cli.options import InterestOptions, OutputOptions, SparkOptions, Threads
 from topicloom.cli.tables import figures_table
-from topicloom.overlay.jobs.measure import Inspected, inspect_table
-from topicloom.overlay.measures.profile import Profile
+
+if TYPE_CHECKING:
+    from topicloom.overlay.jobs.measure import Inspected
+    from topicloom.overlay.measures.profile import Profile
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -24,6 +25,8 @@ def inspect(
     interest: InterestOptions, spark: SparkOptions, output: OutputOptions, threads: Threads = None
 ) -> None:
     """Tell what is in an interest table: sizes, popularity, correlation, and which builder fits."""
+    from topicloom.overlay.jobs.measure import inspect_table
+
     screen = output.screen()
     with screen.working() as progress:
         found = inspect_table(interest.table(spark, screen, progress), threads=threads)
@@ -57,8 +60,3 @@ def _figures(found: Inspected) -> list[tuple[str, str]]:
 def _top(profile: Profile) -> object:
     lines = [[row.topic, f"{row.subscribers:,}", f"{row.share:.1%}"] for row in profile.top_topics]
     return table("most wanted topics", [("topic", "left"), ("nodes", "right"), ("share", "right")], lines)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command(epilog=EXAMPLES)(with_groups(inspect))

@@ -12,31 +12,37 @@ from typing import Annotated, Any
 import typer
 from typer.exceptions import TyperException
 
-from topicloom.cli import (
-    build,
-    compare,
-    demo,
-    export,
-    generate,
-    inspect,
-    measure,
-    pack,
-    simulate,
-    verify,
-    warm,
-)
-from topicloom.cli import run as run_mesh
-from topicloom.cli.content import group as content
-from topicloom.cli.words import in_options, options_are
+from topicloom.cli.commands import lazy_group
+from topicloom.cli.option_names import in_options, options_are
 from topicloom.errors import TopicloomError
 from topicloom.version import __version__
 
 DEBUG = "TOPICLOOM_DEBUG"
 PATIENCE = 3.0  # seconds that processes of ours get to end after an interrupt
 INTERRUPTED = 130
+COMMANDS = {
+    "generate": "Write a synthetic interest table: so many nodes, each wanting some topics by a "
+    "popularity law.",
+    "inspect": "Tell what is in an interest table: sizes, popularity, correlation, and which builder fits.",
+    "build": "Build an overlay in which every topic's subscribers are connected, prove it, and write it to a "
+    "folder.",
+    "verify": "Prove that for every topic the subscribers are connected through nodes that want it.",
+    "measure": "Degrees, components, diameters, topics per edge, filtering cost and load of an overlay.",
+    "compare": "Build with several algorithms, prove each overlay, and show them side by side.",
+    "simulate": "Let every node of the table run a protocol that finds an overlay without a planner, in "
+    "virtual time.",
+    "export": "Write a build as configurations of real brokers, or as a file for graph tools.",
+    "run": "Start the brokers of an exported folder on free ports of this machine and prove what they "
+    "deliver.",
+    "content": "Content-based publish/subscribe at minimum cost: which broker each user should connect to.",
+    "demo": "Generate a workload, read it and a real table, build overlays, prove, compare and plot them.",
+    "pack": "Pack this environment for Spark workers on other machines; give the archive as spark.archives.",
+    "warm": "Compile all kernels and cache them on disk (done by `make install`).",
+}
 
 app = typer.Typer(
     name="topicloom",
+    cls=lazy_group(__package__, COMMANDS),
     no_args_is_help=False,
     add_completion=False,
     rich_markup_mode="rich",
@@ -48,22 +54,6 @@ app = typer.Typer(
         "Start with: [bold]topicloom demo[/bold], or [bold]topicloom build TABLE.csv --out DIR[/bold]."
     ),
 )
-for module in (
-    generate,
-    inspect,
-    build,
-    verify,
-    measure,
-    compare,
-    simulate,
-    export,
-    run_mesh,
-    content,
-    demo,
-    pack,
-    warm,
-):
-    module.register(app)
 
 
 @app.callback()
@@ -119,9 +109,9 @@ def _options_of(arguments: list[str]) -> set[str]:
     """All options and arguments of the command that these arguments call."""
     command: Any = typer.main.get_command(app)
     for word in arguments:
-        if word not in (below := getattr(command, "commands", {})):
+        if word not in getattr(command, "commands", {}):
             break
-        command = below[word]
+        command = command.load(word)
     return {
         option if option.startswith("-") else option.upper()
         for parameter in command.params

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import typer
 from msgspec.structs import asdict
 
 from topicloom.base.summaries import Figures
-from topicloom.cli.groups import with_groups
 from topicloom.cli.options import (
     Certify,
     EdgeOptions,
@@ -19,9 +17,9 @@ from topicloom.cli.options import (
     Threads,
 )
 from topicloom.cli.tables import figures_table
-from topicloom.overlay.jobs.certify import certificate_told
-from topicloom.overlay.jobs.measure import LeftOut, measure_tables
-from topicloom.overlay.measures.registry import MEASURES
+
+if TYPE_CHECKING:
+    from topicloom.overlay.jobs.measure import LeftOut
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -43,6 +41,9 @@ def measure(
     bounds: Certify = False,
 ) -> None:
     """Degrees, components, diameters, topics per edge, filtering cost and load of an overlay."""
+    from topicloom.overlay.jobs.certify import certificate_told
+    from topicloom.overlay.jobs.measure import measure_tables
+
     screen = output.screen()
     with screen.working() as progress:
         found = measure_tables(
@@ -62,6 +63,8 @@ def measure(
 
 def _rows(found: Figures) -> Iterator[tuple[str, str]]:
     """Give a row for every figure of the registry that has a label."""
+    from topicloom.overlay.measures.registry import MEASURES
+
     for figure in (figure for entry in MEASURES.values() for figure in entry.figures if figure.label):
         unit = found.get(figure.unit, figure.unit)
         value = found[figure.key]
@@ -92,8 +95,3 @@ FORMS: dict[str, Callable[[Any], str]] = {
     "bounds": _bounds,
     "yes/no": lambda value: "yes" if value else "NO",
 }
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command(epilog=EXAMPLES)(with_groups(measure))

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from topicloom.base.progress import Progress
 from topicloom.cli.console import Screen
 from topicloom.errors import UsageError
-from topicloom.overlay.jobs.constraints import ConstraintFiles
-from topicloom.overlay.jobs.inputs import InterestTable
-from topicloom.tables.source import TableSource, edges_source, interest_source
-from topicloom.tables.spark.choice import SparkChoice
-from topicloom.tables.spark.settings import event_log_conf
+
+if TYPE_CHECKING:  # help needs none of them
+    from topicloom.overlay.jobs.constraints import ConstraintFiles
+    from topicloom.overlay.jobs.inputs import InterestTable
+    from topicloom.tables.source import TableSource
+    from topicloom.tables.spark.choice import SparkChoice
 
 _TABLE, _EDGES, _SPARK, _OUTPUT = "Interest table", "Edge table", "Spark", "Output"
 _LIMITS = "Constraints (tables as for INTEREST; columns by name)"
@@ -64,6 +65,8 @@ class InterestOptions:
 
     def source(self) -> TableSource:
         """The table as described."""
+        from topicloom.tables.source import interest_source
+
         if not self.interest:
             raise UsageError("INTEREST is missing; name a table of (node, topic) pairs")
         return interest_source(
@@ -78,6 +81,8 @@ class InterestOptions:
 
     def table(self, spark: SparkOptions, screen: Screen, progress: Progress) -> InterestTable:
         """What the jobs need to read it."""
+        from topicloom.overlay.jobs.inputs import InterestTable
+
         return InterestTable(
             self.source(), spark.choice(), self.subscribers_only, self.strict, notices(screen), progress
         )
@@ -102,6 +107,8 @@ class EdgeOptions:
 
     def source(self) -> TableSource:
         """The table as described."""
+        from topicloom.tables.source import edges_source
+
         if not self.edges:
             raise UsageError("EDGES is missing; name a build folder or a table with columns u, v")
         return edges_source(
@@ -134,6 +141,8 @@ class LimitOptions:
 
     def files(self) -> ConstraintFiles:
         """What the jobs need to read them."""
+        from topicloom.overlay.jobs.constraints import ConstraintFiles
+
         return ConstraintFiles(self.caps, self.forbid, self.require, self.costs, self.start)
 
 
@@ -154,6 +163,9 @@ class SparkOptions:
 
     def choice(self) -> SparkChoice:
         """What the jobs need to start a session."""
+        from topicloom.tables.spark.choice import SparkChoice
+        from topicloom.tables.spark.settings import event_log_conf
+
         conf = {} if self.event_log is None else event_log_conf(self.event_log)
         for setting in self.spark_conf or ():
             key, equals, value = setting.partition("=")

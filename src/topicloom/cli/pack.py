@@ -7,10 +7,7 @@ from typing import Annotated
 
 import typer
 
-from topicloom.cli.groups import with_groups
 from topicloom.cli.options import OutputOptions
-from topicloom.overlay.spark.warm import warm_tasks
-from topicloom.tables.spark.pack import pack_environment
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -28,6 +25,9 @@ def pack(
     output: OutputOptions,
 ) -> None:
     """Pack this environment for Spark workers on other machines; give the archive as spark.archives."""
+    from topicloom.overlay.spark.warm import warm_tasks
+    from topicloom.tables.spark.pack import pack_environment
+
     screen = output.screen()
     with screen.working() as progress:
         report = pack_environment(Path(out), warm_tasks, progress=progress)
@@ -40,8 +40,3 @@ def pack(
         f"need {report.manifest.python}"
     )
     screen.emit(report)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command(epilog=EXAMPLES)(with_groups(pack))

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from topicloom.cli.groups import with_groups
 from topicloom.cli.options import OutputOptions, Seed
 from topicloom.cli.run_compare import run_comparison
 from topicloom.cli.tables import figures_table
-from topicloom.mesh.kinds.registry import runnable
 
 if TYPE_CHECKING:  # running brokers needs more than the other commands should wait for
     from topicloom.mesh.jobs.run import RunSummary
@@ -34,7 +32,14 @@ SHOWN = 5  # witnesses of each fault
 
 def run(
     output: OutputOptions,
-    kind: Annotated[str, typer.Argument(metavar="KIND", help=", ".join(runnable()), show_default=False)],
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="KIND",
+            help="The kind of broker that DIR was exported for, such as mosquitto.",
+            show_default=False,
+        ),
+    ],
     folder: Annotated[
         Path,
         typer.Argument(metavar="DIR", help="A folder that `topicloom export` wrote.", show_default=False),
@@ -89,6 +94,8 @@ def run(
 
 
 def _figures(summary: RunSummary) -> list[tuple[str, str]]:
+    from topicloom.mesh.kinds.registry import runnable
+
     delivered = max(summary.delivered, 1)
     return [
         ("brokers", f"{summary.nodes:,}"),
@@ -169,8 +176,3 @@ def _told(summary: RunSummary) -> str:
     if any(one.apart for one in summary.failover):
         return f"proved while all brokers ran: {proved}; topics in parts wait for the return of a broker"
     return f"proved: {proved}"
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command(epilog=EXAMPLES)(with_groups(run))

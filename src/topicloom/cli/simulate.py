@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from topicloom.cli.described import Rules, described_protocols
-from topicloom.cli.groups import with_groups
 from topicloom.cli.options import InterestOptions, OutputOptions, Seed, SparkOptions, Threads
-from topicloom.cli.tables import protocol_list
-from topicloom.spidercast.jobs.simulate import EventsSummary, SimulationSummary, simulate_table
-from topicloom.spidercast.protocol.link_rules import rule_table
 from topicloom.spidercast.simulator.registry import PROTOCOLS
-from topicloom.spidercast.simulator.run import SimulationOutcome
-from topicloom.spidercast.simulator.scenario import Scenario
+
+if TYPE_CHECKING:
+    from topicloom.spidercast.jobs.simulate import EventsSummary, SimulationSummary
+    from topicloom.spidercast.simulator.run import SimulationOutcome
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -61,6 +58,11 @@ def simulate(
 
     The same seed gives the same run. Exit 0 whether or not every topic ends up connected: that is a finding.
     """
+    from topicloom.cli.listings import Rules, described_protocols, protocol_list
+    from topicloom.spidercast.jobs.simulate import simulate_table
+    from topicloom.spidercast.protocol.link_rules import rule_table
+    from topicloom.spidercast.simulator.scenario import Scenario
+
     screen = output.screen()
     if list_protocols:
         screen.show(protocol_list())
@@ -172,8 +174,3 @@ def _events_told(events: EventsSummary) -> list[str]:
         f"{(events.messages - events.copies) / max(events.delivered, 1):.1f} announcements; "
         f"{events.repaired:,} deliveries by repair",
     ]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command(epilog=EXAMPLES)(with_groups(simulate))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from topicloom.cli.console import Screen, table
-from topicloom.cli.groups import with_groups
 from topicloom.cli.options import EdgeOptions, InterestOptions, OutputOptions, SparkOptions
 from topicloom.cli.verify_brokers import PANEL, Brokers, broker_options, verify_brokers
-from topicloom.overlay.jobs.verify import verify_edges
-from topicloom.overlay.model.verdict import Verdict
+
+if TYPE_CHECKING:
+    from topicloom.overlay.model.verdict import Verdict
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -23,6 +23,11 @@ EXAMPLES = """
   topicloom verify --mosquitto /etc/our-brokers --hosts hosts.csv
 """
 SHOWN_SIZES = 8
+
+
+def option_groups() -> dict[str, type[Any]]:
+    """The group of options that depends on the registry of brokers."""
+    return {"brokers": broker_options()}
 
 
 def verify(
@@ -55,6 +60,8 @@ def verify(
     With an option that names a kind of broker: read a folder of configurations and name loops, doubled and
     one-sided links and topics in parts that no link joins. Exit 0: nothing found. Exit 1: findings.
     """
+    from topicloom.overlay.jobs.verify import verify_edges
+
     screen = output.screen()
     if brokers.given() or hosts is not None:
         verify_brokers(screen, brokers.choice(), hosts, interest, edges, spark, all_witnesses)
@@ -110,8 +117,3 @@ def _witnesses(verdict: Verdict) -> object:
         )
     columns = [("topic", "left"), ("components", "right"), ("sizes", "left"), ("not connected", "left")]
     return table("the worst topics", columns, lines)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command(epilog=EXAMPLES)(with_groups(verify, brokers=broker_options()))

@@ -6,16 +6,15 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import fields, replace
 from importlib import import_module
 from pathlib import Path
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
 from mesh.export_cases import make_build
-from topicloom.cli import export, main, run, verify
+from topicloom.cli import main
 from topicloom.errors import UsageError
 from topicloom.mesh.audit.broker_files import ConfiguredBroker
 from topicloom.mesh.audit.findings import Audit
@@ -95,13 +94,17 @@ def folder(toy: BrokerKind, tmp_path: Path) -> Path:
     return tmp_path / "toys"
 
 
-def shown(*arguments: str) -> str:
-    """What a command line that is set up now prints."""
-    app = typer.Typer()
-    for module in (export, run, verify):
-        module.register(app)
-    result = CliRunner().invoke(app, list(arguments), env={"COLUMNS": "300", "TERM": "dumb"})
-    return re.sub(r"[\s│]+", " ", result.output)
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """What a command prints on a wide terminal."""
+    monkeypatch.setenv("COLUMNS", "300")
+    monkeypatch.setenv("TERM", "dumb")
+
+    def run(*arguments: str) -> str:
+        main.execute(list(arguments))
+        return re.sub(r"[\s│]+", " ", capsys.readouterr().out)
+
+    return run
 
 
 def test_it_can_be_exported(folder: Path) -> None:
@@ -109,7 +112,9 @@ def test_it_can_be_exported(folder: Path) -> None:
     assert sum(path.read_text().count("dial") for path in folder.glob("*.toy")) == 2
 
 
-def test_the_command_line_offers_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line_offers_it(
+    folder: Path, shown: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert "gossipsub, toy." in shown("export", "--help")
     assert "for toy color" in shown("export", "--help")
     assert "toy: Toys: a box per node (--hosts)" in shown("export", "--list")
@@ -134,7 +139,7 @@ def test_what_it_cannot_do_is_refused_with_its_sentence(folder: Path) -> None:
 
 
 def test_one_that_can_be_read_back_is_an_option_of_verify(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, shown: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(KINDS, "toy", replace(TOY, audit=READ_BACK))
     assert "Judge the strings of Toy configurations" in shown("verify", "--help")
@@ -158,7 +163,7 @@ def test_every_kind_is_whole(name: str) -> None:
 def test_client_libraries_load_with_a_target_only() -> None:
     """Neither the registry nor the command line imports them."""
     code = (
-        "import sys, topicloom.cli.main\n"
+        "import sys, topicloom.cli.export, topicloom.cli.run, topicloom.cli.verify\n"
         "print([name for name in ('paho', 'nats', 'zenoh', 'psutil') if name in sys.modules])\n"
         "import topicloom.mesh.jobs.run, topicloom.mesh.jobs.run_compare\n"
         "print([name for name in ('paho', 'nats', 'zenoh') if name in sys.modules])"

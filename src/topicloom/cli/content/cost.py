@@ -9,7 +9,6 @@ import typer
 
 from topicloom.cli.content.plan import CoreModelName
 from topicloom.cli.content.plan_figures import Problem, figure_lines, overflow_line
-from topicloom.cli.groups import with_groups
 from topicloom.cli.options import OutputOptions, Seed, SparkOptions, notices
 from topicloom.content.jobs.plan import measure_assignment
 from topicloom.errors import UsageError
@@ -61,8 +60,3 @@ def cost(
     if summary.figures.overflow > 0:
         screen.say(overflow_line(summary.figures.overflow), always=True)
         raise typer.Exit(1)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the group."""
-    app.command(epilog=EXAMPLES)(with_groups(cost))

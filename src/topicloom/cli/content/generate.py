@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from topicloom.cli.groups import with_groups
 from topicloom.cli.options import OutputOptions, Seed
 from topicloom.content.jobs.generate import generate_content_to
 
@@ -71,8 +70,3 @@ def generate(
         f"a channel is wanted by {report.density:.1%} of the users on average",
     )
     screen.emit(report)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the group."""
-    app.command(epilog=EXAMPLES)(with_groups(generate))

@@ -10,10 +10,8 @@ import typer
 from topicloom.base.parameters import read_settings
 from topicloom.base.registry import find
 from topicloom.cli.content.plan_figures import Problem, figure_lines, overflow_line
-from topicloom.cli.described import described_planners
-from topicloom.cli.groups import with_groups
+from topicloom.cli.listings import described_planners, planner_list
 from topicloom.cli.options import OutputOptions, Seed, notices
-from topicloom.cli.tables import planner_list
 from topicloom.content.jobs.plan import plan_content
 from topicloom.content.planners.broker_trees import CODES
 from topicloom.content.planners.registry import DEFAULT, PLANNERS
@@ -107,8 +105,3 @@ def plan(
     if summary.figures.overflow > 0:
         screen.say(overflow_line(summary.figures.overflow, algorithm), always=True)
         raise typer.Exit(1)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the group."""
-    app.command(epilog=EXAMPLES)(with_groups(plan))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from topicloom.cli.words import in_options
+from topicloom.cli.option_names import in_options
 from topicloom.content.jobs.plan import PlanFigures
 from topicloom.content.planners.registry import DEFAULT
 

@@ -8,8 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from topicloom.cli.console import table
-from topicloom.cli.described import ParameterList, Rules, described_parameters
-from topicloom.cli.groups import with_groups
+from topicloom.cli.listings import ParameterList, Rules, described_parameters
 from topicloom.cli.options import OutputOptions, Seed, notices
 from topicloom.content.brokers.user_rules import rule_table
 from topicloom.content.jobs.simulate import ContentSimulation, simulate_content_folder
@@ -143,8 +142,3 @@ def _told(summary: ContentSimulation, out: Path | None) -> list[str]:
 
 def _share(part: float, whole: float) -> str:
     return f"{part / whole:.1%}" if whole else "nothing to pay"
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the group."""
-    app.command(epilog=EXAMPLES)(with_groups(simulate))

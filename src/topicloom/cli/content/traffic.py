@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from topicloom.cli.groups import with_groups
 from topicloom.cli.options import OutputOptions, SparkOptions, notices
 from topicloom.content.jobs.traffic import DEFAULT_CHANNELS, TrafficTask, make_traffic
 from topicloom.content.jobs.traffic_folder import TrafficSummary
@@ -146,8 +145,3 @@ def _told(found: TrafficSummary, out: Path) -> list[str]:
         + (f"; rows refused: {found.rejected:,}, see {out / REJECTS}" if found.rejected else ""),
         f"written to {out} in {found.seconds['total']:.1f} s",
     ]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the group."""
-    app.command(epilog=EXAMPLES)(with_groups(traffic))

@@ -12,7 +12,7 @@ import pytest
 import topicloom
 from topicloom.cli.content.plan_figures import figure_lines
 from topicloom.cli.main import execute
-from topicloom.cli.words import in_options, options_are
+from topicloom.cli.option_names import in_options, options_are
 from topicloom.content.jobs.plan import PlanFigures
 
 SOURCE = Path(topicloom.__file__).parent
