@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from topicloom.base.lazy import lazy_names
+from topicloom.base.lazy_names import lazy_names
 from topicloom.version import __version__
 
 if TYPE_CHECKING:

@@ -51,7 +51,7 @@ def read(
 
     from topicloom.overlay.jobs.inputs import InterestTable
     from topicloom.tables.source import interest_source
-    from topicloom.tables.spark.choice import SparkChoice
+    from topicloom.tables.spark.spark_choice import SparkChoice
 
     source = interest_source(
         path,

@@ -22,7 +22,13 @@ from topicloom.overlay.spark.warm import warm_tasks
 from topicloom.tables.spark import pack
 from topicloom.tables.spark.failures import translated
 from topicloom.tables.spark.pack import pack_environment
-from topicloom.tables.spark.packed import MANIFEST, python_name, read_manifest, source_digest, worker_python
+from topicloom.tables.spark.pack_manifest import (
+    MANIFEST,
+    python_name,
+    read_manifest,
+    source_digest,
+    worker_python,
+)
 from topicloom.tables.spark.settings import default_conf, event_log_conf
 
 pytestmark = pytest.mark.slow

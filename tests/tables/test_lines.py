@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from drawing import examples
 from naive.tables import naive_lines, naive_pair, naive_records
-from topicloom.tables.batches import parse_content, parse_lines
 from topicloom.tables.lines import BOM, BadRow, cut_records, printable, without_line_end
+from topicloom.tables.parse_text import parse_content, parse_lines
 from topicloom.tables.records import Field, FilePlan, Keys, Layout, Value, read_record
 from topicloom.tables.source import INTEREST
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from drawing import examples
 from naive.tables import naive_table, naive_value
 from topicloom.errors import InputError
-from topicloom.tables.batches import parse_content, parse_lines
 from topicloom.tables.columns import place_fields
 from topicloom.tables.lines import BadRow
+from topicloom.tables.parse_text import parse_content, parse_lines
 from topicloom.tables.records import Field, FilePlan, Layout, read_record, read_value
 from topicloom.tables.source import records_source
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topicloom.base.arrays import Longs
-from topicloom.base.atomic import replacing
+from topicloom.base.atomic_write import replacing
 from topicloom.errors import UsageError
 
 Degrees: TypeAlias = Sequence[int] | NDArray[Any] | Mapping[int, int] | Mapping[str, int]

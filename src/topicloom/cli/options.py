@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # help needs none of them
     from topicloom.overlay.jobs.constraints import ConstraintFiles
     from topicloom.overlay.jobs.inputs import InterestTable
     from topicloom.tables.source import TableSource
-    from topicloom.tables.spark.choice import SparkChoice
+    from topicloom.tables.spark.spark_choice import SparkChoice
 
 _TABLE, _EDGES, _SPARK, _OUTPUT = "Interest table", "Edge table", "Spark", "Output"
 _LIMITS = "Constraints (tables as for INTEREST; columns by name)"
@@ -163,8 +163,8 @@ class SparkOptions:
 
     def choice(self) -> SparkChoice:
         """What the jobs need to start a session."""
-        from topicloom.tables.spark.choice import SparkChoice
         from topicloom.tables.spark.settings import event_log_conf
+        from topicloom.tables.spark.spark_choice import SparkChoice
 
         conf = {} if self.event_log is None else event_log_conf(self.event_log)
         for setting in self.spark_conf or ():

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from topicloom.base.lazy import lazy_names
+from topicloom.base.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from topicloom.spidercast.protocol.goals import NodeGoals

@@ -1,7 +1,9 @@
-"""What all folders of results have in common: a summary that says what they are, tables, charts."""
+"""What all folders of results have in common: a summary, tables, charts, what they may replace."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from topicloom.base.summaries import Head, to_json
+from topicloom.errors import InputError
 
 SUMMARY, REJECTS = "summary.json", "rejects.parquet"
 CHARTS = (".png", ".svg", ".html")
@@ -31,3 +34,21 @@ def read_head(path: Path) -> Head | None:
         return msgspec.json.decode(path.read_bytes(), type=Head)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         return None
+
+
+def check_own_folder(out: Path, shown: str, what: str, is_own: Callable[[Path], bool]) -> None:
+    """Refuse a folder that holds anything `is_own` does not know; `shown` is how the user wrote it.
+
+    `what` says which earlier result may be replaced.
+    """
+    try:
+        if out.absolute() == Path.cwd():
+            raise InputError(f"{shown} is the current folder; name another one")
+        if not os.path.lexists(out):
+            return
+        if not out.is_dir():
+            raise InputError(f"{shown} is a file; name a folder that does not exist yet")
+        if any(out.iterdir()) and not is_own(out):
+            raise InputError(f"{shown} holds something else than {what}; name another folder")
+    except OSError as error:
+        raise InputError(f"cannot use {shown}: {error.strerror}") from None

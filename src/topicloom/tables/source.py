@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from topicloom.errors import InputError, UsageError
-from topicloom.tables.compress import SUFFIXES
+from topicloom.tables.decompress import SUFFIXES
 from topicloom.tables.records import Field
 
 FORMATS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "json", ".ndjson": "json", ".json": "json"}

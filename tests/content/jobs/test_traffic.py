@@ -26,8 +26,8 @@ from topicloom.content.traffic.channels import ChannelGrid
 from topicloom.errors import InputError, UsageError
 from topicloom.tables.records import Field
 from topicloom.tables.source import records_source
-from topicloom.tables.spark.choice import SparkChoice
 from topicloom.tables.spark.read import read_all, read_table
+from topicloom.tables.spark.spark_choice import SparkChoice
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

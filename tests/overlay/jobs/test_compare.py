@@ -12,7 +12,7 @@ from topicloom.overlay.jobs.inputs import InterestTable, LoadedInterest
 from topicloom.overlay.jobs.request import BuildRequest
 from topicloom.overlay.model.interest import Interest
 from topicloom.tables.source import interest_source
-from topicloom.tables.spark.choice import SparkChoice
+from topicloom.tables.spark.spark_choice import SparkChoice
 
 INTEREST = Interest.from_pairs([(f"n{i}", f"t{j}") for i in range(9) for j in range(5) if (i + j) % 3])
 

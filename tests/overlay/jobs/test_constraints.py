@@ -16,7 +16,7 @@ from topicloom.overlay.jobs.inputs import LoadedInterest
 from topicloom.overlay.model.constraints import NO_CAP
 from topicloom.overlay.model.interest import Interest
 from topicloom.tables.folder import SUMMARY
-from topicloom.tables.spark.choice import SparkChoice
+from topicloom.tables.spark.spark_choice import SparkChoice
 
 NODES = Interest.from_pairs([(node, "x") for node in ("a", "b", "c", "d, e")])
 STARRED = Interest.from_pairs([(node, "x") for node in ("*", "a", "b")])

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-import topicloom.base.atomic as atomic
-from topicloom.base.atomic import remove_left_over, replacing
+import topicloom.base.atomic_write as atomic
+from topicloom.base.atomic_write import remove_left_over, replacing
 from topicloom.base.summaries import Summary
 from topicloom.errors import InputError
 from topicloom.overlay.model.run_folder import TablesOnly, open_run

@@ -21,7 +21,7 @@ from topicloom.errors import InputError
 from topicloom.overlay.spark.ingest import read_interest
 from topicloom.tables.source import edges_source, interest_source
 from topicloom.tables.spark.frames import read_frame
-from topicloom.tables.spark.raw import RawTable, write_rejects
+from topicloom.tables.spark.raw_table import RawTable, write_rejects
 from topicloom.tables.spark.read import read_table
 
 if TYPE_CHECKING:

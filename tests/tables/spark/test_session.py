@@ -16,7 +16,7 @@ from topicloom.tables.spark.session import default_conf, get_session, is_local
 BUNDLED_JAVA_THEN_INTERRUPT = """
 import os, sys, time
 from topicloom.tables.spark.session import get_session, stop_session
-from topicloom.tables.spark.watch import watched
+from topicloom.tables.spark.job_progress import run_watched
 
 def work(batches):
     for batch in batches:
@@ -35,7 +35,7 @@ if __name__ == "__main__":
     print(version, flush=True)
     print("ready", flush=True)
     try:
-        watched(spark, spark.range(2).mapInArrow(forever, "id long").count)
+        run_watched(spark, spark.range(2).mapInArrow(forever, "id long").count)
     except KeyboardInterrupt:
         print(list(spark.sparkContext.statusTracker().getActiveJobsIds()), flush=True)
         sys.exit(130)

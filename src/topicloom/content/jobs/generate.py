@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from topicloom.base.atomic import remove_left_over
+from topicloom.base.atomic_write import remove_left_over
 from topicloom.base.progress import SILENT, Progress, Stopwatch, check_stop
 from topicloom.base.summaries import Seconds, Summary
 from topicloom.content.model.problem_folder import check_generated, interval_bounds, write_problem

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from topicloom.base.arrays import Ints
-from topicloom.base.atomic import remove_left_over
+from topicloom.base.atomic_write import remove_left_over
 from topicloom.base.parameters import check_values
 from topicloom.base.progress import SILENT, Progress, Stopwatch
 from topicloom.base.registry import find
@@ -31,8 +31,8 @@ from topicloom.content.planners.registry import PLANNERS
 from topicloom.errors import UsageError
 from topicloom.tables.records import Field
 from topicloom.tables.source import check_there, records_source
-from topicloom.tables.spark.choice import Notice, SparkChoice, no_notice
 from topicloom.tables.spark.read import read_all
+from topicloom.tables.spark.spark_choice import Notice, SparkChoice, no_notice
 from topicloom.version import __version__
 
 RANDOM_PLANS = 5

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from topicloom.base.atomic import remove_left_over, replacing
+from topicloom.base.atomic_write import remove_left_over, replacing
 from topicloom.base.progress import SILENT, Progress, Stopwatch
 from topicloom.base.summaries import FORMAT, Parameters, Seconds, Summary
 from topicloom.content.jobs.plan import random_mean
@@ -18,9 +18,8 @@ from topicloom.content.planners.local_search import plan_local_search
 from topicloom.content.planners.random_placement import plan_random
 from topicloom.content.simulator.run import ContentOutcome, simulate_content
 from topicloom.content.simulator.scenario import ContentScenario
-from topicloom.tables.folder import CHARTS, SUMMARY, read_head, write_json, write_table
-from topicloom.tables.replaceable import check_own
-from topicloom.tables.spark.choice import Notice, no_notice
+from topicloom.tables.folder import CHARTS, SUMMARY, check_own_folder, read_head, write_json, write_table
+from topicloom.tables.spark.spark_choice import Notice, no_notice
 from topicloom.version import __version__
 
 KIND = "content-simulation"
@@ -85,7 +84,7 @@ def simulate_content_folder(
     `extras` may add files to the folder before it takes its place.
     """
     if out is not None:
-        check_own(out, f"`out={out}`", "an earlier simulation of content", _is_simulation)
+        check_own_folder(out, f"`out={out}`", "an earlier simulation of content", _is_simulation)
         remove_left_over(out)
     begun, watch = progress.now(), Stopwatch(progress)
     with watch.phase("read"):

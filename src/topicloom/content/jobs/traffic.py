@@ -43,16 +43,16 @@ from topicloom.content.traffic.channels import (
     users_reached,
 )
 from topicloom.errors import InputError, UsageError
-from topicloom.tables.batches import REJECTED
 from topicloom.tables.folder import REJECTS
+from topicloom.tables.parse_text import REJECTED
 from topicloom.tables.records import Field
 from topicloom.tables.source import check_there, records_source
-from topicloom.tables.spark.choice import Notice, SparkChoice, no_notice, tell_refused
 from topicloom.tables.spark.failures import spark_errors
-from topicloom.tables.spark.raw import RawTable, require_no_rejects, write_rejects
+from topicloom.tables.spark.job_progress import run_watched
+from topicloom.tables.spark.raw_table import RawTable, require_no_rejects, write_rejects
 from topicloom.tables.spark.read import read_all, read_table, refuse_rows
-from topicloom.tables.spark.watch import watched
-from topicloom.tables.spark.work_tables import Tables
+from topicloom.tables.spark.spark_choice import Notice, SparkChoice, no_notice, tell_refused
+from topicloom.tables.spark.step_tables import StepTables
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -113,7 +113,7 @@ def make_traffic(task: TrafficTask) -> TrafficSummary:
     raw = read_table(session, log, progress=progress)
     with task.spark.workspace(task.out) as work:
         try:
-            traffic = _made(raw, boxes, Tables(session, str(work), progress), task)
+            traffic = _made(raw, boxes, StepTables(session, str(work), progress), task)
             if traffic.rejected:
                 write_rejects(raw, work / REJECTS)
         finally:
@@ -164,11 +164,11 @@ def _read_subscriptions(session: SparkSession, task: TrafficTask) -> Subscriptio
     return boxes
 
 
-def _made(raw: RawTable, boxes: SubscriptionBoxes, work: Tables, task: TrafficTask) -> MeasuredTraffic:
+def _made(raw: RawTable, boxes: SubscriptionBoxes, work: StepTables, task: TrafficTask) -> MeasuredTraffic:
     progress = task.progress
     begin = progress.now()
     with spark_errors(task.log):
-        rejected = watched(work.spark, raw.rejects.count, progress=progress, phase="check log")
+        rejected = run_watched(work.spark, raw.rejects.count, progress=progress, phase="check log")
     if task.strict:
         require_no_rejects(raw, rejected)
     tell_refused(rejected, raw.source, task.notice)

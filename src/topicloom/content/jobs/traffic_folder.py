@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from topicloom.base.arrays import take_chunks
-from topicloom.base.atomic import replacing
+from topicloom.base.atomic_write import replacing
 from topicloom.base.summaries import FORMAT, Parameters, Seconds, Summary
 from topicloom.content.model.problem_folder import (
     ACCESS,
@@ -28,8 +28,7 @@ from topicloom.content.spark.publication_log import SAMPLE_ROWS, LogSummary, Mes
 from topicloom.content.traffic.channel_merging import WantedRanges
 from topicloom.content.traffic.channels import ChannelGrid, SubscriptionBoxes
 from topicloom.errors import InputError
-from topicloom.tables.folder import REJECTS, write_json
-from topicloom.tables.replaceable import check_own
+from topicloom.tables.folder import REJECTS, check_own_folder, write_json
 from topicloom.version import __version__
 
 TRAFFIC = "traffic.json"
@@ -95,7 +94,7 @@ class MeasuredTraffic:
 def check_traffic_out(out: Path) -> None:
     """Refuse to mix the tables with anything but those of a content problem."""
     ours = {*SCHEMAS, TRAFFIC, REJECTS}
-    check_own(
+    check_own_folder(
         out,
         f"`out={out}`",
         "a content problem",

@@ -10,13 +10,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from topicloom.base.arrays import Floats, Ints
-from topicloom.base.atomic import replacing
+from topicloom.base.atomic_write import replacing
 from topicloom.base.summaries import Summary
 from topicloom.content.model.problem import ContentProblem
 from topicloom.content.model.tables import CheckedTable, read_columns
 from topicloom.errors import InputError
-from topicloom.tables.folder import CHARTS, SUMMARY, read_head, write_json, write_table
-from topicloom.tables.replaceable import check_own
+from topicloom.tables.folder import CHARTS, SUMMARY, check_own_folder, read_head, write_json, write_table
 
 KIND = "content-plan"
 ASSIGNMENT, LOADS, TREES = "assignment.parquet", "loads.parquet", "trees.parquet"
@@ -30,7 +29,7 @@ Trees = Iterable[tuple[int, int, list[tuple[int, int]]]]
 
 def check_plan_out(out: Path) -> None:
     """Refuse to overwrite anything but an earlier plan or an empty folder."""
-    check_own(out, f"`out={out}`", "an earlier plan", is_plan)
+    check_own_folder(out, f"`out={out}`", "an earlier plan", is_plan)
 
 
 def is_plan(folder: Path) -> bool:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from topicloom.base.arrays import Floats, Longs, take_chunks
-from topicloom.base.atomic import replacing
+from topicloom.base.atomic_write import replacing
 from topicloom.content.model.prices import Coordinates, access_table, core_table, read_prices, sorted_ids
 from topicloom.content.model.problem import ContentProblem
 from topicloom.content.model.tables import (
@@ -30,7 +30,7 @@ from topicloom.content.model.tables import (
     write_content_table,
 )
 from topicloom.errors import InputError
-from topicloom.tables.replaceable import check_own
+from topicloom.tables.folder import check_own_folder
 
 __all__ = [
     "ACCESS",
@@ -149,7 +149,7 @@ def write_problem(
 
 def check_generated(out: Path) -> None:
     """Refuse to overwrite anything but an empty folder or an earlier drawn problem."""
-    check_own(out, str(out), "a generated problem", _is_generated)
+    check_own_folder(out, str(out), "a generated problem", _is_generated)
 
 
 def _is_generated(folder: Path) -> bool:

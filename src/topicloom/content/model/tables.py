@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from topicloom.base.arrays import Bools, Floats, Longs
-from topicloom.base.atomic import replacing
+from topicloom.base.atomic_write import replacing
 from topicloom.errors import InputError
 from topicloom.tables.folder import write_table
 

@@ -21,8 +21,8 @@ import numpy as np
 
 from topicloom.base.arrays import Ints
 from topicloom.base.progress import SILENT, Progress, Stopwatch
-from topicloom.base.solver.integer import Outcome, minimise
-from topicloom.base.solver.linear import Budget, Unfinished
+from topicloom.base.solver.integer_program import IntegerSolution, minimise
+from topicloom.base.solver.linear_program import Budget, Unfinished
 from topicloom.content.model.problem import ContentPlan, ContentProblem
 from topicloom.content.planners.broker_trees import CoreModel
 from topicloom.content.planners.clustering import plan_clustering
@@ -97,7 +97,7 @@ def _refuse_large(problem: ContentProblem) -> None:
         )
 
 
-def _solve(program: AssignmentProgram, start: Ints | None, budget: Budget) -> Outcome | None:
+def _solve(program: AssignmentProgram, start: Ints | None, budget: Budget) -> IntegerSolution | None:
     """What the library finds; None if the time is over before it begins."""
     try:
         outcome = minimise(*program.arrays(), budget, start=program.columns_of(start))
@@ -115,7 +115,7 @@ def _choose(
     problem: ContentProblem,
     core_model: str,
     program: AssignmentProgram,
-    outcome: Outcome | None,
+    outcome: IntegerSolution | None,
     start: Ints | None,
 ) -> Ints:
     """The library's plan or the start, whichever is cheaper by the evaluator."""
@@ -127,7 +127,7 @@ def _choose(
     return min(plans, key=lambda plan: measure_cost(problem, plan, core_model).total)
 
 
-def _bound(outcome: Outcome | None, scale: float) -> float | None:
+def _bound(outcome: IntegerSolution | None, scale: float) -> float | None:
     if outcome is None or not np.isfinite(outcome.bound):
         return None
     return max(outcome.bound / scale * (1 - DOUBT), 0.0)

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 
 from topicloom.base.arrays import Bools, Floats, Ints, Longs
-from topicloom.base.solver.integer import Entries
+from topicloom.base.solver.integer_program import ProgramRows
 from topicloom.content.model.problem import ContentProblem
 from topicloom.content.planners.broker_trees import CoreModel
 
@@ -47,10 +47,10 @@ class AssignmentProgram:
         for members, published in zip(*channel_classes(problem), strict=True):
             self._add_class(np.flatnonzero(members), published, model, scale)
 
-    def arrays(self) -> tuple[Floats, Floats, Bools, Entries]:
+    def arrays(self) -> tuple[Floats, Floats, Bools, ProgramRows]:
         """What `minimise` takes."""
         row, column, value = (np.concatenate(part) for part in zip(*self._cells, strict=True))
-        rows = Entries(row, column, value, np.concatenate(self._least), np.concatenate(self._most))
+        rows = ProgramRows(row, column, value, np.concatenate(self._least), np.concatenate(self._most))
         whole = np.arange(self.n_variables) < self.shape[0] * self.shape[1]
         return np.concatenate(self.costs), np.concatenate(self.upper), whole, rows
 

@@ -23,9 +23,9 @@ from topicloom.content.traffic.channels import ChannelGrid
 from topicloom.errors import InputError
 from topicloom.tables.records import Field
 from topicloom.tables.spark.failures import spark_errors
-from topicloom.tables.spark.raw import RawTable, quoted_name
-from topicloom.tables.spark.watch import watched
-from topicloom.tables.spark.work_tables import Tables
+from topicloom.tables.spark.job_progress import run_watched
+from topicloom.tables.spark.raw_table import RawTable, quoted_name
+from topicloom.tables.spark.step_tables import StepTables
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
@@ -74,7 +74,7 @@ def summarise_log(
         sf.sum("n").alias("n"), sf.min("low").alias("low"), sf.max("high").alias("high")
     )
     with spark_errors(raw.source.path):
-        table = watched(spark, gathered.toArrow, progress=progress, phase="read log", stages=1)
+        table = run_watched(spark, gathered.toArrow, progress=progress, phase="read log", stages=1)
     shared.unpersist()
     kind, count = table.column("kind").to_numpy(), table.column("n").to_numpy()
     messages = []
@@ -163,7 +163,7 @@ class MessageCounts:
 
 
 def count_messages(
-    raw: RawTable, attributes: Sequence[str], publishers: pa.StringArray, grid: ChannelGrid, work: Tables
+    raw: RawTable, attributes: Sequence[str], publishers: pa.StringArray, grid: ChannelGrid, work: StepTables
 ) -> MessageCounts:
     """The second pass: messages per (publisher, channel), by way of a table in `work`."""
     from pyspark.sql import functions as sf
@@ -248,7 +248,7 @@ def sample_messages(
     def gather(some: DataFrame, count: Column) -> MessageSample:
         table = some.groupBy(*values).agg(count.cast("long").alias("n")).where("n > 0")
         with spark_errors(raw.source.path):
-            found = watched(some.sparkSession, table.toArrow, progress=progress, phase="sample log")
+            found = run_watched(some.sparkSession, table.toArrow, progress=progress, phase="sample log")
         columns = [column.to_numpy() for column in found.columns]
         return MessageSample(np.column_stack(columns[:-1]), columns[-1])
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from topicloom.base.atomic import remove_left_over, replacing
+from topicloom.base.atomic_write import remove_left_over, replacing
 from topicloom.base.progress import SILENT, Progress, check_stop
 from topicloom.base.registry import find
 from topicloom.base.summaries import Summary
@@ -26,7 +26,7 @@ from topicloom.overlay.graphs.files import GRAPH_FORMATS, GraphFormat
 from topicloom.overlay.model.build_folder import INTEREST, load_build
 from topicloom.overlay.model.interest import Interest
 from topicloom.tables.records import ROLES
-from topicloom.tables.spark.choice import Notice, no_notice
+from topicloom.tables.spark.spark_choice import Notice, no_notice
 
 DEFAULT_BACKUPS = 1
 MOST_BACKUPS = 9

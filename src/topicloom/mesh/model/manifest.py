@@ -15,8 +15,7 @@ import msgspec
 from topicloom.base.summaries import FORMAT, UNSET, Summary, UnsetType, to_json
 from topicloom.errors import InputError
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, MeshTopic
-from topicloom.tables.folder import write_json
-from topicloom.tables.replaceable import check_own
+from topicloom.tables.folder import check_own_folder, write_json
 from topicloom.version import __version__
 
 MANIFEST = "manifest.json"
@@ -120,7 +119,7 @@ def read_mesh(folder: Path) -> Mesh:
 
 def check_export_out(out: Path, kind: str) -> None:
     """Refuse to overwrite anything but an earlier export of the same kind or an empty folder."""
-    check_own(out, f"`out={out}`", "an earlier export", _is_export)
+    check_own_folder(out, f"`out={out}`", "an earlier export", _is_export)
     if (out / MANIFEST).is_file() and kind_of(out) != kind:
         raise InputError(
             f"`out={out}` holds an export of kind {kind_of(out)}; choose another folder, or remove it"

@@ -16,7 +16,7 @@ import numpy as np
 from topicloom.base.arrays import Ints
 from topicloom.base.parameters import Parameter
 from topicloom.base.progress import SILENT, Progress, Stopwatch
-from topicloom.base.solver.linear import Budget
+from topicloom.base.solver.linear_program import Budget
 from topicloom.errors import UsageError
 from topicloom.overlay.builders.balanced import build_balanced
 from topicloom.overlay.builders.exact_parts import ExactAnswer, fewest_edges, lowest_degree

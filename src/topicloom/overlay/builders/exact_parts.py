@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topicloom.base.arrays import Bools, Longs
-from topicloom.base.solver.linear import Budget, Unfinished
-from topicloom.base.solver.search import Search, Verdict
+from topicloom.base.solver.branch_and_cut import BranchAndCut, SearchResult
+from topicloom.base.solver.linear_program import Budget, Unfinished
 from topicloom.overlay.builders.exact_program import ExactProgram
 from topicloom.overlay.builders.exact_reduction import Part, ReducedInterest, reduce_interest
 from topicloom.overlay.model.interest import Interest
@@ -50,7 +50,7 @@ class PartSearch:
         self.bound = self.n_nodes - 1
         self.degree = math.ceil(2 * self.bound / self.n_nodes)  # no overlay of the part has less
         self.program: ExactProgram | None = None
-        self.search: Search | None = None
+        self.search: BranchAndCut | None = None
         self.others: tuple[PartSearch, ...] = ()
 
     def fewest_edges(self) -> None:
@@ -67,7 +67,7 @@ class PartSearch:
             self.budget.progress.phase(f"search: is a maximum degree of {self.degree} possible?")
             search = self._opened()
             self._cap(math.inf)
-            if search.root() and (search.best is not None or search.search(math.inf) is Verdict.FOUND):
+            if search.root() and (search.best is not None or search.search(math.inf) is SearchResult.FOUND):
                 self.known = self.edges()
                 self.known_degree = self.degree
                 break
@@ -103,11 +103,11 @@ class PartSearch:
         """Has the search found edges better than the known ones?"""
         return self.search is not None and self.search.best is not None
 
-    def _opened(self) -> Search:
+    def _opened(self) -> BranchAndCut:
         if self.search is None:
             self.program = ExactProgram(self.part, self.budget.progress)
             rows = self.program.degree_rows(self.degree) if self.capped else []
-            self.search = Search(
+            self.search = BranchAndCut(
                 self.program.n_pairs,
                 [*rows, *self.program.start_rows()],
                 self.program.violated,

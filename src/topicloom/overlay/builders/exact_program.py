@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 
 from topicloom.base.arrays import Bools, Floats, Ints, Longs, pointers
 from topicloom.base.progress import Progress, check_stop
-from topicloom.base.solver.linear import Row
+from topicloom.base.solver.linear_program import SumRow
 from topicloom.overlay.builders.exact_reduction import Part
 from topicloom.overlay.kernels.partition import EPSILON, truncate
 from topicloom.overlay.model.interest import Interest
@@ -66,25 +66,25 @@ class ExactProgram:
     def n_pairs(self) -> int:
         return len(self.u)
 
-    def start_rows(self) -> list[Row]:
+    def start_rows(self) -> list[SumRow]:
         """Each topic has a tree's number of edges, each subscriber at least one of them."""
         rows = []
         for topic, (start, stop) in enumerate(zip(self.slot_ptr, self.slot_ptr[1:], strict=False)):
             inside = slice(self.entry_ptr[topic], self.entry_ptr[topic + 1])
             pairs, a, b = self.entry_pair[inside], self.entry_a[inside], self.entry_b[inside]
-            rows.append(Row(pairs, least=float(stop - start - 1)))
+            rows.append(SumRow(pairs, least=float(stop - start - 1)))
             if stop - start > 2:
-                rows += [Row(pairs[(a == slot) | (b == slot)], least=1.0) for slot in range(start, stop)]
+                rows += [SumRow(pairs[(a == slot) | (b == slot)], least=1.0) for slot in range(start, stop)]
         return rows
 
-    def degree_rows(self, most: int) -> list[Row]:
+    def degree_rows(self, most: int) -> list[SumRow]:
         """No node has more than `most` edges; one row per node."""
         ends = np.concatenate((self.u, self.v))
         order = np.argsort(ends, kind="stable")
         incident = np.split((order % self.n_pairs).astype(np.int32), pointers(ends, self.n_nodes)[1:-1])
-        return [Row(pairs, most=float(most)) for pairs in incident]
+        return [SumRow(pairs, most=float(most)) for pairs in incident]
 
-    def violated(self, x: Floats) -> list[Row]:
+    def violated(self, x: Floats) -> list[SumRow]:
         """For every topic the partition that x falls short of most, if it does."""
         block = self._weakest_partitions(x)
         between = block[self.entry_a] != block[self.entry_b]
@@ -98,7 +98,7 @@ class ExactProgram:
         rows = []
         for topic in np.flatnonzero(values < demands - VIOLATED):
             inside = slice(self.entry_ptr[topic], self.entry_ptr[topic + 1])
-            rows.append(Row(self.entry_pair[inside][between[inside]], least=float(demands[topic])))
+            rows.append(SumRow(self.entry_pair[inside][between[inside]], least=float(demands[topic])))
         return rows
 
     def _weakest_partitions(self, x: Floats) -> Ints:

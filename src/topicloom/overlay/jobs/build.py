@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec.structs import replace as replace_fields
 
-from topicloom.base.atomic import replacing
+from topicloom.base.atomic_write import replacing
 from topicloom.base.progress import SILENT, Progress
 from topicloom.base.summaries import Seconds
 from topicloom.overlay.jobs.build_spark import build_on_spark
@@ -23,7 +23,7 @@ from topicloom.overlay.model.build import Build, BuildSummary
 from topicloom.overlay.model.build_folder import EDGES, INTEREST
 from topicloom.overlay.model.verdict import Verdict
 from topicloom.tables.folder import REJECTS, SUMMARY, write_json, write_table
-from topicloom.tables.spark.choice import SparkChoice
+from topicloom.tables.spark.spark_choice import SparkChoice
 
 
 def build_to_folder(task: BuildTask) -> BuildSummary:

@@ -16,7 +16,7 @@ from msgspec import field
 from msgspec.structs import asdict as fields_of
 from msgspec.structs import replace as replace_fields
 
-from topicloom.base.atomic import replacing
+from topicloom.base.atomic_write import replacing
 from topicloom.base.parameters import plain_name
 from topicloom.base.summaries import UNSET, Parameters, Summary, UnsetType, plain
 from topicloom.errors import InputError, UsageError
@@ -44,9 +44,9 @@ from topicloom.overlay.spark.result import write_result
 from topicloom.tables.folder import REJECTS, SUMMARY, write_json
 from topicloom.tables.source import check_there
 from topicloom.tables.spark.failures import spark_errors
-from topicloom.tables.spark.listing import signature
-from topicloom.tables.spark.raw import REJECT_COLUMNS, rows_were
-from topicloom.tables.spark.work_tables import Tables
+from topicloom.tables.spark.raw_table import REJECT_COLUMNS, rows_were
+from topicloom.tables.spark.step_tables import StepTables
+from topicloom.tables.spark.table_files import signature
 from topicloom.version import __version__
 
 INGEST, WRITE, VERIFY = "ingest", "write", "verify"
@@ -234,7 +234,7 @@ def _ingest(task: BuildTask, folder: Path, given: EncodedInput | None) -> Ingest
             shutil.move(getattr(given.encoded, name), folder / name)
     if given.encoded.rejected:
         rejects = given.raw.rejects.orderBy(*REJECT_COLUMNS).select(*REJECT_COLUMNS)
-        Tables(rejects.sparkSession, str(folder), task.progress).write("write rejects", rejects, REJECTS)
+        StepTables(rejects.sparkSession, str(folder), task.progress).write("write rejects", rejects, REJECTS)
         given.raw.release()
     return Ingested(**asdict(given.encoded), notices=notices)
 

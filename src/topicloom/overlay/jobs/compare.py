@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec.structs import asdict
 
-from topicloom.base.atomic import replacing
+from topicloom.base.atomic_write import replacing
 from topicloom.base.summaries import FORMAT, UNSET, Figures, Seconds, Summary, UnsetType
 from topicloom.overlay.jobs.build import build_loaded
 from topicloom.overlay.jobs.inputs import InterestTable, LoadedInterest

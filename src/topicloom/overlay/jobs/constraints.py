@@ -23,8 +23,8 @@ from topicloom.overlay.model.constraints import NO_CAP, Constraints, NodePairs, 
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 from topicloom.tables.source import TableSource, check_there, edges_source, limits_source
-from topicloom.tables.spark.choice import Notice, SparkChoice, no_notice
 from topicloom.tables.spark.read import read_all, refuse_rows
+from topicloom.tables.spark.spark_choice import Notice, SparkChoice, no_notice
 
 ALL_NODES = "*"
 """In a table of caps the name of all nodes that are not listed, unless a node is called so."""

@@ -17,7 +17,7 @@ from topicloom.overlay.measures.registry import measure_overlay
 from topicloom.overlay.model.build_folder import check_replaceable
 from topicloom.overlay.workloads.presets import sample_path
 from topicloom.tables.source import TableSource, interest_source
-from topicloom.tables.spark.choice import Notice, SparkChoice, no_notice
+from topicloom.tables.spark.spark_choice import Notice, SparkChoice, no_notice
 
 ALGORITHMS = ("balanced", "gm", "gm-m", "low-oda", "ring-pt")
 """What a newcomer should see beside each other; `topicloom build --list` has all."""

@@ -12,8 +12,8 @@ from topicloom.base.progress import Progress
 from topicloom.errors import UsageError
 from topicloom.overlay.builders.registry import BUILDERS, find_builder
 from topicloom.overlay.spark.encode import EncodedInterest
-from topicloom.tables.spark.watch import watched
-from topicloom.tables.spark.work_tables import load_table
+from topicloom.tables.spark.job_progress import run_watched
+from topicloom.tables.spark.step_tables import load_table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -81,5 +81,5 @@ class TableExtent:
 
     def topic_sizes(self) -> Longs:
         counts = load_table(self.spark, self.encoded.pairs).groupBy("topic").count().select("count")
-        found = watched(self.spark, counts.toArrow, progress=self.progress)
+        found = run_watched(self.spark, counts.toArrow, progress=self.progress)
         return np.asarray(found["count"].to_numpy(), dtype=np.int64)

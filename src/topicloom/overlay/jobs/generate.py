@@ -6,7 +6,7 @@ from topicloom.base.progress import SILENT, Progress
 from topicloom.base.summaries import Seconds, Summary
 from topicloom.overlay.spark.generate import generate_table, needs_spark
 from topicloom.overlay.workloads.generate import workload_from_options
-from topicloom.tables.spark.choice import SparkChoice
+from topicloom.tables.spark.spark_choice import SparkChoice
 
 
 class Generated(Summary, frozen=True):

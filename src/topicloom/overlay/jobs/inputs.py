@@ -12,10 +12,10 @@ from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.spark.encode import EncodedInterest
 from topicloom.overlay.spark.ingest import read_interest
 from topicloom.tables.source import TableSource, check_there
-from topicloom.tables.spark.choice import Notice, SparkChoice, no_notice, tell_refused
-from topicloom.tables.spark.listing import signature
-from topicloom.tables.spark.raw import RawTable, require_no_rejects, write_rejects
+from topicloom.tables.spark.raw_table import RawTable, require_no_rejects, write_rejects
 from topicloom.tables.spark.read import read_table
+from topicloom.tables.spark.spark_choice import Notice, SparkChoice, no_notice, tell_refused
+from topicloom.tables.spark.table_files import signature
 
 
 @dataclass(frozen=True, slots=True, eq=False)

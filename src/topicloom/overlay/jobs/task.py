@@ -12,7 +12,7 @@ from topicloom.overlay.jobs.engine import check_engine
 from topicloom.overlay.jobs.inputs import InterestTable
 from topicloom.overlay.jobs.request import BuildRequest
 from topicloom.overlay.model.build_folder import PHASES, check_replaceable, whole_phases
-from topicloom.tables.spark.choice import Notice, SparkChoice, no_notice
+from topicloom.tables.spark.spark_choice import Notice, SparkChoice, no_notice
 
 NO_LIMITS = ConstraintFiles()
 

@@ -12,9 +12,9 @@ from topicloom.overlay.model.verdict import Verdict, check_witness_file
 from topicloom.overlay.spark.encode import digest_rows, interest_rows
 from topicloom.overlay.spark.verify import verify_tables
 from topicloom.tables.source import TableSource, check_there
-from topicloom.tables.spark.choice import SparkChoice
 from topicloom.tables.spark.failures import spark_errors
-from topicloom.tables.spark.work_tables import load_table
+from topicloom.tables.spark.spark_choice import SparkChoice
+from topicloom.tables.spark.step_tables import load_table
 
 
 def judge(

@@ -16,8 +16,7 @@ from topicloom.base.summaries import FORMAT
 from topicloom.errors import InputError
 from topicloom.overlay.model.build import Build, BuildHead, BuildSummary
 from topicloom.overlay.model.overlay import Overlay
-from topicloom.tables.folder import CHARTS, REJECTS, SUMMARY, read_head
-from topicloom.tables.replaceable import check_own
+from topicloom.tables.folder import CHARTS, REJECTS, SUMMARY, check_own_folder, read_head
 
 EDGES, INTEREST = "edges.parquet", "interest.parquet"
 SIMULATION = frozenset({SUMMARY, "snapshots.parquet", "degrees.parquet", "partitioned.parquet", "last"})
@@ -51,7 +50,7 @@ def check_replaceable(out: Path, *, resume: bool = False, simulation: bool = Fal
             f"`out={out}` holds an unfinished run: `topicloom build` with `resume` goes on with it; remove "
             f"{out / PHASES} to begin anew"
         )
-    check_own(
+    check_own_folder(
         out,
         f"`out={out}`",
         "an earlier result",

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from topicloom.base.atomic import remove_left_over
+from topicloom.base.atomic_write import remove_left_over
 from topicloom.base.summaries import Summary, plain, to_json
 from topicloom.errors import InputError
 from topicloom.overlay.model.build_folder import PHASES, RECORD, check_replaceable, whole_phases

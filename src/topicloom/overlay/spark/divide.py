@@ -32,8 +32,8 @@ from topicloom.overlay.spark.divide_tasks import (
 from topicloom.overlay.spark.encode import BROADCAST_IDS, EncodedInterest
 from topicloom.tables.source import address
 from topicloom.tables.spark.failures import group_errors
-from topicloom.tables.spark.watch import watched
-from topicloom.tables.spark.work_tables import Tables, load_table, n_rows
+from topicloom.tables.spark.job_progress import run_watched
+from topicloom.tables.spark.step_tables import StepTables, load_table, n_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -136,7 +136,7 @@ class SparkDivide:
     def _split(self, folder: Path) -> SplitRecord:
         from pyspark.sql import functions as sf
 
-        work = Tables(self.spark, str(folder), self.progress)
+        work = StepTables(self.spark, str(folder), self.progress)
         sizes = self.pairs().groupBy("node").agg(sf.count(sf.lit(1)).cast("int").alias("size"))
         work.write("split nodes", sizes, "sizes")
         sizes = work.load("sizes")
@@ -164,7 +164,7 @@ class SparkDivide:
         clumps = self.represent(groups[:-1]).representatives if level else ()
         singles = (self.n_light, self.n_bulk, 0)[min(level, 2)]
         sizes = group_sizes(clumps, singles, n_groups).tolist() if n_groups else []
-        work = Tables(self.spark, str(folder), self.progress)
+        work = StepTables(self.spark, str(folder), self.progress)
         members = self.dealt(groups, level)
         if self.lambda_ is None:
             chosen = members.selectExpr("node", "group clump")
@@ -189,7 +189,7 @@ class SparkDivide:
 
         phase = phase_name(level)
         n_groups = groups[level] if level < len(groups) else 1
-        work = Tables(self.spark, str(folder), self.progress)
+        work = StepTables(self.spark, str(folder), self.progress)
         members = self.dealt(groups, level)
         if level == 0:
             members, task = members.select("node", "group"), conquer_task(phase)
@@ -205,18 +205,18 @@ class SparkDivide:
 
     def _topic_sizes(self, rows: DataFrame) -> Longs:
         """How many of these rows each topic has: as long as the list of topics, not as the interest."""
-        counted = watched(self.spark, rows.groupBy("topic").count().toArrow, progress=self.progress)
+        counted = run_watched(self.spark, rows.groupBy("topic").count().toArrow, progress=self.progress)
         sizes = np.zeros(self.encoded.n_topics, dtype=np.int64)
         sizes[counted["topic"].to_numpy()] = counted["count"].to_numpy()
         return sizes
 
     def _map_groups(
-        self, phase: str, rows: DataFrame, n_groups: int, task: Task, schema: str, work: Tables, name: str
+        self, phase: str, rows: DataFrame, n_groups: int, task: Task, schema: str, work: StepTables, name: str
     ) -> None:
         """Run `task` on the rows of every group, one group to a partition, and write what comes out."""
         parts = rows.repartitionById(max(n_groups, 1), "group").mapInArrow(task, schema)
         with group_errors(self.spark, phase, n_groups):
-            watched(
+            run_watched(
                 self.spark,
                 lambda: parts.write.mode("overwrite").parquet(address(work.path(name))),
                 progress=self.progress,
@@ -226,7 +226,7 @@ class SparkDivide:
         work.check_seen(name)
 
 
-def count_edges(work: Tables, before: DataFrame | None = None) -> EdgeCount:
+def count_edges(work: StepTables, before: DataFrame | None = None) -> EdgeCount:
     """Write the degrees that the table `edges` gives on top of those before; its rows, the largest degree."""
     from pyspark.sql import functions as sf
 

@@ -23,9 +23,9 @@ from topicloom.overlay.spark.merge import merge_pairs, number_small
 from topicloom.tables.records import ROLES
 from topicloom.tables.source import is_address
 from topicloom.tables.spark.failures import spark_errors
-from topicloom.tables.spark.raw import RawTable, require_no_rejects, rows_were
-from topicloom.tables.spark.watch import watched
-from topicloom.tables.spark.work_tables import Tables
+from topicloom.tables.spark.job_progress import run_watched
+from topicloom.tables.spark.raw_table import RawTable, require_no_rejects, rows_were
+from topicloom.tables.spark.step_tables import StepTables
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -88,7 +88,7 @@ def encode_interest(
     `subscribers_only` leaves out pairs whose only role is to publish. On a cluster `work_dir` must be a
     place that all workers reach.
     """
-    work = Tables(spark, str(work_dir).rstrip("/"), progress)
+    work = StepTables(spark, str(work_dir).rstrip("/"), progress)
     rows = interest_rows(raw, subscribers_only=subscribers_only)
     with spark_errors(raw.source.path):
         totals = work.run("read pairs", lambda: _totals(rows))
@@ -120,7 +120,7 @@ def encode_interest(
     )
 
 
-def _encode_here(work: Tables, rows: DataFrame, totals: dict[str, int], rejected: int) -> EncodedInterest:
+def _encode_here(work: StepTables, rows: DataFrame, totals: dict[str, int], rejected: int) -> EncodedInterest:
     """The same encoding on the driver: for a small table a dozen Spark jobs take longer than all the work."""
     table = work.run("number pairs", rows.toArrow)
     extras = [name for name in ("role", "rate") if totals.get(name)]
@@ -156,7 +156,7 @@ def interest_rows(raw: RawTable, *, subscribers_only: bool = False) -> DataFrame
 def digest_rows(spark: SparkSession, rows: DataFrame, *, progress: Progress = SILENT) -> str:
     """The digest of the distinct pairs of a table, without numbering anything."""
     distinct = rows.select("node", "topic").distinct()
-    totals = watched(spark, lambda: _totals(distinct), progress=progress, phase="hash pairs")
+    totals = run_watched(spark, lambda: _totals(distinct), progress=progress, phase="hash pairs")
     return format_digest(totals["rows"], totals["hash1"], totals["hash2"])
 
 
@@ -180,7 +180,7 @@ def _totals(rows: DataFrame) -> dict[str, int]:
     return {name: int(value or 0) for name, value in (found.asDict() if found else {}).items()}
 
 
-def _number(work: Tables, rows: DataFrame, name: str) -> int:
+def _number(work: StepTables, rows: DataFrame, name: str) -> int:
     """Write the dictionary of one column, and say how many identifiers it has."""
     from pyspark.sql import functions as sf
 
@@ -193,7 +193,7 @@ def _number(work: Tables, rows: DataFrame, name: str) -> int:
     return int(count)
 
 
-def _dictionary(work: Tables, name: str, count: int) -> DataFrame:
+def _dictionary(work: StepTables, name: str, count: int) -> DataFrame:
     from pyspark.sql import functions as sf
 
     table = work.load(f"{name}s").toDF(name, f"{name}_number")
@@ -201,7 +201,7 @@ def _dictionary(work: Tables, name: str, count: int) -> DataFrame:
 
 
 def _numbered_pairs(
-    work: Tables, rows: DataFrame, counts: dict[str, int], totals: dict[str, int]
+    work: StepTables, rows: DataFrame, counts: dict[str, int], totals: dict[str, int]
 ) -> DataFrame:
     """Distinct pairs of numbers; rows of one pair meet in one partition and are merged there."""
     from pyspark.sql import functions as sf
@@ -222,7 +222,7 @@ def _numbered_pairs(
     return rows.select(*columns).repartition(partitions, "node").mapInArrow(merge_pairs, schema)
 
 
-def _named_pairs(work: Tables, counts: dict[str, int]) -> DataFrame:
+def _named_pairs(work: StepTables, counts: dict[str, int]) -> DataFrame:
     """The distinct pairs by their identifiers again."""
     pairs = work.load("pairs").select("node", "topic").toDF("node_number", "topic_number")
     for name, count in counts.items():

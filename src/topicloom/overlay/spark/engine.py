@@ -17,7 +17,7 @@ from topicloom.overlay.model.run_folder import RunFolder
 from topicloom.overlay.spark.divide import EdgeCount, SparkDivide, build_name, count_edges
 from topicloom.overlay.spark.encode import EncodedInterest
 from topicloom.overlay.spark.ring import ring_table
-from topicloom.tables.spark.work_tables import Tables, load_table
+from topicloom.tables.spark.step_tables import StepTables, load_table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -86,7 +86,7 @@ def build_ring_pt_on_spark(
     """Ring per topic."""
 
     def close(folder: Path) -> EdgeCount:
-        work = Tables(spark, str(folder), progress)
+        work = StepTables(spark, str(folder), progress)
         pairs = load_table(spark, encoded.pairs).select("node", "topic")
         edges = ring_table(pairs, encoded.n_subscriptions, order, seed)
         work.write("close rings", edges, "edges", stages=2)

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from topicloom.base.atomic import replacing
+from topicloom.base.atomic_write import replacing
 from topicloom.base.progress import SILENT, Progress
 from topicloom.errors import InputError, UsageError
 from topicloom.overlay.workloads.generate import Drawer, Workload
 from topicloom.overlay.workloads.text import SEPARATORS, write_text
 from topicloom.tables.source import address, is_address
 from topicloom.tables.spark.failures import spark_errors
-from topicloom.tables.spark.watch import watched
+from topicloom.tables.spark.job_progress import run_watched
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -126,4 +126,4 @@ def _write(spark: SparkSession, table: DataFrame, out: str, target: str, progres
             writer.csv(target, header=True, sep=SEPARATORS[suffix])
 
     with spark_errors(out):
-        watched(spark, write, progress=progress, phase="generate")
+        run_watched(spark, write, progress=progress, phase="generate")

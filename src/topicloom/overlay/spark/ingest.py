@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from topicloom.base.progress import SILENT, Progress
 from topicloom.overlay.spark.encode import EncodedInterest, encode_interest
 from topicloom.tables.source import TableSource
-from topicloom.tables.spark.raw import RawTable
+from topicloom.tables.spark.raw_table import RawTable
 from topicloom.tables.spark.read import read_table
 from topicloom.tables.spark.session import session_folder
 

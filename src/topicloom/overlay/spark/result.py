@@ -10,7 +10,7 @@ from topicloom.base.progress import Progress
 from topicloom.overlay.model.build_folder import EDGES, INTEREST
 from topicloom.overlay.spark.encode import BROADCAST_IDS, EncodedInterest
 from topicloom.tables.records import ROLES
-from topicloom.tables.spark.work_tables import Tables, load_table
+from topicloom.tables.spark.step_tables import StepTables, load_table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -30,7 +30,7 @@ def write_result(
     """
     from pyspark.sql import functions as sf
 
-    work = Tables(spark, str(folder), progress)
+    work = StepTables(spark, str(folder), progress)
     ends = load_table(spark, str(edges[0]))
     for more in edges[1:]:
         ends = ends.union(load_table(spark, str(more)))

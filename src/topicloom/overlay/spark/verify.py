@@ -19,7 +19,7 @@ from topicloom.overlay.spark.verify_broadcast import find_broadcast
 from topicloom.overlay.spark.verify_bucketed import find_bucketed
 from topicloom.overlay.spark.verify_findings import Findings
 from topicloom.tables.source import address
-from topicloom.tables.spark.watch import watched
+from topicloom.tables.spark.job_progress import run_watched
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -81,7 +81,7 @@ def _fits(
 
     octets = sf.sum(sf.octet_length("node") + sf.octet_length("topic"))
     table = interest.agg(sf.count(sf.lit(1)).alias("rows"), octets.alias("octets"))
-    found = watched(spark, table.first, progress=progress, phase="verify: count")
+    found = run_watched(spark, table.first, progress=progress, phase="verify: count")
     rows, names = (found["rows"], found["octets"] or 0) if found is not None else (0, 0)
     return bool(rows <= max_rows and names + ROW_BYTES * rows <= max_bytes)
 

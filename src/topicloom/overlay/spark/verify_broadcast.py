@@ -30,7 +30,7 @@ from topicloom.overlay.spark.verify_findings import (
     witness_table,
     worst_first,
 )
-from topicloom.tables.spark.watch import watched
+from topicloom.tables.spark.job_progress import run_watched
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
@@ -76,7 +76,7 @@ def find_broadcast(
     progress: Progress,
 ) -> Findings:
     """Judge `edges` with the interest in every task; `keep` worst topics are described (None: all)."""
-    pairs = watched(spark, interest.toArrow, progress=progress, phase="verify: read interest")
+    pairs = run_watched(spark, interest.toArrow, progress=progress, phase="verify: read interest")
     topic_ids, topic_ptr, topic_nodes, shared = _encode(pairs)
     del pairs
     check_stop(progress)
@@ -86,7 +86,7 @@ def find_broadcast(
     broadcast = spark.sparkContext.broadcast(slots)
     try:
         table = _found(spark, edges, broadcast, buckets, topic_ptr, keep)
-        found = watched(spark, table.toArrow, progress=progress, phase="verify: join edges")
+        found = run_watched(spark, table.toArrow, progress=progress, phase="verify: join edges")
     finally:
         broadcast.destroy()
     return _findings(found, keep, slots.node_ids, topic_ids, topic_nodes)

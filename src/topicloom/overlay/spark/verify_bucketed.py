@@ -27,7 +27,7 @@ from topicloom.overlay.spark.verify_findings import (
     witness_table,
     worst_first,
 )
-from topicloom.tables.spark.watch import watched
+from topicloom.tables.spark.job_progress import run_watched
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
@@ -55,19 +55,21 @@ def find_bucketed(
     def saved(table: DataFrame, name: str) -> DataFrame:
         target = f"{work_dir}/{name}"
         write = table.write.mode("overwrite").parquet
-        watched(spark, lambda: write(target), progress=progress, phase=f"verify: {name}")
+        run_watched(spark, lambda: write(target), progress=progress, phase=f"verify: {name}")
         return spark.read.parquet(target)
 
     topics = saved(_numbered(interest.select("topic").distinct(), "topic"), "topics")
     nodes = saved(_topic_lists(interest, topics), "nodes")
     joined = saved(_common_topics(edges, nodes), "edges")
-    account = watched(spark, lambda: _account(joined), progress=progress)
-    subscriptions = watched(spark, lambda: _subscriptions(nodes), progress=progress)
+    account = run_watched(spark, lambda: _account(joined), progress=progress)
+    subscriptions = run_watched(spark, lambda: _subscriptions(nodes), progress=progress)
     parallelism = spark.sparkContext.defaultParallelism
     n_buckets = max(parallelism, -(-(subscriptions + account["joins"]) // BUCKET_ROWS))
     table = _found(nodes, joined, n_buckets, keep)
-    found = watched(spark, table.toArrow, progress=progress, phase="verify: judge topics")
-    names = watched(spark, lambda: _unknown_names(joined), progress=progress) if account["unknown"] else ()
+    found = run_watched(spark, table.toArrow, progress=progress, phase="verify: judge topics")
+    names = (
+        run_watched(spark, lambda: _unknown_names(joined), progress=progress) if account["unknown"] else ()
+    )
     return _findings(spark, found, keep, account, names, topics, nodes)
 
 

@@ -8,7 +8,7 @@ from typing import BinaryIO
 import pyarrow as pa
 from pyarrow import csv
 
-from topicloom.base.atomic import replacing
+from topicloom.base.atomic_write import replacing
 from topicloom.base.progress import SILENT, Progress, check_stop
 from topicloom.overlay.workloads.generate import Drawer, Workload
 

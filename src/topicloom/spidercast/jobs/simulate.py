@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from topicloom.base.atomic import replacing
+from topicloom.base.atomic_write import replacing
 from topicloom.base.summaries import FORMAT, Figures, Parameters, Seconds, Summary
 from topicloom.overlay.jobs.inputs import InterestTable, LoadedInterest
 from topicloom.overlay.measures.digest import interest_digest

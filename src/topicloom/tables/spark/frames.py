@@ -9,7 +9,7 @@ from topicloom.tables.columns import place_fields
 from topicloom.tables.records import INFINITE, ISO, MEANINGS, NUMBER, ROLE, ROLES, Field, in_range
 from topicloom.tables.source import Resolved, TableSource
 from topicloom.tables.spark.failures import spark_errors
-from topicloom.tables.spark.raw import NO_PATTERNS, RawTable, quoted_name, spark_path
+from topicloom.tables.spark.raw_table import NO_PATTERNS, RawTable, quoted_name, spark_path
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

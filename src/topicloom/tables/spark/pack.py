@@ -2,7 +2,7 @@
 
 The archive is made from the environment that runs, without a network. It holds
 
-    topicloom-pack.json   what was packed, see `packed.py`
+    topicloom-pack.json   what was packed, see `pack_manifest.py`
     bin/python            a script: the worker's own Python of the same version, with these packages
     site-packages/        the packages
 
@@ -27,11 +27,11 @@ from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
-from topicloom.base.atomic import replacing
+from topicloom.base.atomic_write import replacing
 from topicloom.base.progress import SILENT, Progress, check_stop
 from topicloom.base.summaries import Seconds, Summary, plain
 from topicloom.errors import InputError, UsageError
-from topicloom.tables.spark.packed import (
+from topicloom.tables.spark.pack_manifest import (
     FORMAT,
     MANIFEST,
     SUFFIXES,

@@ -14,10 +14,10 @@ from topicloom.errors import InputError
 from topicloom.tables.source import TableSource
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.frames import read_parquet
-from topicloom.tables.spark.listing import resolve
-from topicloom.tables.spark.raw import RawTable, require_no_rejects
+from topicloom.tables.spark.job_progress import run_watched
+from topicloom.tables.spark.raw_table import RawTable, require_no_rejects
+from topicloom.tables.spark.table_files import resolve
 from topicloom.tables.spark.text import read_text
-from topicloom.tables.spark.watch import watched
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -48,7 +48,7 @@ def read_all(
             )
         require_no_rejects(raw, raw.n_rejects(progress=progress))
         with spark_errors(source.path):
-            table = watched(spark, raw.rows.toArrow, progress=progress, phase=f"read {source.what}")
+            table = run_watched(spark, raw.rows.toArrow, progress=progress, phase=f"read {source.what}")
     finally:  # Spark would give the kept rows to whoever reads the mended file later in this session
         raw.release()
     if not table.num_rows and not empty:

@@ -9,7 +9,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from topicloom.base.atomic import process_runs
+from topicloom.base.atomic_write import process_runs
 
 PREFIX = "topicloom-spark-"
 

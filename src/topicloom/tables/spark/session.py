@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from topicloom.errors import UsageError
 from topicloom.tables.spark.java import find_java
-from topicloom.tables.spark.packed import PYTHON, worker_python
+from topicloom.tables.spark.pack_manifest import PYTHON, worker_python
 from topicloom.tables.spark.scratch import new_scratch
 from topicloom.tables.spark.settings import (
     check_reachable,

@@ -1,7 +1,7 @@
 """Text tables into Spark: lines as bytes, split by our own rules, in one pass.
 
 Spark's own CSV reader silently changes invalid UTF-8, lone `\\r` and quoted newlines; so lines are read as
-bytes and `blocks.py` makes records of them in Spark's Python workers.
+bytes and `parse_text.py` makes records of them in Spark's Python workers.
 
 Spark cuts plain files into lines, blocks of one file side by side, and does not tell whether the last line
 had an end. So whatever must not be cut blindly is read whole, by one worker each: compressed files, quoted
@@ -17,12 +17,11 @@ from functools import partial, reduce
 from typing import TYPE_CHECKING
 
 from topicloom.errors import InputError
-from topicloom.tables.batches import REJECTED
-from topicloom.tables.blocks import Plans, file_key, parse_blocks, parse_files
+from topicloom.tables.parse_text import REJECTED, Plans, file_key, parse_blocks, parse_files
 from topicloom.tables.records import Field, FilePlan
 from topicloom.tables.source import Resolved, TableSource, is_address
-from topicloom.tables.spark.heads import Notice, ends_in_carriage_return, plan_file
-from topicloom.tables.spark.raw import NO_PATTERNS, REJECT_COLUMNS, RawTable, quoted_name, spark_path
+from topicloom.tables.spark.file_plans import Notice, ends_in_carriage_return, plan_file
+from topicloom.tables.spark.raw_table import NO_PATTERNS, REJECT_COLUMNS, RawTable, quoted_name, spark_path
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

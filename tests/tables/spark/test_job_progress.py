@@ -9,7 +9,7 @@ import pytest
 
 from topicloom.errors import InputError, Interrupted
 from topicloom.tables.spark.failures import spark_errors, translated
-from topicloom.tables.spark.watch import watched
+from topicloom.tables.spark.job_progress import run_watched
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -57,7 +57,7 @@ def forever(batches: Iterator[Any]) -> Iterator[Any]:
 def test_progress_only_grows_and_ends_at_one(spark: SparkSession) -> None:
     progress = Recorder()
     frame = spark.range(0, 40, numPartitions=6).mapInArrow(slowly, "id long")
-    assert watched(spark, frame.count, progress=progress, phase="count", stages=2) == 40
+    assert run_watched(spark, frame.count, progress=progress, phase="count", stages=2) == 40
     assert progress.phases == [("count", 1.0)]
     assert all(amount > 0 for amount in progress.done)
     assert sum(progress.done) == pytest.approx(1.0)
@@ -68,19 +68,19 @@ def test_progress_only_grows_and_ends_at_one(spark: SparkSession) -> None:
 def test_a_stop_request_cancels_the_jobs(spark: SparkSession) -> None:
     frame = spark.range(0, 2, numPartitions=2).mapInArrow(forever, "id long")
     with pytest.raises(Interrupted):
-        watched(spark, frame.count, progress=Recorder(stop_after=5))
+        run_watched(spark, frame.count, progress=Recorder(stop_after=5))
     assert list(spark.sparkContext.statusTracker().getActiveJobsIds()) == []
     assert spark.range(3).count() == 3  # the session is still good
 
 
 def test_a_stop_request_before_the_start_starts_nothing(spark: SparkSession) -> None:
     with pytest.raises(Interrupted):
-        watched(spark, lambda: pytest.fail("it ran"), progress=Recorder(stop_after=0))
+        run_watched(spark, lambda: pytest.fail("it ran"), progress=Recorder(stop_after=0))
 
 
 def test_the_error_of_the_action_comes_out(spark: SparkSession) -> None:
     with pytest.raises(ZeroDivisionError):
-        watched(spark, lambda: 1 // 0)
+        run_watched(spark, lambda: 1 // 0)
 
 
 def explode(batches: Iterator[Any]) -> Iterator[Any]:

@@ -16,13 +16,13 @@ import numpy as np
 
 from topicloom.base.arrays import Bools, Floats, Longs, freeze_fields
 from topicloom.base.progress import check_stop
-from topicloom.base.solver.linear import PATIENCE, POLL, Budget
+from topicloom.base.solver.linear_program import PATIENCE, POLL, Budget
 
 TOLERANCE = 1e-9  # what a row may be missed by, and a whole variable
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Entries:
+class ProgramRows:
     """The rows of a program: least <= sum of value * x[column] <= most; an entry per non-zero coefficient."""
 
     row: Longs
@@ -36,7 +36,7 @@ class Entries:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Outcome:
+class IntegerSolution:
     """The best solution found, None if there is none so far; `bound` <= optimum; is nothing better left?"""
 
     x: Floats | None
@@ -49,17 +49,17 @@ def minimise(
     costs: Floats,
     upper: Floats,
     whole: Bools,
-    rows: Entries,
+    rows: ProgramRows,
     budget: Budget,
     *,
     start: tuple[Longs, Floats] | None = None,
-) -> Outcome:
+) -> IntegerSolution:
     """Minimise costs * x with 0 <= x <= upper under `rows`, x whole where `whole` says so.
 
     `start` are some variables and their values in a solution that is known already.
 
     >>> from topicloom.base.progress import SILENT
-    >>> both = Entries(np.zeros(2, int), np.arange(2), np.ones(2), np.ones(1), np.ones(1))
+    >>> both = ProgramRows(np.zeros(2, int), np.arange(2), np.ones(2), np.ones(1), np.ones(1))
     >>> minimise(np.array([2.0, 3.0]), np.ones(2), np.ones(2, bool), both, Budget(0, SILENT)).x.tolist()
     [1.0, 0.0]
     """
@@ -73,7 +73,7 @@ def minimise(
     return outcome
 
 
-def _attempt(highs: Any, budget: Budget, start: tuple[Longs, Floats] | None) -> Outcome:
+def _attempt(highs: Any, budget: Budget, start: tuple[Longs, Floats] | None) -> IntegerSolution:
     if start is not None:
         highs.setSolution(len(start[0]), start[0].astype(np.int32), start[1])
     budget.check()
@@ -84,7 +84,7 @@ def _attempt(highs: Any, budget: Budget, start: tuple[Longs, Floats] | None) -> 
     status, info = highs.getModelStatus(), highs.getInfo()
     found = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
     bound = float(info.mip_dual_bound)
-    return Outcome(
+    return IntegerSolution(
         np.array(highs.getSolution().col_value) if found else None,
         bound,
         status == highspy.HighsModelStatus.kOptimal and math.isfinite(bound),
@@ -92,7 +92,7 @@ def _attempt(highs: Any, budget: Budget, start: tuple[Longs, Floats] | None) -> 
     )
 
 
-def _program(costs: Floats, upper: Floats, whole: Bools, rows: Entries) -> Any:
+def _program(costs: Floats, upper: Floats, whole: Bools, rows: ProgramRows) -> Any:
     highs = highspy.Highs()
     for option, value in _OPTIONS.items():
         highs.setOptionValue(option, value)

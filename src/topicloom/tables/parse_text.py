@@ -1,4 +1,4 @@
-"""What Spark's Python workers do with text: lines in, Arrow batches of records out.
+"""What Spark's Python workers do with text: blocks of lines or whole files in, Arrow batches of records out.
 
 A line without anything special about it is split by Arrow's compiled functions, all others one by one by the
 rules in `records.py`, which alone decide what a row means and why one is refused.
@@ -6,21 +6,81 @@ rules in `records.py`, which alone decide what a row means and why one is refuse
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
-from typing import Any
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice, pairwise
+from typing import Any, BinaryIO
+from urllib.parse import unquote
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from topicloom.errors import InputError
+from topicloom.tables.decompress import BadCompression, decompressed
 from topicloom.tables.lines import BOM, BadRow, cut_records, printable, unended
 from topicloom.tables.records import ISO, NUMBER, ROLES, Field, FilePlan, Layout, in_range, read_record
 
-REJECTED = ("_file", "_row", "_reason")
-"""The columns that only a row has that cannot be used; it has nothing else."""
-
+Plans = Mapping[str, FilePlan]  # by `file_key` of the file's address
+REJECTED = ("_file", "_row", "_reason")  # the columns that only a refused row has; it has no others
 _LINES_AT_ONCE = 50_000
+
+
+def file_key(path: str) -> str:
+    """One spelling per file: `file:/a`, `file:///a` and `/a` are the same."""
+    return "/" + path.removeprefix("file:").lstrip("/") if path.startswith("file:") else path
+
+
+def parse_blocks(plans: Plans, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The records of batches of (line, address of the file, start of the block).
+
+    Lines come in file order within a block. Spark cuts large files into blocks and packs small ones together,
+    so a header is known by being the first line of a block that starts at 0. Spark's reader has dropped the
+    byte order mark already.
+    """
+    block: tuple[str, int] | None = None
+    for batch in batches:
+        lines, files, starts = batch.columns
+        for begin, end in _runs(files, starts):
+            this = (files[begin].as_py(), starts[begin].as_py())
+            plan = plans[file_key(unquote(this[0]))]
+            skip = int(plan.header and this[1] == 0 and this != block)
+            block = this
+            yield from parse_lines(lines.slice(begin + skip, end - begin - skip), plan)
+
+
+def _runs(files: pa.Array, starts: pa.Array) -> list[tuple[int, int]]:
+    """Stretches of a batch that come from one block of one file."""
+    count = len(files)
+    if count == 0:
+        return []
+    if files[0] == files[count - 1] and starts[0] == starts[count - 1]:
+        return [(0, count)]
+    codes = pc.dictionary_encode(files).indices.to_numpy()
+    places = starts.to_numpy()
+    changes = np.flatnonzero((np.diff(codes) != 0) | (np.diff(places) != 0)) + 1
+    return list(pairwise([0, *changes.tolist(), count]))
+
+
+def parse_files(plans: Plans, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The records of batches of (address of the file, content); without content the file is opened here."""
+    for batch in batches:
+        for number, file in enumerate(batch.column(0)):
+            path = file_key(unquote(file.as_py()))
+            plan = plans[path]
+            try:
+                with _opened(batch, number, path) as raw:
+                    yield from parse_content(decompressed(raw, plan.compression), plan)
+            except FileNotFoundError:
+                raise InputError(f"no such file or folder: {plan.shown}") from None
+            except (BadCompression, OSError) as error:
+                raise InputError(f"cannot read {plan.shown}: {error}") from None
+
+
+def _opened(batch: pa.RecordBatch, number: int, path: str) -> BinaryIO:
+    if batch.num_columns == 2:
+        return io.BytesIO(batch.column(1)[number].as_buffer())
+    return open(path, "rb")
 
 
 def parsed_schema(fields: Sequence[Field]) -> pa.Schema:

@@ -24,7 +24,7 @@ _LOOK_EVERY = 0.1  # seconds between two looks at the stop flag and the task cou
 _END_WITHIN = 1.5  # seconds a cancelled action gets to end by itself
 
 
-def watched(
+def run_watched(
     spark: SparkSession,
     action: Callable[[], T],
     *,

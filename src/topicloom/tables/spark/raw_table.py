@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from topicloom.base.atomic import replacing
+from topicloom.base.atomic_write import replacing
 from topicloom.base.progress import SILENT, Progress
 from topicloom.errors import InputError
 from topicloom.tables.source import DataFile, TableSource
 from topicloom.tables.spark.failures import spark_errors
+from topicloom.tables.spark.job_progress import run_watched
 from topicloom.tables.spark.session import session_folder
-from topicloom.tables.spark.watch import watched
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -40,12 +40,12 @@ class RawTable:
     def n_rejects(self, *, progress: Progress = SILENT) -> int:
         """How many rows were refused."""
         with spark_errors(self.source.path):
-            return watched(self.rejects.sparkSession, self.rejects.count, progress=progress)
+            return run_watched(self.rejects.sparkSession, self.rejects.count, progress=progress)
 
     def first_reject(self) -> tuple[str, str, str] | None:
         """The reject that comes first by file and row text, so that it is the same one every time."""
         with spark_errors(self.source.path):
-            found = watched(self.rejects.sparkSession, self.rejects.orderBy(*REJECT_COLUMNS).first)
+            found = run_watched(self.rejects.sparkSession, self.rejects.orderBy(*REJECT_COLUMNS).first)
         return None if found is None else (found["file"], found["row"], found["reason"])
 
     def release(self) -> None:
@@ -75,7 +75,7 @@ def write_rejects(raw: RawTable, path: str | Path, *, progress: Progress = SILEN
     with replacing(Path(path)) as temporary:
         with spark_errors(raw.source.path):
             ordered = raw.rejects.orderBy(*REJECT_COLUMNS)
-            table = watched(raw.rejects.sparkSession, ordered.toArrow, progress=progress)
+            table = run_watched(raw.rejects.sparkSession, ordered.toArrow, progress=progress)
         pq.write_table(table.select(list(REJECT_COLUMNS)), temporary)
 
 

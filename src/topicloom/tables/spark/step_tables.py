@@ -1,4 +1,4 @@
-"""Tables of one piece of work in a folder: written by Spark, read back by name, ranked in a fixed order."""
+"""Tables that the steps of some work leave in a folder, written by Spark, read back by name; ranks."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 from topicloom.base.progress import Progress
 from topicloom.errors import InputError
 from topicloom.tables.source import address, is_address
-from topicloom.tables.spark.raw import NO_PATTERNS
-from topicloom.tables.spark.watch import watched
+from topicloom.tables.spark.job_progress import run_watched
+from topicloom.tables.spark.raw_table import NO_PATTERNS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -27,7 +27,7 @@ _ROW_BITS = 33  # of monotonically_increasing_id: the partition stands above the
 
 
 @dataclass(frozen=True, slots=True)
-class Tables:
+class StepTables:
     """Where the steps of some work leave their tables, one Parquet folder each."""
 
     spark: SparkSession
@@ -41,7 +41,7 @@ class Tables:
         return load_table(self.spark, self.path(name))
 
     def run(self, phase: str | None, action: Callable[[], Any], stages: int = 1) -> Any:
-        return watched(self.spark, action, progress=self.progress, phase=phase, stages=stages)
+        return run_watched(self.spark, action, progress=self.progress, phase=phase, stages=stages)
 
     def write(self, phase: str | None, frame: DataFrame, name: str, stages: int = 1) -> None:
         """Write a table; `phase` None leaves the bar that is shown alone."""

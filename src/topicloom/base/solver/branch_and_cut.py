@@ -17,7 +17,7 @@ from enum import Enum
 import numpy as np
 
 from topicloom.base.arrays import Bools, Floats
-from topicloom.base.solver.linear import Budget, LinearProgram, Row
+from topicloom.base.solver.linear_program import Budget, LinearProgram, SumRow
 
 MARGIN = 1e-4  # what a linear optimum may be off by; every bound is rounded with this much doubt
 FRACTIONAL = 1e-6
@@ -26,12 +26,12 @@ KEPT_ROWS = 200
 DIVE_EVERY = 20  # nodes between two dives
 DIVE_SHARE = 0.1  # of the fractional variables that a step of a dive fixes
 
-Oracle = Callable[[Floats], list[Row]]
+Oracle = Callable[[Floats], list[SumRow]]
 Tell = Callable[[int, float], None]
 Fixed = dict[int, int]
 
 
-class Verdict(Enum):
+class SearchResult(Enum):
     """What a search for a target has found."""
 
     FOUND = "a solution"
@@ -49,7 +49,7 @@ class _Branch:
     value: float
 
 
-class Search:
+class BranchAndCut:
     """One minimisation: `bound` <= optimum <= `upper`, and `best` the solution of that size if one was found.
 
     `rows` are demanded from the start, `oracle` gives rows that a solution violates (none: it is valid).
@@ -59,7 +59,7 @@ class Search:
     def __init__(
         self,
         n_columns: int,
-        rows: Sequence[Row],
+        rows: Sequence[SumRow],
         oracle: Oracle,
         *,
         least: int,
@@ -110,14 +110,14 @@ class Search:
                 self.search(self.upper - 1, nodes)  # easier to meet: a better solution in the meantime
             nodes *= 2
 
-    def search(self, most: float, nodes: float = math.inf) -> Verdict:
+    def search(self, most: float, nodes: float = math.inf) -> SearchResult:
         """Look for a solution of at most `most` by depth-first search over at most so many nodes."""
         self._aim(most)
         last, next_dive = self.nodes + nodes, self.nodes
         stack: list[tuple[Fixed, _Branch | None]] = [({}, None)]
         while stack:
             if self.nodes >= last:
-                return Verdict.OPEN
+                return SearchResult.OPEN
             fixed, branch = stack.pop()
             self._visit(fixed)
             x = self._solve(most)
@@ -127,18 +127,18 @@ class Search:
             if x is None:
                 continue
             if self._accept(x):
-                return Verdict.FOUND
+                return SearchResult.FOUND
             self._drop_slack_rows()
             column, value = self._choose(x), self.lp.value
             if self.nodes >= next_dive:
                 if self.dive(most, fixed, DIVE_SHARE):
-                    return Verdict.FOUND
+                    return SearchResult.FOUND
                 next_dive = self.nodes + DIVE_EVERY
             stack.append(({**fixed, column: 0}, _Branch(column, 0, x[column], value)))
             stack.append(({**fixed, column: 1}, _Branch(column, 1, 1 - x[column], value)))
         if math.isfinite(most):
             self._raise_bound(most + 1)
-        return Verdict.NONE
+        return SearchResult.NONE
 
     def dive(self, most: float, fixed: Fixed | None = None, share: float = 0.0) -> bool:
         """A quick solution of at most `most`: fix large fractional variables to 1 until none is left.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from topicloom.base.atomic import replacing
+from topicloom.base.atomic_write import replacing
 from topicloom.errors import InputError
 from topicloom.overlay.model.build_folder import check_replaceable, load_build
 

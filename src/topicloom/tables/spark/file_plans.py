@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from topicloom.errors import InputError
 from topicloom.tables.columns import choose_columns, place_fields
-from topicloom.tables.compress import BadCompression, decompressed
+from topicloom.tables.decompress import BadCompression, decompressed
 from topicloom.tables.lines import (
     BOM,
     BadRow,

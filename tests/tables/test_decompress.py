@@ -9,7 +9,7 @@ import random
 import pytest
 
 from naive.tables import compressed, framed_snappy, hadoop_snappy, snappy_block
-from topicloom.tables.compress import BadCompression, decompressed
+from topicloom.tables.decompress import BadCompression, decompressed
 
 DATA = "".join(f"node{i % 97},topic{i * i % 1009}\n" for i in range(4000)).encode()
 KINDS = ["gz", "bz2", "zst", "snappy"]

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import topicloom.base.solver.linear as linear
+import topicloom.base.solver.linear_program as linear
 from drawing import examples
 from topicloom.base.progress import SILENT, Silent
-from topicloom.base.solver.linear import Budget, LinearProgram, Row, Unfinished
-from topicloom.base.solver.search import Search, Verdict
+from topicloom.base.solver.branch_and_cut import BranchAndCut, SearchResult
+from topicloom.base.solver.linear_program import Budget, LinearProgram, SumRow, Unfinished
 from topicloom.errors import Interrupted
 
 Sets = list[tuple[set[int], int]]
@@ -41,18 +41,20 @@ def brute(n: int, sets: Sets, most: dict[int, int] | None = None) -> int | None:
     return None
 
 
-def row_of(columns: set[int], least: float = -math.inf, most: float = math.inf) -> Row:
-    return Row(np.array(sorted(columns), dtype=np.int32), least, most)
+def row_of(columns: set[int], least: float = -math.inf, most: float = math.inf) -> SumRow:
+    return SumRow(np.array(sorted(columns), dtype=np.int32), least, most)
 
 
-def searched(n: int, sets: Sets, *, rows: list[Row] | None = None, upper: float | None = None) -> Search:
+def searched(
+    n: int, sets: Sets, *, rows: list[SumRow] | None = None, upper: float | None = None
+) -> BranchAndCut:
     """A search that learns its demands one at a time, as they are violated."""
 
     def oracle(x):
         return [row_of(c, k) for c, k in sets if x[sorted(c)].sum() < k - 1e-6][:1]
 
     told = []
-    search = Search(
+    search = BranchAndCut(
         n,
         rows or [],
         oracle,
@@ -87,7 +89,7 @@ def test_a_search_for_a_target_decides_it(case, data):
     search = searched(n, sets)
     assert search.root()
     if most >= search.bound and search.best is None:
-        assert search.search(most) is (Verdict.FOUND if most >= best else Verdict.NONE)
+        assert search.search(most) is (SearchResult.FOUND if most >= best else SearchResult.NONE)
         assert search.bound <= best <= search.upper
 
 
@@ -102,7 +104,9 @@ def test_rows_from_above_can_be_changed_and_asked_again(case, cap):
         search.lp.change_row(0, -math.inf, most)
         search.restart(math.inf)
         best = brute(n, [*sets, (everything, 0)], {len(sets): most})
-        possible = search.root() and (search.best is not None or search.search(math.inf) is Verdict.FOUND)
+        possible = search.root() and (
+            search.best is not None or search.search(math.inf) is SearchResult.FOUND
+        )
         assert possible == (best is not None)
         if possible:
             search.minimise()
@@ -122,7 +126,7 @@ def test_a_number_of_nodes_ends_the_search_undecided():
     ring = [({i, (i + 1) % 5}, 1) for i in range(5)]
     search = searched(5, ring)
     assert search.root() and search.bound == 3
-    assert search.search(3, nodes=0) is Verdict.OPEN
+    assert search.search(3, nodes=0) is SearchResult.OPEN
     search.minimise()
     assert search.upper == 3
 
@@ -132,7 +136,7 @@ def test_a_target_that_nothing_meets_raises_the_bound_by_one():
     search = searched(6, [(set(pair), 1) for pair in combinations(range(6), 2)])
     assert search.root() and search.bound == 3
     for most in (3, 4):
-        assert search.search(most) is Verdict.NONE
+        assert search.search(most) is SearchResult.NONE
         assert search.bound == most + 1
     search.minimise()
     assert search.bound == search.upper == 5

@@ -50,7 +50,7 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Row:
+class SumRow:
     """A demand on some variables: least <= their sum <= most."""
 
     columns: Ints
@@ -81,7 +81,7 @@ class LinearProgram:
     def n_rows(self) -> int:
         return int(self._highs.getNumRow())
 
-    def add_rows(self, rows: Sequence[Row]) -> None:
+    def add_rows(self, rows: Sequence[SumRow]) -> None:
         if not rows:
             return
         lengths = np.array([len(row.columns) for row in rows])
