@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import quick_spark
+
 pytestmark = pytest.mark.spark
 
 ROOT = Path(__file__).parent.parent
@@ -47,7 +49,7 @@ def test_the_wheel_works_outside_the_source_tree(wheel, tmp_path):
     script = (
         "import sys, topicloom; sys.stderr.write(topicloom.__file__);"
         "from topicloom.cli.main import run;"
-        "run(['build', 'table.csv', '--out', 'out', '--algorithm', 'gm-m'])"
+        f"run(['build', 'table.csv', '--out', 'out', '--algorithm', 'ring-pt', *{quick_spark.OPTIONS}])"
     )
     done = subprocess.run(
         [sys.executable, "-c", script],

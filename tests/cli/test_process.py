@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from quick_spark import QUICK_JAVA
+import quick_spark
 
 PR_SET_CHILD_SUBREAPER = 36
 COMMAND = [sys.executable, "-m", "topicloom"]
@@ -39,7 +39,7 @@ def test_spark_is_silent_and_json_alone_is_on_stdout(tmp_path):
     """Spark's start-up chatter on either stream would spoil scripts that read them."""
     table = tmp_path / "table.csv"
     table.write_text("node,topic\na,x\nb,x\n")
-    quick = f"--spark-conf=spark.driver.extraJavaOptions={QUICK_JAVA}"
+    quick = f"--spark-conf=spark.driver.extraJavaOptions={quick_spark.QUICK_JAVA}"
     done = run("build", table, "--algorithm", "gm", "--out", tmp_path / "out", "--json", quick)
     assert done.returncode == 0
     assert done.stderr == ""
@@ -111,15 +111,8 @@ def test_ctrl_c_ends_a_build_and_leaves_nothing(tmp_path):
     out.parent.mkdir()
     process = subprocess.Popen(
         [
-            *COMMAND,
-            "build",
-            str(table),
-            "--out",
-            str(out),
-            "--algorithm",
-            "balanced",
-            "--set",
-            "work=10000000",
+            *(*COMMAND, "build", str(table), "--out", str(out), *quick_spark.OPTIONS),
+            *("--algorithm", "balanced", "--set", "work=10000000"),
         ],
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from quick_spark import QUICK_JAVA
 from topicloom.errors import UsageError
 from topicloom.tables.spark.session import default_conf, get_session, is_local
 
@@ -28,7 +29,7 @@ def forever(batches):
         yield batch
 
 if __name__ == "__main__":
-    spark = get_session(master="local[2]", conf={"spark.sql.shuffle.partitions": "2"})
+    spark = get_session(master="local[2]", conf={"spark.driver.extraJavaOptions": sys.argv[1]})
     assert spark.range(100).mapInArrow(work, "id long").groupBy().sum().first()[0] == 4950
     assert "SPARK_LOCAL_IP" not in os.environ
     version = spark.sparkContext._jvm.java.lang.System.getProperty("java.home")
@@ -56,7 +57,7 @@ def test_bundled_java_runs_real_jobs_silently_and_ctrl_c_ends_them(tmp_path: Pat
     environment = {**os.environ, "PATH": f"{old.parent}:{os.environ['PATH']}", "TMPDIR": str(temporary)}
     environment.pop("JAVA_HOME", None)
     process = subprocess.Popen(
-        [sys.executable, str(script)],
+        [sys.executable, str(script), QUICK_JAVA],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
