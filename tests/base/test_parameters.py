@@ -17,7 +17,7 @@ COMMON = {
     "interest", "problem", "constraints", "start", "seed", "threads", "progress", "core_model", "time_limit"
 }  # fmt: skip
 FUNCTIONS = {name: builder.build for name, builder in BUILDERS.items()}
-FUNCTIONS |= {f"content {name}": planner.plan for name, planner in PLANNERS.items()}
+FUNCTIONS |= {f"content {name}": planner.function for name, planner in PLANNERS.items()}
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

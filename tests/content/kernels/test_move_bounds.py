@@ -69,21 +69,21 @@ def test_no_move_that_saves_is_passed_over(problem, data, model, anywhere):
 @given(
     content_problems(max_users=5, max_brokers=4), st.data(), st.sampled_from(["shared", "unicast", "steiner"])
 )
-def test_no_guests_whose_going_saves_are_passed_over(problem, data, model):
+def test_no_users_whose_leaving_saves_are_passed_over(problem, data, model):
     """Wherever they go. Free trees may get lighter by several new brokers: there it is only a hope."""
     search = drawn_search(data, problem, model)
     fixed, state = search.fixed, search.state
     home = data.draw(st.sampled_from(state.broker.tolist()))
-    guests = np.flatnonzero(state.broker == home).astype(np.int32)[: data.draw(st.integers(1, 3))]
-    if worth_vacating(fixed, state, home, guests, 0.0, search.left):
+    leaving = np.flatnonzero(state.broker == home).astype(np.int32)[: data.draw(st.integers(1, 3))]
+    if worth_vacating(fixed, state, home, leaving, 0.0, search.left):
         return
     before = measure_cost(problem, state.broker, model).total
     others = [broker for broker in range(problem.n_brokers) if broker != home]
-    fits = state.load + problem.demand[guests][:, None] <= fixed.capacity
-    for targets in itertools.product(others, repeat=len(guests)):
+    fits = state.load + problem.demand[leaving][:, None] <= fixed.capacity
+    for targets in itertools.product(others, repeat=len(leaving)):
         if all(fits[place, target] for place, target in enumerate(targets)):
             after = state.broker.copy()
-            after[guests] = targets
+            after[leaving] = targets
             assert measure_cost(problem, after, model).total >= before - 1e-9, targets
 
 
@@ -97,7 +97,7 @@ def test_a_publisher_follows_the_last_subscriber_it_sent_to():
     assert search.state.broker.tolist() == [1, 1]
 
 
-def test_guests_leave_together_that_send_to_each_other():
+def test_users_leave_together_that_send_to_each_other():
     """Unicast: neither saves alone, together they need not be sent to where they were."""
     problem = small_problem(
         [[0, 1], [0, 1], [FAR, 0]], [[0, 6], [6, 0]], [(0, 0, 1.0)], [(0, 0, 0), (1, 0, 0), (2, 0, 0)]
@@ -118,7 +118,7 @@ def test_a_broker_that_leaves_the_shared_tree_saves_its_whole_path():
     assert search.state.broker.tolist() == [3, 3]
 
 
-def test_guests_leave_the_shared_tree_together_for_its_whole_path():
+def test_users_leave_the_shared_tree_together_for_its_whole_path():
     problem = small_problem(
         [[FAR, FAR, FAR, 0], [0, FAR, FAR, 1], [0, FAR, FAR, 1]],
         RING,

@@ -94,7 +94,7 @@ def test_no_sure_migration_is_left(problem, data, model):
 def test_annealing_keeps_the_books_and_the_capacities(problem, data, model):
     search = drawn_search(data, problem, model)
     over = search.overflow
-    search.cool(near_brokers(problem), 7, 200, 1.0, 0.01)
+    search.anneal(near_brokers(problem), 7, 200, 1.0, 0.01)
     assert search.total == pytest.approx(measure_cost(problem, search.state.broker, model).total, abs=1e-7)
     assert search.overflow <= over + 1e-9
 

@@ -1,4 +1,4 @@
-"""Simulated annealing of an assignment: random moves and swaps, taken by the rule of Metropolis."""
+"""Simulated annealing of an assignment: random moves and swaps, accepted by the Metropolis rule."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from topicloom.content.kernels.move_bounds import least_change
 
 @kernel
 def anneal(fixed: Any, state: Any, near: Any, counter: Any, proposals: int, start: float, end: float) -> Any:
-    """`proposals` random changes while the temperature falls geometrically from `start` to `end`.
+    """Propose random changes while the temperature falls geometrically from `start` to `end`.
 
-    A third of them are swaps of two users; the others move one user to a broker that is near to it
-    (`near[user]`), to any broker, or to the broker of another user. Capacities are always kept. Returns the
-    counter of the random stream, the change of cost and the number of changes taken.
+    About a third are swaps of two users; the others move one user to a broker near it (`near[user]`), to any
+    broker, or to the broker of another user. Capacities are always kept. Returns the counter of the random
+    stream, the change of cost and the number of changes taken.
     """
     n_users, n_brokers = fixed.access.shape
     gained, taken = 0.0, 0
@@ -62,7 +62,7 @@ def anneal(fixed: Any, state: Any, near: Any, counter: Any, proposals: int, star
 
 @kernel
 def _try_swap(fixed: Any, state: Any, user: int, other: int, limit: float) -> Any:
-    """Swap the brokers of two users if there is room and it costs at most `limit`; inf if it was not done."""
+    """Swap the brokers of two users if there is room and it costs at most `limit`; return inf if not."""
     home, target = np.int64(state.broker[user]), np.int64(state.broker[other])
     difference = fixed.demand[user] - fixed.demand[other]
     if (

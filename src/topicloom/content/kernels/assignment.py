@@ -2,8 +2,9 @@
 
 cost = sum over users of demand * access price
      + sum over channels c and brokers p of sent[c, p] * weight[c, p]
-with sent[c, p] the rate of p's users on c, and weight[c, p] the weight of the tree from p to all brokers with
-a subscriber of c. A move changes `weight` only where a broker gets its first or loses its last subscriber.
+where sent[c, p] is the rate of p's users on c, and weight[c, p] the weight of the tree from p to all brokers
+with a subscriber of c. A move changes `weight` only where a broker gains its first subscriber or loses the
+last one.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from topicloom.content.kernels.broker_trees import fill_weights
 
 
 class ProblemArrays(NamedTuple):
-    """What a search never changes: the problem and the core model, as plain arrays."""
+    """What a search never changes: the problem and the core model as plain arrays."""
 
     access: Any
     demand: Any
@@ -29,20 +30,15 @@ class ProblemArrays(NamedTuple):
     want_first: Any
     want_last: Any
     channel_rate: Any
-    code: int
-    core: Any
-    order: Any
-    parent: Any
-    step: Any
-    table: Any
+    core: Any  # CoreArrays
 
 
 class AssignmentState(NamedTuple):
-    """An assignment and all that follows from it; then scratch.
+    """An assignment and all that follows from it; from `listed` on scratch.
 
     Channels x brokers: `wanted` counts subscribers, `sent` adds up rates, `weight` holds the trees' weights.
     `members[c]` is the number of brokers with a subscriber, `lightest[c]` the least of the weights, `cost[c]`
-    the channel's core cost, `relief[c, b]` what b saves if it joins (hope.py keeps it).
+    the channel's core cost, `relief[c, b]` what b saves by joining (kept by move_bounds.py).
     """
 
     broker: Any
@@ -64,32 +60,20 @@ class AssignmentState(NamedTuple):
 
 @kernel
 def weigh_trees(fixed: Any, state: Any, channel: int, without: int, added: int, out: Any) -> Any:
-    """Weights of a channel's trees when broker `without` loses it and `added` gets it (-1: nobody does)."""
+    """Weigh a channel's trees if `without` left and `added` joined (-1: none); return its broker count."""
     n = 0
     row = state.wanted[channel]
     for b in range(len(row)):
         if (row[b] > 0 and b != without) or b == added:
             state.listed[n] = b
             n += 1
-    fill_weights(
-        fixed.code,
-        fixed.core,
-        fixed.order,
-        fixed.parent,
-        fixed.step,
-        fixed.table,
-        state.listed,
-        n,
-        state.ints,
-        state.floats,
-        out,
-    )
+    fill_weights(fixed.core, state.listed, n, state.ints, state.floats, out)
     return n
 
 
 @kernel
-def settle(fixed: Any, state: Any) -> None:
-    """Fill everything that follows from `state.broker`."""
+def fill_state(fixed: Any, state: Any) -> None:
+    """Compute everything that follows from `state.broker`."""
     state.load[:] = 0.0
     state.wanted[:] = 0
     state.sent[:] = 0.0
@@ -107,7 +91,7 @@ def settle(fixed: Any, state: Any) -> None:
 
 @kernel
 def refresh(fixed: Any, state: Any, channel: int) -> None:
-    """A channel's weights, members and core cost, anew."""
+    """Recompute a channel's weights, members and core cost."""
     weight, sent = state.weight[channel], state.sent[channel]
     state.members[channel] = weigh_trees(fixed, state, channel, -1, -1, weight)
     total, least = 0.0, weight[0]
@@ -120,7 +104,7 @@ def refresh(fixed: Any, state: Any, channel: int) -> None:
 
 @kernel
 def move_change(fixed: Any, state: Any, user: int, target: int) -> Any:
-    """What the total cost changes by if `user` moved to broker `target`."""
+    """Return how the total cost would change if `user` moved to broker `target`."""
     home = np.int64(state.broker[user])
     if home == target:
         return 0.0

@@ -1,12 +1,12 @@
 """Weights of the trees among brokers that carry a channel, under every core model [Zhao2011, IV].
 
-For a channel with member brokers S (those with a subscriber) and a publisher on broker p the tree joins S
-and p. `fill_weights` gives its weight for all p at once, since a change of S concerns every publisher.
+For a channel with member brokers S (those with a subscriber) and a publisher on broker p, the tree joins S
+and p. `fill_weights` computes its weight for all p at once, since a change of S concerns every publisher.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,9 +15,24 @@ from topicloom.base.kernels.jit import kernel
 FREE, SHARED, UNICAST, STEINER = 0, 1, 2, 3
 
 
+class CoreArrays(NamedTuple):
+    """A core model as plain arrays.
+
+    `links` are prices between brokers. `order`, `parent` and `step` describe the shared tree from its root
+    on; `table` holds the weights of the Steiner trees of all sets of brokers, by bit mask.
+    """
+
+    code: int
+    links: Any
+    order: Any
+    parent: Any
+    step: Any
+    table: Any
+
+
 @kernel
 def grow_spanning(core: Any, members: Any, n: int, above: Any, edge: Any) -> Any:
-    """Prim's tree over `members[:n]`, which are put in the order they join; its weight.
+    """Grow Prim's tree over `members[:n]`, which are put in the order they join, and return its weight.
 
     `above[k]` is the place of member k's parent, `edge[k]` the price of the edge between them.
     """
@@ -43,11 +58,10 @@ def grow_spanning(core: Any, members: Any, n: int, above: Any, edge: Any) -> Any
 
 @kernel
 def _free(core: Any, members: Any, n: int, above: Any, edge: Any, offer: Any, out: Any) -> None:
-    """The minimum spanning tree of the members and p, for every p.
+    """Weigh the minimum spanning tree of the members and p, for every p.
 
-    A tree that is extended by p keeps only edges of the old tree and edges of p. From the leaves to the
-    root, of the edge to the parent and the best offer to reach p from below the cheaper stays; the other is
-    handed up.
+    A tree extended by p keeps only edges of the old tree and edges of p. From the leaves to the root, the
+    cheaper of the edge to the parent and the best offer to reach p from below stays; the other is passed up.
     """
     total = grow_spanning(core, members, n, above, edge)
     out[:] = 0.0
@@ -73,7 +87,7 @@ def _free(core: Any, members: Any, n: int, above: Any, edge: Any, offer: Any, ou
 
 @kernel
 def _shared(order: Any, parent: Any, step: Any, members: Any, n: int, below: Any, out: Any) -> None:
-    """The part of the one shared tree that joins the members and p, for every p."""
+    """Weigh the part of the shared tree that joins the members and p, for every p."""
     below[:] = 0
     for k in range(n):
         below[members[k]] = 1
@@ -99,42 +113,28 @@ def _shared(order: Any, parent: Any, step: Any, members: Any, n: int, below: Any
 
 
 @kernel
-def fill_weights(
-    code: int,
-    core: Any,
-    order: Any,
-    parent: Any,
-    step: Any,
-    table: Any,
-    members: Any,
-    n: int,
-    ints: Any,
-    floats: Any,
-    out: Any,
-) -> None:
-    """`out[p]`: the weight of the tree of a publisher on p. `members[:n]` may come back in another order.
+def fill_weights(core: Any, members: Any, n: int, ints: Any, floats: Any, out: Any) -> None:
+    """Set `out[p]` to the weight of the tree of a publisher on p; `members[:n]` may be reordered.
 
-    `order`, `parent`, `step` describe the shared tree from its root on; `table` holds the Steiner trees of
-    all sets of brokers by bit mask; `ints` and `floats` are two rows of scratch each, as long as there are
-    brokers.
+    `core` are CoreArrays; `ints` and `floats` are two rows of scratch each, one entry per broker.
     """
     if n == 0:
         out[:] = 0.0
-    elif code == SHARED:
-        _shared(order, parent, step, members, n, ints[0], out)
-    elif code == UNICAST:
+    elif core.code == SHARED:
+        _shared(core.order, core.parent, core.step, members, n, ints[0], out)
+    elif core.code == UNICAST:
         out[:] = 0.0
         for k in range(n):
-            row = core[members[k]]
+            row = core.links[members[k]]
             for p in range(len(out)):
                 out[p] += row[p]
-    elif code == STEINER:
+    elif core.code == STEINER:
         mask = 0
         for k in range(n):
             mask |= 1 << members[k]
         for p in range(len(out)):
-            out[p] = table[mask | (1 << p)]
+            out[p] = core.table[mask | (1 << p)]
     elif n == 1:
-        out[:] = core[members[0]]
+        out[:] = core.links[members[0]]
     else:
-        _free(core, members, n, ints[0], floats[0], floats[1], out)
+        _free(core.links, members, n, ints[0], floats[0], floats[1], out)

@@ -1,9 +1,8 @@
-"""Users put together by the traffic between them [Zhao2011, Algorithm 2].
+"""Users grouped by the traffic between them [Zhao2011, Algorithm 2].
 
-The traffic of users i and j counts both directions: b_ij = sum over c of g[i,c] s[j,c] + g[j,c] s[i,c], with
-g rates and s 1 where a channel is wanted. Wanted channels come in ranges, so with the running sums of each
-user's rates b_ij costs a few look-ups; it is never tabled. `before` holds these sums: those of user i begin
-at rate_ptr[i] + i with a 0.
+The traffic of users i and j counts both directions: b_ij = sum over c of g[i,c] s[j,c] + g[j,c] s[i,c], where
+g are rates and s is 1 where a channel is wanted. Wanted channels come in ranges, so with running sums of each
+user's rates b_ij takes a few look-ups; it is never tabulated.
 
 Ratios of traffic to price are compared by cross-multiplication: with traffic, a price of 0 is better than any
 other; no traffic is 0 whatever the price.
@@ -11,15 +10,37 @@ other; no traffic is 0 whatever the price.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from topicloom.base.kernels.jit import kernel
 from topicloom.content.kernels.placement import roomiest
 
 
+class ClusterArrays(NamedTuple):
+    """The problem as plain arrays; user i wants the channels firsts[k]..ends[k]-1 for its k in `want_ptr`.
+
+    `before` are the running sums of every user's rates: those of user i begin at rate_ptr[i] + i with a 0. No
+    user sends more than `sends` to, or gets more than `gets` from, one other.
+    """
+
+    access: Any
+    demand: Any
+    limit: Any
+    rate_ptr: Any
+    channels: Any
+    rates: Any
+    before: Any
+    want_ptr: Any
+    firsts: Any
+    ends: Any
+    sends: Any
+    gets: Any
+    n_channels: int
+
+
 @kernel
 def beats(traffic: float, price: float, best_traffic: float, best_price: float) -> bool:
-    """Is traffic / price the larger ratio, or the same at a lower price?"""
+    """Tell whether traffic / price is the larger ratio, or the same at a lower price."""
     left, right = traffic * best_price, best_traffic * price
     if left != right:
         return left > right
@@ -29,18 +50,18 @@ def beats(traffic: float, price: float, best_traffic: float, best_price: float) 
 
 
 @kernel
-def _sent(rate_ptr: Any, channels: Any, before: Any, i: int, firsts: Any, ends: Any, top: int) -> Any:
-    """The rate of user i on the channels firsts[k]..ends[k] - 1, for all k; `top` is the number of channels.
+def _sent(arrays: Any, i: int, j: int) -> Any:
+    """Return the rate of user i on the channels that user j wants.
 
-    The channels of i ascend, so at least c - (top - n) and at most c of all n are below c: the search for
-    the place of c begins between the two, and is over at once for a user that publishes everywhere.
+    The channels of i ascend, so at least c - (n_channels - n) and at most c of all n are below c: the search
+    for the place of c begins between the two, and ends at once for a user that publishes everywhere.
     """
-    start = rate_ptr[i]
-    n = rate_ptr[i + 1] - start
+    channels, before, start = arrays.channels, arrays.before, arrays.rate_ptr[i]
+    n = arrays.rate_ptr[i + 1] - start
     total = 0.0
-    for k in range(2 * len(firsts)):
-        c = ends[k >> 1] if k & 1 else firsts[k >> 1]
-        low, high = max(c - (top - n), 0), min(c, n)
+    for k in range(2 * arrays.want_ptr[j], 2 * arrays.want_ptr[j + 1]):
+        c = arrays.ends[k >> 1] if k & 1 else arrays.firsts[k >> 1]
+        low, high = max(c - (arrays.n_channels - n), 0), min(c, n)
         while low < high:
             middle = (low + high) >> 1
             if channels[start + middle] < c:
@@ -52,68 +73,40 @@ def _sent(rate_ptr: Any, channels: Any, before: Any, i: int, firsts: Any, ends: 
 
 
 @kernel
-def scan_windows(
-    user: int,
-    stop: int,
-    rate_ptr: Any,
-    channels: Any,
-    before: Any,
-    firsts: Any,
-    ends: Any,
-    below: Any,
-    sends: Any,
-    gets: Any,
-) -> None:
-    """What the users user..stop-1 send on the windows firsts[k]..ends[k] - 1: the largest of each.
+def scan_windows(first: int, stop: int, arrays: Any, firsts: Any, ends: Any, below: Any, gets: Any) -> None:
+    """Find the most that the users first..stop-1 send on one of the windows firsts[k]..ends[k]-1.
 
-    `sends` is the most of a user, `gets` of a window; `below` is scratch, a user's rate below each channel.
+    `arrays.sends` is the most of each user, `gets` the most on each window; `below` is scratch, a user's rate
+    below each channel.
     """
-    for i in range(user, stop):
-        at = rate_ptr[i]
+    for i in range(first, stop):
+        at = arrays.rate_ptr[i]
         for c in range(len(below)):
-            while at < rate_ptr[i + 1] and channels[at] < c:
+            while at < arrays.rate_ptr[i + 1] and arrays.channels[at] < c:
                 at += 1
-            below[c] = before[at + i]
+            below[c] = arrays.before[at + i]
         most = 0.0
         for k in range(len(firsts)):
             rate = below[ends[k]] - below[firsts[k]]
             most = max(most, rate)
             gets[k] = max(gets[k], rate)
-        sends[i] = most
+        arrays.sends[i] = most
 
 
 @kernel
 def best_pair(
-    row: int,
-    most: int,
-    order: Any,
-    key: Any,
-    price: Any,
-    demand: Any,
-    limit: float,
-    sends: Any,
-    gets: Any,
-    rate_ptr: Any,
-    channels: Any,
-    before: Any,
-    want_ptr: Any,
-    firsts: Any,
-    ends: Any,
-    top: int,
-    doubt: float,
-    pair: Any,
-    ratio: Any,
+    row: int, most: int, order: Any, key: Any, price: Any, limit: float, arrays: Any, doubt: float, best: Any
 ) -> int:
-    """The pair of users in `order` of the largest traffic / price that fits; the row to go on with.
+    """Find the pair of users in `order` with the largest traffic / price that fits; return the next row.
 
-    `pair` (-1: none yet) and its `ratio` (traffic, price) are the best so far, and are improved. No user
-    `sends` or `gets` more than that, to or from one other; with reach = (sends + gets) / 2 a pair has no
-    more traffic than both reach. key[k] is reach * best price - best traffic * price of user order[k] when
-    the call was prepared (reach alone if there was no traffic yet), falling: so a pair whose keys sum up to
-    less than 0 is worse, and so are those after it. Equal keys ascend by price, then user: of pairs that can
-    at best be equal, the first that loses the tie ends the row. `doubt` is what rounding may change in such
-    a sum. It comes back after about `most` pairs.
+    `best` is (pair, ratio): the best pair so far (-1: none yet) and its traffic and price. With reach =
+    (sends + gets) / 2 a pair has no more traffic than the sum of both reaches. key[k] is reach * best price -
+    best traffic * price of user order[k] when the call was prepared (reach alone if there was no traffic
+    yet), falling: so a pair whose keys sum to less than 0 is worse, and so are those after it. Equal keys
+    ascend by price, then user: of pairs that can at best be equal, the first that loses the tie ends the row.
+    `doubt` is what rounding may change in such a sum. The call ends after about `most` pairs.
     """
+    (pair, ratio), demand, sends, gets = best, arrays.demand, arrays.sends, arrays.gets
     looked = 0
     while row < len(order) - 1 and looked < most:
         a = order[row]
@@ -132,9 +125,7 @@ def best_pair(
                     continue
             if demand[i] + demand[j] > limit:
                 continue
-            mine, yours = slice(want_ptr[i], want_ptr[i + 1]), slice(want_ptr[j], want_ptr[j + 1])
-            traffic = _sent(rate_ptr, channels, before, i, firsts[yours], ends[yours], top)
-            traffic += _sent(rate_ptr, channels, before, j, firsts[mine], ends[mine], top)
+            traffic = _sent(arrays, i, j) + _sent(arrays, j, i)
             better = beats(traffic, cost, ratio[0], ratio[1])
             equal = not better and not beats(ratio[0], ratio[1], traffic, cost)
             if pair[0] < 0 or better or (equal and not later):
@@ -147,55 +138,30 @@ def best_pair(
 
 
 @kernel
-def _join(
-    user: int,
-    broker: int,
-    rate_ptr: Any,
-    channels: Any,
-    rates: Any,
-    want_ptr: Any,
-    firsts: Any,
-    ends: Any,
-    wanted: Any,
-    sent: Any,
-) -> None:
+def _join(user: int, broker: int, arrays: Any, wanted: Any, sent: Any) -> None:
     """Count `user` on `broker`: wanted[c, b] are b's subscribers of c, sent[c, b] its rate below c."""
-    for k in range(want_ptr[user], want_ptr[user + 1]):
-        for c in range(firsts[k], ends[k]):
+    for k in range(arrays.want_ptr[user], arrays.want_ptr[user + 1]):
+        for c in range(arrays.firsts[k], arrays.ends[k]):
             wanted[c, broker] += 1.0
     total = 0.0
-    at = rate_ptr[user]
+    at, end = arrays.rate_ptr[user], arrays.rate_ptr[user + 1]
     for c in range(len(wanted)):
-        if at < rate_ptr[user + 1] and channels[at] == c:
-            total += rates[at]
+        if at < end and arrays.channels[at] == c:
+            total += arrays.rates[at]
             at += 1
         sent[c + 1, broker] += total
 
 
 @kernel
 def join_clusters(
-    first: int,
-    stop: int,
-    access: Any,
-    demand: Any,
-    limit: Any,
-    rate_ptr: Any,
-    channels: Any,
-    rates: Any,
-    want_ptr: Any,
-    firsts: Any,
-    ends: Any,
-    wanted: Any,
-    sent: Any,
-    traffic: Any,
-    load: Any,
-    assignment: Any,
+    first: int, stop: int, arrays: Any, wanted: Any, sent: Any, traffic: Any, load: Any, assignment: Any
 ) -> int:
-    """Each of the users first..stop-1 to the broker with room of the largest traffic / price; unplaced users.
+    """Add the users first..stop-1 to the broker with room and the largest traffic / price.
 
-    Users that have a broker already are only counted there, if `traffic` is empty: the call before all
-    others. Otherwise it is scratch, the traffic of the user at hand with the users of every broker.
+    Returns how many found no room. If `traffic` is empty, users that have a broker already are counted there
+    and no other is placed: the first call. Otherwise it is scratch, a user's traffic with every broker.
     """
+    demand, limit, access = arrays.demand, arrays.limit, arrays.access
     unplaced = 0
     for user in range(first, stop):
         best = assignment[user]
@@ -203,12 +169,12 @@ def join_clusters(
             continue
         if best < 0:
             traffic[:] = 0.0
-            for k in range(rate_ptr[user], rate_ptr[user + 1]):
-                row = wanted[channels[k]]
+            for k in range(arrays.rate_ptr[user], arrays.rate_ptr[user + 1]):
+                row = wanted[arrays.channels[k]]
                 for b in range(len(load)):
-                    traffic[b] += rates[k] * row[b]
-            for k in range(want_ptr[user], want_ptr[user + 1]):
-                above, below = sent[ends[k]], sent[firsts[k]]
+                    traffic[b] += arrays.rates[k] * row[b]
+            for k in range(arrays.want_ptr[user], arrays.want_ptr[user + 1]):
+                above, below = sent[arrays.ends[k]], sent[arrays.firsts[k]]
                 for b in range(len(load)):
                     traffic[b] += above[b] - below[b]
             for b in range(len(load)):
@@ -221,5 +187,5 @@ def join_clusters(
                 unplaced += 1
             assignment[user] = best
         load[best] += demand[user]
-        _join(user, best, rate_ptr, channels, rates, want_ptr, firsts, ends, wanted, sent)
+        _join(user, best, arrays, wanted, sent)
     return unplaced

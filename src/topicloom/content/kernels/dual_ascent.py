@@ -15,10 +15,10 @@ from topicloom.base.kernels.jit import kernel
 
 @kernel
 def raise_values(users: Any, access: Any, tolls: Any, slack: Any, values: Any) -> Any:
-    """Raise the value of each user in turn to its next c, as far as the slack allows; by how much in all.
+    """Raise each user's value to its next c as far as the slack allows; return by how much in all.
 
-    c[i, b] = access[i, b] + tolls[b]; a value of -inf is set to the smallest c of its user. `slack` is what
-    is left of f.
+    c[i, b] = access[i, b] + tolls[b]; a value of -inf is set to its user's smallest c. `slack` is the rest of
+    f.
     """
     total = 0.0
     for k in range(len(users)):

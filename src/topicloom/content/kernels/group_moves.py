@@ -1,6 +1,6 @@
-"""Moves of several users at once: leave a broker together, or come to one together.
+"""Moves of several users at once: they leave a broker together, or come to one together.
 
-One user alone often has no reason to go while others keep the broker in the same trees.
+One user alone often has no reason to leave while others keep the broker in the same trees.
 """
 
 from __future__ import annotations
@@ -17,60 +17,51 @@ from topicloom.content.kernels.user_moves import NOWHERE, best_move
 
 @kernel
 def vacate(
-    fixed: Any, state: Any, broker: int, guests: Any, tries: int, least: float, estimate: Any, left: Any
+    fixed: Any, state: Any, broker: int, users: Any, tries: int, least: float, estimate: Any, left: Any
 ) -> Any:
-    """Send some guests of a broker elsewhere, each where it costs least; undo it unless that saves `least`.
+    """Move some users off a broker, each where it costs least; undo it unless that saves `least`.
 
-    With all guests the broker is closed. `left` is scratch, a zero for every channel. Returns the number of
-    moves that stay and the change of cost.
+    With all its users the broker is closed. `left` is scratch, a zero for every channel. Returns the number
+    of moves that stay and the change of cost.
     """
     gained, moved = 0.0, 0
-    if not worth_vacating(fixed, state, broker, guests, least, left):
+    if not worth_vacating(fixed, state, broker, users, least, left):
         return 0, 0.0
-    for k in range(len(guests)):
-        guest = np.int64(guests[k])
-        target, change = best_move(fixed, state, guest, tries, False, estimate)
+    for k in range(len(users)):
+        user = np.int64(users[k])
+        target, change = best_move(fixed, state, user, tries, False, estimate)
         if target == NOWHERE:
             break
-        move(fixed, state, guest, target)
+        move(fixed, state, user, target)
         moved += 1
         gained += change
-    if moved == len(guests) and gained < -least:
+    if moved == len(users) and gained < -least:
         return moved, gained
     for k in range(moved - 1, -1, -1):
-        move(fixed, state, np.int64(guests[k]), broker)
+        move(fixed, state, np.int64(users[k]), broker)
     return 0, 0.0
 
 
 @kernel
 def gather(
-    fixed: Any,
-    state: Any,
-    channel: int,
-    users: Any,
-    most: int,
-    tries: int,
-    least: float,
-    estimate: Any,
-    left: Any,
+    fixed: Any, state: Any, channel: int, users: Any, found: Any, tries: int, least: float, scratch: Any
 ) -> Any:
-    """Free brokers with at most `most` subscribers of a channel from it, where that saves.
+    """Move all subscribers of a channel off brokers that have few of them, where that saves.
 
-    One subscriber alone often has no reason to go while the others keep the broker in the trees. `users` are
-    all who want the channel.
+    `users` are all who want the channel; `found` is scratch, as long as the most subscribers to move;
+    `scratch` is (estimate, left) of `vacate`. Returns the number of moves that stay and the change of cost.
     """
     moves, gained = 0, 0.0
-    guests = np.zeros(most, dtype=np.int32)
     for broker in range(len(state.load)):
         n = state.wanted[channel, broker]
-        if n < 2 or n > most:
+        if n < 2 or n > len(found):
             continue
         n = 0
         for user in users:
             if state.broker[user] == broker:
-                guests[n] = user
+                found[n] = user
                 n += 1
-        more, change = vacate(fixed, state, broker, guests[:n], tries, least, estimate, left)
+        more, change = vacate(fixed, state, broker, found[:n], tries, least, scratch[0], scratch[1])
         moves += more
         gained += change
     return moves, gained
@@ -78,7 +69,7 @@ def gather(
 
 @kernel
 def attract(fixed: Any, state: Any, broker: int, users: Any, least: float, trail: Any) -> Any:
-    """Bring those of `users` to a broker that are nearer to it than to theirs; undo it unless that saves.
+    """Bring those of `users` to a broker that are nearer to it than to their own; undo it unless that saves.
 
     The first pays for the broker's place in the trees, the others follow more cheaply. `trail` is scratch, as
     long as `users`. Returns the number of moves that stay and the change of cost.

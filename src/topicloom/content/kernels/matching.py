@@ -11,8 +11,7 @@ from typing import Any
 from topicloom.base.kernels.jit import kernel
 
 FAN = 16
-LEVELS = 8
-"""16^8 rows are more than any memory holds."""
+LEVELS = 8  # 16^8 rows are more than any memory holds
 
 
 @kernel
@@ -22,6 +21,18 @@ def _holds(low: Any, high: Any, row: int, points: Any, p: int) -> bool:
         if x < low[row, a] or x >= high[row, a]:
             return False
     return True
+
+
+@kernel
+def _add_rows(low: Any, high: Any, first: int, last: int, points: Any, p: int, found: Any, count: int) -> int:
+    """Append the rows first..last-1 that hold point p; return the new count, -1 when `found` is full."""
+    for k in range(first, last):
+        if _holds(low, high, k, points, p):
+            if count == len(found):
+                return -1
+            found[count] = k
+            count += 1
+    return count
 
 
 @kernel
@@ -39,9 +50,9 @@ def match_boxes(
     ends: Any,
     found: Any,
 ) -> tuple[int, int]:
-    """The rows that hold each point from `first` on; those of point p end at `found[ends[p]]`.
+    """Find the rows that hold each point from `first` on; those of point p end at `found[ends[p]]`.
 
-    Comes back with (points done, rows found by them): early when `found` is full. Level l has the nodes
+    Returns (points done, rows found by them), early when `found` is full. Level l has the nodes
     `starts[l]:starts[l+1]`; `stack` has room for FAN entries per level.
     """
     top = len(starts) - 2
@@ -55,7 +66,7 @@ def match_boxes(
         while depth > 0:
             depth -= 1
             level, node = stack[depth, 0], stack[depth, 1]
-            # The root is looked into unasked: at worst one node too many.
+            # The root is searched without a check: at worst one node too many.
             child = node * FAN
             last = min(child + FAN, starts[level] - starts[level - 1] if level > 0 else packed)
             if level > 0:
@@ -65,17 +76,11 @@ def match_boxes(
                         stack[depth, 0], stack[depth, 1] = level - 1, k
                         depth += 1
                 continue
-            for k in range(child, last):
-                if _holds(low, high, k, points, p):
-                    if count == len(found):
-                        return p, begin
-                    found[count] = k
-                    count += 1
-        for k in range(packed, used):
-            if _holds(low, high, k, points, p):
-                if count == len(found):
-                    return p, begin
-                found[count] = k
-                count += 1
+            count = _add_rows(low, high, child, last, points, p, found, count)
+            if count < 0:
+                return p, begin
+        count = _add_rows(low, high, packed, used, points, p, found, count)
+        if count < 0:
+            return p, begin
         ends[p] = count
     return points.shape[0], count

@@ -1,8 +1,8 @@
-"""How much a move could save at most, quickly: most users sit well, and most brokers are needed.
+"""Quick bounds on what a move could save: most users are well placed, and most brokers are needed.
 
 A broker that drops out of a channel's tree saves no more than the link to its nearest member there. These are
-bounds, but for one thing: a terminal spanning tree (FREE) may get lighter by a new member. How much by one
-more takes longer to see, so only a `thorough` look does; how much by several is never counted.
+bounds with one exception: a terminal spanning tree (FREE) may get lighter with a new member. What one more
+member saves takes longer to compute, so only a `thorough` look does; what several save is never counted.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from topicloom.base.kernels.jit import kernel
 from topicloom.content.kernels.assignment import weigh_trees
 from topicloom.content.kernels.broker_trees import FREE, UNICAST
 
-UNKNOWN, HEAVIER, LIGHTER = 0, 1, 2  # do trees get lighter by some new member?
+UNKNOWN, HEAVIER, LIGHTER = 0, 1, 2  # do trees get lighter with some new member?
 
 
 @kernel
 def _freed(fixed: Any, state: Any, channel: int, broker: int) -> Any:
-    """The most that is saved when a broker drops out of a channel's trees."""
-    wanted, row = state.wanted[channel], fixed.core[broker]
-    if fixed.code == UNICAST:
+    """Bound what is saved when a broker drops out of a channel's trees."""
+    wanted, row = state.wanted[channel], fixed.core.links[broker]
+    if fixed.core.code == UNICAST:
         total = 0.0
         for p in range(len(row)):
             total += state.sent[channel, p] * row[p]
@@ -38,7 +38,7 @@ def _freed(fixed: Any, state: Any, channel: int, broker: int) -> Any:
 
 @kernel
 def _access_loss(fixed: Any, state: Any, user: int, anywhere: bool) -> Any:
-    """What the access link costs more, at least, anywhere else where there is room."""
+    """Return how much more the access link costs, at least, on any other broker with room."""
     home, demand = state.broker[user], fixed.demand[user]
     lowest = np.inf
     for b in range(len(state.load)):
@@ -51,17 +51,17 @@ def _access_loss(fixed: Any, state: Any, user: int, anywhere: bool) -> Any:
 
 @kernel
 def _start_gain(fixed: Any, state: Any, user: int, leaving: int) -> Any:
-    """The most that is saved when a user's publications start from another broker.
+    """Bound what is saved when a user's publications start from another broker.
 
-    Under UNICAST they no longer go to the old one either, if the last of its subscribers are among the
-    `leaving` users that go.
+    Under UNICAST they no longer go to the old one either, if its last subscribers are among the `leaving`
+    users.
     """
     home, gain = state.broker[user], 0.0
     for k in range(fixed.rate_ptr[user], fixed.rate_ptr[user + 1]):
         c = fixed.rate_channels[k]
         gain += fixed.rates[k] * (state.weight[c, home] - state.lightest[c])
-    if fixed.code == UNICAST:
-        away = fixed.core[home].max()
+    if fixed.core.code == UNICAST:
+        away = fixed.core.links[home].max()
         for k in range(fixed.rate_ptr[user], fixed.rate_ptr[user + 1]):
             if 0 < state.wanted[fixed.rate_channels[k], home] <= leaving:
                 gain += fixed.rates[k] * away
@@ -70,41 +70,41 @@ def _start_gain(fixed: Any, state: Any, user: int, leaving: int) -> Any:
 
 @kernel
 def may_save(fixed: Any, state: Any, user: int, anywhere: bool, least: float, thorough: bool) -> Any:
-    """May a move of this user save more than `least`?
+    """Tell whether a move of this user may save more than `least`.
 
-    At first glance FREE trees get no lighter by it; a `thorough` look finds those that were passed over then.
+    The quick look takes it that FREE trees get no lighter; a `thorough` one finds only users it passed over.
     """
     loss = _access_loss(fixed, state, user, anywhere)
     if loss == np.inf:
         return False
     home = np.int64(state.broker[user])
-    freed, hope = 0.0, _start_gain(fixed, state, user, 1) - loss
+    freed, saved = 0.0, _start_gain(fixed, state, user, 1) - loss
     for k in range(fixed.want_ptr[user], fixed.want_ptr[user + 1]):
         for c in range(fixed.want_first[k], fixed.want_last[k] + 1):
-            if hope + freed > least:
+            if saved + freed > least:
                 return not thorough
             if state.wanted[c, home] == 1:
                 freed += _freed(fixed, state, c, home)
-    if hope + freed > least:
+    if saved + freed > least:
         return not thorough
-    return thorough and fixed.code == FREE and _relieving(fixed, state, user, anywhere, least - freed)
+    return thorough and fixed.core.code == FREE and _may_lighten(fixed, state, user, anywhere, least - freed)
 
 
 @kernel
-def _relieving(fixed: Any, state: Any, user: int, anywhere: bool, least: float) -> Any:
-    """May it save more than `least` that trees get lighter by the user's new broker, and all that goes along?
+def _may_lighten(fixed: Any, state: Any, user: int, anywhere: bool, least: float) -> Any:
+    """Tell whether lighter trees and all else that a new broker brings may save more than `least`.
 
-    But for what its old broker saves by dropping out of trees.
+    What the old broker saves by dropping out of trees is not counted here.
     """
     home, demand, lighter = np.int64(state.broker[user]), fixed.demand[user], False
-    hope, n = state.trials[2], len(state.load)
+    saved, n = state.trials[2], len(state.load)
     for b in range(n):
-        hope[b] = demand * (fixed.access[user, home] - fixed.access[user, b])
+        saved[b] = demand * (fixed.access[user, home] - fixed.access[user, b])
     for k in range(fixed.want_ptr[user], fixed.want_ptr[user + 1]):
         for c in range(fixed.want_first[k], fixed.want_last[k] + 1):
             if 1 < state.members[c] < n:
-                _relieve(fixed, state, c)
-                hope += state.relief[c]
+                _fill_relief(fixed, state, c)
+                saved += state.relief[c]
                 lighter |= state.relieved[c] == LIGHTER
     if not lighter:
         return False
@@ -114,16 +114,16 @@ def _relieving(fixed: Any, state: Any, user: int, anywhere: bool, least: float) 
         for b in range(n):
             gain = rate * (row[home] - row[b])
             if gain > 0.0 or not inside:  # the loss is counted above, if the user wants the channel too
-                hope[b] += gain
+                saved[b] += gain
     for b in range(n):
-        if b != home and hope[b] > least and (anywhere or state.load[b] + demand <= fixed.capacity[b]):
+        if b != home and saved[b] > least and (anywhere or state.load[b] + demand <= fixed.capacity[b]):
             return True
     return False
 
 
 @kernel
-def _relieve(fixed: Any, state: Any, channel: int) -> None:
-    """Bring a channel's `relief` up to date."""
+def _fill_relief(fixed: Any, state: Any, channel: int) -> None:
+    """Bring a channel's row of `relief` up to date."""
     if state.relieved[channel] != UNKNOWN:
         return
     wanted, sent, weight = state.wanted[channel], state.sent[channel], state.weight[channel]
@@ -143,32 +143,32 @@ def _relieve(fixed: Any, state: Any, channel: int) -> None:
 
 
 @kernel
-def worth_vacating(fixed: Any, state: Any, broker: int, guests: Any, least: float, left: Any) -> Any:
-    """May it save more than `least` if these guests leave the broker? `left` is zero before and after."""
-    hope = 0.0
-    for k in range(len(guests)):
-        guest = np.int64(guests[k])
-        loss = _access_loss(fixed, state, guest, False)
+def worth_vacating(fixed: Any, state: Any, broker: int, users: Any, least: float, left: Any) -> Any:
+    """Tell whether it may save more than `least` that these users leave; `left` is zero before and after."""
+    saved = 0.0
+    for k in range(len(users)):
+        one = np.int64(users[k])
+        loss = _access_loss(fixed, state, one, False)
         if loss == np.inf:
             return False
-        hope += _start_gain(fixed, state, guest, len(guests)) - loss
-    for guest in guests:
-        for k in range(fixed.want_ptr[guest], fixed.want_ptr[guest + 1]):
+        saved += _start_gain(fixed, state, one, len(users)) - loss
+    for user in users:
+        for k in range(fixed.want_ptr[user], fixed.want_ptr[user + 1]):
             for c in range(fixed.want_first[k], fixed.want_last[k] + 1):
                 left[c] += 1
-                if left[c] == state.wanted[c, broker] and hope <= least:
-                    hope += _freed(fixed, state, c, broker)
-    for guest in guests:
-        for k in range(fixed.want_ptr[guest], fixed.want_ptr[guest + 1]):
+                if left[c] == state.wanted[c, broker] and saved <= least:
+                    saved += _freed(fixed, state, c, broker)
+    for user in users:
+        for k in range(fixed.want_ptr[user], fixed.want_ptr[user + 1]):
             left[fixed.want_first[k] : fixed.want_last[k] + 1] = 0
-    return hope > least
+    return saved > least
 
 
 @kernel
 def least_change(fixed: Any, state: Any, user: int, target: int) -> Any:
-    """About the least that a move to `target` changes the cost by, without computing any tree.
+    """Estimate the least change of cost by a move to `target`, without computing any tree.
 
-    A broker that joins a tree adds about what it is away from it; half of that is counted, to be careful.
+    A broker that joins a tree adds about its distance from it; half of that is counted, to be careful.
     """
     home = np.int64(state.broker[user])
     change = fixed.demand[user] * (fixed.access[user, target] - fixed.access[user, home])

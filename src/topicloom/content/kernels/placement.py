@@ -1,17 +1,18 @@
-"""Users placed one after the other, each on a broker that has room for it.
+"""Users placed one after another, each on a broker that has room for it.
 
-One kernel serves three planners, since they differ in what a user weighs its brokers by: nothing (the
-cheapest [Zhao2011, Algorithm 1]), all alike (random), or the traffic of the trees (phase 2 of section IV-B).
+One kernel serves three planners, which differ in the weights of a user's brokers: none (the cheapest broker
+[Zhao2011, Algorithm 1]), all equal (random), or the traffic of the trees (phase 2 of section IV-B).
 """
 
 from __future__ import annotations
 
-from topicloom.base.arrays import Floats, Ints
+from typing import Any
+
 from topicloom.base.kernels.jit import kernel
 
 
 @kernel
-def roomiest(load: Floats, limit: Floats) -> int:
+def roomiest(load: Any, limit: Any) -> int:
     """Return the broker with the most free room, the first of equals: for users that fit nowhere."""
     best = 0
     for broker in range(1, len(load)):
@@ -21,8 +22,8 @@ def roomiest(load: Floats, limit: Floats) -> int:
 
 
 @kernel
-def _weighted(weight: Floats, load: Floats, demand: float, limit: Floats, draw: float) -> int:
-    """A broker with room, by its weight: the largest if `draw` < 0, else drawn by it; -1: none has any."""
+def _weighted(weight: Any, load: Any, demand: float, limit: Any, draw: float) -> int:
+    """Return a broker with room: the one of largest weight if `draw` < 0, else drawn by weight; -1: none."""
     total, best = 0.0, -1
     for broker in range(len(load)):
         if weight[broker] > 0 and load[broker] + demand <= limit[broker]:
@@ -43,35 +44,25 @@ def _weighted(weight: Floats, load: Floats, demand: float, limit: Floats, draw: 
 
 @kernel
 def place_users(
-    first: int,
-    stop: int,
-    access: Floats,
-    demand: Floats,
-    limit: Floats,
-    weight: Floats,
-    draws: Floats,
-    load: Floats,
-    assignment: Ints,
+    users: Any, access: Any, demand: Any, limit: Any, weight: Any, draws: Any, load: Any, broker: Any
 ) -> int:
-    """Place the users first..stop-1 in order; the number of those that fit nowhere.
+    """Place the users users[0]..users[1]-1 in order; return how many of them fit nowhere.
 
-    `weight` has a row per user, or one row for all. A user goes by weight as `_weighted` says; where no
-    broker with a weight has room, to the cheapest with room; where none has room, to the roomiest.
+    `weight` has a row per user, or one row for all. A user is placed by weight (`_weighted`); if no broker
+    with a weight has room, on the cheapest with room; if none has room, on the roomiest.
     """
     unplaced = 0
-    for user in range(first, stop):
+    for user in range(users[0], users[1]):
         own = demand[user]
         row = user if len(weight) > 1 else 0
         best = _weighted(weight[row], load, own, limit, draws[user])
         if best < 0:
-            for broker in range(len(load)):
-                if load[broker] + own <= limit[broker] and (
-                    best < 0 or access[user, broker] < access[user, best]
-                ):
-                    best = broker
+            for b in range(len(load)):
+                if load[b] + own <= limit[b] and (best < 0 or access[user, b] < access[user, best]):
+                    best = b
         if best < 0:
             best = roomiest(load, limit)
             unplaced += 1
         load[best] += own
-        assignment[user] = best
+        broker[user] = best
     return unplaced

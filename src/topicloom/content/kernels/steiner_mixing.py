@@ -1,7 +1,7 @@
 """Trees that join the users of a channel through brokers, grown from a start broker [Zhao2011, Algorithm 3].
 
 near[r, v] = min over brokers b of core[r, b] + access[v, b] is the price from broker r to user v, and
-last[r, v] the smallest b that has it: the broker that v would connect to.
+last[r, v] the smallest b that attains it: the broker that v would connect to.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ def fill_near(first: int, stop: int, access: Any, core: Any, near: Any, last: An
 
 @kernel
 def find_starts(access: Any, core: Any, members: Any, publishers: Any, starts: Any) -> None:
-    """The broker where each publisher's tree starts: least access price + way to the nearest other member.
+    """Find where each publisher's tree starts: least access price + path to the nearest other member.
 
-    Only the nearest member can be the publisher itself, so of every broker the two nearest are enough.
+    Only the nearest member can be the publisher itself, so the two nearest of every broker are enough.
     """
     n = len(core)
     price, owner, second = np.full(n, np.inf), np.full(n, -1, np.int32), np.full(n, np.inf)
@@ -44,18 +44,18 @@ def find_starts(access: Any, core: Any, members: Any, publishers: Any, starts: A
                 second[b], price[b], owner[b] = price[b], access[v, b], v
             elif access[v, b] < second[b]:
                 second[b] = access[v, b]
-    way, who, other = np.full(n, np.inf), np.full(n, -1, np.int32), np.full(n, np.inf)
+    path, who, other = np.full(n, np.inf), np.full(n, -1, np.int32), np.full(n, np.inf)
     for r in range(n):
         for b in range(n):
-            if core[r, b] + price[b] < way[r]:
-                way[r], who[r] = core[r, b] + price[b], owner[b]
+            if core[r, b] + price[b] < path[r]:
+                path[r], who[r] = core[r, b] + price[b], owner[b]
         for b in range(n):
             other[r] = min(other[r], core[r, b] + (second[b] if owner[b] == who[r] else price[b]))
     for k in range(len(publishers)):
         u = publishers[k]
         least, best = np.inf, 0
         for r in range(n):
-            total = access[u, r] + (other[r] if who[r] == u else way[r])
+            total = access[u, r] + (other[r] if who[r] == u else path[r])
             if total < least:
                 least, best = total, r
         starts[k] = best
@@ -63,40 +63,40 @@ def find_starts(access: Any, core: Any, members: Any, publishers: Any, starts: A
 
 @kernel
 def grow_trees(roots: Any, near: Any, last: Any, homes: Any) -> None:
-    """homes[t, m]: the broker that member m connects to in the tree that grows from roots[t].
+    """Set homes[t, m] to the broker that member m connects to in the tree that grows from roots[t].
 
-    `near` and `last` have a column per member. Always the member with the least way from any broker of the
-    tree connects next (the smallest among equals), and its broker becomes part of the tree. Members whose
-    broker is in the tree already change nothing when they connect, so one pass over all members does for
-    each new broker: it settles those that connect before the next new broker comes, takes the ways from the
-    last one into account and finds the next one. Settled members have a way of -inf. There are hardly any
-    branches in it, since they would go either way half of the time.
+    `near` and `last` have a column per member. The member with the shortest path from any broker of the tree
+    connects next (the smallest among equals), and its broker joins the tree. Members whose broker is in the
+    tree already change nothing when they connect, so one pass over all members per new broker is enough: it
+    settles those that connect before the next broker joins, takes the paths from the last one into account
+    and finds the next one. Settled members have a path of -inf. Branches are avoided: they would be
+    mispredicted half of the time.
     """
     n = near.shape[1]
-    way = np.empty(n)
+    path = np.empty(n)
     opened = np.empty(len(near), np.int64)
     for t in range(len(roots)):
         home = homes[t]
         opened[:] = len(near) + 1  # the pass in which a broker joined the tree; this: not yet
-        way[:] = np.inf
+        path[:] = np.inf
         home[:] = roots[t]
         new, opener, limit, step = roots[t], -1, -np.inf, 0
         while new >= 0:
             opened[new] = step
-            ways, ends = near[new], last[new]
+            paths, ends = near[new], last[new]
             least, first = np.inf, -1
             for m in range(n):
-                w, b, x, end = way[m], home[m], ways[m], ends[m]
+                w, b, x, end = path[m], home[m], paths[m], ends[m]
                 settled = (opened[b] < step) & ((w < limit) | ((w == limit) & (m < opener)))
                 w = -np.inf if settled else w
                 better = (x < w) | ((x == w) & (end < b))
                 w = x if better else w
                 b = end if better else b
-                way[m], home[m] = w, b
+                path[m], home[m] = w, b
                 w = w if opened[b] > step else np.inf
                 if w < least:
                     least, first = w, m
             new = -1
             if first >= 0:
                 new, opener, limit, step = home[first], first, least, step + 1
-                way[first] = -np.inf
+                path[first] = -np.inf

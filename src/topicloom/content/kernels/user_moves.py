@@ -1,9 +1,8 @@
-"""Moves of single users on the exact cost: migrate one, or let it push another one out of a full broker.
+"""Moves of single users on the exact cost: migrate one, or let it push another out of a full broker.
 
 The best broker for a user is found in two steps. Where a broker already has subscribers of everything the
-user wants, the change of cost follows at once from the tables. Elsewhere a new broker joins some trees: its
-price is estimated by what it adds to the tree that stands, and only the most promising brokers are computed
-exactly.
+user wants, the change of cost follows from the tables. Elsewhere the broker would join some trees: its price
+is estimated by what it adds to the present trees, and only the most promising brokers are computed exactly.
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ MISSES = 2  # brokers computed in vain before the rest, of higher estimates, is 
 
 @kernel
 def _add_channel(fixed: Any, state: Any, channel: int, home: int, own: Any, estimate: Any, sure: Any) -> None:
-    """What a wanted channel adds to the estimated change of cost, for every target.
+    """Add a wanted channel to the estimated change of cost, for every target.
 
-    Without the user its home may lose the channel: `weight` then holds the trees as they would be.
+    Without the user its home may lose the channel; `weight` then holds the trees without it.
     """
     n = len(estimate)
     wanted, sent, old = state.wanted[channel], state.sent[channel], state.weight[channel]
@@ -41,14 +40,14 @@ def _add_channel(fixed: Any, state: Any, channel: int, home: int, own: Any, esti
             estimate[b] += stays + own * (weight[b] - weight[home] - old[b] + old[home])
     if members == n:
         return
-    alone = members == 0 or fixed.code == UNICAST
+    alone = members == 0 or fixed.core.code == UNICAST
     if alone:  # the new member gets a message of its own from every publisher
         added = state.trials[2]
         added[:] = 0.0
         for p in range(n):
             if sent[p] > 0.0:
                 for b in range(n):
-                    added[b] += sent[p] * fixed.core[p, b]
+                    added[b] += sent[p] * fixed.core.links[p, b]
     lightest = state.lightest[channel]
     if leaves:
         for b in range(n):
@@ -64,10 +63,10 @@ def _add_channel(fixed: Any, state: Any, channel: int, home: int, own: Any, esti
 
 @kernel
 def best_move(fixed: Any, state: Any, user: int, tries: int, anywhere: bool, estimate: Any) -> Any:
-    """The broker whose user's cost would change least (most negative), and that change.
+    """Return the broker to which a move changes the cost least (most negative), and that change.
 
-    Only brokers with room, unless `anywhere`. NOWHERE if there is none. `tries` brokers at most are computed
-    beyond those whose change is known at once.
+    Only brokers with room count, unless `anywhere`; NOWHERE if there is none. At most `tries` brokers are
+    computed beyond those whose change follows from the tables.
     """
     home, n, sure = np.int64(state.broker[user]), len(state.load), state.sure
     demand = fixed.demand[user]
@@ -77,7 +76,7 @@ def best_move(fixed: Any, state: Any, user: int, tries: int, anywhere: bool, est
     at, end = fixed.rate_ptr[user], fixed.rate_ptr[user + 1]
     for k in range(at, end):
         c = fixed.rate_channels[k]
-        if state.members[c] < n or fixed.code == UNICAST:
+        if state.members[c] < n or fixed.core.code == UNICAST:
             row, rate = state.weight[c], fixed.rates[k]
             for b in range(n):
                 estimate[b] += rate * (row[b] - row[home])
@@ -97,7 +96,7 @@ def best_move(fixed: Any, state: Any, user: int, tries: int, anywhere: bool, est
 
 @kernel
 def _choose(fixed: Any, state: Any, user: int, tries: int, estimate: Any, sure: Any) -> Any:
-    """The best of the estimated targets, computing `tries` of those not known exactly, lowest first."""
+    """Return the best of the estimated targets; compute `tries` of those not known exactly, lowest first."""
     target, change, misses = NOWHERE, np.inf, 0
     while True:
         b = 0
@@ -123,7 +122,7 @@ def descend(
 ) -> Any:
     """Let each of `users` migrate to its best broker with room, if that saves more than `least`.
 
-    A user of an overloaded broker goes in any case. Returns the number of moves and the change of cost.
+    A user of an overloaded broker leaves in any case. Returns the number of moves and the change of cost.
     """
     moves, gained = 0, 0.0
     for k in range(len(users)):
@@ -143,50 +142,43 @@ def descend(
 
 
 @kernel
-def _pushed(fixed: Any, state: Any, broker: int, guests: Any, found: Any) -> Any:
-    """Fill `found` with the guests of a full broker that another one with room takes at the least price.
+def _pushed(fixed: Any, state: Any, broker: int, users: Any, found: Any) -> Any:
+    """Fill `found` with the users of a full broker that another with room takes at the lowest price.
 
-    Only guests that would make enough room. Returns how many there are.
+    Only users that would make enough room count. Returns how many there are.
     """
     regret = np.full(len(found), np.inf)
     count = 0
-    for guest in guests:
-        demand = fixed.demand[guest]
-        if state.broker[guest] != broker or state.load[broker] - demand > fixed.capacity[broker]:
+    for user in users:
+        demand = fixed.demand[user]
+        if state.broker[user] != broker or state.load[broker] - demand > fixed.capacity[broker]:
             continue
         lowest = np.inf
         for b in range(len(state.load)):
             if b != broker and state.load[b] + demand <= fixed.capacity[b]:
-                lowest = min(lowest, fixed.access[guest, b])
-        lowest = demand * (lowest - fixed.access[guest, broker])
+                lowest = min(lowest, fixed.access[user, b])
+        lowest = demand * (lowest - fixed.access[user, broker])
         if lowest < regret[-1]:
             k = len(found) - 1
             while k > 0 and regret[k - 1] > lowest:
                 regret[k], found[k] = regret[k - 1], found[k - 1]
                 k -= 1
-            regret[k], found[k] = lowest, guest
+            regret[k], found[k] = lowest, user
             count = min(count + 1, len(found))
     return count
 
 
 @kernel
 def push(
-    fixed: Any,
-    state: Any,
-    users: Any,
-    guest_ptr: Any,
-    guests: Any,
-    tries: int,
-    least: float,
-    thorough: bool,
-    estimate: Any,
-    found: Any,
+    fixed: Any, state: Any, users: Any, homes: Any, tries: int, least: float, thorough: bool, scratch: Any
 ) -> Any:
-    """Let each of `users` take the place of another one on a full broker it would rather have.
+    """Let each of `users` take the place of another one on a full broker that it prefers.
 
-    The other goes where it costs least: to the place that became free (a swap) or elsewhere (a chain).
-    `guests[guest_ptr[b]:guest_ptr[b+1]]` were b's users when the pass began.
+    The other goes where it costs least: to the freed place (a swap) or elsewhere (a chain). `homes` are
+    (pointers, users): `homes[1][homes[0][b]:homes[0][b+1]]` were b's users when the pass began. `scratch` is
+    (estimate, found): an entry per broker, and one per user that is tried as the one to leave.
     """
+    (ptr, by_broker), (estimate, found) = homes, scratch
     moves, gained = 0, 0.0
     for place in range(len(users)):
         user = np.int64(users[place])
@@ -204,7 +196,7 @@ def push(
             gained += change
             continue
         best, where, whole = np.int64(NOWHERE), np.int64(NOWHERE), -least
-        number = _pushed(fixed, state, target, guests[guest_ptr[target] : guest_ptr[target + 1]], found)
+        number = _pushed(fixed, state, target, by_broker[ptr[target] : ptr[target + 1]], found)
         for k in range(number):
             candidate = np.int64(found[k])
             if candidate == user:

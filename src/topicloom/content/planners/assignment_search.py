@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from topicloom.base.arrays import Floats, Ints, Longs, pointers, sealed
 from topicloom.base.progress import Progress, check_stop
 from topicloom.content.kernels.anneal import anneal
-from topicloom.content.kernels.assignment import AssignmentState, ProblemArrays, settle
+from topicloom.content.kernels.assignment import AssignmentState, ProblemArrays, fill_state
 from topicloom.content.kernels.broker_trees import FREE
 from topicloom.content.kernels.group_moves import attract, gather, vacate
 from topicloom.content.kernels.move_bounds import UNKNOWN
@@ -22,27 +22,23 @@ from topicloom.content.model.problem import ContentProblem
 from topicloom.content.planners.broker_trees import CoreModel
 from topicloom.content.planners.cost import search_arrays
 
-SLICE = 256
-"""Users per kernel call, so that a request to stop is heard."""
-LEAST = 1e-9
-"""A change must save this share of the total cost: less is rounding."""
-PUSHED = 4
-"""Guests of a full broker that are tried as the one to go."""
-GATHERED = 16
-"""Subscribers of a channel on one broker that may leave it together."""
-REGROUPED = 100_000
-"""Pairs of a user and a broker up to which blocks of users are tried: their number grows faster."""
+SLICE = 256  # users per kernel call, so that a request to stop is heard
+LEAST = 1e-9  # a change must save this share of the total cost: less is rounding
+PUSHED = 4  # users of a full broker that are tried as the one to leave
+GATHERED = 16  # subscribers of a channel on one broker that may leave it together
+REGROUPED = 100_000  # pairs of a user and a broker up to which blocks of users are tried
 SMALLEST_BLOCK = 4
-WORTH = 1e-3
-"""Blocks are tried again if they saved this share of the cost."""
+WORTH = 1e-3  # blocks are tried again if they saved this share of the cost
 BLOCK = 4096
-NEAR = 8
-"""Brokers with the lowest access price that annealing proposes more often."""
+NEAR = 8  # brokers with the lowest access price that annealing proposes more often
 
 
 @dataclass(slots=True)
 class AssignmentSearch:
-    """One assignment, all tables that follow from it, and the moves that change it."""
+    """One assignment, all tables that follow from it, and the moves that change it.
+
+    Every move returns the change of cost. `until` is the time at which the search ends, if it is limited.
+    """
 
     problem: ContentProblem
     fixed: ProblemArrays
@@ -60,7 +56,7 @@ class AssignmentSearch:
     def of(
         cls, problem: ContentProblem, model: CoreModel, assignment: Ints, *, tries: int, progress: Progress
     ) -> AssignmentSearch:
-        """Start from an assignment; the users with the most traffic come first in a pass."""
+        """Start from an assignment; users with the most traffic come first in a pass."""
         fixed, state = search_arrays(problem, model, assignment)
         order = np.argsort(-problem.demand, kind="stable").astype(np.int32)
         alike = np.argsort(interest_centers(problem), kind="stable").astype(np.int32)
@@ -75,66 +71,62 @@ class AssignmentSearch:
 
     @property
     def overflow(self) -> float:
-        """How much the loads exceed what fits."""
+        """How much the loads exceed the capacities in all."""
         return float(np.sum(np.maximum(self.state.load - self.fixed.capacity, 0.0)))
 
     def reset(self, assignment: Ints) -> None:
-        """Go on from another assignment."""
+        """Continue from another assignment."""
         self.state.broker[:] = assignment
-        settle(self.fixed, self.state)
+        fill_state(self.fixed, self.state)
 
-    def over(self) -> bool:
-        """Has the time passed? Raises if the user asked to stop."""
+    def out_of_time(self) -> bool:
+        """Tell whether the time has passed; raise if the user asked to stop."""
         check_stop(self.progress)
         return self.until is not None and self.progress.now() >= self.until
 
     def descend(self, *, thorough: bool = False) -> float:
-        """Every user migrates to its best broker with room, if that saves; the change of cost.
+        """Migrate every user to its best broker with room, if that saves.
 
-        It may cost something that users leave overloaded brokers. `thorough`: users that were passed over,
-        as they can only save if trees get lighter by a new broker.
+        Users leave overloaded brokers even at a cost. A `thorough` pass looks at the users that others pass
+        over: they save only if trees get lighter with a new broker.
         """
-        gained = 0.0
-        least = LEAST * self.total
+        gained, least = 0.0, LEAST * self.total
         for users in self._slices():
             moves, change = descend(self.fixed, self.state, users, self.tries, least, thorough, self.estimate)
             gained += self._count("migrate", moves, change)
         return gained
 
     def push(self, *, thorough: bool = False) -> float:
-        """Users take the place of others on full brokers (swaps and chains); the change of cost."""
-        gained = 0.0
-        least = LEAST * self.total
-        found = np.zeros(PUSHED, dtype=np.int32)
-        ptr, guests = self._guests()
+        """Let users take the places of others on full brokers (swaps and chains)."""
+        gained, least = 0.0, LEAST * self.total
+        scratch = self.estimate, np.zeros(PUSHED, dtype=np.int32)
+        by_broker = np.argsort(self.state.broker, kind="stable").astype(np.int32)
+        homes = pointers(self.state.broker, self.problem.n_brokers), by_broker
         for users in self._slices():
-            moves, change = push(
-                self.fixed, self.state, users, ptr, guests, self.tries, least, thorough, self.estimate, found
-            )
+            moves, change = push(self.fixed, self.state, users, homes, self.tries, least, thorough, scratch)
             gained += self._count("push", moves, change)
         return gained
 
     def close(self) -> float:
-        """Brokers give up all their users, the least loaded first, where that saves; the change of cost."""
+        """Move all users off brokers, the least loaded first, where that saves."""
         gained, least = 0.0, LEAST * self.total
         for broker in np.argsort(self.state.load, kind="stable").tolist():
-            if self.over():
+            if self.out_of_time():
                 break
             gained += self._vacate(broker, self.order, least)
         return gained
 
     def regroup(self) -> float:
-        """Users of like interest come to a broker together, or leave it together; the change of cost.
+        """Move blocks of users of like interest to a broker, or off it, together where that saves.
 
-        Blocks of the users in the order of their interest: all, halves, quarters and so on, each overlapping
-        its neighbours by half.
+        Blocks are taken in the order of interest: all users, halves, quarters and so on, each overlapping its
+        neighbors by half.
         """
-        gained = 0.0
-        least = LEAST * self.total
+        gained, least = 0.0, LEAST * self.total
         trail = np.zeros(self.problem.n_users, dtype=np.int32)
         for broker in range(self.problem.n_brokers):
             for block in _blocks(self.alike):
-                if self.over():
+                if self.out_of_time():
                     return gained
                 moves, change = attract(self.fixed, self.state, broker, block, least, trail[: len(block)])
                 gained += self._count("attract", moves, change)
@@ -142,43 +134,34 @@ class AssignmentSearch:
         return gained
 
     def _vacate(self, broker: int, users: Ints, least: float) -> float:
-        guests = users[self.state.broker[users] == broker]
-        if not len(guests):
+        leaving = users[self.state.broker[users] == broker]
+        if not len(leaving):
             return 0.0
         moves, change = vacate(
-            self.fixed, self.state, broker, guests, self.tries, least, self.estimate, self.left
+            self.fixed, self.state, broker, leaving, self.tries, least, self.estimate, self.left
         )
         return self._count("vacate", moves, change)
 
     def gather(self) -> float:
-        """Few subscribers of a channel leave a broker together, where that saves; the change of cost."""
-        gained = 0.0
-        least = LEAST * self.total
+        """Move the few subscribers of a channel off a broker together, where that saves."""
+        gained, least = 0.0, LEAST * self.total
+        found, scratch = np.zeros(GATHERED, dtype=np.int32), (self.estimate, self.left)
         for channel in range(self.problem.n_channels):
             counts = self.state.wanted[channel]
             if not np.any((counts > 1) & (counts <= GATHERED)) or not self.problem.channel_rate[channel]:
                 continue
-            if self.over():
+            if self.out_of_time():
                 break
-            moves, change = gather(
-                self.fixed,
-                self.state,
-                channel,
-                self.problem.subscribers_of(channel),
-                GATHERED,
-                self.tries,
-                least,
-                self.estimate,
-                self.left,
-            )
+            users = self.problem.subscribers_of(channel)
+            moves, change = gather(self.fixed, self.state, channel, users, found, self.tries, least, scratch)
             gained += self._count("gather", moves, change)
         return gained
 
     def reach_local_optimum(self) -> None:
-        """To a local optimum: no migration or push saves anything more, no user can leave an overload.
+        """Improve until no migration or push saves anything more and no user can leave an overload.
 
-        Nor any gathering or closing of a broker, but for what trees get lighter by new brokers then. Or as
-        far as the time goes, if it is limited (`until`).
+        Gathering or closing brokers saves nothing either, except by trees that get lighter with new brokers.
+        A limited time may end it earlier.
         """
         while True:
             while self._moved(self.descend):
@@ -186,25 +169,25 @@ class AssignmentSearch:
             if not self._moved(self.push, self.gather, self.close):
                 self.state.relieved[:] = UNKNOWN
                 looks = partial(self.descend, thorough=True), partial(self.push, thorough=True)
-                if self.fixed.code != FREE or not self._moved(*looks):
+                if self.fixed.core.code != FREE or not self._moved(*looks):
                     return
 
     def _moved(self, *passes: Callable[[], float]) -> bool:
-        """Did users move? The change of cost does not say it: who leaves an overload may pay for it."""
+        """Tell whether users moved. The change of cost does not: a user may pay for leaving an overload."""
         before = sum(self.moves.values())
         for each in passes:
             each()
         return sum(self.moves.values()) > before
 
     def reach_block_optimum(self) -> None:
-        """To a local optimum that blocks of users do not improve by much either."""
+        """Improve to a local optimum that moving blocks of users does not improve by much either."""
         self.reach_local_optimum()
         if self.problem.n_users * self.problem.n_brokers <= REGROUPED:
             while self.regroup() < -WORTH * self.total:
                 self.reach_local_optimum()
 
-    def cool(self, near: Ints, counter: int, proposals: int, start: float, end: float) -> int:
-        """A slice of annealing; the counter of its random stream."""
+    def anneal(self, near: Ints, counter: int, proposals: int, start: float, end: float) -> int:
+        """Make some proposals of annealing; return the counter of the random stream."""
         check_stop(self.progress)
         after, change, taken = anneal(self.fixed, self.state, near, np.uint64(counter), proposals, start, end)
         self._count("anneal", taken, change)
@@ -212,13 +195,9 @@ class AssignmentSearch:
 
     def _slices(self) -> Iterator[Ints]:
         for first in range(0, len(self.order), SLICE):
-            if self.over():
+            if self.out_of_time():
                 return
             yield self.order[first : first + SLICE]
-
-    def _guests(self) -> tuple[Longs, Ints]:
-        guests = np.argsort(self.state.broker, kind="stable").astype(np.int32)
-        return pointers(self.state.broker, self.problem.n_brokers), guests
 
     def _count(self, kind: str, moves: int, change: float) -> float:
         self.moves[kind] = self.moves.get(kind, 0) + int(moves)
@@ -226,7 +205,7 @@ class AssignmentSearch:
 
 
 def near_brokers(problem: ContentProblem) -> Ints:
-    """For every user the brokers with the lowest access prices, in order of their numbers."""
+    """Return for every user the brokers with the lowest access prices, in order of their numbers."""
     n = min(NEAR, problem.n_brokers)
     near = np.zeros((problem.n_users, n), dtype=np.int32)
     for first in range(0, problem.n_users, BLOCK):
@@ -236,7 +215,7 @@ def near_brokers(problem: ContentProblem) -> Ints:
 
 
 def _blocks(users: Ints) -> Iterator[Ints]:
-    """All users, then overlapping halves, quarters and so on."""
+    """Yield all users, then overlapping halves, quarters and so on."""
     yield users
     size = len(users) // 2
     while size >= SMALLEST_BLOCK:
@@ -246,7 +225,7 @@ def _blocks(users: Ints) -> Iterator[Ints]:
 
 
 def interest_centers(problem: ContentProblem) -> Floats:
-    """The middle of the channels each user wants; for those that want none, of what they publish."""
+    """Return the middle of the channels each user wants; of those it publishes on, if it wants none."""
     lengths = (1.0 + problem.want_last - problem.want_first).astype(np.float64)
     wanted = _means(problem.want_ptr, (problem.want_first + problem.want_last) / 2.0, lengths)
     published = _means(problem.rate_ptr, problem.rate_channels, problem.rates)
@@ -254,7 +233,7 @@ def interest_centers(problem: ContentProblem) -> Floats:
 
 
 def _means(ptr: Longs, place: NDArray[Any], weight: Floats) -> Floats:
-    """The weighted mean place of every owner's entries; -1 without any."""
+    """Return the weighted mean place of every owner's entries; -1 without any."""
     n = len(ptr) - 1
     owner = np.repeat(np.arange(n), np.diff(ptr))
     total = np.bincount(owner, weights=weight, minlength=n)

@@ -1,14 +1,26 @@
-"""What no plan within the capacities can cost less than: a bound on the access part, and what the core adds.
+"""A lower bound on the cost of every plan within the capacities, under every core model.
 
 Access: give every broker b a toll lambda_b >= 0 per unit of demand. A plan within the capacities pays tolls
 of at most sum lambda_b C_b, so for any tolls
 
     access cost  >=  sum_i d_i min_b (price[i,b] + lambda_b)  -  sum_b lambda_b C_b
 
-(Lagrangian relaxation). Good tolls are found by subgradient steps; without tolls it is the sum of every
-user's cheapest link.
+(Lagrangian relaxation). Good tolls are found by subgradient steps.
 
-Core: see core_bounds.py.
+Core: let a channel have the rate G and its subscribers be on the set of brokers S. The larger of two bounds
+counts:
+
+1. The subscribers' demand needs at least k brokers, the k largest ones. A tree of k brokers or more weighs at
+   least as much as the lightest forest of k - 1 edges (the first that Kruskal's algorithm takes), and as the
+   path from some broker to the (k-1)-th nearest other. Unicast messages go at least to the k - 1 nearest of
+   some broker.
+2. In a tree that joins S every broker of S except the root pays for the edge to its parent, at least the
+   price n_b to its nearest broker; so for any m the tree weighs at least
+   sum over b in S of min(n_b, m)  -  m.
+   The demand of a user is a sum over channels, and a subscriber has the whole rate G in each of its own. Let
+   every channel assign its subscribers as it likes best (plans may not): this is a facility location problem,
+   where brokers open at min(n_b, m) and users connect at their prices, and dual ascent bounds it from below.
+   What this is above the users' cheapest links, less m, times G, is what the core adds.
 """
 
 from __future__ import annotations
@@ -27,6 +39,11 @@ from topicloom.content.planners.greedy_packing import plan_greedy_packing
 STEPS = 60  # of the subgradient method
 PATIENCE = 4  # steps without a better bound before the steps are halved
 BLOCK = 1 << 20  # prices looked at in one go
+ROUNDING = 1e-9  # relative: what the sums may be too high by
+QUANTILES = (0.5, 1.0)  # of the prices to the nearest broker: the m that are tried
+ROUNDS = 50  # of dual ascent
+ENOUGH = 1e-3  # a round that adds less than this share is the last one
+MOST_STEPS = 4e9  # prices looked at by all ascents together: about ten seconds; channels come by falling rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,21 +64,21 @@ class CostBound:
 def lower_bound(
     problem: ContentProblem, core_model: str = "free", *, progress: Progress = SILENT
 ) -> CostBound:
-    """No plan that keeps the capacities costs less; one that overflows may.
+    """Bound the cost of every plan that keeps the capacities; a plan that overflows may cost less.
 
     >>> line = ContentProblem.of(["i", "j"], ["a", "b"], [3, 3], [[1, 3], [1, 3]], [[0, 1], [1, 0]], 1,
     ...     rates=([0], [0], [3.0]), wants=([1], [0], [0]))
     >>> bound = lower_bound(line)
-    >>> round(bound.access, 6), bound.core        # one of the two must take the dear broker
+    >>> round(bound.access, 6), bound.core        # one of the two must take the expensive broker
     (12.0, 0.0)
     """
     access, tolls = _access_bound(problem, progress)
-    core = core_bound(problem, CoreModel.of(problem.core, core_model), tolls, progress)
+    core = _core_bound(problem, CoreModel.of(problem.core, core_model), tolls, progress)
     return CostBound(access * (1 - ROUNDING), core * (1 - ROUNDING))
 
 
 def _access_bound(problem: ContentProblem, progress: Progress) -> tuple[float, Floats]:
-    """The best value of `STEPS` subgradient steps (Polyak's, towards the cost of packing), and its tolls."""
+    """Return the best bound of `STEPS` subgradient steps (Polyak's, towards greedy packing) and its tolls."""
     limit = problem.load_limits
     users = np.arange(problem.n_users)
     packed = plan_greedy_packing(problem).assignment
@@ -90,7 +107,7 @@ def _access_bound(problem: ContentProblem, progress: Progress) -> tuple[float, F
 
 
 def _relaxed(problem: ContentProblem, tolls: Floats, limit: Floats) -> tuple[float, Floats]:
-    """The bound by these tolls, and the loads if every user takes the cheapest broker, toll included."""
+    """Return the bound by these tolls, and the loads if every user took its cheapest broker with toll."""
     n_users, n_brokers = problem.access.shape
     total, load = 0.0, np.zeros(n_brokers)
     step = max(BLOCK // n_brokers, 1)
@@ -103,16 +120,8 @@ def _relaxed(problem: ContentProblem, tolls: Floats, limit: Floats) -> tuple[flo
     return total - float(tolls @ limit), load
 
 
-ROUNDING = 1e-9  # relative: what the sums may be too high by
-QUANTILES = (0.5, 1.0)  # of the prices to the nearest broker: the m that are tried
-ROUNDS = 50  # of dual ascent
-ENOUGH = 1e-3  # a round that adds less than this share is the last one
-MOST_STEPS = 4e9
-"""Prices looked at by all ascents together: some ten seconds. Channels come by falling rate."""
-
-
-def core_bound(problem: ContentProblem, model: CoreModel, tolls: Floats, progress: Progress) -> float:
-    """What every plan within the capacities costs above the access bound by `tolls`, at least."""
+def _core_bound(problem: ContentProblem, model: CoreModel, tolls: Floats, progress: Progress) -> float:
+    """Bound what every plan within the capacities costs above the access bound by `tolls`."""
     added = _least_weights(model)[_brokers_needed(problem)]
     if problem.n_brokers > 1:
         n_nearest = np.sort(problem.core, axis=1)[:, 1]
@@ -133,7 +142,7 @@ def core_bound(problem: ContentProblem, model: CoreModel, tolls: Floats, progres
 def _ascend(
     problem: ContentProblem, members: Ints, tolls: Floats, opening: Floats, progress: Progress
 ) -> tuple[float, int]:
-    """What opening brokers adds to the cheapest links of `members` at least, and the rounds it took."""
+    """Bound what opening brokers adds to the cheapest links of `members`; return the bound and the rounds."""
     slack, values = opening.copy(), np.full(len(members), -np.inf)
     gained = 0.0
     for rounds in range(1, ROUNDS + 1):
@@ -146,7 +155,7 @@ def _ascend(
 
 
 def _brokers_needed(problem: ContentProblem) -> Ints:
-    """For each channel the fewest brokers that can carry its subscribers; 0 if nobody wants it."""
+    """Return for each channel the fewest brokers that can carry its subscribers; 0 if nobody wants it."""
     owner = np.repeat(np.arange(problem.n_users), np.diff(problem.want_ptr))
     change = np.zeros(problem.n_channels + 1)
     np.add.at(change, problem.want_first, problem.demand[owner])
@@ -159,11 +168,11 @@ def _brokers_needed(problem: ContentProblem) -> Ints:
 
 
 def _least_weights(model: CoreModel) -> Floats:
-    """At k: what a tree of at least k brokers weighs at least; nothing for none or one."""
+    """Return at place k the least weight of a tree of k brokers or more; 0 for none or one."""
     nearest = np.sort(model.core, axis=1)  # column k: the k-th nearest other broker, after the broker itself
     if model.name == "unicast":
         least = np.cumsum(nearest, axis=1).min(axis=0)
     else:
-        forest = np.concatenate([[0.0], np.cumsum(np.sort(model.step[model.order[1:]]))])
+        forest = np.concatenate([[0.0], np.cumsum(np.sort(model.arrays.step[model.arrays.order[1:]]))])
         least = np.maximum(forest, nearest.min(axis=0))
     return np.concatenate([[0.0], least])

@@ -1,8 +1,8 @@
 """How brokers carry a channel's messages among themselves: the core models.
 
-free     per publishing broker and channel the minimum spanning tree of the brokers concerned (the paper's)
-shared   all messages on one tree of all brokers, the minimum spanning tree
-unicast  a message of its own to every broker concerned; for comparison
+free     per publishing broker and channel, the minimum spanning tree of the brokers concerned (the paper's)
+shared   all messages on the minimum spanning tree of all brokers
+unicast  a separate message to every broker concerned; for comparison
 steiner  the best tree, through any other broker; for few brokers only
 
 "The spanning tree of the terminals is optimal under the triangle inequality" [Zhao2011, III-A] is
@@ -17,20 +17,21 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from topicloom.base.arrays import Floats, Ints, freeze_fields, sealed
-from topicloom.content.kernels.broker_trees import FREE, SHARED, STEINER, UNICAST, fill_weights, grow_spanning
+from topicloom.base.arrays import Floats, Ints, sealed
+from topicloom.content.kernels import broker_trees as trees
+from topicloom.content.kernels.broker_trees import CoreArrays, fill_weights, grow_spanning
 from topicloom.errors import UsageError
 
-CODES = {"free": FREE, "shared": SHARED, "unicast": UNICAST, "steiner": STEINER}
-STEINER_BROKERS = 10
-"""The Steiner trees of all sets of brokers are tabled: 2 to this power of them at most."""
+CODES = {"free": trees.FREE, "shared": trees.SHARED, "unicast": trees.UNICAST, "steiner": trees.STEINER}
+STEINER_BROKERS = 10  # the Steiner trees of all sets of brokers are tabulated: 2 to this power at most
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CoreModel:
-    """A core model over the prices between brokers, in the form the kernels take.
+    """A core model over the prices `core` between brokers, with the `arrays` that kernels take.
 
-    `links` are what a message from one broker to another costs: `core`, but on a shared tree its path there.
+    `arrays.links` are what a message from one broker to another costs: `core`, but on a shared tree the price
+    of the path. `hulls` are the sets of brokers that Steiner trees use, by the set of brokers they join.
 
     >>> star = np.array([[0, 2, 2, 1], [2, 0, 2, 1], [2, 2, 0, 1], [1, 1, 1, 0]], dtype=float)
     >>> [float(CoreModel.of(star, name).weights([0, 1])[2]) for name in CODES]   # from 2 to 0 and 1
@@ -39,19 +40,12 @@ class CoreModel:
 
     name: str
     core: Floats
-    links: Floats
-    order: Ints
-    parent: Ints
-    step: Floats
-    table: Floats
+    arrays: CoreArrays
     hulls: Ints
-
-    def __post_init__(self) -> None:
-        freeze_fields(self)
 
     @classmethod
     def of(cls, core: Floats, name: str) -> Self:
-        """The model `name` over the prices `core`."""
+        """Return the model `name` over the prices `core`."""
         if name not in CODES:
             raise UsageError(f"`core_model={name}`: choose one of {', '.join(CODES)}")
         core = sealed(np.asarray(core, dtype=np.float64))
@@ -63,35 +57,21 @@ class CoreModel:
         order, parent, step = _shared_tree(core)
         table, hulls = _steiner_table(core) if name == "steiner" else (np.zeros(0), np.zeros(0, np.int32))
         links = _paths(order, parent, step) if name == "shared" else core
-        return cls(name, core, links, order, parent, step, table, hulls)
-
-    @property
-    def code(self) -> int:
-        return CODES[self.name]
+        arrays = (sealed(array) for array in (links, order, parent, step, table))
+        return cls(name, core, CoreArrays(CODES[name], *arrays), sealed(hulls))
 
     def weights(self, members: list[int] | NDArray[np.integer]) -> Floats:
-        """The weight of the tree of a publisher on p, for every broker p, when `members` have subscribers."""
+        """Return for every broker p the weight of its tree to the brokers `members`."""
         n = len(self.core)
         listed = np.zeros(n, dtype=np.int32)
         listed[: len(members)] = members
         out = np.zeros(n)
-        fill_weights(
-            self.code,
-            self.core,
-            self.order,
-            self.parent,
-            self.step,
-            self.table,
-            listed,
-            len(members),
-            np.zeros((2, n), dtype=np.int32),
-            np.zeros((2, n)),
-            out,
-        )
+        scratch = np.zeros((2, n), dtype=np.int32), np.zeros((2, n))
+        fill_weights(self.arrays, listed, len(members), *scratch, out)
         return out
 
     def edges(self, publisher: int, members: list[int]) -> list[tuple[int, int]]:
-        """The edges, each with the smaller broker first, of the tree from `publisher` to `members`."""
+        """Return the edges, smaller broker first, of the tree from `publisher` to `members`."""
         ends = sorted({publisher, *members}) if members else []
         if self.name == "unicast":
             return [_pair(publisher, broker) for broker in ends if broker != publisher]
@@ -103,15 +83,15 @@ class CoreModel:
         return spanning_edges(self.core, ends)
 
     def _shared_edges(self, ends: set[int]) -> list[tuple[int, int]]:
-        below = {int(v): int(v) in ends for v in self.order}
-        count = {v: int(inside) for v, inside in below.items()}
-        for v in self.order[:0:-1].tolist():
-            count[int(self.parent[v])] += count[v]
-        return [_pair(int(self.parent[v]), v) for v in self.order[1:].tolist() if 0 < count[v] < len(ends)]
+        order, parent = self.arrays.order.tolist(), self.arrays.parent.tolist()
+        below = {v: int(v in ends) for v in order}
+        for v in order[:0:-1]:
+            below[parent[v]] += below[v]
+        return [_pair(parent[v], v) for v in order[1:] if 0 < below[v] < len(ends)]
 
 
 def spanning_edges(core: Floats, ends: list[int]) -> list[tuple[int, int]]:
-    """The edges of the minimum spanning tree of some brokers."""
+    """Return the edges of the minimum spanning tree of some brokers."""
     n = len(ends)
     members, above, edge = np.array(ends, dtype=np.int32), np.zeros(n, dtype=np.int32), np.zeros(n)
     grow_spanning(core, members, n, above, edge)
@@ -123,7 +103,7 @@ def _pair(a: int, b: int) -> tuple[int, int]:
 
 
 def _shared_tree(core: Floats) -> tuple[Ints, Ints, Floats]:
-    """The minimum spanning tree of all brokers: their order from the root on, parents, prices of steps."""
+    """Return the minimum spanning tree of all brokers: order from the root on, parents, prices of steps."""
     n = len(core)
     order, above, edge = np.arange(n, dtype=np.int32), np.zeros(n, dtype=np.int32), np.zeros(n)
     grow_spanning(core, order, n, above, edge)
@@ -133,7 +113,7 @@ def _shared_tree(core: Floats) -> tuple[Ints, Ints, Floats]:
 
 
 def _paths(order: Ints, parent: Ints, step: Floats) -> Floats:
-    """The prices of the paths between all brokers on the shared tree."""
+    """Return the prices of the paths between all brokers on the shared tree."""
     paths = np.zeros((len(order), len(order)))
     for k in range(1, len(order)):
         v, before = order[k], order[:k]
@@ -142,9 +122,9 @@ def _paths(order: Ints, parent: Ints, step: Floats) -> Floats:
 
 
 def _steiner_table(core: Floats) -> tuple[Floats, Ints]:
-    """The weight of the Steiner tree of every set of brokers, and the set of all brokers it uses.
+    """Return the weight of the Steiner tree of every set of brokers, and the set of brokers it uses.
 
-    A Steiner tree is a minimum spanning tree of the brokers it uses: the lightest one over all larger sets.
+    A Steiner tree is a minimum spanning tree of the brokers it uses: the lightest over all larger sets.
     """
     n = len(core)
     table = np.zeros(1 << n)

@@ -1,10 +1,10 @@
 """Clustering: users with much traffic between them on one broker [Zhao2011, Algorithm 2].
 
-First each broker in turn gets the pair of users with the largest traffic / price, then each other user joins
-the broker with the largest. The traffic b_ij of a pair counts both directions, and its price is the sum of
-both users' prices to the broker. The printed algorithm takes the smallest ratio in the second part where the
-text asks for the largest, and leaves open what happens to a user that fits nowhere: it goes to the broker
-with the most free room.
+First each broker in turn gets the pair of users with the largest traffic / price, then every other user joins
+the broker with the largest. The traffic of a pair counts both directions, and its price is the sum of both
+users' prices to the broker. The printed algorithm takes the smallest ratio in the second part where the text
+asks for the largest, and leaves open what happens to a user that fits nowhere: it goes to the broker with the
+most free room.
 """
 
 from __future__ import annotations
@@ -13,34 +13,22 @@ import numpy as np
 
 from topicloom.base.arrays import Floats, Ints, Longs, sealed
 from topicloom.base.progress import SILENT, Progress, Stopwatch, check_stop
-from topicloom.content.kernels.clustering import best_pair, join_clusters, scan_windows
+from topicloom.content.kernels.clustering import ClusterArrays, best_pair, join_clusters, scan_windows
 from topicloom.content.model.problem import ContentPlan, ContentProblem
 
+# The most promising users are tried first: the better their best pair, the fewer of all can beat it.
 STAGES = (64, 1024)
-"""The most promising users are tried first: the better their best pair, the fewer of all can beat it."""
-
-WINDOW_WORK = 500_000_000
-"""Users x windows that are looked at, at most, to tell what users can send each other."""
-
+WINDOW_WORK = 500_000_000  # the most users x windows that are scanned for what users can send each other
 ROUNDING = 1e-12  # relative; a pair is left out only if its bound is lower by more than this
-
-SLICE = 10_000_000
-"""Pairs of users, or pairs of a channel and a broker, that one call looks at."""
+SLICE = 10_000_000  # pairs of users, or of a channel and a broker, that one call looks at
 
 
-def plan_clustering(
-    problem: ContentProblem,
-    *,
-    core_model: str = "free",
-    seed: int = 0,
-    time_limit: float | None = None,
-    progress: Progress = SILENT,
-) -> ContentPlan:
-    """Pairs by the largest traffic / price, then everybody else by the same; equal ratios: the cheaper first.
+def plan_clustering(problem: ContentProblem, *, progress: Progress = SILENT) -> ContentPlan:
+    """Assign pairs by the largest traffic / price, then all others; of equal ratios the cheaper comes first.
 
     >>> pairs = ContentProblem.of(["i", "j", "k"], ["a", "b"], [10, 9], [[2, 1], [1, 1], [1, 1]],
     ...     [[0, 1], [1, 0]], 2, rates=([0, 1], [0, 1], [4.0, 1.0]), wants=([2, 0], [0, 1], [0, 1]))
-    >>> plan_clustering(pairs).assignment.tolist()      # i and k first, then j, that sends to i
+    >>> plan_clustering(pairs).assignment.tolist()      # i and k first, then j, which sends to i
     [0, 0, 0]
     """
     watch = Stopwatch(progress)
@@ -52,8 +40,8 @@ def plan_clustering(
             progress.advance()
     with watch.phase("join clusters", problem.n_users):
         unplaced = clusters.join_all()
-    assignment = clusters.assignment
-    return ContentPlan(assignment, "clustering", {}, seed, watch.seconds, {"users_without_room": unplaced})
+    report = {"users_without_room": unplaced}
+    return ContentPlan(clusters.assignment, "clustering", seconds=watch.seconds, report=report)
 
 
 class _Clusters:
@@ -61,131 +49,94 @@ class _Clusters:
 
     def __init__(self, problem: ContentProblem, progress: Progress) -> None:
         self.problem, self.progress = problem, progress
-        self.limit = problem.load_limits
         self.assignment: Ints = np.full(problem.n_users, -1, dtype=np.int32)
-        self.before = running_sums(problem)
-        self.ends = sealed(problem.want_last + np.int32(1))
-        self.sends, self.gets = self._most_sent()
-        self.reach = (self.sends + self.gets) / 2
+        self.arrays = self._with_bounds(
+            ClusterArrays(
+                problem.access,
+                problem.demand,
+                problem.load_limits,
+                problem.rate_ptr,
+                problem.rate_channels,
+                problem.rates,
+                running_sums(problem),
+                problem.want_ptr,
+                problem.want_first,
+                sealed(problem.want_last + np.int32(1)),
+                sends=np.zeros(problem.n_users),
+                gets=np.zeros(problem.n_users),
+                n_channels=problem.n_channels,
+            )
+        )
+        self.reach = (self.arrays.sends + self.arrays.gets) / 2
 
-    def _most_sent(self) -> tuple[Floats, Floats]:
-        """For every user the most it sends to, and the most it gets from, one other: upper bounds.
+    def _with_bounds(self, arrays: ClusterArrays) -> ClusterArrays:
+        """Fill in the most that every user sends to, and gets from, one other: upper bounds.
 
         What a user wants lies in a window of channels, and there are far fewer windows than users.
         """
         problem = self.problem
         wanting = np.flatnonzero(np.diff(problem.want_ptr))
         firsts, ends, window = windows_of(problem, wanting)
-        sends, most = np.zeros(problem.n_users), np.zeros(len(firsts))
-        below = np.zeros(problem.n_channels + 1)
+        most, below = np.zeros(len(firsts)), np.zeros(problem.n_channels + 1)
         step = max(SLICE // (len(firsts) + len(below)), 1)
         for user in range(0, problem.n_users, step):
             check_stop(self.progress)
-            scan_windows(
-                user,
-                min(user + step, problem.n_users),
-                problem.rate_ptr,
-                problem.rate_channels,
-                self.before,
-                firsts,
-                ends,
-                below,
-                sends,
-                most,
-            )
-        gets = np.zeros(problem.n_users)
-        gets[wanting] = most[window]
-        return sealed(sends), sealed(gets)
+            scan_windows(user, min(user + step, problem.n_users), arrays, firsts, ends, below, most)
+        arrays.gets[wanting] = most[window]
+        return arrays._replace(sends=sealed(arrays.sends), gets=sealed(arrays.gets))
 
     def seed_broker(self, broker: int) -> None:
         """Put the best pair of users without a broker on `broker`, if any two fit."""
-        price, demand = sealed(self.problem.access[:, broker]), self.problem.demand
+        price, demand, limit = sealed(self.problem.access[:, broker]), self.problem.demand, self.arrays.limit
         free = np.flatnonzero(self.assignment < 0)
         least = demand[free].min(initial=np.inf)
-        free = free[demand[free] + least <= self.limit[broker]]
+        free = free[demand[free] + least <= limit[broker]]
         with np.errstate(divide="ignore", invalid="ignore"):
             worth = np.where(self.reach[free] > 0, self.reach[free] / price[free], 0.0)
         pair, ratio, doubt = np.full(2, -1, dtype=np.int64), np.zeros(2), 0.0
+
+        def search(order: Ints, key: Floats) -> None:
+            row, ordered, keys = 0, sealed(order.astype(np.int64)), sealed(key)
+            while row < len(order) - 1:
+                check_stop(self.progress)
+                row = best_pair(
+                    row, SLICE, ordered, keys, price, float(limit[broker]), self.arrays, doubt, (pair, ratio)
+                )
+
         head = free[_largest(worth, STAGES[0])]
-        self._search(head, np.zeros(len(head)), doubt, broker, price, pair, ratio)
+        search(head, np.zeros(len(head)))
         for size in (*STAGES[1:], None):
             unit = ratio[1] if ratio[0] > 0 else 1.0
             key = self.reach[free] * unit - ratio[0] * price[free]
-            if pair[0] >= 0:  # those that could beat it, or be as good, with the most promising other
+            if pair[0] >= 0:  # keep those that could beat it, or equal it, with the most promising other
                 doubt = ROUNDING * float((self.reach[free] * unit + ratio[0] * price[free]).max(initial=0))
                 kept = key + key.max(initial=-np.inf) >= -doubt
                 free, key = free[kept], key[kept]
             order = np.lexsort((free, price[free], -key))[:size]
-            self._search(free[order], key[order], doubt, broker, price, pair, ratio)
+            search(free[order], key[order])
             if size is not None and len(free) <= size:
                 break
         if pair[0] >= 0:
             self.assignment[pair] = broker
 
-    def _search(
-        self, order: Ints, key: Floats, doubt: float, broker: int, price: Floats, pair: Longs, ratio: Floats
-    ) -> None:
-        problem, row = self.problem, 0
-        while row < len(order) - 1:
-            check_stop(self.progress)
-            row = best_pair(
-                row,
-                SLICE,
-                sealed(order.astype(np.int64)),
-                sealed(key),
-                price,
-                problem.demand,
-                float(self.limit[broker]),
-                self.sends,
-                self.gets,
-                problem.rate_ptr,
-                problem.rate_channels,
-                self.before,
-                problem.want_ptr,
-                problem.want_first,
-                self.ends,
-                problem.n_channels,
-                doubt,
-                pair,
-                ratio,
-            )
-
     def join_all(self) -> int:
-        """Count the pairs on their brokers, then let all others join; the number of users without room."""
-        problem = self.problem
-        n_users, n_brokers, n_channels = problem.n_users, problem.n_brokers, problem.n_channels
+        """Count the pairs on their brokers, then let all others join; return the number without room."""
+        n_users, n_brokers = self.problem.n_users, self.problem.n_brokers
+        n_channels = self.problem.n_channels
         wanted, sent = np.zeros((n_channels, n_brokers)), np.zeros((n_channels + 1, n_brokers))
-        load, unplaced = np.zeros(n_brokers), 0
+        load, scratch, unplaced = np.zeros(n_brokers), np.zeros(n_brokers), 0
         step = max(SLICE // max(n_channels * n_brokers, 1), 1)
-        scratch = np.zeros(n_brokers)
-        bounds = [(0, n_users, scratch[:0])]
-        bounds += [(first, min(first + step, n_users), scratch) for first in range(0, n_users, step)]
-        for first, stop, traffic in bounds:
+        slices = [(0, n_users, scratch[:0])]
+        slices += [(first, min(first + step, n_users), scratch) for first in range(0, n_users, step)]
+        for first, stop, traffic in slices:
             check_stop(self.progress)
-            unplaced += join_clusters(
-                first,
-                stop,
-                problem.access,
-                problem.demand,
-                self.limit,
-                problem.rate_ptr,
-                problem.rate_channels,
-                problem.rates,
-                problem.want_ptr,
-                problem.want_first,
-                self.ends,
-                wanted,
-                sent,
-                traffic,
-                load,
-                self.assignment,
-            )
+            unplaced += join_clusters(first, stop, self.arrays, wanted, sent, traffic, load, self.assignment)
             self.progress.advance((stop - first) * len(traffic[:1]))
         return unplaced
 
 
 def windows_of(problem: ContentProblem, wanting: Longs) -> tuple[Ints, Ints, Longs]:
-    """The windows first..end-1 around what users want, each once, and the window of each `wanting` user.
+    """Return the distinct windows first..end-1 around what users want, and the window of each `wanting` user.
 
     If users x windows are too many, windows are widened to whole blocks of channels.
     """
@@ -203,7 +154,7 @@ def windows_of(problem: ContentProblem, wanting: Longs) -> tuple[Ints, Ints, Lon
 
 
 def running_sums(problem: ContentProblem) -> Floats:
-    """The running sums of every user's rates, from 0 on: those of user i begin at rate_ptr[i] + i."""
+    """Return the running sums of every user's rates, from 0 on: those of user i begin at rate_ptr[i] + i."""
     n_users, ptr = problem.n_users, problem.rate_ptr
     totals = np.concatenate([[0.0], np.cumsum(problem.rates)])
     owner = np.repeat(np.arange(n_users), np.diff(ptr) + 1)
@@ -212,7 +163,7 @@ def running_sums(problem: ContentProblem) -> Floats:
 
 
 def _largest(values: Floats, count: int) -> Ints:
-    """Where the `count` largest values are, in order of their places."""
+    """Return the places of the `count` largest values, in ascending order."""
     if len(values) <= count:
         return np.arange(len(values), dtype=np.int32)
     return np.sort(np.argpartition(-values, count - 1)[:count]).astype(np.int32)

@@ -1,7 +1,7 @@
 """What a plan costs: the one evaluator that every planner, the commands and the simulator use.
 
-Access: each user's demand times the price of its link. Core: for each channel and publishing broker the rate
-times the weight of the tree to all brokers with a subscriber ([Zhao2011, IV]; see core_model.py).
+Access: each user's demand times the price of its link. Core: for each channel and publishing broker, the rate
+times the weight of the tree to all brokers with a subscriber ([Zhao2011, IV]; see broker_trees.py).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from topicloom.base.arrays import Floats, Ints, freeze_fields
 from topicloom.base.progress import SILENT, Progress, check_stop
-from topicloom.content.kernels.assignment import AssignmentState, ProblemArrays, settle
+from topicloom.content.kernels.assignment import AssignmentState, ProblemArrays, fill_state
 from topicloom.content.model.problem import ContentProblem
 from topicloom.content.planners.broker_trees import CoreModel
 
@@ -45,7 +45,7 @@ class PlanCost:
 
 
 def measure_cost(problem: ContentProblem, assignment: Ints, core_model: str = "free") -> PlanCost:
-    """The exact cost of an assignment under a core model.
+    """Return the exact cost of an assignment under a core model.
 
     >>> one = ContentProblem.of(["i", "j"], ["a", "b"], [9, 9], [[1, 5], [5, 2]], [[0, 4], [4, 0]], 1,
     ...     rates=([0], [0], [3.0]), wants=([1], [0], [0]))
@@ -69,58 +69,36 @@ def measure_cost(problem: ContentProblem, assignment: Ints, core_model: str = "f
 def search_arrays(
     problem: ContentProblem, model: CoreModel, assignment: Ints
 ) -> tuple[ProblemArrays, AssignmentState]:
-    """A problem and an assignment in the form the kernels search in."""
-    fixed = ProblemArrays(
-        problem.access,
-        problem.demand,
-        problem.load_limits,
-        problem.rate_ptr,
-        problem.rate_channels,
-        problem.rates,
-        problem.want_ptr,
-        problem.want_first,
-        problem.want_last,
-        problem.channel_rate,
-        model.code,
-        model.links,
-        model.order,
-        model.parent,
-        model.step,
-        model.table,
-    )
+    """Return a problem and an assignment in the form the kernels take."""
+    other = {"capacity": problem.load_limits, "core": model.arrays}
+    fixed = ProblemArrays(**{name: getattr(problem, name) for name in ProblemArrays._fields} | other)
     n, channels = problem.n_brokers, problem.n_channels
+    each = (channels, n)
+    counts = {"wanted": each, "members": channels, "relieved": channels}
+    counts |= {"listed": n, "ints": (2, n), "sure": n}
+    sums = {"load": n, "sent": each, "weight": each, "lightest": channels, "cost": channels, "relief": each}
+    sums |= {"floats": (2, n), "trials": (3, n)}
     state = AssignmentState(
-        np.array(assignment, dtype=np.int32),
-        np.zeros(n),
-        np.zeros((channels, n), dtype=np.int32),
-        np.zeros((channels, n)),
-        np.zeros((channels, n)),
-        np.zeros(channels, dtype=np.int32),
-        np.zeros(channels),
-        np.zeros(channels),
-        np.zeros((channels, n)),
-        np.zeros(channels, dtype=np.int32),
-        np.zeros(n, dtype=np.int32),
-        np.zeros((2, n), dtype=np.int32),
-        np.zeros((2, n)),
-        np.zeros((3, n)),
-        np.zeros(n, dtype=np.int32),
+        broker=np.array(assignment, dtype=np.int32),
+        **{name: np.zeros(shape, dtype=np.int32) for name, shape in counts.items()},
+        **{name: np.zeros(shape) for name, shape in sums.items()},
     )
-    settle(fixed, state)
+    fill_state(fixed, state)
     return fixed, state
 
 
 def trees_of(
     problem: ContentProblem, assignment: Ints, core_model: str = "free", *, progress: Progress = SILENT
 ) -> Iterator[tuple[int, int, list[tuple[int, int]]]]:
-    """(broker, channel, edges) for every broker that publishes on a channel, channel by channel.
+    """Yield (broker, channel, edges) for every broker that publishes on a channel, channel by channel.
 
-    The edges are those of the tree that carries the broker's messages to all brokers with a subscriber; none
-    where all subscribers are on the broker itself.
+    The edges form the tree that carries the broker's messages to all brokers with a subscriber; none if all
+    subscribers are on the broker itself.
     """
     model = CoreModel.of(problem.core, core_model)
     _, state = search_arrays(problem, model, assignment)
-    published = _published(problem, assignment)
+    published = np.zeros((problem.n_channels, problem.n_brokers), dtype=np.bool_)
+    published[problem.rate_channels, np.repeat(assignment, np.diff(problem.rate_ptr))] = True
     for channel in range(problem.n_channels):
         check_stop(progress)
         members = np.flatnonzero(state.wanted[channel]).tolist()
@@ -133,11 +111,3 @@ def trees_of(
                 common = model.edges(broker, members) if common is None else common
                 edges = common
             yield broker, channel, edges
-
-
-def _published(problem: ContentProblem, assignment: Ints) -> np.ndarray:
-    """Channels x brokers: does a user of the broker publish on the channel?"""
-    found = np.zeros((problem.n_channels, problem.n_brokers), dtype=np.bool_)
-    homes = np.repeat(np.asarray(assignment), np.diff(problem.rate_ptr))
-    found[problem.rate_channels, homes] = True
-    return found

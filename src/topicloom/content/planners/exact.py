@@ -1,7 +1,7 @@
 """Exact plans for tiny problems, with a proof: an integer program over the sets of brokers with subscribers.
 
-The program of [Zhao2011, II-B] multiplies variables; this one is linear. x[i,b]: user i is on broker
-b. Channels with the same subscribers count as one, k. sigma[k,S]: S is the set of brokers with a subscriber
+The program of [Zhao2011, II-B] multiplies variables; this one is linear. x[i,b]: user i is on broker b.
+Channels with the same subscribers count as one, k. sigma[k,S]: S is the set of brokers with a subscriber
 of k. y[i,k,p,S] = x[i,p] sigma[k,S] for the publishers i of k, whose tree to S weighs W(p,S).
 
     minimise   sum demand_i price[i,b] x[i,b]  +  sum g[i,k] W(p,S) y[i,k,p,S]
@@ -31,22 +31,19 @@ from topicloom.content.planners.exact_program import AssignmentProgram, channel_
 from topicloom.content.planners.greedy_packing import plan_greedy_packing
 from topicloom.errors import InputError, UsageError
 
-MAX_VARIABLES = 20_000
-"""A third of it takes ten seconds (8 users, 5 brokers, 10 channels), and it grows fast from there."""
-
-DOUBT = 1e-6  # relative: what the library's bound may be off by
-GOAL = 1000.0  # the start's cost in the program's units; the library's tolerances are made for such numbers
+MAX_VARIABLES = 20_000  # a third takes ten seconds (8 users, 5 brokers, 10 channels), and it grows fast
+DOUBT = 1e-6  # relative: the error that the solver's bound may have
+GOAL = 1000.0  # the start's cost in the program's units, for which the solver's tolerances are made
 
 
 def plan_exact(
     problem: ContentProblem,
     *,
     core_model: str = "free",
-    seed: int = 0,
     time_limit: float | None = None,
     progress: Progress = SILENT,
 ) -> ContentPlan:
-    """The cheapest plan within the capacities, or the best one found within `time_limit` seconds.
+    """Find the cheapest plan within the capacities, or the best one within `time_limit` seconds.
 
     `bound` is proved: no plan within the capacities costs less. The report says whether it is `optimal`.
 
@@ -69,14 +66,22 @@ def plan_exact(
         scale = GOAL / costs[best].total if costs[best].total > 0 else 1.0
         program = AssignmentProgram(problem, model, scale)
         outcome = _solve(program, start, budget)
-    assignment = _choose(problem, core_model, program, outcome, start)
+    plans = [] if start is None else [start]
+    if outcome is not None and outcome.x is not None:
+        plans.insert(0, program.assignment_of(outcome.x))
+    if not plans:
+        raise UsageError("exact found no plan within the capacities in time; give it a longer `time_limit`")
+    assignment = min(plans, key=lambda plan: measure_cost(problem, plan, core_model).total)
     optimal = outcome is not None and outcome.optimal
     report: dict[str, Any] = {"optimal": optimal, "variables": program.n_variables, "rows": program.n_rows}
-    return ContentPlan(assignment, "exact", {}, seed, watch.seconds, report, _bound(outcome, scale))
+    bound = None
+    if outcome is not None and np.isfinite(outcome.bound):
+        bound = max(outcome.bound / scale * (1 - DOUBT), 0.0)
+    return ContentPlan(assignment, "exact", seconds=watch.seconds, report=report, bound=bound)
 
 
 def count_variables(problem: ContentProblem) -> int:
-    """How many variables the program has."""
+    """Count the variables of the program."""
     n_brokers, total = problem.n_brokers, problem.n_users * problem.n_brokers
     wants, rates = channel_classes(problem)
     for members, published in zip(wants, rates, strict=True):
@@ -86,7 +91,7 @@ def count_variables(problem: ContentProblem) -> int:
 
 
 def _refuse_large(problem: ContentProblem) -> None:
-    # Tables of users x channels are needed for the count: far too many are refused without it.
+    # Counting needs tables of users x channels: far too many are refused without it.
     cells = problem.n_users * max(problem.n_brokers, problem.n_channels)
     variables = count_variables(problem) if cells <= 10 * MAX_VARIABLES else cells
     if variables > MAX_VARIABLES:
@@ -98,7 +103,7 @@ def _refuse_large(problem: ContentProblem) -> None:
 
 
 def _solve(program: AssignmentProgram, start: Ints | None, budget: Budget) -> IntegerSolution | None:
-    """What the library finds; None if the time is over before it begins."""
+    """Solve the program; None if the time is over before it begins."""
     try:
         outcome = minimise(*program.arrays(), budget, start=program.columns_of(start))
     except Unfinished:
@@ -109,25 +114,3 @@ def _solve(program: AssignmentProgram, start: Ints | None, budget: Budget) -> In
             "raise the capacity of a broker, or use `algorithm=local-search`, which reports the overflow"
         )
     return outcome
-
-
-def _choose(
-    problem: ContentProblem,
-    core_model: str,
-    program: AssignmentProgram,
-    outcome: IntegerSolution | None,
-    start: Ints | None,
-) -> Ints:
-    """The library's plan or the start, whichever is cheaper by the evaluator."""
-    plans = [] if start is None else [start]
-    if outcome is not None and outcome.x is not None:
-        plans.insert(0, program.assignment_of(outcome.x))
-    if not plans:
-        raise UsageError("exact found no plan within the capacities in time; give it a longer `time_limit`")
-    return min(plans, key=lambda plan: measure_cost(problem, plan, core_model).total)
-
-
-def _bound(outcome: IntegerSolution | None, scale: float) -> float | None:
-    if outcome is None or not np.isfinite(outcome.bound):
-        return None
-    return max(outcome.bound / scale * (1 - DOUBT), 0.0)

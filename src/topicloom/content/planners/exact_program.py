@@ -1,4 +1,4 @@
-"""The integer program of exact.py as arrays: the variables x, then sigma and y class by class."""
+"""The integer program of exact.py as arrays: the variables x, then sigma and y for each class of channels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Cells = tuple[Longs, Longs, Floats]  # row, column, value
 
 
 def channel_classes(problem: ContentProblem) -> tuple[Bools, Floats]:
-    """Channels with the same subscribers as one: classes x users, who wants it and who publishes how much."""
+    """Group channels with the same subscribers; return classes x users: who wants, who publishes how much."""
     wants = np.zeros((problem.n_channels, problem.n_users), dtype=np.bool_)
     owner = np.repeat(np.arange(problem.n_users), np.diff(problem.want_ptr))
     for user, first, last in zip(owner, problem.want_first, problem.want_last, strict=True):
@@ -48,7 +48,7 @@ class AssignmentProgram:
             self._add_class(np.flatnonzero(members), published, model, scale)
 
     def arrays(self) -> tuple[Floats, Floats, Bools, ProgramRows]:
-        """What `minimise` takes."""
+        """Return the arguments of `minimise`."""
         row, column, value = (np.concatenate(part) for part in zip(*self._cells, strict=True))
         rows = ProgramRows(row, column, value, np.concatenate(self._least), np.concatenate(self._most))
         whole = np.arange(self.n_variables) < self.shape[0] * self.shape[1]
@@ -60,7 +60,7 @@ class AssignmentProgram:
         return chosen
 
     def columns_of(self, assignment: Ints | None) -> tuple[Longs, Floats] | None:
-        """The variables x of an assignment, for the library to start from."""
+        """Return the variables x of an assignment, for the solver to start from."""
         if assignment is None:
             return None
         users, brokers = self.shape
@@ -68,15 +68,13 @@ class AssignmentProgram:
         x[np.arange(users), assignment] = 1.0
         return np.arange(users * brokers), x.ravel()
 
-    # --- the rows --------------------------------------------------------------------------------------
-
     def _add_users(self, demand: Floats, capacity: Floats) -> None:
-        """Each user is on one broker, and each broker carries its users; in units of its capacity."""
+        """Add the rows: each user is on one broker, and no broker carries more than its capacity."""
         users, brokers = self.shape
         x = np.arange(users * brokers)
         self._rows(users, 1.0, 1.0, (x // brokers, x, np.ones(len(x))))
-        # Capacities without their slack: the library has one of the same size, and two of them confuse it.
-        # A broker without capacity has no user with a demand by its upper bounds; 0 <= 1 is left of its row.
+        # Capacities without their slack: the solver has one of the same size, and two of them confuse it.
+        # A broker without capacity has no user with a demand by its upper bounds; its row is 0 <= 1.
         share = np.divide(demand[:, None], capacity, out=np.zeros(self.shape), where=capacity > 0)
         self._rows(brokers, -np.inf, 1.0, (x % brokers, x, share.ravel()))
 
@@ -105,28 +103,16 @@ class AssignmentProgram:
             self._add_publisher(user, scale * published[user] * weights, sigma)
 
     def _add_publisher(self, user: int, costs: Floats, sigma: Longs) -> None:
-        """y of one publisher and class: sets x brokers, with the sums over either given."""
-        n_sets, brokers = costs.shape
+        """Add y of one publisher and class: sets x brokers, with given sums over both."""
+        brokers = costs.shape[1]
         y = self._variables(costs.ravel())
-        ones = np.ones(len(y))
-        x = user * brokers + np.arange(brokers)
-        self._rows(
-            brokers,
-            0.0,
-            0.0,
-            (np.arange(len(y)) % brokers, y, ones),
-            (np.arange(brokers), x, -np.ones(brokers)),
-        )
-        self._rows(
-            n_sets,
-            0.0,
-            0.0,
-            (np.arange(len(y)) // brokers, y, ones),
-            (np.arange(n_sets), sigma, -np.ones(n_sets)),
-        )
+        places, x = np.arange(len(y)), user * brokers + np.arange(brokers)
+        for row, sums in ((places % brokers, x), (places // brokers, sigma)):
+            cells = (np.arange(len(sums)), sums, -np.ones(len(sums)))
+            self._rows(len(sums), 0.0, 0.0, (row, y, np.ones(len(y))), cells)
 
     def _variables(self, costs: Floats) -> Longs:
-        """New variables between 0 and 1; their numbers."""
+        """Add variables between 0 and 1; return their numbers."""
         first = self.n_variables
         self.n_variables += len(costs)
         self.costs.append(costs)
@@ -134,7 +120,7 @@ class AssignmentProgram:
         return np.arange(first, self.n_variables)
 
     def _rows(self, count: int, least: float, most: float, *cells: Cells) -> None:
-        """New rows; the row numbers of `cells` count from the first of them."""
+        """Add rows; the row numbers of `cells` count from the first of them."""
         self._least.append(np.full(count, least))
         self._most.append(np.full(count, most))
         self._cells += [(row + self.n_rows, column, value) for row, column, value in cells]

@@ -1,9 +1,9 @@
 """The default planner: local search on the exact cost from several starts, then annealing.
 
-Each start goes down to a local optimum (search.py); the best of them is annealed in rounds that begin at
-lower and lower temperatures, each from the best plan so far, and end in a local optimum again. The amount of
-work is counted in proposals, so the same seed gives the same plan anywhere; with a time limit rounds go on
-until it is over, and the plan depends on the speed of the machine.
+Each start is improved to a local optimum (assignment_search.py). The best is annealed in rounds that begin at
+lower and lower temperatures, each from the best plan so far, and end in a local optimum again. Work is
+counted in proposals, so the same seed gives the same plan anywhere; with a time limit rounds go on until it
+is over, and the plan depends on the speed of the machine.
 """
 
 from __future__ import annotations
@@ -25,36 +25,30 @@ from topicloom.content.planners.greedy_packing import plan_greedy_packing
 from topicloom.content.planners.random_placement import plan_random
 from topicloom.content.planners.steiner_mixing import plan_steiner_mixing
 
-HEATS = (1.0, 0.3, 0.1)
-"""Temperatures at which rounds of annealing begin, in units of the mean cost of a user."""
-COOLED = 1.0 / 300.0
-"""A round ends at this share of its first temperature."""
-SLICE = 10_000
-"""Proposals per call: well under a second."""
-FEWEST = 60_000
-"""Proposals at least, however few users there are."""
-LARGE = 30_000_000
-"""Above so many pairs of a user and a broker `start=all` means greedy packing only."""
-CENTRES = 16
-"""Brokers around which `start_by_interest` tries to gather all users."""
+HEATS = (1.0, 0.3, 0.1)  # temperatures at which rounds of annealing begin, in units of a user's mean cost
+COOLED = 1.0 / 300.0  # a round ends at this share of its first temperature
+SLICE = 10_000  # proposals per call: well under a second
+FEWEST = 60_000  # proposals at least, however few users there are
+LARGE = 30_000_000  # pairs of a user and a broker above which `start=all` means greedy packing only
+CENTERS = 16  # brokers around which `start_by_interest` tries to gather all users
 
 
 def start_by_interest(problem: ContentProblem, core_model: str, seed: int) -> Ints:
-    """Users in the order of what they want, filled into few brokers that are near to each other.
+    """Assign users of like interest to few brokers that are near each other.
 
-    Then a channel has its subscribers on one or two brokers. Good where links between brokers are dear and
-    interests narrow; the access prices are not looked at. Of several groups of brokers the cheapest is kept.
+    A channel then has its subscribers on one or two brokers. Good where links between brokers are expensive
+    and interests narrow; access prices are ignored. Of several groups of brokers the cheapest is kept.
     """
     users = np.argsort(interest_centers(problem), kind="stable").astype(np.int32)
-    step = max(problem.n_brokers // CENTRES, 1)
-    plans = [_fill(problem, users, centre) for centre in range(0, problem.n_brokers, step)]
+    step = max(problem.n_brokers // CENTERS, 1)
+    plans = [_fill(problem, users, center) for center in range(0, problem.n_brokers, step)]
     return min(plans, key=lambda plan: measure_cost(problem, plan, core_model).total)
 
 
-def _fill(problem: ContentProblem, users: Ints, centre: int) -> Ints:
-    """The users, in order, into the brokers around `centre`, each filled before the next."""
+def _fill(problem: ContentProblem, users: Ints, center: int) -> Ints:
+    """Put the users, in order, on the brokers around `center`, each filled before the next."""
     limit = problem.load_limits
-    route = _route(problem, centre)
+    route = _route(problem, center)
     broker = np.zeros(problem.n_users, dtype=np.int32)
     load = np.zeros(problem.n_brokers)
     at = 0
@@ -63,16 +57,16 @@ def _fill(problem: ContentProblem, users: Ints, centre: int) -> Ints:
         while at < len(route) - 1 and load[route[at]] + demand > limit[route[at]]:
             at += 1
         target = route[at]
-        if load[target] + demand > limit[target]:  # the last one is full: whoever has most room
+        if load[target] + demand > limit[target]:  # the last one is full: take the roomiest
             target = int(np.argmax(limit - load))
         broker[user] = target
         load[target] += demand
     return broker
 
 
-def _route(problem: ContentProblem, centre: int) -> list[int]:
-    """The brokers nearest to `centre` that hold all users together, each followed by its nearest one."""
-    near = np.argsort(problem.core[centre], kind="stable")
+def _route(problem: ContentProblem, center: int) -> list[int]:
+    """Return the brokers nearest to `center` that hold all users, each followed by the one nearest to it."""
+    near = np.argsort(problem.core[center], kind="stable")
     room = np.cumsum(problem.capacity[near])
     left = near[: int(np.searchsorted(room, problem.demand.sum())) + 1].tolist()
     route = [left.pop(0)]
@@ -80,7 +74,7 @@ def _route(problem: ContentProblem, centre: int) -> list[int]:
         nearest = min(left, key=lambda broker: (problem.core[route[-1], broker], broker))
         left.remove(nearest)
         route.append(nearest)
-    return [int(broker) for broker in route]
+    return route
 
 
 STARTS: dict[str, Callable[[ContentProblem, str, int], Ints]] = {
@@ -104,17 +98,19 @@ def plan_local_search(
         int, Parameter("brokers computed exactly for a user, best estimates first", least=1)
     ] = 8,
 ) -> ContentPlan:
-    """A plan that no migration, push through a full broker, or closing of a broker makes cheaper.
+    """Find a plan that no migration, push through a full broker, or closing of a broker makes cheaper.
 
     >>> line = ContentProblem.of(["i", "j"], ["a", "b"], [9, 9], [[1, 4], [2, 1]], [[0, 5], [5, 0]], 1,
     ...     rates=([0], [0], [3.0]), wants=([1], [0], [0]))
-    >>> plan_local_search(line).assignment.tolist()      # the link between the brokers is dear
+    >>> plan_local_search(line).assignment.tolist()      # the link between the brokers is expensive
     [0, 0]
     """
     watch = Stopwatch(progress)
     until = None if time_limit is None else progress.now() + time_limit
     model = CoreModel.of(problem.core, core_model)
-    names = _starts(problem, start)
+    names = [start] if start != "all" else list(STARTS)
+    if start == "all" and problem.n_users * problem.n_brokers > LARGE:
+        names = ["greedy-packing"]
     with watch.phase("starts", len(names)):
         starts = {}
         for name in names:
@@ -126,7 +122,7 @@ def plan_local_search(
     costs: dict[str, float] = {}
     with watch.phase("descend", len(names), "local search"):
         for name in names:
-            if costs and search.over():
+            if costs and search.out_of_time():
                 break
             search.reset(starts[name])
             search.reach_block_optimum()
@@ -153,23 +149,11 @@ class BestAssignment:
         if key < self._key:
             self._key, self.assignment = key, self._search.state.broker.copy()
 
-    def restore(self) -> None:
-        """Go back to the best one."""
-        self._search.reset(self.assignment)
-
-
-def _starts(problem: ContentProblem, start: str) -> list[str]:
-    if start != "all":
-        return [start]
-    if problem.n_users * problem.n_brokers > LARGE:
-        return ["greedy-packing"]
-    return list(STARTS)
-
 
 def _anneal(search: AssignmentSearch, best: BestAssignment, work: int, key: int, watch: Stopwatch) -> None:
-    """Rounds of annealing from the best assignment, each ended by local search.
+    """Anneal in rounds from the best assignment, each ended by local search.
 
-    Without a time limit one round per heat; with one, over and over until it has passed.
+    Without a time limit there is one round per heat; with one, they are repeated until it has passed.
     """
     problem, limited = search.problem, search.until is not None
     if (work == 0 and not limited) or problem.n_brokers < 2 or search.total <= 0.0:
@@ -181,24 +165,24 @@ def _anneal(search: AssignmentSearch, best: BestAssignment, work: int, key: int,
     with watch.phase("anneal", total):
         while True:
             for heat in HEATS:
-                best.restore()
+                search.reset(best.assignment)
                 unit = heat * search.total / problem.n_users
                 counter = _round(search, near, counter, budget, unit)
                 search.reach_local_optimum()
                 best.note()
-                if search.over():
+                if search.out_of_time():
                     return
             if not limited:
                 return
 
 
 def _round(search: AssignmentSearch, near: Ints, counter: int, budget: int, heat: float) -> int:
-    """One round of `budget` proposals in slices; the counter of the random stream."""
+    """Make `budget` proposals in slices; return the counter of the random stream."""
     done = 0
-    while done < budget and not search.over():
+    while done < budget and not search.out_of_time():
         part = min(SLICE, budget - done)
         hot, cold = (heat * COOLED ** (at / budget) for at in (done, done + part))
-        counter = search.cool(near, counter, part, hot, cold)
+        counter = search.anneal(near, counter, part, hot, cold)
         search.progress.advance(part)
         done += part
     return counter

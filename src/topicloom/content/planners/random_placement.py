@@ -1,4 +1,4 @@
-"""Random plans: what [Zhao2011] measures the others by (its cost reduction ratio, section VI)."""
+"""Random plans: the baseline of the cost reduction ratio of [Zhao2011, VI]."""
 
 from __future__ import annotations
 
@@ -10,15 +10,8 @@ from topicloom.content.model.problem import ContentPlan, ContentProblem
 from topicloom.content.planners.greedy_packing import place
 
 
-def plan_random(
-    problem: ContentProblem,
-    *,
-    core_model: str = "free",
-    seed: int = 0,
-    time_limit: float | None = None,
-    progress: Progress = SILENT,
-) -> ContentPlan:
-    """Users in order, each to one of the brokers with room, all equally likely; else to the roomiest.
+def plan_random(problem: ContentProblem, *, seed: int = 0, progress: Progress = SILENT) -> ContentPlan:
+    """Assign the users in order, each to any broker with room, all equally likely; else to the roomiest.
 
     >>> line = ContentProblem.of(["i", "j"], ["a", "b"], [3, 9], [[1, 2], [1, 2]], [[0, 1], [1, 0]], 1,
     ...     rates=([0], [0], [3.0]), wants=([1], [0], [0]))
@@ -29,4 +22,5 @@ def plan_random(
     with watch.phase("draw brokers", problem.n_users):
         draws = generator(seed, "content", "random").random(problem.n_users)
         assignment, unplaced = place(problem, np.ones((1, problem.n_brokers)), draws, progress)
-    return ContentPlan(assignment, "random", {}, seed, watch.seconds, {"users_without_room": unplaced})
+    report = {"users_without_room": unplaced}
+    return ContentPlan(assignment, "random", seed=seed, seconds=watch.seconds, report=report)
