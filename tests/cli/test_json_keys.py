@@ -17,8 +17,7 @@ from typing import Any
 
 import pytest
 
-import topicloom.cli.demo as cli_demo
-import topicloom.cli.warm as cli_warm
+import topicloom.cli.warming as warming
 import topicloom.overlay.jobs.build_spark as build_spark
 import topicloom.overlay.jobs.demo as demo
 import topicloom.tables.spark.pack as pack
@@ -156,8 +155,7 @@ def test_comparisons(keys, tmp_path, monkeypatch):
     keys("compare", "compare", tmp_path / "table.csv", *words)
     keys("compare --out", "compare", tmp_path / "table.csv", *words, out=tmp_path / "all")
     monkeypatch.setattr(demo, "NODES", 60)
-    for module in (demo, cli_demo):
-        monkeypatch.setattr(module, "ALGORITHMS", ("gm", "ring-pt"))
+    monkeypatch.setattr(demo, "ALGORITHMS", ("gm", "ring-pt"))
     keys("demo", "demo", out=tmp_path / "demo")
 
 
@@ -245,7 +243,7 @@ def test_zenoh_runs(keys, tmp_path):
 
 
 def test_warm_and_pack(keys, tmp_path, monkeypatch):
-    monkeypatch.setattr(cli_warm, "warm_kernels", lambda progress: 1.0)
+    monkeypatch.setattr(warming, "warm_kernels", lambda progress: 1.0)
     keys("warm", "warm")
     monkeypatch.setattr(pack, "_distributions", lambda: [distribution("msgspec")])
     monkeypatch.setattr(pack, "_warm", lambda tree, warm, progress: None)

@@ -24,23 +24,14 @@ if TYPE_CHECKING:
     from topicloom.overlay.model.build import BuildSummary
 
 EXAMPLES = """
-[bold]Examples[/bold]
-
-  topicloom build table.csv --out my-overlay
-
-  topicloom build table.tsv --no-header --algorithm gm-m --out my-overlay --json
-
-  topicloom build table.parquet --algorithm gm --set redundancy=2 --out robust
-
-  topicloom build table.csv --caps caps.csv --forbid firewall.csv --start my-overlay --out limited
-
-  topicloom build table.csv --out my-overlay --certify
-
-  topicloom build huge.parquet --algorithm dcbr-m --engine spark --out huge-overlay
-
-  topicloom build huge.parquet --algorithm dcbr-m --engine spark --out huge-overlay --resume
-
-  topicloom build --list
+topicloom build table.csv --out my-overlay
+topicloom build table.tsv --no-header --algorithm gm-m --out my-overlay --json
+topicloom build table.parquet --algorithm gm --set redundancy=2 --out robust
+topicloom build table.csv --caps caps.csv --forbid firewall.csv --start my-overlay --out limited
+topicloom build table.csv --out my-overlay --certify
+topicloom build huge.parquet --algorithm dcbr-m --engine spark --out huge-overlay
+topicloom build huge.parquet --algorithm dcbr-m --engine spark --out huge-overlay --resume
+topicloom build --list
 """
 CONSTRAINTS = {
     "caps": "node{s} with a cap",
@@ -106,10 +97,9 @@ def build(
 
     screen = output.screen()
     if list_builders:
-        from topicloom.cli.listings import builder_list, described_builders
+        from topicloom.cli.listings import builder_listing
 
-        screen.show(builder_list())
-        screen.emit(described_builders())
+        screen.show_list(builder_listing())
         return
     table.source()  # a missing table is told first
     if out is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
@@ -46,8 +47,17 @@ def load_command(package: str, name: str) -> Any:
         return typer.main.get_command(module.app)
     app = typer.Typer(add_completion=False, rich_markup_mode="rich")
     made = module.option_groups() if hasattr(module, "option_groups") else {}
-    app.command(name, epilog=getattr(module, "EXAMPLES", None))(with_groups(getattr(module, name), **made))
+    app.command(name, epilog=examples(getattr(module, "EXAMPLES", "")))(
+        with_groups(getattr(module, name), **made)
+    )
     return typer.main.get_command(app)
+
+
+def examples(lines: str) -> str | None:
+    """Return the end of a command's help: an example for each line that is not indented."""
+    if not lines:
+        return None
+    return "\n[bold]Examples[/bold]" + re.sub(r"\n(?! )", "\n\n  ", lines.rstrip())
 
 
 def with_groups(command: Callable[..., None], **made: type[Any]) -> Callable[..., None]:

@@ -14,11 +14,8 @@ from topicloom.cli.tables import comparison_table
 from topicloom.errors import UsageError
 
 EXAMPLES = """
-[bold]Examples[/bold]
-
-  topicloom compare table.csv --algorithms balanced,gm,gm-m,ring-pt
-
-  topicloom compare table.csv --algorithms gm,gm-m --out comparison     (keeps the builds and a plot)
+topicloom compare table.csv --algorithms balanced,gm,gm-m,ring-pt
+topicloom compare table.csv --algorithms gm,gm-m --out comparison     (keeps the builds and a plot)
 """
 PLOT = "degrees.png"
 

@@ -55,6 +55,11 @@ class Screen:
             sys.stdout.write(to_json(content).decode() + "\n")
             sys.stdout.flush()
 
+    def show_list(self, listing: tuple[str, Summary]) -> None:
+        """The same content as text for people or as JSON."""
+        self.show(listing[0])
+        self.emit(listing[1])
+
     @contextmanager
     def working(self) -> Iterator[Bars]:
         """Progress bars while the block runs."""

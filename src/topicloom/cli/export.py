@@ -21,17 +21,11 @@ from topicloom.mesh.jobs.export import (
 from topicloom.mesh.kinds.registry import KINDS, runnable
 
 EXAMPLES = """
-[bold]Examples[/bold]
-
-  topicloom export mosquitto my-overlay --out brokers
-
-  topicloom export nats my-overlay --hosts hosts.csv --credentials logins.csv --out brokers
-
-  topicloom export mosquitto my-overlay --hosts hosts.csv --tls certificates --backups 2 --out brokers
-
-  topicloom export zenoh my-overlay --out routers --json
-
-  topicloom export --list          (all kinds and their options)
+topicloom export mosquitto my-overlay --out brokers
+topicloom export nats my-overlay --hosts hosts.csv --credentials logins.csv --out brokers
+topicloom export mosquitto my-overlay --hosts hosts.csv --tls certificates --backups 2 --out brokers
+topicloom export zenoh my-overlay --out routers --json
+topicloom export --list          (all kinds and their options)
 """
 _BROKERS = "Brokers"
 

@@ -9,11 +9,8 @@ import typer
 from topicloom.cli.options import OutputOptions, Seed, SparkOptions
 
 EXAMPLES = """
-[bold]Examples[/bold]
-
-  topicloom generate table.csv --nodes 2000 --popularity rss --seed 1
-
-  topicloom generate table.parquet --nodes 1000000 --topics 10000 --subscriptions 20 --popularity zipf:0.5
+topicloom generate table.csv --nodes 2000 --popularity rss --seed 1
+topicloom generate table.parquet --nodes 1000000 --topics 10000 --subscriptions 20 --popularity zipf:0.5
 """
 
 

@@ -13,11 +13,8 @@ if TYPE_CHECKING:
     from topicloom.overlay.measures.profile import Profile
 
 EXAMPLES = """
-[bold]Examples[/bold]
-
-  topicloom inspect table.csv
-
-  topicloom inspect table.tsv.gz --no-header --json
+topicloom inspect table.csv
+topicloom inspect table.tsv.gz --no-header --json
 """
 
 

@@ -1,201 +1,105 @@
-"""What `--list --json` and `--rules --json` print: registries as JSON objects."""
+"""What `--list` and `--rules` print: registries as text that fits any terminal, and as JSON objects."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from topicloom.base.parameters import Parameter, plain_name
 from topicloom.base.summaries import Summary
 from topicloom.cli.option_names import in_options
 
-
-class DescribedParameter(Summary, frozen=True):
-    """A parameter of an algorithm."""
-
-    default: object
-    help: str
-    allowed: str
-
-
-Described = dict[str, DescribedParameter]
+FACTS: dict[str, Callable[[Any], str]] = {
+    "guarantee": lambda entry: in_options(entry.guarantee),
+    "time": lambda entry: entry.complexity,
+    "paper": lambda entry: entry.paper,
+    "engines": lambda entry: ", ".join(entry.engines),
+    "random": lambda entry: "seeded by --seed" if entry.seeded else "no: ties are fixed",
+    "constraints": lambda entry: ", ".join(entry.honours) or "none",
+}
 
 
-class DescribedBuilder(Summary, frozen=True):
-    """A builder, as its registry describes it."""
+class Listing(Summary, frozen=True):
+    """What `--list --json` and `--rules --json` print: one key, and all there is under it."""
 
-    algorithm: str
-    aim: str
-    guarantee: str
-    complexity: str
-    paper: str
-    engines: tuple[str, ...]
-    seeded: bool
-    honours: tuple[str, ...]
-    parameters: Described
+    content: dict[str, Any]
+
+    FLAT = frozenset({"content"})
 
 
-class DescribedPlanner(Summary, frozen=True):
-    """An algorithm that plans content problems."""
+def builder_listing() -> tuple[str, Listing]:
+    """Return all builders as text and as JSON."""
+    from topicloom.overlay.builders.registry import BUILDERS
 
-    algorithm: str
-    aim: str
-    paper: str
-    parameters: Described
-
-
-class DescribedProtocol(Summary, frozen=True):
-    """A protocol that can be simulated."""
-
-    protocol: str
-    aim: str
-    paper: str
-    parameters: Described
+    keys = ("aim", "guarantee", "complexity", "paper", "engines", "seeded", "honours")
+    return _text(BUILDERS, *FACTS), _json("builders", "algorithm", BUILDERS, keys)
 
 
-class BuilderList(Summary, frozen=True):
-    """All builders."""
+def planner_listing() -> tuple[str, Listing]:
+    """Return all algorithms that plan content problems, in the same form."""
+    from topicloom.content.planners.registry import PLANNERS
 
-    builders: list[DescribedBuilder]
-
-
-class PlannerList(Summary, frozen=True):
-    """All planners."""
-
-    planners: list[DescribedPlanner]
+    text = _text(PLANNERS, "time", "paper", "random")
+    return text, _json("planners", "algorithm", PLANNERS, ("aim", "paper"))
 
 
-class ProtocolList(Summary, frozen=True):
-    """All protocols."""
+def protocol_listing() -> tuple[str, Listing]:
+    """Return all protocols that can be simulated, in the same form; shared parameters come at the end."""
+    from topicloom.spidercast.simulator.registry import PROTOCOLS
 
-    protocols: list[DescribedProtocol]
-
-
-class ParameterList(Summary, frozen=True):
-    """All parameters of a command with one algorithm only."""
-
-    parameters: Described
-
-
-class Rules(Summary, frozen=True):
-    """A table of rules, line by line."""
-
-    rules: list[str]
+    blocks = [_block(key, found.aim, [("paper", found.paper)], found.own) for key, found in PROTOCOLS.items()]
+    shared = set.intersection(*(set(found.parameters) - set(found.own) for found in PROTOCOLS.values()))
+    some = next(iter(PROTOCOLS.values())).parameters
+    common = {name: parameter for name, parameter in some.items() if name in shared}
+    text = "\n\n".join([*blocks, _block("all", "what they have in common", [], common)])
+    return text, _json("protocols", "protocol", PROTOCOLS, ("aim", "paper"))
 
 
-def described_parameters(parameters: Mapping[str, Parameter]) -> Described:
-    """Parameters by name."""
+def parameter_listing(parameters: Mapping[str, Parameter]) -> tuple[str, Listing]:
+    """Return the parameters of a command with one algorithm only."""
+    text = "\n".join(f"{name}={one.default}: {one.help}" for name, one in parameters.items())
+    return text, Listing({"parameters": _described(parameters)})
+
+
+def rule_listing(table: str) -> tuple[str, Listing]:
+    """Return a table of rules."""
+    return table, Listing({"rules": table.splitlines()})
+
+
+def _described(parameters: Mapping[str, Parameter]) -> dict[str, Any]:
     return {
-        name: DescribedParameter(one.default, one.help, one.allowed()) for name, one in parameters.items()
+        name: {"default": one.default, "help": one.help, "allowed": one.allowed()}
+        for name, one in parameters.items()
     }
 
 
-def described_builders() -> BuilderList:
-    """What `build --list` prints."""
-    from topicloom.overlay.builders.registry import BUILDERS
+def _json(title: str, name: str, registry: Mapping[str, Any], keys: tuple[str, ...]) -> Listing:
+    entries = [
+        {
+            name: key,
+            **{one: getattr(entry, one) for one in keys},
+            "parameters": _described(entry.parameters),
+        }
+        for key, entry in registry.items()
+    ]
+    return Listing({title: entries})
 
-    return BuilderList(
-        [
-            DescribedBuilder(
-                algorithm=key,
-                aim=found.aim,
-                guarantee=found.guarantee,
-                complexity=found.complexity,
-                paper=found.paper,
-                engines=tuple(found.engines),
-                seeded=found.seeded,
-                honours=tuple(found.honours),
-                parameters=described_parameters(found.parameters),
-            )
-            for key, found in BUILDERS.items()
-        ]
+
+def _text(registry: Mapping[str, Any], *facts: str) -> str:
+    return "\n\n".join(
+        _block(key, entry.aim, [(fact, FACTS[fact](entry)) for fact in facts], entry.parameters)
+        for key, entry in registry.items()
     )
-
-
-def described_planners() -> PlannerList:
-    """What `content plan --list` prints."""
-    from topicloom.content.planners.registry import PLANNERS
-
-    return PlannerList(
-        [
-            DescribedPlanner(key, found.aim, found.paper, described_parameters(found.parameters))
-            for key, found in PLANNERS.items()
-        ]
-    )
-
-
-def described_protocols() -> ProtocolList:
-    """What `simulate --list` prints."""
-    from topicloom.spidercast.simulator.registry import PROTOCOLS
-
-    return ProtocolList(
-        [
-            DescribedProtocol(key, found.aim, found.paper, described_parameters(found.parameters))
-            for key, found in PROTOCOLS.items()
-        ]
-    )
-
-
-def builder_list() -> str:
-    """All builders with guarantee, paper and parameters, as plain text that fits any terminal."""
-    from topicloom.overlay.builders.registry import BUILDERS
-
-    blocks = []
-    for key, builder in BUILDERS.items():
-        facts = [
-            ("guarantee", in_options(builder.guarantee)),
-            ("time", builder.complexity),
-            ("paper", builder.paper),
-            ("engines", ", ".join(builder.engines)),
-            ("random", "seeded by --seed" if builder.seeded else "no: ties are fixed"),
-            ("constraints", ", ".join(builder.honours) or "none"),
-        ]
-        blocks.append(_block(key, builder.aim, facts, builder.parameters))
-    return "\n\n".join(blocks)
-
-
-def planner_list() -> str:
-    """All algorithms that plan content problems, in the same form."""
-    from topicloom.content.planners.registry import PLANNERS
-
-    blocks = []
-    for key, planner in PLANNERS.items():
-        facts = [
-            ("time", planner.complexity),
-            ("paper", planner.paper),
-            ("random", "seeded by --seed" if planner.seeded else "no: ties are fixed"),
-        ]
-        blocks.append(_block(key, planner.aim, facts, planner.parameters))
-    return "\n\n".join(blocks)
-
-
-def protocol_list() -> str:
-    """All protocols that can be simulated, in the same form; shared parameters stand once, at the end."""
-    from topicloom.spidercast.simulator.registry import PROTOCOLS
-
-    shared = set.intersection(*(set(found.parameters) - set(found.own) for found in PROTOCOLS.values()))
-    blocks = [_block(key, found.aim, [("paper", found.paper)], found.own) for key, found in PROTOCOLS.items()]
-    some = next(iter(PROTOCOLS.values())).parameters
-    common = {name: parameter for name, parameter in some.items() if name in shared}
-    return "\n\n".join([*blocks, _block("all", "what they have in common", [], common)])
 
 
 def _block(key: str, aim: str, facts: list[tuple[str, str]], parameters: Mapping[str, Parameter]) -> str:
     """A name, what it is for, and its facts and parameters below it."""
-    options = [
-        (
-            f"--set {plain_name(name)}",
-            f"{parameter.help}{_allowed(parameter)} (default {_shown(parameter.default)})",
-        )
-        for name, parameter in parameters.items()
-    ]
-    width = max((len(name) for name, _ in facts + options), default=0)
-    return "\n".join(
-        [f"{key}: {aim}", *(f"    {name:<{max(width, 18)}} {text}" for name, text in facts + options)]
-    )
-
-
-def _shown(default: object) -> object:
-    return default if default != "" else "none"
+    options = []
+    for name, one in parameters.items():
+        default = "none" if one.default == "" else one.default
+        options.append((f"--set {plain_name(name)}", f"{one.help}{_allowed(one)} (default {default})"))
+    width = max(18, *(len(name) for name, _ in facts + options))
+    return "\n".join([f"{key}: {aim}", *(f"    {name:<{width}} {text}" for name, text in facts + options)])
 
 
 def _allowed(parameter: Parameter) -> str:

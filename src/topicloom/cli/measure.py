@@ -22,13 +22,9 @@ if TYPE_CHECKING:
     from topicloom.overlay.jobs.measure import LeftOut
 
 EXAMPLES = """
-[bold]Examples[/bold]
-
-  topicloom measure my-overlay my-overlay
-
-  topicloom measure table.csv edges.csv --json
-
-  topicloom measure my-overlay my-overlay --certify
+topicloom measure my-overlay my-overlay
+topicloom measure table.csv edges.csv --json
+topicloom measure my-overlay my-overlay --certify
 """
 
 

@@ -10,11 +10,8 @@ import typer
 from topicloom.cli.options import OutputOptions
 
 EXAMPLES = """
-[bold]Examples[/bold]
-
-  topicloom pack env.tar.gz
-
-  topicloom build TABLE --out DIR --master spark://HOST:7077 --spark-conf spark.archives=env.tar.gz
+topicloom pack env.tar.gz
+topicloom build TABLE --out DIR --master spark://HOST:7077 --spark-conf spark.archives=env.tar.gz
 """
 
 

@@ -15,17 +15,11 @@ if TYPE_CHECKING:  # running brokers needs more than the other commands should w
     from topicloom.mesh.jobs.run import RunSummary
 
 EXAMPLES = """
-[bold]Examples[/bold]
-
-  topicloom export mosquitto my-overlay --out mesh
-
-  topicloom run mosquitto mesh
-
-  topicloom run mosquitto mesh --messages 100 --json
-
-  topicloom run mosquitto mesh --kill all          (each broker once: does the rest go on?)
-
-  topicloom run mosquitto mesh --compare           (beside a full mesh, a star and rings)
+topicloom export mosquitto my-overlay --out mesh
+topicloom run mosquitto mesh
+topicloom run mosquitto mesh --messages 100 --json
+topicloom run mosquitto mesh --kill all          (each broker once: does the rest go on?)
+topicloom run mosquitto mesh --compare           (beside a full mesh, a star and rings)
 """
 SHOWN = 5  # witnesses of each fault
 

@@ -15,21 +15,13 @@ if TYPE_CHECKING:
     from topicloom.spidercast.simulator.run import SimulationOutcome
 
 EXAMPLES = """
-[bold]Examples[/bold]
-
-  topicloom simulate table.csv
-
-  topicloom simulate table.csv --set kg=3 --set kr=adaptive --set view=0.05 --out course
-
-  topicloom simulate table.csv --set view=gossip --set latency=0.005:0.08 --set loss=0.01
-
-  topicloom simulate table.csv --set life=100 --set crash=1 --set seconds=300 --set publish=5 --out churn
-
-  topicloom simulate table.csv --protocol similarity --set similar=9 --set random=1
-
-  topicloom simulate --list          (all protocols and parameters)
-
-  topicloom simulate --rules         (the life of a link, as a table)
+topicloom simulate table.csv
+topicloom simulate table.csv --set kg=3 --set kr=adaptive --set view=0.05 --out course
+topicloom simulate table.csv --set view=gossip --set latency=0.005:0.08 --set loss=0.01
+topicloom simulate table.csv --set life=100 --set crash=1 --set seconds=300 --set publish=5 --out churn
+topicloom simulate table.csv --protocol similarity --set similar=9 --set random=1
+topicloom simulate --list          (all protocols and parameters)
+topicloom simulate --rules         (the life of a link, as a table)
 """
 DEGREES_PLOT, COURSE_PLOT = "degrees.png", "course.png"
 
@@ -58,19 +50,17 @@ def simulate(
 
     The same seed gives the same run. Exit 0 whether or not every topic ends up connected: that is a finding.
     """
-    from topicloom.cli.listings import Rules, described_protocols, protocol_list
+    from topicloom.cli.listings import protocol_listing, rule_listing
     from topicloom.spidercast.jobs.simulate import simulate_table
     from topicloom.spidercast.protocol.link_rules import rule_table
     from topicloom.spidercast.simulator.scenario import Scenario
 
     screen = output.screen()
     if list_protocols:
-        screen.show(protocol_list())
-        screen.emit(described_protocols())
+        screen.show_list(protocol_listing())
         return
     if rules:
-        screen.show(rule_table())
-        screen.emit(Rules(rule_table().splitlines()))
+        screen.show_list(rule_listing(rule_table()))
         return
     table.source()  # a missing table is told first
     scenario = Scenario.of(protocol, settings or [], seed=seed)

@@ -14,13 +14,9 @@ if TYPE_CHECKING:
     from topicloom.overlay.model.verdict import Verdict
 
 EXAMPLES = """
-[bold]Examples[/bold]
-
-  topicloom verify my-overlay my-overlay
-
-  topicloom verify table.csv edges.tsv --edges-no-header --all split-topics.jsonl
-
-  topicloom verify --mosquitto /etc/our-brokers --hosts hosts.csv
+topicloom verify my-overlay my-overlay
+topicloom verify table.csv edges.tsv --edges-no-header --all split-topics.jsonl
+topicloom verify --mosquitto /etc/our-brokers --hosts hosts.csv
 """
 SHOWN_SIZES = 8
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from topicloom.cli.commands import lazy_group
+from topicloom.cli.commands import examples, lazy_group
 
 COMMANDS = {
     "generate": "Write a random content problem: users who publish by quadratic densities and want one "
@@ -17,15 +17,10 @@ COMMANDS = {
     "virtual time.",
 }
 EXAMPLES = """
-[bold]Examples[/bold]
-
-  topicloom content generate problem --users 1000 --brokers 10 --channels 20
-
-  topicloom content traffic --log log.parquet --subscriptions subscriptions.csv --out problem
-
-  topicloom content plan problem --out plan
-
-  topicloom content cost problem plan
+topicloom content generate problem --users 1000 --brokers 10 --channels 20
+topicloom content traffic --log log.parquet --subscriptions subscriptions.csv --out problem
+topicloom content plan problem --out plan
+topicloom content cost problem plan
 """
 
 app = typer.Typer(
@@ -39,7 +34,7 @@ app = typer.Typer(
         "A problem is a folder of tables: brokers with capacities, prices of links, what users publish and "
         "want on each channel."
     ),
-    epilog=EXAMPLES,
+    epilog=examples(EXAMPLES),
 )
 
 

@@ -14,11 +14,8 @@ from topicloom.content.jobs.plan import measure_assignment
 from topicloom.errors import UsageError
 
 EXAMPLES = """
-[bold]Examples[/bold]
-
-  topicloom content cost problem plan
-
-  topicloom content cost problem today.csv --core-model unicast
+topicloom content cost problem plan
+topicloom content cost problem today.csv --core-model unicast
 """
 
 

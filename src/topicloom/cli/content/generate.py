@@ -11,11 +11,8 @@ from topicloom.cli.options import OutputOptions, Seed
 from topicloom.content.jobs.generate import generate_content_to
 
 EXAMPLES = """
-[bold]Examples[/bold]
-
-  topicloom content generate problem --users 1000 --brokers 10 --channels 20
-
-  topicloom content generate narrow --users 2000 --brokers 20 --channels 200 --width 0.02 --ratio 0.1 --seed 7
+topicloom content generate problem --users 1000 --brokers 10 --channels 20
+topicloom content generate narrow --users 2000 --brokers 20 --channels 200 --width 0.02 --ratio 0.1 --seed 7
 """
 
 

@@ -10,7 +10,7 @@ import typer
 from topicloom.base.parameters import read_settings
 from topicloom.base.registry import find
 from topicloom.cli.content.plan_figures import Problem, figure_lines, overflow_line
-from topicloom.cli.listings import described_planners, planner_list
+from topicloom.cli.listings import planner_listing
 from topicloom.cli.options import OutputOptions, Seed, notices
 from topicloom.content.jobs.plan import plan_content
 from topicloom.content.planners.broker_trees import CODES
@@ -18,17 +18,11 @@ from topicloom.content.planners.registry import DEFAULT, PLANNERS
 from topicloom.errors import UsageError
 
 EXAMPLES = """
-[bold]Examples[/bold]
-
-  topicloom content plan problem --out plan
-
-  topicloom content plan problem --out plan --time-limit 60
-
-  topicloom content plan problem --algorithm greedy-packing --out packed
-
-  topicloom content plan problem --set start=greedy-packing --set work=0 --core-model shared --out tree
-
-  topicloom content plan --list      (all algorithms and parameters)
+topicloom content plan problem --out plan
+topicloom content plan problem --out plan --time-limit 60
+topicloom content plan problem --algorithm greedy-packing --out packed
+topicloom content plan problem --set start=greedy-packing --set work=0 --core-model shared --out tree
+topicloom content plan --list      (all algorithms and parameters)
 """
 
 CoreModelName = Annotated[
@@ -76,8 +70,7 @@ def plan(
     """
     screen = output.screen()
     if list_planners:
-        screen.show(planner_list())
-        screen.emit(described_planners())
+        screen.show_list(planner_listing())
         return
     if problem is None:
         raise UsageError("DIR is missing; name the folder of a content problem")

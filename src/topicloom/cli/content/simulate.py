@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from topicloom.cli.console import table
-from topicloom.cli.listings import ParameterList, Rules, described_parameters
+from topicloom.cli.listings import parameter_listing, rule_listing
 from topicloom.cli.options import OutputOptions, Seed, notices
 from topicloom.content.brokers.user_rules import rule_table
 from topicloom.content.jobs.simulate import ContentSimulation, simulate_content_folder
@@ -17,19 +17,12 @@ from topicloom.content.simulator.scenario import PARAMETERS, ContentScenario
 from topicloom.errors import UsageError
 
 EXAMPLES = """
-[bold]Examples[/bold]
-
-  topicloom content simulate problem
-
-  topicloom content simulate problem --set events=false --set rounds=60 --out course
-
-  topicloom content simulate problem --set drift=0.02 --set settle=0 --set rounds=20
-
-  topicloom content simulate problem --set rates=counted --set deliveries=50000
-
-  topicloom content simulate --list          (all parameters)
-
-  topicloom content simulate --rules         (the life of a user at a broker, as a table)
+topicloom content simulate problem
+topicloom content simulate problem --set events=false --set rounds=60 --out course
+topicloom content simulate problem --set drift=0.02 --set settle=0 --set rounds=20
+topicloom content simulate problem --set rates=counted --set deliveries=50000
+topicloom content simulate --list          (all parameters)
+topicloom content simulate --rules         (the life of a user at a broker, as a table)
 """
 PLOT = "rounds.png"
 SHOWN = 12
@@ -60,13 +53,10 @@ def simulate(
     """
     screen = output.screen()
     if rules:
-        screen.show(rule_table())
-        screen.emit(Rules(rule_table().splitlines()))
+        screen.show_list(rule_listing(rule_table()))
         return
     if list_parameters:
-        described = described_parameters(PARAMETERS)
-        screen.show(*(f"{name}={one.default}: {one.help}" for name, one in described.items()))
-        screen.emit(ParameterList(described))
+        screen.show_list(parameter_listing(PARAMETERS))
         return
     if source is None:
         raise UsageError("DIR is missing; name the folder of a content problem")

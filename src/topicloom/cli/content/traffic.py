@@ -16,13 +16,9 @@ from topicloom.errors import UsageError
 from topicloom.tables.folder import REJECTS
 
 EXAMPLES = """
-[bold]Examples[/bold]
-
-  topicloom content traffic --log log.parquet --subscriptions subs.csv --out problem
-
-  topicloom content traffic --log log.csv --subscriptions subs.csv --out problem --channels exact
-
-  topicloom content traffic --log log.csv --subscriptions subs.csv --out problem --brokers brokers.csv
+topicloom content traffic --log log.parquet --subscriptions subs.csv --out problem
+topicloom content traffic --log log.csv --subscriptions subs.csv --out problem --channels exact
+topicloom content traffic --log log.csv --subscriptions subs.csv --out problem --brokers brokers.csv
       --regions regions.csv --region-prices prices.csv
 """
 _PRICES = "Brokers and prices (tables with named columns)"
