@@ -1,0 +1,273 @@
+"""Builds on a real cluster: workers that do not have this package, and executors that die.
+
+One file, because a cluster takes seconds to start: both are tried on the same one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tarfile
+import time
+import urllib.request
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+import topicloom
+from cluster.standalone import Cluster
+from topicloom.overlay.model.build_folder import load_build
+from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
+from topicloom.overlay.workloads.text import write_text
+
+CHECKOUT = Path(__file__).parent.parent.parent
+PAIRS = [(f"n{i:03}", f"t{j}") for i in range(60) for j in range(20) if (i * 7 + j * j) % 5 < 2]
+NAME = "shipped"
+
+BUILD_THEN_LOOK = """
+import json, sys
+import pyarrow as pa
+from topicloom.cli.main import execute
+from topicloom.tables.spark.session import get_session
+
+def look(batches):
+    import os, numpy, topicloom
+    list(batches)
+    found = {"topicloom": topicloom.__file__, "numpy": numpy.__file__, "cwd": os.getcwd()}
+    yield pa.RecordBatch.from_pydict({"found": [json.dumps(found)]})
+
+code = execute(sys.argv[1:])
+tasks = get_session().range(4).repartition(4).mapInArrow(look, "found string")
+with open("found.json", "w") as out:
+    json.dump([json.loads(row.found) for row in tasks.collect()], out)
+sys.exit(code)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What a build on the cluster left behind."""
+
+    folder: Path
+    tasks: list[dict[str, str]]
+    events: list[dict[str, Any]]
+    executors: list[Path]
+
+
+@pytest.fixture(scope="module")
+def ran(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    """One build with the packed environment; then, in the same session, tasks that say where they are."""
+    folder = tmp_path_factory.mktemp("ran")
+    rows = "".join(f"{node},{topic}\n" for node, topic in PAIRS)
+    (folder / "table.csv").write_text(f"node,topic\n{rows}")
+    before = set(cluster.work_folders())
+    words = [
+        "build",
+        "table.csv",
+        "--algorithm",
+        "dcbr-m",
+        "--engine",
+        "spark",
+        "--out",
+        "built",
+        "--event-log",
+        "events",
+        "--quiet",
+    ]
+    answer = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            BUILD_THEN_LOOK,
+            *words,
+            *cluster.options(archives=f"{cluster.archive}#{NAME}"),
+        ],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        check=False,
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stderr == ""
+    (log,) = (folder / "events").iterdir()
+    return Ran(
+        folder,
+        json.loads((folder / "found.json").read_text()),
+        [json.loads(line) for line in log.read_text().splitlines()],
+        sorted(set(cluster.work_folders()) - before),
+    )
+
+
+def test_tasks_import_the_packed_package_and_not_the_checkout(ran: Ran) -> None:
+    assert len(ran.tasks) == 4
+    for found in ran.tasks:
+        assert found["cwd"] in map(str, ran.executors)
+        assert found["topicloom"] == f"{found['cwd']}/{NAME}/site-packages/topicloom/__init__.py"
+        assert found["numpy"] == f"{found['cwd']}/{NAME}/site-packages/numpy/__init__.py"
+        assert not Path(found["topicloom"]).is_relative_to(CHECKOUT)
+
+
+def test_a_build_on_the_cluster_gives_the_edges_of_a_build_here(ran: Ran) -> None:
+    edges = pq.read_table(ran.folder / "built" / "edges.parquet").to_pylist()
+    here = topicloom.build(topicloom.Interest.from_pairs(PAIRS), algorithm="dcbr-m")
+    assert edges == here.overlay.to_pandas().to_dict("records")
+    assert json.loads((ran.folder / "built" / "summary.json").read_text())["topic_connected"] is True
+
+
+def test_the_event_log_shows_that_both_workers_did_the_work(ran: Ran) -> None:
+    tasks = [event for event in ran.events if event["Event"] == "SparkListenerTaskEnd"]
+    assert {task["Task Info"]["Executor ID"] for task in tasks} == {"0", "1"}
+    assert all(task["Task End Reason"]["Reason"] == "Success" for task in tasks)
+
+
+def test_no_worker_compiled_a_kernel(cluster: Cluster, ran: Ran) -> None:
+    """A compiled kernel is written beside its source: only those of the archive may be there."""
+    with tarfile.open(cluster.archive) as archive:
+        packed = {name for name in archive.getnames() if name.endswith((".nbi", ".nbc"))}
+    for called in ("join_edges", "_scatter"):  # by the proof, and by rings in random order
+        assert any(called in name for name in packed), called
+    assert len(ran.executors) == 2
+    for executor in ran.executors:
+        unpacked = executor / NAME
+        assert {path.relative_to(unpacked).as_posix() for path in unpacked.rglob("*.nb[ci]")} == packed
+
+
+def test_no_executor_outlives_its_session(cluster: Cluster, ran: Ran) -> None:
+    assert cluster.executors() == {}
+
+
+def test_workers_without_the_package_are_told_of_in_one_sentence(
+    cluster: Cluster, tmp_path: Path, run: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    (tmp_path / "table.csv").write_text("node,topic\na,x\nb,x\n")
+    # Spark would try four times.
+    options = cluster.options(archives="", task_maxFailures="1")
+    answer = run("build", "table.csv", "--out", "built", *options)
+    assert answer.returncode == 2
+    (sentence,) = answer.stderr.splitlines()
+    assert "the Spark workers do not have the Python package" in sentence
+    assert "topicloom pack" in sentence
+    assert "spark.archives" in sentence
+    assert not (tmp_path / "built").exists()
+
+
+# --- executors that die ---------------------------------------------------------------------------------
+
+# Half of the nodes are bulk, so that the combine phase has work enough to be killed in.
+BUILD = ["--algorithm", "dcbr-m", "--set", "kernel_nodes=600", "--set", "eta=20", "--seed", "3"]
+PHASES = ("conquer", "combine 1")
+WORKLOAD = workload_from_options(6_000, topics=300, subscriptions="10:30", popularity="zipf:0.5", seed=1)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "table.csv"
+    write_text(WORKLOAD, path)
+    return path
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def asked(port: int, question: str) -> list[dict[str, Any]]:
+    """What the driver's own page answers; nothing while it is not up."""
+    base = f"http://127.0.0.1:{port}/api/v1/applications"
+    with suppress(OSError, ValueError, IndexError):
+        with urllib.request.urlopen(base, timeout=5) as answer:
+            name = json.load(answer)[0]["id"]
+        with urllib.request.urlopen(f"{base}/{name}/{question}", timeout=5) as answer:
+            return list(json.load(answer))
+    return []
+
+
+def kill_in(phase: str, cluster: Cluster, process: subprocess.Popen[str], port: int) -> None:
+    """SIGKILL to an executor while it builds a group of `phase`, with more of them to come.
+
+    An executor that ends its group just before it dies is given the next one, so a task always dies with it.
+    After an earlier kill the other one may still be starting: it is not the one to kill.
+    """
+    while True:
+        assert process.poll() is None, f"the build ended before {phase}: {process.communicate()}"
+        for stage in asked(port, "stages?status=active"):
+            more = stage["numTasks"] > stage["numCompleteTasks"] + stage["numActiveTasks"]
+            if stage.get("description") != phase or stage["numTasks"] <= 2 or not more:
+                continue
+            at_work = [one["id"] for one in asked(port, "executors") if one["activeTasks"]]
+            processes = cluster.executors()
+            for name in at_work:
+                if name in processes:
+                    os.kill(processes[name], signal.SIGKILL)
+                    return
+        time.sleep(0.02)
+
+
+def events_of(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for path in folder.iterdir() for line in path.read_text().splitlines()]
+
+
+def test_killed_executors_change_nothing(cluster: Cluster, table: Path, tmp_path: Path):
+    port = free_port()
+    # The page must not lag behind what the executors do.
+    page = {"ui_enabled": "true", "ui_port": str(port), "ui_liveUpdate_period": "0"}
+    # An executor that takes another's place would unpack the archive first: here all use one Python.
+    python = {"archives": "", "pyspark_python": sys.executable}
+    command = [sys.executable, "-m", "topicloom", "build", str(table), *BUILD]
+    process = subprocess.Popen(
+        [*command, "--engine", "spark", *cluster.options(**page, **python), "--json",
+         "--event-log", str(tmp_path / "events"), "--out", str(tmp_path / "out")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={key: value for key, value in os.environ.items() if not key.startswith("PYSPARK_")},
+    )  # fmt: skip
+    try:
+        for phase in PHASES:
+            kill_in(phase, cluster, process, port)
+        stdout, stderr = process.communicate(timeout=300)
+    finally:
+        process.kill()
+    assert process.returncode == 0, stderr
+    summary = json.loads(stdout)
+    assert summary["topic_connected"]
+    groups = {level["phase"]: level["groups"] for level in summary["report"]["levels"]}
+    lost = lost_tasks(events_of(tmp_path / "events"))
+    for phase in PHASES:
+        assert groups[phase] > 2
+        # The event log must show a task that an executor took with it, and that was done by another.
+        assert lost[phase], f"no task of {phase} was lost: the test killed nobody at work"
+        assert all(retried for retried in lost[phase].values())
+    interest = generate_interest(WORKLOAD)
+    here = topicloom.build(interest, algorithm="dcbr-m", kernel_nodes=600, eta=20, seed=3)
+    assert load_build(tmp_path / "out").overlay == here.overlay
+
+
+def lost_tasks(events: list[dict[str, Any]]) -> dict[str, dict[tuple[int, int], bool]]:
+    """For each phase the tasks (stage, index) that ended because their executor was lost: done later?"""
+    phases: dict[int, str] = {}
+    lost: dict[str, dict[tuple[int, int], bool]] = {phase: {} for phase in PHASES}
+    for event in events:
+        if event["Event"] == "SparkListenerStageSubmitted":
+            label = event.get("Properties", {}).get("spark.job.description", "")
+            phases[event["Stage Info"]["Stage ID"]] = label
+        if event["Event"] != "SparkListenerTaskEnd" or phases.get(event["Stage ID"]) not in PHASES:
+            continue
+        of_phase = lost[phases[event["Stage ID"]]]
+        task = (event["Stage ID"], event["Task Info"]["Index"])
+        reason = event["Task End Reason"]["Reason"]
+        if reason == "ExecutorLostFailure":
+            of_phase[task] = False
+        elif reason == "Success" and task in of_phase:
+            of_phase[task] = True
+    return lost
