@@ -103,3 +103,10 @@ def test_every_option_that_is_documented_exists():
     known = set(re.findall(r"--[a-z][a-z-]+", "\n".join(path.read_text() for path in CODE)))
     known |= {f"--{kind}" for kind in auditable()}
     assert there - known - OTHERS == set()
+
+
+def test_every_source_file_that_is_named_exists():
+    folders = [ROOT, ROOT / "src" / "topicloom", ROOT / "src"]
+    for name, page in {"README": README, **PAGES}.items():
+        for file in re.findall(r"`([a-z_/]+/[a-z_]+\.(?:py|js|json))`", page):
+            assert any((folder / file).exists() for folder in folders), f"{name}: {file}"
