@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from topicloom.simulation.links import Links
 from topicloom.simulation.loop import Loop
-from topicloom.wire.core import NOTHING, Core, Effect, Machine, Name, Send
+from topicloom.wire.core import NOTHING, BaseCore, Core, Effect, Name, Send
 
 
-class Recorder(Machine):
+class Recorder(BaseCore):
     """A core that notes each call in a log that all share; `timers` are the moments it wants to be called."""
 
     def __init__(self, name: Name, log: list[Any], timers: Sequence[float] = ()) -> None:
@@ -236,7 +236,7 @@ def test_who_asks_for_nothing_costs_nothing() -> None:
 
 def test_effects_are_taken_once_and_parts_keep_their_list() -> None:
     effects: list[Effect] = []
-    core = Machine(effects)
+    core = BaseCore(effects)
     effects.append(Send(("b",), "one"))
     taken = core.take_effects()
     effects.append(Send(("b",), "two"))

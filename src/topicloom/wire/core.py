@@ -1,7 +1,7 @@
 """A sans-IO core as every driver sees it, and everything it may ask of its driver. Plain values, no driver.
 
 A driver runs one loop: feed the core (`start`, `receive`, `handle_timer`, or what its application calls),
-carry out what `take_effects` gives, re-arm one timer by `next_timer`. Nobody reaches into a core.
+carry out what `take_effects` returns, re-arm one timer by `next_timer`. Nobody reaches into a core.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Send(Struct, frozen=True, gc=False):
 
 
 class LinkUp(Struct, frozen=True, gc=False):
-    """`peer` is a neighbor now, or a client's broker: keep a connection to it."""
+    """`peer` is now a neighbor, or a user's broker: keep a connection to it."""
 
     peer: Name
 
@@ -36,7 +36,7 @@ class LinkDown(Struct, frozen=True, gc=False):
 
 
 class Close(Struct, frozen=True, gc=False):
-    """`peer` said what nobody should say; it was ignored, and the connection should be closed."""
+    """`peer` sent something invalid; it was ignored, and the connection should be closed."""
 
     peer: Name
     reason: str
@@ -60,19 +60,19 @@ class Core(Protocol):
         """Begin."""
 
     def receive(self, peer: Name, message: Any, now: float) -> None:
-        """A message came from `peer`."""
+        """Handle a message from `peer`."""
 
     def handle_timer(self, now: float) -> None:
-        """The time has come; calling it too early does no harm."""
+        """Do what is due; calling it too early does no harm."""
 
     def next_timer(self) -> float:
-        """When `handle_timer` wants to be called; infinity for never."""
+        """Return when `handle_timer` wants to be called; infinity for never."""
 
     def take_effects(self) -> Sequence[Effect]:
-        """What is to be done since the last call, in order."""
+        """Return what is to be done since the last call, in order."""
 
 
-class Machine:
+class BaseCore:
     """What every core keeps for its driver: effects that its parts add to one list, and when it is due."""
 
     __slots__ = ("_due", "_effects")
@@ -82,11 +82,11 @@ class Machine:
         self._due = inf
 
     def next_timer(self) -> float:
-        """When `handle_timer` wants to be called; infinity for never."""
+        """Return when `handle_timer` wants to be called; infinity for never."""
         return self._due
 
     def take_effects(self) -> Sequence[Effect]:
-        """What is to be done since the last call, in order."""
+        """Return what is to be done since the last call, in order."""
         effects = self._effects
         if not effects:  # most messages ask for nothing
             return NOTHING

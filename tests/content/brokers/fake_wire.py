@@ -17,13 +17,12 @@ import numpy as np
 
 from content.brokers.judge import Judge, Watch
 from topicloom.content.brokers.broker import Broker
-from topicloom.content.brokers.messages import EventId, Letter, Message, Name
+from topicloom.content.brokers.messages import CODEC, EventId, Letter, Message, Name
 from topicloom.content.brokers.settings import BrokerSettings
 from topicloom.content.brokers.user import User
 from topicloom.content.brokers.user_records import UserRecords
 from topicloom.content.brokers.user_rules import IN_CHARGE, UserState
 from topicloom.content.brokers.wants_and_rates import Channels
-from topicloom.content.brokers.wire import decode, encode
 from topicloom.content.planners.broker_trees import CoreModel
 from topicloom.simulation.links import Links
 from topicloom.simulation.loop import Loop
@@ -197,7 +196,7 @@ class Wire:
         inside = message.body if isinstance(message, Letter) else message
         self.sent[str(inside.__struct_config__.tag)] += 1
         for _ in range(1 + (self.random.random() < self.doubling)):
-            carried = decode(encode(message)) if self.as_bytes else message
+            carried = CODEC.decode(CODEC.encode(message)) if self.as_bytes else message
             self.loop.send(sender, (to,), Under(carried, self.now))
 
     def _delay(self, sender: Name, to: Name) -> float:

@@ -14,12 +14,11 @@ from hypothesis import strategies as st
 from drawing import examples
 from topicloom.content.brokers.forwarding import RoutingTrees, branches
 from topicloom.content.brokers.letters import Mailbox, ReceivedNumbers
-from topicloom.content.brokers.messages import Accept, EventId, Leave, Letter, Receipt
+from topicloom.content.brokers.messages import CODEC, Accept, EventId, Leave, Letter, Receipt
 from topicloom.content.brokers.settings import BrokerSettings
 from topicloom.content.brokers.user import DeliveredEvents
 from topicloom.content.brokers.user_records import RateCounter
 from topicloom.content.brokers.wants_and_rates import Channels, flow_of, matches, union
-from topicloom.content.brokers.wire import decode
 from topicloom.content.planners.broker_trees import CoreModel
 from topicloom.errors import ProtocolError, UsageError
 from topicloom.wire.core import Send
@@ -188,4 +187,4 @@ def test_settings_that_cannot_work_are_refused():
 @pytest.mark.parametrize("data", [b"", b"\xc1", b"\x93\x01\x02\x03", b"\x81\xa4type\xa6letter"])
 def test_bytes_that_are_no_message_are_refused(data):
     with pytest.raises(ProtocolError, match="not a message"):
-        decode(data)
+        CODEC.decode(data)

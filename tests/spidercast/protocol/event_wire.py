@@ -14,7 +14,7 @@ from topicloom.spidercast.protocol.dissemination import Dissemination
 from topicloom.spidercast.protocol.messages import Event, EventId, Have, NodeId, Prune, Topic, Want
 from topicloom.spidercast.protocol.node_state import NodeContext
 from topicloom.spidercast.protocol.settings import ProtocolSettings
-from topicloom.wire.core import Deliver, Effect, Machine, Send
+from topicloom.wire.core import BaseCore, Deliver, Effect, Send
 
 Spread = Event | Have | Want | Prune
 
@@ -27,7 +27,7 @@ class Got(NamedTuple):
     hops: int
 
 
-class Spreader(Machine):
+class Spreader(BaseCore):
     """A core that only disseminates: what a node does for it is a round per heartbeat."""
 
     def __init__(

@@ -17,10 +17,9 @@ from topicloom.spidercast.protocol.goals import Coverage, NodeGoals, Quantity
 from topicloom.spidercast.protocol.link_rules import RULES, LinkRule, LinkState
 from topicloom.spidercast.protocol.maintenance import MaintenanceTask
 from topicloom.spidercast.protocol.membership import Membership, PlainView
-from topicloom.spidercast.protocol.messages import EventId, Message, NodeId, TaskId, Topic, Topics
+from topicloom.spidercast.protocol.messages import CODEC, EventId, Message, NodeId, TaskId, Topic, Topics
 from topicloom.spidercast.protocol.node import Node
 from topicloom.spidercast.protocol.settings import ProtocolSettings
-from topicloom.spidercast.protocol.wire import decode, encode
 from topicloom.wire.core import Deliver, Effect, Send
 
 
@@ -298,7 +297,7 @@ class Wire:
         if self._groups.get(sender) != self._groups.get(to) or self.lost(sender, to, message):
             return
         for _ in range(1 + (self.random.random() < self.doubling)):
-            self.loop.send(sender, (to,), decode(encode(message)[4:]) if self.as_bytes else message)
+            self.loop.send(sender, (to,), CODEC.decode(CODEC.encode(message)) if self.as_bytes else message)
 
     def _delay(self, sender: NodeId, to: NodeId) -> float | None:
         return None if self.random.random() < self.loss else self.random.uniform(*self.latency)

@@ -20,12 +20,12 @@ from topicloom.spidercast.protocol.membership import Membership, NeighborChoice
 from topicloom.spidercast.protocol.messages import Descriptor, NodeId, Shuffle, ShuffleReply, Topics
 from topicloom.spidercast.protocol.node_state import NodeContext
 from topicloom.spidercast.protocol.settings import ProtocolSettings
-from topicloom.wire.core import Effect, Machine, Send
+from topicloom.wire.core import BaseCore, Effect, Send
 
 DELAY = 0.01
 
 
-class Gossiper(Machine):
+class Gossiper(BaseCore):
     """A core that does nothing but gossip."""
 
     def __init__(self, context: NodeContext, node: Gossip) -> None:

@@ -25,10 +25,10 @@ from topicloom.content.brokers.user_records import UserRecords
 from topicloom.content.brokers.user_rules import UserState
 from topicloom.content.brokers.wants_and_rates import Channels
 from topicloom.content.planners.broker_trees import CoreModel
-from topicloom.wire.core import Effect, Machine, Send
+from topicloom.wire.core import BaseCore, Effect, Send
 
 
-class Broker(Machine):
+class Broker(BaseCore):
     """One broker; see the file's head for how it is driven."""
 
     def __init__(

@@ -11,16 +11,14 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from topicloom.wire.messages import Codec, WireMessage
+
 Name: TypeAlias = int | str
-Range: TypeAlias = tuple[float, float]
-"""Half-open: low <= value < high."""
-Box: TypeAlias = tuple[Range, ...]
-"""One subscription: a range per attribute, (-inf, inf) where it does not care."""
+Range: TypeAlias = tuple[float, float]  # half-open: low <= value < high
+Box: TypeAlias = tuple[Range, ...]  # one subscription: a range per attribute, (-inf, inf) for any value
 Wants: TypeAlias = tuple[Box, ...]
-Rates: TypeAlias = tuple[tuple[int, float], ...]
-"""(channel, messages per second), ascending channels; what is not listed is 0."""
-Ranges: TypeAlias = tuple[tuple[int, int], ...]
-"""Of channels, both ends included; ascending, never touching."""
+Rates: TypeAlias = tuple[tuple[int, float], ...]  # (channel, messages per second), ascending; 0 if not listed
+Ranges: TypeAlias = tuple[tuple[int, int], ...]  # of channels, both ends included; ascending, never touching
 Point: TypeAlias = tuple[float, ...]
 
 
@@ -32,24 +30,43 @@ class EventId(Struct, frozen=True, gc=False, array_like=True):
 
 
 class Event(Struct, frozen=True, gc=False, array_like=True):
-    """A published event: a value per attribute, and what the publisher has to say."""
+    """A published event: a value per attribute, and the publisher's payload."""
 
     id: EventId
     point: Point
     payload: bytes
 
 
-# -- user to broker ---------------------------------------------------------------------------------------
+class _OfTerm(WireMessage, frozen=True):
+    term: int
 
 
-class Register(Struct, frozen=True, gc=False, tag="register"):
+class _OfMove(WireMessage, frozen=True):
+    move: int
+
+
+class _OfEvent(WireMessage, frozen=True):
+    event: Event
+
+
+class _MoveTo(_OfMove, frozen=True):
+    foreign: Name
+
+
+class _MoveOfUser(_OfMove, frozen=True):
+    user: Name
+
+
+# -- user to broker -----------------------------------------------------------------------------------------
+
+
+class Register(_OfTerm, frozen=True):
     """Be my broker, under this term. `before` are brokers that may hold events for me.
 
     `rates` are what the user says it will publish; None: the broker shall count. `force`: every broker I
-    know refused me, so take me without room.
+    know refused me, so take me even if there is no room.
     """
 
-    term: int
     version: int
     wants: Wants
     rates: Rates | None
@@ -57,10 +74,9 @@ class Register(Struct, frozen=True, gc=False, tag="register"):
     force: bool = False
 
 
-class Connect(Struct, frozen=True, gc=False, tag="connect"):
+class Connect(_OfTerm, frozen=True):
     """As Register, for a move that my home broker prepared with you."""
 
-    term: int
     move: int
     version: int
     wants: Wants
@@ -68,7 +84,7 @@ class Connect(Struct, frozen=True, gc=False, tag="connect"):
     before: tuple[Name, ...]
 
 
-class Subscribe(Struct, frozen=True, gc=False, tag="subscribe"):
+class Subscribe(WireMessage, frozen=True):
     """This is what I want (and say I will publish) from now on."""
 
     version: int
@@ -76,74 +92,54 @@ class Subscribe(Struct, frozen=True, gc=False, tag="subscribe"):
     rates: Rates | None
 
 
-class Publish(Struct, frozen=True, gc=False, tag="publish"):
-    """Bring this event to all who want it."""
-
-    event: Event
+class Publish(_OfEvent, frozen=True):
+    """Deliver this event to all who want it."""
 
 
-class Accept(Struct, frozen=True, gc=False, tag="accept"):
+class Accept(_OfMove, frozen=True):
     """Yes, I will move."""
 
-    move: int
 
-
-class Decline(Struct, frozen=True, gc=False, tag="decline"):
+class Decline(_OfMove, frozen=True):
     """No, I stay."""
 
-    move: int
 
-
-class Leave(Struct, frozen=True, gc=False, tag="leave"):
+class Leave(_OfTerm, frozen=True):
     """I leave the system."""
 
-    term: int
+
+# -- broker to user -----------------------------------------------------------------------------------------
 
 
-# -- broker to user ---------------------------------------------------------------------------------------
-
-
-class Welcome(Struct, frozen=True, gc=False, tag="welcome"):
+class Welcome(_OfTerm, frozen=True):
     """I am your broker under this term."""
 
-    term: int
 
-
-class Refused(Struct, frozen=True, gc=False, tag="refused"):
+class Refused(_OfTerm, frozen=True):
     """I have no room for you."""
 
-    term: int
 
-
-class RequestToMove(Struct, frozen=True, gc=False, tag="request-to-move"):
+class RequestToMove(_MoveTo, frozen=True):
     """Would you move to this broker?"""
 
-    move: int
-    foreign: Name
 
-
-class Ready(Struct, frozen=True, gc=False, tag="ready"):
+class Ready(_MoveTo, frozen=True):
     """The foreign broker knows all about you: connect to it."""
 
-    move: int
-    foreign: Name
 
-
-class Delivery(Struct, frozen=True, gc=False, tag="delivery"):
+class Delivery(_OfEvent, frozen=True):
     """An event that you want."""
-
-    event: Event
 
 
 # -- broker to broker ---------------------------------------------------------------------------------------
 
 
-class News(Struct, frozen=True, gc=False, tag="news"):
+class News(WireMessage, frozen=True):
     """What the sender's users want and publish all together, its load and capacity; None: as before.
 
     `wants` says what events to send; it includes users that have left, for whom the sender redirects.
-    `ranges` of channels are those of the users that it has: who reckons what a move would cost needs these,
-    or a user could be drawn back by its own shadow.
+    `ranges` of channels cover only the users that it has now: the cost of a move is computed from these, or
+    a user could be drawn back to a broker by the wants it left behind there.
     """
 
     version: int
@@ -154,25 +150,22 @@ class News(Struct, frozen=True, gc=False, tag="news"):
     capacity: float
 
 
-class AskNews(Struct, frozen=True, gc=False, tag="ask-news"):
+class AskNews(WireMessage, frozen=True):
     """I had given you up and know nothing of you any more."""
 
 
-class Forward(Struct, frozen=True, gc=False, tag="forward"):
+class Forward(_OfEvent, frozen=True):
     """An event with the rest of its path: (from, to) links of a tree whose root is the receiver."""
 
-    event: Event
     tree: tuple[tuple[Name, Name], ...]
 
 
-class Replicate(Struct, frozen=True, gc=False, tag="replicate"):
+class Replicate(_MoveOfUser, frozen=True):
     """All that I know about a user that is about to move to you; may it?
 
     `counted` are the rates that I summarized, `demand` what I think passes its link.
     """
 
-    move: int
-    user: Name
     term: int
     version: int
     wants: Wants
@@ -181,35 +174,26 @@ class Replicate(Struct, frozen=True, gc=False, tag="replicate"):
     demand: float
 
 
-class Replicated(Struct, frozen=True, gc=False, tag="replicated"):
-    """It may: there is room, and I keep it free for a while."""
-
-    move: int
-    user: Name
+class Replicated(_MoveOfUser, frozen=True):
+    """It may: there is room, and I reserve it for a while."""
 
 
-class NoRoom(Struct, frozen=True, gc=False, tag="no-room"):
+class NoRoom(_MoveOfUser, frozen=True):
     """It may not."""
 
-    move: int
-    user: Name
+
+class Cancel(_MoveOfUser, frozen=True):
+    """The move is off: reserve no room for it."""
 
 
-class Cancel(Struct, frozen=True, gc=False, tag="cancel"):
-    """The move will not be: keep no room for it."""
-
-    move: int
-    user: Name
-
-
-class TookOver(Struct, frozen=True, gc=False, tag="took-over"):
+class TookOver(WireMessage, frozen=True):
     """The user is mine under this term: hand over what you have for it, and redirect what still comes."""
 
     user: Name
     term: int
 
 
-class HandedOver(Struct, frozen=True, gc=False, tag="handed-over"):
+class HandedOver(WireMessage, frozen=True):
     """Here is what I have for it."""
 
     user: Name
@@ -217,7 +201,7 @@ class HandedOver(Struct, frozen=True, gc=False, tag="handed-over"):
     events: tuple[Event, ...]
 
 
-class Redirect(Struct, frozen=True, gc=False, tag="redirect"):
+class Redirect(WireMessage, frozen=True):
     """This came to me for a user that is yours now."""
 
     user: Name
@@ -229,15 +213,16 @@ Body: TypeAlias = (
     | Welcome | Refused | RequestToMove | Ready | Delivery
     | News | AskNews | Forward | Replicate | Replicated | NoRoom | Cancel | TookOver | HandedOver | Redirect
 )  # fmt: skip
-EVENT_BODIES = (Publish, Delivery, Forward, Redirect)
-"""Bodies that carry events on their ordinary way; all others are control."""
-Handlers: TypeAlias = dict[type, Callable[..., None]]
-"""What to do about a body, by its kind: called with (sender, body, now)."""
+EVENT_BODIES = (Publish, Delivery, Forward, Redirect)  # all other bodies are control
+Handlers: TypeAlias = dict[type, Callable[..., None]]  # by kind of body: called with (sender, body, now)
 
 
-class Letter(Struct, frozen=True, gc=False, tag="letter"):
-    """A body that must arrive. `life` rises with each start of the sender, `number` with each of its
-    letters to anybody; of those to this receiver it waits for no receipt up to `settled`."""
+# -- letters and signs of life ------------------------------------------------------------------------------
+
+
+class Letter(WireMessage, frozen=True):
+    """A body that must arrive. `life` rises with each start of the sender, `number` with each of its letters
+    to anybody; of its letters to this receiver, none up to `settled` still waits for a receipt."""
 
     life: int
     number: int
@@ -245,30 +230,28 @@ class Letter(Struct, frozen=True, gc=False, tag="letter"):
     body: Body
 
 
-class Receipt(Struct, frozen=True, gc=False, tag="receipt"):
+class Receipt(WireMessage, frozen=True):
     """The letter has arrived."""
 
     life: int
     number: int
 
 
-class Beat(Struct, frozen=True, gc=False, tag="beat"):
-    """Broker to broker: I live."""
+class Beat(WireMessage, frozen=True):
+    """Broker to broker: I am alive."""
 
     life: int
 
 
-class Ping(Struct, frozen=True, gc=False, tag="ping"):
+class Ping(_OfTerm, frozen=True):
     """User to broker: are you still my broker under this term?"""
 
-    term: int
 
-
-class Pong(Struct, frozen=True, gc=False, tag="pong"):
+class Pong(_OfTerm, frozen=True):
     """Broker to user: yes, or no."""
 
-    term: int
     yours: bool
 
 
 Message: TypeAlias = Letter | Receipt | Beat | Ping | Pong
+CODEC: Codec[Message] = Codec(Message)

@@ -27,7 +27,7 @@ from topicloom.content.brokers.messages import (
 from topicloom.content.brokers.settings import BrokerSettings
 from topicloom.content.brokers.wants_and_rates import check_rates, check_wants, matches
 from topicloom.errors import UsageError
-from topicloom.wire.core import Close, Deliver, Effect, Machine
+from topicloom.wire.core import BaseCore, Close, Deliver, Effect
 
 
 class DeliveredEvents:
@@ -76,7 +76,7 @@ class DeliveredEvents:
             self._floor[id.publisher] = max(self._floor.get(id.publisher, 0), id.number)
 
 
-class User(Machine):
+class User(BaseCore):
     """One user; see the file's head for how it is driven."""
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Everything one node may say to another. Plain values: no behaviour, nothing of the wire's bytes.
+"""Everything one node may say to another. Plain values, no behaviour.
 
 `task` says which of the two maintenance tasks [Chockler2007b, 2.3] a message belongs to: each keeps its
 own neighbors, and a live link exists while at least one of them wants it.
@@ -10,6 +10,8 @@ from enum import IntEnum
 from typing import TypeAlias
 
 from msgspec import Struct
+
+from topicloom.wire.messages import Codec, WireMessage
 
 NodeId: TypeAlias = int | str
 Topic: TypeAlias = int | str
@@ -23,67 +25,58 @@ class TaskId(IntEnum):
     RANDOM = 1
 
 
-class Connect(Struct, frozen=True, gc=False, tag="connect"):
+class _OfTask(WireMessage, frozen=True):
+    task: TaskId
+
+
+class _Standing(_OfTask, frozen=True):
+    degree: int
+    target: int
+    version: int
+
+
+class _Introduction(_Standing, frozen=True):
+    interest: Topics
+
+
+class Heartbeat(_Standing, frozen=True):
+    """I am alive, and this is my state. A node sends the same object until something in it changes."""
+
+
+class Connect(_Introduction, frozen=True):
     """May I be your neighbor? With what you need to judge me later."""
 
-    task: TaskId
-    degree: int
-    target: int
-    version: int
-    interest: Topics
 
-
-class ConnectOk(Struct, frozen=True, gc=False, tag="connect-ok"):
+class ConnectOk(_Introduction, frozen=True):
     """You are my neighbor now."""
 
-    task: TaskId
-    degree: int
-    target: int
-    version: int
-    interest: Topics
 
-
-class Redirect(Struct, frozen=True, gc=False, tag="redirect"):
+class Redirect(_OfTask, frozen=True):
     """I have too many neighbors; try this one of them, if any is named."""
 
-    task: TaskId
     node: NodeId | None
     interest: Topics
 
 
-class Disconnect(Struct, frozen=True, gc=False, tag="disconnect"):
+class Disconnect(_OfTask, frozen=True):
     """I could do without you; can you do without me? Silence means no."""
 
-    task: TaskId
 
-
-class DisconnectOk(Struct, frozen=True, gc=False, tag="disconnect-ok"):
+class DisconnectOk(_OfTask, frozen=True):
     """I could, and you are no longer my neighbor."""
 
-    task: TaskId
 
-
-class Leave(Struct, frozen=True, gc=False, tag="leave"):
+class Leave(_OfTask, frozen=True):
     """You are not (or no longer) my neighbor, whatever you think; `gone`: I leave the overlay altogether."""
 
-    task: TaskId
     gone: bool = False
 
 
-class Heartbeat(Struct, frozen=True, gc=False, tag="heartbeat"):
-    """I am alive, and this is how I stand. A node sends the same object until something in it changes."""
-
-    task: TaskId
-    degree: int
-    target: int
-    version: int
-
-
-class AskInterest(Struct, frozen=True, gc=False, tag="ask-interest"):
+class AskInterest(WireMessage, frozen=True):
     """Your heartbeat names a version of your interest that I have not seen."""
 
 
-class TellInterest(Struct, frozen=True, gc=False, tag="tell-interest"):
+class TellInterest(WireMessage, frozen=True):
     """This is what I want now."""
 
     version: int
@@ -99,22 +92,22 @@ class Descriptor(Struct, frozen=True, gc=False, array_like=True):
     interest: Topics
 
 
-class Shuffle(Struct, frozen=True, gc=False, tag="shuffle"):
+class _Descriptors(WireMessage, frozen=True):
+    descriptors: tuple[Descriptor, ...]
+
+
+class Shuffle(_Descriptors, frozen=True):
     """Some nodes that I know, the first of them myself; send me as many of yours."""
 
-    descriptors: tuple[Descriptor, ...]
 
-
-class ShuffleReply(Struct, frozen=True, gc=False, tag="shuffle-reply"):
-    """Some nodes that I know, for those that you sent."""
-
-    descriptors: tuple[Descriptor, ...]
+class ShuffleReply(_Descriptors, frozen=True):
+    """Some nodes that I know, in exchange for those that you sent."""
 
 
 class EventId(Struct, frozen=True, gc=False, array_like=True):
     """A published event: its publisher, its topic, and its number there.
 
-    Numbers of one publisher on one topic rise, also over restarts; they need not be without gaps.
+    Numbers of one publisher on one topic rise, also over restarts; there may be gaps.
     """
 
     publisher: NodeId
@@ -122,9 +115,9 @@ class EventId(Struct, frozen=True, gc=False, array_like=True):
     number: int
 
 
-class Event(Struct, frozen=True, gc=False, tag="event"):
+class Event(WireMessage, frozen=True):
     """The event itself. `previous` is the number before it by the same publisher on the topic (0: none);
-    `age` the seconds since it was published, as far as the holders' clocks can tell."""
+    `age` the seconds since it was published, as far as the clocks of the nodes on its path can tell."""
 
     id: EventId
     previous: int
@@ -133,39 +126,28 @@ class Event(Struct, frozen=True, gc=False, tag="event"):
     payload: bytes
 
 
-class Have(Struct, frozen=True, gc=False, tag="have"):
+class Have(WireMessage, frozen=True):
     """I hold these events (`ages` beside them); ask if you miss one."""
 
     ids: tuple[EventId, ...]
     ages: tuple[float, ...]
 
 
-class Want(Struct, frozen=True, gc=False, tag="want"):
+class Want(WireMessage, frozen=True):
     """Send me these, and from now on all events of their topics (Plumtree's graft)."""
 
     ids: tuple[EventId, ...]
 
 
-class Prune(Struct, frozen=True, gc=False, tag="prune"):
+class Prune(WireMessage, frozen=True):
     """I get this topic's events faster from others: from now on only tell me that you have them."""
 
     topic: Topic
 
 
+EventMessage: TypeAlias = Event | Have | Want | Prune
 Message: TypeAlias = (
-    Connect
-    | ConnectOk
-    | Redirect
-    | Disconnect
-    | DisconnectOk
-    | Leave
-    | Heartbeat
-    | AskInterest
-    | TellInterest
-    | Shuffle
-    | ShuffleReply
-    | Event
-    | Have
-    | Want
-    | Prune
-)
+    Connect | ConnectOk | Redirect | Disconnect | DisconnectOk | Leave | Heartbeat
+    | AskInterest | TellInterest | Shuffle | ShuffleReply | EventMessage
+)  # fmt: skip
+CODEC: Codec[Message] = Codec(Message)

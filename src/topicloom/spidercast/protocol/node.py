@@ -42,13 +42,13 @@ from topicloom.spidercast.protocol.messages import (
 )
 from topicloom.spidercast.protocol.node_state import NodeContext
 from topicloom.spidercast.protocol.settings import ProtocolSettings
-from topicloom.wire.core import Close, LinkDown, LinkUp, Machine, Send
+from topicloom.wire.core import BaseCore, Close, LinkDown, LinkUp, Send
 
 MAX_KR = 4
 """Adaptive K_r [Chockler2007b, 3.3.1] is raised while it is at most 3."""
 
 
-class Node(Machine):
+class Node(BaseCore):
     """One participant; see the file's head for how it is driven."""
 
     __slots__ = ("_links", "_tasks", "context", "dissemination", "goals", "membership", "running")

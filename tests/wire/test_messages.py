@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from topicloom.errors import ProtocolError
-from topicloom.spidercast.protocol import wire
 from topicloom.spidercast.protocol.messages import (
+    CODEC,
     AskInterest,
     Connect,
     ConnectOk,
@@ -34,7 +34,8 @@ from topicloom.spidercast.protocol.messages import (
     TellInterest,
     Want,
 )
-from topicloom.spidercast.protocol.wire import MAX_FRAME, Frames, decode, encode
+from topicloom.wire import messages as wire_messages
+from topicloom.wire.messages import MAX_FRAME, Frames
 
 numbers = st.integers(-(2**63), 2**63 - 1)
 names = numbers | st.text()
@@ -77,7 +78,7 @@ def test_no_message_is_forgotten_here() -> None:
 def test_every_message_comes_back_as_it_was(kind: type) -> None:
     @given(kinds[kind])
     def there_and_back(message: Message) -> None:
-        back = decode(encode(message)[4:])
+        back = CODEC.decode(CODEC.encode(message))
         assert type(back) is kind
         assert back == message
 
@@ -86,9 +87,9 @@ def test_every_message_comes_back_as_it_was(kind: type) -> None:
 
 @given(st.lists(messages, max_size=4), st.data())
 def test_a_stream_may_be_cut_anywhere(sent: list[Message], data: st.DataObject) -> None:
-    stream = b"".join(map(encode, sent))
+    stream = b"".join(map(CODEC.frame, sent))
     cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=8)))
-    frames, got = Frames(), list[Message]()
+    frames, got = Frames(CODEC), list[Message]()
     for start, end in zip([0, *cuts], [*cuts, len(stream)], strict=True):
         got += frames.feed(stream[start:end])
     assert got == sent
@@ -96,7 +97,7 @@ def test_a_stream_may_be_cut_anywhere(sent: list[Message], data: st.DataObject) 
 
 @given(messages)
 def test_a_stream_byte_by_byte(message: Message) -> None:
-    frames, stream = Frames(), encode(message)
+    frames, stream = Frames(CODEC), CODEC.frame(message)
     for at in range(len(stream) - 1):
         assert frames.feed(stream[at : at + 1]) == []
     assert frames.feed(stream[-1:]) == [message]
@@ -104,7 +105,7 @@ def test_a_stream_byte_by_byte(message: Message) -> None:
 
 @given(st.binary(max_size=200))
 def test_garbage_raises_nothing_but_protocol_error(garbage: bytes) -> None:
-    for feed in (decode, Frames().feed):
+    for feed in (CODEC.decode, Frames(CODEC).feed):
         with suppress(ProtocolError):
             feed(garbage)
 
@@ -113,11 +114,11 @@ def test_garbage_raises_nothing_but_protocol_error(garbage: bytes) -> None:
 def test_a_message_with_some_bytes_changed_raises_nothing_but_protocol_error(
     message: Message, data: st.DataObject
 ) -> None:
-    body = bytearray(encode(message)[4:])
+    body = bytearray(CODEC.encode(message))
     for at in data.draw(st.lists(st.integers(0, len(body) - 1), min_size=1, max_size=3)):
         body[at] = data.draw(st.integers(0, 255))
     with suppress(ProtocolError):
-        decode(bytes(body))
+        CODEC.decode(bytes(body))
 
 
 @pytest.mark.parametrize(
@@ -139,7 +140,7 @@ def test_a_message_with_some_bytes_changed_raises_nothing_but_protocol_error(
 )
 def test_a_sound_body_that_is_no_message_is_refused(body: object) -> None:
     with pytest.raises(ProtocolError, match="not a message"):
-        decode(msgspec.msgpack.encode(body))
+        CODEC.decode(msgspec.msgpack.encode(body))
 
 
 def test_a_deeply_nested_body_and_one_that_claims_a_huge_array_are_refused() -> None:
@@ -150,29 +151,29 @@ def test_a_deeply_nested_body_and_one_that_claims_a_huge_array_are_refused() -> 
         b"\xdf\xff\xff\xff\xff",
     ):
         with pytest.raises(ProtocolError):
-            decode(body)
+            CODEC.decode(body)
 
 
 def test_a_frame_that_is_too_long_is_refused_at_its_length() -> None:
     """Before any of it is kept, and also for every later byte of that stream."""
-    frames = Frames()
+    frames = Frames(CODEC)
     for data in (struct.pack(">I", MAX_FRAME + 1), b"x", b""):
         with pytest.raises(ProtocolError, match="longer than"):
             frames.feed(data)
-    assert Frames().feed(struct.pack(">I", MAX_FRAME)) == []
+    assert Frames(CODEC).feed(struct.pack(">I", MAX_FRAME)) == []
 
 
 def test_a_message_that_is_too_long_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wire, "MAX_FRAME", 1000)
+    monkeypatch.setattr(wire_messages, "MAX_FRAME", 1000)
     id = EventId("a", "x", 1)
-    encode(Event(id, 0, 1, 0.0, b"x" * 800))
+    CODEC.frame(Event(id, 0, 1, 0.0, b"x" * 800))
     with pytest.raises(ProtocolError, match="longer than"):
-        encode(Event(id, 0, 1, 0.0, b"x" * 1000))
+        CODEC.frame(Event(id, 0, 1, 0.0, b"x" * 1000))
 
 
 def test_a_stream_that_went_wrong_stays_wrong() -> None:
-    frames = Frames()
+    frames = Frames(CODEC)
     with pytest.raises(ProtocolError):
         frames.feed(struct.pack(">I", 1) + b"\xc1")
     with pytest.raises(ProtocolError):
-        frames.feed(encode(AskInterest()))
+        frames.feed(CODEC.frame(AskInterest()))

@@ -1,0 +1,83 @@
+"""What the messages of every protocol share: a base class, and their bytes (MessagePack).
+
+What cannot be read is refused, never guessed. A frame is four bytes of length (big-endian) and a message.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from topicloom.errors import ProtocolError
+
+M = TypeVar("M")
+MAX_FRAME = 16 * 1024 * 1024  # bytes; a longer message is refused before any of it is kept
+_LENGTH = struct.Struct(">I")
+
+
+def _kebab_case(name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()
+
+
+class WireMessage(msgspec.Struct, frozen=True, gc=False, tag=_kebab_case):
+    """The base of all messages. The wire names the class in kebab case: connect-ok for ConnectOk."""
+
+
+class Codec(Generic[M]):
+    """Turn the messages of one protocol into bytes and back; `messages` is the union of their classes."""
+
+    def __init__(self, messages: Any) -> None:
+        self.encode = msgspec.msgpack.Encoder().encode
+        self._decoder: msgspec.msgpack.Decoder[M] = msgspec.msgpack.Decoder(messages)
+
+    def decode(self, body: bytes) -> M:
+        """Return the message; raise ProtocolError if there is none in `body`."""
+        try:
+            return self._decoder.decode(body)
+        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+            raise ProtocolError(f"not a message: {error}") from None
+
+    def frame(self, message: M) -> bytes:
+        """Return the bytes of a message behind their length."""
+        body = self.encode(message)
+        _check_length(len(body))
+        return _LENGTH.pack(len(body)) + body
+
+
+class Frames(Generic[M]):
+    """Cut a stream of bytes into messages.
+
+    >>> class Hello(WireMessage):
+    ...     number: int
+    >>> codec = Codec(Hello)
+    >>> frames, data = Frames(codec), codec.frame(Hello(7))
+    >>> frames.feed(data[:5]), frames.feed(data[5:] + data)
+    ([], [Hello(number=7), Hello(number=7)])
+    """
+
+    def __init__(self, codec: Codec[M]) -> None:
+        self._codec = codec
+        self._rest = bytearray()
+
+    def feed(self, data: bytes) -> list[M]:
+        """Return the messages that are complete now; raise ProtocolError if the stream holds other bytes."""
+        self._rest += data
+        found, at = [], 0
+        while len(self._rest) - at >= _LENGTH.size:
+            (length,) = _LENGTH.unpack_from(self._rest, at)
+            _check_length(length)
+            start = at + _LENGTH.size
+            if len(self._rest) < start + length:
+                break
+            at = start + length
+            found.append(self._codec.decode(bytes(self._rest[start:at])))
+        del self._rest[:at]
+        return found
+
+
+def _check_length(length: int) -> None:
+    if length > MAX_FRAME:
+        raise ProtocolError(f"a message of {length:,} bytes is longer than the {MAX_FRAME:,} allowed")
