@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 from topicloom.base.parameters import SHORTEST, Parameter, check_constants
 from topicloom.errors import UsageError
+
+amount = partial(Parameter, least=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,24 +20,19 @@ class BrokerSettings:
     more than `longest_path` links between brokers, and `detector` is longer than `heartbeat` + `max_delay`.
     """
 
-    max_delay: Annotated[float, Parameter("seconds that no message exceeds", least=0)] = 0.1
+    max_delay: Annotated[float, amount("seconds that no message exceeds")] = 0.1
     longest_path: int = 20
-    heartbeat: Annotated[float, Parameter("seconds between signs of life among brokers", least=0)] = 1.0
-    detector: Annotated[
-        float, Parameter("seconds of silence after which a broker counts as dead", least=0)
-    ] = 3.0
-    ping: Annotated[float, Parameter("seconds between two questions of a user to its broker", least=0)] = 10.0
-
-    round: Annotated[
-        float, Parameter("seconds between two looks of a broker at its users, on average", least=0)
-    ] = 10.0
-    """0: a broker never looks by itself."""
+    heartbeat: Annotated[float, amount("seconds between signs of life among brokers")] = 1.0
+    detector: Annotated[float, amount("seconds of silence after which a broker counts as dead")] = 3.0
+    ping: Annotated[float, amount("seconds between two questions of a user to its broker")] = 10.0
+    # `round=0`: a broker never looks by itself.
+    round: Annotated[float, amount("seconds between two looks of a broker at its users, on average")] = 10.0
     threshold: Annotated[
         float, Parameter("share of a user's cost that a move must save", least=0, most=1)
     ] = 0.02
     moves: Annotated[int, Parameter("moves that a broker begins in a round at most", least=1)] = 8
-    stay: Annotated[int, Parameter("rounds for which a user that has moved is left alone", least=0)] = 2
-    window: Annotated[float, Parameter("time constant of counted rates, seconds", least=0)] = 60.0
+    stay: Annotated[int, amount("rounds for which a user that has moved is left alone")] = 2
+    window: Annotated[float, amount("time constant of counted rates, seconds")] = 60.0
 
     def __post_init__(self) -> None:
         check_constants(self, clocks=("max_delay", "heartbeat", "detector", "ping", "window"))

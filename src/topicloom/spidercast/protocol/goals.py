@@ -15,35 +15,33 @@ from topicloom.spidercast.protocol.messages import Topic, Topics
 
 
 class Goal(Protocol):
-    """What a task strives for."""
+    """The aim of a task.
+
+    `asleep`: the task accepts neighbors but never looks for one. `limit` is L^max, the number of neighbors
+    that always suffices. `lacking` counts the topics not yet covered, or the links not yet made. `wanted` are
+    the topics that a next neighbor is judged by.
+    """
 
     @property
-    def asleep(self) -> bool:
-        """True if the task wants no neighbor at all: it accepts some, but never looks for one."""
-
+    def asleep(self) -> bool: ...
     @property
-    def limit(self) -> int:
-        """L^max: the number of neighbors that always suffices."""
-
+    def limit(self) -> int: ...
     @property
-    def lacking(self) -> int:
-        """How much is missing: topics not yet covered, or links."""
-
+    def lacking(self) -> int: ...
     @property
-    def wanted(self) -> Collection[Topic]:
-        """The topics that a next neighbor is judged by."""
+    def wanted(self) -> Collection[Topic]: ...
 
     def add(self, shared: Topics) -> None:
-        """A neighbor with these topics in common came."""
+        """Count a new neighbor with these topics in common."""
 
     def drop(self, shared: Topics) -> None:
-        """It went."""
+        """Count it no longer."""
 
     def loss(self, shared: Topics) -> int:
-        """What the loss of such a neighbor would cost: topics that cannot spare one; 0 if none."""
+        """Return what the loss of such a neighbor would cost: topics that cannot spare one; 0 if none."""
 
     def serves(self, interest: Topics) -> bool:
-        """Would a neighbor with this interest be of any use?"""
+        """Tell whether a neighbor with this interest would be of any use."""
 
     def restart(self, interest: Topics) -> None:
         """Begin anew, without neighbors, for another interest."""
@@ -58,7 +56,7 @@ class Coverage:
     (1, ['z'], 0, 1)
     """
 
-    __slots__ = ("_counts", "_needed", "k", "uncovered")
+    __slots__ = ("_counts", "_needed", "k", "wanted")
 
     def __init__(self, interest: Topics, k: int) -> None:
         self.k = k
@@ -68,13 +66,13 @@ class Coverage:
         self._count(dict.fromkeys(interest, 0))
 
     def raise_k(self) -> None:
-        """One more neighbor for each topic."""
+        """Ask for one more neighbor per topic."""
         self.k += 1
         self._count(self._counts)
 
     def _count(self, counts: dict[Topic, int]) -> None:
         self._counts = counts
-        self.uncovered = {topic for topic, count in counts.items() if count < self.k}
+        self.wanted = {topic for topic, count in counts.items() if count < self.k}
         # Topics of which no neighbor can be spared.
         self._needed = {topic for topic, count in counts.items() if count <= self.k}
 
@@ -88,11 +86,7 @@ class Coverage:
 
     @property
     def lacking(self) -> int:
-        return len(self.uncovered)
-
-    @property
-    def wanted(self) -> Collection[Topic]:
-        return self.uncovered
+        return len(self.wanted)
 
     def add(self, shared: Topics) -> None:
         counts, k = self._counts, self.k
@@ -100,7 +94,7 @@ class Coverage:
             count = counts[topic] + 1
             counts[topic] = count
             if count == k:
-                self.uncovered.discard(topic)
+                self.wanted.discard(topic)
             elif count == k + 1:
                 self._needed.discard(topic)
 
@@ -112,13 +106,13 @@ class Coverage:
             if count == k:
                 self._needed.add(topic)
             elif count == k - 1:
-                self.uncovered.add(topic)
+                self.wanted.add(topic)
 
     def loss(self, shared: Topics) -> int:
         return len(self._needed & shared) if self._needed else 0
 
     def serves(self, interest: Topics) -> bool:
-        return not self.uncovered.isdisjoint(interest)
+        return not self.wanted.isdisjoint(interest)
 
 
 class Quantity:
@@ -129,31 +123,23 @@ class Quantity:
     (1, 1)
     """
 
-    __slots__ = ("_interest", "_neighbors", "links")
+    __slots__ = ("_neighbors", "limit", "wanted")
 
     def __init__(self, interest: Topics, links: int) -> None:
-        self.links = links
+        self.limit = links
         self.restart(interest)
 
     def restart(self, interest: Topics) -> None:
-        self._interest = interest
+        self.wanted = interest
         self._neighbors = 0
 
     @property
     def asleep(self) -> bool:
-        return self.links == 0
-
-    @property
-    def limit(self) -> int:
-        return self.links
+        return self.limit == 0
 
     @property
     def lacking(self) -> int:
-        return max(self.links - self._neighbors, 0)
-
-    @property
-    def wanted(self) -> Collection[Topic]:
-        return self._interest
+        return max(self.limit - self._neighbors, 0)
 
     def add(self, shared: Topics) -> None:
         self._neighbors += 1
@@ -162,7 +148,7 @@ class Quantity:
         self._neighbors -= 1
 
     def loss(self, shared: Topics) -> int:
-        return 1 if self._neighbors <= self.links else 0
+        return 1 if self._neighbors <= self.limit else 0
 
     def serves(self, interest: Topics) -> bool:
         return self.lacking > 0
@@ -177,14 +163,14 @@ class NodeGoals:
     adaptive: bool = False
     by_coverage: bool = True
 
-    def of_tasks(self, interest: Topics) -> tuple[Goal, Goal]:
+    def of_tasks(self, interest: Topics) -> tuple[tuple[Goal, NeighborChoice], ...]:
+        """Return the goal of each task and how it chooses neighbors, the greedy task first."""
         if self.by_coverage:
-            return Coverage(interest, self.greedy), Coverage(interest, self.random)
-        return Quantity(interest, self.greedy), Quantity(interest, self.random)
-
-    def choices(self) -> tuple[NeighborChoice, NeighborChoice]:
+            return (
+                (Coverage(interest, self.greedy), NeighborChoice.GREEDY),
+                (Coverage(interest, self.random), NeighborChoice.COVERING),
+            )
         return (
-            (NeighborChoice.GREEDY, NeighborChoice.COVERING)
-            if self.by_coverage
-            else (NeighborChoice.SIMILAR, NeighborChoice.ANYONE)
+            (Quantity(interest, self.greedy), NeighborChoice.SIMILAR),
+            (Quantity(interest, self.random), NeighborChoice.ANYONE),
         )

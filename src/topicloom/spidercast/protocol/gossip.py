@@ -24,7 +24,7 @@ from math import inf
 from random import Random
 from typing import NamedTuple
 
-from topicloom.spidercast.protocol.membership import NeighborChoice, choose_among
+from topicloom.spidercast.protocol.membership import Membership, NeighborChoice, choose_among
 from topicloom.spidercast.protocol.messages import Descriptor, NodeId, Shuffle, ShuffleReply, Topic, Topics
 from topicloom.spidercast.protocol.node_state import NodeContext
 
@@ -75,7 +75,7 @@ class Relatives:
                 self._holders[topic] -= 1
 
 
-class Gossip:
+class Gossip(Membership):
     """The membership of one node by gossip; `seeds` are entry points, used whenever nobody else is known."""
 
     def __init__(self, context: NodeContext, seeds: Iterable[Descriptor]) -> None:

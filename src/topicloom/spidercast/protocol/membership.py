@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterable
 from enum import Enum
 from math import inf
 from random import Random
-from typing import Protocol
 
 from topicloom.spidercast.protocol.messages import NodeId, Shuffle, ShuffleReply, Topic, Topics
 
@@ -18,71 +17,54 @@ from topicloom.spidercast.protocol.messages import NodeId, Shuffle, ShuffleReply
 class NeighborChoice(Enum):
     """How the next neighbor is chosen among those known."""
 
-    GREEDY = "greedy"
-    """most of the wanted topics"""
-    COVERING = "covering"
-    """anyone with at least one of the wanted topics"""
-    SIMILAR = "similar"
-    """most of the wanted topics, even if that is none"""
-    ANYONE = "anyone"
-    """anyone"""
+    GREEDY = "greedy"  # most of the wanted topics
+    COVERING = "covering"  # anyone with at least one of the wanted topics
+    SIMILAR = "similar"  # most of the wanted topics, even if that is none
+    ANYONE = "anyone"  # anyone
+
+    @property
+    def least(self) -> int:
+        """The number of wanted topics that a chosen node must have."""
+        return 1 if self in (NeighborChoice.GREEDY, NeighborChoice.COVERING) else 0
+
+    @property
+    def ranked(self) -> bool:
+        """Whether only nodes with the most wanted topics may be chosen."""
+        return self in (NeighborChoice.GREEDY, NeighborChoice.SIMILAR)
 
 
-class Membership(Protocol):
-    """The view of one node. Views by gossip speak and have a clock; views that are given do neither."""
+class Membership:
+    """The view of one node. A view that somebody else keeps up to date implements nothing but `choose`."""
+
+    __slots__ = ()
 
     def choose(
         self, choice: NeighborChoice, wanted: Collection[Topic], banned: Collection[NodeId], rng: Random
     ) -> NodeId | None:
-        """One known node outside `banned` by `choice`, or None."""
+        """Return one known node outside `banned` by `choice`, or None."""
+        raise NotImplementedError
 
     def heard(self, node: NodeId, version: int, interest: Topics, now: float) -> None:
-        """`node` itself just said what it wants."""
+        """Note what `node` itself just said it wants."""
 
     def gone(self, node: NodeId, now: float) -> None:
-        """`node` left or was given up."""
+        """Forget `node`, which left or was given up."""
 
     def start(self, now: float) -> None:
-        """The node begins."""
+        """Begin."""
 
     def interest_changed(self, now: float) -> None:
-        """The node's own interest is another one now."""
+        """Adapt to the node's new interest."""
 
     def receive(self, peer: NodeId, message: Shuffle | ShuffleReply, now: float) -> None:
-        """A membership message came."""
+        """Handle a membership message."""
 
     def next_timer(self) -> float:
-        """When `handle_timer` wants to be called; infinity for never."""
-
-    def handle_timer(self, now: float) -> None:
-        """The time has come."""
-
-
-class Given:
-    """The silent half of a membership: views that somebody else keeps up to date."""
-
-    __slots__ = ()
-
-    def heard(self, node: NodeId, version: int, interest: Topics, now: float) -> None:
-        pass
-
-    def gone(self, node: NodeId, now: float) -> None:
-        pass
-
-    def start(self, now: float) -> None:
-        pass
-
-    def interest_changed(self, now: float) -> None:
-        pass
-
-    def receive(self, peer: NodeId, message: Shuffle | ShuffleReply, now: float) -> None:
-        pass
-
-    def next_timer(self) -> float:
+        """Return when `handle_timer` wants to be called; infinity for never."""
         return inf
 
     def handle_timer(self, now: float) -> None:
-        pass
+        """Do what is due."""
 
 
 def choose_among(
@@ -92,17 +74,12 @@ def choose_among(
     banned: Collection[NodeId],
     rng: Random,
 ) -> NodeId | None:
-    """The choice over a plain list, in its order: fit for views of some hundred nodes."""
+    """Choose from a plain list, in its order: fit for views of some hundred nodes."""
     wanted = frozenset(wanted)
-    least = 1 if choice in (NeighborChoice.GREEDY, NeighborChoice.COVERING) else 0
-    ranked = choice in (NeighborChoice.GREEDY, NeighborChoice.SIMILAR)
+    ranked, most = choice.ranked, choice.least
     best: list[NodeId] = []
-    most = least
     for node, interest in known:
-        if node in banned:
-            continue
-        shared = len(wanted & interest)
-        if shared < least or (ranked and shared < most):
+        if node in banned or (shared := len(wanted & interest)) < most:
             continue
         if ranked and shared > most:
             best, most = [], shared
@@ -110,7 +87,7 @@ def choose_among(
     return best[rng.randrange(len(best))] if best else None
 
 
-class PlainView(Given):
+class PlainView(Membership):
     """A given view as a dict, for tests, examples and small runs.
 
     >>> view = PlainView({"a": frozenset("xy"), "b": frozenset("x")})

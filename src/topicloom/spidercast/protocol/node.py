@@ -1,4 +1,4 @@
-"""A SpiderCast node: two maintenance tasks, a membership, dissemination, behind one door.
+"""A SpiderCast node: two maintenance tasks, a membership, dissemination, behind one interface.
 
 No clock, no socket, no thread, no randomness of its own: every call brings `now` (seconds on any steady
 clock), effects are taken with `take_effects`, and `next_timer` says when `handle_timer` wants to be called.
@@ -13,39 +13,25 @@ from random import Random
 from typing import Any
 
 from topicloom.errors import UsageError
+from topicloom.spidercast.protocol import messages as msg
 from topicloom.spidercast.protocol.dissemination import Dissemination
 from topicloom.spidercast.protocol.goals import Coverage, NodeGoals
 from topicloom.spidercast.protocol.maintenance import MaintenanceTask
 from topicloom.spidercast.protocol.membership import Membership
 from topicloom.spidercast.protocol.messages import (
-    AskInterest,
-    Connect,
-    ConnectOk,
-    Disconnect,
-    DisconnectOk,
-    Event,
     EventId,
-    Have,
-    Heartbeat,
-    Leave,
+    EventMessage,
     Message,
     NodeId,
-    Prune,
-    Redirect,
-    Shuffle,
-    ShuffleReply,
     TaskId,
-    TellInterest,
     Topic,
     Topics,
-    Want,
 )
 from topicloom.spidercast.protocol.node_state import NodeContext
 from topicloom.spidercast.protocol.settings import ProtocolSettings
 from topicloom.wire.core import BaseCore, Close, LinkDown, LinkUp, Send
 
-MAX_KR = 4
-"""Adaptive K_r [Chockler2007b, 3.3.1] is raised while it is at most 3."""
+MAX_KR = 4  # adaptive K_r [Chockler2007b, 3.3.1] is raised while it is at most 3
 
 
 class Node(BaseCore):
@@ -73,9 +59,7 @@ class Node(BaseCore):
         self.dissemination = Dissemination(self.context)
         self._tasks: tuple[MaintenanceTask, ...] = tuple(
             MaintenanceTask(task, self.context, self.membership, goal, choice, self)
-            for task, goal, choice in zip(
-                TaskId, self.goals.of_tasks(wanted), self.goals.choices(), strict=True
-            )
+            for task, (goal, choice) in zip(TaskId, self.goals.of_tasks(wanted), strict=True)
         )
         self._links: dict[NodeId, int] = {}  # neighbor -> how many of the tasks want it
         self.running = False
@@ -93,19 +77,19 @@ class Node(BaseCore):
         self._rearm()
 
     def receive(self, peer: NodeId, message: Message, now: float) -> None:
-        """A message came from `peer`. Nothing that a peer says raises."""
+        """Handle a message from `peer`. Nothing that a peer says raises."""
         if not self.running:
-            if type(message) is Heartbeat:
-                self.context.send(peer, Leave(message.task, gone=True))
+            if type(message) is msg.Heartbeat:
+                self.context.send(peer, msg.Leave(message.task, gone=True))
             return
-        if type(message) is Heartbeat:  # by far the most frequent one
+        if type(message) is msg.Heartbeat:  # by far the most frequent one
             task = self._tasks[message.task]
             known = task.neighbors.get(peer)
-            if known is not None and known.word is message:  # and nearly always the same as before
+            if known is not None and known.heartbeat is message:  # and nearly always the same as before
                 known.heard = now
                 return
             if task.on_heartbeat(peer, message, now):
-                self.context.send(peer, AskInterest())
+                self.context.send(peer, msg.AskInterest())
             if task.wake < self._due:
                 self._due = task.wake
             return
@@ -127,7 +111,7 @@ class Node(BaseCore):
                 self.dissemination.subscribed(topic, now)
 
     def unsubscribe(self, topics: Iterable[Topic], now: float) -> None:
-        """Want fewer topics; what is not wanted anyway does not matter."""
+        """Want fewer topics; topics that are not wanted anyway are ignored."""
         removed = self.context.interest & frozenset(topics)
         if removed:
             self._change_interest(self.context.interest - removed, now)
@@ -147,14 +131,14 @@ class Node(BaseCore):
         return event
 
     def leave(self, now: float) -> None:
-        """An orderly end."""
+        """Tell the neighbors, and stop."""
         for task in self._tasks:
             task.leave(now)
         self.running = False
         self._due = inf
 
     def handle_timer(self, now: float) -> None:
-        """The time has come; calling it too early does no harm."""
+        """Do what is due; calling it too early does no harm."""
         if not self.running:
             return
         greedy, random = self._tasks
@@ -178,7 +162,7 @@ class Node(BaseCore):
         self._set_due(members, events)
 
     def dismantle(self) -> None:
-        """Nobody calls any more: let go of the tasks, which know the node. No collector is needed then."""
+        """Let go of the tasks, which refer to the node: then no garbage collector is needed."""
         self._tasks = ()
 
     # -- what others may look at ------------------------------------------------------------------------
@@ -193,7 +177,7 @@ class Node(BaseCore):
 
     @property
     def neighbors(self) -> tuple[NodeId, ...]:
-        """The ends of all live links, oldest first."""
+        """The other ends of all live links, oldest first."""
         return tuple(self._links)
 
     def has_link(self, peer: NodeId) -> bool:
@@ -223,7 +207,7 @@ class Node(BaseCore):
     # -- inside -----------------------------------------------------------------------------------------
 
     def _close(self, peer: NodeId, reason: str, now: float) -> None:
-        """Have nothing more to do with `peer`."""
+        """Drop `peer` and have its connection closed."""
         for task in self._tasks:
             task.drop(peer, reason, now)
         self._effects.append(Close(peer, reason))
@@ -240,7 +224,7 @@ class Node(BaseCore):
         )
 
     def _adapt(self, now: float) -> None:
-        """Adaptive K_r (3.3.1): few links mean interests too much alike, so random ones must help."""
+        """Raise K_r (3.3.1): few links mean interests too much alike, so random ones must help."""
         random = self._tasks[TaskId.RANDOM].goal
         if not isinstance(random, Coverage) or random.k >= MAX_KR:
             return
@@ -260,7 +244,7 @@ class Node(BaseCore):
             task.interest_changed(now)
         self._shared_changed(self._links, now)
         if self._links:
-            told = TellInterest(self.context.version, interest)
+            told = msg.TellInterest(self.context.version, interest)
             self._effects.append(Send(tuple(self._links), told))
         self._rearm()
 
@@ -277,7 +261,7 @@ class Node(BaseCore):
         _TASK_HANDLERS[type(message)](task, peer, message, now)
         self._due = min(self._due, task.wake, task.beat, self.dissemination.next_timer())
 
-    def _on_connect(self, peer: NodeId, message: Connect | ConnectOk, now: float) -> None:
+    def _on_connect(self, peer: NodeId, message: msg.Connect | msg.ConnectOk, now: float) -> None:
         before = self._known_interest(peer)
         self._on_task(peer, message, now)
         if before is not None and before != message.interest and peer in self._links:
@@ -289,10 +273,10 @@ class Node(BaseCore):
                 return task.neighbors[peer].interest
         return None
 
-    def _on_ask_interest(self, peer: NodeId, message: AskInterest, now: float) -> None:
-        self.context.send(peer, TellInterest(self.context.version, self.context.interest))
+    def _on_ask_interest(self, peer: NodeId, message: msg.AskInterest, now: float) -> None:
+        self.context.send(peer, msg.TellInterest(self.context.version, self.context.interest))
 
-    def _on_tell_interest(self, peer: NodeId, message: TellInterest, now: float) -> None:
+    def _on_tell_interest(self, peer: NodeId, message: msg.TellInterest, now: float) -> None:
         self.membership.heard(peer, message.version, message.interest, now)
         self._learn(peer, message.version, message.interest, now)
 
@@ -304,36 +288,28 @@ class Node(BaseCore):
         self._shared_changed((peer,), now)
         self._rearm()
 
-    def _on_membership(self, peer: NodeId, message: Shuffle | ShuffleReply, now: float) -> None:
+    def _on_membership(self, peer: NodeId, message: msg.Shuffle | msg.ShuffleReply, now: float) -> None:
         self.membership.receive(peer, message, now)
         self._due = min(self._due, self.membership.next_timer())
 
-    def _on_dissemination(self, peer: NodeId, message: Event | Have | Want | Prune, now: float) -> None:
+    def _on_dissemination(self, peer: NodeId, message: EventMessage, now: float) -> None:
         self.dissemination.receive(peer, message, now)
         self._due = min(self._due, self.dissemination.next_timer())
 
 
 _TASK_HANDLERS: dict[type, Callable[..., None]] = {
-    Connect: MaintenanceTask.on_connect,
-    ConnectOk: MaintenanceTask.on_connect_ok,
-    Redirect: MaintenanceTask.on_redirect,
-    Disconnect: MaintenanceTask.on_disconnect,
-    DisconnectOk: MaintenanceTask.on_disconnect_ok,
-    Leave: MaintenanceTask.on_leave,
+    msg.Connect: MaintenanceTask.on_connect,
+    msg.ConnectOk: MaintenanceTask.on_connect_ok,
+    msg.Redirect: MaintenanceTask.on_redirect,
+    msg.Disconnect: MaintenanceTask.on_disconnect,
+    msg.DisconnectOk: MaintenanceTask.on_disconnect_ok,
+    msg.Leave: MaintenanceTask.on_leave,
 }
 _HANDLERS: dict[type, Callable[..., None]] = {
-    Connect: Node._on_connect,
-    ConnectOk: Node._on_connect,
-    Redirect: Node._on_task,
-    Disconnect: Node._on_task,
-    DisconnectOk: Node._on_task,
-    Leave: Node._on_task,
-    AskInterest: Node._on_ask_interest,
-    TellInterest: Node._on_tell_interest,
-    Shuffle: Node._on_membership,
-    ShuffleReply: Node._on_membership,
-    Event: Node._on_dissemination,
-    Have: Node._on_dissemination,
-    Want: Node._on_dissemination,
-    Prune: Node._on_dissemination,
+    **dict.fromkeys(_TASK_HANDLERS, Node._on_task),
+    **dict.fromkeys((msg.Connect, msg.ConnectOk), Node._on_connect),
+    **dict.fromkeys((msg.Shuffle, msg.ShuffleReply), Node._on_membership),
+    **dict.fromkeys((msg.Event, msg.Have, msg.Want, msg.Prune), Node._on_dissemination),
+    msg.AskInterest: Node._on_ask_interest,
+    msg.TellInterest: Node._on_tell_interest,
 }

@@ -11,6 +11,8 @@ from topicloom.spidercast.protocol.messages import Heartbeat, Message, NodeId, T
 from topicloom.spidercast.protocol.settings import ProtocolSettings
 from topicloom.wire.core import Effect, Send
 
+MAX_REDIRECTS = 32  # nodes named by others that are remembered; the oldest go first
+
 
 @dataclass(slots=True)
 class NodeContext:
@@ -27,14 +29,20 @@ class NodeContext:
         self.effects.append(Send((to,), message))
 
 
-MAX_REDIRECTS = 32
-"""So many nodes that others named are remembered; the oldest go first."""
-
-
 class Neighbor:
-    """A neighbor: its last word, and what we asked of it."""
+    """A neighbor: its last heartbeat, and what we asked of it."""
 
-    __slots__ = ("asked", "degree", "doubted", "heard", "interest", "shared", "target", "version", "word")
+    __slots__ = (
+        "asked",
+        "degree",
+        "doubted",
+        "heard",
+        "heartbeat",
+        "interest",
+        "shared",
+        "target",
+        "version",
+    )
 
     def __init__(self, degree: int, target: int, version: int, interest: Topics, shared: Topics, now: float):
         self.degree, self.target = degree, target
@@ -42,11 +50,11 @@ class Neighbor:
         self.heard = now
         self.asked = -inf  # when we sent DISCONNECT
         self.doubted = False
-        self.word: Heartbeat | None = None
+        self.heartbeat: Heartbeat | None = None
 
 
 class Requests:
-    """CONNECTs that were sent not long ago, and nodes that were named in answer."""
+    """CONNECTs that were sent recently, and nodes that were named in answer."""
 
     __slots__ = ("_redirects", "pending")
 
@@ -54,27 +62,23 @@ class Requests:
         self.pending: dict[NodeId, float] = {}  # node -> end of its quarantine; in order of that
         self._redirects: dict[NodeId, Topics] = {}
 
-    def sent(self, peer: NodeId, until: float) -> None:
-        """A CONNECT went to `peer`; none shall follow before `until`."""
-        self.pending[peer] = until
-
     def is_asked(self, peer: NodeId, now: float) -> bool:
-        """Did we send it a CONNECT not long ago? `pending` may hold older ones until `forget`."""
+        """Tell whether a CONNECT to `peer` is in its quarantine; `pending` may hold older ones."""
         return self.pending.get(peer, -inf) > now
 
     def forget(self, now: float) -> None:
-        """Drop what is over."""
+        """Drop requests whose quarantine is over."""
         while self.pending and next(iter(self.pending.values())) <= now:
             del self.pending[next(iter(self.pending))]
 
     def redirected(self, node: NodeId, interest: Topics) -> None:
-        """Somebody named `node` instead of itself."""
+        """Note that somebody named `node` instead of itself."""
         self._redirects[node] = interest
         if len(self._redirects) > MAX_REDIRECTS:
             del self._redirects[next(iter(self._redirects))]
 
     def take_redirect(self, goal: Goal) -> NodeId | None:
-        """One that was named and would be of use, the first first; None if there is none."""
+        """Return the first node that was named and would be of use, or None."""
         while self._redirects:
             node = next(iter(self._redirects))
             if goal.serves(self._redirects.pop(node)):

@@ -3,64 +3,54 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 from topicloom.base.parameters import Parameter, check_constants
 from topicloom.errors import UsageError
 
+amount = partial(Parameter, least=0)
+
 
 @dataclass(frozen=True, slots=True)
 class ProtocolSettings:
-    """How a node behaves; equal for all nodes of an overlay as a rule, though nothing depends on it."""
+    """How a node behaves. Nodes of one overlay usually share these, but nothing depends on it."""
 
-    margin: Annotated[int, Parameter("links accepted beyond what is needed at most", least=0)] = 5
-    connect_timeout: Annotated[float, Parameter("seconds between two steps of maintenance", least=0)] = 0.1
-    heartbeat: Annotated[float, Parameter("seconds between two heartbeats", least=0)] = 1.0
-    detector: Annotated[
-        float, Parameter("seconds of silence after which a neighbor is given up", least=0)
-    ] = 3.0
+    margin: Annotated[int, amount("links accepted beyond what is needed at most")] = 5
+    connect_timeout: Annotated[float, amount("seconds between two steps of maintenance")] = 0.1
+    heartbeat: Annotated[float, amount("seconds between two heartbeats")] = 1.0
+    detector: Annotated[float, amount("seconds of silence after which a neighbor is given up")] = 3.0
+    # `doubt` is well below `detector`: a replacement is found before the neighbor is given up.
     doubt: Annotated[
-        float,
-        Parameter("heartbeats of silence after which a neighbor no longer counts for coverage", least=0),
+        float, amount("heartbeats of silence after which a neighbor no longer counts for coverage")
     ] = 1.5
-    """A neighbor silent for so many heartbeats no longer counts for coverage, though it stays one until
-    `detector` seconds have passed: its replacement is found before it is given up."""
-    connect_quarantine: Annotated[
-        float, Parameter("seconds before a second CONNECT to the same node", least=0)
-    ] = 2.0
+    connect_quarantine: Annotated[float, amount("seconds before a second CONNECT to the same node")] = 2.0
     disconnect_quarantine: Annotated[
-        float, Parameter("seconds before a second DISCONNECT to the same neighbor", least=0)
+        float, amount("seconds before a second DISCONNECT to the same neighbor")
     ] = 10.0
-
-    gossip_view: Annotated[int, Parameter("nodes that a gossip view holds", least=0)] = 50
-    gossip_shuffle: Annotated[int, Parameter("nodes that gossip exchanges at a time", least=0)] = 10
-    gossip_period: Annotated[float, Parameter("seconds between two exchanges of gossip", least=0)] = 1.0
+    gossip_view: Annotated[int, amount("nodes that a gossip view holds")] = 50
+    gossip_shuffle: Annotated[int, amount("nodes that gossip exchanges at a time")] = 10
+    gossip_period: Annotated[float, amount("seconds between two exchanges of gossip")] = 1.0
     gossip_forget: Annotated[
-        float, Parameter("seconds after which gossip forgets a node that nobody heard of", least=0)
+        float, amount("seconds after which gossip forgets a node that nobody heard of")
     ] = 30.0
-
-    keep_events: Annotated[int, Parameter("events that a node keeps for repair", least=0)] = 1_000
-    keep_seconds: Annotated[float, Parameter("seconds for which it keeps them", least=0)] = 60.0
-    remember_ids: Annotated[
-        int, Parameter("events that a node remembers so that none is delivered twice", least=0)
-    ] = 10_000
-    announce_delay: Annotated[float, Parameter("seconds before lazy links are told of an event", least=0)] = (
-        0.05
+    keep_events: Annotated[int, amount("events that a node keeps for repair")] = 1_000
+    keep_seconds: Annotated[float, amount("seconds for which it keeps them")] = 60.0
+    remember_ids: Annotated[int, amount("events that a node remembers so that none is delivered twice")] = (
+        10_000
     )
+    announce_delay: Annotated[float, amount("seconds before lazy links are told of an event")] = 0.05
     announce_rounds: Annotated[
-        int,
-        Parameter("heartbeats for which an event is announced again to those not known to have it", least=0),
+        int, amount("heartbeats for which an event is announced again to those not known to have it")
     ] = 3
-    repair_timeout: Annotated[float, Parameter("seconds before an announced event is asked for", least=0)] = (
-        0.2
-    )
+    repair_timeout: Annotated[float, amount("seconds before an announced event is asked for")] = 0.2
     ordered: Annotated[bool, Parameter("deliver the events of each publisher on a topic in order")] = False
-    order_wait: Annotated[float, Parameter("seconds to wait for a missing event when ordered", least=0)] = 5.0
+    order_wait: Annotated[float, amount("seconds to wait for a missing event when ordered")] = 5.0
+    # A node that subscribed after an event still fetches it: not for its own application, only for others
+    # that may miss it and have no other path to it.
     relay_seconds: Annotated[
-        float, Parameter("age up to which a newcomer fetches events for others that may miss them", least=0)
+        float, amount("age up to which a newcomer fetches events for others that may miss them")
     ] = 10.0
-    """An event younger than this is asked for even by a node that subscribed after it: not for its own
-    application, only for others that may miss it and have no other way to it."""
 
     def __post_init__(self) -> None:
         clocks = ("connect_timeout", "heartbeat", "detector", "doubt", "gossip_period", "repair_timeout")

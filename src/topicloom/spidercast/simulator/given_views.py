@@ -16,7 +16,7 @@ from topicloom.base.arrays import Ints
 from topicloom.base.seeds import stream_key
 from topicloom.errors import InputError
 from topicloom.spidercast.kernels.neighbor_choice import choose_of_all, choose_of_view, draw_views
-from topicloom.spidercast.protocol.membership import Given, NeighborChoice
+from topicloom.spidercast.protocol.membership import Membership, NeighborChoice
 from topicloom.spidercast.protocol.messages import NodeId, Topic
 
 MAX_BYTES = 6_000_000_000
@@ -77,7 +77,7 @@ class ViewTable:
         return GivenView(self, None if self.views is None else self.views[node])
 
 
-class GivenView(Given):
+class GivenView(Membership):
     """One node's view of the view_table."""
 
     __slots__ = ("_row", "_view_table")
@@ -89,8 +89,7 @@ class GivenView(Given):
         self, choice: NeighborChoice, wanted: Collection[Topic], banned: Collection[NodeId], rng: Random
     ) -> NodeId | None:
         view_table = self._view_table
-        least = 1 if choice in (NeighborChoice.GREEDY, NeighborChoice.COVERING) else 0
-        ranked = choice in (NeighborChoice.GREEDY, NeighborChoice.SIMILAR)
+        least, ranked = choice.least, choice.ranked
         topics = np.fromiter(wanted if choice is not NeighborChoice.ANYONE else (), dtype=np.int32)
         others = np.fromiter(banned, dtype=np.int32, count=len(banned))
         draw = rng.random()
