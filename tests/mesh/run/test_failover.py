@@ -22,7 +22,7 @@ STAR = (HandLink("b", "a", ("x",)), HandLink("c", "b", ("x",), ("a",)), HandLink
 def test_parts_are_joined_by_backups_only():
     """Without b the others are alone; c has a backup, d has none."""
     (found,) = split_topics(hand_mesh(ALL, STAR), "b")
-    assert found.parts == (("a",), ("c",), ("d",))
+    assert found.components == (("a",), ("c",), ("d",))
     assert found.joined == ((0, 1), (2,))
     assert list(found.reachable(1)) == ["a", "c"]
     assert list(found.reachable(2)) == ["d"]

@@ -15,7 +15,7 @@ from topicloom.errors import InputError
 from topicloom.mesh.jobs.audit import audit_folder
 from topicloom.mesh.kinds.registry import find_running
 from topicloom.mesh.model.manifest import read_mesh
-from topicloom.mesh.run.port_map import PortMap
+from topicloom.mesh.run.relocate import PortMap
 
 
 def relocate(folder, mesh, free_port):

@@ -5,12 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import sys
-import time
 
 import pytest
 
-from topicloom.mesh.run.daemon_threads import DaemonThreads
 from topicloom.mesh.run.signals import SIGNALS, SignalGuard
 
 
@@ -53,16 +50,3 @@ def test_a_fault_after_a_signal_is_an_interrupt_all_the_same():
     with pytest.raises(KeyboardInterrupt), SignalGuard():
         os.kill(os.getpid(), signal.SIGINT)
         raise OSError("a consequence")
-
-
-def test_the_program_ends_while_a_thread_hangs():
-    """A router that does not answer any more must not keep us; a result comes as from any executor."""
-    script = (
-        "import time; from topicloom.mesh.run.daemon_threads import DaemonThreads; pool = DaemonThreads(1);"
-        "print(pool.submit(pow, 2, 5).result(), flush=True); pool.submit(time.sleep, 600); pool.shutdown()"
-    )
-    began = time.monotonic()
-    assert os.waitstatus_to_exitcode(os.system(f'{sys.executable} -c "{script}"')) == 0
-    assert time.monotonic() - began < 300
-    with pytest.raises(ZeroDivisionError):
-        DaemonThreads(1).submit(divmod, 1, 0).result()

@@ -1,4 +1,4 @@
-"""Run an exported mesh on this machine and say what came of it."""
+"""Run an exported mesh on this machine and summarise the result."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from topicloom.base.summaries import Summary
 from topicloom.errors import InputError, UsageError
 from topicloom.mesh.kinds.registry import find_running, load_adapter, runnable
 from topicloom.mesh.model.manifest import read_mesh
-from topicloom.mesh.model.mesh import Mesh
+from topicloom.mesh.model.mesh import Mesh, connections_per_node, hops_max
 from topicloom.mesh.run.adapter import Arrival, Stray
-from topicloom.mesh.run.delivery import MissingDelivery, connections_per_node, hops_max
+from topicloom.mesh.run.delivery import MissingDelivery
 from topicloom.mesh.run.failover import NodeFailover, Recovery
 from topicloom.mesh.run.lifecycle import RunOutcome, nodes_to_kill, run_mesh
 from topicloom.mesh.run.relocate import move_here
@@ -83,7 +83,7 @@ class RunSummary(Summary, frozen=True, kw_only=True):
 def run_folder(
     kind: str, folder: Path, settings: RunSettings, *, progress: Progress = SILENT
 ) -> tuple[RunSummary, RunOutcome]:
-    """Start the mesh of an exported folder, prove it, stop it; the summary and the outcome."""
+    """Start the mesh of an exported folder, prove it, stop it; return the summary and the outcome."""
     running = find_running(kind)
     nodes_to_kill(read_kind(kind, folder), settings.kill)
     if settings.kill and running.kill is not None:
@@ -95,7 +95,7 @@ def run_folder(
 
 
 def read_kind(kind: str, folder: Path) -> Mesh:
-    """The mesh of an exported folder; refused if it is of another kind."""
+    """Read the mesh of an exported folder; refuse one of another kind."""
     mesh = read_mesh(folder)
     if mesh.kind != kind:
         find_running(mesh.kind)
@@ -106,7 +106,7 @@ def read_kind(kind: str, folder: Path) -> Mesh:
 
 
 def summarise_run(kind: str, outcome: RunOutcome) -> RunSummary:
-    """What came of it."""
+    """Summarise a run."""
     mesh, proof, verdict = outcome.mesh, outcome.proof, outcome.proof.verdict
     return RunSummary(
         kind=kind,

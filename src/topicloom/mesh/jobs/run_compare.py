@@ -17,11 +17,9 @@ from topicloom.errors import UsageError
 from topicloom.mesh.jobs.run import read_kind
 from topicloom.mesh.kinds.kind import Baseline, Unable
 from topicloom.mesh.kinds.registry import KINDS, find_running, load_adapter, runnable
-from topicloom.mesh.model.mesh import Mesh
+from topicloom.mesh.model.mesh import Mesh, connections_per_node, hops_max
 from topicloom.mesh.plan.request import Request
-from topicloom.mesh.run.delivery import connections_per_node, hops_max
 from topicloom.mesh.run.lifecycle import RunOutcome, run_mesh
-from topicloom.mesh.run.port_map import FreePort
 from topicloom.mesh.run.relocate import Placement, move_here
 from topicloom.mesh.run.running_mesh import RunSettings
 from topicloom.overlay.builders.registry import run_builder
@@ -74,24 +72,24 @@ class MeshComparison(Summary, frozen=True):
 def compare_meshes(
     kind: str, folder: Path, settings: RunSettings, *, progress: Progress = SILENT
 ) -> MeshComparison:
-    """Run the exported mesh and the baselines; `rows` of figures, ours first."""
-    rivals = find_running(kind).rivals
-    if isinstance(rivals, Unable):
-        able = [name for name, other in runnable().items() if not isinstance(other.rivals, Unable)]
-        raise UsageError(f"`compare` runs {' and '.join(able)} only: {rivals.why}")
+    """Run the exported mesh and the baselines; return rows of figures, ours first."""
+    baselines = find_running(kind).baselines
+    if isinstance(baselines, Unable):
+        able = [name for name, other in runnable().items() if not isinstance(other.baselines, Unable)]
+        raise UsageError(f"`compare` runs {' and '.join(able)} only: {baselines.why}")
     if settings.kill:
         raise UsageError("`compare` and `kill` do not go together; run the command twice")
     mesh = read_kind(kind, folder)
     rows = []
     with tempfile.TemporaryDirectory(prefix="topicloom-compare-") as scratch:
-        for design in _designs(kind, mesh, folder, Path(scratch), rivals):
+        for design in _designs(kind, mesh, folder, Path(scratch), baselines):
             outcome = run_mesh(load_adapter(kind), design.folder, design.place, settings, progress=progress)
             rows.append(_row(design.name, outcome))
     return MeshComparison(kind, rows, rows[0].exact)
 
 
 def _designs(
-    kind: str, mesh: Mesh, folder: Path, scratch: Path, rivals: Mapping[str, Baseline]
+    kind: str, mesh: Mesh, folder: Path, scratch: Path, baselines: Mapping[str, Baseline]
 ) -> list[MeshDesign]:
     rings, empty = scratch / "rings", scratch / "empty"
     for made in (rings, empty):
@@ -105,15 +103,12 @@ def _designs(
     return [
         MeshDesign(OURS, folder, here),
         MeshDesign("ring per topic", rings, here),
-        *(MeshDesign(name, empty, _rival(mesh, make)) for name, make in rivals.items()),
+        *(MeshDesign(name, empty, _placed(mesh, make)) for name, make in baselines.items()),
     ]
 
 
-def _rival(mesh: Mesh, make: Baseline) -> Placement:
-    def place(folder: Path, free_port: FreePort) -> tuple[Mesh, Mapping[str, str]]:
-        return make(mesh, free_port)
-
-    return place
+def _placed(mesh: Mesh, make: Baseline) -> Placement:
+    return lambda folder, free_port: make(mesh, free_port)
 
 
 def _row(name: str, outcome: RunOutcome) -> DesignSummary:
@@ -144,7 +139,7 @@ def _row(name: str, outcome: RunOutcome) -> DesignSummary:
 
 
 def with_carriers(mesh: Mesh) -> Mesh:
-    """As if every broker wanted what its links carry: so ways over those that do not count too."""
+    """Return the mesh as if every broker wanted what its links carry: paths over the others count too."""
     ends: dict[str, dict[str, None]] = {
         topic.topic: dict.fromkeys(topic.subscribers) for topic in mesh.topics
     }

@@ -1,7 +1,7 @@
-"""What one kind of broker tells of itself; jobs and the command line know no more of it than this.
+"""What one kind of broker can do; jobs and the command line know no more of it than this.
 
 A kind is one folder here and one line in registry.py. What it cannot do is a sentence in the place of what
-would do it. Values only: client libraries load when a target does, never before.
+would do it. Values only: client libraries load with the adapter, never before.
 """
 
 from __future__ import annotations
@@ -16,15 +16,11 @@ from topicloom.mesh.audit.findings import Audit
 from topicloom.mesh.model.mesh import Mesh
 from topicloom.mesh.plan.names import NameRule
 from topicloom.mesh.plan.request import ExportFigures, Request
-from topicloom.mesh.run.adapter import BrokerAdapter
-from topicloom.mesh.run.port_map import FreePort, Relocate
+from topicloom.mesh.run.relocate import FreePort, Relocate, Relocated
 
 C = TypeVar("C")
-Baseline = Callable[[Mesh, FreePort], tuple[Mesh, Mapping[str, str]]]
-"""A mesh as people build it by hand, for the same interest on this machine; and its files."""
-
-LOGIN_OPTIONS = frozenset({"hosts", "credentials", "tls"})
-"""What export takes for brokers that let users log in."""
+Baseline = Callable[[Mesh, FreePort], Relocated]  # a mesh as people build it by hand, for the same interest
+LOGIN_OPTIONS = frozenset({"hosts", "credentials", "tls"})  # of export, for brokers that let users log in
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +56,14 @@ class AuditSupport(Generic[C]):
 class RunSupport:
     """How an exported mesh is moved to this machine, started and proven.
 
-    `load` imports the client library. `kill`: why a broker cannot be killed to see the others heal.
-    `rivals` are the meshes to compare with. `cpu_remark` follows the processor time of brokers.
+    `adapter` names a class of this package as MODULE:CLASS; its module imports the client library. `kill`:
+    why a broker cannot be killed to see the others heal. `baselines` are the meshes to compare with.
+    `cpu_remark` follows the processor time of brokers.
     """
 
-    load: Callable[[], BrokerAdapter]
+    adapter: str
     relocate: Relocate
-    rivals: Mapping[str, Baseline] | Unable
+    baselines: Mapping[str, Baseline] | Unable
     kill: Unable | None = None
     cpu_remark: str = ""
 
@@ -90,5 +87,5 @@ class BrokerKind:
     host_columns: tuple[str, ...] = ()
 
     def encode(self, topic: str) -> str:
-        """What a topic is called at these brokers."""
+        """Return what a topic is called at these brokers."""
         return topic if self.names is None else self.names.encode(topic)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from topicloom.errors import UsageError
@@ -16,45 +17,47 @@ KINDS: dict[str, BrokerKind] = {kind.name: kind for kind in (MOSQUITTO, NATS, ZE
 
 
 def auditable() -> dict[str, AuditSupport[Any]]:
-    """The kinds whose configurations can be judged."""
+    """Return the kinds whose configurations can be judged."""
     return {name: kind.audit for name, kind in KINDS.items() if isinstance(kind.audit, AuditSupport)}
 
 
 def runnable() -> dict[str, RunSupport]:
-    """The kinds that can be run on this machine."""
+    """Return the kinds that can be run on this machine."""
     return {name: kind.run for name, kind in KINDS.items() if isinstance(kind.run, RunSupport)}
 
 
 def host_columns() -> tuple[str, ...]:
-    """Columns of a hosts file that some kind reads."""
+    """Return the columns of a hosts file that some kind reads."""
     return tuple(dict.fromkeys(column for kind in KINDS.values() for column in kind.host_columns))
 
 
 def find_auditing(name: str) -> AuditSupport[Any]:
-    """How configurations of this kind are judged; refused if they cannot be."""
+    """Return how configurations of this kind are judged; refuse a kind that cannot be."""
     known = auditable()
     if name not in known:
-        why, others = _why(name, "audit"), ", ".join(known)
-        raise UsageError(f"cannot verify {name}{why}; kinds that can be verified are {others}")
+        part = KINDS[name].audit if name in KINDS else None
+        raise UsageError(
+            f"cannot verify {name}{_why(part)}; kinds that can be verified are {', '.join(known)}"
+        )
     return known[name]
 
 
 def find_running(name: str) -> RunSupport:
-    """How a mesh of this kind is run; refused if it cannot be."""
+    """Return how a mesh of this kind is run; refuse a kind that cannot be."""
     known = runnable()
     if name not in known:
-        why, others = _why(name, "run"), ", ".join(known)
-        raise UsageError(f"cannot run {name}{why}; kinds that can be run are {others}")
+        part = KINDS[name].run if name in KINDS else None
+        raise UsageError(f"cannot run {name}{_why(part)}; kinds that can be run are {', '.join(known)}")
     return known[name]
 
 
+def _why(part: object) -> str:
+    return f": {part.why}" if isinstance(part, Unable) else ""
+
+
 def load_adapter(name: str) -> BrokerAdapter:
-    """The target of this kind, with its program and library looked for."""
-    target = find_running(name).load()
-    target.check_present()
-    return target
-
-
-def _why(name: str, part: str) -> str:
-    found = getattr(KINDS.get(name), part, None)
-    return f": {found.why}" if isinstance(found, Unable) else ""
+    """Load the adapter of this kind, and look for its program and library."""
+    module, _, adapter = find_running(name).adapter.partition(":")
+    found: BrokerAdapter = getattr(import_module(f"{__package__}.{module}"), adapter)()
+    found.check_present()
+    return found

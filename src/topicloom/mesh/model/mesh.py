@@ -1,13 +1,17 @@
 """A mesh of brokers as it is deployed: who runs where, who dials whom, what each topic is called there.
 
-This is what the manifest of an exported folder holds. Values only, by name and not by number, so that it can
-be read without the interest it came from.
+This is what the manifest of an exported folder holds. Values by name, not by number, so that a mesh can be
+read without the interest it came from; and what follows from its links.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+
+NodeAccount = tuple[str, str]  # a node, and one of its accounts: "" where the kind has none
+Neighbors = Mapping[str, set[str]]  # of each node
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,7 @@ class MeshLink:
 
 @dataclass(frozen=True, slots=True)
 class MeshTopic:
-    """One topic: what the target calls it, the account its clients log in to, who wants it."""
+    """One topic: what the brokers call it, the account its clients log in to, who wants it."""
 
     topic: str
     name: str
@@ -57,3 +61,71 @@ class Mesh:
     start_order: tuple[str, ...]
     accounts: tuple[str, ...] = ()
     options: Mapping[str, str] = field(default_factory=dict)  # such as tls: the folder of certificates
+
+
+def wanted_topics(mesh: Mesh) -> dict[NodeAccount, list[MeshTopic]]:
+    """List the topics that each node wants in each account."""
+    wanted: dict[NodeAccount, list[MeshTopic]] = {}
+    for topic in mesh.topics:
+        for node in topic.subscribers:
+            wanted.setdefault((node, topic.account or ""), []).append(topic)
+    return wanted
+
+
+def connections_per_node(mesh: Mesh) -> dict[str, int]:
+    """Count the links that end at each node."""
+    counts = Counter(end for link in mesh.links for end in (link.dialer, link.acceptor))
+    return {node.name: counts[node.name] for node in mesh.nodes}
+
+
+def neighbors_by_topic(links: Iterable[tuple[str, str, Sequence[str]]]) -> dict[str, dict[str, set[str]]]:
+    """Return for each topic the neighbors of each node, over links (end, other end, topics)."""
+    found: dict[str, dict[str, set[str]]] = {}
+    for one, other, topics in links:
+        for topic in topics:
+            near = found.setdefault(topic, {})
+            near.setdefault(one, set()).add(other)
+            near.setdefault(other, set()).add(one)
+    return found
+
+
+def components_of(nodes: Iterable[str], near: Neighbors) -> list[list[str]]:
+    """Return the components of the graph on these nodes alone, in the order given."""
+    wanted = dict.fromkeys(nodes)
+    components: list[list[str]] = []
+    seen: set[str] = set()
+    for node in wanted:
+        if node not in seen:
+            reached = _hops_from(node, near, wanted)
+            seen |= reached.keys()
+            components.append([other for other in wanted if other in reached])
+    return components
+
+
+def hops_max(mesh: Mesh) -> int:
+    """Return the most links that a message crosses between two subscribers of a topic, as configured."""
+    near = neighbors_by_topic((link.dialer, link.acceptor, link.topics) for link in mesh.links)
+    return max((_diameter(topic.subscribers, near.get(topic.topic, {})) for topic in mesh.topics), default=0)
+
+
+def _diameter(subscribers: Sequence[str], near: Neighbors) -> int:
+    """Return the largest diameter of a component."""
+    widest = 0
+    for component in components_of(subscribers, near):
+        inside = dict.fromkeys(component)
+        edges = sum(len(near.get(node, set()) & inside.keys()) for node in component) // 2
+        far = _hops_from(component[0], near, inside)
+        # In a tree the farthest node from anywhere is one end of a longest path.
+        ends = [max(far, key=far.__getitem__)] if edges == len(component) - 1 else component
+        widest = max(widest, *(max(_hops_from(end, near, inside).values()) for end in ends))
+    return widest
+
+
+def _hops_from(start: str, near: Neighbors, inside: Mapping[str, None]) -> dict[str, int]:
+    hops, queue = {start: 0}, [start]
+    for node in queue:
+        for other in near.get(node, ()):
+            if other in inside and other not in hops:
+                hops[other] = hops[node] + 1
+                queue.append(other)
+    return hops

@@ -1,15 +1,16 @@
-"""Logins of nodes: the credentials file."""
+"""Logins and certificates of nodes: the credentials file, and a folder with ca.crt, NODE.crt and NODE.key."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from topicloom.errors import InputError
 from topicloom.tables.small_csv import read_rows
 
+AUTHORITY = "ca.crt"
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
@@ -21,8 +22,17 @@ class Login:
     password: str
 
 
+@dataclass(frozen=True, slots=True)
+class Certificates:
+    """The files of one node, as absolute paths: they are named in its configuration, not copied."""
+
+    authority: str
+    certificate: str
+    key: str
+
+
 def read_credentials(path: Path, nodes: Sequence[str]) -> dict[str, Login]:
-    """The credentials file: columns node, user, password; every node once, no other nodes.
+    """Read the credentials file: columns node, user, password; every node once, no other nodes.
 
     Several nodes may share a user, with the same password.
     """
@@ -39,7 +49,7 @@ def read_credentials(path: Path, nodes: Sequence[str]) -> dict[str, Login]:
             raise InputError(f"{row.where}: node {node!r} has a login already")
         if passwords.setdefault(login.user, login.password) != login.password:
             raise InputError(f"{row.where}: user {login.user!r} has another password already")
-        _check(login, row.where)
+        _check_login(login, row.where)
         logins[node] = login
     missing = next((node for node in nodes if node not in logins), None)
     if missing is not None:
@@ -47,8 +57,8 @@ def read_credentials(path: Path, nodes: Sequence[str]) -> dict[str, Login]:
     return logins
 
 
-def _check(login: Login, where: str) -> None:
-    """What no target's file can hold is refused here, without repeating the password."""
+def _check_login(login: Login, where: str) -> None:
+    """Refuse what configurations cannot hold, without repeating the password."""
     for what, text in (("user", login.user), ("password", login.password)):
         if _CONTROL.search(text) or text != text.strip():
             raise InputError(f"{where}: the {what} has a control character or a space at an end")
@@ -56,3 +66,22 @@ def _check(login: Login, where: str) -> None:
         raise InputError(f"{where}: user {login.user!r} has a colon or begins with #: password files cannot")
     if re.match(r"\$2[abxy]\$\d\d\$", login.password):  # NATS would take it for one
         raise InputError(f"{where}: the password looks like a hash; give the password itself")
+
+
+def check_certificates(folder: Path, stems: Iterable[str]) -> None:
+    """Refuse a folder that lacks a file; `stems` are the nodes' names as in their configurations."""
+    for name in (AUTHORITY, *(f"{stem}{end}" for stem in stems for end in (".crt", ".key"))):
+        if not (folder / name).is_file():
+            raise InputError(
+                f"`tls={folder}` has no file {name}; it must hold {AUTHORITY} and for each node NODE.crt and "
+                "NODE.key, NODE being the name of its configuration"
+            )
+    for part in str(folder.absolute()):
+        if part in '"\\' or not part.isprintable():
+            raise InputError(f"`tls={folder}`: the path has a character that configurations cannot hold")
+
+
+def certificates_of(folder: Path, stem: str) -> Certificates:
+    """Return the files of the node with this name."""
+    base = folder.absolute()
+    return Certificates(str(base / AUTHORITY), str(base / f"{stem}.crt"), str(base / f"{stem}.key"))

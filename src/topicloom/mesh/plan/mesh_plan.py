@@ -13,11 +13,11 @@ from topicloom.mesh.model.config_files import LOOPBACK
 from topicloom.mesh.model.manifest import MANIFEST, mesh_digest, write_mesh
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, MeshTopic
 from topicloom.mesh.model.topic_trees import PlannedLink
+from topicloom.mesh.plan.credentials import check_certificates
 from topicloom.mesh.plan.hosts import Place, assign_ports, is_loopback
 from topicloom.mesh.plan.link_plan import LinkPlan, check_mesh
 from topicloom.mesh.plan.names import NameRule, file_stems
 from topicloom.mesh.plan.request import ExportFigures, Request
-from topicloom.mesh.plan.tls import check_certificates
 from topicloom.version import __version__
 
 

@@ -1,15 +1,15 @@
 """Kill one broker of a running mesh, time until its topics flow again without it, and bring it back.
 
-Without the node each of its topics falls into parts. A link to the killed broker that has a backup joins two
-of them again; parts that no backup joins stay apart, which is said and is no fault. From every part messages
-are published, one member after the other, until every remaining subscriber that can be reached has got one
-from each part: the last of these first arrivals is when the topic has recovered.
+Without the node each of its topics may split. A link to the killed broker that has a backup joins two of the
+components again; components that no backup joins stay split, which is reported and is no fault. From every
+component messages are published, one member after the other, until every remaining subscriber that can be
+reached has got one from each: the last of these first arrivals is when the topic has recovered.
 
-How repeats are counted: every arrival of the same message at the same client after the first one. QoS 1
-allows a broker to send again what was not acknowledged when a connection broke. Bridges with `cleansession
-true` forget it instead, and connections to the killed broker are the only ones that break, so none is
-expected. What was published while links were down may be lost: nobody promises that. Therefore at the end,
-when every topic flows again, one more message from every part must come to everyone that can be reached.
+Duplicates are all arrivals of the same message at the same client after the first one. QoS 1 allows a broker
+to send again what was not acknowledged when a connection broke. Bridges with `cleansession true` forget it
+instead, and only connections to the killed broker break, so none is expected. What was published while links
+were down may be lost. Therefore at the end, when every topic flows again, one more message from every
+component must reach everyone that can be reached.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from topicloom.mesh.model.mesh import Mesh
+from topicloom.mesh.model.mesh import Mesh, components_of, neighbors_by_topic
 from topicloom.mesh.run.adapter import Arrival, MeshClients, Publication, SeesStrays, StaysAtBackup
-from topicloom.mesh.run.delivery import DeliveryVerdict, neighbors_by_topic, parts_of
+from topicloom.mesh.run.delivery import DeliveryVerdict
 from topicloom.mesh.run.inbox import Inbox
 from topicloom.mesh.run.running_mesh import RunningMesh
 
@@ -31,24 +31,24 @@ RATE = 5000  # deliveries in a second that the rounds may ask for: measuring mus
 
 @dataclass(frozen=True, slots=True)
 class SplitTopic:
-    """A topic without a node: its parts, and how backups join them (lists of places in `parts`)."""
+    """A topic without a node: its components, and how backups join them (by their places)."""
 
     topic: str
-    parts: tuple[tuple[str, ...], ...]
+    components: tuple[tuple[str, ...], ...]
     joined: tuple[tuple[int, ...], ...]
 
-    def reachable(self, part: int) -> Iterator[str]:
-        """The subscribers that a message from this part should reach."""
+    def reachable(self, component: int) -> Iterator[str]:
+        """Yield the subscribers that a message from this component should reach."""
         for group in self.joined:
-            if part in group:
+            if component in group:
                 for place in group:
-                    yield from self.parts[place]
+                    yield from self.components[place]
 
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """One topic: its parts without the node, how many of them no safe backup joins, and the seconds until
-    all that can be reached heard each other; None if they never did."""
+    """One topic: its components without the node (`parts`), how many are left once backups join them
+    (`apart`), and the seconds until all that can be reached heard each other; None if they never did."""
 
     topic: str
     parts: int
@@ -59,7 +59,7 @@ class Recovery:
 @dataclass(frozen=True, slots=True)
 class NodeFailover:
     """One killed broker. `missing`: deliveries of the last round that did not come. `strays` is None where
-    the target has no probes; `elsewhere` is how many links stayed with a backup when it was back
+    the kind has no probes; `elsewhere` is how many links stayed with a backup when it was back
     `seconds_back` later; `again` is the proof after that."""
 
     node: str
@@ -78,12 +78,12 @@ class NodeFailover:
         return recovered and not faults and self.again.exact
 
     def seconds(self) -> list[float]:
-        """How long topics took that a backup joined; those that were never in parts waited for nothing."""
+        """Return how long topics took that a backup joined; those never split waited for nothing."""
         return [one.seconds for one in self.topics if one.seconds is not None and one.apart < one.parts]
 
 
 def split_topics(mesh: Mesh, node: str) -> list[SplitTopic]:
-    """What becomes of the topics of a node when its broker is gone; topics with nobody left are not told."""
+    """Return the topics of a node as they are without its broker, but for those with nobody left."""
     kept = [
         (one.dialer, one.acceptor, one.topics) for one in mesh.links if node not in (one.dialer, one.acceptor)
     ]
@@ -98,52 +98,52 @@ def split_topics(mesh: Mesh, node: str) -> list[SplitTopic]:
     for topic in mesh.topics:
         rest = [other for other in topic.subscribers if other != node]
         if node in topic.subscribers and rest:
-            parts = parts_of(rest, near.get(topic.topic, {}))
-            place = {member: index for index, part in enumerate(parts) for member in part}
+            components = components_of(rest, near.get(topic.topic, {}))
+            place = {member: index for index, own in enumerate(components) for member in own}
             groups = [
                 tuple(sorted({place[member] for member in group}))
-                for group in parts_of(rest, joined_near.get(topic.topic, {}))
+                for group in components_of(rest, joined_near.get(topic.topic, {}))
             ]
-            found.append(SplitTopic(topic.topic, tuple(map(tuple, parts)), tuple(groups)))
+            found.append(SplitTopic(topic.topic, tuple(map(tuple, components)), tuple(groups)))
     return found
 
 
 class RecoveryWatch:
-    """Publishes from every part of every topic until each has been heard wherever it should be."""
+    """Publishes from every component of every topic until each was heard wherever it should be."""
 
     def __init__(self, topics: Sequence[SplitTopic], inbox: Inbox) -> None:
         self.topics = topics
         self._inbox = inbox
-        self._origin: list[tuple[str, int]] = []  # of each message: its topic and part
+        self._origin: list[tuple[str, int]] = []  # of each message: its topic and component
         self._open = {
-            topic.topic: {(part, node) for part in range(len(topic.parts)) for node in topic.reachable(part)}
+            topic.topic: {(at, node) for at in range(len(topic.components)) for node in topic.reachable(at)}
             for topic in topics
         }
         self._latest = dict.fromkeys(self._open, 0.0)
 
     def arrived(self, arrival: Arrival) -> None:
-        """What the clients tell."""
+        """Note what a client got."""
         self._inbox.arrived(arrival)
         if arrival.message < len(self._origin):
-            topic, part = self._origin[arrival.message]
-            if (part, arrival.node) in self._open[topic]:
-                self._open[topic].remove((part, arrival.node))
+            topic, component = self._origin[arrival.message]
+            if (component, arrival.node) in self._open[topic]:
+                self._open[topic].remove((component, arrival.node))
                 self._latest[topic] = time.monotonic()
 
     def publications(self, turn: int, *, whole: bool) -> list[Publication]:
-        """One message from every part of the topics that have not recovered, or of all; it is expected."""
+        """Plan and expect a message from every component of the topics not yet recovered, or of all."""
         planned: list[Publication] = []
         for topic in self.topics:
             if whole or self._open[topic.topic]:
-                for part, members in enumerate(topic.parts):
+                for at, members in enumerate(topic.components):
                     number = len(self._origin)
-                    self._origin.append((topic.topic, part))
-                    self._inbox.expect(Arrival(node, topic.topic, number) for node in topic.reachable(part))
+                    self._origin.append((topic.topic, at))
+                    self._inbox.expect(Arrival(node, topic.topic, number) for node in topic.reachable(at))
                     planned.append(Publication(members[turn % len(members)], topic.topic, number))
         return planned
 
     def recovered_at(self, topic: SplitTopic) -> float | None:
-        """When the last pair of a part and a subscriber first heard of each other."""
+        """Return when the last subscriber first heard of a component; None if one did not."""
         return None if self._open[topic.topic] else self._latest[topic.topic]
 
 
@@ -151,45 +151,45 @@ async def fail_over(running: RunningMesh, node: str) -> NodeFailover:
     """Kill the broker of `node`, watch, bring it back, and prove the mesh again."""
     mesh = running.mesh
     if isinstance(
-        running.target, StaysAtBackup
+        running.adapter, StaysAtBackup
     ):  # after an earlier kill links are not where the manifest has them
-        mesh = replace(mesh, links=tuple(await running.target.links_now(mesh)))
+        mesh = replace(mesh, links=tuple(await running.adapter.links_now(mesh)))
     topics = split_topics(mesh, node)
     inbox = Inbox(time.monotonic)
     watch = RecoveryWatch(topics, inbox)
-    traffic = await running.connect(watch.arrived)
+    clients = await running.connect(watch.arrived)
     try:
         began = time.monotonic()
         running.brokers.kill(node)
-        await _watch(running, watch, traffic, inbox, began)
+        await _watch(running, watch, clients, inbox, began)
         moments = {topic.topic: watch.recovered_at(topic) for topic in topics}
         missing, duplicates = inbox.missing, sum(count - 1 for count in inbox.counts.values())
-        strays = sum(one.count for one in traffic.seen_strays()) if isinstance(traffic, SeesStrays) else None
+        strays = sum(one.count for one in clients.seen_strays()) if isinstance(clients, SeesStrays) else None
     finally:
-        await traffic.close()
+        await clients.close()
     back = time.monotonic()
     await running.start([node])
     await running.wait_linked()
     elsewhere = await running.wait_in_place()
     seconds_back = time.monotonic() - back
     inbox = Inbox(time.monotonic)
-    traffic = await running.connect(inbox.arrived)
+    clients = await running.connect(inbox.arrived)
     try:
-        again = await running.prove(2, traffic, inbox)
+        again = await running.prove(2, clients, inbox)
     finally:
-        await traffic.close()
+        await clients.close()
     recoveries = []
     for topic in topics:
         moment = moments[topic.topic]
         seconds = None if moment is None else moment - began
-        recoveries.append(Recovery(topic.topic, len(topic.parts), len(topic.joined), seconds))
+        recoveries.append(Recovery(topic.topic, len(topic.components), len(topic.joined), seconds))
     return NodeFailover(
         node, tuple(recoveries), missing, duplicates, strays, elsewhere, seconds_back, again.verdict
     )
 
 
 async def _watch(
-    running: RunningMesh, watch: RecoveryWatch, traffic: MeshClients, inbox: Inbox, began: float
+    running: RunningMesh, watch: RecoveryWatch, clients: MeshClients, inbox: Inbox, began: float
 ) -> None:
     turn = 0
     while time.monotonic() - began < running.settings.timeout and not inbox.storm:
@@ -197,12 +197,12 @@ async def _watch(
         planned = watch.publications(turn, whole=False)
         if not planned:
             break
-        await running.publish(traffic, planned, inbox)
+        await running.publish(clients, planned, inbox)
         await asyncio.sleep(max(TICK, (inbox.due - before) / RATE))
         turn += 1
     # Once more on all topics, now that every link has found its place: each must come once and everywhere.
     inbox.give_up()
     check = running.brokers.check_alive
-    await running.publish(traffic, watch.publications(turn, whole=True), inbox)
+    await running.publish(clients, watch.publications(turn, whole=True), inbox)
     await inbox.wait(running.settings.quiet, check)
     await inbox.settle(running.settings.settle, check)

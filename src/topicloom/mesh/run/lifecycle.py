@@ -1,4 +1,4 @@
-"""Run a mesh on this machine from beginning to end: start, prove, break and mend it if asked, stop.
+"""Run a mesh on this machine from start to finish: start it, prove it, kill brokers if asked, stop it.
 
 Whatever happens in between (a fault, Ctrl-C, a signal to end), no broker is left when this returns.
 """
@@ -35,7 +35,7 @@ ATTEMPTS = 5  # whole starts, each with new ports, when another program takes on
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """What came of a run."""
+    """The result of a run."""
 
     mesh: Mesh
     proof: DeliveryProof
@@ -51,14 +51,14 @@ class RunOutcome:
 
 
 def run_mesh(
-    target: BrokerAdapter,
+    adapter: BrokerAdapter,
     folder: Path,
     place: Placement,
     settings: RunSettings,
     *,
     progress: Progress = SILENT,
 ) -> RunOutcome:
-    """Run the mesh whose files lie in `folder`, as `place` moves it to this machine."""
+    """Run the mesh whose files lie in `folder`, moved to this machine by `place`."""
     for attempt in range(1, ATTEMPTS + 1):
         with SignalGuard() as signals, tempfile.TemporaryDirectory(prefix="topicloom-run-") as scratch:
             work, logs = Path(scratch, "mesh"), Path(scratch, "logs")
@@ -66,7 +66,7 @@ def run_mesh(
             kill = nodes_to_kill(mesh, settings.kill)
             brokers = BrokerProcesses(work, logs)
             try:
-                return signals.run(_run(target, mesh, work, brokers, settings, kill, progress))
+                return signals.run(_run(adapter, mesh, work, brokers, settings, kill, progress))
             except MeshError:
                 if attempt == ATTEMPTS or not brokers.lost_a_port:
                     raise
@@ -74,7 +74,7 @@ def run_mesh(
 
 
 def _prepare(folder: Path, work: Path, logs: Path, place: Placement) -> Mesh:
-    """A copy of the folder that may be changed, moved to this machine."""
+    """Copy the folder, and move the copy to this machine."""
     try:
         shutil.copytree(folder, work)
         logs.mkdir()
@@ -88,7 +88,7 @@ def _prepare(folder: Path, work: Path, logs: Path, place: Placement) -> Mesh:
 
 
 def nodes_to_kill(mesh: Mesh, names: tuple[str, ...]) -> tuple[str, ...]:
-    """The nodes that --kill names; `all` is every node, unless one is called so."""
+    """Return the nodes that --kill names; `all` is every node, unless one is called so."""
     nodes = tuple(node.name for node in mesh.nodes)
     if "all" in names and "all" not in nodes:
         if set(names) != {"all"}:
@@ -101,7 +101,7 @@ def nodes_to_kill(mesh: Mesh, names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 async def _run(
-    target: BrokerAdapter,
+    adapter: BrokerAdapter,
     mesh: Mesh,
     folder: Path,
     brokers: BrokerProcesses,
@@ -111,22 +111,22 @@ async def _run(
 ) -> RunOutcome:
     with brokers:
         began = time.monotonic()
-        running = RunningMesh(target, mesh, folder, brokers, settings, progress)
+        running = RunningMesh(adapter, mesh, folder, brokers, settings, progress)
         progress.phase("start brokers", len(running.commands))
         await running.start()
         progress.phase("wait for links", len(mesh.links))
         await running.wait_linked()
         elsewhere = await running.wait_in_place()
         inbox = Inbox(time.monotonic)
-        traffic = await running.connect(inbox.arrived)
+        clients = await running.connect(inbox.arrived)
         ready = time.monotonic() - began
         try:
             progress.phase("publish", settings.messages * len(mesh.topics))
-            proof = await running.prove(settings.messages, traffic, inbox)
+            proof = await running.prove(settings.messages, clients, inbox)
             usage = measure_usage(brokers.pids())
             sockets = open_connections_per_node(open_connections(mesh, brokers.pids()))
         finally:
-            await traffic.close()
+            await clients.close()
         broken: list[NodeFailover] = []
         if kill and not proof.storm:
             progress.phase("kill and bring back", len(kill))

@@ -3,28 +3,147 @@
 Only addresses, ports and paths change, so what runs is what the files say: the links of the relocated mesh
 are read from the configurations, not from the manifest, and a bridge that was removed, added or doubled by
 hand is there as it is. A certificate names the host of its node, so the check of the host name alone is
-switched off where the target can do that; the chain of certificates is checked all the same.
+switched off where the broker can do that; the chain of certificates is checked all the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
+from topicloom.errors import InputError
+from topicloom.mesh.model.config_files import LOOPBACK, Address, Location, same_host
 from topicloom.mesh.model.manifest import read_mesh
-from topicloom.mesh.model.mesh import Mesh
-from topicloom.mesh.run.port_map import FreePort, PortMap, Relocate
+from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode
 
-Placement = Callable[[Path, FreePort], tuple[Mesh, Mapping[str, str]]]
-"""Given a folder and a source of free ports: its mesh on the loopback address, and the changed files."""
+FreePort = Callable[[], int]
+
+
+class Relocated(NamedTuple):
+    """A mesh on this machine, and the changed text of its files by name."""
+
+    mesh: Mesh
+    configs: Mapping[str, str]
+
+
+Placement = Callable[[Path, FreePort], Relocated]  # of the mesh of a folder
+
+
+@dataclass(frozen=True, slots=True)
+class MovedPort:
+    """A port of a node by its purpose, where it was and where it is now; `host` is what others call it."""
+
+    node: str
+    host: str
+    port: int
+    purpose: str
+    new_port: int
+
+
+class PortMap:
+    """All ports of a mesh, where they were and where they are now; ports nobody dials are drawn here too."""
+
+    def __init__(self, mesh: Mesh, free_port: FreePort) -> None:
+        self._draw = free_port
+        self._drawn: set[int] = set()
+        self._ports: dict[tuple[str, int], MovedPort] = {}
+        self._by_purpose: dict[tuple[str, str], MovedPort] = {}
+        for node in mesh.nodes:
+            for purpose, port in node.ports.items():
+                moved = MovedPort(node.name, node.host, port, purpose, self.free_port())
+                taken = self._ports.setdefault((same_host(node.host), port), moved)
+                if taken is not moved:
+                    raise InputError(
+                        f"manifest.json: {node.name} and {taken.node} both listen on {node.host}:{port}; "
+                        "give one of them another port"
+                    )
+                self._by_purpose[node.name, purpose] = moved
+
+    def free_port(self) -> int:
+        """Draw a port that was not drawn before."""
+        while (port := self._draw()) in self._drawn:
+            pass
+        self._drawn.add(port)
+        return port
+
+    def new_port(self, node: MeshNode, port: int) -> int:
+        """Return where a node's port is now; one that the manifest does not know gets a free one."""
+        moved = self.of(node, port)
+        return moved.new_port if moved is not None else self.free_port()
+
+    def of(self, node: MeshNode, port: int) -> MovedPort | None:
+        """Return the node's own port of this number, if the manifest has it."""
+        moved = self._ports.get((same_host(node.host), port))
+        return moved if moved is not None and moved.node == node.name else None
+
+    def behind(self, address: Address, purposes: tuple[str, ...] | None = None) -> MovedPort:
+        """Return whose port an address is; refuse one that is nobody's, or serves something else."""
+        moved = self._ports.get((same_host(address.host), address.port))
+        if moved is None:
+            raise address.where.fault(
+                f"{address} is no broker of this mesh; correct it, or add the node to manifest.json"
+            )
+        if purposes is not None and moved.purpose not in purposes:
+            raise address.where.fault(
+                f"{address} is the {moved.purpose} port of {moved.node}; links dial {' or '.join(purposes)}"
+            )
+        return moved
+
+    def move(self, mesh: Mesh, links: tuple[MeshLink, ...]) -> Mesh:
+        """Return the mesh on this machine, with the links that its configurations make."""
+        nodes = (
+            replace(
+                node,
+                host=LOOPBACK,
+                ports={purpose: self._by_purpose[node.name, purpose].new_port for purpose in node.ports},
+            )
+            for node in mesh.nodes
+        )
+        return replace(mesh, nodes=tuple(nodes), links=links)
+
+
+Relocate = Callable[[Path, Mesh, PortMap], Relocated]  # what every kind that can be run does in its language
 
 
 def move_here(relocate: Relocate) -> Placement:
-    """Places the mesh of a folder, its links as configured there, as this kind of broker is relocated."""
+    """Return the placement that moves the mesh of a folder as this kind of broker is relocated."""
 
-    def place(folder: Path, free_port: FreePort) -> tuple[Mesh, Mapping[str, str]]:
+    def place(folder: Path, free_port: FreePort) -> Relocated:
         mesh = read_mesh(folder)
-        moved = relocate(folder, mesh, PortMap(mesh, free_port))
-        return moved.mesh, moved.configs
+        return relocate(folder, mesh, PortMap(mesh, free_port))
 
     return place
+
+
+def absolute_path(text: str, where: Location, config: Path, folder: Path) -> str:
+    """Resolve a path of a configuration, from the configuration's own folder or the mesh's; it must exist."""
+    for base in (config.parent, folder):
+        if (base / text).exists():
+            return str((base / text).resolve())
+    raise where.fault(f"{text!r} is not there; it is looked for beside the file and in {folder}")
+
+
+def find_link(mesh: Mesh, dialer: str, acceptor: str, account: str) -> MeshLink:
+    """Return a link of one account as the manifest has it, or make one that carries what both ends want."""
+    for link in mesh.links:
+        if (link.dialer, link.acceptor, link.account) == (dialer, acceptor, account):
+            return link
+    stems = {node.name: Path(node.configs[0]).stem.partition("~")[0] for node in mesh.nodes}
+    topics = tuple(
+        topic.topic
+        for topic in mesh.topics
+        if topic.account == account and {dialer, acceptor} <= set(topic.subscribers)
+    )
+    return MeshLink(f"{stems[dialer]}~{stems[acceptor]}~{account}", dialer, acceptor, topics, account)
+
+
+def number_repeats(links: list[MeshLink]) -> tuple[MeshLink, ...]:
+    """Give a doubled link another name: names are unique in a mesh."""
+    seen: dict[str, int] = {}
+    found = []
+    for link in links:
+        seen[link.name] = seen.get(link.name, 0) + 1
+        found.append(replace(link, name=f"{link.name}~{seen[link.name]}") if seen[link.name] > 1 else link)
+    return tuple(found)

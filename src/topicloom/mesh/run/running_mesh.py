@@ -1,4 +1,4 @@
-"""One mesh that runs: its brokers come up, its links are waited for, its delivery is put to the proof."""
+"""A mesh that runs: start its brokers, wait for its links, and prove its delivery."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from topicloom.base.progress import Progress
 from topicloom.errors import MeshError
 from topicloom.mesh.model.mesh import Mesh
 from topicloom.mesh.run.adapter import Arrival, BrokerAdapter, CountsMessages, MeshClients, Publication
-from topicloom.mesh.run.delivery import DeliveryVerdict, due_arrivals, judge, plan_publications
+from topicloom.mesh.run.delivery import DeliveryVerdict, due_arrivals, judge_delivery, plan_publications
 from topicloom.mesh.run.free_ports import is_listening
 from topicloom.mesh.run.inbox import Inbox
 from topicloom.mesh.run.processes import BrokerProcesses
 from topicloom.mesh.run.resource_usage import links_elsewhere, measure_usage, open_connections
 
+# Messages under way at once; brokers drop what they cannot queue (mosquitto: 1,000 for each client).
 BATCH = 200
-"""Messages under way at once; brokers drop what they cannot queue (mosquitto: 1,000 for each client)."""
 POLL = 0.1  # seconds between two questions for links
-LOOK = 0.01  # seconds between two looks whether a broker listens
+LOOK = 0.01  # seconds between two checks whether a broker listens
 CALM = 0.5  # seconds without a change while every link is where it belongs
 NAMED = 10  # links in an error
 
@@ -42,7 +42,7 @@ class RunSettings:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryProof:
-    """The judgement, whether messages went round and round, and what the deliveries took.
+    """The verdict, whether messages went round and round, and what the deliveries took.
 
     CPU of all brokers and of the busiest; `carried`: how often a broker took up a message, if known.
     """
@@ -56,27 +56,27 @@ class DeliveryProof:
 
 
 class RunningMesh:
-    """Brokers, and the means to talk to them."""
+    """The brokers of a mesh, and the means to talk to them."""
 
     def __init__(
         self,
-        target: BrokerAdapter,
+        adapter: BrokerAdapter,
         mesh: Mesh,
         folder: Path,
         brokers: BrokerProcesses,
         settings: RunSettings,
         progress: Progress,
     ) -> None:
-        self.target = target
+        self.adapter = adapter
         self.mesh = mesh
         self.brokers = brokers
         self.settings = settings
         self.progress = progress
-        self.commands = target.commands(mesh, folder)
-        self._doors = {node.name: target.door(node) for node in mesh.nodes}
+        self.commands = adapter.commands(mesh, folder)
+        self._ports = {node.name: adapter.last_port(node) for node in mesh.nodes}
 
     async def start(self, nodes: Sequence[str] | None = None) -> None:
-        """Start all brokers, or those of some nodes, in the order in which they should."""
+        """Start all brokers, or those of some nodes, in the order of the mesh."""
         for command in self.commands:
             if nodes is None or command.node in nodes:
                 await self._wait_listening(command.node)
@@ -85,10 +85,10 @@ class RunningMesh:
                 await asyncio.sleep(0)  # an interrupt comes through here
 
     async def _wait_listening(self, dialer: str) -> None:
-        """Wait for the brokers that this one dials, of those started before it, if its links have backups.
+        """Wait for the brokers, started before this one, that it dials over links with backups.
 
-        It would turn to the backups else: nats-server stays there, mosquitto returns seconds later, in the
-        middle of the proof.
+        Otherwise it would turn to the backups: nats-server stays there, mosquitto returns seconds later, in
+        the middle of the proof.
         """
         waiting = {link.acceptor for link in self.mesh.links if link.dialer == dialer and link.backups}
         waiting &= set(self.brokers.nodes())
@@ -96,19 +96,19 @@ class RunningMesh:
         while waiting and time.monotonic() < deadline:
             self.brokers.check_alive()
             for acceptor in sorted(waiting):
-                if await is_listening(self._doors[acceptor]):
+                if await is_listening(self._ports[acceptor]):
                     waiting.remove(acceptor)
             if waiting:
                 await asyncio.sleep(LOOK)
 
     async def wait_linked(self) -> None:
-        """Wait until all links are up; those that are not in time are named."""
+        """Wait until all links are up; name those that are not in time."""
         names = {link.name for link in self.mesh.links}
         deadline = time.monotonic() + self.settings.timeout
         known = 0
         while True:
             self.brokers.check_alive()
-            up = await self.target.links_up(self.mesh) & names
+            up = await self.adapter.links_up(self.mesh) & names
             self.progress.advance(max(len(up) - known, 0))
             known = max(known, len(up))
             if up == names:
@@ -118,7 +118,7 @@ class RunningMesh:
             await asyncio.sleep(POLL)
 
     async def wait_in_place(self) -> int:
-        """Wait until no link moves between its acceptor and its backups; how many stay with a backup.
+        """Wait until no link moves between its acceptor and its backups; return how many stay at a backup.
 
         A dialer that does not find its acceptor turns to a backup. Mosquitto looks for the first address
         every 5 seconds and returns to it, nats-server keeps to the server that it found. Both are fine:
@@ -138,7 +138,7 @@ class RunningMesh:
             now = time.monotonic()
             if open_now != before:
                 steady, before = now, open_now
-            enough = self.target.returns_after if elsewhere else CALM
+            enough = self.adapter.returns_after if elsewhere else CALM
             whole = open_now.total() == len(self.mesh.links)
             if (whole and now - steady > enough) or now > deadline:
                 await self.wait_linked()
@@ -156,18 +156,18 @@ class RunningMesh:
         )
 
     async def connect(self, arrived: Callable[[Arrival], None]) -> MeshClients:
-        """Clients everywhere; brokers that do not answer yet are asked again until the time is up."""
+        """Connect clients everywhere; ask brokers that do not answer yet again until the time is up."""
         deadline = time.monotonic() + self.settings.timeout
         while True:
             self.brokers.check_alive()
             try:
-                return await self.target.connect(self.mesh, arrived)
+                return await self.adapter.connect(self.mesh, arrived)
             except ConnectionError as error:
                 if time.monotonic() > deadline:
                     raise MeshError(f"clients cannot connect: {error}") from None
             await asyncio.sleep(POLL)
 
-    async def prove(self, messages: int, traffic: MeshClients, inbox: Inbox) -> DeliveryProof:
+    async def prove(self, messages: int, clients: MeshClients, inbox: Inbox) -> DeliveryProof:
         """Publish on every topic from several of its subscribers and judge what arrives."""
         plan = plan_publications(self.mesh, messages, seed=self.settings.seed)
         check = self.brokers.check_alive
@@ -178,7 +178,7 @@ class RunningMesh:
             batch = plan[first : first + BATCH]
             inbox.expect(due_arrivals(self.mesh, batch))
             published += batch
-            await self.publish(traffic, batch, inbox)
+            await self.publish(clients, batch, inbox)
             last = first + BATCH >= len(plan)
             await inbox.wait(self.settings.quiet if last else min(1.0, self.settings.quiet), check)
             self.progress.advance(len(batch))
@@ -188,15 +188,15 @@ class RunningMesh:
         after = measure_usage(self.brokers.pids()).cpu_seconds
         cpu = [after[node] - before.get(node, 0.0) for node in after]
         await inbox.settle(self.settings.settle, check)
-        strays = await traffic.find_strays(published)
+        strays = await clients.find_strays(published)
         check()
-        verdict = judge(self.mesh, published, inbox.counts, strays)
-        carried = traffic.messages_carried() if isinstance(traffic, CountsMessages) else None
+        verdict = judge_delivery(self.mesh, published, inbox.counts, strays)
+        carried = clients.messages_carried() if isinstance(clients, CountsMessages) else None
         return DeliveryProof(verdict, inbox.storm, seconds, sum(cpu), max(cpu, default=0.0), carried)
 
-    async def publish(self, traffic: MeshClients, batch: Sequence[Publication], inbox: Inbox) -> None:
-        """Hand all of these over; in a storm brokers may never take them, so that ends it too."""
-        handed = asyncio.gather(*(traffic.publish(one) for one in batch))
+    async def publish(self, clients: MeshClients, batch: Sequence[Publication], inbox: Inbox) -> None:
+        """Hand over all of these; in a storm brokers may never take them, so that ends it too."""
+        handed = asyncio.gather(*(clients.publish(one) for one in batch))
         try:
             while not handed.done() and not inbox.storm:
                 self.brokers.check_alive()

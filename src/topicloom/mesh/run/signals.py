@@ -1,8 +1,8 @@
-"""Signals to end a run (Ctrl-C, a scheduler's, a closed terminal), heeded only when nothing is left behind.
+"""Signals that end a run (Ctrl-C, a scheduler's, a closed terminal), heeded only when nothing is left behind.
 
-A Python exception out of a signal handler can come anywhere, also while brokers are being stopped or the
-temporary folder is being removed, and would leave half of it. So signals are only noted here: the work on the
-event loop is cancelled, puts everything away, and KeyboardInterrupt follows at the very end.
+An exception out of a signal handler can come anywhere, also while brokers are being stopped or the temporary
+folder is being removed, and would leave half of it. So signals are only noted here: the work on the event
+loop is cancelled and cleans up, and KeyboardInterrupt follows at the very end.
 """
 
 from __future__ import annotations

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from topicloom.mesh.kinds.mosquitto.words import WORDS
 
 from brokers_present import free_ports, mosquitto, needs_mosquitto
 from naive.bridges import match
 from topicloom.errors import InputError
 from topicloom.mesh.kinds.mosquitto.patterns import common, matches
 from topicloom.mesh.kinds.mosquitto.read import read_mosquitto
-from topicloom.mesh.kinds.mosquitto.words import WORDS
 
 HAND_WRITTEN = """\
 # our hub

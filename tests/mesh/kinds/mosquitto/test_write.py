@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import os
+import shutil
 import ssl
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
-from brokers_present import mosquitto, needs_mosquitto, needs_openssl, running, wait_for
+from brokers_present import free_ports, mosquitto, needs_mosquitto, needs_openssl, running, wait_for
 from mesh.certificates import make_certificates
 from mesh.mesh_cases import ORDER, TREES, on_free_ports, small_request, write_files
-from topicloom.mesh.kinds.mosquitto.write import SHAPE, render
+from mesh.nasty_topics import NASTY
+from topicloom.mesh.kinds.mosquitto.write import NAMES, SHAPE, mosquitto_hash, mosquitto_passwords, render
 from topicloom.mesh.plan.credentials import Login
 from topicloom.mesh.plan.hosts import Place
 from topicloom.mesh.plan.mesh_plan import MeshPlan, plan_mesh
@@ -130,3 +136,82 @@ def _connects(client, host: str, port: int) -> bool:
     except OSError:
         return False
     return True
+
+
+@needs_mosquitto
+def test_mosquitto_carries_every_name_over_a_bridge(tmp_path: Path) -> None:
+    """Each name goes through mosquitto.conf, a bridge and a client, and comes out the same."""
+    from paho.mqtt.client import CallbackAPIVersion, Client
+
+    names = [NAMES.encode(topic) for topic in [*NASTY, "x" * 65_535]]
+    near, far = free_ports(2)
+    (tmp_path / "far.conf").write_text(f"listener {far} 127.0.0.1\nallow_anonymous true\n")
+    bridge = f"connection b\naddress 127.0.0.1:{far}\nremote_clientid b\nrestart_timeout 1 2\n"
+    topics = "".join(f"topic {name} both 1\n" for name in names)
+    (tmp_path / "near.conf").write_text(
+        f"listener {near} 127.0.0.1\nallow_anonymous true\n{bridge}{topics}", encoding="utf-8"
+    )
+    got: dict[str, bytes] = {}
+    granted: list[int] = []
+    receiver, sender = (Client(CallbackAPIVersion.VERSION2) for _ in range(2))
+    receiver.on_message = lambda client, data, message: got.update({message.topic: message.payload})
+    receiver.on_subscribe = lambda client, data, mid, codes, properties: granted.append(mid)
+    commands = [[mosquitto(), "-c", str(tmp_path / name)] for name in ("far.conf", "near.conf")]
+    with running(*commands, cwd=tmp_path):
+        wait_for(lambda: _connects(receiver, far) and _connects(sender, near), "two brokers")
+        receiver.loop_start()
+        sender.loop_start()
+        wait_for(lambda: receiver.is_connected() and sender.is_connected(), "two clients")
+        for name in names:
+            receiver.subscribe(name, 1)
+        wait_for(lambda: len(granted) == len(names), "the subscriptions")
+        wait_for(lambda: "New bridge connected" in (tmp_path / "log-0").read_text(), "the bridge")
+        wait_for(lambda: _sent(sender, names, got), "all messages")
+        for client in (receiver, sender):
+            client.disconnect()
+            client.loop_stop()
+    assert set(got) == set(names)
+
+
+def _sent(sender, names: list[str], got: dict[str, bytes]) -> bool:
+    """Again and again: that the bridge has made its own subscriptions shows in nothing else."""
+    missing = [name for name in names if name not in got]
+    for name in missing:
+        sender.publish(name, name[-10:], 1)
+    time.sleep(0.1 if missing else 0)
+    return not missing
+
+
+def _connects(client, port: int) -> bool:
+    try:
+        client.connect("127.0.0.1", port)
+    except OSError:
+        return False
+    return True
+
+
+def test_each_user_is_there_once() -> None:
+    assert len(mosquitto_passwords([Login("u", 'p, "q"')] * 2).splitlines()) == 1
+
+
+def test_users_with_the_same_password_have_other_hashes() -> None:
+    one, two = (mosquitto_hash(Login(user, "p")).split("$")[-1] for user in ("u", "v"))
+    assert one != two
+
+
+@needs_mosquitto
+def test_the_tool_of_mosquitto_hashes_as_we_do(tmp_path: Path) -> None:
+    """Its hash, with its salt and rounds, comes out of our formula; ours differs only in salt and rounds."""
+    tool = shutil.which("mosquitto_passwd")
+    assert tool is not None, "it comes with mosquitto"
+    path = tmp_path / "theirs"
+    subprocess.run([tool, "-c", "-b", str(path), "ann", "pässword"], check=True)
+    line = path.read_text().strip()
+    _, kind, rounds, salt, digest = line.split("$")
+    found = hashlib.pbkdf2_hmac("sha512", "pässword".encode(), base64.b64decode(salt), int(rounds))
+    assert (kind, base64.b64encode(found).decode()) == ("7", digest)
+    assert mosquitto_hash(Login("ann", "pässword"), base64.b64decode(salt), int(rounds)) == line
+    ours = mosquitto_hash(Login("ann", "pässword")).split("$")
+    assert [len(base64.b64decode(part)) for part in ours[3:]] == [
+        len(base64.b64decode(part)) for part in (salt, digest)
+    ]

@@ -13,7 +13,7 @@ from drawing import examples
 from topicloom.errors import InputError
 from topicloom.mesh.kinds.nats.config_language import ConfigValue, parse_nats
 from topicloom.mesh.kinds.nats.read import read_nats
-from topicloom.mesh.kinds.nats.render import render_nats
+from topicloom.mesh.kinds.nats.relocate import render_nats
 from topicloom.mesh.model.config_files import Location
 
 HAND_WRITTEN = """\
@@ -59,7 +59,7 @@ def hub(tmp_path):
 
 def test_a_hand_written_file(hub):
     conf = read_nats(hub, shown="hub.conf")
-    assert (conf.name, plain(conf.tree)["max_payload"], plain(conf.tree)["debug"]) == ("hub", 65536, False)
+    assert (conf.name, plain(conf.root)["max_payload"], plain(conf.root)["debug"]) == ("hub", 65536, False)
     assert {(port.purpose, port.host, port.port) for port in conf.ports} == {
         ("client", "0.0.0.0", 4222), ("leaf", None, 7422), ("monitor", None, 8222),
     }  # fmt: skip
@@ -76,7 +76,7 @@ def test_a_hand_written_file(hub):
 @needs_nats
 def test_the_server_takes_it_and_what_is_written_from_it(hub, tmp_path):
     assert legal(hub)
-    (tmp_path / "again.conf").write_text(render_nats(read_nats(hub).tree))
+    (tmp_path / "again.conf").write_text(render_nats(read_nats(hub).root))
     assert legal(tmp_path / "again.conf")
     assert plain(parse_nats(tmp_path / "again.conf", "")) == plain(parse_nats(hub, ""))
 

@@ -13,11 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brokers_present import nats_server, needs_nats, needs_openssl, running, wait_for
+from brokers_present import free_ports, nats_server, needs_nats, needs_openssl, running, wait_for
 from drawing import examples
 from mesh.certificates import make_certificates
 from mesh.mesh_cases import CLASS_OF, FORESTS, ORDER, on_free_ports, small_request, write_files
-from topicloom.mesh.kinds.nats.write import DEFAULT_PASSWORD, SHAPE, login_of, render
+from mesh.nasty_topics import NASTY
+from topicloom.mesh.kinds.nats.write import DEFAULT_PASSWORD, NAMES, SHAPE, login_of, render
 from topicloom.mesh.plan.credentials import Login
 from topicloom.mesh.plan.hosts import Place, address
 from topicloom.mesh.plan.mesh_plan import MeshPlan, plan_mesh
@@ -130,3 +131,31 @@ def test_links_come_up_with_logins_and_certificates(tmp_path: Path, host: str) -
         asyncio.run(log_in(LOGINS["a"].password))
         with pytest.raises(nats.errors.Error):
             asyncio.run(log_in("another"))
+
+
+@needs_nats
+def test_nats_carries_every_name(tmp_path: Path) -> None:
+    """Subscribed, published with a reply, and received: within the server's default limits."""
+    import nats
+
+    names = [NAMES.encode(topic) for topic in [*NASTY, "x" * NAMES.most_bytes]]
+    port = free_ports(1)[0]
+
+    async def exchange() -> set[str]:
+        client = await nats.connect(f"nats://127.0.0.1:{port}", allow_reconnect=False, connect_timeout=30)
+        got: set[str] = set()
+
+        async def note(message) -> None:
+            got.add(message.subject)
+
+        for name in names:
+            await client.subscribe(name, cb=note)
+        for name in names:
+            await client.publish(name, b"x", reply="_INBOX." + "r" * 100)
+        await client.flush()
+        await client.drain()
+        return got
+
+    with running([nats_server(), "-a", "127.0.0.1", "-p", str(port)], cwd=tmp_path):
+        wait_for(lambda: "Server is ready" in (tmp_path / "log-0").read_text(), "the server")
+        assert asyncio.run(exchange()) == set(names)

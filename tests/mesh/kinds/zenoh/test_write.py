@@ -10,8 +10,9 @@ import pytest
 from brokers_present import needs_openssl, wait_for, zenoh_module
 from mesh.certificates import make_certificates
 from mesh.mesh_cases import CLASS_OF, FORESTS, ORDER, on_free_ports, small_request, write_files
+from mesh.nasty_topics import NASTY
 from topicloom.errors import InputError
-from topicloom.mesh.kinds.zenoh.write import SHAPE, export_zenoh, render
+from topicloom.mesh.kinds.zenoh.write import NAMES, SHAPE, export_zenoh, render
 from topicloom.mesh.plan.credentials import Login
 from topicloom.mesh.plan.hosts import Place, address
 from topicloom.mesh.plan.mesh_plan import MeshPlan, plan_mesh
@@ -108,3 +109,14 @@ def _logs_in(zenoh, endpoint: str, folder: Path, password: str, *, patience: int
             return bool(session.info.routers_zid())
     except zenoh.ZError:
         return False
+
+
+def test_zenoh_takes_every_name_as_a_key() -> None:
+    """The library's own parser judges; a wildcard would be accepted too, so none may be in a name."""
+    zenoh = zenoh_module()
+    for topic in NASTY:
+        name = NAMES.encode(topic)
+        assert str(zenoh.KeyExpr(name)) == name
+        assert not set(name) & set("*$?#")
+    with pytest.raises(zenoh.ZError):
+        zenoh.KeyExpr("a//b")

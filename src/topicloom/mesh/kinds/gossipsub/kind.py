@@ -1,4 +1,4 @@
-"""GossipSub, all of it: what the registry holds."""
+"""GossipSub as an entry of the registry."""
 
 from __future__ import annotations
 

@@ -1,27 +1,35 @@
-"""Mosquitto: a broker per node, bridges between them.
+"""Mosquitto on this machine: its command lines, its links, and how our clients get in.
 
-A bridge is up when the dialing broker says so on `$SYS/broker/connection/LINK/state`.
+Addresses and ports were moved to the loopback before; here a login of our own joins the password file (the
+passwords of others are hashed there) and the access list of the temporary copies, and brokers keep our user:
+a broker that is started by root would change to another one, could not read the copies then, and would
+outlive us when we are killed, because the kernel forgets that it was to die with us.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import os
+import secrets
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from topicloom.mesh.kinds.mosquitto.clients import MosquittoClients
-from topicloom.mesh.kinds.mosquitto.login import amend, listens_on, random_login
+from topicloom.mesh.kinds.mosquitto.conf_lines import ConfLine, ConfReader
 from topicloom.mesh.kinds.mosquitto.mqtt_client import MqttAccess, MqttClient
+from topicloom.mesh.kinds.mosquitto.write import SALT_BYTES, mosquitto_hash
 from topicloom.mesh.model.mesh import Mesh, MeshNode
-from topicloom.mesh.run.adapter import Arrival, Command, find_program, open_clients
+from topicloom.mesh.plan.credentials import Login
+from topicloom.mesh.run.adapter import Arrival, BrokerAdapter, Command, find_program, open_clients
 
 PROGRAM = "mosquitto"
-STATES = "$SYS/broker/connection/#"
+STATES = "$SYS/broker/connection/#"  # where a dialing broker publishes whether a bridge is up
+ROUNDS = 101  # of PBKDF2, as mosquitto_passwd has it; the password is random and gone in a minute
 
 
-class MosquittoAdapter:
-    """The target; remembers how to log in to each broker."""
+class MosquittoAdapter(BrokerAdapter):
+    """Starts Mosquitto brokers; remembers how to log in to each."""
 
     returns_after = 8.0  # it looks for the first address every 5 seconds
 
@@ -32,16 +40,16 @@ class MosquittoAdapter:
     def check_present(self) -> None:
         find_program(PROGRAM)
 
-    def door(self, node: MeshNode) -> int:
+    def last_port(self, node: MeshNode) -> int:
         return node.ports["mqtt"]
 
     def commands(self, mesh: Mesh, folder: Path) -> list[Command]:
-        login = random_login()
+        login = Login(f"topicloom-{secrets.token_hex(8)}", secrets.token_hex(16))
         program = find_program(PROGRAM)
         for node in mesh.nodes:
             conf = folder / node.configs[0]
             amend(conf, folder, login)
-            self._access[node.name] = listens_on(conf, folder, node.ports["mqtt"], login)
+            self._access[node.name] = read_access(conf, folder, node.ports["mqtt"], login)
         files = {node.name: node.configs[0] for node in mesh.nodes}
         return [Command(name, (program, "-c", files[name])) for name in mesh.start_order]
 
@@ -52,7 +60,7 @@ class MosquittoAdapter:
         return {link.name for link in mesh.links if link.name in states[link.dialer]}
 
     async def _watch(self, node: str) -> set[str]:
-        """The bridges of this broker that it says are up; a client stays there and hears of every change."""
+        """Return the bridges that a broker says are up; a client stays there and hears of every change."""
         client, states = self._watchers.get(node, (None, set()))
         if client is None or not client.connected:
             states = set()
@@ -74,3 +82,57 @@ def _state_hearer(states: set[str]) -> Callable[[str, bytes], None]:
             (states.add if payload == b"1" else states.discard)(bridge)
 
     return got
+
+
+def amend(conf: Path, folder: Path, login: Login) -> None:
+    """Let our clients in and keep the user that runs us; files it names are copied, never changed."""
+    additions = {
+        "password_file": mosquitto_hash(login, secrets.token_bytes(SALT_BYTES), ROUNDS) + "\n",
+        "acl_file": f"user {login.user}\ntopic readwrite #\ntopic read $SYS/#\n",
+    }
+    root = hasattr(os, "geteuid") and os.geteuid() == 0
+    lines: list[str] = []
+    for line in _lines(conf):
+        text = line.text
+        if line.key in additions:
+            before = (folder / line.rest).read_text()
+            copy = folder / f"{conf.name}.{line.key}.{len(lines)}"
+            copy.touch(mode=0o600)
+            copy.write_text(before + ("\n" if before else "") + additions[line.key])
+            text = f"{line.key} {copy}"
+        if line.key != "user" or not root:
+            lines.append(text)
+    conf.write_text("\n".join([*(["user root"] if root else []), *lines]) + "\n")
+
+
+def read_access(conf: Path, folder: Path, port: int, login: Login) -> MqttAccess:
+    """Return how a client gets in at this port."""
+    lines = list(_lines(conf))
+    said = {line.key: line.rest for line in _of_listener(lines, port)}
+
+    def path(key: str) -> Path | None:
+        return folder / said[key] if said.get(key) else None
+
+    named = any(line.key in ("password_file", "acl_file") for line in lines)
+    shows = said.get("require_certificate") in ("true", "1")
+    return MqttAccess(
+        port,
+        login.user if named else None,
+        login.password if named else None,
+        path("cafile"),
+        path("certfile") if shows else None,
+        path("keyfile") if shows else None,
+    )
+
+
+def _of_listener(lines: list[ConfLine], port: int) -> list[ConfLine]:
+    """Return the lines of the listener of this port; those before any `listener` are the default one's."""
+    starts = [at for at, line in enumerate(lines) if line.key == "listener"]
+    for at, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        if lines[at].words[1:2] == (str(port),):
+            return lines[at:end]
+    return lines[: starts[0]] if starts else lines
+
+
+def _lines(conf: Path) -> Iterator[ConfLine]:
+    return ConfReader(conf.parent).lines(conf, conf.name, 0)

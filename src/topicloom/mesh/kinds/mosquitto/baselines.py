@@ -13,17 +13,17 @@ from itertools import combinations
 
 from topicloom.mesh.kinds.mosquitto.write import BRIDGE
 from topicloom.mesh.model.config_files import LOOPBACK
-from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode
+from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, wanted_topics
 from topicloom.mesh.plan.names import file_stems
+from topicloom.mesh.run.relocate import FreePort, Relocated
 
 HUB = "hub"
 ORIGIN = "from"
-Lines = Callable[[MeshLink, str], Iterable[str]]
-"""The `topic` lines of a link for one topic by its name at the brokers."""
+Lines = Callable[[MeshLink, str], Iterable[str]]  # of a link for one topic, by its name at the brokers
 
 
-def star_mesh(mesh: Mesh, free_port: Callable[[], int]) -> tuple[Mesh, dict[str, str]]:
-    """Every node dials one broker of its own, which wants nothing and carries all; the mesh and its files."""
+def star_mesh(mesh: Mesh, free_port: FreePort) -> Relocated:
+    """Let every node dial one more broker, which wants nothing and carries all."""
     names = [node.name for node in mesh.nodes]
     hub = _unlike(HUB, names)
     wanted = _wanted(mesh)
@@ -31,8 +31,8 @@ def star_mesh(mesh: Mesh, free_port: Callable[[], int]) -> tuple[Mesh, dict[str,
     return _mesh(mesh, [hub, *names], links, free_port, lambda link, name: [f"topic {name} both 1"])
 
 
-def full_mesh(mesh: Mesh, free_port: Callable[[], int]) -> tuple[Mesh, dict[str, str]]:
-    """A bridge for every pair with a topic in common, one hop for every message; the mesh and its files."""
+def full_mesh(mesh: Mesh, free_port: FreePort) -> Relocated:
+    """Bridge every pair of nodes with a topic in common: one hop for every message."""
     names = [node.name for node in mesh.nodes]
     wanted = _wanted(mesh)
     links = [
@@ -48,15 +48,12 @@ def full_mesh(mesh: Mesh, free_port: Callable[[], int]) -> tuple[Mesh, dict[str,
         yield f'topic {name} in 1 {origin}/{stems[link.acceptor]}/ ""'
 
     made, configs = _mesh(mesh, names, links, free_port, lines)
-    return replace(made, options={"origin": origin}), configs
+    return Relocated(replace(made, options={"origin": origin}), configs)
 
 
 def _wanted(mesh: Mesh) -> dict[str, list[str]]:
-    wanted: dict[str, list[str]] = {node.name: [] for node in mesh.nodes}
-    for topic in mesh.topics:
-        for node in topic.subscribers:
-            wanted[node].append(topic.topic)
-    return wanted
+    wanted = wanted_topics(mesh)
+    return {node.name: [topic.topic for topic in wanted.get((node.name, ""), ())] for node in mesh.nodes}
 
 
 def _link(dialer: str, acceptor: str, topics: Sequence[str], number: int) -> MeshLink:
@@ -64,7 +61,7 @@ def _link(dialer: str, acceptor: str, topics: Sequence[str], number: int) -> Mes
 
 
 def _unlike(word: str, taken: Iterable[str]) -> str:
-    """The word, made longer until it is none of these."""
+    """Make the word longer until it is none of these."""
     others = set(taken)
     while word in others:
         word += "-"
@@ -72,8 +69,8 @@ def _unlike(word: str, taken: Iterable[str]) -> str:
 
 
 def _mesh(
-    mesh: Mesh, names: Sequence[str], links: Sequence[MeshLink], free_port: Callable[[], int], lines: Lines
-) -> tuple[Mesh, dict[str, str]]:
+    mesh: Mesh, names: Sequence[str], links: Sequence[MeshLink], free_port: FreePort, lines: Lines
+) -> Relocated:
     stems = file_stems(names)
     nodes = {
         name: MeshNode(name, LOOPBACK, {"mqtt": free_port()}, (f"{stems[name]}.conf",)) for name in names
@@ -92,7 +89,7 @@ def _mesh(
         start_order=tuple(names),
         options={},
     )
-    return made, {nodes[name].configs[0]: "\n".join(text) + "\n" for name, text in texts.items()}
+    return Relocated(made, {nodes[name].configs[0]: "\n".join(text) + "\n" for name, text in texts.items()})
 
 
 def _bridge(link: MeshLink, acceptor: MeshNode, called: Mapping[str, str], lines: Lines) -> list[str]:

@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from topicloom.mesh.kinds.mosquitto.mqtt_client import MqttAccess, MqttClient
-from topicloom.mesh.model.mesh import Mesh
-from topicloom.mesh.run.adapter import Arrival, Publication, Stray
+from topicloom.mesh.model.mesh import Mesh, wanted_topics
+from topicloom.mesh.run.adapter import Arrival, Publication, Stray, wait_until_none
 
 HELLO = b"hello "  # begins the messages that only show that a bridge carries
 PATIENCE = 2.0  # seconds without a further hello until it is given up
@@ -32,10 +32,10 @@ class MosquittoClients:
         self._arrived = arrived
         self._names = {topic.topic: topic.name for topic in mesh.topics}
         self._topics = {topic.name: topic.topic for topic in mesh.topics}
-        self._wanted: dict[str, list[str]] = {node.name: [] for node in mesh.nodes}
-        for topic in mesh.topics:
-            for node in topic.subscribers:
-                self._wanted[node].append(topic.name)
+        wanted = wanted_topics(mesh)
+        self._wanted = {
+            node.name: [topic.name for topic in wanted.get((node.name, ""), ())] for node in mesh.nodes
+        }
         self._origin = mesh.options.get("origin")
         self._carried: dict[str, Counter[str]] = {node.name: Counter() for node in mesh.nodes}
         self._taken_up = 0
@@ -76,7 +76,7 @@ class MosquittoClients:
         return name.split("/", 2)[2]
 
     def _filters(self, name: str) -> list[str]:
-        """What to subscribe to for a topic of this name."""
+        """Return what to subscribe to for a topic of this name."""
         return [name] if self._origin is None else [name, f"{self._origin}/+/{name}"]
 
     async def open(self) -> None:
@@ -90,7 +90,7 @@ class MosquittoClients:
         await self._greet()
 
     async def _greet(self) -> None:
-        """Send a hello over every link until its acceptor's probe has seen it."""
+        """Send a hello over every link, and wait until its acceptor's probe has seen it."""
         waiting: set[tuple[str, bytes]] = set()
         for number, link in enumerate(self._mesh.links):
             name = next((self._names[topic] for topic in link.topics if topic in self._names), None)
@@ -98,12 +98,11 @@ class MosquittoClients:
                 payload = HELLO + str(number).encode()
                 waiting.add((link.acceptor, payload))
                 await self._clients[link.dialer].publish(name, payload)
-        clock = asyncio.get_running_loop().time
-        last, left = clock(), len(waiting)
-        while waiting - self._hellos and clock() - last < PATIENCE:
-            await asyncio.sleep(0.02)
-            if len(waiting - self._hellos) < left:
-                last, left = clock(), len(waiting - self._hellos)
+
+        async def missing() -> int:
+            return len(waiting - self._hellos)
+
+        await wait_until_none(missing, PATIENCE)
 
     async def publish(self, publication: Publication) -> None:
         payload = str(publication.message).encode()
@@ -113,7 +112,7 @@ class MosquittoClients:
         return self.seen_strays()
 
     def seen_strays(self) -> list[Stray]:
-        """What the `#` probes saw of topics that their nodes do not want."""
+        """Return what the `#` probes saw of topics that their nodes do not want."""
         return [
             Stray(node, count, f"carried {count} messages on {self._topics.get(name, name)}")
             for node, carried in self._carried.items()
@@ -121,7 +120,7 @@ class MosquittoClients:
         ]
 
     def messages_carried(self) -> int:
-        """What the `#` probes saw, wanted or not."""
+        """Count what the `#` probes saw, wanted or not."""
         return self._taken_up
 
     async def close(self) -> None:

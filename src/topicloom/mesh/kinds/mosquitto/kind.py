@@ -1,4 +1,4 @@
-"""Mosquitto, all of it: what the registry holds."""
+"""Mosquitto as an entry of the registry."""
 
 from __future__ import annotations
 
@@ -6,22 +6,14 @@ from topicloom.mesh.audit.broker_files import ConfiguredBroker, known_hosts
 from topicloom.mesh.kinds.kind import LOGIN_OPTIONS, AuditSupport, BrokerKind, RunSupport
 from topicloom.mesh.kinds.mosquitto.audit import audit_mosquitto
 from topicloom.mesh.kinds.mosquitto.baselines import full_mesh, star_mesh
-from topicloom.mesh.kinds.mosquitto.names import NAMES
 from topicloom.mesh.kinds.mosquitto.read import MosquittoConf, read_mosquitto
 from topicloom.mesh.kinds.mosquitto.relocate import relocate_mosquitto
-from topicloom.mesh.kinds.mosquitto.write import export_mosquitto
-from topicloom.mesh.run.adapter import BrokerAdapter
+from topicloom.mesh.kinds.mosquitto.write import NAMES, export_mosquitto
 
 
 def _broker(name: str, told: str | None, conf: MosquittoConf) -> ConfiguredBroker[MosquittoConf]:
     hosts = known_hosts(told, (listener.host for listener in conf.listeners))
     return ConfiguredBroker(name, hosts, frozenset(listener.port for listener in conf.listeners), conf)
-
-
-def _load() -> BrokerAdapter:
-    from topicloom.mesh.kinds.mosquitto.adapter import MosquittoAdapter
-
-    return MosquittoAdapter()
 
 
 MOSQUITTO = BrokerKind(
@@ -42,5 +34,7 @@ MOSQUITTO = BrokerKind(
         topic="pattern of topics",
         called=("mosquitto",),
     ),
-    run=RunSupport(_load, relocate_mosquitto, {"star": star_mesh, "full mesh": full_mesh}),
+    run=RunSupport(
+        "mosquitto.adapter:MosquittoAdapter", relocate_mosquitto, {"star": star_mesh, "full mesh": full_mesh}
+    ),
 )

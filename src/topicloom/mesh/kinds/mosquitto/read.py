@@ -1,7 +1,7 @@
 """Reading mosquitto.conf as people write it: listeners, bridges and their topics, with the line of each.
 
 The rules and defaults are those of mosquitto.conf(5) and of mosquitto 2.0, which reads a file line by line:
-a line that begins with # is a comment, words are parted by spaces, options that may come once for each
+a line that begins with # is a comment, words are separated by spaces, options that may come once for each
 `listener` or `connection` belong to the last one named. Options that play no part in how messages travel
 are kept as lines; what stands behind them is left to mosquitto, but words that it does not know are refused.
 """
@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from topicloom.mesh.kinds.mosquitto.conf_lines import ConfLine, ConfReader
-from topicloom.mesh.kinds.mosquitto.words import refuse_unknown
+from topicloom.mesh.kinds.mosquitto.conf_lines import ConfLine, ConfReader, refuse_unknown
 from topicloom.mesh.model.config_files import Address, Location, parse_address, parse_port
 
 DEFAULT_PORT = 1883
@@ -85,7 +84,7 @@ class MosquittoConf:
 
 
 def read_mosquitto(path: Path, *, shown: str | None = None, root: Path | None = None) -> MosquittoConf:
-    """One mosquitto.conf; `shown` is what messages call it, the path by default.
+    """Read one mosquitto.conf; `shown` is what messages call it, the path by default.
 
     `root` is the folder that all is to be read from, the file's own by default: an absolute `include_dir`
     elsewhere speaks of the machine that the file was copied from.
@@ -94,13 +93,13 @@ def read_mosquitto(path: Path, *, shown: str | None = None, root: Path | None = 
     lines = tuple(reader.lines(path, shown or str(path), 0))
     for line in lines:
         if line.words:
-            refuse_unknown(line.key, line.where)
+            refuse_unknown(line)
     listeners, bridges = tuple(_listeners(lines)), tuple(_bridges(lines))
     return MosquittoConf(shown or str(path), lines, listeners, bridges, tuple(reader.folders))
 
 
 def _listeners(lines: tuple[ConfLine, ...]) -> Iterator[Listener]:
-    """Each `listener`, and the default one of `port` and `bind_address`; without any, port 1883."""
+    """Yield each `listener`, and the default one of `port` and `bind_address`; without any, port 1883."""
     default_port: tuple[int, Location] | None = None
     default_host: tuple[str, Location] | None = None
     found = []
@@ -201,7 +200,7 @@ def _rule(line: ConfLine) -> TopicRule:
 
 
 def is_pattern(text: str) -> bool:
-    """Is this an MQTT topic filter: + and # alone in their level, # last?"""
+    """Return whether this is an MQTT topic filter: + and # alone in their level, # last."""
     levels = text.split("/")
     whole = all(level in ("+", "#") or not ("+" in level or "#" in level) for level in levels)
     return bool(text) and whole and "#" not in levels[:-1]

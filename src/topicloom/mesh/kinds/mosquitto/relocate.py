@@ -1,43 +1,47 @@
-"""Moving Mosquitto configurations to loopback, line by line; see relocate.py."""
+"""Moving Mosquitto configurations to loopback, line by line; see run/relocate.py."""
 
 from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from topicloom.mesh.kinds.mosquitto.patterns import matches
 from topicloom.mesh.kinds.mosquitto.read import Bridge, MosquittoConf, read_mosquitto
 from topicloom.mesh.model.config_files import LOOPBACK, Location
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode
-from topicloom.mesh.run.port_map import PortMap, Relocated, absolute_path, check_links
+from topicloom.mesh.run.relocate import PortMap, Relocated, absolute_path
 
+# Options that name a file the broker reads; mosquitto looks for them where it was started.
 PATHS = frozenset({
     "acl_file", "auth_plugin", "bridge_cafile", "bridge_capath", "bridge_certfile", "bridge_keyfile",
     "cafile", "capath", "certfile", "crlfile", "dhparamfile", "keyfile", "password_file", "plugin",
     "psk_file",
 })  # fmt: skip
-"""Options that name a file the broker reads; mosquitto looks for them where it was started."""
 
 
-def relocate_mosquitto(folder: Path, mesh: Mesh, doors: PortMap) -> Relocated:
-    """Every listener on 127.0.0.1, every bridge to where its broker listens now."""
+def relocate_mosquitto(folder: Path, mesh: Mesh, ports: PortMap) -> Relocated:
+    """Put every listener on 127.0.0.1, and lead every bridge to where its broker listens now."""
     configs: dict[str, str] = {}
-    links: list[tuple[MeshLink, Location]] = []
+    links: dict[str, tuple[MeshLink, Location]] = {}
     for node in mesh.nodes:
         for name in node.configs:
             conf = read_mosquitto(folder / name, shown=name)
-            ports = _listening(conf, node, doors)
-            configs[name] = "\n".join(_moved(conf, ports, folder, doors)) + "\n"
-            links += [(_link(bridge, node, mesh, doors), bridge.where) for bridge in conf.bridges]
-    moved = replace(mesh, nodes=tuple(map(doors.node, mesh.nodes)), links=check_links(links))
-    return Relocated(moved, configs)
+            listening = _listening(conf, node, ports)
+            configs[name] = "\n".join(_moved(conf, listening, folder, ports)) + "\n"
+            for bridge in conf.bridges:
+                link = _link(bridge, node, mesh, ports)
+                _, known = links.setdefault(link.name, (link, bridge.where))
+                if known != bridge.where:  # readiness is told by name
+                    raise bridge.where.fault(
+                        f"a link {link.name!r} exists already at {known}; rename one of them"
+                    )
+    return Relocated(ports.move(mesh, tuple(link for link, _ in links.values())), configs)
 
 
-def _link(bridge: Bridge, node: MeshNode, mesh: Mesh, doors: PortMap) -> MeshLink:
-    """The link a bridge makes; its name is the one its state is published under."""
-    ends = [doors.behind(address, ("mqtt",)).node for address in bridge.addresses]
+def _link(bridge: Bridge, node: MeshNode, mesh: Mesh, ports: PortMap) -> MeshLink:
+    """Return the link a bridge makes; its name is the one its state is published under."""
+    ends = [ports.behind(address, ("mqtt",)).node for address in bridge.addresses]
     topics = tuple(
         topic.topic
         for topic in mesh.topics
@@ -48,19 +52,21 @@ def _link(bridge: Bridge, node: MeshNode, mesh: Mesh, doors: PortMap) -> MeshLin
     return MeshLink(name, node.name, ends[0], topics, None, tuple(ends[1:]))
 
 
-def _listening(conf: MosquittoConf, node: MeshNode, doors: PortMap) -> dict[Location, int]:
-    """The new port of each listener; the one that clients and links use must be where the manifest says."""
-    ports = {listener.where: doors.moved(node, listener.port) for listener in conf.listeners}
+def _listening(conf: MosquittoConf, node: MeshNode, ports: PortMap) -> dict[Location, int]:
+    """Return the new port of each listener; the one for clients and links must be where the manifest says."""
+    listening = {listener.where: ports.new_port(node, listener.port) for listener in conf.listeners}
     if all(listener.port != node.ports["mqtt"] for listener in conf.listeners):
         raise conf.listeners[0].where.fault(
             f"{node.name} listens on {', '.join(str(listener.port) for listener in conf.listeners)}, but "
             f"manifest.json says {node.ports['mqtt']}; correct one of them"
         )
-    return ports
+    return listening
 
 
-def _moved(conf: MosquittoConf, ports: dict[Location, int], folder: Path, doors: PortMap) -> Iterator[str]:
-    """The lines as they are for this machine."""
+def _moved(
+    conf: MosquittoConf, listening: dict[Location, int], folder: Path, ports: PortMap
+) -> Iterator[str]:
+    """Yield the lines as they are for this machine."""
     keys = {line.key for line in conf.lines}
     bridges = {bridge.addresses[0].where: bridge for bridge in conf.bridges}
     secured = {
@@ -69,20 +75,20 @@ def _moved(conf: MosquittoConf, ports: dict[Location, int], folder: Path, doors:
         if bridge.certificates and any(address.host != LOOPBACK for address in bridge.addresses)
     }
     if not keys & {"listener", "port", "bind_address"}:
-        yield f"listener {next(iter(ports.values()))} {LOOPBACK}"  # it relied on the default, 1883
+        yield f"listener {next(iter(listening.values()))} {LOOPBACK}"  # it relied on the default, 1883
     for line in conf.lines:
         if line.key == "listener" and line.words[1] != "0":  # 0: a socket in the file system
-            yield f"listener {ports[line.where]} {LOOPBACK}"
+            yield f"listener {listening[line.where]} {LOOPBACK}"
         elif line.key == "port":
-            yield f"port {ports[line.where]}"
+            yield f"port {listening[line.where]}"
             if "bind_address" not in keys:
                 yield f"bind_address {LOOPBACK}"
         elif line.key == "bind_address":
             yield f"bind_address {LOOPBACK}"
             if "port" not in keys:
-                yield f"port {ports[line.where]}"
+                yield f"port {listening[line.where]}"
         elif line.where in bridges:
-            moved = [f"{LOOPBACK}:{doors.behind(at).new_port}" for at in bridges[line.where].addresses]
+            moved = [f"{LOOPBACK}:{ports.behind(at).new_port}" for at in bridges[line.where].addresses]
             yield " ".join([line.key, *moved])
         elif line.key == "bridge_bind_address":
             yield f"bridge_bind_address {LOOPBACK}"

@@ -6,38 +6,49 @@ round for ever; with a tree for each topic the links together may well have cycl
 
 from __future__ import annotations
 
+import base64
+import hashlib
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from topicloom.mesh.kinds.mosquitto.names import NAMES
-from topicloom.mesh.kinds.mosquitto.passwords import mosquitto_passwords
 from topicloom.mesh.model.mesh import MeshLink
+from topicloom.mesh.plan.credentials import Login, certificates_of
 from topicloom.mesh.plan.hosts import bind_host
 from topicloom.mesh.plan.link_plan import plan_trees
 from topicloom.mesh.plan.mesh_plan import MeshPlan, MeshShape, write_planned
+from topicloom.mesh.plan.names import name_rule
 from topicloom.mesh.plan.request import ExportFigures, Request
-from topicloom.mesh.plan.tls import certificates_of
 
+# Wildcards; $ begins the broker's own topics; quotes mean something in mosquitto.conf.
+NAMES = name_rule(
+    "mosquitto",
+    r'[#+"]|^\$',
+    65_535,
+    "MQTT names have at most 65,535 bytes",
+    most_slashes=200,  # Mosquitto refuses topics of more (TOPIC_HIERARCHY_LIMIT)
+)
 SHAPE = MeshShape(NAMES, (("mqtt", 1883),), ".conf")
 TLS_PORT = 8883
-BRIDGE = (
+ITERATIONS = 5000  # of PBKDF2; mosquitto_passwd uses 101, the file format allows any number
+SALT_BYTES = 12
+BRIDGE = (  # what every bridge says
     "cleansession true",
     "notifications true",
     "notifications_local_only true",
     "restart_timeout 1 2",
     "try_private true",  # without it messages come back
 )
-"""What every bridge says."""
 
 
 def export_mosquitto(request: Request, folder: Path) -> ExportFigures:
-    """Fill the folder; the figures of the mesh."""
+    """Fill the folder; return the figures of the mesh."""
     shape = SHAPE if request.tls is None else replace(SHAPE, ports=(("mqtt", TLS_PORT),))
     return write_planned(request, folder, shape, plan_trees, render, "the brokers let everybody in")
 
 
 def render(plan: MeshPlan, request: Request) -> tuple[dict[str, str], list[str]]:
-    """The files by name, and the names of those with secrets."""
+    """Return the files by name, and the names of those with secrets."""
     files: dict[str, str] = {}
     secret: list[str] = []
     for node in plan.mesh.nodes:
@@ -88,3 +99,25 @@ def _bridge(plan: MeshPlan, request: Request, link: MeshLink) -> list[str]:
     if request.tls is not None:
         lines += [f"bridge_cafile {certificates_of(request.tls, plan.stems[link.dialer]).authority}"]
     return lines + [f"topic {plan.name_of[topic]} both 1" for topic in link.topics]
+
+
+def mosquitto_hash(login: Login, salt: bytes | None = None, rounds: int = ITERATIONS) -> str:
+    """Return the line of a password file: salted PBKDF2 with SHA-512.
+
+    Unless given, the salt comes from the user's name, so that the same export gives the same bytes; it need
+    not be secret, only differ between users.
+
+    >>> mosquitto_hash(Login("ann", "secret")).split("$")[:3]
+    ['ann:', '7', '5000']
+    """
+    if salt is None:
+        salt = hashlib.sha256(b"topicloom mosquitto salt\0" + login.user.encode()).digest()[:SALT_BYTES]
+    digest = hashlib.pbkdf2_hmac("sha512", login.password.encode(), salt, rounds)
+    encoded = (base64.b64encode(part).decode() for part in (salt, digest))
+    return f"{login.user}:$7${rounds}${'$'.join(encoded)}"
+
+
+def mosquitto_passwords(logins: Iterable[Login]) -> str:
+    """Return a whole password file; each user once."""
+    once = {login.user: login for login in logins}
+    return "".join(f"{mosquitto_hash(once[user])}\n" for user in sorted(once))

@@ -1,4 +1,4 @@
-"""NATS: servers joined by leaf connections, one for each link and account; ready when /leafz says so."""
+"""NATS on this machine: servers joined by leaf connections, one for each link; ready when /leafz says so."""
 
 from __future__ import annotations
 
@@ -9,18 +9,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from topicloom.errors import InputError
-from topicloom.mesh.kinds.nats.access import NatsAccess, read_access
-from topicloom.mesh.kinds.nats.clients import NatsClients
+from topicloom.mesh.kinds.nats.clients import NatsAccess, NatsClients, read_access
 from topicloom.mesh.kinds.nats.leaf_connections import live_links, read_all_leafs
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode
-from topicloom.mesh.run.adapter import Arrival, Command, find_program, open_clients
+from topicloom.mesh.run.adapter import Arrival, BrokerAdapter, Command, find_program, open_clients
 
 PROGRAM = "nats-server"
 CHECKS_AT_ONCE = 4
 
 
-class NatsAdapter:
-    """The target; remembers how to log in to each server."""
+class NatsAdapter(BrokerAdapter):
+    """Starts NATS servers; remembers how to log in to each."""
 
     returns_after = 0.5  # never: it keeps to the server that it found
 
@@ -30,7 +29,7 @@ class NatsAdapter:
     def check_present(self) -> None:
         find_program(PROGRAM)
 
-    def door(self, node: MeshNode) -> int:
+    def last_port(self, node: MeshNode) -> int:
         return node.ports["client"]
 
     def commands(self, mesh: Mesh, folder: Path) -> list[Command]:
@@ -59,7 +58,7 @@ class NatsAdapter:
 
 
 def _check_config(program: str, folder: Path, file: str) -> None:
-    """Have the server itself read the file, so that a fault in it is told in the server's words."""
+    """Have the server itself read the file: a fault in it is reported in the server's words."""
     done = subprocess.run(
         (program, "-t", "-c", file), cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True
     )

@@ -129,10 +129,10 @@ def _far_account(remote: LeafRemote, url: LeafUrl, conf: NatsConf) -> tuple[str 
     """The acceptor's account that the remote gets into; without one, why it is turned away."""
     open_account = conf.leaf_account or GLOBAL
     if remote.other_login:
-        known = remote.account in conf.accounts or conf.tree.get(*OPERATOR) is not None
+        known = remote.account in conf.accounts or conf.root.get(*OPERATOR) is not None
         return (remote.account if known else open_account), ""
     if url.user is None:
-        stranger = text_of(conf.tree.get("no_auth_user"))
+        stranger = text_of(conf.root.get("no_auth_user"))
         if stranger is not None and stranger in conf.users:
             return conf.users[stranger][0], ""
         if conf.anonymous:
@@ -171,7 +171,7 @@ def _spots(
     """Every account of every server that messages can be in: named ones, and $G where a link is in it."""
     found: dict[Spot, None] = {}
     for name, broker in directory.brokers.items():
-        system = text_of(broker.conf.tree.get("system_account")) or "SYS"
+        system = text_of(broker.conf.root.get("system_account")) or "SYS"
         found |= {(group[name], account): None for account in broker.conf.accounts if account != system}
     for link in links:
         found[group[link.dialer], link.remote.account] = None

@@ -5,31 +5,75 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import nats
 import nats.errors
 
 from topicloom.errors import MeshError
-from topicloom.mesh.kinds.nats.access import NatsAccess
-from topicloom.mesh.kinds.nats.crossings import LinkCounts, NodeAccount, judge_counters
+from topicloom.mesh.kinds.nats.config_language import ConfigValue, parse_nats
+from topicloom.mesh.kinds.nats.crossings import LinkCounts, judge_counters
 from topicloom.mesh.kinds.nats.leaf_connections import (
     count_messages,
     live_links,
     missing_interest,
     read_all_leafs,
+    read_client_subjects,
 )
-from topicloom.mesh.kinds.nats.monitor import read_client_subjects
+from topicloom.mesh.kinds.nats.read import listed, text_of
 from topicloom.mesh.model.config_files import LOOPBACK
-from topicloom.mesh.model.mesh import Mesh, MeshLink
-from topicloom.mesh.run.adapter import Arrival, Publication, Stray
-from topicloom.mesh.run.tls import loopback_context
+from topicloom.mesh.model.mesh import Mesh, MeshLink, NodeAccount, wanted_topics
+from topicloom.mesh.plan.credentials import Login
+from topicloom.mesh.run.adapter import (
+    Arrival,
+    Publication,
+    Stray,
+    loopback_context,
+    read_until_still,
+    wait_until_none,
+)
 
 PATIENCE = 5.0  # seconds without progress until interest that has not spread is given up
 ANSWER = 20.0  # seconds a server may take to let a client in; hundreds may ask at once
-LOOK = 0.02  # seconds between two questions to the servers
-STILL = 0.1  # seconds between two readings of counters that must agree
+
+
+@dataclass(frozen=True, slots=True)
+class NatsAccess:
+    """How to get into a server: a login for each account, certificates where it asks for them."""
+
+    logins: Mapping[str, Login]
+    authority: Path | None = None
+    certificate: Path | None = None
+    key: Path | None = None
+
+
+def read_access(path: Path) -> NatsAccess:
+    """Read the logins and certificates of a server's configuration; files are named from its folder."""
+    config = parse_nats(path, path.name)
+    tls = config.get("tls")
+
+    def file(name: str) -> Path | None:
+        named = text_of(tls.get(name)) if tls is not None else None
+        return path.parent / named if named is not None else None
+
+    logins, certificate = _logins(config.get("accounts")), file("cert_file")
+    return NatsAccess(logins, file("ca_file") or certificate, certificate, file("key_file"))
+
+
+def _logins(accounts: ConfigValue | None) -> dict[str, Login]:
+    """Return the first user with a password of each account; those with keys are not for us."""
+    found: dict[str, Login] = {}
+    if accounts is None or not isinstance(accounts.data, dict):
+        return found
+    for account, block in accounts.data.items():
+        for entry in listed(block, "users"):
+            user = text_of(entry.get("user", "username"))
+            password = text_of(entry.get("password", "pass"))
+            if user is not None and password is not None:
+                found.setdefault(account, Login(user, password))
+    return found
 
 
 class NatsClients:
@@ -43,10 +87,7 @@ class NatsClients:
         self._arrived = arrived
         self._ports = {node.name: node.ports for node in mesh.nodes}
         self._topics = {topic.topic: topic for topic in mesh.topics}
-        self._wanted: dict[NodeAccount, list[str]] = {}
-        for topic in mesh.topics:
-            for node in topic.subscribers:
-                self._wanted.setdefault((node, topic.account or ""), []).append(topic.topic)
+        self._wanted = wanted_topics(mesh)
         self._clients: dict[NodeAccount, Any] = {}
         self._arrivals: Counter[NodeAccount] = Counter()
         self._links: list[MeshLink] = []
@@ -55,7 +96,8 @@ class NatsClients:
     async def open(self) -> None:
         """Connect all, subscribe all, and wait until every server knows of all interest."""
         await asyncio.gather(*(self._connect(place) for place in self._wanted))
-        await self._spread()
+        # Interest goes from server to server after the client's own has taken it.
+        await wait_until_none(self._missing_interest, PATIENCE)
         leafs = await read_all_leafs(self._mesh)
         self._links = live_links(self._mesh, leafs)
         self._base = count_messages(self._mesh, leafs)
@@ -65,7 +107,7 @@ class NatsClients:
         client = await _log_in(node, account, self._ports[node]["client"], self._access[node])
         self._clients[place] = client
         for topic in self._wanted[place]:
-            await client.subscribe(self._topics[topic].name, cb=self._hearer(place, topic))
+            await client.subscribe(topic.name, cb=self._hearer(place, topic.topic))
         await client.flush()
 
     def _hearer(self, place: NodeAccount, topic: str) -> Callable[[Any], Awaitable[None]]:
@@ -77,17 +119,8 @@ class NatsClients:
 
         return got
 
-    async def _spread(self) -> None:
-        """Interest goes from server to server after the client's own has taken it."""
-        clock = asyncio.get_running_loop().time
-        last, left = clock(), -1
-        while clock() - last < PATIENCE:
-            found = missing_interest(self._mesh, await read_all_leafs(self._mesh, subjects=True))
-            if found == 0:
-                return
-            if found < left or left < 0:
-                last, left = clock(), found
-            await asyncio.sleep(LOOK)
+    async def _missing_interest(self) -> int:
+        return missing_interest(self._mesh, await read_all_leafs(self._mesh, subjects=True))
 
     async def publish(self, publication: Publication) -> None:
         topic = self._topics[publication.topic]
@@ -99,28 +132,20 @@ class NatsClients:
             raise ConnectionError(f"the server of {publication.node} is gone: {error}") from None
 
     async def find_strays(self, publications: Sequence[Publication]) -> list[Stray]:
-        counted = _since(self._base, await self._still())
+        counted = (await read_until_still(self._counts)).since(self._base)
         strays = judge_counters(self._mesh, self._links, publications, self._arrivals, counted)
         return [await self._explained(stray) for stray in strays]
 
-    async def _still(self) -> LinkCounts:
-        """The counters once they do not move any more."""
-        before = count_messages(self._mesh, await read_all_leafs(self._mesh))
-        while True:
-            await asyncio.sleep(STILL)
-            now = count_messages(self._mesh, await read_all_leafs(self._mesh))
-            if now == before:
-                return now
-            before = now
+    async def _counts(self) -> LinkCounts:
+        return count_messages(self._mesh, await read_all_leafs(self._mesh))
 
     async def _explained(self, stray: Stray) -> Stray:
-        """With the subscriptions of clients at that server that its node has no use for."""
+        """Add the subscriptions of clients at that server that its node has no use for."""
         found = await read_client_subjects(self._ports[stray.node]["monitor"])
         unwanted = sorted(
             f"{subject} ({account})"
             for account, subjects in found.items()
-            for subject in subjects
-            - {self._topics[topic].name for topic in self._wanted.get((stray.node, account), ())}
+            for subject in subjects - {topic.name for topic in self._wanted.get((stray.node, account), ())}
         )
         if not unwanted:
             return stray
@@ -153,18 +178,4 @@ async def _log_in(node: str, account: str, port: int, access: NatsAccess) -> Any
 
 
 async def _ignore(_error: Exception) -> None:
-    """A server that goes away is noticed by whoever publishes there; others are not disturbed."""
-
-
-def _since(base: LinkCounts, now: LinkCounts) -> LinkCounts:
-    """What was counted after `base`; a connection that was made anew counts from zero."""
-    crossed = {key: count - _before(base.crossed.get(key, 0), count) for key, count in now.crossed.items()}
-    accepted = {}
-    for place, (inwards, outwards) in now.accepted.items():
-        before = base.accepted.get(place, (0, 0))
-        accepted[place] = inwards - _before(before[0], inwards), outwards - _before(before[1], outwards)
-    return LinkCounts(crossed, accepted)
-
-
-def _before(base: int, now: int) -> int:
-    return base if now >= base else 0
+    """Do nothing: who publishes to a server that is gone notices; others are not disturbed."""

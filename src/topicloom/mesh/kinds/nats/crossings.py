@@ -8,20 +8,19 @@ did not get at all is a stray.
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from topicloom.mesh.model.mesh import Mesh, MeshLink
+from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshTopic, NodeAccount, wanted_topics
 from topicloom.mesh.run.adapter import Publication, Stray
 
 Crossing = tuple[str, str]  # the name of a link, and the node at whose end messages come out
-NodeAccount = tuple[str, str]  # node and account
 
 
 @dataclass(frozen=True, slots=True)
 class LinkCounts:
-    """Messages since the clients connected: over each link each way, as its dialer counts them.
+    """Messages over each link each way, as its dialer counts them.
 
     `accepted` is what each acceptor counts on all leaf connections it did not dial itself: (in, out).
     """
@@ -29,64 +28,64 @@ class LinkCounts:
     crossed: Mapping[Crossing, int]
     accepted: Mapping[NodeAccount, tuple[int, int]]
 
+    def since(self, base: LinkCounts) -> LinkCounts:
+        """Return what was counted after `base`; a connection that was made anew counts from zero."""
+
+        def more(now: int, before: int) -> int:
+            return now - before if now >= before else now
+
+        crossed = {key: more(count, base.crossed.get(key, 0)) for key, count in self.crossed.items()}
+        accepted = {}
+        for place, (inwards, outwards) in self.accepted.items():
+            before = base.accepted.get(place, (0, 0))
+            accepted[place] = more(inwards, before[0]), more(outwards, before[1])
+        return LinkCounts(crossed, accepted)
+
 
 def expected_crossings(
     mesh: Mesh, links: Iterable[MeshLink], publications: Iterable[Publication]
 ) -> Counter[Crossing]:
-    """How many of these publications cross each link, and which way."""
+    """Count how many of these publications cross each link, and which way."""
     near = _neighbors(mesh, links)
-    routes: dict[tuple[str, str], list[Crossing]] = {}
     expected: Counter[Crossing] = Counter()
     for (node, topic), count in Counter((one.node, one.topic) for one in publications).items():
-        route = routes.setdefault((node, topic), _flood(near.get(topic, {}), node))
-        for crossing in route:
+        for crossing in _flood(near.get(topic, {}), node):
             expected[crossing] += count
     return expected
 
 
 def _neighbors(mesh: Mesh, links: Iterable[MeshLink]) -> dict[str, dict[str, list[tuple[str, str]]]]:
-    """For each topic and node the links that carry it there: (name, other end).
+    """Return for each topic and node the links that carry it there: (name, other end).
 
     What the servers do counts, not what the manifest says a link is for: in its account every subject that
     both ends want goes over it.
     """
-    wanted: dict[NodeAccount, set[str]] = {}
-    for topic in mesh.topics:
-        for node in topic.subscribers:
-            wanted.setdefault((node, topic.account or ""), set()).add(topic.topic)
+    wanted = wanted_topics(mesh)
     near: dict[str, dict[str, list[tuple[str, str]]]] = {}
     for link in links:
-        account = link.account or ""
-        both = wanted.get((link.dialer, account), set()) & wanted.get((link.acceptor, account), set())
-        for topic_name in both:
-            at = near.setdefault(topic_name, {})
+        for topic in shared_topics(wanted, link):
+            at = near.setdefault(topic.topic, {})
             at.setdefault(link.dialer, []).append((link.name, link.acceptor))
             at.setdefault(link.acceptor, []).append((link.name, link.dialer))
     return near
 
 
+def shared_topics(wanted: Mapping[NodeAccount, Sequence[MeshTopic]], link: MeshLink) -> list[MeshTopic]:
+    """Return the topics in the account of a link that both its ends want: those that it carries."""
+    dialer, acceptor = (wanted.get((end, link.account or ""), ()) for end in (link.dialer, link.acceptor))
+    names = {topic.topic for topic in acceptor}
+    return [topic for topic in dialer if topic.topic in names]
+
+
 def _flood(near: Mapping[str, Sequence[tuple[str, str]]], start: str) -> list[Crossing]:
-    seen, queue = {start}, deque([start])
-    route: list[Crossing] = []
-    while queue:
-        for link, other in near.get(queue.popleft(), ()):
+    seen, queue, route = {start}, [start], list[Crossing]()
+    for node in queue:
+        for link, other in near.get(node, ()):
             if other not in seen:
                 seen.add(other)
                 queue.append(other)
                 route.append((link, other))
     return route
-
-
-def names_wanted(mesh: Mesh) -> dict[NodeAccount, set[str]]:
-    """What the topics that each node wants in each account are called.
-
-    A link carries those of its account that both its ends want.
-    """
-    wanted: dict[NodeAccount, set[str]] = {}
-    for topic in mesh.topics:
-        for node in topic.subscribers:
-            wanted.setdefault((node, topic.account or ""), set()).add(topic.name)
-    return wanted
 
 
 def judge_counters(
@@ -96,45 +95,43 @@ def judge_counters(
     arrivals: Mapping[NodeAccount, int],
     counted: LinkCounts,
 ) -> list[Stray]:
-    """The strays that the counters show; `arrivals` is what our clients got at each node and account."""
+    """Return the strays that the counters show; `arrivals` counts what our clients got."""
     expected = expected_crossings(mesh, links, publications)
     account_of = {topic.topic: topic.account or "" for topic in mesh.topics}
     published = Counter((one.node, account_of[one.topic]) for one in publications)
     excess: Counter[NodeAccount] = Counter()
     inflow: Counter[NodeAccount] = Counter()
-    words: dict[NodeAccount, list[str]] = {}
+    details: dict[NodeAccount, list[str]] = {}
     for link in links:
-        account = link.account or ""
         for end in (link.dialer, link.acceptor):
+            place = end, link.account or ""
             found, due = counted.crossed.get((link.name, end), 0), expected[link.name, end]
-            inflow[end, account] += found
+            inflow[place] += found
             if found > due:
-                excess[end, account] += found - due
-                words.setdefault((end, account), []).append(
-                    f"link {link.name} brought it {found} messages, {due} are due"
-                )
+                excess[place] += found - due
+                detail = f"link {link.name} brought it {found} messages, {due} are due"
+                details.setdefault(place, []).append(detail)
     strays = []
     for place, more in sorted(excess.items()):
         # What came in and was published here, less what the node's own clients got, is what nobody wanted.
         unwanted = inflow[place] + published[place] - arrivals.get(place, 0)
         count = min(more, unwanted)
         if count > 0:
-            strays.append(Stray(place[0], count, "; ".join(words[place])))
+            strays.append(Stray(place[0], count, "; ".join(details[place])))
     return strays + _unlisted(links, counted)
 
 
 def _unlisted(links: Sequence[MeshLink], counted: LinkCounts) -> list[Stray]:
-    """Messages that acceptors exchanged over leaf connections that are no links of the mesh."""
-    known: dict[NodeAccount, list[int]] = {}
+    """Return messages that acceptors exchanged over leaf connections that are no links of the mesh."""
+    inwards: Counter[NodeAccount] = Counter()
+    outwards: Counter[NodeAccount] = Counter()
     for link in links:
-        inwards, outwards = known.setdefault((link.acceptor, link.account or ""), [0, 0])
-        inwards += counted.crossed.get((link.name, link.acceptor), 0)
-        outwards += counted.crossed.get((link.name, link.dialer), 0)
-        known[link.acceptor, link.account or ""] = [inwards, outwards]
+        place = link.acceptor, link.account or ""
+        inwards[place] += counted.crossed.get((link.name, link.acceptor), 0)
+        outwards[place] += counted.crossed.get((link.name, link.dialer), 0)
     strays = []
-    for place, (inwards, outwards) in sorted(counted.accepted.items()):
-        listed = known.get(place, [0, 0])
-        more = max(inwards - listed[0], 0) + max(outwards - listed[1], 0)
+    for place, (taken, given) in sorted(counted.accepted.items()):
+        more = max(taken - inwards[place], 0) + max(given - outwards[place], 0)
         if more:
             what = f"exchanged {more} messages of account {place[1]} over leaf connections outside the mesh"
             strays.append(Stray(place[0], more, what))

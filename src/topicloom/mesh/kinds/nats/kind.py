@@ -1,4 +1,4 @@
-"""NATS, all of it: what the registry holds."""
+"""NATS as an entry of the registry."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from pathlib import Path
 from topicloom.mesh.audit.broker_files import ConfiguredBroker, known_hosts
 from topicloom.mesh.kinds.kind import LOGIN_OPTIONS, AuditSupport, BrokerKind, RunSupport, Unable
 from topicloom.mesh.kinds.nats.audit import judge_nats
-from topicloom.mesh.kinds.nats.names import NAMES
 from topicloom.mesh.kinds.nats.read import NatsConf, read_nats
 from topicloom.mesh.kinds.nats.relocate import relocate_nats
-from topicloom.mesh.kinds.nats.write import export_nats
-from topicloom.mesh.run.adapter import BrokerAdapter
+from topicloom.mesh.kinds.nats.write import NAMES, export_nats
 
 
 def _broker(name: str, told: str | None, conf: NatsConf) -> ConfiguredBroker[NatsConf]:
@@ -19,12 +17,6 @@ def _broker(name: str, told: str | None, conf: NatsConf) -> ConfiguredBroker[Nat
     hosts = known_hosts(told, (port.host for port in leaf))
     called = {conf.name.lower()} if conf.name else frozenset()
     return ConfiguredBroker(name, hosts | called, frozenset(port.port for port in leaf), conf)
-
-
-def _load() -> BrokerAdapter:
-    from topicloom.mesh.kinds.nats.adapter import NatsAdapter
-
-    return NatsAdapter()
 
 
 NATS = BrokerKind(
@@ -45,5 +37,7 @@ NATS = BrokerKind(
         topic="account",
         called=("nats", "nats-server"),
     ),
-    run=RunSupport(_load, relocate_nats, Unable("no probe sees every message that nats carries")),
+    run=RunSupport(
+        "nats.adapter:NatsAdapter", relocate_nats, Unable("no probe sees every message that nats carries")
+    ),
 )

@@ -1,8 +1,9 @@
-"""From the leaf connections that servers tell of to the links of a mesh: which are up, and what crossed them.
+"""Leaf connections as NATS servers report them on their monitoring ports: links that are up, their counters.
 
-The dialer of a leaf connection names the acceptor by its port; the acceptor sees only a passing port, and no
-name (nats-server 2.9). So a link is read at its dialer, and of an acceptor only the number of connections
-that it took in an account, and the sums of their counters.
+The dialer of a leaf connection names the acceptor by its port; the acceptor sees only an ephemeral port, and
+no name (nats-server 2.9). So a link is read at its dialer, and of an acceptor only the number of connections
+that it took in an account, and the sums of their counters. Reading is a few lines of HTTP on the event loop,
+so that hundreds of servers can be asked at once.
 """
 
 from __future__ import annotations
@@ -10,24 +11,87 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
-from topicloom.mesh.kinds.nats.crossings import Crossing, LinkCounts, NodeAccount, names_wanted
-from topicloom.mesh.kinds.nats.monitor import LeafConnection, read_leafs
-from topicloom.mesh.model.mesh import Mesh, MeshLink
+import msgspec
 
-Leafs = Mapping[str, Sequence[LeafConnection]]  # node -> its leaf connections
+from topicloom.mesh.kinds.nats.crossings import Crossing, LinkCounts, shared_topics
+from topicloom.mesh.model.config_files import LOOPBACK
+from topicloom.mesh.model.mesh import Mesh, MeshLink, NodeAccount, wanted_topics
+
+ANSWER = 10.0  # seconds a server may take for one answer
+
+
+@dataclass(frozen=True, slots=True)
+class LeafConnection:
+    """One leaf connection of a server.
+
+    `port` is the remote end's: the leaf port of the acceptor where this server dialled, else an ephemeral
+    one. `subjects` is what the other end has announced interest in, if it was asked for.
+    """
+
+    account: str
+    port: int
+    in_msgs: int
+    out_msgs: int
+    subjects: frozenset[str] = frozenset()
+
+
+Leafs = Mapping[str, Sequence[LeafConnection]]  # of each node
 
 
 async def read_all_leafs(mesh: Mesh, *, subjects: bool = False) -> Leafs:
-    """The leaf connections of every server; servers that do not answer have none."""
+    """Ask every server for its leaf connections; servers that do not answer have none."""
     ports = {node.name: node.ports["monitor"] for node in mesh.nodes}
     found = await asyncio.gather(*(read_leafs(port, subjects=subjects) for port in ports.values()))
-    return {name: leafs or [] for name, leafs in zip(ports, found, strict=True)}
+    return dict(zip(ports, found, strict=True))
+
+
+async def read_leafs(port: int, *, subjects: bool = False) -> list[LeafConnection]:
+    """Ask the server with this monitoring port for its leaf connections."""
+    answer = await _get(port, "/leafz?subs=1" if subjects else "/leafz")
+    return [
+        LeafConnection(
+            account=str(leaf["account"]),
+            port=int(leaf["port"]),
+            in_msgs=int(leaf["in_msgs"]),
+            out_msgs=int(leaf["out_msgs"]),
+            subjects=frozenset(leaf.get("subscriptions_list") or ()),
+        )
+        for leaf in answer.get("leafs") or ()
+    ]
+
+
+async def read_client_subjects(port: int) -> dict[str, set[str]]:
+    """Return for each account the subjects that clients of this server have subscribed to."""
+    answer = await _get(port, "/connz?subs=1&auth=1&limit=65536")
+    found: dict[str, set[str]] = {}
+    for client in answer.get("connections") or ():
+        found.setdefault(client.get("account", ""), set()).update(client.get("subscriptions_list") or ())
+    return found
+
+
+async def _get(port: int, path: str) -> dict[str, Any]:
+    """Get one document; an empty one if nobody answers, or not in full."""
+    try:
+        async with asyncio.timeout(ANSWER):
+            reader, writer = await asyncio.open_connection(LOOPBACK, port)
+            try:
+                # HTTP/1.0: the server ends the answer by closing, so that nothing else marks its length.
+                writer.write(f"GET {path} HTTP/1.0\r\nHost: {LOOPBACK}\r\n\r\n".encode())
+                whole = await reader.read()
+            finally:
+                writer.close()
+        head, _, body = whole.partition(b"\r\n\r\n")
+        ok = b" 200 " in head.partition(b"\r\n")[0]
+        return msgspec.json.decode(body, type=dict[str, Any]) if ok else {}
+    except (OSError, TimeoutError, asyncio.IncompleteReadError, msgspec.DecodeError):
+        return {}
 
 
 def live_links(mesh: Mesh, leafs: Leafs) -> list[MeshLink]:
-    """The links that both ends have; one that stands at a backup has that as its acceptor."""
+    """Return the links that both ends have; one that stands at a backup has that as its acceptor."""
     dialled = [link for link, _ in _dialled(mesh, leafs)]
     taken = Counter((node, leaf.account) for node, more in _taken(mesh, leafs).items() for leaf in more)
     needed = Counter((link.acceptor, link.account or "") for link in dialled)
@@ -39,7 +103,7 @@ def live_links(mesh: Mesh, leafs: Leafs) -> list[MeshLink]:
 
 
 def count_messages(mesh: Mesh, leafs: Leafs) -> LinkCounts:
-    """What the servers have counted since the leaf connections were made."""
+    """Return what the servers have counted since the leaf connections were made."""
     crossed: dict[Crossing, int] = {}
     for link, leaf in _dialled(mesh, leafs):
         crossed[link.name, link.dialer] = leaf.in_msgs
@@ -53,17 +117,16 @@ def count_messages(mesh: Mesh, leafs: Leafs) -> LinkCounts:
 
 
 def missing_interest(mesh: Mesh, leafs: Leafs) -> int:
-    """How many subjects have not yet been announced to a server that must forward them.
+    """Count the subjects that have not yet been announced to a server that must forward them.
 
     Both ends of a link must know of the other's interest in every topic that the link carries. An acceptor
     has no names for its connections, so it is asked how many of them announced the subject.
     """
     missing = 0
-    wanted = names_wanted(mesh)
+    wanted = wanted_topics(mesh)
     due: Counter[tuple[str, str, str]] = Counter()
     for link, leaf in _dialled(mesh, leafs):
-        ends = [(end, link.account or "") for end in (link.dialer, link.acceptor)]
-        names = wanted.get(ends[0], set()) & wanted.get(ends[1], set())
+        names = {topic.name for topic in shared_topics(wanted, link)}
         missing += len(names - leaf.subjects)
         due.update((link.acceptor, link.account or "", name) for name in names)
     announced = Counter(
@@ -76,7 +139,7 @@ def missing_interest(mesh: Mesh, leafs: Leafs) -> int:
 
 
 def _dialled(mesh: Mesh, leafs: Leafs) -> list[tuple[MeshLink, LeafConnection]]:
-    """Each link that its dialer has, with where it leads now, and the dialer's leaf connection."""
+    """Return each link that its dialer has, with where it leads now, and the dialer's leaf connection."""
     leaf_port = {node.name: node.ports["leaf"] for node in mesh.nodes}
     found = []
     for link in mesh.links:
@@ -89,7 +152,7 @@ def _dialled(mesh: Mesh, leafs: Leafs) -> list[tuple[MeshLink, LeafConnection]]:
 
 
 def _taken(mesh: Mesh, leafs: Leafs) -> dict[str, list[LeafConnection]]:
-    """The leaf connections of each server, in accounts of the mesh, that are none of its own links."""
+    """Return the leaf connections of each server, in accounts of the mesh, that are none of its own links."""
     own = {(link.dialer, leaf) for link, leaf in _dialled(mesh, leafs)}
     return {
         node: [leaf for leaf in more if leaf.account in mesh.accounts and (node, leaf) not in own]

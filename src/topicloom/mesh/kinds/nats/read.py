@@ -1,7 +1,7 @@
 """What a NATS server's configuration says about links: where it listens, its accounts, its leaf node remotes.
 
-The language is lang.py's. Defaults as in the server's documentation: clients 4222, leaf nodes 7422, and
-the account $G where none is named. The parsed tree is kept, so that relocating changes it in place.
+Defaults as in the server's documentation: clients 4222, leaf nodes 7422, and the account $G where none is
+named. The parsed configuration is kept, so that relocating changes it in place.
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ from pathlib import Path
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from topicloom.mesh.kinds.nats.config_language import ConfigValue, parse_nats
-from topicloom.mesh.kinds.nats.words import LEAFNODES, check_words
-from topicloom.mesh.model.config_files import Address, Location, parse_address, parse_port
+from topicloom.mesh.model.config_files import Address, Location, parse_address, parse_port, refuse_misspelt
 
 CLIENT_PORT, LEAF_PORT, CLUSTER_PORT, MONITOR_PORT = 4222, 7422, 6222, 8222
 GLOBAL = "$G"
+LEAFNODES = ("leafnodes", "leaf")
+LEAF_OPTIONS = ("remotes", "listen", "port", "host", "net", "authorization")
+REMOTE_OPTIONS = ("url", "urls", "account", "local", "credentials", "hub", "no_randomize")
 MONITORS = ("http", "http_port", "monitor_port", "https", "https_port")
+# Options by which accounts are kept elsewhere, signed by an operator.
 OPERATOR = ("operator", "operators", "trusted", "trusted_keys", "resolver", "account_resolver")
-"""Options by which accounts are kept elsewhere, signed by an operator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ class NatsConf:
     """One server's configuration; `users` gives the account of each user that a leaf node may log in as."""
 
     file: str
-    tree: ConfigValue
+    root: ConfigValue
     name: str | None
     ports: tuple[ListenPort, ...]
     cluster: str | None
@@ -73,49 +75,69 @@ class NatsConf:
 
     @property
     def anonymous(self) -> bool:
-        """May a leaf node log in without saying who it is?"""
+        """Return whether a leaf node may log in without saying who it is."""
         return not self.users
 
     @property
     def files(self) -> set[str]:
-        """This file and all that it includes."""
-        return {self.file, *files_of(self.tree)}
+        """Return this file and all that it includes."""
+        return {self.file, *files_of(self.root)}
 
     def port(self, purpose: str) -> ListenPort | None:
-        """The port of this purpose, if it listens for that."""
+        """Return the port of this purpose, if it listens for that."""
         return next((port for port in self.ports if port.purpose == purpose), None)
 
 
 def read_nats(
     path: Path, *, shown: str | None = None, environment: Mapping[str, str] | None = None
 ) -> NatsConf:
-    """One server's configuration; `shown` is what messages call it, the path by default."""
+    """Read one server's configuration; `shown` is what messages call it, the path by default."""
     shown = shown or str(path)
-    tree = parse_nats(path, shown, environment)
-    check_words(tree)
-    leaf = tree.get(*LEAFNODES)
-    cluster = tree.get("cluster")
-    accounts = dict(_accounts(tree))
-    users = dict(_users(tree, leaf))
-    remotes = leaf.get("remotes") if leaf else None
-    named = None if tree.get(*OPERATOR) else accounts
+    config = parse_nats(path, shown, environment)
+    check_words(config)
+    leaf = config.get(*LEAFNODES)
+    cluster = config.get("cluster")
+    accounts = dict(_accounts(config))
+    users = dict(_users(config, leaf))
+    named = None if config.get(*OPERATOR) else accounts
     authorization = leaf.get("authorization") if leaf else None
     return NatsConf(
         shown,
-        tree,
-        text_of(tree.get("server_name")),
-        tuple(_ports(tree, leaf, cluster)),
+        config,
+        text_of(config.get("server_name")),
+        tuple(_ports(config, leaf, cluster)),
         (text_of(cluster.get("name")) or "default") if cluster else None,
         tuple(_url(route, CLUSTER_PORT).address for route in listed(cluster, "routes")),
         accounts,
         users,
         text_of(authorization.get("account")) if authorization else None,
-        tuple(_remote(remote, named) for remote in (remotes.entries() if remotes else ())),
+        tuple(_remote(remote, named) for remote in listed(leaf, "remotes")),
+    )
+
+
+def check_words(config: ConfigValue) -> None:
+    """Refuse what is nearly a word that makes a link: the link would be overlooked.
+
+    The server itself refuses every word that it does not know.
+    """
+    for word, block in _words(config):
+        refuse_misspelt(word, LEAFNODES, block.where)
+        if word in LEAFNODES:
+            for inner, value in _words(block):
+                refuse_misspelt(inner, LEAF_OPTIONS, value.where)
+            for remote in listed(block, "remotes"):
+                for inner, value in _words(remote):
+                    refuse_misspelt(inner, REMOTE_OPTIONS, value.where)
+
+
+def _words(block: ConfigValue) -> list[tuple[str, ConfigValue]]:
+    return (
+        [(word.lower(), value) for word, value in block.data.items()] if isinstance(block.data, dict) else []
     )
 
 
 def files_of(value: ConfigValue) -> Iterator[str]:
-    """The files that parts of this value stand in."""
+    """Yield the files that parts of this value stand in."""
     yield value.where.file
     if isinstance(value.data, (dict, list)):
         for entry in value.data.values() if isinstance(value.data, dict) else value.data:
@@ -123,7 +145,7 @@ def files_of(value: ConfigValue) -> Iterator[str]:
 
 
 def text_of(value: ConfigValue | None) -> str | None:
-    """A text; a number written bare is one too."""
+    """Return a text; a number written bare is one too."""
     if value is None:
         return None
     if isinstance(value.data, (dict, list)) or value.data is None:
@@ -132,28 +154,32 @@ def text_of(value: ConfigValue | None) -> str | None:
 
 
 def listed(block: ConfigValue | None, name: str) -> list[ConfigValue]:
-    """The parts of the list with this name; none where there is no such list."""
+    """Return the entries of the list with this name; none where there is no such list."""
     found = block.get(name) if block else None
     return found.entries() if found else []
 
 
-def _ports(tree: ConfigValue, leaf: ConfigValue | None, cluster: ConfigValue | None) -> Iterator[ListenPort]:
-    client = _port(tree, "client", CLIENT_PORT)
-    yield client or ListenPort("client", None, CLIENT_PORT, Location(tree.where.file, 1))
+def _ports(
+    config: ConfigValue, leaf: ConfigValue | None, cluster: ConfigValue | None
+) -> Iterator[ListenPort]:
+    client = _port(config, "client", CLIENT_PORT)
+    yield client or ListenPort("client", None, CLIENT_PORT, Location(config.where.file, 1))
     for block, purpose in ((leaf, "leaf"), (cluster, "cluster")):
         found = _port(block, purpose, 0) if block else None
         if found is not None and found.port:
             yield found
     for name in MONITORS:
-        value = tree.get(name)
+        value = config.get(name)
         if value is not None:
             text = text_of(value) or ""
-            host, port = _listen(value) if ":" in text else (text_of(tree.get("host", "net")), int_of(value))
+            host, port = (
+                _listen(value) if ":" in text else (text_of(config.get("host", "net")), int_of(value))
+            )
             yield ListenPort("monitor", host, port, value.where)
 
 
 def _port(block: ConfigValue, purpose: str, default: int) -> ListenPort | None:
-    """`listen`, or `host` and `port`; None where neither is said."""
+    """Read `listen`, or `host` and `port`; None where neither is said."""
     listen = block.get("listen")
     if listen is not None:
         return ListenPort(purpose, *_listen(listen), listen.where)
@@ -165,7 +191,7 @@ def _port(block: ConfigValue, purpose: str, default: int) -> ListenPort | None:
 
 
 def _listen(value: ConfigValue) -> tuple[str | None, int]:
-    """HOST:PORT, :PORT or PORT."""
+    """Read HOST:PORT, :PORT or PORT."""
     if isinstance(value.data, int):
         return None, int_of(value)
     text = text_of(value) or ""
@@ -178,14 +204,14 @@ def _listen(value: ConfigValue) -> tuple[str | None, int]:
 
 
 def int_of(value: ConfigValue) -> int:
-    """A port number; -1 stands for any free one."""
+    """Read a port number; -1 stands for any free one."""
     if value.data == -1:
         return -1
     return parse_port(str(value.data), value.where)
 
 
-def _accounts(tree: ConfigValue) -> Iterator[tuple[str, Location]]:
-    block = tree.get("accounts")
+def _accounts(config: ConfigValue) -> Iterator[tuple[str, Location]]:
+    block = config.get("accounts")
     if block is None:
         return
     if isinstance(block.data, dict):
@@ -194,28 +220,30 @@ def _accounts(tree: ConfigValue) -> Iterator[tuple[str, Location]]:
         yield from ((text_of(entry) or "", entry.where) for entry in block.entries())
 
 
-def _users(tree: ConfigValue, leaf: ConfigValue | None) -> Iterator[tuple[str, tuple[str, str | None]]]:
-    """(user, (account, password)) of everyone a leaf node may log in as.
+def _users(config: ConfigValue, leaf: ConfigValue | None) -> Iterator[tuple[str, tuple[str, str | None]]]:
+    """Yield (user, (account, password)) of everyone a leaf node may log in as.
 
     Users in the block `leafnodes { authorization }` replace those of accounts, as in the server.
     """
     own = leaf.get("authorization") if leaf else None
     if own is not None and (own.get("user", "username") or own.get("users")):
-        account = text_of(own.get("account")) or GLOBAL
-        yield from _login(own, account)
-        for user in listed(own, "users"):
-            yield from _login(user, text_of(user.get("account")) or GLOBAL)
+        yield from _login(own, text_of(own.get("account")) or GLOBAL)
+        yield from _listed_logins(own)
         return
-    authorization = tree.get("authorization")
+    authorization = config.get("authorization")
     if authorization is not None:
         yield from _login(authorization, GLOBAL)
-        for user in listed(authorization, "users"):
-            yield from _login(user, text_of(user.get("account")) or GLOBAL)
-    accounts = tree.get("accounts")
+        yield from _listed_logins(authorization)
+    accounts = config.get("accounts")
     if accounts is not None and isinstance(accounts.data, dict):
         for name, block in accounts.data.items():
             for user in listed(block, "users"):
                 yield from _login(user, name)
+
+
+def _listed_logins(block: ConfigValue) -> Iterator[tuple[str, tuple[str, str | None]]]:
+    for user in listed(block, "users"):
+        yield from _login(user, text_of(user.get("account")) or GLOBAL)
 
 
 def _login(block: ConfigValue, account: str) -> Iterator[tuple[str, tuple[str, str | None]]]:
@@ -225,7 +253,7 @@ def _login(block: ConfigValue, account: str) -> Iterator[tuple[str, tuple[str, s
 
 
 def _remote(value: ConfigValue, accounts: Mapping[str, Location] | None) -> LeafRemote:
-    """One remote; `accounts` are those that it may be for, None if the file does not tell."""
+    """Read one remote; `accounts` are those that it may be for, None if the file does not say."""
     if isinstance(value.data, str):  # remotes: ["nats-leaf://..."] is short for a block with one url
         return LeafRemote((_url(value, LEAF_PORT),), GLOBAL, False, False, False, False, value, value.where)
     texts = [*listed(value, "url"), *listed(value, "urls")]
@@ -258,7 +286,7 @@ def _url(value: ConfigValue, default_port: int) -> LeafUrl:
 
 
 def split_url(text: str, where: Location) -> SplitResult:
-    """The parts of a url; refused without scheme, host or a legal port."""
+    """Split a url; refuse one without scheme, host or a legal port."""
     try:
         parts = urlsplit(text)
         if parts.scheme and parts.hostname and (parts.port is None or parts.port > 0):

@@ -1,55 +1,55 @@
-"""Moving NATS configurations to loopback: parsed, changed, written as JSON; see relocate.py."""
+"""Moving NATS configurations to loopback: parsed, changed, written as JSON; see run/relocate.py."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
 
-from topicloom.mesh.kinds.nats.config_language import ConfigValue
-from topicloom.mesh.kinds.nats.read import MONITORS, LeafRemote, NatsConf, read_nats, split_url, text_of
-from topicloom.mesh.kinds.nats.render import render_nats
-from topicloom.mesh.kinds.nats.words import LEAFNODES
+from topicloom.mesh.kinds.nats.config_language import ESCAPES, ConfigValue
+from topicloom.mesh.kinds.nats.read import (
+    LEAFNODES,
+    MONITORS,
+    LeafRemote,
+    NatsConf,
+    read_nats,
+    split_url,
+    text_of,
+)
 from topicloom.mesh.model.config_files import LOOPBACK, Location
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode
-from topicloom.mesh.run.port_map import (
-    PortMap,
-    Relocated,
-    absolute_path,
-    named_link,
-    without_repeats,
-)
+from topicloom.mesh.run.relocate import PortMap, Relocated, absolute_path, find_link, number_repeats
 
 PATHS = frozenset({"ca_file", "cert_file", "key_file", "credentials", "creds"})
 KNOWN = frozenset({"listen", "port", "host", "net", *MONITORS})
 PURPOSES = ("client", "leaf", "monitor")
+_ESCAPED = {value: f"\\{key}" for key, value in ESCAPES.items()}
 
 
-def relocate_nats(folder: Path, mesh: Mesh, doors: PortMap) -> Relocated:
-    """Every port on 127.0.0.1, every remote to where its server listens now."""
+def relocate_nats(folder: Path, mesh: Mesh, ports: PortMap) -> Relocated:
+    """Put every port on 127.0.0.1, and lead every remote to where its server listens now."""
     configs: dict[str, str] = {}
     links: list[MeshLink] = []
     for node in mesh.nodes:
         for name in node.configs:
             conf = read_nats(folder / name, shown=name)
-            links += [_link(remote, node, mesh, doors) for remote in conf.remotes]
+            links += [_link(remote, node, mesh, ports) for remote in conf.remotes]
             _check_ports(conf, node)
-            _move_ports(conf, node, doors)
+            _move_ports(conf, node, ports)
             for remote in conf.remotes:
-                _move_remote(remote, doors)
-            _move_paths(conf.tree, folder / name, folder)
-            configs[name] = render_nats(conf.tree, KNOWN) + "\n"
-    moved = replace(mesh, nodes=tuple(map(doors.node, mesh.nodes)), links=without_repeats(links))
-    return Relocated(moved, configs)
+                _move_remote(remote, ports)
+            _move_paths(conf.root, folder / name, folder)
+            configs[name] = render_nats(conf.root, KNOWN) + "\n"
+    return Relocated(ports.move(mesh, number_repeats(links)), configs)
 
 
-def _link(remote: LeafRemote, node: MeshNode, mesh: Mesh, doors: PortMap) -> MeshLink:
-    ends = [doors.behind(url.address, ("leaf",)).node for url in remote.urls]
-    link = named_link(mesh, node.name, ends[0], remote.account)
+def _link(remote: LeafRemote, node: MeshNode, mesh: Mesh, ports: PortMap) -> MeshLink:
+    ends = [ports.behind(url.address, ("leaf",)).node for url in remote.urls]
+    link = find_link(mesh, node.name, ends[0], remote.account)
     return replace(link, backups=tuple(ends[1:]))
 
 
 def _check_ports(conf: NatsConf, node: MeshNode) -> None:
-    """What the runner and the other servers use must be where the manifest says."""
+    """Refuse a server whose ports are not where the manifest says."""
     for purpose in PURPOSES:
         said = conf.port(purpose)
         if purpose in node.ports and (said is None or said.port != node.ports[purpose]):
@@ -60,40 +60,40 @@ def _check_ports(conf: NatsConf, node: MeshNode) -> None:
             )
 
 
-def _move_ports(conf: NatsConf, node: MeshNode, doors: PortMap) -> None:
-    tree, leaf, cluster = conf.tree, conf.tree.get(*LEAFNODES), conf.tree.get("cluster")
+def _move_ports(conf: NatsConf, node: MeshNode, ports: PortMap) -> None:
+    config, leaf, cluster = conf.root, conf.root.get(*LEAFNODES), conf.root.get("cluster")
     if cluster is not None:
         raise cluster.where.fault("cluster routes join servers in another way than links; remove this block")
-    for block, purpose in ((tree, "client"), (leaf, "leaf")):
+    for block, purpose in ((config, "client"), (leaf, "leaf")):
         found = conf.port(purpose)
         if block is not None and found is not None and isinstance(block.data, dict):
             for key in [key for key in block.data if key.lower() in ("host", "net", "port")]:
                 del block.data[key]
             listen = block.get("listen")
-            text = f"{LOOPBACK}:{doors.moved(node, found.port)}"
+            text = f"{LOOPBACK}:{ports.new_port(node, found.port)}"
             if listen is None:
                 block.data["listen"] = ConfigValue(text, found.where)
             else:
                 listen.put(text)
     for key in MONITORS:
-        monitor, port = tree.get(key), conf.port("monitor")
+        monitor, port = config.get(key), conf.port("monitor")
         if monitor is not None and port is not None:
-            number = doors.moved(node, port.port)
+            number = ports.new_port(node, port.port)
             monitor.put(f"{LOOPBACK}:{number}" if key in ("http", "https") else number)
-    for block in (tree, leaf):
+    for block in (config, leaf):
         for name in ("client_advertise", "advertise"):
             if block is not None and block.get(name) is not None and isinstance(block.data, dict):
                 del block.data[name]
 
 
-def _move_remote(remote: LeafRemote, doors: PortMap) -> None:
+def _move_remote(remote: LeafRemote, ports: PortMap) -> None:
     strange = False
     for url in remote.urls:
         strange = strange or url.address.host != LOOPBACK
         text = text_of(url.value) or ""
         parts = split_url(text, url.value.where)
         login, at, _ = parts.netloc.rpartition("@")
-        netloc = f"{login}{at}{LOOPBACK}:{doors.behind(url.address).new_port}"
+        netloc = f"{login}{at}{LOOPBACK}:{ports.behind(url.address).new_port}"
         url.value.put(parts._replace(netloc=netloc).geturl())
     tls = remote.value.get("tls")
     if tls is not None and isinstance(tls.data, dict) and strange:
@@ -112,3 +112,52 @@ def _move_paths(value: ConfigValue, config: Path, folder: Path) -> None:
     elif isinstance(value.data, list):
         for entry in value.data:
             _move_paths(entry, config, folder)
+
+
+def render_nats(config: ConfigValue, known: frozenset[str] = frozenset()) -> str:
+    """Write a configuration as JSON that NATS reads: its escapes are fewer than those of JSON.
+
+    A name that only served as a variable, and does so no longer, is left out: the server would refuse it as
+    unknown. `known` are names that are options all the same.
+    """
+    defined: dict[int, bool] = {}
+    _count_uses(config, defined)
+    return _rendered(config, "", {key for key, used in defined.items() if not used}, known)
+
+
+def _count_uses(value: ConfigValue, defined: dict[int, bool]) -> None:
+    for origin in value.origins:
+        defined.setdefault(id(origin), False)
+    if value.variable is not None:
+        defined[id(value.variable[1])] = True
+    elif isinstance(value.data, (dict, list)):
+        for entry in value.data.values() if isinstance(value.data, dict) else value.data:
+            _count_uses(entry, defined)
+
+
+def _rendered(value: ConfigValue, indent: str, unused: set[int], known: frozenset[str]) -> str:
+    data, deeper = value.data, indent + "  "
+    if value.variable is not None:
+        return f"${value.variable[0]}"
+    if isinstance(data, dict):
+        kept = {key: entry for key, entry in data.items() if id(entry) not in unused or key.lower() in known}
+        lines = [
+            f"{deeper}{_name(key)}: {_rendered(entry, deeper, unused, known)}" for key, entry in kept.items()
+        ]
+        return "{\n" + ",\n".join(lines) + f"\n{indent}}}" if lines else "{}"
+    if isinstance(data, list):
+        lines = [f"{deeper}{_rendered(entry, deeper, unused, known)}" for entry in data]
+        return "[\n" + ",\n".join(lines) + f"\n{indent}]" if lines else "[]"
+    if isinstance(data, bool):
+        return "true" if data else "false"
+    return _quoted(data) if isinstance(data, str) else str(data)
+
+
+def _quoted(text: str) -> str:
+    return '"' + "".join(_ESCAPED.get(c) or (f"\\x{ord(c):02x}" if ord(c) < 32 else c) for c in text) + '"'
+
+
+def _name(key: str) -> str:
+    """Quote the name of an entry, in which the server knows no escapes."""
+    quote = "'" if '"' in key else '"'
+    return f"{quote}{key}{quote}"

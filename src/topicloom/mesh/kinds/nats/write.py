@@ -9,34 +9,40 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import quote
 
-from topicloom.mesh.kinds.nats.names import NAMES
 from topicloom.mesh.model.mesh import MeshLink
-from topicloom.mesh.plan.credentials import Login
+from topicloom.mesh.plan.credentials import Login, certificates_of
 from topicloom.mesh.plan.hosts import address, bind_host
 from topicloom.mesh.plan.link_plan import plan_forests
 from topicloom.mesh.plan.mesh_plan import MeshPlan, MeshShape, write_planned
+from topicloom.mesh.plan.names import name_rule
 from topicloom.mesh.plan.request import ExportFigures, Request
-from topicloom.mesh.plan.tls import certificates_of
 
+# Wildcards; tokens between dots may not be empty; $ and the two prefixes belong to the server.
+NAMES = name_rule(
+    "nats",
+    r"[*>]|^\$|^\.|(?<=\.)\.|\.\Z|^_(?=G?R_\.)",
+    3_840,
+    "with its reply it must fit into a control line of NATS, 4,096 bytes",
+)
 SHAPE = MeshShape(NAMES, (("client", 4222), ("leaf", 7422), ("monitor", 8222)), ".conf")
+# Of every account when no credentials are given: for loopback and trying out; the files say so.
 DEFAULT_PASSWORD = "topicloom"
-"""Of every account when no credentials are given: for loopback and trying out; said so in the files."""
 
 
 def export_nats(request: Request, folder: Path) -> ExportFigures:
-    """Fill the folder; the figures of the mesh."""
+    """Fill the folder; return the figures of the mesh."""
     opened = f"all accounts have the password {DEFAULT_PASSWORD!r}"
     return write_planned(request, folder, SHAPE, plan_forests, render, opened)
 
 
 def render(plan: MeshPlan, request: Request) -> tuple[dict[str, str], list[str]]:
-    """The files by name, and the names of those with secrets."""
+    """Return the files by name, and the names of those with secrets."""
     configs = {node.configs[0]: _config(plan, request, node.name) for node in plan.mesh.nodes}
     return configs, list(configs) if request.logins else []
 
 
 def login_of(request: Request, node: str, account: str) -> Login:
-    """How a node's clients, and its links, log in to an account: a user belongs to one account only."""
+    """Return how a node's clients and links log in to an account: a user belongs to one account only."""
     if not request.logins:
         return Login(account, DEFAULT_PASSWORD)
     login = request.logins[node]
@@ -101,6 +107,6 @@ def _tls(plan: MeshPlan, request: Request, name: str) -> str:
 
 
 def _text(value: str) -> str:
-    """A quoted string of the configuration language."""
+    """Quote a string of the configuration language."""
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

@@ -1,6 +1,6 @@
-"""Zenoh: one router for each node and account, all routers of a node in one process.
+"""Zenoh on this machine: one router for each node and account, all routers of a node in one process.
 
-A link is up when the routers of both its ends tell of each other.
+A link is up when the routers of both its ends report each other.
 """
 
 from __future__ import annotations
@@ -11,19 +11,18 @@ from pathlib import Path
 
 from topicloom.mesh.kinds.zenoh.clients import ZenohClients
 from topicloom.mesh.kinds.zenoh.sessions import (
-    NodeAccount,
     RouterView,
     ZenohRouter,
     load_zenoh,
     read_all_views,
     read_router,
 )
-from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode
-from topicloom.mesh.run.adapter import Arrival, Command, open_clients
+from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, NodeAccount
+from topicloom.mesh.run.adapter import Arrival, BrokerAdapter, Command, open_clients
 
 
-class ZenohAdapter:
-    """The target; remembers the routers and where each process tells of them."""
+class ZenohAdapter(BrokerAdapter):
+    """Starts Zenoh routers; remembers them and where each process reports on them."""
 
     returns_after = 0.5  # links have no backups to return from
 
@@ -34,7 +33,7 @@ class ZenohAdapter:
     def check_present(self) -> None:
         load_zenoh()
 
-    def door(self, node: MeshNode) -> int:
+    def last_port(self, node: MeshNode) -> int:
         return next(iter(node.ports.values()))
 
     def commands(self, mesh: Mesh, folder: Path) -> list[Command]:
@@ -61,20 +60,17 @@ class ZenohAdapter:
 
     async def links_up(self, mesh: Mesh) -> set[str]:
         views = await read_all_views(self._traces.values(), full=False)
-        return {
-            link.name
-            for link in mesh.links
-            if is_up(views, *(self._routers[end, link.account or ""].identifier for end in _ends(link)))
-        }
+        return {link.name for link in mesh.links if self._is_up(link, views)}
+
+    def _is_up(self, link: MeshLink, views: Mapping[str, RouterView]) -> bool:
+        dialer, acceptor = (
+            self._routers[end, link.account or ""].identifier for end in (link.dialer, link.acceptor)
+        )
+        nothing = RouterView()
+        return (
+            acceptor in views.get(dialer, nothing).neighbors
+            and dialer in views.get(acceptor, nothing).neighbors
+        )
 
     async def connect(self, mesh: Mesh, arrived: Callable[[Arrival], None]) -> ZenohClients:
         return await open_clients(ZenohClients(mesh, self._routers, self._traces, arrived))
-
-
-def _ends(link: MeshLink) -> tuple[str, str]:
-    return link.dialer, link.acceptor
-
-
-def is_up(views: Mapping[str, RouterView], one: str, other: str) -> bool:
-    """Do the routers of a link tell of each other?"""
-    return one in views and other in views[one].neighbors and other in views and one in views[other].neighbors

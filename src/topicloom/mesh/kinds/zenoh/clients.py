@@ -10,20 +10,17 @@ from typing import Any
 
 from topicloom.mesh.kinds.zenoh.message_trace import Carried, judge_trace, read_carried
 from topicloom.mesh.kinds.zenoh.sessions import (
-    NodeAccount,
+    DaemonThreads,
     RouterView,
     ZenohRouter,
     ZenohSession,
     linked,
     read_all_views,
 )
-from topicloom.mesh.model.mesh import Mesh
-from topicloom.mesh.run.adapter import Arrival, Publication, Stray
-from topicloom.mesh.run.daemon_threads import DaemonThreads
+from topicloom.mesh.model.mesh import Mesh, NodeAccount, wanted_topics
+from topicloom.mesh.run.adapter import Arrival, Publication, Stray, read_until_still, wait_until_none
 
 PATIENCE = 5.0  # seconds without progress until interest that has not spread is given up
-LOOK = 0.02  # seconds between two questions to the routers
-STILL = 0.1  # seconds between two readings of traces that must agree
 THREADS = 16  # the library's calls block
 CLOSING = 5.0  # seconds to take leave
 
@@ -43,10 +40,7 @@ class ZenohClients:
         self._traces = traces
         self._arrived = arrived
         self._topics = {topic.topic: topic for topic in mesh.topics}
-        self._wanted: dict[NodeAccount, list[str]] = {}
-        for topic in mesh.topics:
-            for node in topic.subscribers:
-                self._wanted.setdefault((node, topic.account or ""), []).append(topic.topic)
+        self._wanted = wanted_topics(mesh)
         self._arrivals: Counter[tuple[str, str]] = Counter()
         self._sessions: dict[NodeAccount, ZenohSession] = {}
         self._subscribers: list[Any] = []
@@ -58,15 +52,18 @@ class ZenohClients:
     async def open(self) -> None:
         """Connect all, subscribe all, and wait until every router knows all subscribers."""
         await asyncio.gather(*(self._call(self._connect, place) for place in self._wanted))
-        await self._spread()
+        # Interest goes from router to router after the client's own has taken it. It takes the tree of the
+        # subscriber's router, as messages take the tree of the publisher's: once all routers with subscribers
+        # of a topic know each other, the routes for its messages are there too.
+        await wait_until_none(self._missing_interest, PATIENCE)
         self._base = await self._call(self._traced)
 
     def _connect(self, place: NodeAccount) -> None:
         session = ZenohSession(self._routers[place])
         self._sessions[place] = session
         for topic in self._wanted[place]:
-            name = self._topics[topic].name
-            self._subscribers.append(session.session.declare_subscriber(name, self._hearer(place[0], topic)))
+            hearer = self._hearer(place[0], topic.topic)
+            self._subscribers.append(session.session.declare_subscriber(topic.name, hearer))
 
     def _hearer(self, node: str, topic: str) -> Callable[[Any], None]:
         def got(sample: Any) -> None:  # in a thread of the library
@@ -80,28 +77,14 @@ class ZenohClients:
         self._arrivals[arrival.node, arrival.topic] += 1
         self._arrived(arrival)
 
-    async def _spread(self) -> None:
-        """Interest goes from router to router after the client's own has taken it.
-
-        It takes the tree of the subscriber's router, as messages take the tree of the publisher's: once all
-        routers with subscribers of a topic know each other, the routes for its messages are there too.
-        """
-        last, left = self._loop.time(), -1
-        while self._loop.time() - last < PATIENCE:
-            found = self._missing(await read_all_views(self._traces.values()))
-            if found == 0:
-                return
-            if found < left or left < 0:
-                last, left = self._loop.time(), found
-            await asyncio.sleep(LOOK)
-
-    def _missing(self, views: Mapping[str, RouterView]) -> int:
-        """How many routers with subscribers are not known yet to others that publish to them."""
+    async def _missing_interest(self) -> int:
+        """Count the routers with subscribers that are not known yet to others that publish to them."""
+        views = await read_all_views(self._traces.values())
         missing = 0
         for place, topics in self._wanted.items():
             own = self._routers[place].identifier
             view, together = views.get(own, RouterView()), linked(views, own)
-            for topic in map(self._topics.__getitem__, topics):
+            for topic in topics:
                 due = {self._routers[node, place[1]].identifier for node in topic.subscribers}
                 missing += len((due & together) - view.subscribers.get(topic.name, frozenset()))
         return missing
@@ -112,19 +95,14 @@ class ZenohClients:
         await self._call(session.publish, topic.name, str(publication.message).encode())
 
     async def find_strays(self, publications: Sequence[Publication]) -> list[Stray]:
-        before = await self._call(self._carried)
-        while True:
-            await asyncio.sleep(STILL)
-            now = await self._call(self._carried)
-            if now == before:
-                return judge_trace(self._mesh, publications, self._arrivals, now)
-            before = now
+        carried = await read_until_still(lambda: self._call(self._carried))
+        return judge_trace(self._mesh, publications, self._arrivals, carried)
 
     def _traced(self) -> dict[str, Counter[str]]:
         return {node: read_carried(trace) for node, trace in self._traces.items()}
 
     def _carried(self) -> Carried:
-        """Since the clients connected."""
+        """Return what was carried since the clients connected."""
         return {node: found - self._base[node] for node, found in self._traced().items()}
 
     async def close(self) -> None:

@@ -1,19 +1,10 @@
-"""Zenoh, all of it: what the registry holds."""
+"""Zenoh as an entry of the registry."""
 
 from __future__ import annotations
 
 from topicloom.mesh.kinds.kind import LOGIN_OPTIONS, BrokerKind, RunSupport, Unable
-from topicloom.mesh.kinds.zenoh.names import NAMES
 from topicloom.mesh.kinds.zenoh.relocate import relocate_zenoh
-from topicloom.mesh.kinds.zenoh.write import export_zenoh
-from topicloom.mesh.run.adapter import BrokerAdapter
-
-
-def _load() -> BrokerAdapter:
-    from topicloom.mesh.kinds.zenoh.adapter import ZenohAdapter
-
-    return ZenohAdapter()
-
+from topicloom.mesh.kinds.zenoh.write import NAMES, export_zenoh
 
 ZENOH = BrokerKind(
     name=NAMES.kind,
@@ -24,9 +15,9 @@ ZENOH = BrokerKind(
     names=NAMES,
     audit=Unable("its routers deliver once even where links form loops; run the mesh to judge it"),
     run=RunSupport(
-        _load,
+        "zenoh.adapter:ZenohAdapter",
         relocate_zenoh,
-        rivals=Unable("no probe sees every message that zenoh carries"),
+        baselines=Unable("no probe sees every message that zenoh carries"),
         kill=Unable("links of zenoh have no backups to turn to"),
         # For the proof of strays routers write a line for every message.
         cpu_remark=", tracing included",

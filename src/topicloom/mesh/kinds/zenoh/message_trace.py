@@ -1,8 +1,8 @@
 """What Zenoh routers carried, from their own trace: one line for every message that a router takes up.
 
-The counters of Zenoh's admin space are not in the library from PyPI, so its trace is read (`router.py`
-turns it on). Its words are not promised to stay; therefore the reader is never trusted blindly: every message
-that a client got must be in the trace of its router too.
+The counters of Zenoh's admin space are not in the library from PyPI, so its trace is read, which
+`router_process.py` turns on. Its wording is not promised to stay; therefore the reader is never trusted
+blindly: every message that a client got must be in the trace of its router too.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _LINE = re.compile(r"dispatcher::pubsub: \S+/[0-9a-f]+:\d+ Route data for res (\
 
 
 def count_carried(lines: Iterable[str]) -> Counter[str]:
-    """How many messages of each key a trace tells of."""
+    """Count the messages of each key in a trace."""
     found = (_LINE.search(line) for line in lines)
     return Counter(one[1] for one in found if one is not None and not one[1].startswith("@/"))
 
 
 def read_carried(trace: Path) -> Counter[str]:
-    """The same from a file; one that is not there yet tells of nothing."""
+    """Count the messages of each key in a file; one that is not there yet has none."""
     try:
         with trace.open(encoding="utf-8", errors="replace") as lines:
             return count_carried(line.rstrip("\n") for line in lines)
@@ -36,7 +36,7 @@ def read_carried(trace: Path) -> Counter[str]:
 
 
 def unwanted(mesh: Mesh, carried: Carried) -> list[Stray]:
-    """Messages that a node's routers carried of topics it does not want."""
+    """Return the messages that a node's routers carried of topics it does not want."""
     topic_of = {topic.name: topic for topic in mesh.topics}
     strays = []
     for node, counts in carried.items():
@@ -54,7 +54,7 @@ def judge_trace(
     arrivals: Mapping[tuple[str, str], int],
     carried: Carried,
 ) -> list[Stray]:
-    """The strays that the trace shows; `arrivals` is what our clients got at each node of each topic."""
+    """Return the strays that the trace shows; `arrivals` is what our clients got at (node, topic)."""
     due = Counter(one.topic for one in publications)
     strays = unwanted(mesh, carried)
     for topic in mesh.topics:

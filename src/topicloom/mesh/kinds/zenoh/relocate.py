@@ -1,4 +1,4 @@
-"""Moving Zenoh configurations to loopback: JSON with comments, as the exporter writes it; see relocate.py."""
+"""Moving Zenoh configurations to loopback: JSON with comments, as exported; see run/relocate.py."""
 
 from __future__ import annotations
 
@@ -12,13 +12,7 @@ import msgspec
 
 from topicloom.mesh.model.config_files import LOOPBACK, Address, Location, parse_address, read_text
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode
-from topicloom.mesh.run.port_map import (
-    PortMap,
-    Relocated,
-    absolute_path,
-    named_link,
-    without_repeats,
-)
+from topicloom.mesh.run.relocate import PortMap, Relocated, absolute_path, find_link, number_repeats
 
 PATHS = frozenset({
     "connect_certificate", "connect_private_key", "dictionary_file", "listen_certificate",
@@ -26,32 +20,30 @@ PATHS = frozenset({
 })  # fmt: skip
 _NO_DATA = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/|,(?=\s*[}\]])', re.DOTALL)
 
-Tree = dict[str, Any]
-"""A configuration of Zenoh, most of which is none of our business."""
+ZenohConfig = dict[str, Any]  # most of which is none of our business
 
 
-def relocate_zenoh(folder: Path, mesh: Mesh, doors: PortMap) -> Relocated:
-    """Every endpoint on 127.0.0.1; a file belongs to the account whose port it listens on."""
+def relocate_zenoh(folder: Path, mesh: Mesh, ports: PortMap) -> Relocated:
+    """Put every endpoint on 127.0.0.1; a file belongs to the account whose port it listens on."""
     configs: dict[str, str] = {}
     links: list[MeshLink] = []
     for node in mesh.nodes:
         for name in node.configs:
             text = read_text(folder / name, name)
-            tree = parse_zenoh(text, name)
-            account = _listen(tree, text, name, node, doors)
-            links += _connect(tree, text, name, node, account, mesh, doors)
-            _move_paths(tree, text, name, folder)
-            configs[name] = msgspec.json.format(msgspec.json.encode(tree), indent=2).decode() + "\n"
-    moved = replace(mesh, nodes=tuple(map(doors.node, mesh.nodes)), links=without_repeats(links))
-    return Relocated(moved, configs)
+            config = parse_zenoh(text, name)
+            account = _listen(config, text, name, node, ports)
+            links += _connect(config, text, name, node, account, mesh, ports)
+            _move_paths(config, text, name, folder)
+            configs[name] = msgspec.json.format(msgspec.json.encode(config), indent=2).decode() + "\n"
+    return Relocated(ports.move(mesh, number_repeats(links)), configs)
 
 
-def parse_zenoh(text: str, shown: str) -> Tree:
-    """JSON that may hold comments and commas at the end of lists; other liberties of JSON5 are refused."""
+def parse_zenoh(text: str, shown: str) -> ZenohConfig:
+    """Parse JSON that may hold comments and trailing commas; other liberties of JSON5 are refused."""
     # Each comment leaves its line ends behind, so that the lines of a fault are those of the file.
     plain = _NO_DATA.sub(lambda found: found[1] or "\n" * found[0].count("\n"), text)
     try:
-        return msgspec.json.decode(plain, type=Tree)
+        return msgspec.json.decode(plain, type=ZenohConfig)
     except msgspec.MsgspecError as error:
         at = re.search(r"byte (\d+)", str(error))
         line = plain.encode()[: int(at[1])].count(b"\n") + 1 if at else 1
@@ -60,9 +52,9 @@ def parse_zenoh(text: str, shown: str) -> Tree:
         ) from None
 
 
-def _endpoints(tree: Tree, part: str, text: str, shown: str) -> Iterator[tuple[str, str, Address]]:
-    """(protocol, what follows the address, address) of each endpoint under `listen` or `connect`."""
-    block = tree.get(part)
+def _endpoints(config: ZenohConfig, part: str, text: str, shown: str) -> Iterator[tuple[str, str, Address]]:
+    """Yield (protocol, what follows the address, address) of each endpoint under `listen` or `connect`."""
+    block = config.get(part)
     listed = block.get("endpoints", []) if isinstance(block, dict) else []
     for endpoint in listed if isinstance(listed, list) else [listed]:
         where = _where(str(endpoint), text, shown)
@@ -73,49 +65,49 @@ def _endpoints(tree: Tree, part: str, text: str, shown: str) -> Iterator[tuple[s
         yield protocol, more if mark else "", parse_address(address, 7447, where)
 
 
-def _listen(tree: Tree, text: str, shown: str, node: MeshNode, doors: PortMap) -> str:
-    """Move what the router listens on; the account of that port."""
+def _listen(config: ZenohConfig, text: str, shown: str, node: MeshNode, ports: PortMap) -> str:
+    """Move what the router listens on; return the account of that port."""
     moved, accounts = [], []
-    for protocol, more, address in _endpoints(tree, "listen", text, shown):
-        door = doors.of(node, address.port)
-        if door is None:
+    for protocol, more, address in _endpoints(config, "listen", text, shown):
+        port = ports.of(node, address.port)
+        if port is None:
             raise address.where.fault(
                 f"port {address.port} is no port of {node.name} in manifest.json; correct one of them"
             )
-        moved.append(f"{protocol}/{LOOPBACK}:{door.new_port}{more}")
-        accounts.append(door.purpose)
+        moved.append(f"{protocol}/{LOOPBACK}:{port.new_port}{more}")
+        accounts.append(port.purpose)
     if len(set(accounts)) != 1:
         raise Location(shown, 1).fault(f"a router of {node.name} must listen on the port of one account")
-    tree["listen"]["endpoints"] = moved
+    config["listen"]["endpoints"] = moved
     return accounts[0]
 
 
 def _connect(
-    tree: Tree, text: str, shown: str, node: MeshNode, account: str, mesh: Mesh, doors: PortMap
+    config: ZenohConfig, text: str, shown: str, node: MeshNode, account: str, mesh: Mesh, ports: PortMap
 ) -> list[MeshLink]:
     moved, links, strange = [], [], False
-    for protocol, more, address in _endpoints(tree, "connect", text, shown):
-        door = doors.behind(address, (account,))
+    for protocol, more, address in _endpoints(config, "connect", text, shown):
+        port = ports.behind(address, (account,))
         strange = strange or address.host != LOOPBACK
-        moved.append(f"{protocol}/{LOOPBACK}:{door.new_port}{more}")
-        links.append(replace(named_link(mesh, node.name, door.node, account), backups=()))
+        moved.append(f"{protocol}/{LOOPBACK}:{port.new_port}{more}")
+        links.append(replace(find_link(mesh, node.name, port.node, account), backups=()))
     if moved:
-        tree["connect"]["endpoints"] = moved
-    tls = tree.get("transport", {}).get("link", {}).get("tls")
+        config["connect"]["endpoints"] = moved
+    tls = config.get("transport", {}).get("link", {}).get("tls")
     if isinstance(tls, dict) and strange:
         tls["verify_name_on_connect"] = False  # the certificate names the node's host
     return links
 
 
-def _move_paths(tree: Tree, text: str, shown: str, folder: Path) -> None:
-    for key, value in tree.items():
+def _move_paths(config: ZenohConfig, text: str, shown: str, folder: Path) -> None:
+    for key, value in config.items():
         if isinstance(value, dict):
             _move_paths(value, text, shown, folder)
         elif key in PATHS and isinstance(value, str):
-            tree[key] = absolute_path(value, _where(value, text, shown), folder / shown, folder)
+            config[key] = absolute_path(value, _where(value, text, shown), folder / shown, folder)
 
 
 def _where(part: str, text: str, shown: str) -> Location:
-    """The first line that holds this text."""
+    """Return the first line that holds this text."""
     at = text.find(part)
     return Location(shown, text.count("\n", 0, at) + 1 if at >= 0 else 1)

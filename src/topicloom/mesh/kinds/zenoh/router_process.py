@@ -6,7 +6,7 @@ Each router takes its configuration file and the identifier given. The file TRAC
 message that a router takes up, from Zenoh's own trace. One process holds any number of routers at little more
 than the cost of one. It ends on SIGTERM or Ctrl-C, and when the process that started it is gone.
 
-What the routers know is told to whoever connects to the port in the file TRACE.port, all of them at once.
+What all routers know is sent to every client that connects to the port in the file TRACE.port.
 Their admin space also has `route/successor`, which must not be asked: while routes are being worked out it
 panics, and the session that asked hears nothing any more (zenoh 1.10.2).
 """
@@ -33,7 +33,7 @@ FULL, LINKS = b"f", b"l"  # what to tell
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run until told to stop."""
+    """Run the routers until a signal, or the end of the parent."""
     import zenoh
 
     parent, stop = os.getppid(), threading.Event()
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _trace_to(path: str) -> None:
-    """Zenoh writes its trace to standard output, in colours unless asked not to."""
+    """Send standard output, where Zenoh writes its trace, to a file, without colours."""
     os.environ["NO_COLOR"] = "1"
     os.environ.pop("RUST_LOG", None)
     file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -71,9 +71,6 @@ def _config(zenoh: Any, identifier: str, path: str) -> Any:
     # Without scouting there is nothing to wait for; by default a router waits half a second.
     config.insert_json5("scouting/delay", "0")
     return config
-
-
-# --- telling what the routers know ------------------------------------------------------------------
 
 
 def _serve(path: str, routers: Mapping[str, Any]) -> None:
@@ -96,7 +93,7 @@ def _serve(path: str, routers: Mapping[str, Any]) -> None:
 
 
 def _view(identifier: str, session: Any, *, full: bool) -> dict[str, Any]:
-    """The routers that this one is linked to; in full also those it knows to have subscribers, by key."""
+    """Report the routers that this one is linked to; in full also those with subscribers, by key."""
     neighbors: list[str] = []
     for _, told in _ask(session, f"@/{identifier}/router"):
         neighbors = [one["peer"] for one in told["sessions"] if one["whatami"] == "router"]

@@ -1,17 +1,20 @@
-"""Sessions with Zenoh routers, and what routers tell of themselves.
+"""Sessions with Zenoh routers, threads for their blocking calls, and what routers report of themselves.
 
-The zenoh library is loaded here and nowhere else, and only when a session is opened: it is optional.
+The zenoh library is optional: it is loaded only when a session is opened.
 """
 
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Executor, Future
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from queue import SimpleQueue
+from typing import Any, ParamSpec, TypeVar
 
 import msgspec
 
@@ -22,7 +25,8 @@ from topicloom.mesh.model.config_files import LOOPBACK
 ANSWER = 20.0  # seconds a process may take to tell of all its routers
 QUESTION = 1.0  # seconds until a question without an answer is given up
 AGAIN = 0.05  # seconds until it is asked again
-NodeAccount = tuple[str, str]  # node and account
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +38,11 @@ class ZenohRouter:
     identifier: str
     port: int
     config: str
-    client: str
-    """The configuration of a client, as JSON."""
+    client: str  # the configuration of a client, as JSON
 
 
 def load_zenoh() -> Any:
-    """The library, or what to install."""
+    """Import the library, or say what to install."""
     try:
         import zenoh
     except ImportError:
@@ -48,7 +51,7 @@ def load_zenoh() -> Any:
 
 
 def read_router(folder: Path, node: str, file: str, ports: dict[int, str], identifier: str) -> ZenohRouter:
-    """The router of a configuration file; `ports` says which account each port of the node is for."""
+    """Read the router of a configuration file; `ports` says which account each port of the node is for."""
     zenoh = load_zenoh()
     config = zenoh.Config.from_file(str(folder / file))
 
@@ -91,7 +94,7 @@ class ZenohSession:
             raise ConnectionError(f"the router {router.config} does not answer: {said}") from None
 
     def publish(self, name: str, payload: bytes) -> None:
-        """Hand over one message; returns when the router has taken it."""
+        """Hand over one message; return when the router has taken it."""
         # Messages and questions of one session keep their order: an answer means the message is there.
         question = f"@/{self.router.identifier}/router/subscriber/{name}"
         until = time.monotonic() + ANSWER
@@ -109,6 +112,38 @@ class ZenohSession:
             self.session.close()
 
 
+class DaemonThreads(Executor):
+    """Threads for calls that may never come back: the program ends without waiting for them.
+
+    It does wait for those of ThreadPoolExecutor.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self._threads = threads
+        self._calls: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
+        for _ in range(threads):
+            threading.Thread(target=self._work, daemon=True).start()
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        future: Future[T] = Future()
+        self._calls.put((future, lambda: fn(*args, **kwargs)))
+        return future
+
+    def _work(self) -> None:
+        while (call := self._calls.get()) is not None:
+            future, function = call
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(function())
+                except BaseException as error:
+                    future.set_exception(error)
+
+    def shutdown(self, wait: bool = False, *, cancel_futures: bool = False) -> None:
+        """End the threads when they have no call left, without waiting for them."""
+        for _ in range(self._threads):
+            self._calls.put(None)
+
+
 class RouterView(msgspec.Struct, frozen=True):
     """What a router knows: the routers it is linked to, and the routers with subscribers, by key."""
 
@@ -117,7 +152,7 @@ class RouterView(msgspec.Struct, frozen=True):
 
 
 async def read_views(trace: Path, *, full: bool) -> dict[str, RouterView]:
-    """What the routers of one process know, by identifier; nothing if it does not answer."""
+    """Ask the routers of one process what they know, by identifier; nothing if it does not answer."""
     try:
         port = int(trace.with_name(f"{trace.name}.port").read_text())
         async with asyncio.timeout(ANSWER):
@@ -132,13 +167,13 @@ async def read_views(trace: Path, *, full: bool) -> dict[str, RouterView]:
 
 
 async def read_all_views(traces: Iterable[Path], *, full: bool = True) -> dict[str, RouterView]:
-    """What all routers know, by identifier; unless it is asked for in full, only of their links."""
+    """Ask all routers what they know, by identifier; unless it is asked for in full, only of their links."""
     found = await asyncio.gather(*(read_views(trace, full=full) for trace in traces))
     return {identifier: view for views in found for identifier, view in views.items()}
 
 
 def linked(views: Mapping[str, RouterView], start: str) -> set[str]:
-    """The routers that links join to this one, itself among them."""
+    """Return the routers that links join to this one, itself among them."""
     together, queue = {start}, [start]
     while queue:
         more = views.get(queue.pop(), RouterView()).neighbors - together

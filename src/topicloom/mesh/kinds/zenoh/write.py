@@ -11,26 +11,33 @@ from pathlib import Path
 import msgspec
 
 from topicloom.errors import InputError
-from topicloom.mesh.kinds.zenoh.names import NAMES
+from topicloom.mesh.plan.credentials import certificates_of
 from topicloom.mesh.plan.hosts import address, bind_host
 from topicloom.mesh.plan.link_plan import plan_forests
 from topicloom.mesh.plan.mesh_plan import MeshPlan, MeshShape, write_planned
+from topicloom.mesh.plan.names import name_rule
 from topicloom.mesh.plan.request import ExportFigures, Request
-from topicloom.mesh.plan.tls import certificates_of
 
+# Wildcards and what is reserved; chunks between slashes may not be empty; @ hides a chunk from wildcards.
+NAMES = name_rule(
+    "zenoh",
+    r"[*$#?]|^/|(?<=/)/|/\Z|(?:^|(?<=/))@",
+    60_000,
+    "its declaration must fit into a batch of Zenoh",
+)
 SHAPE = MeshShape(NAMES, (("router", 7447),), ".json5", by_account=True)
 OPEN = "Everybody who reaches the port may log in."
 PATHS = "A relative path begins at the folder that the router is started in."
 
 
 def export_zenoh(request: Request, folder: Path) -> ExportFigures:
-    """Fill the folder; the figures of the mesh."""
+    """Fill the folder; return the figures of the mesh."""
     _refuse_addresses(request)
     return write_planned(request, folder, SHAPE, plan_forests, render, "the routers let everybody in")
 
 
 def render(plan: MeshPlan, request: Request) -> tuple[dict[str, str], list[str]]:
-    """The files by name, and the names of those with secrets."""
+    """Return the files by name, and the names of those with secrets."""
     configs: dict[str, str] = {}
     for node in plan.mesh.nodes:
         for name, account in zip(node.configs, plan.wanted[node.name], strict=True):
@@ -41,7 +48,7 @@ def render(plan: MeshPlan, request: Request) -> tuple[dict[str, str], list[str]]
 
 
 def _refuse_addresses(request: Request) -> None:
-    """Zenoh (1.10) takes the brackets of tls/[::1]:7447 for part of the name and never connects."""
+    """Refuse IPv6 with TLS: Zenoh (1.10) takes the brackets of tls/[::1]:7447 for part of the name."""
     hosts = {node: place.host for node, place in request.places.items() if ":" in place.host}
     if request.tls is not None and hosts:
         node, host = next(iter(hosts.items()))
@@ -69,13 +76,10 @@ def _config(plan: MeshPlan, request: Request, name: str, account: str) -> str:
     }
     transport: dict[str, object] = {}
     if request.logins:
-        login = request.logins[name]
-        users = {
-            "user": login.user,
-            "password": login.password,
-            "dictionary_file": _users_file(plan, name, account),
+        login, users = request.logins[name], _users_file(plan, name, account)
+        transport["auth"] = {
+            "usrpwd": {"user": login.user, "password": login.password, "dictionary_file": users}
         }
-        transport["auth"] = {"usrpwd": users}
     if request.tls is not None:
         files = certificates_of(request.tls, plan.stems[name])
         transport["link"] = {
@@ -97,6 +101,6 @@ def _users_file(plan: MeshPlan, name: str, account: str) -> str:
 
 
 def _users(plan: MeshPlan, request: Request, name: str, account: str) -> str:
-    """Who may log in here: the node's own clients and the routers that dial it."""
+    """List who may log in here: the node's own clients and the routers that dial it."""
     logins = {request.logins[who] for who in (name, *plan.callers[name].get(account, ()))}
     return "".join(f"{login.user}:{login.password}\n" for login in sorted(logins, key=lambda one: one.user))

@@ -13,7 +13,7 @@ from brokers_present import needs_mosquitto
 from hand_mesh import INTEREST, LINKS, HandLink, write_hand_mesh
 from topicloom.errors import InputError, MeshError
 from topicloom.mesh.jobs.run import run_folder
-from topicloom.mesh.kinds.mosquitto.login import listens_on
+from topicloom.mesh.kinds.mosquitto.adapter import read_access
 from topicloom.mesh.kinds.mosquitto.mqtt_client import MqttAccess
 from topicloom.mesh.plan.credentials import Login
 from topicloom.mesh.run.running_mesh import RunSettings
@@ -166,9 +166,9 @@ def test_clients_heed_the_listener_they_use(tmp_path):
         "listener 1002\ncafile ca.crt\ncertfile a.crt\nkeyfile a.key\nrequire_certificate true\n"
     )
     login = Login("u", "p")
-    assert listens_on(conf, tmp_path, 1001, login) == MqttAccess(1001, None, None, tmp_path / "other.crt")
+    assert read_access(conf, tmp_path, 1001, login) == MqttAccess(1001, None, None, tmp_path / "other.crt")
     shown = [tmp_path / name for name in ("ca.crt", "a.crt", "a.key")]
-    assert listens_on(conf, tmp_path, 1002, login) == MqttAccess(1002, None, None, *shown)
+    assert read_access(conf, tmp_path, 1002, login) == MqttAccess(1002, None, None, *shown)
 
 
 def test_tls_with_certificates_on_both_sides(mesh):

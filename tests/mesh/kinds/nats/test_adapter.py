@@ -20,10 +20,10 @@ from mesh.certificates import make_certificates
 from mesh.exported import QUICK, RING, RING_EDGES, export_mesh, run, stranger_in, twice
 from naive.crossings import crossings_one_by_one
 from topicloom.errors import InputError
-from topicloom.mesh.kinds.nats.access import NatsLogin, read_access
 from topicloom.mesh.kinds.nats.adapter import NatsAdapter
+from topicloom.mesh.kinds.nats.clients import read_access
 from topicloom.mesh.kinds.nats.crossings import LinkCounts, expected_crossings, judge_counters
-from topicloom.mesh.kinds.nats.monitor import LeafConnection, read_client_subjects, read_leafs
+from topicloom.mesh.kinds.nats.leaf_connections import LeafConnection, read_client_subjects, read_leafs
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, MeshTopic
 from topicloom.mesh.plan.credentials import Login
 from topicloom.mesh.plan.hosts import Place
@@ -131,14 +131,14 @@ def test_logins_are_found_however_the_file_is_written(tmp_path: Path, text: str)
     path = tmp_path / "n.conf"
     path.write_text(text)
     found = read_access(path)
-    assert found.logins == {"A0": NatsLogin("ann", "s3c:r=t")}
+    assert found.logins == {"A0": Login("ann", "s3c:r=t")}
     assert found.authority == tmp_path / "ca.crt"
 
 
 def test_escapes_of_passwords_are_undone(tmp_path: Path) -> None:
     path = tmp_path / "n.conf"
     path.write_text(r'accounts: {A: {users: [{user: "a\"b", password: "\\x41\xc3\xa4\t"}]}}')
-    assert read_access(path).logins["A"] == NatsLogin('a"b', "\\x41ä\t")
+    assert read_access(path).logins["A"] == Login('a"b', "\\x41ä\t")
 
 
 # --- with real servers ---------------------------------------------------------------------------------
@@ -317,7 +317,7 @@ def test_a_faulty_file_is_told_in_the_server_s_words(tmp_path: Path) -> None:
 def test_servers_that_are_not_there_have_no_links() -> None:
     (port,) = free_ports(1)
     began = time.monotonic()
-    assert asyncio.run(read_leafs(port)) is None
+    assert asyncio.run(read_leafs(port)) == []
     assert asyncio.run(read_client_subjects(port)) == {}
     assert time.monotonic() - began < 5
 
