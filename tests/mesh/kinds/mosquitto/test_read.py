@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from topicloom.mesh.kinds.mosquitto.words import WORDS
 
 from brokers_present import free_ports, mosquitto, needs_mosquitto
 from naive.bridges import match
 from topicloom.errors import InputError
+from topicloom.mesh.kinds.mosquitto.conf_lines import OPTIONS
 from topicloom.mesh.kinds.mosquitto.patterns import common, matches
 from topicloom.mesh.kinds.mosquitto.read import read_mosquitto
 
@@ -142,9 +142,9 @@ def test_the_program_has_no_option_that_is_refused_here(tmp_path):
     """Words in the program that look like options but are none of those known here: it must not know them."""
     program = Path(mosquitto()).read_bytes()
     words = {word.decode() for word in re.findall(rb"(?<=\0)[a-z]{2,}(?:_[a-z0-9.]+)+(?=\0)", program)}
-    assert len(words & WORDS) > 50
-    stems = {word.partition("_")[0] for word in WORDS}
-    for word in sorted(words - WORDS):
+    assert len(words & OPTIONS) > 50
+    stems = {word.partition("_")[0] for word in OPTIONS}
+    for word in sorted(words - OPTIONS):
         if word.partition("_")[0] in stems:
             (tmp_path / "site.conf").write_text(f"{word}\n")
             command = [mosquitto(), "-c", "site.conf", "-p", str(free_ports(1)[0])]

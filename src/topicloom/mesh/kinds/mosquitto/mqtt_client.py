@@ -17,7 +17,7 @@ from paho.mqtt.enums import CallbackAPIVersion
 
 from topicloom.errors import MeshError
 from topicloom.mesh.model.config_files import LOOPBACK
-from topicloom.mesh.run.tls import loopback_context
+from topicloom.mesh.run.adapter import loopback_context
 
 ANSWER = 20.0  # seconds a broker may take for one answer
 
