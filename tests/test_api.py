@@ -10,7 +10,7 @@ import pytest
 
 import topicloom
 from topicloom.errors import InputError
-from topicloom.overlay.jobs.inputs import InterestTable
+from topicloom.overlay.jobs.interest_table import InterestTable
 
 
 @pytest.mark.parametrize("fails", [False, True])

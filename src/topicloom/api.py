@@ -13,8 +13,8 @@ from topicloom.base.progress import Progress, Silent
 from topicloom.base.summaries import Figures
 from topicloom.overlay.builders.default import DEFAULT
 from topicloom.overlay.builders.registry import check_parameters
-from topicloom.overlay.graphs.files import load_graph
-from topicloom.overlay.jobs.request import BuildRequest
+from topicloom.overlay.graphs.formats import load_graph
+from topicloom.overlay.jobs.build_request import BuildRequest
 from topicloom.overlay.measures.connectivity import check_overlay
 from topicloom.overlay.measures.registry import measure_overlay
 from topicloom.overlay.model.build import Build
@@ -49,7 +49,7 @@ def read(
     """
     import warnings
 
-    from topicloom.overlay.jobs.inputs import InterestTable
+    from topicloom.overlay.jobs.interest_table import InterestTable
     from topicloom.tables.source import interest_source
     from topicloom.tables.spark.spark_choice import SparkChoice
 
@@ -127,7 +127,7 @@ def measure(
 
     With `certify` also lower bounds for every overlay of this interest, and the gaps of this one.
     """
-    from topicloom.overlay.jobs.certify import certify_measured
+    from topicloom.overlay.jobs import certify as certificates
 
     graph = overlay.overlay if isinstance(overlay, Build) else overlay
     clock = progress or Silent(time.monotonic)
@@ -135,5 +135,5 @@ def measure(
     if not certify:
         return found
     known = overlay.report if isinstance(overlay, Build) else {}
-    certificate = certify_measured(interest, found, known=known, threads=threads, progress=clock)
+    certificate = certificates.certify(interest, found, known=known, threads=threads, progress=clock)
     return found | asdict(certificate)

@@ -9,7 +9,7 @@ import pytest
 
 import topicloom.overlay.builders.default as default
 from topicloom.cli.main import execute
-from topicloom.overlay.jobs.request import BuildRequest
+from topicloom.overlay.jobs.build_request import BuildRequest
 from topicloom.overlay.model.constraints import Constraints
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
@@ -53,7 +53,7 @@ def test_a_named_builder_is_no_choice_and_parameters_of_balanced_keep_it(monkeyp
     assert given.reason.startswith("balanced: parameters or constraints of its were given")
     capped = replace(BuildRequest.of(None, []), constraints=Constraints.of(INTEREST.node_ids, caps=2))
     assert capped.settled(INTEREST).algorithm == "balanced"
-    started = replace(BuildRequest.of(None, []), existing=Overlay.from_edges(INTEREST.node_ids, [0], [1]))
+    started = replace(BuildRequest.of(None, []), start=Overlay.from_edges(INTEREST.node_ids, [0], [1]))
     assert started.settled(INTEREST).algorithm == "balanced"
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from drawing import examples
 from topicloom.base.charts import save_chart
 from topicloom.errors import UsageError
-from topicloom.overlay.charts import DOT, LEADER, Axis, Box, Dot, degree_scatter, place_labels
+from topicloom.overlay.charts import DOT, LEADER, Box, Dot, LogAxis, degree_scatter, place_labels
 
 pytestmark = pytest.mark.slow
 
@@ -71,7 +71,7 @@ def test_names_cover_neither_dots_nor_each_other_and_belong_to_their_own(places)
 
 def test_an_axis_gives_back_its_values_and_has_ticks():
     for values in ([4.6, 7.0], [5.0, 999.0], [3.0, 3.0]):
-        axis = Axis.over(values, 400)
+        axis = LogAxis.over(values, 400)
         assert all(axis.value(axis.at(value)) == pytest.approx(value) for value in values)
         assert all(0 < axis.at(value) < 400 for value in values)
         assert axis.ticks()

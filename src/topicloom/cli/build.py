@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec.structs import asdict
 
 from topicloom.base.summaries import Report
 from topicloom.cli.options import (
@@ -92,8 +93,7 @@ def build(
     folder is written all the same).
     """
     from topicloom.overlay.jobs.build import build_to_folder
-    from topicloom.overlay.jobs.request import BuildRequest
-    from topicloom.overlay.jobs.task import BuildTask
+    from topicloom.overlay.jobs.build_request import BuildRequest, BuildTask
 
     screen = output.screen()
     if list_builders:
@@ -143,12 +143,7 @@ def _told(summary: BuildSummary, out: Path) -> list[str]:
         f"maximum {summary.degree_max:,}",
         *_constraints_told(summary),
         proof,
-        *certificate_told(
-            summary.certificate,
-            edges=summary.edges,
-            degree_max=summary.degree_max,
-            connected=summary.topic_connected,
-        ),
+        *certificate_told(summary.certificate, asdict(summary)),
         f"ingest {seconds['ingest']:.1f} s, build {seconds['build']:.1f} s, verify {seconds['verify']:.1f} s",
         *_phases_told(summary),
         f"written to {out}",

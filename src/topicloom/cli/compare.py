@@ -42,8 +42,8 @@ def compare(
     Exit 1 if one of the overlays is not topic-connected.
     """
     from topicloom.base.charts import check_chart_path, degree_chart, save_chart
+    from topicloom.overlay.jobs.build_request import BuildRequest
     from topicloom.overlay.jobs.compare import compare_table
-    from topicloom.overlay.jobs.request import BuildRequest
 
     names = [name.strip() for name in algorithms.split(",") if name.strip()]
     if not names or len(set(names)) < len(names):

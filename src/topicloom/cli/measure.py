@@ -46,12 +46,7 @@ def measure(
             interest.table(spark, screen, progress), edges.source(), threads=threads, bounds=bounds
         )
     measures = found.measures
-    certificate = certificate_told(
-        found.certificate,
-        edges=measures["edges"],
-        degree_max=measures["degree_max"],
-        connected=measures["topic_connected"],
-    )
+    certificate = certificate_told(found.certificate, measures)
     rows = [*_rows(measures), *_left_out(found.left_out)]
     screen.show(figures_table(None, rows), *certificate)
     screen.emit(found)

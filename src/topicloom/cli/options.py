@@ -14,7 +14,7 @@ from topicloom.errors import UsageError
 
 if TYPE_CHECKING:  # help needs none of them
     from topicloom.overlay.jobs.constraints import ConstraintFiles
-    from topicloom.overlay.jobs.inputs import InterestTable
+    from topicloom.overlay.jobs.interest_table import InterestTable
     from topicloom.tables.source import TableSource
     from topicloom.tables.spark.spark_choice import SparkChoice
 
@@ -81,7 +81,7 @@ class InterestOptions:
 
     def table(self, spark: SparkOptions, screen: Screen, progress: Progress) -> InterestTable:
         """What the jobs need to read it."""
-        from topicloom.overlay.jobs.inputs import InterestTable
+        from topicloom.overlay.jobs.interest_table import InterestTable
 
         return InterestTable(
             self.source(), spark.choice(), self.subscribers_only, self.strict, notices(screen), progress

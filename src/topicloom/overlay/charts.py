@@ -76,7 +76,7 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class LogAxis:
     """A logarithmic scale over so many pixels."""
 
     low: float
@@ -84,7 +84,7 @@ class Axis:
     pixels: float
 
     @classmethod
-    def over(cls, values: list[float], pixels: float) -> Axis:
+    def over(cls, values: list[float], pixels: float) -> LogAxis:
         """All values with some room on both sides."""
         room = max((max(values) / min(values)) ** 0.13, 1.1)
         return cls(min(values) / room, max(values) * room, pixels)
@@ -167,8 +167,8 @@ def _width(text: str) -> float:
 
 
 def _panel(dots: Mapping[str, Dot], kinds: list[str], width: float, unlabelled: Collection[str] = ()) -> Any:
-    across = Axis.over([dot.average for dot in dots.values()], width)
-    up = Axis.over([dot.maximum for dot in dots.values()], HEIGHT)
+    across = LogAxis.over([dot.average for dot in dots.values()], width)
+    up = LogAxis.over([dot.maximum for dot in dots.values()], HEIGHT)
     places = {name: (across.at(dot.average), HEIGHT - up.at(dot.maximum)) for name, dot in dots.items()}
     named = _merged({name: place for name, place in places.items() if name not in unlabelled})
     boxes = place_labels(named, Box(0, 0, width, HEIGHT), [places[name] for name in unlabelled])
@@ -201,13 +201,13 @@ def _layers(
     points: list[dict[str, Any]],
     labels: list[dict[str, Any]],
     leaders: list[dict[str, Any]],
-    across: Axis,
-    up: Axis,
+    across: LogAxis,
+    up: LogAxis,
     kinds: list[str],
 ) -> Any:
     import altair as alt
 
-    def axis(channel: Any, name: str, scale: Axis, title: str) -> Any:
+    def axis(channel: Any, name: str, scale: LogAxis, title: str) -> Any:
         return channel(
             name,
             title=title,

@@ -23,7 +23,7 @@ from drawing import examples
 from topicloom.base.progress import SILENT
 from topicloom.errors import InputError, Interrupted
 from topicloom.mesh.jobs.export import export_build
-from topicloom.overlay.graphs.files import GRAPH_FORMATS, load_graph
+from topicloom.overlay.graphs.formats import GRAPH_FORMATS, load_graph
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 from topicloom.tables.folder import write_json, write_table

@@ -52,7 +52,7 @@ def unfinished(spark, table, tmp_path_factory) -> Path:
     """A run that stopped before it wrote its result: copy it."""
     out = tmp_path_factory.mktemp("unfinished") / "out"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(build_spark, "write_result", broken)
+        patch.setattr(build_spark, "write_build", broken)
         build = ["build", table, *DCBR, "--engine", "spark", "--out", out, "--quiet"]
         assert execute([str(word) for word in build]) == 2
     return out
@@ -165,7 +165,7 @@ def test_a_run_that_stops_says_how_to_go_on_and_strict_is_heard_then(cli, tmp_pa
     table, out = tmp_path / "table.csv", tmp_path / "out"
     table.write_text("node,topic\na,x\nb,x\nonly-a-node\n")
     with monkeypatch.context() as patch:
-        patch.setattr(build_spark, "write_result", broken)
+        patch.setattr(build_spark, "write_build", broken)
         code, _, said = cli("build", table, *RING, "--engine", "spark", "--out", out)
     assert code == 2 and f"finished phases are kept in {out}: the same command with --resume" in said
     command = ["build", table, *RING, "--engine", "spark", "--out", out, "--resume"]
@@ -195,7 +195,7 @@ def test_an_earlier_build_stays_until_the_new_one_is_whole(cli, table, tmp_path,
     out = tmp_path / "out"
     assert cli("build", table, "--algorithm", "gm", "--out", out)[0] == 0
     with monkeypatch.context() as patch:
-        patch.setattr(build_spark, "write_result", broken)
+        patch.setattr(build_spark, "write_build", broken)
         assert cli("build", table, *RING, "--engine", "spark", "--out", out)[0] == 2
     assert load_build(out).algorithm == "gm"
     assert cli("build", table, *RING, "--engine", "spark", "--out", out, "--resume")[0] == 0

@@ -7,9 +7,9 @@ import pytest
 
 import topicloom
 from topicloom.base.progress import SILENT
+from topicloom.overlay.jobs.build_request import BuildRequest
 from topicloom.overlay.jobs.compare import compare_loaded
-from topicloom.overlay.jobs.inputs import InterestTable, LoadedInterest
-from topicloom.overlay.jobs.request import BuildRequest
+from topicloom.overlay.jobs.interest_table import InterestTable, LoadedInterest
 from topicloom.overlay.model.interest import Interest
 from topicloom.tables.source import interest_source
 from topicloom.tables.spark.spark_choice import SparkChoice
@@ -29,7 +29,7 @@ def test_nothing_is_written_and_every_build_is_proved(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     table = InterestTable(interest_source("nowhere.csv"), NoSpark())
     requests = [BuildRequest.of(name, []) for name in ("gm", "ring-pt")]
-    found, builds = compare_loaded(LoadedInterest(INTEREST, "digest"), requests, table, out=None, start=0.0)
+    found, builds = compare_loaded(LoadedInterest(INTEREST, "digest"), requests, table, out=None, began=0.0)
     assert list(tmp_path.iterdir()) == []
     for row, build in zip(found.rows, builds, strict=True):
         assert row.topic_connected and row.topic_components == INTEREST.n_topics

@@ -12,7 +12,7 @@ import pytest
 
 from topicloom.errors import InputError
 from topicloom.overlay.jobs.constraints import ConstraintFiles, load_constraints
-from topicloom.overlay.jobs.inputs import LoadedInterest
+from topicloom.overlay.jobs.interest_table import LoadedInterest
 from topicloom.overlay.model.constraints import NO_CAP
 from topicloom.overlay.model.interest import Interest
 from topicloom.tables.folder import SUMMARY

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from naive.tables import as_csv, compressed
+from spark_interest import read_interest
 from topicloom.errors import InputError, TopicloomError, UsageError
-from topicloom.overlay.spark.ingest import read_interest
 from topicloom.tables.source import edges_source, format_of, interest_source
 from topicloom.tables.spark.read import read_table
 

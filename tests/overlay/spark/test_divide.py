@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from msgspec.structs import replace
 
 from topicloom.base.progress import SILENT
 from topicloom.errors import InputError
 from topicloom.overlay.builders.registry import BUILDERS
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.run_folder import open_run
-from topicloom.overlay.spark.encode import EncodedInterest
-from topicloom.overlay.spark.engine import SPARK_BUILDERS, SparkBuild
-from topicloom.overlay.spark.ingest import read_interest
+from topicloom.overlay.spark.builders import SPARK_BUILDERS, SparkBuild
+from topicloom.overlay.spark.encode import EncodedInterest, read_interest
 from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
 from topicloom.tables.source import interest_source
 
@@ -121,7 +120,7 @@ def test_the_edges_do_not_depend_on_how_large_tables_are_joined(spark, tmp_path,
     """Small tables are numbered on the driver and sent to every task; large ones are not."""
     import topicloom.overlay.spark.divide as divide
     import topicloom.overlay.spark.encode as encode
-    import topicloom.overlay.spark.result as result
+    import topicloom.overlay.spark.write_build as result
 
     for module in (divide, encode, result):
         monkeypatch.setattr(module, "BROADCAST_IDS", 0)
@@ -133,7 +132,7 @@ def test_the_edges_do_not_depend_on_how_large_tables_are_joined(spark, tmp_path,
     local = BUILDERS["dcbr-m"].build(interest, seed=7, kernel_nodes=120).overlay
     with built(spark, encoded, tmp_path / "out", "dcbr-m", kernel_nodes=120) as found:
         assert edges_of(found) == sorted(zip(local.u.tolist(), local.v.tolist(), strict=True))
-        result.write_result(spark, encoded, found.edges, tmp_path, progress=SILENT)
+        result.write_build(spark, encoded, found.edges, tmp_path, progress=SILENT)
     assert pq.read_table(tmp_path / "edges.parquet").to_pylist() == local.to_arrow().to_pylist()
     assert pq.read_table(tmp_path / "interest.parquet").to_pylist() == interest.to_arrow().to_pylist()
 

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 
 from drawing import examples
 from naive.tables import as_csv, as_parquet
+from spark_interest import read_interest
 from topicloom.overlay.measures.digest import interest_digest
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.spark import encode
-from topicloom.overlay.spark.ingest import read_interest
-from topicloom.overlay.spark.merge import merge_pairs
+from topicloom.overlay.spark.merge_pairs import merge_pairs
 from topicloom.tables.records import ROLES
 from topicloom.tables.source import interest_source
 
@@ -116,9 +116,9 @@ def test_a_build_read_again_has_the_same_digest(spark: SparkSession, tmp_path: P
     interest = Interest.from_pairs(PAIRS)
     pq.write_table(interest.to_arrow(), tmp_path / "interest.parquet")
     (tmp_path / "summary.json").write_text("{}")
-    encoded, _, notice = read_interest(spark, interest_source(tmp_path))
+    encoded, raw, _ = read_interest(spark, interest_source(tmp_path))
     assert encoded.digest == interest_digest(interest)
-    assert notice is None
+    assert raw.notice is None
 
 
 def test_digest_sees_every_single_change() -> None:

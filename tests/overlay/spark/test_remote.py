@@ -89,7 +89,7 @@ def test_a_changed_table_behind_an_address_is_not_taken_for_the_same(mounted, tm
 
     command = ["build", f"{ADDRESS}/table.csv", *RING, "--engine", "spark", "--out", str(tmp_path / "out")]
     with monkeypatch.context() as patch:
-        patch.setattr(build_spark, "write_result", broken)
+        patch.setattr(build_spark, "write_build", broken)
         assert execute(command) == 2
     with (mounted / "table.csv").open("a") as more:
         more.write("late,t0001\n")

@@ -22,7 +22,7 @@ from topicloom.mesh.model.manifest import MANIFEST, check_export_out, write_mani
 from topicloom.mesh.plan.credentials import read_credentials
 from topicloom.mesh.plan.hosts import Place, read_hosts
 from topicloom.mesh.plan.request import ExportFigures, Request
-from topicloom.overlay.graphs.files import GRAPH_FORMATS, GraphFormat
+from topicloom.overlay.graphs.formats import GRAPH_FORMATS, GraphFormat
 from topicloom.overlay.model.build_folder import INTEREST, load_build
 from topicloom.overlay.model.interest import Interest
 from topicloom.tables.records import ROLES

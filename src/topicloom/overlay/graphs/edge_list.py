@@ -20,9 +20,9 @@ from typing import Any
 
 from topicloom.base.progress import SILENT, Progress
 from topicloom.errors import InputError
-from topicloom.overlay.graphs.collect import Collector, listed, strings
 from topicloom.overlay.graphs.names import EXPLAINED, decoder, names_in
-from topicloom.overlay.graphs.parts import (
+from topicloom.overlay.graphs.reading import Collector, listed, strings
+from topicloom.overlay.graphs.writing import (
     FORMAT,
     NODE_KEYS,
     TOPICS,

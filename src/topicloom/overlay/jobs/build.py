@@ -5,71 +5,77 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from msgspec.structs import asdict
 from msgspec.structs import replace as replace_fields
 
 from topicloom.base.atomic_write import replacing
 from topicloom.base.progress import SILENT, Progress
-from topicloom.base.summaries import Seconds
+from topicloom.overlay.jobs.build_request import BuildRequest, BuildTask, summarise_build
 from topicloom.overlay.jobs.build_spark import build_on_spark
 from topicloom.overlay.jobs.certify import certify
 from topicloom.overlay.jobs.constraints import load_constraints
 from topicloom.overlay.jobs.engine import LOCAL_SUBSCRIPTIONS, TableExtent, choose_engine
-from topicloom.overlay.jobs.inputs import EncodedInput, LoadedInterest
-from topicloom.overlay.jobs.request import BuildRequest, summarise
-from topicloom.overlay.jobs.task import BuildTask
+from topicloom.overlay.jobs.interest_table import LoadedInterest, load_interest
 from topicloom.overlay.jobs.verify import judge
 from topicloom.overlay.measures.connectivity import check_overlay
 from topicloom.overlay.model.build import Build, BuildSummary
 from topicloom.overlay.model.build_folder import EDGES, INTEREST
 from topicloom.overlay.model.verdict import Verdict
+from topicloom.overlay.spark.encode import InterestRead
 from topicloom.tables.folder import REJECTS, SUMMARY, write_json, write_table
+from topicloom.tables.spark.raw_table import write_rejects
 from topicloom.tables.spark.spark_choice import SparkChoice
 
 
 def build_to_folder(task: BuildTask) -> BuildSummary:
-    """The whole task; the summary that was written."""
+    """Carry out the whole task; returns the summary that was written."""
     task.check()
     if task.engine == "spark" or task.goes_on:
         return build_on_spark(task)
-    start = task.progress.now()
-    with task.spark.workspace(beside=task.out) as work:
-        given = task.table.encode(work)
-        if task.engine == "auto" and (large := _for_spark(task, given)) is not None:
-            return build_on_spark(large, given)
-        return _build_here(task, given, start)
+    began = task.progress.now()
+    with task.table.spark.workspace(beside=task.out) as work:
+        read = task.table.encode(work)
+        if task.engine == "auto" and (large := _for_spark(task, read)) is not None:
+            return build_on_spark(large, read)
+        return _build_here(task, read, began)
 
 
-def _for_spark(task: BuildTask, given: EncodedInput) -> BuildTask | None:
-    """The task as it runs on Spark, if `--engine auto` means that."""
-    request, count = task.request, given.encoded.n_subscriptions
+def _for_spark(task: BuildTask, read: InterestRead) -> BuildTask | None:
+    """Return the task as it runs on Spark, if `--engine auto` means that."""
+    request, count = task.request, read.encoded.n_subscriptions
     if count > LOCAL_SUBSCRIPTIONS and task.in_memory is None:
-        extent = TableExtent(task.spark.session(task.progress), given.encoded, task.progress)
+        extent = TableExtent(task.table.spark.session(task.progress), read.encoded, task.progress)
         request = request.settled(extent)
     choice = choose_engine(request.algorithm, count, in_memory=task.in_memory)
     if choice.engine != "spark":
         return None
-    for reason in filter(None, (request.reason, choice.reason)):
+    request = replace(request, engine_reason=choice.reason)
+    _remark_reasons(task, request)
+    return replace(task, request=request)
+
+
+def _remark_reasons(task: BuildTask, request: BuildRequest) -> None:
+    for reason in filter(None, (request.reason, request.engine_reason)):
         task.remark(reason)
-    return replace(task, request=replace(request, engine_reason=choice.reason))
 
 
-def _build_here(task: BuildTask, given: EncodedInput, start: float) -> BuildSummary:
-    loaded = given.load(task.progress)
-    constraints, existing = load_constraints(
-        task.limits, loaded, spark=task.spark, notice=task.notice, progress=task.progress
+def _build_here(task: BuildTask, read: InterestRead, began: float) -> BuildSummary:
+    table, progress = task.table, task.progress
+    loaded = load_interest(read, progress)
+    constraints, start = load_constraints(
+        task.limits, loaded, spark=table.spark, notice=table.notice, progress=progress
     )
-    request = replace(task.request, constraints=constraints, existing=existing).settled(loaded.interest)
+    request = replace(task.request, constraints=constraints, start=start).settled(loaded.interest)
     if task.engine == "auto":
         count = loaded.interest.n_subscriptions
         choice = choose_engine(request.algorithm, count, in_memory=task.in_memory)
         request = replace(request, engine_reason=choice.reason)
-    for reason in filter(None, (request.reason, request.engine_reason)):
-        task.remark(reason)
+    _remark_reasons(task, request)
     summary, build = build_loaded(
-        loaded, request, task.out, spark=task.spark, start=start, progress=task.progress
+        loaded, request, task.out, spark=table.spark, began=began, progress=progress
     )
     if "remark" in build.report:
-        task.notice(build.report["remark"])
+        table.notice(build.report["remark"])
     return summary
 
 
@@ -79,26 +85,34 @@ def build_loaded(
     out: Path | None,
     *,
     spark: SparkChoice,
-    start: float,
+    began: float,
     progress: Progress = SILENT,
 ) -> tuple[BuildSummary, Build]:
-    """From an interest in memory to a proved build, in the folder `out` if there is one.
+    """Build from an interest in memory and prove the result, in the folder `out` if there is one.
 
-    `start` is when the task began.
+    `began` is when the task began.
     """
-    began = progress.now()
+    ingested = progress.now()
     build = request.run(loaded.interest, progress)
     built = progress.now()
 
     def summarised(verdict: Verdict, verifying: float) -> BuildSummary:
         done = progress.now()
-        times = {
-            "ingest": began - start,
-            "build": built - began,
+        seconds = {
+            "ingest": ingested - began,
+            "build": built - ingested,
             "verify": done - verifying,
-            "total": done - start,
+            "total": done - began,
         }
-        return _certified(loaded, request, build, verdict, times, start, progress)
+        summary = summarise_build(request, "local", loaded, build, verdict, build.seconds, seconds)
+        if not request.certify:
+            return summary
+        certificate = certify(
+            loaded.interest, asdict(summary), known=build.report, threads=request.threads, progress=progress
+        )
+        certified = progress.now()
+        seconds |= {"certify": certified - done, "total": certified - began}
+        return replace_fields(summary, certificate=certificate, seconds=seconds)
 
     if out is None:
         verdict = check_overlay(loaded.interest, build.overlay, progress=progress)
@@ -108,38 +122,11 @@ def build_loaded(
         progress.phase("write tables")
         write_table(build.overlay.to_arrow(), folder / EDGES)
         write_table(loaded.interest.to_arrow(), folder / INTEREST)
-        if loaded.rejected:
-            loaded.write_rejects(folder / REJECTS)
+        if loaded.rejected and loaded.raw is not None:
+            write_rejects(loaded.raw, folder / REJECTS)
         written = progress.now()
         # The judge reads what was written, not what is in memory.
         verdict = judge(folder / INTEREST, folder / EDGES, spark=spark, beside=out, progress=progress)
         summary = summarised(verdict, written)
         write_json(summary, folder / SUMMARY)
     return summary, build
-
-
-def _certified(
-    loaded: LoadedInterest,
-    request: BuildRequest,
-    build: Build,
-    verdict: Verdict,
-    seconds: Seconds,
-    start: float,
-    progress: Progress,
-) -> BuildSummary:
-    """The summary, with a certificate if one was asked for; making it counts into the total."""
-    summary = summarise(request, "local", loaded, build, verdict, build.seconds, seconds)
-    if not request.certify:
-        return summary
-    begun = progress.now()
-    certificate = certify(
-        loaded.interest,
-        edges=summary.edges,
-        degree_max=summary.degree_max,
-        connected=summary.topic_connected,
-        known=build.report,
-        threads=request.threads,
-        progress=progress,
-    )
-    more = {"certify": progress.now() - begun, "total": progress.now() - start}
-    return replace_fields(summary, certificate=certificate, seconds=seconds | more)

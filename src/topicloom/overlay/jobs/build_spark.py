@@ -8,12 +8,11 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
-from msgspec import field
-from msgspec.structs import asdict as fields_of
+from msgspec.structs import asdict
 from msgspec.structs import replace as replace_fields
 
 from topicloom.base.atomic_write import replacing
@@ -22,9 +21,7 @@ from topicloom.base.summaries import UNSET, Parameters, Summary, UnsetType, plai
 from topicloom.errors import InputError, UsageError
 from topicloom.overlay.builders.default import FALLBACK
 from topicloom.overlay.builders.registry import parse_parameters
-from topicloom.overlay.jobs.inputs import EncodedInput
-from topicloom.overlay.jobs.request import summarise
-from topicloom.overlay.jobs.task import BuildTask
+from topicloom.overlay.jobs.build_request import BuildTask, summarise_build
 from topicloom.overlay.jobs.verify import judge
 from topicloom.overlay.model.build import BuildSummary
 from topicloom.overlay.model.build_folder import (
@@ -37,10 +34,10 @@ from topicloom.overlay.model.build_folder import (
     whole_phases,
 )
 from topicloom.overlay.model.run_folder import RunFolder, TablesOnly, check_same, open_run
-from topicloom.overlay.model.verdict import Verdict
-from topicloom.overlay.spark.encode import EncodedInterest
-from topicloom.overlay.spark.engine import SPARK_BUILDERS, SparkBuild
-from topicloom.overlay.spark.result import write_result
+from topicloom.overlay.model.verdict import VerdictSummary
+from topicloom.overlay.spark.builders import SPARK_BUILDERS, SparkBuild
+from topicloom.overlay.spark.encode import EncodedInterest, InterestRead
+from topicloom.overlay.spark.write_build import write_build
 from topicloom.tables.folder import REJECTS, SUMMARY, write_json
 from topicloom.tables.source import check_there
 from topicloom.tables.spark.failures import spark_errors
@@ -50,40 +47,17 @@ from topicloom.tables.spark.table_files import signature
 from topicloom.version import __version__
 
 INGEST, WRITE, VERIFY = "ingest", "write", "verify"
+TABLES = ("nodes", "topics", "pairs")  # of an encoded interest
 
 
-class Ingested(Summary, frozen=True, kw_only=True):
-    """An encoded interest (its tables lie beside the record), and what the user was told of it."""
+class IngestRecord(EncodedInterest, frozen=True, kw_only=True):
+    """An encoded interest, whose tables lie beside the record, and what the user was told of it."""
 
-    nodes: str
-    topics: str
-    pairs: str
-    n_nodes: int
-    n_topics: int
-    n_subscriptions: int
-    duplicates: int
-    rejected: int
-    digest: str
     notices: list[str]
 
-    def encoded(self, run: RunFolder) -> EncodedInterest:
-        """The interest, where its tables lie now."""
-        known = {name: getattr(self, name) for name in EncodedInterest.__dataclass_fields__}
-        places = {name: str(run.path(INGEST, name)) for name in ("nodes", "topics", "pairs")}
-        return EncodedInterest(**{**known, **places})
 
-
-class Judged(Summary, frozen=True):
-    """What the judge said."""
-
-    topics: int
-    topics_partitioned: int
-    topic_components: int
-    edges: int
-
-
-def build_on_spark(task: BuildTask, given: EncodedInput | None = None) -> BuildSummary:
-    """The whole task; the summary that was written. `given` is the interest if it was read already."""
+def build_on_spark(task: BuildTask, read: InterestRead | None = None) -> BuildSummary:
+    """Carry out the whole task; returns the summary that was written. `read` is an interest already read."""
     request = task.request
     if not request.named:
         if request.bound:
@@ -96,14 +70,14 @@ def build_on_spark(task: BuildTask, given: EncodedInput | None = None) -> BuildS
         task = replace(task, request=request)
         task.remark(reason)
     check_there(task.table.source)
-    start = task.progress.now()
-    asked = Asked.of(task)
+    began = task.progress.now()
+    asked = RunRequest.of(task)
     if task.goes_on:
         check_same(task.out, asked, parts=True)  # before Spark starts
-    session = task.spark.session(task.progress)
-    files = signature(session, task.table.source) if given is None else given.files
-    fingerprint = replace_fields(asked, files=files)
-    if task.resume and (done := _finished(task.out, fingerprint)) is not None:
+    session = task.table.spark.session(task.progress)
+    files = signature(session, task.table.source) if read is None else read.files
+    asked = replace_fields(asked, files=files)
+    if task.resume and (done := _finished(task.out, asked)) is not None:
         task.remark(f"{task.out} is whole already: nothing was left to do")
         return done
 
@@ -111,17 +85,17 @@ def build_on_spark(task: BuildTask, given: EncodedInput | None = None) -> BuildS
         task.remark(f"{shown_phase(phase)}: {seconds:.1f} s")
 
     now = task.progress.now
-    with open_run(task.out, fingerprint, resume=task.resume, now=now, told=told) as run:
+    with open_run(task.out, asked, resume=task.resume, now=now, told=told) as run:
         before = run.seconds()
         if before:
             task.remark(f"going on after: {', '.join(map(shown_phase, before))}")
         elif task.resume:
             task.remark(f"nothing to go on with in {task.out}: a new run begins")
         try:
-            return _run(task, run, given, start - sum(before.values()), fingerprint)
+            return _run(task, run, read, began - sum(before.values()), asked)
         except BaseException as error:
             if run.whole():
-                task.notice(_advice(task.out, error))
+                task.table.notice(_advice(task.out, error))
             raise
 
 
@@ -133,33 +107,45 @@ def _advice(out: Path, error: BaseException) -> str:
 
 
 def _run(
-    task: BuildTask, run: RunFolder, given: EncodedInput | None, start: float, fingerprint: Asked
+    task: BuildTask, run: RunFolder, read: InterestRead | None, began: float, asked: RunRequest
 ) -> BuildSummary:
-    """All phases; `start` is when the first run would have begun if the later ones had followed at once."""
-    progress, request = task.progress, task.request
-    session = task.spark.session(progress)
-    record = run.keep(INGEST, Ingested, lambda folder: _ingest(task, folder, given))
-    encoded = record.encoded(run)
-    for text in record.notices if given is None else ():
-        task.notice(text)
-    if task.table.strict and encoded.rejected:
+    """Run all phases; `began` is when the first run would have begun had the later ones followed at once."""
+    table, progress, request = task.table, task.progress, task.request
+    record = run.keep(INGEST, IngestRecord, lambda folder: _ingest(task, folder, read))
+    places = {name: str(run.path(INGEST, name)) for name in TABLES}
+    encoded = replace_fields(record, **places)
+    for text in record.notices if read is None else ():
+        table.notice(text)
+    if table.strict and encoded.rejected:
         raise InputError(
-            f"{rows_were(encoded.rejected)} refused in {task.table.source.path}, and `strict` was given"
+            f"{rows_were(encoded.rejected)} refused in {table.source.path}, and `strict` was given"
         )
     with spark_errors(str(task.out)):
         build = SPARK_BUILDERS[request.algorithm](
-            session,
+            table.spark.session(progress),
             encoded,
             run,
             seed=request.seed,
-            notice=task.notice,
+            notice=table.notice,
             progress=progress,
             **request.parameters,
         )
         run.keep(WRITE, TablesOnly, lambda folder: _write(task, encoded, build, folder))
-    verdict = Verdict(**fields_of(run.keep(VERIFY, Judged, lambda folder: _verify(task, run))))
-    summary = _summarise(task, run, encoded, build, verdict, start)
-    summary = replace_fields(summary, request=fingerprint.digest())
+    verdict = run.keep(VERIFY, VerdictSummary, lambda folder: _verify(task, run))
+    if verdict.edges != build.n_edges:
+        raise InputError(
+            f"{verdict.edges:,} of {build.n_edges:,} edges are in the result: the tables of {task.out} were "
+            "changed while it was made; begin anew"
+        )
+    phases = run.seconds()
+    seconds = {
+        "ingest": phases[INGEST],
+        "build": sum(taken for name, taken in phases.items() if name not in (INGEST, VERIFY)),
+        "verify": phases[VERIFY],
+        "total": progress.now() - began,
+    }
+    summary = summarise_build(request, "spark", encoded, build, verdict, phases, seconds)
+    summary = replace_fields(summary, request=asked.digest())
     with replacing(task.out) as folder:
         folder.mkdir()
         for name in (EDGES, INTEREST):
@@ -170,7 +156,7 @@ def _run(
     return summary
 
 
-class AskedInterest(Summary, frozen=True):
+class RequestedTable(Summary, frozen=True):
     """The table of a request, as the user described it."""
 
     path: str
@@ -186,27 +172,27 @@ class AskedInterest(Summary, frozen=True):
     subscribers_only: bool
 
 
-class Asked(Summary, frozen=True, kw_only=True):
-    """What must be the same for a run to be taken up again; the files are known once Spark runs."""
+class RunRequest(Summary, frozen=True, kw_only=True):
+    """What must be the same for a run to be resumed; the files are known once Spark runs."""
 
     version: str = __version__
     algorithm: str
     parameters: Parameters
     seed: int
-    interest: AskedInterest
-    files: list[list[str | int]] | UnsetType = field(default=UNSET, name="interest files")
+    interest: RequestedTable
+    files: list[list[str | int]] | UnsetType = msgspec.field(default=UNSET, name="interest files")
 
     @classmethod
-    def of(cls, task: BuildTask) -> Asked:
-        """All but the files."""
+    def of(cls, task: BuildTask) -> RunRequest:
+        """Describe a task, all but its files."""
         table, request = task.table, task.request
-        names = [name for name in AskedInterest.__struct_fields__ if name != "subscribers_only"]
+        names = [name for name in RequestedTable.__struct_fields__ if name != "subscribers_only"]
         described: Parameters = {name: getattr(table.source, name) for name in names}
         return cls(
             algorithm=request.algorithm,
             parameters={plain_name(key): value for key, value in request.parameters.items()},
             seed=request.seed,
-            interest=AskedInterest(**described, subscribers_only=table.subscribers_only),
+            interest=RequestedTable(**described, subscribers_only=table.subscribers_only),
         )
 
     def digest(self) -> str:
@@ -225,70 +211,46 @@ def shown_phase(name: str) -> str:
 # --- the phases ----------------------------------------------------------------------------------------
 
 
-def _ingest(task: BuildTask, folder: Path, given: EncodedInput | None) -> Ingested:
+def _ingest(task: BuildTask, folder: Path, read: InterestRead | None) -> IngestRecord:
     notices: list[str] = []
-    if given is None:
-        given = task.table.encode(folder, notice=notices.append)
+    if read is None:
+        read = task.table.encode(folder, notice=notices.append)
     else:
-        for name in ("nodes", "topics", "pairs"):
-            shutil.move(getattr(given.encoded, name), folder / name)
-    if given.encoded.rejected:
-        rejects = given.raw.rejects.orderBy(*REJECT_COLUMNS).select(*REJECT_COLUMNS)
+        for name in TABLES:
+            shutil.move(getattr(read.encoded, name), folder / name)
+    if read.encoded.rejected:
+        rejects = read.raw.rejects.orderBy(*REJECT_COLUMNS).select(*REJECT_COLUMNS)
         StepTables(rejects.sparkSession, str(folder), task.progress).write("write rejects", rejects, REJECTS)
-        given.raw.release()
-    return Ingested(**asdict(given.encoded), notices=notices)
+        read.raw.release()
+    return IngestRecord(**asdict(read.encoded), notices=notices)
 
 
 def _write(task: BuildTask, encoded: EncodedInterest, build: SparkBuild, folder: Path) -> TablesOnly:
-    session = task.spark.session(task.progress)
-    write_result(session, encoded, build.edges, folder, progress=task.progress)
+    session = task.table.spark.session(task.progress)
+    write_build(session, encoded, build.edges, folder, progress=task.progress)
     return TablesOnly()
 
 
-def _verify(task: BuildTask, run: RunFolder) -> Judged:
-    """The judge reads what was written; the interest stays a table for it too."""
-    verdict = judge(
+def _verify(task: BuildTask, run: RunFolder) -> VerdictSummary:
+    """Judge what was written; the interest stays a table here too."""
+    return judge(
         run.path(WRITE, INTEREST),
         run.path(WRITE, EDGES),
-        spark=task.spark,
+        spark=task.table.spark,
         path="bucketed",
         beside=task.out,
         progress=task.progress,
-    )
-    return Judged(verdict.topics, verdict.topics_partitioned, verdict.topic_components, verdict.edges)
-
-
-def _summarise(
-    task: BuildTask,
-    run: RunFolder,
-    encoded: EncodedInterest,
-    build: SparkBuild,
-    verdict: Verdict,
-    start: float,
-) -> BuildSummary:
-    phases = run.seconds()
-    seconds = {
-        "ingest": phases[INGEST],
-        "build": sum(taken for name, taken in phases.items() if name not in (INGEST, VERIFY)),
-        "verify": phases[VERIFY],
-        "total": task.progress.now() - start,
-    }
-    if verdict.edges != build.n_edges:
-        raise InputError(
-            f"{verdict.edges:,} of {build.n_edges:,} edges are in the result: the tables of {task.out} were "
-            "changed while it was made; begin anew"
-        )
-    return summarise(task.request, "spark", encoded, build, verdict, phases, seconds)
+    ).summary()
 
 
 # --- ending --------------------------------------------------------------------------------------------
 
 
-def _finished(out: Path, fingerprint: Asked) -> BuildSummary | None:
+def _finished(out: Path, asked: RunRequest) -> BuildSummary | None:
     """The summary of a whole build of the same request, when there is nothing to take up."""
     if not is_build(out) or whole_phases(out / PHASES):
         return None
-    if read_summary(out).request != fingerprint.digest():
+    if read_summary(out).request != asked.digest():
         raise InputError(
             f"`resume`: {out} holds a finished build of another request; leave `resume` out to replace it"
         )

@@ -10,8 +10,8 @@ from msgspec.structs import asdict
 from topicloom.base.atomic_write import replacing
 from topicloom.base.summaries import FORMAT, UNSET, Figures, Seconds, Summary, UnsetType
 from topicloom.overlay.jobs.build import build_loaded
-from topicloom.overlay.jobs.inputs import InterestTable, LoadedInterest
-from topicloom.overlay.jobs.request import BuildRequest
+from topicloom.overlay.jobs.build_request import BuildRequest
+from topicloom.overlay.jobs.interest_table import InterestTable, LoadedInterest, load_interest
 from topicloom.overlay.measures.degree import degree_histogram, percentiles
 from topicloom.overlay.model.build import Build, BuildSummary
 from topicloom.overlay.model.build_folder import check_replaceable
@@ -43,10 +43,10 @@ def compare_table(table: InterestTable, requests: list[BuildRequest], *, out: Pa
     """Read the interest once and build with each request; see `compare_loaded`."""
     if out is not None:
         check_replaceable(out)
-    start = table.progress.now()
+    began = table.progress.now()
     with table.spark.workspace() as work:
-        loaded = table.encode(work).load(table.progress)
-        return compare_loaded(loaded, requests, table, out=out, start=start)[0]
+        loaded = load_interest(table.encode(work), table.progress)
+        return compare_loaded(loaded, requests, table, out=out, began=began)[0]
 
 
 def compare_loaded(
@@ -55,7 +55,7 @@ def compare_loaded(
     table: InterestTable,
     *,
     out: Path | None,
-    start: float,
+    began: float,
 ) -> tuple[Comparison, list[Build]]:
     """The comparison: `rows` of summaries, each with its degree percentiles and histogram; and the builds.
 
@@ -69,10 +69,10 @@ def compare_loaded(
             folder.mkdir()
         for request in requests:
             # Each row's total is what this builder alone would take: ingest is counted for each.
-            began = progress.now() - (ingested - start)
+            alone = progress.now() - (ingested - began)
             place = None if folder is None else folder / request.algorithm
             summary, build = build_loaded(
-                loaded, request, place, spark=table.spark, start=began, progress=progress
+                loaded, request, place, spark=table.spark, began=alone, progress=progress
             )
             degrees = build.overlay.degrees()
             rows.append(
@@ -83,7 +83,7 @@ def compare_loaded(
                 )
             )
             builds.append(build)
-        comparison = Comparison(rows=rows, seconds={"total": progress.now() - start})
+        comparison = Comparison(rows=rows, seconds={"total": progress.now() - began})
         if folder is not None:
             write_json(comparison, folder / SUMMARY)
     return comparison, builds

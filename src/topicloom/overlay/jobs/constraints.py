@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from topicloom.base.arrays import Floats, Ints
 from topicloom.base.progress import SILENT, Progress
-from topicloom.overlay.jobs.inputs import LoadedInterest
+from topicloom.overlay.jobs.interest_table import LoadedInterest
 from topicloom.overlay.measures.connectivity import node_codes, sound_edges
 from topicloom.overlay.model.constraints import NO_CAP, Constraints, NodePairs, priced_pairs
 from topicloom.overlay.model.interest import Interest

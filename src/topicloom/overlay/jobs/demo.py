@@ -9,10 +9,10 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from topicloom.base.progress import SILENT, Progress
+from topicloom.overlay.jobs.build_request import BuildRequest
 from topicloom.overlay.jobs.compare import ComparedBuild, compare_loaded
 from topicloom.overlay.jobs.generate import generate_to
-from topicloom.overlay.jobs.inputs import InterestTable
-from topicloom.overlay.jobs.request import BuildRequest
+from topicloom.overlay.jobs.interest_table import InterestTable
 from topicloom.overlay.measures.registry import measure_overlay
 from topicloom.overlay.model.build_folder import check_replaceable
 from topicloom.overlay.workloads.presets import sample_path
@@ -65,11 +65,11 @@ def run_demo(
     ]
     for title, name, source in workloads:
         check_replaceable(out / name)
-        start = progress.now()
+        began = progress.now()
         requests = [BuildRequest.of(key, [], seed=seed) for key in ALGORITHMS]
         table = InterestTable(source, spark, notice=notice, progress=progress)
         loaded = table.load()
-        comparison, builds = compare_loaded(loaded, requests, table, out=out / name, start=start)
+        comparison, builds = compare_loaded(loaded, requests, table, out=out / name, began=began)
         measures = [measure_overlay(loaded.interest, build.overlay, progress=progress) for build in builds]
         rows = [
             replace(row, measures=found, workload=title)

@@ -8,8 +8,8 @@ from topicloom.base.summaries import UNSET, Figures, Seconds, Summary, UnsetType
 from topicloom.errors import InputError
 from topicloom.overlay.builders.default import choose_default, expected_seconds
 from topicloom.overlay.builders.gm import build_gm
-from topicloom.overlay.jobs.certify import certify_measured
-from topicloom.overlay.jobs.inputs import InterestTable, check_agreement
+from topicloom.overlay.jobs.certify import certify
+from topicloom.overlay.jobs.interest_table import InterestTable, check_agreement
 from topicloom.overlay.measures.connectivity import node_codes, sound_edges
 from topicloom.overlay.measures.profile import Profile, profile_interest
 from topicloom.overlay.measures.registry import measure_overlay
@@ -69,9 +69,7 @@ def measure_tables(
     found = measure_overlay(loaded.interest, overlay, threads=threads, progress=progress)
     return Measured(
         measures=found,
-        certificate=certify_measured(loaded.interest, found, threads=threads, progress=progress)
-        if bounds
-        else UNSET,
+        certificate=certify(loaded.interest, found, threads=threads, progress=progress) if bounds else UNSET,
         left_out=left_out,
         duplicates=loaded.duplicates,
         rejected=loaded.rejected,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from topicloom.base.progress import SILENT, Progress
 from topicloom.errors import InputError
-from topicloom.overlay.jobs.inputs import InterestTable, check_agreement
+from topicloom.overlay.jobs.interest_table import InterestTable, check_agreement
 from topicloom.overlay.model.build_folder import is_build
 from topicloom.overlay.model.verdict import Verdict, check_witness_file
 from topicloom.overlay.spark.encode import digest_rows, interest_rows

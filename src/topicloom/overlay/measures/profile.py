@@ -5,7 +5,7 @@ similar to it of |A & B| / min(|A|, |B|), averaged over nodes, in percent. As th
 node, 40 for 20, "tdi(2d)"), d is twice the average subscription size, rounded, and at most nodes - 1.
 All nodes are measured up to EXACT_NODES of them and EXACT_WORK list entries to read; otherwise a seeded
 sample of nodes is measured against all nodes, and `intersection_exact` is false.
-The sentences of advice are in `advice.py`.
+The sentences of advice are in `profile_advice.py`.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from topicloom.base.progress import SILENT, Progress
 from topicloom.base.seeds import generator
 from topicloom.base.summaries import Summary
 from topicloom.overlay.kernels.shared_topics import top_intersections
-from topicloom.overlay.measures.advice import Default, advise
 from topicloom.overlay.measures.interest_components import find_components
+from topicloom.overlay.measures.profile_advice import Default, advise
 from topicloom.overlay.model.interest import Interest
 
 EXACT_NODES = 10_000

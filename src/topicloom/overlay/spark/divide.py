@@ -49,7 +49,7 @@ class SplitRecord(Summary, frozen=True):
     light: int
 
 
-class Chosen(Summary, frozen=True):
+class RepresentativesRecord(Summary, frozen=True):
     """For each group its nodes and its representatives."""
 
     nodes: tuple[int, ...]
@@ -85,7 +85,7 @@ class SparkDivide:
 
     def represent(self, groups: Groups) -> LevelSizes:
         name = _chosen_name(groups)
-        record = self.run.keep(name, Chosen, lambda folder: self._represent(groups, folder))
+        record = self.run.keep(name, RepresentativesRecord, lambda folder: self._represent(groups, folder))
         return LevelSizes(record.nodes, record.representatives)
 
     def build(self, groups: Groups, level: int) -> int:
@@ -159,7 +159,7 @@ class SparkDivide:
         work.drop("sizes")
         return SplitRecord(int(eta), bulk, light)
 
-    def _represent(self, groups: Groups, folder: Path) -> Chosen:
+    def _represent(self, groups: Groups, folder: Path) -> RepresentativesRecord:
         level, n_groups = len(groups) - 1, groups[-1]
         clumps = self.represent(groups[:-1]).representatives if level else ()
         singles = (self.n_light, self.n_bulk, 0)[min(level, 2)]
@@ -169,7 +169,7 @@ class SparkDivide:
         if self.lambda_ is None:
             chosen = members.selectExpr("node", "group clump")
             work.write(None, chosen, "chosen")
-            return Chosen(tuple(sizes), tuple(sizes))
+            return RepresentativesRecord(tuple(sizes), tuple(sizes))
         rows = self.rows(members.select("node", "group"), self.n_members(groups[:-1]))
         wanted = self._topic_sizes(self.pairs() if level == 0 else rows)
         broadcast = self.spark.sparkContext.broadcast(wanted)
@@ -182,7 +182,7 @@ class SparkDivide:
             broadcast.destroy()
         counted = work.run(None, lambda: work.load("chosen").groupBy("clump").count().collect())
         counts = {row["clump"]: row["count"] for row in counted}
-        return Chosen(tuple(sizes), tuple(counts.get(group, 0) for group in range(n_groups)))
+        return RepresentativesRecord(tuple(sizes), tuple(counts.get(group, 0) for group in range(n_groups)))
 
     def _build(self, groups: Groups, level: int, folder: Path) -> EdgeCount:
         from pyspark.sql import functions as sf

@@ -1,4 +1,4 @@
-"""Identifiers become dense numbers, on Spark, at any size: the table every later step works on.
+"""Read an interest and number its identifiers, at any size: the tables every later step works on.
 
 A number is the rank of the identifier in the binary order of its UTF-8 bytes. The rank comes from a range
 sort and the row counts of its partitions, so it depends neither on the partitioning nor on the order of rows.
@@ -6,9 +6,8 @@ sort and the row counts of its partitions, so it depends neither on the partitio
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -16,32 +15,31 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from topicloom.base.progress import SILENT, Progress
+from topicloom.base.summaries import Summary
 from topicloom.errors import InputError
 from topicloom.overlay.measures.digest import SECOND_PREFIX, format_digest, interest_digest
 from topicloom.overlay.model.interest import Interest
-from topicloom.overlay.spark.merge import merge_pairs, number_small
+from topicloom.overlay.spark.merge_pairs import merge_pairs, number_small
 from topicloom.tables.records import ROLES
-from topicloom.tables.source import is_address
+from topicloom.tables.source import TableSource, is_address
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.job_progress import run_watched
 from topicloom.tables.spark.raw_table import RawTable, require_no_rejects, rows_were
+from topicloom.tables.spark.read import read_table
 from topicloom.tables.spark.step_tables import StepTables
+from topicloom.tables.spark.table_files import signature
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-BROADCAST_IDS = 4_000_000
-"""Up to so many identifiers every worker gets the whole dictionary; beyond, Spark joins by shuffling."""
+BROADCAST_IDS = 4_000_000  # up to so many identifiers every worker gets them all; beyond, Spark shuffles
+ROWS_PER_PARTITION = 4_000_000  # how many rows one worker sorts at once (about 200 MB)
+SMALL_ROWS = 200_000  # up to so many rows the driver does the numbering itself; the result is the same
 
-ROWS_PER_PARTITION = 4_000_000
-"""How many rows one worker sorts at once (about 200 MB)."""
-
-SMALL_ROWS = 200_000
-"""Up to so many rows the driver does the numbering itself; the result is the same."""
+assert ROLES == ("sub", "pub", "both")  # the bits below stand for these, in this order
 
 
-@dataclass(frozen=True, slots=True)
-class EncodedInterest:
+class EncodedInterest(Summary, frozen=True, kw_only=True):
     """An interest as three Parquet folders of numbers, and what is known about it.
 
     `nodes` and `topics` have columns (id, number), `pairs` has (node, topic) and, where the input had them,
@@ -59,18 +57,49 @@ class EncodedInterest:
     digest: str
 
     def to_interest(self) -> Interest:
-        """The whole interest in memory, read straight from the files."""
-        table = _read(self.pairs)
-        extras = {name: table[name].to_numpy() for name in ("role", "rate") if name in table.column_names}
-        role = extras.get("role")
+        """Read the whole interest into memory, straight from the files."""
+        table = pq.read_table(self.pairs)
+        columns = {name: table[name].to_numpy() for name in table.column_names}
         return Interest.from_codes(
             _sorted_ids(self.nodes),
             _sorted_ids(self.topics),
-            table["node"].to_numpy(),
-            table["topic"].to_numpy(),
-            None if role is None else role.astype(np.uint8),
-            extras.get("rate"),
+            columns["node"],
+            columns["topic"],
+            columns["role"].astype(np.uint8) if "role" in columns else None,
+            columns.get("rate"),
         )
+
+
+class InterestRead(NamedTuple):
+    """An interest that was read: the numbered table, the raw one (for its rejects), and its files."""
+
+    encoded: EncodedInterest
+    raw: RawTable
+    files: list[list[str | int]]
+
+
+def read_interest(
+    spark: SparkSession,
+    source: TableSource,
+    *,
+    work_dir: str | Path,
+    subscribers_only: bool = False,
+    strict: bool = False,
+    progress: Progress = SILENT,
+) -> InterestRead:
+    """Read and number the interest that `source` describes; its tables lie in `work_dir`.
+
+    With `strict` any refused row is an InputError. Otherwise the raw table keeps its rejects: `write_rejects`
+    saves them, `release` lets go of them.
+    """
+    files = signature(spark, source)
+    raw = read_table(spark, source, progress=progress)
+    encoded = encode_interest(
+        spark, raw, work_dir=work_dir, subscribers_only=subscribers_only, strict=strict, progress=progress
+    )
+    if encoded.rejected == 0:
+        raw.release()
+    return InterestRead(encoded, raw, files)
 
 
 def encode_interest(
@@ -98,30 +127,38 @@ def encode_interest(
         if totals["rows"] == 0:
             refused = f" ({rows_were(rejected)} refused)" if rejected else ""
             raise InputError(f"{raw.source.path} holds no subscription{refused}: give a table of pairs")
-        if totals["rows"] <= SMALL_ROWS and not is_address(work.folder):
-            return _encode_here(work, rows, totals, rejected)
-        counts = {name: _number(work, rows, name) for name in ("node", "topic")}
-        work.write("number pairs", _numbered_pairs(work, rows, counts, totals), "pairs", stages=2)
-        n_pairs = work.run("count pairs", work.load("pairs").count)
-        hashes = totals
-        if n_pairs != totals["rows"]:
-            # A pair that occurs twice has cancelled itself out.
-            hashes = work.run("hash pairs", lambda: _totals(_named_pairs(work, counts)))
+        small = totals["rows"] <= SMALL_ROWS and not is_address(work.folder)
+        n_nodes, n_topics, n_pairs, digest = (_encode_here if small else _encode_there)(work, rows, totals)
     return EncodedInterest(
         nodes=work.path("nodes"),
         topics=work.path("topics"),
         pairs=work.path("pairs"),
-        n_nodes=counts["node"],
-        n_topics=counts["topic"],
+        n_nodes=n_nodes,
+        n_topics=n_topics,
         n_subscriptions=n_pairs,
         duplicates=totals["rows"] - n_pairs,
         rejected=rejected,
-        digest=format_digest(n_pairs, hashes["hash1"], hashes["hash2"]),
+        digest=digest,
     )
 
 
-def _encode_here(work: StepTables, rows: DataFrame, totals: dict[str, int], rejected: int) -> EncodedInterest:
-    """The same encoding on the driver: for a small table a dozen Spark jobs take longer than all the work."""
+Encoded = tuple[int, int, int, str]  # numbers of nodes, topics and pairs; the digest
+
+
+def _encode_there(work: StepTables, rows: DataFrame, totals: dict[str, int]) -> Encoded:
+    """Number the identifiers by jobs on Spark."""
+    counts = {name: _number(work, rows, name) for name in ("node", "topic")}
+    work.write("number pairs", _numbered_pairs(work, rows, counts, totals), "pairs", stages=2)
+    n_pairs = work.run("count pairs", work.load("pairs").count)
+    hashes = totals
+    if n_pairs != totals["rows"]:
+        # A pair that occurs twice has cancelled itself out.
+        hashes = work.run("hash pairs", lambda: _totals(_named_pairs(work, counts)))
+    return *counts.values(), n_pairs, format_digest(n_pairs, hashes["hash1"], hashes["hash2"])
+
+
+def _encode_here(work: StepTables, rows: DataFrame, totals: dict[str, int]) -> Encoded:
+    """Do the same on the driver: for a small table a dozen Spark jobs take longer than all the work."""
     table = work.run("number pairs", rows.toArrow)
     extras = [name for name in ("role", "rate") if totals.get(name)]
     interest = number_small(table, extras)
@@ -134,17 +171,7 @@ def _encode_here(work: StepTables, rows: DataFrame, totals: dict[str, int], reje
         folder = Path(work.path(name))
         folder.mkdir(parents=True, exist_ok=True)
         pq.write_table(content, folder / "part-0.parquet")
-    return EncodedInterest(
-        nodes=work.path("nodes"),
-        topics=work.path("topics"),
-        pairs=work.path("pairs"),
-        n_nodes=interest.n_nodes,
-        n_topics=interest.n_topics,
-        n_subscriptions=interest.n_subscriptions,
-        duplicates=totals["rows"] - interest.n_subscriptions,
-        rejected=rejected,
-        digest=interest_digest(interest),
-    )
+    return interest.n_nodes, interest.n_topics, interest.n_subscriptions, interest_digest(interest)
 
 
 def interest_rows(raw: RawTable, *, subscribers_only: bool = False) -> DataFrame:
@@ -230,15 +257,8 @@ def _named_pairs(work: StepTables, counts: dict[str, int]) -> DataFrame:
     return pairs.select("node", "topic")
 
 
-def _read(path: str, columns: list[str] | None = None) -> pa.Table:
-    return pq.read_table(path, columns=columns)
-
-
 def _sorted_ids(path: str) -> pa.StringArray:
-    table = _read(path)
+    table = pq.read_table(path)
     order = pc.sort_indices(table["number"])
     ids = table["id"].cast(pa.string()).take(order).combine_chunks()
     return ids.combine_chunks() if isinstance(ids, pa.ChunkedArray) else ids
-
-
-assert ROLES == ("sub", "pub", "both")  # the bits above stand for these, in this order

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from topicloom.base.atomic_write import replacing
 from topicloom.base.summaries import FORMAT, Figures, Parameters, Seconds, Summary
-from topicloom.overlay.jobs.inputs import InterestTable, LoadedInterest
+from topicloom.overlay.jobs.interest_table import InterestTable, LoadedInterest
 from topicloom.overlay.measures.digest import interest_digest
 from topicloom.overlay.model.build import BuildSummary
 from topicloom.overlay.model.build_folder import check_replaceable

@@ -27,7 +27,7 @@ from topicloom.mesh.plan.mesh_plan import refuse_empty
 from topicloom.mesh.plan.names import file_stems
 from topicloom.mesh.plan.request import ExportFigures, Request
 from topicloom.mesh.topic_trees.spanning import split_sentence
-from topicloom.overlay.graphs.parts import shared_topics
+from topicloom.overlay.graphs.writing import shared_topics
 from topicloom.overlay.measures.connectivity import check_overlay
 
 KIND = "gossipsub"

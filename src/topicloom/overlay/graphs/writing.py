@@ -1,4 +1,4 @@
-"""Interest and overlay as the nodes and edges of a graph file, piece by piece; collect.py goes back.
+"""Interest and overlay as the nodes and edges of a graph file, piece by piece; reading.py goes back.
 
 A node has the attribute `topics`, and `roles` and `rates` beside it where the interest has them; an edge has
 the `topics` that both its ends want. Their values are JSON arrays; a format says with `quote` how it writes

@@ -1,20 +1,29 @@
-"""What to build and how, and what summary.json says of the result, on whichever engine it was made."""
+"""What to build and how: the request, the whole task around it, and what summary.json says of the result."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from pathlib import Path
 
 from topicloom.base.progress import Progress
-from topicloom.base.summaries import UNSET, Parameters, Report, Seconds
+from topicloom.base.summaries import UNSET, Parameters, Seconds
 from topicloom.overlay.builders.default import DEFAULT, Extent, choose_default
-from topicloom.overlay.builders.registry import parse_parameters, run_builder
+from topicloom.overlay.builders.registry import check_honours, parse_parameters, run_builder
+from topicloom.overlay.jobs.constraints import ConstraintFiles
+from topicloom.overlay.jobs.engine import check_engine
+from topicloom.overlay.jobs.interest_table import InterestTable, LoadedInterest
 from topicloom.overlay.model.build import Build, BuildSummary
+from topicloom.overlay.model.build_folder import PHASES, check_replaceable, whole_phases
 from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
-from topicloom.overlay.model.verdict import Verdict
+from topicloom.overlay.model.verdict import Verdict, VerdictSummary
+from topicloom.overlay.spark.builders import SparkBuild
+from topicloom.overlay.spark.encode import EncodedInterest
+from topicloom.tables.spark.spark_choice import Notice, no_notice
+
+NO_LIMITS = ConstraintFiles()
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +35,7 @@ class BuildRequest:
     seed: int = 0
     threads: int | None = None
     constraints: Constraints = UNCONSTRAINED
-    existing: Overlay | None = None
+    start: Overlay | None = None
     certify: bool = False
     named: bool = True  # False: the algorithm may still be changed to suit the interest
     fixed: bool = False  # parameters were given, which only this algorithm knows
@@ -43,7 +52,7 @@ class BuildRequest:
         threads: int | None = None,
         certify: bool = False,
     ) -> BuildRequest:
-        """From texts such as `key=value`; unknown names and values are refused here."""
+        """Make a request from texts such as `key=value`; unknown names and values are refused."""
         name = algorithm or DEFAULT
         parameters = parse_parameters(name, settings)
         fixed = parameters != parse_parameters(DEFAULT, [])
@@ -52,10 +61,10 @@ class BuildRequest:
     @property
     def bound(self) -> bool:
         """Are there parameters or constraints that only the default builder knows?"""
-        return self.fixed or bool(self.constraints.kinds()) or self.existing is not None
+        return self.fixed or bool(self.constraints.kinds()) or self.start is not None
 
     def settled(self, extent: Extent) -> BuildRequest:
-        """With the builder that suits an interest of this extent, and why, if none was named."""
+        """Choose the builder that suits an interest of this extent, and say why, if none was named."""
         if self.named:
             return self
         choice = choose_default(extent, self.parameters, bound=self.bound)
@@ -69,7 +78,7 @@ class BuildRequest:
             self.algorithm,
             interest,
             constraints=self.constraints,
-            start=self.existing,
+            start=self.start,
             seed=self.seed,
             threads=self.threads,
             progress=progress,
@@ -77,46 +86,55 @@ class BuildRequest:
         )
 
 
-class Table(Protocol):
-    """What there is to say of an interest table, in memory or not."""
+@dataclass(frozen=True, slots=True)
+class BuildTask:
+    """From which table to which folder, and how; `remark` hears what was chosen and why."""
+
+    table: InterestTable
+    out: Path
+    request: BuildRequest
+    engine: str = "auto"
+    limits: ConstraintFiles = NO_LIMITS
+    resume: bool = False
+    remark: Notice = no_notice
 
     @property
-    def n_nodes(self) -> int: ...
-    @property
-    def n_topics(self) -> int: ...
-    @property
-    def n_subscriptions(self) -> int: ...
-    @property
-    def duplicates(self) -> int: ...
-    @property
-    def rejected(self) -> int: ...
-    @property
-    def digest(self) -> str: ...
-
-
-class Built(Protocol):
-    """What there is to say of a build, in memory or not."""
+    def progress(self) -> Progress:
+        return self.table.progress
 
     @property
-    def n_edges(self) -> int: ...
+    def in_memory(self) -> str | None:
+        """An option that needs the interest in memory, if one was given."""
+        if self.request.certify:
+            return "`certify`"
+        return next((f"`{kind}`" for kind in self.limits.kinds()), None)
+
     @property
-    def degree_max(self) -> int: ...
-    @property
-    def parameters(self) -> Parameters: ...
-    @property
-    def report(self) -> Report: ...
+    def goes_on(self) -> bool:
+        """Is there an unfinished run to be taken up? Only Spark leaves one."""
+        return self.resume and bool(whole_phases(self.out / PHASES))
+
+    def check(self) -> None:
+        """Refuse what cannot be done."""
+        check_replaceable(self.out, resume=self.resume)
+        check_honours(self.request.algorithm, self.limits.kinds())
+        named = self.request.algorithm if self.request.named else None
+        engine = "spark" if self.goes_on else self.engine
+        check_engine(engine, named, in_memory=self.in_memory, resume=self.resume)
+        self.limits.check_there()
 
 
-def summarise(
+def summarise_build(
     request: BuildRequest,
     engine: str,
-    table: Table,
-    build: Built,
-    verdict: Verdict,
+    table: LoadedInterest | EncodedInterest,
+    build: Build | SparkBuild,
+    verdict: Verdict | VerdictSummary,
     phases: Mapping[str, float],
     seconds: Seconds,
 ) -> BuildSummary:
-    """The content of summary.json."""
+    """Return the content of summary.json."""
+    interest = table.interest if isinstance(table, LoadedInterest) else table
     return BuildSummary(
         algorithm=request.algorithm,
         choice=request.reason or UNSET,
@@ -124,15 +142,15 @@ def summarise(
         engine_choice=request.engine_reason or UNSET,
         parameters=build.parameters,
         seed=request.seed,
-        nodes=table.n_nodes,
-        topics=table.n_topics,
-        subscriptions=table.n_subscriptions,
+        nodes=interest.n_nodes,
+        topics=interest.n_topics,
+        subscriptions=interest.n_subscriptions,
         duplicates=table.duplicates,
         rejected=table.rejected,
         interest_digest=table.digest,
         edges=build.n_edges,
         degree_max=build.degree_max,
-        degree_avg=2.0 * build.n_edges / table.n_nodes if table.n_nodes else 0.0,
+        degree_avg=2.0 * build.n_edges / interest.n_nodes if interest.n_nodes else 0.0,
         topic_components=verdict.topic_components,
         topics_partitioned=verdict.topics_partitioned,
         topic_connected=verdict.topic_connected,

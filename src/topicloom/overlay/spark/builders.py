@@ -1,29 +1,33 @@
 """The builders that run on Spark: an encoded interest in, tables of edges out, phase by phase.
 
-An explicit dict, like the registry of builders, whose `engines` say the same.
+`SPARK_BUILDERS` lists them by name, as the registry of builders does with its `engines`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pyarrow as pa
+
 from topicloom.base.progress import Progress, Stopwatch
+from topicloom.overlay.builders.baselines import close_rings
 from topicloom.overlay.builders.divide.plan import DivideSettings
 from topicloom.overlay.builders.divide.run import run_phases
 from topicloom.overlay.model.run_folder import RunFolder
 from topicloom.overlay.spark.divide import EdgeCount, SparkDivide, build_name, count_edges
+from topicloom.overlay.spark.divide_tasks import EDGE_SCHEMA
 from topicloom.overlay.spark.encode import EncodedInterest
-from topicloom.overlay.spark.ring import ring_table
+from topicloom.tables.spark.spark_choice import Notice
 from topicloom.tables.spark.step_tables import StepTables, load_table
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
-
-Notice = Callable[[str], None]
+TASK_ROWS = 4_000_000  # about how many subscriptions one task of ring-pt gets; at least the largest topic
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +54,11 @@ def build_dcbr_m_on_spark(
     notice: Notice,
     progress: Progress,
 ) -> SparkBuild:
-    """DCBR-M; with `lambda_` None DCB-M."""
-    engine = SparkDivide(spark, encoded, run, eta, lambda_, seed, progress)
-    threshold = engine.split()
+    """Build DCBR-M; with `lambda_` None DCB-M."""
+    ground = SparkDivide(spark, encoded, run, eta, lambda_, seed, progress)
+    threshold = ground.split()
     settings = DivideSettings(p, lambda_, kernel_nodes)
-    report = run_phases(engine, settings, Stopwatch(progress), notice)
+    report = run_phases(ground, settings, Stopwatch(progress), notice)
     names = [build_name(level) for level in range(len(report["levels"]))]
     last = run.require(names[-1], EdgeCount)
     return SparkBuild(
@@ -69,7 +73,7 @@ def build_dcbr_m_on_spark(
 def build_dcb_m_on_spark(
     spark: SparkSession, encoded: EncodedInterest, run: RunFolder, **options: Any
 ) -> SparkBuild:
-    """DCB-M."""
+    """Build DCB-M."""
     return build_dcbr_m_on_spark(spark, encoded, run, lambda_=None, **options)
 
 
@@ -83,7 +87,7 @@ def build_ring_pt_on_spark(
     notice: Notice,
     progress: Progress,
 ) -> SparkBuild:
-    """Ring per topic."""
+    """Build a ring per topic."""
 
     def close(folder: Path) -> EdgeCount:
         work = StepTables(spark, str(folder), progress)
@@ -94,6 +98,21 @@ def build_ring_pt_on_spark(
 
     record = run.keep("rings", EdgeCount, close)
     return SparkBuild((run.path("rings", "edges"),), record.edges, record.degree_max, {"order": order})
+
+
+def ring_table(pairs: DataFrame, n_pairs: int, order: str, seed: int) -> DataFrame:
+    """Return the distinct edges (u < v, numbers) of all rings through a table of (node, topic) numbers."""
+
+    def close(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        some = [batch for batch in batches if batch.num_rows]
+        if some:
+            rows = pa.Table.from_batches(some)
+            u, v = close_rings(rows["topic"].to_numpy(), rows["node"].to_numpy(), order, seed)
+            yield from pa.table({"u": np.minimum(u, v), "v": np.maximum(u, v)}).to_batches()
+
+    parallelism = pairs.sparkSession.sparkContext.defaultParallelism
+    tasks = max(parallelism, -(-n_pairs // TASK_ROWS))
+    return pairs.repartition(tasks, "topic").mapInArrow(close, EDGE_SCHEMA).distinct()
 
 
 SPARK_BUILDERS: dict[str, Callable[..., SparkBuild]] = {

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-def write_result(
+def write_build(
     spark: SparkSession,
     encoded: EncodedInterest,
     edges: Sequence[Path],

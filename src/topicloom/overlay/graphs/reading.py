@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from topicloom.base.arrays import Ints, Longs
 from topicloom.errors import InputError
-from topicloom.overlay.graphs.parts import RATE_LIST, ROLE_LIST
+from topicloom.overlay.graphs.writing import RATE_LIST, ROLE_LIST
 from topicloom.overlay.model.interest import Interest, number_identifiers
 from topicloom.overlay.model.overlay import Overlay
 from topicloom.tables.records import ROLES
