@@ -62,3 +62,15 @@ def first_of_runs(ordered: NDArray[Any]) -> Bools:
     first = np.ones(len(ordered), dtype=np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
     return first
+
+
+def neighbor_lists(u: Ints, v: Ints, n_nodes: int) -> tuple[Longs, Ints]:
+    """Return for each node the nodes it forms a pair with: (pointers, partners in the order of the pairs).
+
+    >>> ptr, other = neighbor_lists(np.array([0, 0]), np.array([1, 2]), 3)
+    >>> ptr.tolist(), other.tolist()
+    ([0, 2, 3, 4], [1, 2, 0, 0])
+    """
+    owners = np.concatenate((u, v))
+    order = np.argsort(owners, kind="stable")
+    return pointers(owners, n_nodes), np.concatenate((v, u))[order].astype(np.int32)

@@ -12,9 +12,9 @@ from naive.constrained import possible
 from naive.constrained_cases import cases
 from naive.measures import topic_component_counts
 from strategies import interests
-from topicloom.base.progress import SILENT
+from topicloom.base.progress import SILENT, Stopwatch
 from topicloom.errors import InputError, UsageError
-from topicloom.overlay.builders.constrained import check_constraints, fixed_edges
+from topicloom.overlay.builders.constrained import check_constraints
 from topicloom.overlay.builders.constrained_run import ConstrainedTask, choose_constrained
 from topicloom.overlay.builders.diagnosis import Demand, diagnose, is_cut, split_topics
 from topicloom.overlay.builders.gm import build_gm
@@ -156,7 +156,9 @@ def test_a_wide_range_of_caps_is_halved():
     )
     assert diagnosis._smallest_cap(interest, caps, demand, rebuild, SILENT) == 20
     assert len(tried) < 14
-    assert diagnose(interest, overlay, constraints, rebuild)["smallest_cap"] == 20
+    task = ConstrainedTask.of(interest, constraints)
+    report = diagnose(task, overlay, lambda other, _: rebuild(other.constraints.caps), Stopwatch(SILENT))
+    assert report["smallest_cap"] == 20
 
 
 def test_a_greedy_that_is_stuck_exchanges_edges():
@@ -171,11 +173,8 @@ def test_a_greedy_that_is_stuck_exchanges_edges():
         caps = rng.integers(2, 4, interest.n_nodes).astype(np.int32)
         constraints = Constraints(caps)
         build = build_gm(interest, constraints=constraints)
-        first = choose_constrained(
-            ConstrainedTask(interest, constraints, fixed_edges(constraints, None)),
-            phases=False,
-            progress=SILENT,
-        )
+        task = ConstrainedTask.of(interest, constraints)
+        first = choose_constrained(task, phases=False, progress=SILENT)
         plain += first.open_joins == 0
         built += not build.report
         there += possible(interest, dict(enumerate(caps.tolist())))

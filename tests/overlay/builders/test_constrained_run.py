@@ -13,7 +13,6 @@ from naive.constrained import naive_constrained
 from naive.constrained_cases import cases, pair_table
 from strategies import interests
 from topicloom.base.progress import SILENT, Stopwatch
-from topicloom.overlay.builders.constrained import fixed_edges
 from topicloom.overlay.builders.constrained_run import ConstrainedTask, choose_constrained
 from topicloom.overlay.builders.gm import choose_gm
 from topicloom.overlay.builders.gm_m import choose_gm_m
@@ -21,7 +20,7 @@ from topicloom.overlay.model.constraints import NO_CAP, Constraints
 
 
 def chosen(case, *, phases, costs="tie"):
-    task = ConstrainedTask(case.interest, case.constraints, fixed_edges(case.constraints, case.start), costs)
+    task = ConstrainedTask.of(case.interest, case.constraints, case.start, costs)
     found = choose_constrained(task, phases=phases, progress=SILENT)
     return [tuple(map(int, step)) for step in zip(found.u, found.v, found.contribution, strict=True)]
 

@@ -30,7 +30,7 @@ from topicloom.overlay.builders.divide.plan import DividePlan, DivideSettings, L
 from topicloom.overlay.builders.divide.run import nodes_known, pn_ratio
 from topicloom.overlay.builders.gm_m import build_gm_m
 from topicloom.overlay.builders.registry import parse_parameters
-from topicloom.overlay.kernels.greedy_state import grouped_labels, layout, merge, new_labels
+from topicloom.overlay.kernels.greedy_state import join_groups, merge, new_state
 from topicloom.overlay.kernels.twins import twin_classes
 
 if TYPE_CHECKING:
@@ -379,22 +379,21 @@ def test_parts_that_do_not_fit_are_refused_by_name():
 @examples(60)
 @given(interests(max_nodes=15), st.data())
 def test_components_of_groups_are_those_that_merging_gives(interest, data):
-    """The tables written at once must be a labels as the kernels know it: rings, labels, sizes, counts."""
+    """The tables written at once must be a state as the kernels know it: rings, labels, sizes, counts."""
     group = np.array([data.draw(st.integers(-1, 2)) for _ in range(interest.n_nodes)], dtype=np.int32)
     classes = twin_classes(interest.node_ptr, interest.node_topics)
-    units = layout(interest.node_ptr, interest.node_topics, interest.n_topics, classes, fold=False)
-    slow = new_labels(units)
+    slow = new_state(interest.node_ptr, interest.node_topics, interest.n_topics, classes)
     for topic in range(interest.n_topics):
-        places = range(units.place_ptr[topic], units.place_ptr[topic + 1])
+        places = range(slow.place_ptr[topic], slow.place_ptr[topic + 1])
         for a in places:
             for b in places:
-                same = group[units.place_unit[a]] == group[units.place_unit[b]] >= 0
+                same = group[slow.place_unit[a]] == group[slow.place_unit[b]] >= 0
                 if same and slow.place_label[a] != slow.place_label[b]:
-                    merge(units, slow, topic, slow.place_label[a], slow.place_label[b])
-    fast = grouped_labels(units, group)
+                    merge(slow, topic, slow.place_label[a], slow.place_label[b])
+    fast = join_groups(new_state(interest.node_ptr, interest.node_topics, interest.n_topics, classes), group)
     assert fast.components.tolist() == slow.components.tolist()
     for labels in (fast, slow):
-        assert (labels.place_label[units.slot_place] == labels.slot_label).all()
+        assert (labels.place_label[slow.slot_place] == labels.slot_label).all()
         for place, label in enumerate(labels.place_label):
             ring, at = {place}, labels.place_next[place]
             while at != place:

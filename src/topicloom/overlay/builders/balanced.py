@@ -8,16 +8,14 @@ one lower, relieve the few, then search locally with what the cap leaves free.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Annotated
 
 import numpy as np
 
-from topicloom.base.arrays import Ints
 from topicloom.base.parameters import Parameter
 from topicloom.base.progress import SILENT, Progress, Stopwatch
 from topicloom.overlay.builders.build_progress import GreedyProgress, QuietProgress, count_joins
-from topicloom.overlay.builders.constrained import Costs, fixed_edges, known_needs, rising
+from topicloom.overlay.builders.constrained import Costs, known_needs, rising
 from topicloom.overlay.builders.constrained_run import ConstrainedTask, Edges, joined_edges, new_greedy
 from topicloom.overlay.builders.diagnosis import diagnose
 from topicloom.overlay.builders.greedy import BOTH_STEPS, NO_LIMIT, Greedy
@@ -75,12 +73,12 @@ def build_balanced(
     moves = default_work(interest.n_nodes) if work == "auto" else float(work)
     watch = Stopwatch(progress)
     deadline = progress.now() + time_limit if time_limit else math.inf
-    task = ConstrainedTask(interest, constraints, fixed_edges(constraints, start), costs, threads)
+    task = ConstrainedTask.of(interest, constraints, start, costs, threads)
     balance = Balance(task, seed, watch, deadline)
     overlay = balance.overlay(moves)
     report = dict(balance.report)
     if constraints.caps is not None or len(constraints.forbidden):
-        report |= _diagnosed(balance, overlay, start)
+        report |= diagnose(task, overlay, balance.rebuild, watch)
     parameters = {"work": round(moves, 2), "time_limit": time_limit, "costs": costs}
     return Build(overlay, "balanced", parameters, seed, watch.seconds, report)
 
@@ -99,6 +97,10 @@ class Balance:
         self.needs = np.zeros(task.interest.n_nodes, np.int32)
         self.report: dict[str, object] = {}
 
+    def rebuild(self, task: ConstrainedTask, quiet: Progress) -> Overlay:
+        """Return the overlay of another task, without local search: that connects nothing."""
+        return Balance(task, self.seed, Stopwatch(quiet), self.deadline).overlay(work=0)
+
     @property
     def late(self) -> bool:
         """Has the time limit passed?"""
@@ -107,7 +109,9 @@ class Balance:
     def overlay(self, work: float) -> Overlay:
         """All steps; within all caps, topic-connected if that was reached."""
         with self.watch.phase("look for a tree"):
-            tree = serving_tree(self.task.interest, progress=self.watch.progress) if self._plain else None
+            tree = (
+                serving_tree(self.task.interest, progress=self.watch.progress) if self.task.is_free else None
+            )
         if tree is not None:
             return self._from_tree(tree, work)
         first = self._greedy(NO_LIMIT)
@@ -144,7 +148,7 @@ class Balance:
 
         Where caps of single nodes leave topics split they are passed over at last: relief comes later.
         """
-        task, plain = self.task, self._plain
+        task, plain = self.task, self.task.is_free
         with self.watch.phase("choose edges", 1.0):
             if plain:
                 pace = GreedyProgress(
@@ -163,11 +167,6 @@ class Balance:
                 greedy.run(NO_LIMIT, ())
         u, v, _ = greedy.steps()
         return joined_edges(task.fixed, (u, v))
-
-    @property
-    def _plain(self) -> bool:
-        """Is there nothing to respect?"""
-        return not self.task.constraints.kinds() and len(self.task.fixed[0]) == 0
 
     def _draft(self, edges: Edges, cap: int) -> LocalSearch:
         """The overlay of a greedy run, pruned and relieved to `cap`."""
@@ -283,20 +282,3 @@ class Balance:
         greedy.run(NO_LIMIT, ())  # what room is left
         u, v, _ = greedy.steps()
         return joined_edges(kept, (u, v))
-
-
-def _diagnosed(balance: Balance, overlay: Overlay, start: Overlay | None) -> dict[str, object]:
-    """Which topics stayed split, and why; empty if none did.
-
-    The builds that try other caps do without local search: it connects nothing.
-    """
-    task, progress = balance.task, balance.watch.progress
-    quiet = QuietProgress(progress)
-
-    def rebuild(caps: Ints) -> Overlay:
-        limits = replace(task.constraints, caps=np.array(caps, np.int32))
-        other = replace(task, constraints=limits)
-        return Balance(other, balance.seed, Stopwatch(quiet), balance.deadline).overlay(work=0)
-
-    with balance.watch.phase("search the smallest cap"):
-        return diagnose(task.interest, overlay, task.constraints, rebuild, start=start, progress=progress)

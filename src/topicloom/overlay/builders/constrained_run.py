@@ -14,11 +14,13 @@ import numpy as np
 from topicloom.base.arrays import Ints, Longs
 from topicloom.base.progress import Progress, check_stop
 from topicloom.overlay.builders.build_progress import GreedyProgress, count_joins
+from topicloom.overlay.builders.constrained import fixed_edges
 from topicloom.overlay.builders.greedy import NO_LIMIT, SLICE_WORK, Greedy
 from topicloom.overlay.kernels.lazy_greedy import LEVEL_DONE
 from topicloom.overlay.kernels.lazy_greedy_costs import choose_costed, new_best_pairs, new_pair_costs
 from topicloom.overlay.model.constraints import Constraints, NodePairs
 from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
 
 Edges = tuple[Ints, Ints]
 
@@ -34,29 +36,18 @@ class CostedGreedy(Greedy):
 
     def run(self, limit: int, link_twins: Any = ()) -> None:
         """As `Greedy.run`; units are single nodes, so there are no twins to link."""
-        best = new_best_pairs(self.degrees.lowest, limit)
+        best = new_best_pairs(self.state.lowest, limit)
+        tables = (self.state, self.costs, best, self.chosen)
         reason = -1
         while reason != LEVEL_DONE:
             check_stop(self.pace)
             before = int(self.chosen.length[0])
-            reason = choose_costed(
-                self.units,
-                self.labels,
-                self.degrees,
-                self.banned,
-                self.costs,
-                best,
-                self.chosen,
-                self.weigh,
-                limit,
-                self.scans,
-                self.counts,
-            )
+            reason = choose_costed(*tables, self.weigh, limit, self.scans, self.counts)
             self.pace.joined(int(self.chosen.contribution[before : self.chosen.length[0]].sum()))
 
 
 def joined_edges(one: Edges, other: Edges) -> Edges:
-    """First the ones, then the others."""
+    """Return the edges of both, those of `one` first."""
     return np.concatenate((one[0], other[0])), np.concatenate((one[1], other[1]))
 
 
@@ -66,9 +57,26 @@ class ConstrainedTask:
 
     interest: Interest
     constraints: Constraints
-    fixed: Edges
+    fixed: Edges  # required pairs and the edges of `start`
     costs: str = "tie"
     threads: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        interest: Interest,
+        constraints: Constraints,
+        start: Overlay | None = None,
+        costs: str = "tie",
+        threads: int | None = None,
+    ) -> ConstrainedTask:
+        """Return the task of building under `constraints` from the edges of `start`."""
+        return cls(interest, constraints, fixed_edges(constraints, start), costs, threads)
+
+    @property
+    def is_free(self) -> bool:
+        """Is there nothing to respect?"""
+        return not self.constraints.kinds() and len(self.fixed[0]) == 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,7 +120,7 @@ def _choose(
     while limit is not None and greedy.open_joins:
         greedy.run(limit, ())
         limit = greedy.next_limit(limit)
-    return GreedyOutcome(*greedy.steps(), greedy.labels.components, greedy.labels.place_label)
+    return GreedyOutcome(*greedy.steps(), greedy.state.components, greedy.state.place_label)
 
 
 def new_greedy(

@@ -6,63 +6,64 @@ What is said to be impossible is proven, by one of three arguments; everything e
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from topicloom.base.arrays import Ints, Longs, pointers
-from topicloom.base.progress import SILENT, Progress, check_stop
-from topicloom.overlay.builders.constrained import fixed_edges, node_caps
+from topicloom.base.arrays import Ints, Longs, neighbor_lists
+from topicloom.base.progress import Progress, Stopwatch, check_stop
+from topicloom.overlay.builders.build_progress import QuietProgress
+from topicloom.overlay.builders.constrained import node_caps
+from topicloom.overlay.builders.constrained_run import ConstrainedTask
 from topicloom.overlay.measures.components import topic_components
 from topicloom.overlay.measures.measure import view_of
-from topicloom.overlay.model.constraints import NO_CAP, Constraints, NodePairs
+from topicloom.overlay.model.constraints import NO_CAP, NodePairs
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 
 Rebuild = Callable[[Ints], Overlay]
 
-LISTED = 20
-"""So many topics or nodes are named; the rest is counted."""
-
-EACH_CAP = 8
-"""Of so many caps every one is tried, lowest first; a wider range is halved before."""
-
-NODES_TRIED = 500
-"""For so many nodes, those with the most topics for their cap first, the neighbors they need are bounded."""
+LISTED = 20  # topics or nodes that are named; the rest is counted
+EACH_CAP = 8  # of so many caps every one is tried, lowest first; a wider range is halved before
+NODES_TRIED = 500  # nodes whose neighbors are bounded, those with the most topics for their cap first
 
 
 def diagnose(
-    interest: Interest,
+    task: ConstrainedTask,
     overlay: Overlay,
-    constraints: Constraints,
-    rebuild: Rebuild,
-    *,
-    start: Overlay | None = None,
-    progress: Progress = SILENT,
+    rebuild: Callable[[ConstrainedTask, Progress], Overlay],
+    watch: Stopwatch,
 ) -> dict[str, Any]:
-    """What a build's report says of topics that stayed split; empty if there are none.
+    """Return what a build reports about topics that stayed split; empty if there are none.
 
-    `rebuild(caps)` is the builder itself under other caps and otherwise the same constraints.
+    `rebuild` is the builder itself, called under other caps and otherwise the same constraints.
     `smallest_cap` is the lowest number c for which it connects every topic once every cap is raised to at
     least c: of a range of up to `EACH_CAP` values every one is tried, a wider one is halved first, as if
     higher caps were never worse. None if forbidden pairs alone cut a topic, so that no cap helps.
     """
-    split = split_topics(interest, overlay)
-    if not len(split):
-        return {}
-    caps = node_caps(constraints, interest.n_nodes)
-    cut = [topic for topic in split.tolist() if is_cut(interest, constraints.forbidden, topic)]
-    demand = Demand.of(interest, constraints, start)
-    report = _named("topics_split", interest.topic_ids, split)
-    report |= _named("nodes_at_cap", interest.node_ids, nodes_at_cap(interest, overlay, caps, split))
-    report |= _named("topics_cut_by_forbidden", interest.topic_ids, cut)
-    if cut:
-        name = interest.topic_ids[cut[0]].as_py()
-        return report | {"smallest_cap": None, "impossible": f"forbidden pairs cut topic {name!r}"}
-    reason = demand.refuses(caps)
-    smallest = _smallest_cap(interest, caps, demand, rebuild, progress)
-    return report | {"smallest_cap": smallest, "impossible": reason}
+    interest, constraints = task.interest, task.constraints
+    with watch.phase("search the smallest cap"):
+        split = split_topics(interest, overlay)
+        if not len(split):
+            return {}
+        caps = node_caps(constraints, interest.n_nodes)
+        cut = [topic for topic in split.tolist() if is_cut(interest, constraints.forbidden, topic)]
+        report = _named("topics_split", interest.topic_ids, split)
+        report |= _named("nodes_at_cap", interest.node_ids, nodes_at_cap(interest, overlay, caps, split))
+        report |= _named("topics_cut_by_forbidden", interest.topic_ids, cut)
+        if cut:
+            name = interest.topic_ids[cut[0]].as_py()
+            return report | {"smallest_cap": None, "impossible": f"forbidden pairs cut topic {name!r}"}
+        quiet = QuietProgress(watch.progress)
+
+        def with_caps(caps: Ints) -> Overlay:
+            limits = replace(constraints, caps=np.array(caps, np.int32))
+            return rebuild(replace(task, constraints=limits), quiet)
+
+        demand = Demand.of(task)
+        smallest = _smallest_cap(interest, caps, demand, with_caps, watch.progress)
+        return report | {"smallest_cap": smallest, "impossible": demand.refuses(caps)}
 
 
 def split_topics(interest: Interest, overlay: Overlay) -> Longs:
@@ -119,15 +120,19 @@ class Demand:
     outside: Ints  # subscription (in topic order) -> fixed edges of the node that leave the topic
 
     @classmethod
-    def of(cls, interest: Interest, constraints: Constraints, start: Overlay | None) -> Demand:
-        u, v = fixed_edges(constraints, start)
-        caps = node_caps(constraints, interest.n_nodes)
-        fixed = _Neighbors(u, v, interest.n_nodes)
-        barred = _Neighbors(constraints.forbidden.u, constraints.forbidden.v, interest.n_nodes)
-        least = NodePairs(u, v).degrees(interest.n_nodes)
+    def of(cls, task: ConstrainedTask) -> Demand:
+        """Return what any overlay of the task needs."""
+        interest, n_nodes, forbidden = task.interest, task.interest.n_nodes, task.constraints.forbidden
+        u, v = task.fixed
+        caps = node_caps(task.constraints, n_nodes)
+        fixed_ptr, fixed = neighbor_lists(u, v, n_nodes)
+        barred_ptr, barred = neighbor_lists(forbidden.u, forbidden.v, n_nodes)
+        least = np.diff(fixed_ptr).astype(np.int32)
         pressed = np.argsort(-interest.subscription_sizes() / (caps + 1.0), kind="stable")[:NODES_TRIED]
         for node in pressed[caps[pressed] < NO_CAP].tolist():
-            least[node] = _least_degree(interest, node, fixed.of(node), barred.of(node))
+            near = fixed[fixed_ptr[node] : fixed_ptr[node + 1]]
+            away = barred[barred_ptr[node] : barred_ptr[node + 1]]
+            least[node] = _least_degree(interest, node, near, away)
         return cls(interest, least, _leaving(interest, u, v))
 
     def refuses(self, caps: Ints) -> str | None:
@@ -152,18 +157,6 @@ class Demand:
                 f"their caps leave room for {ends[topic] // 2}"
             )
         return None
-
-
-class _Neighbors:
-    """Pairs as lists of partners."""
-
-    def __init__(self, u: Ints, v: Ints, n_nodes: int) -> None:
-        owners = np.concatenate((u, v))
-        self._starts = pointers(owners, n_nodes)
-        self._others = np.concatenate((v, u))[np.argsort(owners, kind="stable")]
-
-    def of(self, node: int) -> Ints:
-        return self._others[self._starts[node] : self._starts[node + 1]]
 
 
 def _least_degree(interest: Interest, node: int, fixed: Ints, barred: Ints) -> int:

@@ -16,9 +16,10 @@ from topicloom.base.progress import SILENT, Progress, Stopwatch
 from topicloom.overlay.builders.build_progress import GreedyProgress, count_joins
 from topicloom.overlay.builders.constrained import Costs
 from topicloom.overlay.builders.constrained_greedy import build_greedy
+from topicloom.overlay.builders.constrained_run import ConstrainedTask
 from topicloom.overlay.builders.greedy import BOTH_STEPS, NO_LIMIT, Greedy
 from topicloom.overlay.model.build import Build
-from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints
+from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints, NodePairs
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 
@@ -47,41 +48,26 @@ def build_gm(
     >>> build_gm(interest).overlay.to_pandas().values.tolist()
     [['a', 'b'], ['b', 'c']]
     """
-    parameters = {"redundancy": redundancy, "costs": costs}
-    return build_greedy(
-        interest,
-        "gm",
-        partial(choose_gm, redundancy=redundancy),
-        constraints=constraints,
-        start=start,
-        phases=False,
-        costs=costs,
-        redundancy=redundancy,
-        parameters=parameters,
-        seed=seed,
-        threads=threads,
-        progress=progress,
-    )
+    watch = Stopwatch(progress)
+    task = ConstrainedTask.of(interest, constraints, start, costs, threads)
+    choose = partial(choose_gm, redundancy=redundancy)
+    overlay, report = build_greedy(task, choose, phases=False, redundancy=redundancy, watch=watch)
+    return Build(overlay, "gm", {"redundancy": redundancy, "costs": costs}, seed, watch.seconds, report)
 
 
 def choose_gm(
     interest: Interest, *, redundancy: int = 1, threads: int | None = None, watch: Stopwatch
 ) -> tuple[Ints, Ints, Ints]:
-    """The edges in the order GM chooses them, with the contribution of each at its time."""
-    runs: list[tuple[Ints, Ints, Ints]] = []
+    """Return the edges in the order GM chooses them, with the contribution of each at its time."""
+    u, v, contribution = (np.zeros(0, np.int32) for _ in range(3))
     for run in range(redundancy):
-        used = tuple(np.concatenate([steps[side] for steps in runs]) for side in (0, 1)) if run else None
-        degree = None if used is None else _degrees(used, interest.n_nodes)
+        banned, degree = ((u, v), NodePairs(u, v).degrees(interest.n_nodes)) if run else (None, None)
         with watch.phase("choose edges" if run == 0 else f"choose edges, run {run + 1}", 1.0):
             pace = GreedyProgress(watch.progress, count_joins(interest), scan_share=0.2, bend=2.5)
-            greedy = Greedy(interest, degree=degree, banned=used, threads=threads, pace=pace)
+            greedy = Greedy(interest, degree=degree, banned=banned, threads=threads, pace=pace)
             greedy.run(NO_LIMIT, BOTH_STEPS)
-        runs.append(greedy.steps())
-        if len(runs[-1][0]) == 0:
+        steps = greedy.steps()
+        u, v, contribution = (np.concatenate(both) for both in zip((u, v, contribution), steps, strict=True))
+        if len(steps[0]) == 0:
             break  # no pair is left that joins anything
-    u, v, contribution = (np.concatenate([steps[part] for steps in runs]) for part in range(3))
     return u, v, contribution
-
-
-def _degrees(edges: tuple[Ints, ...], n_nodes: int) -> Ints:
-    return np.bincount(np.concatenate(edges), minlength=n_nodes).astype(np.int32)

@@ -10,6 +10,7 @@ from topicloom.base.progress import SILENT, Progress, Stopwatch
 from topicloom.overlay.builders.build_progress import GreedyProgress, count_joins
 from topicloom.overlay.builders.constrained import Costs
 from topicloom.overlay.builders.constrained_greedy import build_greedy
+from topicloom.overlay.builders.constrained_run import ConstrainedTask
 from topicloom.overlay.builders.greedy import Greedy
 from topicloom.overlay.kernels.twins import chain_twins, pair_twins
 from topicloom.overlay.model.build import Build
@@ -36,26 +37,16 @@ def build_gm_m(
     >>> build_gm_m(interest).overlay.degrees().tolist()
     [2, 1, 2, 1]
     """
-    parameters = {"costs": costs}
-    return build_greedy(
-        interest,
-        "gm-m",
-        choose_gm_m,
-        constraints=constraints,
-        start=start,
-        phases=True,
-        costs=costs,
-        parameters=parameters,
-        seed=seed,
-        threads=threads,
-        progress=progress,
-    )
+    watch = Stopwatch(progress)
+    task = ConstrainedTask.of(interest, constraints, start, costs, threads)
+    overlay, report = build_greedy(task, choose_gm_m, phases=True, watch=watch)
+    return Build(overlay, "gm-m", {"costs": costs}, seed, watch.seconds, report)
 
 
 def choose_gm_m(
     interest: Interest, *, threads: int | None = None, watch: Stopwatch
 ) -> tuple[Ints, Ints, Ints]:
-    """The edges in the order GM-M chooses them, with the contribution of each at its time."""
+    """Return the edges in the order GM-M chooses them, with the contribution of each at its time."""
     with watch.phase("choose edges", 1.0):
         pace = GreedyProgress(watch.progress, count_joins(interest), scan_share=0.1, bend=1.2)
         greedy = Greedy(interest, phases=True, threads=threads, pace=pace)

@@ -92,14 +92,14 @@ class _LowOda(Greedy):
         n_units, kept = self.rows.partner.shape
         self.far = self.rows, self.heap
         self.near = new_rows(n_units, kept), new_heap(n_units)
-        members = np.diff(self.units.member_ptr)[self.twin_units]
+        members = np.diff(self.state.member_ptr)[self.twin_units]
         self.unpaired = set(self.twin_sizes.tolist())
         self.unchained = set(self.twin_sizes[members > 2].tolist())
 
     def choose_all(self) -> None:
         """Add edges until nothing is left to join."""
         self._scan(np.arange(len(self.heap.row), dtype=np.int64), NO_LIMIT)
-        fill_heap(self.heap, self.rows, self.degrees, NO_LIMIT)
+        fill_heap(self.state, self.rows, self.heap, NO_LIMIT)
         while (e2 := max(_best(self.far[1]), self._twins(NO_LIMIT))) > 0:
             e1 = self._take_near(-(-(e2 + self.strict) // self.k))
             if self._take_far(max(self.k * e1 + 1 - self.strict, 1)):
@@ -131,11 +131,11 @@ class _LowOda(Greedy):
         What a row can give among the near pairs is bounded by what it can give among all. Rows whose bound
         could matter before the next rise are scanned now, the others if their turn comes.
         """
-        if not (self.degrees.lowest == self.degree_max - 1).any():
+        if not (self.state.lowest == self.degree_max - 1).any():
             return  # no unit has become near
         far, (self.rows, self.heap) = self.far[1], self.near
         rows = far.row[: far.size[0]]
-        rows = rows[self.degrees.lowest[rows] < self.degree_max]
+        rows = rows[self.state.lowest[rows] < self.degree_max]
         near = self.heap
         near.size[0] = len(rows)
         near.row[: len(rows)] = rows

@@ -69,7 +69,7 @@ def choose_minmax_oda(
             threads=threads,
             pace=GreedyProgress(watch.progress, count_joins(interest), scan_share=0.1, bend=1.2),
         )
-        members = np.diff(greedy.units.member_ptr)[greedy.twin_units]
+        members = np.diff(greedy.state.member_ptr)[greedy.twin_units]
         limit = 1
         greedy.run(limit, (pair_twins,))
         parts = [greedy.steps()]
@@ -91,7 +91,7 @@ def _fill(interest: Interest, greedy: Greedy, limit: int, u: Ints, v: Ints) -> t
     Degrees need no look: after a phase all nodes with fewer edges than its limit are linked to each other,
     so the larger degree of a pair that is free in the next one is always the same.
     """
-    room = np.maximum(limit - greedy.degrees.degree, 0).astype(np.int32)
+    room = np.maximum(limit - greedy.state.degree, 0).astype(np.int32)
     open_nodes = room[interest.topic_nodes] > 0
     lists = interest.topic_nodes[open_nodes]
     list_ptr = np.concatenate(([0], np.cumsum(open_nodes)))[interest.topic_ptr].astype(np.int64)
@@ -103,8 +103,8 @@ def _fill(interest: Interest, greedy: Greedy, limit: int, u: Ints, v: Ints) -> t
     node_lists, list_ptr = np.zeros(interest.n_nodes, np.int32), np.array([0, len(nodes)])
     others = _fill_lists(greedy, node_ptr, node_lists, list_ptr, nodes, room, u, v)
     edges = np.concatenate((sharing, others))
-    np.add.at(greedy.degrees.degree, edges, 1)
-    refresh_units(greedy.units, greedy.degrees)
+    np.add.at(greedy.state.degree, edges, 1)
+    refresh_units(greedy.state)
     return edges[:, 0], edges[:, 1], np.zeros(len(edges), np.int32)
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from topicloom.base.arrays import Ints, Longs
 from topicloom.base.kernels.jit import kernel
-from topicloom.overlay.kernels.greedy_state import ComponentLabels, Degrees, Units, first_within
+from topicloom.overlay.kernels.greedy_state import GreedyState, first_within
 
 TOP = np.int64(1) << 30
 NEVER = np.int64(2**62)
@@ -38,7 +38,7 @@ class Rows(NamedTuple):
     bound_2: Longs
 
 
-class Lists(NamedTuple):
+class OpenLists(NamedTuple):
     """Each open topic's units that may still take an edge: first those outside the largest component."""
 
     start: Longs
@@ -49,11 +49,7 @@ class Lists(NamedTuple):
     largest: Ints  # topic -> label of its largest component, -1 if finished
 
 
-class BannedPairs(NamedTuple):
-    """Pairs of units that may not be chosen, as neighbor lists."""
-
-    ptr: Longs
-    other: Ints
+NO_LISTS = OpenLists(*(np.zeros(0, np.int64),) * 3, *(np.zeros(0, np.int32),) * 3)
 
 
 def new_rows(n_units: int, kept: int) -> Rows:
@@ -70,39 +66,39 @@ def new_rows(n_units: int, kept: int) -> Rows:
 
 
 @kernel
-def open_lists(units: Units, labels: ComponentLabels, degrees: Degrees, limit: int) -> Lists:
+def open_lists(state: GreedyState, limit: int) -> OpenLists:
     """The inverted lists as they stand now, without finished topics and full units.
 
     A unit inside the largest component of a topic needs to look only at those outside it: most of the
     work falls away as topics grow together.
     """
-    n_topics = len(units.place_ptr) - 1
-    start = units.place_ptr[:-1].copy()
+    n_topics = len(state.place_ptr) - 1
+    start = state.place_ptr[:-1].copy()
     middle = start.copy()
     stop = start.copy()
-    unit = np.empty(len(units.place_unit), np.int32)
-    label = np.empty(len(units.place_unit), np.int32)
+    unit = np.empty(len(state.place_unit), np.int32)
+    label = np.empty(len(state.place_unit), np.int32)
     largest = np.full(n_topics, -1, np.int32)
     for topic in range(n_topics):
-        if labels.components[topic] <= 1:
+        if state.components[topic] <= 1:
             continue
-        best = labels.place_label[units.place_ptr[topic]]
-        for place in range(units.place_ptr[topic], units.place_ptr[topic + 1]):
-            if labels.label_size[labels.place_label[place]] > labels.label_size[best]:
-                best = labels.place_label[place]
+        best = state.place_label[state.place_ptr[topic]]
+        for place in range(state.place_ptr[topic], state.place_ptr[topic + 1]):
+            if state.label_size[state.place_label[place]] > state.label_size[best]:
+                best = state.place_label[place]
         largest[topic] = best
         end = start[topic]
         for inside in range(2):
-            for place in range(units.place_ptr[topic], units.place_ptr[topic + 1]):
-                u = units.place_unit[place]
-                if (labels.place_label[place] == best) == (inside == 1) and degrees.lowest[u] < limit:
+            for place in range(state.place_ptr[topic], state.place_ptr[topic + 1]):
+                u = state.place_unit[place]
+                if (state.place_label[place] == best) == (inside == 1) and state.lowest[u] < limit:
                     unit[end] = u
-                    label[end] = labels.place_label[place]
+                    label[end] = state.place_label[place]
                     end += 1
             if inside == 0:
                 middle[topic] = end
         stop[topic] = end
-    return Lists(start, middle, stop, unit, label, largest)
+    return OpenLists(start, middle, stop, unit, label, largest)
 
 
 @kernel
@@ -118,13 +114,13 @@ def _after(values: Ints, start: int, stop: int, value: int) -> int:
 
 
 @kernel
-def _count_in_lists(units: Units, labels: ComponentLabels, lists: Lists, row: int, counts: NDArray) -> None:
+def _count_in_lists(state: GreedyState, lists: OpenLists, row: int, counts: NDArray) -> None:
     """counts[w] = contribution of (row, w) for every open w > row."""
-    for slot in range(units.slot_ptr[row], units.slot_ptr[row + 1]):
-        topic = units.slot_topic[slot]
+    for slot in range(state.slot_ptr[row], state.slot_ptr[row + 1]):
+        topic = state.slot_topic[slot]
         if lists.largest[topic] < 0:
             continue
-        own = labels.slot_label[slot]
+        own = state.slot_label[slot]
         middle, stop = lists.middle[topic], lists.stop[topic]
         begin = _after(lists.unit, lists.start[topic], middle, row)
         if own == lists.largest[topic]:
@@ -138,15 +134,15 @@ def _count_in_lists(units: Units, labels: ComponentLabels, lists: Lists, row: in
 
 
 @kernel
-def count_in_places(units: Units, labels: ComponentLabels, row: int, counts: NDArray) -> None:
+def count_in_places(state: GreedyState, row: int, counts: NDArray) -> None:
     """The same from the live tables: dearer for one row, but nothing has to be prepared."""
-    for slot in range(units.slot_ptr[row], units.slot_ptr[row + 1]):
-        topic = units.slot_topic[slot]
-        if labels.components[topic] <= 1:
+    for slot in range(state.slot_ptr[row], state.slot_ptr[row + 1]):
+        topic = state.slot_topic[slot]
+        if state.components[topic] <= 1:
             continue
-        own = labels.slot_label[slot]
-        for place in range(units.slot_place[slot] + 1, units.place_ptr[topic + 1]):
-            counts[units.place_unit[place]] += labels.place_label[place] != own
+        own = state.slot_label[slot]
+        for place in range(state.slot_place[slot] + 1, state.place_ptr[topic + 1]):
+            counts[state.place_unit[place]] += state.place_label[place] != own
 
 
 @kernel
@@ -184,8 +180,7 @@ def _sink(key_1: Longs, key_2: Longs, partner: Ints, size: int, i: int) -> None:
 
 @kernel
 def _gather(
-    units: Units,
-    degrees: Degrees,
+    state: GreedyState,
     row: int,
     limit: int,
     threshold: Any,
@@ -199,7 +194,7 @@ def _gather(
 
     Gives how many there are and whether some had to be left out.
     """
-    lowest, first_lowest, twin_class = degrees.lowest, degrees.first_lowest, units.twin_class
+    lowest, first_lowest, twin_class = state.lowest, state.first_lowest, state.twin_class
     n_units, kept = len(lowest), len(key_1)
     lanes = len(counts) // len(words)
     # Adding this to a word sets the top bit of each lane whose count reaches the threshold.
@@ -207,7 +202,7 @@ def _gather(
     ones = np.uint64(0x0001000100010001) if lanes == 4 else np.uint64(0x0000000100000001)
     add = ((np.uint64(0x8000) if lanes == 4 else np.uint64(0x80000000)) - np.uint64(threshold)) * ones
     own_lowest, own_class, own_first = lowest[row], twin_class[row], first_lowest[row]
-    own_single = units.member_ptr[row + 1] - units.member_ptr[row] == 1
+    own_single = state.member_ptr[row + 1] - state.member_ptr[row] == 1
     size, truncated = 0, False
     for word in range((row + 1) // lanes, len(words)):
         if ((words[word] + add) & high) == 0:
@@ -223,15 +218,15 @@ def _gather(
                 continue
             a, b = own_first, first_lowest[w]
             if most > own_lowest and not own_single:
-                a = first_within(units.member_ptr, units.member, degrees.degree, row, most)
-            if most > lowest[w] and units.member_ptr[w + 1] - units.member_ptr[w] > 1:
-                b = first_within(units.member_ptr, units.member, degrees.degree, w, most)
+                a = first_within(state, row, most)
+            if most > lowest[w] and state.member_ptr[w + 1] - state.member_ptr[w] > 1:
+                b = first_within(state, w, most)
             k2 = pair_key_2(a, b)
             if size < kept:
                 key_1[size], key_2[size], partner[size] = k1, k2, w
                 size += 1
                 if size == kept:
-                    for i in range(kept // 2, -1, -1):
+                    for i in range(kept // 2 - 1, -1, -1):
                         _sink(key_1, key_2, partner, size, i)
                 continue
             truncated = True
@@ -239,9 +234,8 @@ def _gather(
                 key_1[0], key_2[0], partner[0] = k1, k2, w
                 _sink(key_1, key_2, partner, size, 0)
     if size < kept:
-        for i in range(size // 2, -1, -1):
-            if i < size:
-                _sink(key_1, key_2, partner, size, i)
+        for i in range(size // 2 - 1, -1, -1):
+            _sink(key_1, key_2, partner, size, i)
     return size, truncated
 
 
@@ -261,25 +255,25 @@ def _store(rows: Rows, row: int, key_1: Longs, key_2: Longs, partner: Ints, size
 
 
 @kernel
-def _keep_best(
-    units: Units,
-    degrees: Degrees,
-    rows: Rows,
-    row: int,
-    limit: int,
-    counts: NDArray,
-    words: NDArray,
-    key_1: Longs,
-    key_2: Longs,
-    partner: Ints,
-) -> None:
-    """Turn counted contributions into the row's list and bound."""
+def clear_banned(state: GreedyState, row: int, counts: NDArray) -> None:
+    """Set the counts of the partners that the row may not choose to zero."""
+    for i in range(state.banned_ptr[row], state.banned_ptr[row + 1]):
+        counts[state.banned[i]] = 0
+
+
+@kernel
+def _keep_best(state: GreedyState, rows: Rows, limit: int, row: int, counts: NDArray) -> None:
+    """Turn counted contributions into the row's list and bound; `counts` is zero afterwards."""
+    kept = rows.partner.shape[1]
+    key_1, key_2, partner = np.empty(kept, np.int64), np.empty(kept, np.int64), np.empty(kept, np.int32)
+    words = counts.view(np.uint64)
+    clear_banned(state, row, counts)
     threshold = np.int64(0)
     for count in counts[row + 1 :]:
         threshold = max(threshold, np.int64(count))
     size, truncated, step = 0, False, 1
     while threshold > 0:
-        size, truncated = _gather(units, degrees, row, limit, threshold, counts, words, key_1, key_2, partner)
+        size, truncated = _gather(state, row, limit, threshold, counts, words, key_1, key_2, partner)
         if size >= FEW or threshold == 1:
             break
         threshold = max(np.int64(1), threshold - step)
@@ -290,75 +284,31 @@ def _keep_best(
     elif threshold > 1:
         rows.bound_1[row], rows.bound_2[row] = (TOP - threshold + 1) << 32, 0
     _store(rows, row, key_1, key_2, partner, size)
-
-
-@kernel
-def clear_banned(banned: BannedPairs, row: int, counts: NDArray) -> None:
-    for i in range(banned.ptr[row], banned.ptr[row + 1]):
-        counts[banned.other[i]] = 0
-
-
-@kernel
-def scan_rows(
-    units: Units,
-    labels: ComponentLabels,
-    degrees: Degrees,
-    rows: Rows,
-    lists: Lists,
-    banned: BannedPairs,
-    limit: int,
-    chosen: Longs,
-    counts: NDArray,
-) -> None:
-    """Renew the rows `chosen` from prepared lists; `counts` is scratch, zero before and after."""
-    kept = rows.partner.shape[1]
-    key_1, key_2, partner = np.empty(kept, np.int64), np.empty(kept, np.int64), np.empty(kept, np.int32)
-    words = counts.view(np.uint64)
-    for row in chosen:
-        _count_in_lists(units, labels, lists, row, counts)
-        clear_banned(banned, row, counts)
-        _keep_best(units, degrees, rows, row, limit, counts, words, key_1, key_2, partner)
-        counts[row + 1 :] = 0
-
-
-@kernel
-def scan_row(
-    units: Units,
-    labels: ComponentLabels,
-    degrees: Degrees,
-    rows: Rows,
-    banned: BannedPairs,
-    limit: int,
-    row: int,
-    counts: NDArray,
-) -> None:
-    """Renew one row from the live tables; `counts` is scratch, zero before and after."""
-    kept = rows.partner.shape[1]
-    key_1, key_2, partner = np.empty(kept, np.int64), np.empty(kept, np.int64), np.empty(kept, np.int32)
-    count_in_places(units, labels, row, counts)
-    clear_banned(banned, row, counts)
-    _keep_best(units, degrees, rows, row, limit, counts, counts.view(np.uint64), key_1, key_2, partner)
     counts[row + 1 :] = 0
 
 
 @kernel
-def scan_rows_live(
-    units: Units,
-    labels: ComponentLabels,
-    degrees: Degrees,
-    rows: Rows,
-    banned: BannedPairs,
-    limit: int,
-    chosen: Longs,
-    counts: NDArray,
+def scan_row(state: GreedyState, rows: Rows, limit: int, row: int, counts: NDArray) -> None:
+    """Renew one row from the live tables; `counts` is scratch, zero before and after."""
+    count_in_places(state, row, counts)
+    _keep_best(state, rows, limit, row, counts)
+
+
+@kernel
+def scan_rows(
+    state: GreedyState, rows: Rows, lists: OpenLists, limit: int, chosen: Longs, counts: NDArray
 ) -> None:
-    """Renew a few rows from the live tables."""
+    """Renew the rows `chosen` from `lists`, or from the live tables if there are no lists."""
     for row in chosen:
-        scan_row(units, labels, degrees, rows, banned, limit, row, counts)
+        if len(lists.largest) > 0:
+            _count_in_lists(state, lists, row, counts)
+        else:
+            count_in_places(state, row, counts)
+        _keep_best(state, rows, limit, row, counts)
 
 
 def scratch_counts(n_units: int, largest_set: int) -> NDArray:
-    """Zeroed counters for all units, as narrow as the largest contribution allows, whole 8-byte words."""
+    """Return zeroed counters for all units: whole 8-byte words, as narrow as the largest set allows."""
     wide = largest_set >= 2**15
     lanes = 2 if wide else 4
     return np.zeros((n_units + lanes) // lanes * lanes, np.uint32 if wide else np.uint16)

@@ -13,27 +13,12 @@ from numpy.typing import NDArray
 
 from topicloom.base.arrays import Bools, Ints, Longs
 from topicloom.base.kernels.jit import kernel
-from topicloom.overlay.kernels.best_partners import (
-    NEVER,
-    TOP,
-    BannedPairs,
-    Rows,
-    pair_key_1,
-    pair_key_2,
-    scan_row,
-)
-from topicloom.overlay.kernels.greedy_state import (
-    ComponentLabels,
-    Degrees,
-    Units,
-    first_within,
-    join_units,
-    refresh_unit,
-)
+from topicloom.overlay.kernels.best_partners import NEVER, TOP, Rows, pair_key_1, pair_key_2, scan_row
+from topicloom.overlay.kernels.greedy_state import GreedyState, first_within, join_units, refresh_unit
 
+# Why `choose` returns: nothing of the wanted contribution is left; many rows need a scan; the user may stop
+# us here; as many edges as were asked for are chosen.
 LEVEL_DONE, NEEDS_SCAN, PAUSED, ENOUGH = 0, 1, 2, 3
-"""Why `choose` came back: nothing of the wanted contribution is left; many rows need a scan; look around; as
-many edges as were asked for are chosen."""
 
 INLINE_SCANS = 16  # so many single rows are renewed on the way before a joint scan is asked for
 
@@ -100,6 +85,13 @@ def _settle(heap: Heap, i: int) -> None:
 
 
 @kernel
+def _settle_all(heap: Heap) -> None:
+    """Order the whole heap."""
+    for i in range(heap.size[0] // 2 - 1, -1, -1):
+        _settle(heap, i)
+
+
+@kernel
 def _set_top(heap: Heap, key_1: int, key_2: int, is_bound: bool) -> None:
     row = heap.row[0]
     heap.key_1[row], heap.key_2[row], heap.is_bound[row] = key_1, key_2, is_bound
@@ -114,18 +106,16 @@ def _pop(heap: Heap) -> None:
 
 
 @kernel
-def fill_heap(heap: Heap, rows: Rows, degrees: Degrees, limit: int) -> None:
+def fill_heap(state: GreedyState, rows: Rows, heap: Heap, limit: int) -> None:
     """All rows that may take an edge and were just scanned, each with its best pair."""
     heap.size[0] = 0
     for row in range(len(rows.kept)):
-        if degrees.lowest[row] >= limit or (rows.kept[row] == 0 and rows.bound_1[row] == NEVER):
+        if state.lowest[row] >= limit or (rows.kept[row] == 0 and rows.bound_1[row] == NEVER):
             continue
         _enter(heap, rows, row)
         heap.row[heap.size[0]] = row
         heap.size[0] += 1
-    for i in range(heap.size[0] // 2, -1, -1):
-        if i < heap.size[0]:
-            _settle(heap, i)
+    _settle_all(heap)
 
 
 @kernel
@@ -150,9 +140,7 @@ def refill_heap(heap: Heap, rows: Rows, scanned: Longs) -> None:
         heap.row[kept] = row
         kept += 1
     heap.size[0] = kept
-    for i in range(kept // 2, -1, -1):
-        if i < kept:
-            _settle(heap, i)
+    _settle_all(heap)
 
 
 @kernel
@@ -170,24 +158,22 @@ def rows_to_scan(heap: Heap) -> Longs:
 
 
 @kernel
-def _node_key(units: Units, degrees: Degrees, x: int, y: int) -> int:
+def _node_key(state: GreedyState, x: int, y: int) -> int:
     """Word two of the key of a pair of units, as degrees stand now."""
-    most = max(degrees.lowest[x], degrees.lowest[y])
-    a, b = degrees.first_lowest[x], degrees.first_lowest[y]
-    if most > degrees.lowest[x]:
-        a = first_within(units.member_ptr, units.member, degrees.degree, x, most)
-    if most > degrees.lowest[y]:
-        b = first_within(units.member_ptr, units.member, degrees.degree, y, most)
+    most = max(state.lowest[x], state.lowest[y])
+    a, b = state.first_lowest[x], state.first_lowest[y]
+    if most > state.lowest[x]:
+        a = first_within(state, x, most)
+    if most > state.lowest[y]:
+        b = first_within(state, y, most)
     return pair_key_2(a, b)
 
 
 @kernel
-def _best_of_row(
-    units: Units, labels: ComponentLabels, degrees: Degrees, rows: Rows, limit: int, mark: Ints, row: int
-) -> tuple[Any, Any, Any]:
+def _best_of_row(state: GreedyState, rows: Rows, limit: int, mark: Ints, row: int) -> tuple[Any, Any, Any]:
     """The row's best remembered pair as things stand: its two key words and its position, or NEVER."""
-    slot_ptr, slot_topic, slot_label = units.slot_ptr, units.slot_topic, labels.slot_label
-    lowest, twin_class = degrees.lowest, units.twin_class
+    slot_ptr, slot_topic, slot_label = state.slot_ptr, state.slot_topic, state.slot_label
+    lowest, twin_class = state.lowest, state.twin_class
     partner, contribution, scan_key = rows.partner[row], rows.contribution[row], rows.scan_key[row]
     for slot in range(slot_ptr[row], slot_ptr[row + 1]):
         mark[slot_topic[slot]] = slot_label[slot]
@@ -220,7 +206,7 @@ def _best_of_row(
             k1 = pair_key_1(twins, most, now)
             if now == 0 or k1 > best_1:
                 continue
-        k2 = _node_key(units, degrees, row, other)
+        k2 = _node_key(state, row, other)
         if k1 < best_1 or k2 < best_2:
             best_1, best_2, position = k1, k2, i
     for slot in range(slot_ptr[row], slot_ptr[row + 1]):
@@ -229,12 +215,22 @@ def _best_of_row(
 
 
 @kernel
+def take_edge(state: GreedyState, chosen: ChosenEdges, x: int, y: int, u: int, v: int) -> None:
+    """Choose the edge between the nodes u of unit x and v of unit y."""
+    n = chosen.length[0]
+    chosen.u[n], chosen.v[n] = u, v
+    chosen.contribution[n] = join_units(state, x, y)
+    chosen.length[0] += 1
+    state.degree[u] += 1
+    state.degree[v] += 1
+    refresh_unit(state, x)
+    refresh_unit(state, y)
+
+
+@kernel
 def choose(
-    units: Units,
-    labels: ComponentLabels,
-    degrees: Degrees,
+    state: GreedyState,
     rows: Rows,
-    banned: BannedPairs,
     heap: Heap,
     chosen: ChosenEdges,
     limit: int,
@@ -256,15 +252,15 @@ def choose(
         row = heap.row[0]
         if TOP - (heap.key_1[row] >> 32) < least:
             return LEVEL_DONE
-        if degrees.lowest[row] >= limit:
+        if state.lowest[row] >= limit:
             _pop(heap)
             continue
         if heap.is_bound[row]:
             if scans == INLINE_SCANS:
                 return NEEDS_SCAN
             scans += 1
-            scan_row(units, labels, degrees, rows, banned, limit, row, counts)
-        key_1, key_2, position = _best_of_row(units, labels, degrees, rows, limit, mark, row)
+            scan_row(state, rows, limit, row, counts)
+        key_1, key_2, position = _best_of_row(state, rows, limit, mark, row)
         bound_1, bound_2 = rows.bound_1[row], rows.bound_2[row]
         if key_1 > bound_1 or (key_1 == bound_1 and key_2 > bound_2):
             _set_top(heap, bound_1, bound_2, True)
@@ -272,16 +268,9 @@ def choose(
             _pop(heap)
         elif key_1 == heap.key_1[row] and key_2 == heap.key_2[row]:
             other = rows.partner[row, position]
-            n = chosen.length[0]
-            chosen.u[n], chosen.v[n] = key_2 >> 32, key_2 & 0xFFFFFFFF
-            chosen.contribution[n] = join_units(units, labels, row, other)
-            chosen.length[0] += 1
+            take_edge(state, chosen, row, other, key_2 >> 32, key_2 & 0xFFFFFFFF)
             rows.contribution[row, position] = 0
-            degrees.degree[chosen.u[n]] += 1
-            degrees.degree[chosen.v[n]] += 1
-            refresh_unit(units, degrees, row)
-            refresh_unit(units, degrees, other)
-            if n + 1 - before == most:
+            if chosen.length[0] - before == most:
                 return ENOUGH
         else:
             _set_top(heap, key_1, key_2, False)

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from topicloom.base.arrays import Floats, Ints, Longs, pointers
 from topicloom.base.kernels.jit import kernel
-from topicloom.overlay.kernels.best_partners import NOT_TWINS, BannedPairs, clear_banned, count_in_places
-from topicloom.overlay.kernels.greedy_state import ComponentLabels, Degrees, Units, join_units, refresh_unit
-from topicloom.overlay.kernels.lazy_greedy import LEVEL_DONE, PAUSED, ChosenEdges
+from topicloom.overlay.kernels.best_partners import NOT_TWINS, clear_banned, count_in_places
+from topicloom.overlay.kernels.greedy_state import GreedyState
+from topicloom.overlay.kernels.lazy_greedy import LEVEL_DONE, PAUSED, ChosenEdges, take_edge
 from topicloom.overlay.model.constraints import NodePairs
 
 
@@ -110,16 +110,14 @@ def _words(contribution: Any, cost: Any, weigh: Any) -> tuple[Any, Any]:
 
 
 @kernel
-def _rank(twin_class: Ints, lowest: Ints, row: int, other: int) -> Any:
-    rank = np.int64(max(lowest[row], lowest[other]))
-    return rank if twin_class[row] == twin_class[other] else rank | NOT_TWINS
+def _rank(state: GreedyState, row: int, other: int) -> Any:
+    rank = np.int64(max(state.lowest[row], state.lowest[other]))
+    return rank if state.twin_class[row] == state.twin_class[other] else rank | NOT_TWINS
 
 
 @kernel
 def _still_true(
-    units: Units,
-    labels: ComponentLabels,
-    degrees: Degrees,
+    state: GreedyState,
     best: BestPairs,
     row: int,
     weigh: bool,
@@ -127,15 +125,15 @@ def _still_true(
 ) -> bool:
     """Has the row's best pair the key it had at the scan?"""
     other = best.partner[row]
-    if other < 0 or degrees.lowest[other] >= limit:
+    if other < 0 or state.lowest[other] >= limit:
         return False
-    if _rank(units.twin_class, degrees.lowest, row, other) != best.word_3[row]:
+    if _rank(state, row, other) != best.word_3[row]:
         return False
     now = 0
-    i, j = units.slot_ptr[row], units.slot_ptr[other]
-    while i < units.slot_ptr[row + 1] and j < units.slot_ptr[other + 1]:
-        s, t = units.slot_topic[i], units.slot_topic[j]
-        now += s == t and labels.slot_label[i] != labels.slot_label[j]
+    i, j = state.slot_ptr[row], state.slot_ptr[other]
+    while i < state.slot_ptr[row + 1] and j < state.slot_ptr[other + 1]:
+        s, t = state.slot_topic[i], state.slot_topic[j]
+        now += s == t and state.slot_label[i] != state.slot_label[j]
         i += s <= t
         j += t <= s
     return now > 0 and _words(now, best.cost[row], weigh)[0] == best.word_1[row]
@@ -143,10 +141,7 @@ def _still_true(
 
 @kernel
 def _scan(
-    units: Units,
-    labels: ComponentLabels,
-    degrees: Degrees,
-    banned: BannedPairs,
+    state: GreedyState,
     costs: PairCosts,
     best: BestPairs,
     row: int,
@@ -155,19 +150,19 @@ def _scan(
     counts: NDArray,
 ) -> None:
     """Find the row's best pair as things stand (partner -1: it has none)."""
-    count_in_places(units, labels, row, counts)
-    clear_banned(banned, row, counts)
+    count_in_places(state, row, counts)
+    clear_banned(state, row, counts)
     for i in range(costs.ptr[row], costs.ptr[row + 1]):
         costs.scratch[costs.other[i]] = costs.cost[i]
     best.partner[row] = -1
-    for other in range(row + 1, len(degrees.lowest)):
+    for other in range(row + 1, len(state.lowest)):
         count = np.int64(counts[other])
         counts[other] = 0
-        if count == 0 or degrees.lowest[other] >= limit:
+        if count == 0 or state.lowest[other] >= limit:
             continue
         cost = costs.scratch[other]
         first, second = _words(count, cost, weigh)
-        third = _rank(units.twin_class, degrees.lowest, row, other)
+        third = _rank(state, row, other)
         if best.partner[row] >= 0:
             if first > best.word_1[row]:
                 continue
@@ -184,10 +179,7 @@ def _scan(
 
 @kernel
 def choose_costed(
-    units: Units,
-    labels: ComponentLabels,
-    degrees: Degrees,
-    banned: BannedPairs,
+    state: GreedyState,
     costs: PairCosts,
     best: BestPairs,
     chosen: ChosenEdges,
@@ -202,23 +194,16 @@ def choose_costed(
     """
     while best.size[0] > 0:
         row = best.heap[0]
-        if degrees.lowest[row] >= limit:
+        if state.lowest[row] >= limit:
             _drop_top(best)
-        elif _still_true(units, labels, degrees, best, row, weigh, limit):
+        elif _still_true(state, best, row, weigh, limit):
             other = best.partner[row]
-            n = chosen.length[0]
-            chosen.u[n], chosen.v[n] = row, other
-            chosen.contribution[n] = join_units(units, labels, row, other)
-            chosen.length[0] += 1
-            degrees.degree[row] += 1
-            degrees.degree[other] += 1
-            refresh_unit(units, degrees, row)
-            refresh_unit(units, degrees, other)
+            take_edge(state, chosen, row, other, row, other)
         else:
             if scans == 0:
                 return PAUSED
             scans -= 1
-            _scan(units, labels, degrees, banned, costs, best, row, weigh, limit, counts)
+            _scan(state, costs, best, row, weigh, limit, counts)
             if best.partner[row] < 0:
                 _drop_top(best)
             else:

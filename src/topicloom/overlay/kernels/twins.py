@@ -11,7 +11,7 @@ import numpy as np
 
 from topicloom.base.arrays import Bools, Ints, Longs, sealed
 from topicloom.base.kernels.jit import kernel
-from topicloom.overlay.kernels.greedy_state import Units
+from topicloom.overlay.kernels.greedy_state import GreedyState
 
 
 @kernel
@@ -58,25 +58,25 @@ def twin_classes(node_ptr: Longs, node_topics: Ints) -> Ints:
 
 
 @kernel
-def pair_twins(units: Units, degree: Ints, unit: int) -> Ints:
+def pair_twins(state: GreedyState, unit: int) -> Ints:
     """First step: the edges between consecutive members; (edges x 2) nodes. All have degree 0 before."""
-    start, stop = units.member_ptr[unit], units.member_ptr[unit + 1]
+    start, stop = state.member_ptr[unit], state.member_ptr[unit + 1]
     edges = np.empty(((stop - start) // 2, 2), np.int32)
     for i in range(len(edges)):
         for side in range(2):
-            edges[i, side] = units.member[start + 2 * i + side]
-            degree[edges[i, side]] += 1
+            edges[i, side] = state.member[start + 2 * i + side]
+            state.degree[edges[i, side]] += 1
     return edges
 
 
 @kernel
-def chain_twins(units: Units, degree: Ints, unit: int) -> Ints:
+def chain_twins(state: GreedyState, unit: int) -> Ints:
     """Second step: the edges that tie the pairs (and an odd one left over) into one path.
 
     The growing path always owns the smallest node with room, and its other end is the only one that
     must be passed over when looking for the next.
     """
-    start, stop = units.member_ptr[unit], units.member_ptr[unit + 1]
+    start, stop = state.member_ptr[unit], state.member_ptr[unit + 1]
     n_edges = max((stop - start + 1) // 2 - 1, 0)
     edges = np.empty((n_edges, 2), np.int32)
     low = start  # the path's end that is linked next
@@ -84,8 +84,8 @@ def chain_twins(units: Units, degree: Ints, unit: int) -> Ints:
     for i in range(n_edges):
         new = start + 2 * (i + 1)
         last = min(new + 1, stop - 1)  # the new pair's other end; the odd one is both ends itself
-        edges[i, 0], edges[i, 1] = units.member[low], units.member[new]
-        degree[edges[i, 0]] += 1
-        degree[edges[i, 1]] += 1
+        edges[i, 0], edges[i, 1] = state.member[low], state.member[new]
+        state.degree[edges[i, 0]] += 1
+        state.degree[edges[i, 1]] += 1
         low, far = far, last
     return edges
