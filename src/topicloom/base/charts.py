@@ -18,26 +18,18 @@ from topicloom.base.arrays import Longs
 from topicloom.base.atomic_write import replacing
 from topicloom.errors import UsageError
 
+# The degree of every node, or how many nodes have each degree (`degree_histogram` of a summary).
 Degrees: TypeAlias = Sequence[int] | NDArray[Any] | Mapping[int, int] | Mapping[str, int]
-"""The degree of every node, or how many nodes have each degree (`degree_histogram` of a summary)."""
-
+# Okabe and Ito's palette: told apart with any kind of colour vision.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
-"""Okabe and Ito's palette: told apart with any kind of colour vision."""
-
+# Lines differ in dashes too, so a black and white print can be read.
 DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3])
-"""Lines differ in dashes too, so a black and white print can be read."""
-
+# From this largest degree on, and if it is ten times the average, the degree axis is logarithmic.
 LONG_TAIL = 60
-"""From this largest degree on, and if it is ten times the average, the degree axis is logarithmic."""
-
 READ_ME = "The dot marks the average. A line further to the left means fewer connections per node."
 
-LEFT = 0.8
-"""Where a logarithmic degree axis begins: there is no 0 on it."""
-
-BOTTOM = 1e-12
-"""A share below any scale: where a line leaves the chart after its largest degree."""
-
+LEFT = 0.8  # where a logarithmic degree axis begins: there is no 0 on it
+BOTTOM = 1e-12  # a share below any scale: where a line leaves the chart after its largest degree
 FORMATS = ("png", "svg", "html", "json")
 
 

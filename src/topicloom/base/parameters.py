@@ -17,8 +17,7 @@ from typing import Any, get_type_hints
 
 from topicloom.errors import UsageError
 
-SHORTEST = 0.001
-"""A clock that ticks faster than every millisecond only spins."""
+SHORTEST = 0.001  # a clock that ticks faster than every millisecond only spins
 
 
 def python_name(key: str) -> str:

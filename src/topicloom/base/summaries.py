@@ -18,17 +18,12 @@ __all__ = [
     "plain", "to_json",
 ]  # fmt: skip
 
-FORMAT = 1
-"""Of every JSON file that topicloom writes; a reader refuses others."""
-
-Seconds: TypeAlias = dict[str, float]
-"""How long each phase took, by its name, with the `total`."""
+FORMAT = 1  # of every JSON file that topicloom writes; a reader refuses others
+Seconds: TypeAlias = dict[str, float]  # how long each phase took, by its name, with the `total`
+# The parameters of an algorithm by name, as its registry describes them.
 Parameters: TypeAlias = Mapping[str, Any]
-"""The parameters of an algorithm by name, as its registry describes them."""
-Figures: TypeAlias = dict[str, Any]
-"""Measures by their names in the registry, as plain values."""
-Report: TypeAlias = Mapping[str, Any]
-"""What an algorithm says of its own work: each has keys of its own."""
+Figures: TypeAlias = dict[str, Any]  # measures by their names in the registry, as plain values
+Report: TypeAlias = Mapping[str, Any]  # what an algorithm says of its own work: each has keys of its own
 
 
 class Summary(msgspec.Struct, frozen=True):

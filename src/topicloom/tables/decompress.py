@@ -17,9 +17,7 @@ from typing import BinaryIO
 
 import pyarrow as pa
 
-CHUNK = 1 << 20
-"""How many bytes are handed out at once, about."""
-
+CHUNK = 1 << 20  # how many bytes are handed out at once, about
 SUFFIXES = {".gz": "gz", ".bz2": "bz2", ".zst": "zst", ".snappy": "snappy"}
 
 _FRAMING_MAGIC = b"\xff\x06\x00\x00sNaPpY"

@@ -28,8 +28,8 @@ ISO = (
     r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
     r"([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?(Z|[+-][0-9]{2}(:?[0-9]{2})?)?)?$"
 )
+# The values of the optional `role` column; an interest in memory holds positions in this tuple.
 ROLES = ("sub", "pub", "both")
-"""The values of the optional `role` column; an interest in memory holds positions in this tuple."""
 ROLE = ", ".join(ROLES)
 MEANINGS = {
     "number": "a finite number",

@@ -52,13 +52,13 @@ INTEREST = (
     Field("rate", "amount", optional=True),
 )
 EDGES = (Field("u"), Field("v"))
+# The tables of constraints; whoever reads them refuses a row without its cost.
 LIMITS = {
     "caps": (Field("node"), Field("cap")),
     "forbid": EDGES,
     "require": EDGES,
     "costs": (*EDGES, Field("cost", "cost", optional=True)),
 }
-"""The tables of constraints; whoever reads them refuses a row without its cost."""
 
 
 @dataclass(frozen=True, slots=True)

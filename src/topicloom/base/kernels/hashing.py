@@ -13,9 +13,7 @@ import pyarrow as pa
 from topicloom.base.arrays import Bytes, Ints, Longs, Words
 from topicloom.base.kernels.jit import kernel
 
-SPARK_SEED = 42
-"""The seed of Spark's SQL function `xxhash64`."""
-
+SPARK_SEED = 42  # the seed of Spark's SQL function `xxhash64`
 _P1 = np.uint64(0x9E3779B185EBCA87)
 _P2 = np.uint64(0xC2B2AE3D27D4EB4F)
 _P3 = np.uint64(0x165667B19E3779F9)

@@ -1,13 +1,8 @@
-"""Integer programs on HiGHS: minimise costs over variables between 0 and 1, some of them whole.
-
-For programs that fit in one go; programs whose rows are found on the way are the business of search.py. As
-in linear.py the library runs in a thread of its own, so that Ctrl-C and a stop request are seen meanwhile.
-"""
+"""Integer programs on HiGHS whose rows are all known: minimise costs over variables, some of them whole."""
 
 from __future__ import annotations
 
 import math
-import threading
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +10,7 @@ import highspy
 import numpy as np
 
 from topicloom.base.arrays import Bools, Floats, Longs, freeze_fields
-from topicloom.base.progress import check_stop
-from topicloom.base.solver.linear_program import PATIENCE, POLL, Budget
+from topicloom.base.solver.linear_program import Budget, run_stoppable
 
 TOLERANCE = 1e-9  # what a row may be missed by, and a whole variable
 
@@ -77,10 +71,9 @@ def _attempt(highs: Any, budget: Budget, start: tuple[Longs, Floats] | None) -> 
     if start is not None:
         highs.setSolution(len(start[0]), start[0].astype(np.int32), start[1])
     budget.check()
-    before = highs.getRunTime()  # the library counts its time limit from its first run on
-    highs.setOptionValue("time_limit", min(before + budget.left(), 1e30))
-    _run(highs, budget)
-    budget.solving += highs.getRunTime() - before
+    # The library counts its time limit from its first run on.
+    highs.setOptionValue("time_limit", min(highs.getRunTime() + budget.left(), 1e30))
+    run_stoppable(highs, budget)
     status, info = highs.getModelStatus(), highs.getInfo()
     found = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
     bound = float(info.mip_dual_bound)
@@ -106,33 +99,6 @@ def _program(costs: Floats, upper: Floats, whole: Bools, rows: ProgramRows) -> A
     columns = rows.column[order].astype(np.int32)
     highs.addRows(len(starts), rows.least, rows.most, len(order), starts, columns, rows.value[order])
     return highs
-
-
-def _run(highs: Any, budget: Budget) -> None:
-    """Run the library in a thread; a request to stop reaches it from here."""
-    stop = threading.Event()
-
-    def interrupt(kind: Any, message: Any, out: Any, answer: Any, data: Any) -> None:
-        if stop.is_set():
-            answer.user_interrupt = True
-
-    highs.setCallback(interrupt, None)
-    for kind in (
-        highspy.cb.HighsCallbackType.kCallbackMipInterrupt,
-        highspy.cb.HighsCallbackType.kCallbackSimplexInterrupt,
-    ):
-        highs.startCallback(kind)
-    runner = threading.Thread(target=highs.run, daemon=True)
-    runner.start()
-    try:
-        runner.join(POLL)
-        while runner.is_alive():
-            check_stop(budget.progress)
-            runner.join(POLL)
-    except BaseException:
-        stop.set()
-        runner.join(PATIENCE)
-        raise
 
 
 _OPTIONS: dict[str, bool | int | float] = {

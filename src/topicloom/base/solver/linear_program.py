@@ -67,13 +67,10 @@ class LinearProgram:
     def __init__(self, n_columns: int, budget: Budget) -> None:
         self.n_columns = n_columns
         self.budget = budget
-        self._stop = threading.Event()
         self._highs = highspy.Highs()
         self._highs.setOptionValue("output_flag", False)
         self._highs.setOptionValue("threads", 1)  # a fixed number: the same steps every time
         self._highs.setOptionValue("simplex_scale_strategy", 0)  # all coefficients are 1 already
-        self._highs.setCallback(self._interrupt, None)
-        self._highs.startCallback(highspy.cb.HighsCallbackType.kCallbackSimplexInterrupt)
         self._highs.addVars(n_columns, np.zeros(n_columns), np.ones(n_columns))
         self._highs.changeColsCost(n_columns, np.arange(n_columns, dtype=np.int32), np.ones(n_columns))
 
@@ -109,12 +106,12 @@ class LinearProgram:
         self._highs.setOptionValue("objective_bound", min(cutoff, 1e30))
         # The library counts its time limit from its first run on.
         self._highs.setOptionValue("time_limit", min(self._highs.getRunTime() + self.budget.left(), 1e30))
-        self._run()
+        run_stoppable(self._highs, self.budget)
         status = self._highs.getModelStatus()
         if status not in _ANSWERS:  # once more from scratch: a hopeless basis is not the last word
             self.budget.check()
             self._highs.clearSolver()
-            self._run()
+            run_stoppable(self._highs, self.budget)
             status = self._highs.getModelStatus()
         if status not in _ANSWERS:
             raise Unfinished
@@ -137,28 +134,34 @@ class LinearProgram:
         """The sum of each row."""
         return np.array(self._highs.getSolution().row_value)
 
-    def _run(self) -> None:
-        """Run the library in a thread; a request to stop reaches it from here."""
-        before = self._highs.getRunTime()
-        runner = threading.Thread(target=self._highs.run, daemon=True)
-        self._stop.clear()
-        runner.start()
-        try:
-            runner.join(POLL)
-            while runner.is_alive():
-                check_stop(self.budget.progress)
-                runner.join(POLL)
-        except BaseException:
-            self._stop.set()
-            runner.join(PATIENCE)
-            raise
-        self.budget.solving += self._highs.getRunTime() - before
 
-    def _interrupt(self, kind: Any, message: Any, out: Any, answer: Any, data: Any) -> None:
-        if self._stop.is_set():
+def run_stoppable(highs: Any, budget: Budget) -> None:
+    """Run the library in a thread, where Ctrl-C and a stop request reach it; charge the time to the budget."""
+    stop = threading.Event()
+
+    def interrupt(kind: Any, message: Any, out: Any, answer: Any, data: Any) -> None:
+        if stop.is_set():
             answer.user_interrupt = True
 
+    highs.setCallback(interrupt, None)
+    for kind in (_CALLBACKS.kCallbackMipInterrupt, _CALLBACKS.kCallbackSimplexInterrupt):
+        highs.startCallback(kind)
+    before = highs.getRunTime()
+    runner = threading.Thread(target=highs.run, daemon=True)
+    runner.start()
+    try:
+        runner.join(POLL)
+        while runner.is_alive():
+            check_stop(budget.progress)
+            runner.join(POLL)
+    except BaseException:
+        stop.set()
+        runner.join(PATIENCE)
+        raise
+    budget.solving += highs.getRunTime() - before
 
+
+_CALLBACKS = highspy.cb.HighsCallbackType
 _ANSWERS = (
     highspy.HighsModelStatus.kOptimal,
     highspy.HighsModelStatus.kInfeasible,

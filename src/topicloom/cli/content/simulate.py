@@ -25,8 +25,7 @@ topicloom content simulate --list          (all parameters)
 topicloom content simulate --rules         (the life of a user at a broker, as a table)
 """
 PLOT = "rounds.png"
-SHOWN = 12
-"""Rounds in the table on the screen: the first ones, and the last."""
+SHOWN = 12  # rounds in the table on the screen: the first ones, and the last
 
 
 def simulate(

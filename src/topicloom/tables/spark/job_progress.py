@@ -5,14 +5,13 @@ Nothing here knows what an action does: it is a function without arguments that 
 
 from __future__ import annotations
 
-import threading
 import uuid
 from collections.abc import Callable
+from concurrent.futures import Future, wait
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from topicloom.base.progress import SILENT, Progress
-from topicloom.errors import Interrupted
+from topicloom.base.progress import SILENT, Progress, check_stop
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -46,54 +45,37 @@ def run_watched(
 
     context = spark.sparkContext
     group = f"topicloom-{uuid.uuid4()}"
-    outcome = _Outcome[T]()
+    ended: Future[T] = Future()
 
     def run() -> None:
         try:
             # Job groups belong to a thread; interrupting lets a task end in the middle of a long row.
             context.setJobGroup(group, label or phase or "topicloom", interruptOnCancel=True)
-            outcome.value = action()
+            ended.set_result(action())
         except BaseException as error:
-            outcome.error = error
-        finally:
-            outcome.done.set()
+            ended.set_exception(error)
 
-    if progress.should_stop():
-        raise Interrupted("stopped on request; nothing was written")
+    check_stop(progress)
     if phase is not None:
         progress.phase(phase, 1.0)
-    thread = InheritableThread(target=run, daemon=True)
-    thread.start()
+    InheritableThread(target=run, daemon=True).start()
     try:
         tasks = partial(_tasks_done, context, group, groups) if groups else None
         share = partial(_share_done, context, group, stages) if phase is not None else None
-        _wait(outcome.done, progress, tasks or share, float(groups or 1))
+        _wait(ended, progress, tasks or share, float(groups or 1))
     except BaseException:
-        _cancel(context, group, outcome.done)
+        _cancel(context, group, ended)
         raise
-    thread.join()
-    if outcome.error is not None:
-        raise outcome.error
-    return outcome.value  # type: ignore[return-value]
-
-
-class _Outcome(Generic[T]):
-    """What the action's thread leaves behind."""
-
-    def __init__(self) -> None:
-        self.done = threading.Event()
-        self.value: T | None = None
-        self.error: BaseException | None = None
+    return ended.result()
 
 
 def _wait(
-    done: threading.Event, progress: Progress, amount: Callable[[], float] | None, total: float
+    ended: Future[Any], progress: Progress, amount: Callable[[], float] | None, total: float
 ) -> None:
-    """Wait for the end; `amount` tells how much of `total` is done, None: nobody is told."""
+    """Wait for the end; `amount` returns how much of `total` is done, None: progress is not reported."""
     shown = 0.0
-    while not done.wait(_LOOK_EVERY):
-        if progress.should_stop():
-            raise Interrupted("stopped on request; nothing was written")
+    while not wait([ended], _LOOK_EVERY).done:
+        check_stop(progress)
         if amount is not None and (now := amount()) > shown:
             progress.advance(now - shown)
             shown = now
@@ -124,11 +106,9 @@ def _share_done(context: SparkContext, group: str, stages: int) -> float:
     return float(min(0.99, sum(shares) / max(stages, len(shares))))
 
 
-def _cancel(context: SparkContext, group: str, done: threading.Event) -> None:
+def _cancel(context: SparkContext, group: str, ended: Future[Any]) -> None:
     """Cancel until the action has ended: it may start a next job after the first was cancelled."""
-    waited = 0.0
-    while waited < _END_WITHIN:
+    for _ in range(round(_END_WITHIN / _LOOK_EVERY)):
         context.cancelJobGroup(group)
-        if done.wait(_LOOK_EVERY):
+        if wait([ended], _LOOK_EVERY).done:
             return
-        waited += _LOOK_EVERY

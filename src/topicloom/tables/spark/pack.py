@@ -41,13 +41,11 @@ from topicloom.tables.spark.pack_manifest import (
 )
 from topicloom.version import __version__
 
+# What tasks import, here or in pyspark's worker; what these need comes along.
 ROOTS = ("msgspec", "numba", "numpy", "pyarrow")
-"""What tasks import, here or in pyspark's worker; what these need comes along."""
-
+# Every file's time of change: the same content gives the same archive, and caches that look at the time
+# (Python's, and numba's before 0.68) stay good when the archive is unpacked where fractions are lost.
 WHOLE_SECOND = 1_577_836_800
-"""Every file's time of change: the same content gives the same archive, and caches that look at the time
-(Python's, and numba's before 0.68) stay good when the archive is unpacked where fractions are lost."""
-
 _LEFT_OUT_FOLDERS = {"__pycache__", "include", "tests"}
 _LEFT_OUT_SUFFIXES = {".a", ".c", ".cpp", ".h", ".pxd", ".pyc", ".pyi", ".pyx"}
 _LEFT_OUT_PARTS = re.compile(r"pyarrow/.*flight")  # large, and nothing else in pyarrow needs it

@@ -16,9 +16,7 @@ import topicloom
 from topicloom.base.summaries import Summary
 from topicloom.errors import UsageError
 
-MANIFEST = "topicloom-pack.json"
-"""The first file in the archive: a look at the first bytes tells what it is."""
-
+MANIFEST = "topicloom-pack.json"  # the first file in the archive: a look at the first bytes tells what it is
 FORMAT = 1
 ARCHIVES = "spark.archives"
 PYTHON = "spark.pyspark.python"

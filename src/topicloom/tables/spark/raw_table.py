@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 REJECT_COLUMNS = ("file", "row", "reason")
 
+# A reader option: paths are names, not patterns, so `a[1].csv` and `{x}.csv` mean themselves.
 NO_PATTERNS = ("__globPaths__", "false")
-"""A reader option: paths are names, not patterns, so `a[1].csv` and `{x}.csv` mean themselves."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

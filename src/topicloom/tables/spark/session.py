@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -152,26 +153,23 @@ def _gateway(conf: SparkConf, streams: dict[str, Any]) -> Any:
     """
     from pyspark.java_gateway import launch_gateway
 
-    found: list[Any] = []
-    fault: list[Exception] = []
+    started: Future[Any] = Future()
 
     def launch() -> None:
         try:
-            found.append(launch_gateway(conf, streams))  # type: ignore[no-untyped-call]
+            started.set_result(launch_gateway(conf, streams))  # type: ignore[no-untyped-call]
         except Exception as error:
-            fault.append(error)
+            started.set_exception(error)
 
     thread = threading.Thread(target=launch, daemon=True)
     thread.start()
     try:
-        thread.join()
-    except BaseException:
+        return started.result()
+    except (KeyboardInterrupt, SystemExit):
         thread.join(timeout=10)
-        _end_jvm(found[0].proc if found else None)
+        if started.done() and not started.exception():
+            _end_jvm(started.result().proc)
         raise
-    if fault:
-        raise fault[0]
-    return found[0]
 
 
 def _variables(settings: dict[str, str], folder: Path) -> dict[str, str]:
