@@ -136,7 +136,7 @@ class LinearProgram:
 
 
 def run_stoppable(highs: Any, budget: Budget) -> None:
-    """Run the library in a thread, where Ctrl-C and a stop request reach it; charge the time to the budget."""
+    """Run the library in a thread, so that Ctrl-C and a stop request are seen; charge the budget."""
     stop = threading.Event()
 
     def interrupt(kind: Any, message: Any, out: Any, answer: Any, data: Any) -> None:

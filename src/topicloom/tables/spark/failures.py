@@ -16,14 +16,22 @@ if TYPE_CHECKING:
 # Ours, raised by code that ran inside a Python worker and carried to the driver as text.
 _OURS = re.compile(r"topicloom\.errors\.(?:InputError|UsageError): (.+)")
 
-# What Python says of a library that does not fit into its memory.
-_CANNOT_LOAD = re.compile(r"failed to map segment from shared object|Could not find/load shared object file")
-
-_NOT_PARQUET = re.compile(
-    r"not a Parquet file|UNABLE_TO_INFER_SCHEMA|CANNOT_READ_FILE_FOOTER|ParquetDecoding|parquet.*[Cc]orrupt"
-)
-
-
+# What stands in an error of Spark, and the sentence about the work on `path` or about the `file` it names.
+_SENTENCES = {
+    # What Python says of a library that does not fit into its memory.
+    "failed to map segment from shared object|Could not find/load shared object file": "a Python worker "
+    "could not load its libraries: spark.executor.pyspark.memory, where set, must be at least 1g, and more "
+    "for large groups (docs/cluster.md)",
+    "No space left on device": "no space is left on the disk while working on {path}: free some, or name "
+    "another folder with `spark_conf=spark.local.dir=FOLDER`",
+    "OutOfMemoryError": "Spark ran out of memory while working on {path}: give it more with "
+    "`spark_conf=spark.driver.memory=SIZE`",
+    "Permission denied|AccessControlException": "cannot read {file}: permission denied",
+    "PATH_NOT_FOUND|FileNotFoundException|FILE_NOT_EXIST": "no such file or folder: {file}",
+    "not a Parquet file|UNABLE_TO_INFER_SCHEMA|CANNOT_READ_FILE_FOOTER|ParquetDecoding|parquet.*[Cc]orrupt": (
+        "cannot read {file}: it is not a whole Parquet file"
+    ),
+}
 _NO_PACKAGE = re.compile(
     r"ModuleNotFoundError: No module named '([\w.]+)'|PACKAGE_NOT_INSTALLED\] (\w+)", re.IGNORECASE
 )
@@ -93,28 +101,10 @@ def translated(error: BaseException, path: str) -> TopicloomError:
         return Interrupted("stopped on request; nothing was written")
     if lack := _workers_lack(text):
         return InputError(lack)
-    if _CANNOT_LOAD.search(text):
-        return InputError(
-            "a Python worker could not load its libraries: spark.executor.pyspark.memory, where set, must be "
-            "at least 1g, and more for large groups (docs/cluster.md)"
-        )
-    if "No space left on device" in text:
-        return InputError(
-            f"no space is left on the disk while working on {path}: free some, or name another folder "
-            "with `spark_conf=spark.local.dir=FOLDER`"
-        )
-    if "OutOfMemoryError" in text:
-        return InputError(
-            f"Spark ran out of memory while working on {path}: give it more with "
-            "`spark_conf=spark.driver.memory=SIZE`"
-        )
     file = _named_file(text) or path
-    if "Permission denied" in text or "AccessControlException" in text:
-        return InputError(f"cannot read {file}: permission denied")
-    if "PATH_NOT_FOUND" in text or "FileNotFoundException" in text or "FILE_NOT_EXIST" in text:
-        return InputError(f"no such file or folder: {file}")
-    if _NOT_PARQUET.search(text):
-        return InputError(f"cannot read {file}: it is not a whole Parquet file")
+    for pattern, sentence in _SENTENCES.items():
+        if re.search(pattern, text):
+            return InputError(sentence.format(path=path, file=file))
     if "FAILED_READ_FILE" in text:
         return InputError(f"cannot read {file}: {_root_cause(text)}")
     if isinstance(error, ConnectionError) or "Py4JNetworkError" in text:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from topicloom.errors import InputError
 from topicloom.tables.columns import choose_columns, place_fields
@@ -30,6 +30,7 @@ from topicloom.tables.lines import (
 from topicloom.tables.records import FilePlan, Keys, Layout, require_columns
 from topicloom.tables.source import DataFile, TableSource, is_address
 from topicloom.tables.spark.failures import spark_errors
+from topicloom.tables.spark.table_files import hadoop_file
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -137,7 +138,8 @@ def first_rows(spark: SparkSession, file: DataFile, quoted_by: bytes | None) -> 
     for content, complete in _beginnings(spark, file):
         data = content.removeprefix(BOM)
         data = unended(data) if complete else data
-        records = list(islice(cut_records(data, quoted_by) if quoted_by else _lines(data), _ROWS_SEEN))
+        lines = data.removesuffix(b"\n").split(b"\n", _ROWS_SEEN) if data else []
+        records = list(islice(cut_records(data, quoted_by), _ROWS_SEEN)) if quoted_by else lines[:_ROWS_SEEN]
         if not complete and len(records) < _ROWS_SEEN:
             records.pop()  # it may go on
         if complete or records:
@@ -145,23 +147,14 @@ def first_rows(spark: SparkSession, file: DataFile, quoted_by: bytes | None) -> 
     return []
 
 
-def _lines(data: bytes) -> Iterator[bytes]:
-    start = 0
-    while start < len(data):
-        end = data.find(b"\n", start)
-        end = len(data) if end < 0 else end
-        yield data[start:end]
-        start = end + 1
-
-
 def _beginnings(spark: SparkSession, file: DataFile) -> Iterator[tuple[bytes, bool]]:
     """Longer and longer beginnings of the content, each with whether it is all of it."""
     try:
-        if not is_address(file.path):
-            with Path(file.path).open("rb") as raw:
-                yield from _growing(decompressed(raw, file.compression))
+        if is_address(file.path):
+            yield from _remote_beginnings(spark, file)
             return
-        yield from _remote_beginnings(spark, file)
+        with Path(file.path).open("rb") as raw:
+            yield from _growing(decompressed(raw, file.compression))
     except (BadCompression, OSError) as error:
         raise InputError(f"cannot read {file.shown}: {error}") from None
 
@@ -197,10 +190,8 @@ def _as_far_as_possible(raw: BinaryIO, compression: str | None, complete: bool) 
 
 
 def _remote_bytes(spark: SparkSession, path: str, size: int, *, from_end: bool = False) -> bytes:
-    context: Any = spark.sparkContext
     with spark_errors(path):
-        place = context._jvm.org.apache.hadoop.fs.Path(path)
-        system = place.getFileSystem(context._jsc.hadoopConfiguration())
+        system, place = hadoop_file(spark, path)
         stream = system.open(place)
         try:
             if from_end:

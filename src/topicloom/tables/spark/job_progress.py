@@ -69,9 +69,7 @@ def run_watched(
     return ended.result()
 
 
-def _wait(
-    ended: Future[Any], progress: Progress, amount: Callable[[], float] | None, total: float
-) -> None:
+def _wait(ended: Future[Any], progress: Progress, amount: Callable[[], float] | None, total: float) -> None:
     """Wait for the end; `amount` returns how much of `total` is done, None: progress is not reported."""
     shown = 0.0
     while not wait([ended], _LOOK_EVERY).done:

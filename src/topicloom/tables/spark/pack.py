@@ -25,7 +25,6 @@ import tempfile
 from collections.abc import Callable, Iterator
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
-from typing import Any
 
 from topicloom.base.atomic_write import replacing
 from topicloom.base.progress import SILENT, Progress, check_stop
@@ -35,6 +34,7 @@ from topicloom.tables.spark.pack_manifest import (
     FORMAT,
     MANIFEST,
     SUFFIXES,
+    PackManifest,
     package_folder,
     python_name,
     source_digest,
@@ -71,17 +71,6 @@ print(*(getattr(module, "__file__", None) for module in list(sys.modules.values(
 """
 
 
-class PackManifest(Summary, frozen=True, kw_only=True):
-    """What an archive says of itself."""
-
-    format: int
-    python: str
-    platform: str
-    topicloom: str
-    source: str
-    packages: dict[str, str]
-
-
 class PackReport(Summary, frozen=True):
     """What `topicloom pack --json` prints."""
 
@@ -115,9 +104,7 @@ def pack_environment(out: Path, warm: Callable[[], None], *, progress: Progress 
 
 def _fill(tree: Path, progress: Progress) -> PackManifest:
     found = _distributions()
-    files = [*_own_files()]
-    for one in found:
-        files += _files_of(one)
+    files = [*_own_files(), *(file for one in found for file in _files_of(one))]
     progress.phase("pack: copy packages", len(files))
     packages = tree / "site-packages"
     for source, inside in files:
@@ -164,16 +151,10 @@ def _needed_by(one: Distribution) -> Iterator[str]:
         requirement, _, condition = line.partition(";")
         name = re.match(r"[\w.\-]+", requirement.strip())
         # A condition is about extras, which no task needs, or about a Python that may not be this one.
-        if name and (not condition or ("extra" not in condition and _installed(name[0]))):
+        if name and (
+            not condition or ("extra" not in condition and any(Distribution.discover(name=name[0])))
+        ):
             yield name[0]
-
-
-def _installed(name: str) -> bool:
-    try:
-        distribution(name)
-    except PackageNotFoundError:
-        return False
-    return True
 
 
 def _own_files() -> Iterator[tuple[Path, Path]]:
@@ -232,7 +213,9 @@ def _warm(tree: Path, warm: Callable[[], None], progress: Progress) -> None:
 
 
 def _write_archive(tree: Path, out: Path, progress: Progress) -> None:
-    paths = sorted((path for path in tree.rglob("*") if path.is_file()), key=_place_in(tree))
+    # The manifest is the first file.
+    inside = {path.relative_to(tree).as_posix(): path for path in tree.rglob("*") if path.is_file()}
+    paths = [inside[name] for name in sorted(inside, key=lambda name: (name != MANIFEST, name))]
     progress.phase("pack: write archive", sum(path.stat().st_size for path in paths))
     # The least compression: most of it is machine code, which hardly shrinks further, and workers wait.
     with (
@@ -249,11 +232,3 @@ def _write_archive(tree: Path, out: Path, progress: Progress) -> None:
             with path.open("rb") as content:
                 archive.addfile(member, content)
             progress.advance(member.size)
-
-
-def _place_in(tree: Path) -> Any:
-    def place(path: Path) -> tuple[bool, str]:
-        inside = path.relative_to(tree).as_posix()
-        return inside != MANIFEST, inside
-
-    return place

@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import msgspec
+from msgspec import field
 
 import topicloom
 from topicloom.base.summaries import Summary
@@ -23,12 +24,15 @@ PYTHON = "spark.pyspark.python"
 SUFFIXES = (".tar.gz", ".tgz")
 
 
-class PackHead(Summary, frozen=True):
-    """What of an archive's manifest tells whether it fits."""
+class PackManifest(Summary, frozen=True, kw_only=True):
+    """What an archive says of itself; what an older one does not say has its default."""
 
     format: object = None
     python: str = "another Python"
+    platform: str = ""
+    topicloom: str = ""
     source: object = None
+    packages: dict[str, str] = field(default_factory=dict)
 
 
 def python_name() -> str:
@@ -72,7 +76,7 @@ def worker_python(settings: Mapping[str, str]) -> str | None:
     return None
 
 
-def read_manifest(path: Path) -> PackHead | None:
+def read_manifest(path: Path) -> PackManifest | None:
     """What `topicloom pack` says about its archive; None for any other file."""
     if not path.name.endswith(SUFFIXES):
         return None
@@ -80,7 +84,7 @@ def read_manifest(path: Path) -> PackHead | None:
         with tarfile.open(path, "r:gz") as archive:
             first = archive.next()
             content = archive.extractfile(first) if first is not None and first.name == MANIFEST else None
-            return None if content is None else msgspec.json.decode(content.read(), type=PackHead)
+            return None if content is None else msgspec.json.decode(content.read(), type=PackManifest)
     except (OSError, EOFError, tarfile.TarError, ValueError, msgspec.MsgspecError):
         return None
 
@@ -98,7 +102,7 @@ def _archives(setting: str) -> Iterator[tuple[str, Path | None, str]]:
         )
 
 
-def _check_fits(shown: str, manifest: PackHead) -> None:
+def _check_fits(shown: str, manifest: PackManifest) -> None:
     """Refuse an archive whose tasks could not read our pickles, or would run other code than this."""
     if manifest.format == FORMAT and manifest.python == python_name():
         if manifest.source == source_digest():

@@ -55,7 +55,7 @@ class RawTable:
 
 
 def rows_were(count: int) -> str:
-    """The beginning of a sentence about so many rows."""
+    """Return the beginning of a sentence about so many rows."""
     return "1 row was" if count == 1 else f"{count} rows were"
 
 

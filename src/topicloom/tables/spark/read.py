@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -61,12 +61,12 @@ def refuse_rows(path: str, table: pa.Table, bad: Bools, reason: str | Callable[[
     rows = np.flatnonzero(bad)
     if len(rows):
         shown = {
-            int(row): [_plain(column[int(row)].as_py()) for column in table.columns] for row in rows[:1000]
+            int(row): [
+                f"{value:g}" if isinstance(value, float) else str(value)
+                for value in (column[int(row)].as_py() for column in table.columns)
+            ]
+            for row in rows[:1000]
         }
         row = min(shown, key=lambda row: shown[row])
         told = reason if isinstance(reason, str) else reason(row)
         raise InputError(f"{path}: in the row {','.join(shown[row])!r} {told}")
-
-
-def _plain(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -18,6 +18,7 @@ from topicloom.errors import InputError
 from topicloom.tables.source import address, is_address
 from topicloom.tables.spark.job_progress import run_watched
 from topicloom.tables.spark.raw_table import NO_PATTERNS
+from topicloom.tables.spark.table_files import hadoop_file
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -60,9 +61,8 @@ class StepTables:
 
     def drop(self, name: str) -> None:
         """Remove a table that was only a step on the way."""
-        context: Any = self.spark.sparkContext
-        place = context._jvm.org.apache.hadoop.fs.Path(address(self.path(name)))
-        place.getFileSystem(context._jsc.hadoopConfiguration()).delete(place, True)
+        system, place = hadoop_file(self.spark, address(self.path(name)))
+        system.delete(place, True)
 
     def ranked(self, phases: tuple[str, str] | None, frame: DataFrame, order: Sequence[str]) -> DataFrame:
         """`frame` with a column `rank`: the place of each row in this order, which must not have ties.

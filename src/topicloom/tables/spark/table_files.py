@@ -30,8 +30,9 @@ def resolve(spark: SparkSession, source: TableSource) -> Resolved:
     names = {name for name, _ in listing.entries}
     part = f"{source.what}.parquet"
     if "summary.json" in names and part in names:
+        # A build's own table: its columns and format are known.
         inner = f"{source.path.rstrip('/')}/{part}"
-        return resolve(spark, _moved(source, inner))
+        return resolve(spark, TableSource(inner, source.fields, what=source.what, options=source.options))
     return _with_format(source, _data_files(source, listing))
 
 
@@ -40,10 +41,9 @@ def signature(spark: SparkSession, source: TableSource) -> list[list[str | int]]
     found: list[list[str | int]] = []
     for file in resolve(spark, source).files:
         if is_address(file.path):
-            context: Any = spark.sparkContext
             with spark_errors(source.path):
-                place = context._jvm.org.apache.hadoop.fs.Path(file.path)
-                status = place.getFileSystem(context._jsc.hadoopConfiguration()).getFileStatus(place)
+                system, place = hadoop_file(spark, file.path)
+                status = system.getFileStatus(place)
                 found.append([file.path, int(status.getLen()), int(status.getModificationTime())])
         else:
             there = os.stat(file.path)
@@ -51,9 +51,11 @@ def signature(spark: SparkSession, source: TableSource) -> list[list[str | int]]
     return found
 
 
-def _moved(source: TableSource, path: str) -> TableSource:
-    """A build's own table: written by us, so its columns and format are known."""
-    return TableSource(path, source.fields, what=source.what, options=source.options)
+def hadoop_file(spark: SparkSession, path: str) -> tuple[Any, Any]:
+    """Return Java's objects for the file system of an address and for the file."""
+    context: Any = spark.sparkContext
+    place = context._jvm.org.apache.hadoop.fs.Path(path)
+    return place.getFileSystem(context._jsc.hadoopConfiguration()), place
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,20 +85,17 @@ def _list_local(path: str) -> _Listing:
 
 
 def _list_hadoop(spark: SparkSession, path: str) -> _Listing:
-    jvm: Any = spark.sparkContext._jvm
     with spark_errors(path):
-        place = jvm.org.apache.hadoop.fs.Path(path)
-        system = place.getFileSystem(spark.sparkContext._jsc.hadoopConfiguration())
+        system, place = hadoop_file(spark, path)
         if not system.exists(place):
             raise InputError(f"no such file or folder: {path}")
         status = system.getFileStatus(place)
         whole = str(status.getPath().toString())
         if not status.isDirectory():
             return _Listing(whole, False)
-        inside = [
-            (str(item.getPath().getName()), bool(item.isDirectory())) for item in system.listStatus(place)
-        ]
-        return _Listing(whole, True, tuple(sorted(inside)))
+        items = system.listStatus(place)
+        inside = sorted((str(item.getPath().getName()), bool(item.isDirectory())) for item in items)
+        return _Listing(whole, True, tuple(inside))
 
 
 def _data_files(source: TableSource, listing: _Listing) -> list[tuple[str, str]]:

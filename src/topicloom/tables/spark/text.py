@@ -48,7 +48,8 @@ def read_text(spark: SparkSession, source: TableSource, resolved: Resolved) -> R
         else:
             whole[is_address(file.path)].append(path)
     if not plans:
-        raise InputError(f"{source.path} holds no {_one_row(source)}: it is empty")
+        row = {"interest": "subscription", "edges": "edge"}.get(source.what, "row")
+        raise InputError(f"{source.path} holds no {row}: it is empty")
     ddl = _ddl(source.fields)
     parts = [_lines_of(spark, by_lines, plans, ddl)] if by_lines else []
     parts += [_files_of(spark, paths, plans, ddl, remote) for remote, paths in whole.items() if paths]
@@ -75,32 +76,24 @@ def _has_optional(plans: Plans) -> bool:
 
 
 def _lines_of(spark: SparkSession, paths: list[str], plans: Plans, ddl: str) -> DataFrame:
-    from pyspark.sql import functions as sf
-
     lines = spark.read.option(*NO_PATTERNS).text(paths, lineSep="\n")
-    block = (sf.col("_metadata.file_path"), sf.col("_metadata.file_block_start"))
-    return lines.select(sf.col("value").cast("binary"), *block).mapInArrow(partial(parse_blocks, plans), ddl)
+    block = ("cast(value as binary)", "_metadata.file_path", "_metadata.file_block_start")
+    return lines.selectExpr(*block).mapInArrow(partial(parse_blocks, plans), ddl)
 
 
 def _files_of(spark: SparkSession, paths: list[str], plans: Plans, ddl: str, remote: bool) -> DataFrame:
-    from pyspark.sql import functions as sf
-
     files = spark.read.format("binaryFile").option(*NO_PATTERNS).load(paths)
-    content = [sf.col("content")] if remote else []
-    return files.select(sf.col("_metadata.file_path"), *content).mapInArrow(partial(parse_files, plans), ddl)
+    content = ["content"] if remote else []
+    return files.select("_metadata.file_path", *content).mapInArrow(partial(parse_files, plans), ddl)
 
 
 def _joined(notices: Sequence[Notice]) -> str | None:
     """One line per header row: first rows that are data differ from file to file, and none may be missed."""
     files = Counter(notice.header for notice in notices)
     first = {notice.header: notice.sentence for notice in reversed(notices)}
-    lines = [first[header] + _more(count - 1) for header, count in files.items()]
-    return "\n".join(lines) if lines else None
-
-
-def _more(others: int) -> str:
-    return f"; the same goes for {others} more file{'s' if others > 1 else ''}" if others else ""
-
-
-def _one_row(source: TableSource) -> str:
-    return {"interest": "subscription", "edges": "edge"}.get(source.what, "row")
+    more = {1: "", 2: "; the same goes for 1 more file"}
+    lines = [
+        first[header] + more.get(count, f"; the same goes for {count - 1} more files")
+        for header, count in files.items()
+    ]
+    return "\n".join(lines) or None
