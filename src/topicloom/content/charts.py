@@ -1,4 +1,4 @@
-"""How brokers that migrate their users did, as a chart: cost and migrations over the rounds."""
+"""A chart of brokers that migrate their users: cost and migrations over the rounds."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from topicloom.errors import UsageError
 
 NOTE = "Cost: messages per second times prices."
 DASHED = " Dashed: what a planner that knows everything finds."
-GREY = "#777"
-"""Of the bars: every colour above stands for a cost."""
+GREY = "#777"  # of the bars: every color above stands for a cost
 
 
 def rounds_chart(rows: Sequence[Mapping[str, Any]], levels: Mapping[str, float], title: str) -> Any:
-    """Two panels over the rounds: the cost, with `levels` as dashed lines beside it, and the migrations."""
+    """Draw two panels over the rounds: the cost, with `levels` as dashed lines, and the migrations."""
     import altair as alt
 
     if not rows:
@@ -44,7 +43,7 @@ def rounds_chart(rows: Sequence[Mapping[str, Any]], levels: Mapping[str, float],
     level = alt.Chart(alt.Data(values=marks))
     rules = level.mark_rule(strokeDash=[6, 4], color="#555").encode(y="value:Q")
     place = {"x": "round:Q", "y": "value:Q", "text": "name:N"}
-    # A white rim, or the words could not be read where a line runs through them.
+    # A white rim keeps the words readable where a line runs through them.
     rim = level.mark_text(align="right", dy=-8, stroke="white", strokeWidth=5).encode(**place)
     words = level.mark_text(align="right", dy=-8, color="#333").encode(**place)
     bars = (

@@ -1,4 +1,4 @@
-"""Content problems drawn at random as in section VI-A of [Zhao2011], whole arrays at a time.
+"""Content problems drawn at random as in [Zhao2011, VI-A], whole arrays at a time.
 
 The content space is [0, 1), cut into equal channels. Each user publishes by a quadratic density whose
 negative part is 0 and wants one interval.
@@ -23,8 +23,7 @@ from topicloom.errors import UsageError
 ATTRIBUTE = "content"
 MODELS = ("plane", "iid")
 MOST = 2**31 - 1
-BLOCK_CELLS = 1 << 20
-"""Rates integrated at once; the result does not depend on it."""
+BLOCK_CELLS = 1 << 20  # rates integrated at once; the result does not depend on it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +78,7 @@ def generate_content(
 def check_content(
     users: int, brokers: int, channels: int, model: str, ratio: float, width: str | float
 ) -> float | None:
-    """Refuse what cannot be drawn; the mean length of an interval, None for two uniform end points."""
+    """Refuse what cannot be drawn; return the mean length of an interval, None for two uniform end points."""
     for name, count in (("users", users), ("brokers", brokers), ("channels", channels)):
         if not 1 <= count < MOST:
             raise UsageError(f"`{name}={count}` is out of range; use a number from 1 to {MOST - 1}")
@@ -104,7 +103,7 @@ def _broker_ids(count: int) -> pa.StringArray:
 
 
 def _place(users: int, brokers: int, ratio: float, seed: int) -> Coordinates:
-    """Users and brokers uniform in the unit square; a distance costs users more or less by the ratio."""
+    """Draw users and brokers uniformly in the unit square; the ratio scales what a distance costs users."""
     drawn = Coordinates(
         generator(seed, "content", "users").random((users, 2)),
         generator(seed, "content", "brokers").random((brokers, 2)),
@@ -115,7 +114,7 @@ def _place(users: int, brokers: int, ratio: float, seed: int) -> Coordinates:
 
 
 def _independent_prices(users: int, brokers: int, ratio: float, seed: int) -> tuple[Floats, Floats]:
-    """Prices that know nothing of each other; between 1 and 2 no way around is ever cheaper."""
+    """Draw independent prices; between 1 and 2 no detour is ever cheaper."""
     access = generator(seed, "content", "access").uniform(1, 2, (users, brokers))
     core = np.zeros((brokers, brokers))
     pairs = np.triu_indices(brokers, 1)
@@ -126,21 +125,21 @@ def _independent_prices(users: int, brokers: int, ratio: float, seed: int) -> tu
 
 
 def _access_scale(access: Floats, core: Floats, ratio: float) -> float:
-    """The factor of the access prices that makes mean access price / mean core price = ratio."""
+    """Return the factor of the access prices that makes mean access price / mean core price = ratio."""
     n = len(core)
     mean_core = core.sum() / (n * (n - 1)) if n > 1 else 0.0
-    # One broker has no core prices: both kinds then count as equally dear before the ratio is applied.
+    # One broker has no core prices: the ratio then scales the access prices as they are.
     return float(ratio * mean_core / access.mean()) if mean_core > 0 else ratio
 
 
 def _draw_wants(users: int, edges: Floats, length: float | None, seed: int) -> tuple[Longs, Longs]:
-    """The first and last channel of each user's interval: the fewest channels that cover it."""
+    """Draw the first and last channel of each user's interval: the fewest channels that cover it."""
     stream = generator(seed, "content", "wants")
     ends = stream.random((users, 2))
     if length is None:
         low, high = ends.min(axis=1), ends.max(axis=1)
     else:
-        # A mean above one half leaves no room for lengths from 0 on: they must stay below the whole space.
+        # With a mean above one half lengths cannot begin at 0: they must stay below the whole space.
         shortest, longest = max(0.0, 2 * length - 1), min(1.0, 2 * length)
         size = shortest + ends[:, 0] * (longest - shortest)
         low = ends[:, 1] * (1 - size)
@@ -151,8 +150,8 @@ def _draw_wants(users: int, edges: Floats, length: float | None, seed: int) -> t
 
 
 def _draw_rates(users: int, edges: Floats, seed: int) -> tuple[Ints, Ints, Floats]:
-    """User, channel and rate of everything published: exact integrals of the clipped quadratics."""
-    # The values at 0, 1/2 and 1 are drawn, not the coefficients: so humps and dips lie anywhere.
+    """Draw user, channel and rate of everything published: exact integrals of the clipped quadratics."""
+    # The values at 0, 1/2 and 1 are drawn, not the coefficients, so humps and dips lie anywhere.
     values = generator(seed, "content", "rates").uniform(-1, 1, (users, 3))
     start, middle, end = values.T
     square, linear = 2 * (start + end) - 4 * middle, 4 * middle - 3 * start - end
@@ -169,7 +168,7 @@ def _draw_rates(users: int, edges: Floats, seed: int) -> tuple[Ints, Ints, Float
 
 
 def channel_rates(square: Floats, linear: Floats, constant: Floats, edges: Floats) -> Floats:
-    """Integrals of max(0, square x^2 + linear x + constant) between neighbouring edges within [0, 1].
+    """Integrate max(0, square x^2 + linear x + constant) between neighboring edges within [0, 1].
 
     Exact, not by midpoints: the roots cut [0, 1] into three parts of one sign each.
 
@@ -191,7 +190,7 @@ def channel_rates(square: Floats, linear: Floats, constant: Floats, edges: Float
 
 
 def _roots(square: Floats, linear: Floats, constant: Floats) -> Floats:
-    """The two real roots, ascending, moved into [0, 1]; 0 for one that does not exist."""
+    """Return the two real roots, ascending, moved into [0, 1]; 0 for one that does not exist."""
     inside = linear * linear - 4 * square * constant
     half = -0.5 * (linear + np.copysign(np.sqrt(np.maximum(inside, 0.0)), linear))
     # Of the two usual formulas each root takes the one that subtracts no nearly equal numbers.

@@ -36,6 +36,13 @@ def read_head(path: Path) -> Head | None:
         return None
 
 
+def holds_only(folder: Path, kind: str, *names: str) -> bool:
+    """Tell whether a folder has a summary of this kind and, besides it and charts, no files but `names`."""
+    head = read_head(folder / SUMMARY)
+    there = {path.name for path in folder.iterdir() if path.suffix not in CHARTS} if head else set()
+    return head is not None and head.kind == kind and there <= {SUMMARY, *names}
+
+
 def check_own_folder(out: Path, shown: str, what: str, is_own: Callable[[Path], bool]) -> None:
     """Refuse a folder that holds anything `is_own` does not know; `shown` is how the user wrote it.
 

@@ -116,7 +116,7 @@ def test_prices_from_tables_and_coordinates(spark, given):
         ),
         ("access", ("b,B1,2", "b,B1,nan"), "the price 'nan' is not"),
         ("access", ("b,B1,2", "b,B0,7"), "the price differs from another row"),
-        ("core", ("B1,B0,3\n", ""), "no price between brokers B0 and B1"),
+        ("core", ("B1,B0,3\n", ""), "no price between broker B0 and broker B1"),
         ("core", ("B1,B0,3", "B1,B1,3"), "a broker has a price to itself"),
         ("coordinates", ("user,b,3,4\n", ""), "has no row of user b"),
         ("coordinates", ("user,b,3,4", "user,a,3,4"), "the same id stands there twice"),

@@ -179,9 +179,7 @@ def test_prices_that_break_the_triangle_inequality_are_closed_with_the_worst_exa
     heard = []
     problem = read_problem(write(tmp_path, changed), heard.append)
     assert problem.core.max() == 2
-    assert (
-        len(heard) == 1 and "for 2 pairs of brokers: v to x costs 10 directly but 2 by way of w" in heard[0]
-    )
+    assert len(heard) == 1 and "for 2 pairs of brokers: v to x costs 10 directly but 2 via w" in heard[0]
 
 
 @given(st.lists(st.integers(0, 20), min_size=10, max_size=10))

@@ -75,9 +75,9 @@ FAULTS = {
     ),
     "an unknown broker": (
         {ACCESS: [*PLAIN[ACCESS], ("i", "z", 1)]},
-        "row 5 .*broker z.*not in brokers.parquet",
+        "row 5 .*broker z.*broker names no broker of brokers.parquet",
     ),
-    "an unknown broker in core": ({CORE: [("x", "z", 1)]}, "broker b is not in brokers.parquet"),
+    "an unknown broker in core": ({CORE: [("x", "z", 1)]}, "b names no broker of brokers.parquet"),
     "missing access prices": (
         {ACCESS: [("i", "y", 1.0), ("j", "y", 1.0)]},
         r"no price between user i and broker x \(and 1 more is missing\)",
@@ -86,8 +86,14 @@ FAULTS = {
         {BROKERS: [("x", 1), ("y", 1), ("z", 99)], ACCESS: [(u, b, 1) for u in "ij" for b in "xyz"]},
         r"no price between broker x and broker z \(and 1 more",
     ),
-    "two access prices": ({ACCESS: [*PLAIN[ACCESS], ("i", "y", 5)]}, r"user i, broker y.*another price"),
-    "two core prices": ({CORE: [("x", "y", 7), ("y", "x", 8)]}, r"row 1 \(a x, b y.*another price"),
+    "two access prices": (
+        {ACCESS: [*PLAIN[ACCESS], ("i", "y", 5)]},
+        r"user i, broker y.*price differs",
+    ),
+    "two core prices": (
+        {CORE: [("x", "y", 7), ("y", "x", 8)]},
+        r"row 1 \(a x, b y.*price differs",
+    ),
     "a price to itself": ({CORE: [("x", "y", 7), ("y", "y", 1)]}, r"row 2 .*price to itself"),
     "a publisher without prices": ({RATES: [("k", 0, 1)]}, r"rates.parquet, row 1 \(user k.*has no prices"),
     "a subscriber without prices": ({WANTS: [("k", 0, 1)]}, r"wants.parquet, row 1 \(user k.*has no prices"),
@@ -101,11 +107,14 @@ FAULTS = {
     "a gap in the channels": ({CHANNELS: [(0, []), (2, [])]}, "row 2 .*the 2 channels must be 0 to 1"),
     "a channel twice": ({CHANNELS: [(0, []), (0, []), (1, [])]}, r"row 1 \(channel 0\).*more than once"),
     "a strange kind": (with_place("star", "i", 0, 0, 1), "row 5 .*neither user nor broker"),
-    "a place twice": (with_place("user", "i", 0, 0, 1), "row 5 .*twice"),
-    "a place of a stranger": (with_place("broker", "z", 0, 0, 1), "broker, id z.*not in brokers.parquet"),
+    "a place twice": (with_place("user", "i", 0, 0, 1), "row 1 .*twice.*1 more row has this fault"),
+    "a place of a stranger": (
+        with_place("broker", "z", 0, 0, 1),
+        "id z.*names no broker of brokers.parquet",
+    ),
     "no place of a broker": (
         {ACCESS: None, CORE: None, COORDINATES: [PLACES[0], PLACES[1]]},
-        "no coordinates of broker x",
+        "has no row of broker x",
     ),
     "no place of a user": ({ACCESS: None, CORE: None, COORDINATES: PLACES[1:3]}, "holds no users"),
     "places nowhere": (with_place("user", "k", np.inf, 0, 1), "x is not a finite number"),

@@ -1,4 +1,4 @@
-"""`topicloom content cost`: what an assignment costs, whoever made it."""
+"""`topicloom content cost`: what an assignment costs, however it was made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a plan's figures are told: first what its cost consists of, and what that means."""
+"""How a plan's figures are shown: first what its cost consists of, and what that means."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EVERYWHERE = 0.9  # share of (broker, channel) pairs in use above which a user's
 
 
 def overflow_line(overflow: float, algorithm: str = "") -> str:
-    """What to do about a plan that does not fit."""
+    """Say what to do about a plan that does not fit."""
     other = "" if algorithm == DEFAULT else f", or try --algorithm {DEFAULT}"
     return (
         f"topicloom: the plan does not fit: {overflow:,.6g} messages per second exceed the capacities; add "
@@ -35,7 +35,7 @@ def overflow_line(overflow: float, algorithm: str = "") -> str:
 
 
 def figure_lines(figures: PlanFigures, name: str) -> list[str]:
-    """Core share and density first, then cost, comparison with random plans, and the proved bound."""
+    """Show core share and density first, then the cost, random plans beside it, and the proved bound."""
     return [
         f"core share {figures.core_share:.1%}: "
         + in_options(advice(figures.core_share, figures.broker_density, figures.random_core_share)),
@@ -67,8 +67,10 @@ def _within(gap: float | None) -> str:
 
 
 def advice(core_share: float, broker_density: float, random_core_share: float) -> str:
-    """One sentence. `random_core_share` is the core share of random plans: a good plan's own may be small
-    because it avoids dear links between brokers, for one by gathering all users on one broker.
+    """Say in one sentence what the core's share of the cost means for the choice of an algorithm.
+
+    `random_core_share` is the share in random plans: a good plan's own may be small because it avoids
+    expensive links between brokers, for example by gathering all users on one broker.
 
     >>> advice(0.01, 1.0, 0.01).split(":")[0]
     'links between brokers hardly matter'

@@ -69,7 +69,7 @@ def simulate(
 
 
 def _draw(summary: ContentSimulation, outcome: ContentOutcome, folder: Path) -> None:
-    """The chart of an --out folder."""
+    """Draw the chart of an --out folder."""
     from topicloom.base.charts import save_chart
     from topicloom.content.charts import rounds_chart
 

@@ -1,8 +1,8 @@
-"""`topicloom content traffic`: a publication log and subscriptions into channels, rates and wants."""
+"""`topicloom content traffic`: turn a publication log and subscriptions into channels, rates and wants."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -45,12 +45,6 @@ class PriceOptions:
     region_prices: Annotated[
         str | None, _table("--region-prices", "Columns a, b, price: between and within regions.")
     ] = None
-
-    def files(self) -> PriceFiles:
-        """What the job needs to read them."""
-        return PriceFiles(
-            self.brokers, self.access, self.core, self.coordinates, self.regions, self.region_prices
-        )
 
 
 def traffic(
@@ -102,7 +96,7 @@ def traffic(
                 out,
                 spark.choice(),
                 channels=_channels(channels),
-                prices=prices.files(),
+                prices=PriceFiles(**asdict(prices)),
                 strict=strict,
                 notice=notices(screen),
                 progress=progress,

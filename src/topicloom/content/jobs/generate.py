@@ -1,4 +1,4 @@
-"""Draw a content problem and write its folder: options in, a report out."""
+"""Draw a content problem and write its folder."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def generate_content_to(
     seed: int,
     progress: Progress = SILENT,
 ) -> ContentGenerated:
-    """Write a drawn problem to the folder `out`; what was written."""
+    """Write a drawn problem to the folder `out`; return what was written."""
     start = progress.now()
     length = check_content(users, brokers, channels, model, ratio, width)
     check_generated(out)

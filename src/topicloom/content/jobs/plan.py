@@ -1,4 +1,4 @@
-"""Plan a content problem, or judge an assignment that somebody else made: folders in, a summary out."""
+"""Plan a content problem, or measure an assignment made elsewhere: folders in, a summary out."""
 
 from __future__ import annotations
 
@@ -35,14 +35,12 @@ from topicloom.tables.spark.read import read_all
 from topicloom.tables.spark.spark_choice import Notice, SparkChoice, no_notice
 from topicloom.version import __version__
 
-RANDOM_PLANS = 5
-"""The cost reduction ratio compares with the mean of so many random plans."""
-ROUNDING = 1e-6
-"""By so much of the cost a bound may lie above it."""
+RANDOM_PLANS = 5  # the cost reduction ratio compares with their mean
+ROUNDING = 1e-6  # share of the cost by which a bound may lie above it
 
 
 class PlanFigures(Summary, frozen=True, kw_only=True):
-    """All figures about a plan: what it costs, against random plans and against what must be paid."""
+    """All figures about a plan: its cost, compared with random plans and with a lower bound."""
 
     users: int
     brokers: int
@@ -82,7 +80,7 @@ class PlanSummary(Summary, frozen=True, kw_only=True):
 
 
 class AssignmentSummary(Summary, frozen=True):
-    """What there is to say of an assignment that somebody else made."""
+    """The figures of an assignment that was made elsewhere."""
 
     figures: PlanFigures
     seconds: Seconds
@@ -103,7 +101,7 @@ def plan_content(
     notice: Notice = no_notice,
     progress: Progress = SILENT,
 ) -> PlanSummary:
-    """Read the problem, plan it, keep the plan in `out`; its summary."""
+    """Read the problem, plan it, write the plan to `out` and return its summary."""
     if time_limit is not None and not time_limit > 0:
         raise UsageError(f"`time_limit={time_limit:g}`: give a number of seconds above 0")
     planner = find("algorithm", PLANNERS, algorithm)
@@ -115,7 +113,7 @@ def plan_content(
     watch = Stopwatch(progress)
     with watch.phase("read"):
         problem = read_problem(source, notice)
-    CoreModel.of(problem.core, core_model)  # refuses what cannot be, before any work
+    CoreModel.of(problem.core, core_model)  # refuses an unknown model before any work
     begun = progress.now()
     plan = planner.plan(
         problem, core_model=core_model, seed=seed, time_limit=time_limit, progress=progress, **values
@@ -123,7 +121,7 @@ def plan_content(
     watch.seconds["plan"] = progress.now() - begun
     with watch.phase("judge"):
         cost = measure_cost(problem, plan.assignment, core_model)
-        figures = judge(problem, cost, plan, core_model, seed, progress)
+        figures = measure_plan(problem, cost, plan, core_model, seed, progress)
 
     def summarised() -> PlanSummary:
         return PlanSummary(
@@ -153,18 +151,17 @@ def measure_assignment(
     notice: Notice = no_notice,
     progress: Progress = SILENT,
 ) -> AssignmentSummary:
-    """The cost of an assignment of a problem's users, in the words of a plan's summary."""
+    """Measure an assignment of a problem's users as a plan is measured."""
     start = progress.now()
     problem = read_problem(source, notice, need_capacity=False)
-    assignment = _assignment(path, problem, spark, progress)
-    cost = measure_cost(problem, assignment, core_model)
-    found = ContentPlan(assignment, "given")
-    figures = judge(problem, cost, found, core_model, seed, progress)
+    plan = ContentPlan(_read_assignment(path, problem, spark, progress), "given")
+    cost = measure_cost(problem, plan.assignment, core_model)
+    figures = measure_plan(problem, cost, plan, core_model, seed, progress)
     return AssignmentSummary(figures, {"total": progress.now() - start})
 
 
-def _assignment(path: Path, problem: ContentProblem, spark: SparkChoice, progress: Progress) -> Ints:
-    """A plan folder or one Parquet file needs no Spark; all other tables are read like any input."""
+def _read_assignment(path: Path, problem: ContentProblem, spark: SparkChoice, progress: Progress) -> Ints:
+    """Read a plan folder or one Parquet file without Spark, any other table like any input."""
     if is_plan(path) or (path.is_file() and path.suffix == ".parquet"):
         return read_assignment(path, problem)
     source = records_source(str(path), "assignment", [Field("user"), Field("broker")])
@@ -173,19 +170,14 @@ def _assignment(path: Path, problem: ContentProblem, spark: SparkChoice, progres
     return match_assignment(CheckedTable(path, table), problem)
 
 
-def judge(
-    problem: ContentProblem,
-    cost: PlanCost,
-    plan: ContentPlan,
-    core_model: str,
-    seed: int,
-    progress: Progress,
+def measure_plan(
+    problem: ContentProblem, cost: PlanCost, plan: ContentPlan, model: str, seed: int, progress: Progress
 ) -> PlanFigures:
-    """All figures about a plan: what it costs, against random plans and against what must be paid."""
-    bound = max(lower_bound(problem, core_model, progress=progress).total, plan.bound or 0.0)
+    """Compare a plan's cost with random plans and with the lower bound."""
+    bound = max(lower_bound(problem, model, progress=progress).total, plan.bound or 0.0)
     if cost.overflow == 0.0 and bound <= cost.total * (1 + ROUNDING):
         bound = min(bound, cost.total)  # an optimal plan's bound may lie above its cost by rounding
-    plans = random_costs(problem, core_model, seed)
+    plans = random_costs(problem, model, seed)
     random_cost = float(np.mean([plan.total for plan in plans]))
     random_core = float(np.mean([plan.core for plan in plans]))
     used = cost.loads[np.bincount(plan.assignment, minlength=problem.n_brokers) > 0]
@@ -193,7 +185,7 @@ def judge(
         users=problem.n_users,
         brokers=problem.n_brokers,
         channels=problem.n_channels,
-        core_model=core_model,
+        core_model=model,
         core_share=cost.core_share,
         density=problem.density,
         broker_density=cost.broker_density,
@@ -201,11 +193,12 @@ def judge(
         access_cost=cost.access,
         core_cost=cost.core,
         overflow=cost.overflow,
-        crr=_reduction(random_cost, cost.total),
+        # No number if only random plans cost anything.
+        crr=random_cost / cost.total if cost.total else (None if random_cost > 0.0 else 1.0),
         random_cost=random_cost,
         random_core_share=random_core / random_cost if random_cost else 0.0,
         bound=bound,
-        # Plans that do not fit may cost less than any that does.
+        # A plan that does not fit may cost less than any that does.
         gap=cost.total / bound - 1.0 if bound > 0.0 and cost.overflow == 0.0 else None,
         brokers_used=len(used),
         load_max_share=float(np.max(cost.loads / np.maximum(problem.capacity, 1e-300), initial=0.0)),
@@ -213,18 +206,11 @@ def judge(
 
 
 def random_costs(problem: ContentProblem, core_model: str, seed: int) -> list[PlanCost]:
-    """What five random plans cost."""
+    """Return what five random plans cost."""
     plans = (plan_random(problem, seed=seed + k).assignment for k in range(RANDOM_PLANS))
     return [measure_cost(problem, plan, core_model) for plan in plans]
 
 
 def random_mean(problem: ContentProblem, core_model: str, seed: int) -> float:
-    """The mean cost of five random plans."""
+    """Return the mean cost of five random plans."""
     return float(np.mean([cost.total for cost in random_costs(problem, core_model, seed)]))
-
-
-def _reduction(random_cost: float, cost: float) -> float | None:
-    """How many times as much random plans cost; None where this is no number: only they cost anything."""
-    if cost == 0.0:
-        return None if random_cost > 0.0 else 1.0
-    return random_cost / cost

@@ -11,6 +11,7 @@ from topicloom.base.atomic_write import remove_left_over, replacing
 from topicloom.base.progress import SILENT, Progress, Stopwatch
 from topicloom.base.summaries import FORMAT, Parameters, Seconds, Summary
 from topicloom.content.jobs.plan import random_mean
+from topicloom.content.model.plan_folder import ASSIGNMENT, write_assignment
 from topicloom.content.model.problem import ContentProblem
 from topicloom.content.model.problem_folder import read_problem
 from topicloom.content.planners.cost import measure_cost
@@ -18,12 +19,12 @@ from topicloom.content.planners.local_search import plan_local_search
 from topicloom.content.planners.random_placement import plan_random
 from topicloom.content.simulator.run import ContentOutcome, simulate_content
 from topicloom.content.simulator.scenario import ContentScenario
-from topicloom.tables.folder import CHARTS, SUMMARY, check_own_folder, read_head, write_json, write_table
+from topicloom.tables.folder import SUMMARY, check_own_folder, holds_only, write_json, write_table
 from topicloom.tables.spark.spark_choice import Notice, no_notice
 from topicloom.version import __version__
 
 KIND = "content-simulation"
-ROUNDS, ASSIGNMENT = "rounds.parquet", "assignment.parquet"
+ROUNDS = "rounds.parquet"
 
 
 class DeliverySummary(Summary, frozen=True):
@@ -66,8 +67,8 @@ class ContentSimulation(Summary, frozen=True, kw_only=True):
 
 Extras = Callable[[ContentSimulation, ContentOutcome, Path], None]
 
+# The centralised plan to compare with: local search from greedy packing, without annealing.
 QUICK: Parameters = {"start": "greedy-packing", "work": 0}
-"""The centralised plan to compare with: local search from greedy packing, without annealing."""
 
 
 def simulate_content_folder(
@@ -79,7 +80,7 @@ def simulate_content_folder(
     notice: Notice = no_notice,
     progress: Progress = SILENT,
 ) -> tuple[ContentSimulation, ContentOutcome]:
-    """Read the problem, run the scenario, keep the course in `out`; the summary and the outcome.
+    """Read the problem, run the scenario, write the rounds to `out`; return the summary and the outcome.
 
     `extras` may add files to the folder before it takes its place.
     """
@@ -102,8 +103,7 @@ def simulate_content_folder(
         with replacing(out) as folder:
             folder.mkdir()
             write_table(pa.Table.from_pylist(outcome.rows), folder / ROUNDS)
-            brokers = outcome.problem.brokers.take(pa.array(outcome.assignment))
-            write_table(pa.table({"user": outcome.problem.users, "broker": brokers}), folder / ASSIGNMENT)
+            write_assignment(folder, outcome.problem, outcome.assignment)
             write_json(summary, folder / SUMMARY)
             if extras is not None:
                 extras(summary, outcome, folder)
@@ -111,7 +111,7 @@ def simulate_content_folder(
 
 
 def _central(problem: ContentProblem, scenario: ContentScenario, progress: Progress) -> float | None:
-    """What a planner that knows everything makes of the problem as it is at the end."""
+    """Return the cost of a plan that knows the whole problem as it is at the end."""
     how = scenario.values["central"]
     if how == "none":
         return None
@@ -127,7 +127,7 @@ def summarise_content_simulation(
     random: float,
     seconds: Seconds,
 ) -> ContentSimulation:
-    """The content of summary.json."""
+    """Return the content of summary.json."""
     problem, counters, first, last = outcome.problem, outcome.counters, outcome.rows[0], outcome.rows[-1]
     return ContentSimulation(
         parameters=dict(scenario.values),
@@ -156,9 +156,4 @@ def summarise_content_simulation(
 
 
 def _is_simulation(folder: Path) -> bool:
-    """Was everything in this folder written here?"""
-    head = read_head(folder / SUMMARY)
-    if head is None or head.kind != KIND:
-        return False
-    names = {path.name for path in folder.iterdir() if path.suffix not in CHARTS}
-    return names <= {ROUNDS, ASSIGNMENT, SUMMARY}
+    return holds_only(folder, KIND, ROUNDS, ASSIGNMENT)

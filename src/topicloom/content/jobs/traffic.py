@@ -1,9 +1,8 @@
-"""A publication log and range subscriptions into the channels, rates and wants of a content problem."""
+"""Turn a publication log and range subscriptions into the channels, rates and wants of a content problem."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from topicloom.base.progress import SILENT, Progress
+from topicloom.base.summaries import Seconds
 from topicloom.content.jobs.traffic_folder import (
     FalseTraffic,
     MeasuredTraffic,
@@ -26,16 +26,13 @@ from topicloom.content.spark.publication_log import (
     PUBLISHER,
     TIME,
     LogSummary,
-    MessageCounts,
     count_messages,
     log_columns,
     sample_messages,
     summarise_log,
 )
-from topicloom.content.traffic.channel_merging import WantedRanges
 from topicloom.content.traffic.channels import (
     AttributeAxis,
-    ChannelGrid,
     SubscriptionBoxes,
     cover,
     make_grid,
@@ -67,14 +64,13 @@ SUBSCRIPTION_COLUMNS = (
     Field("low", "bound"),
     Field("high", "bound"),
 )
-YEAR_5000 = 95_617_584_000.0
-"""In seconds since 1970: later times are likely to be milliseconds."""
+YEAR_5000 = 95_617_584_000.0  # in seconds since 1970: later times are likely to be milliseconds
 RESERVED = (PUBLISHER, TIME, *REJECTED)
 
 
 @dataclass(frozen=True, slots=True)
 class TrafficTask:
-    """From which tables to which folder; `channels` is the most channels to make, None: all there are."""
+    """Which tables become which folder; `channels` is the most channels to make, None: all there are."""
 
     log: str
     subscriptions: str
@@ -87,7 +83,7 @@ class TrafficTask:
     progress: Progress = SILENT
 
     def check(self) -> None:
-        """Refuse what can be seen to fail before any work begins."""
+        """Refuse what is bound to fail, before any work begins."""
         if self.channels is not None and not 1 <= self.channels <= MOST_CHANNELS:
             raise UsageError(
                 f"`channels={self.channels}` is neither a number from 1 to {MOST_CHANNELS:,} nor exact"
@@ -99,42 +95,47 @@ class TrafficTask:
 
 
 def make_traffic(task: TrafficTask) -> TrafficSummary:
-    """Read, make channels, count, write; the content of traffic.json."""
+    """Read, make channels, count, write; return the content of traffic.json."""
     task.check()
-    progress = task.progress
-    start = progress.now()
+    progress, laps = task.progress, _Laps(task.progress)
     session = task.spark.session(progress)
-    started = progress.now()
+    laps.end("start")
     boxes = _read_subscriptions(session, task)
-    subscribed = progress.now()
+    laps.end("subscriptions")
     prices = read_prices(session, task.prices, notice=task.notice, progress=progress)
-    priced = progress.now()
+    laps.end("prices")
     log = records_source(task.log, "log", log_columns(boxes.attributes, task.subscriptions))
     raw = read_table(session, log, progress=progress)
     with task.spark.workspace(task.out) as work:
         try:
-            traffic = _made(raw, boxes, StepTables(session, str(work), progress), task)
+            traffic, false_traffic = _measure(
+                raw, boxes, StepTables(session, str(work), progress), task, laps
+            )
             if traffic.rejected:
                 write_rejects(raw, work / REJECTS)
         finally:
             raw.release()
-        tables = prices.tables(traffic.users)
-        made = progress.now()
         progress.phase("write")
-        write_tables(task.out, traffic, tables)
+        write_tables(task.out, traffic, prices.tables(traffic.users))
         keep_rejects(work / REJECTS, task.out)
-    end = progress.now()
-    seconds = {
-        "start": started - start,
-        "subscriptions": subscribed - started,
-        "prices": priced - subscribed,
-        **traffic.seconds,
-        "write": end - made,
-        "total": end - start,
-    }
-    found = summarise_traffic(traffic, task.channels, seconds)
+    laps.end("write")
+    found = summarise_traffic(traffic, false_traffic, task.channels, laps.seconds())
     finish_folder(task.out, traffic, found)
     return found
+
+
+class _Laps:
+    """How long the named steps took that follow each other without a gap."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress, self._begun, self._laps = progress, progress.now(), dict[str, float]()
+
+    def end(self, name: str) -> None:
+        """End the step that runs; the next one begins."""
+        self._laps[name] = self._progress.now() - self._begun - sum(self._laps.values())
+
+    def seconds(self) -> Seconds:
+        return {**self._laps, "total": self._progress.now() - self._begun}
 
 
 def _read_subscriptions(session: SparkSession, task: TrafficTask) -> SubscriptionBoxes:
@@ -164,9 +165,10 @@ def _read_subscriptions(session: SparkSession, task: TrafficTask) -> Subscriptio
     return boxes
 
 
-def _made(raw: RawTable, boxes: SubscriptionBoxes, work: StepTables, task: TrafficTask) -> MeasuredTraffic:
+def _measure(
+    raw: RawTable, boxes: SubscriptionBoxes, work: StepTables, task: TrafficTask, laps: _Laps
+) -> tuple[MeasuredTraffic, FalseTraffic]:
     progress = task.progress
-    begin = progress.now()
     with spark_errors(task.log):
         rejected = run_watched(work.spark, raw.rejects.count, progress=progress, phase="check log")
     if task.strict:
@@ -176,71 +178,51 @@ def _made(raw: RawTable, boxes: SubscriptionBoxes, work: StepTables, task: Traff
     log = summarise_log(raw, boxes.attributes, [axis.edges for axis in axes], progress=progress)
     if log.rows == 0:
         require_no_rejects(raw, rejected)
+    _check_log(log, task)
+    laps.end("read")
+    grid = make_grid(boxes, axes, log.messages, task.channels, progress=progress)
+    laps.end("merge")
+    counted = count_messages(raw, boxes.attributes, log.publishers, grid, work)
+    progress.phase("cover subscriptions")
+    wants = cover(grid, boxes)
+    laps.end("count")
+    users = pa.chunked_array([log.publishers, boxes.users]).unique().sort()
+    traffic = MeasuredTraffic(boxes, tuple(axes), log, grid, counted, wants, users, rejected)
+    false_traffic = _false_traffic(raw, traffic, progress)
+    laps.end("compare")
+    return traffic, false_traffic
+
+
+def _check_log(log: LogSummary, task: TrafficTask) -> None:
+    """Refuse a log that gives no rates; report times that look like milliseconds."""
+    if log.rows == 0:
         raise InputError(f"{task.log} holds no message: it is empty")
     if log.last <= log.first:
+        one = "it holds a single message"
+        many = f"all {log.rows:,} messages are of one moment, {log.first:.15g}"
         raise InputError(
-            f"{task.log} has no span of time, which rates need: "
-            + (
-                "it holds a single message"
-                if log.rows == 1
-                else f"all {log.rows:,} messages are of one moment, {log.first:.15g}"
-            )
+            f"{task.log} has no span of time, which rates need: {one if log.rows == 1 else many}"
         )
     if log.last > YEAR_5000:
         task.notice(
             f"the times of {task.log} go up to {log.last:.15g}: as seconds since 1970 that is after the year "
             "5000; if they are milliseconds, divide them by 1000"
         )
-    read = progress.now()
-    grid = make_grid(boxes, axes, log.messages, task.channels, progress=progress)
-    merged = progress.now()
-    counted = count_messages(raw, boxes.attributes, log.publishers, grid, work)
-    progress.phase("cover subscriptions")
-    wants = cover(grid, boxes)
-    counted_at = progress.now()
-    share, dropped = _false_positives(raw, boxes, axes, log, grid, counted, wants, progress)
-    names = pa.chunked_array([log.publishers, boxes.users]).unique().sort()
-    return MeasuredTraffic(
-        boxes,
-        log,
-        grid,
-        counted,
-        wants,
-        names,
-        rejected=rejected,
-        channels_before=prod(axis.n_wanted for axis in axes),
-        dropped=dropped,
-        false_traffic=share,
-        seconds={
-            "read": read - begin,
-            "merge": merged - read,
-            "count": counted_at - merged,
-            "compare": progress.now() - counted_at,
-        },
-    )
 
 
-def _false_positives(
-    raw: RawTable,
-    boxes: SubscriptionBoxes,
-    axes: list[AttributeAxis],
-    log: LogSummary,
-    grid: ChannelGrid,
-    counted: MessageCounts,
-    wants: WantedRanges,
-    progress: Progress,
-) -> tuple[FalseTraffic, int]:
-    """Which share of what the users take by their channels their subscriptions do not ask for.
+def _false_traffic(raw: RawTable, traffic: MeasuredTraffic, progress: Progress) -> FalseTraffic:
+    """Measure which share of what users receive by their channels their subscriptions do not ask for.
 
-    Also how many messages no channel holds.
-
-    A delivery is a (message, user) pair in which the user takes the message's channel; it is false when no
-    subscription of the user matches the message. With one attribute all messages are looked at, and with
-    several where the grid has every end point; otherwise a sample of them.
+    A delivery is a (message, user) pair in which the user takes the message's channel; it is false if no
+    subscription of the user matches the message. With one attribute all messages are examined, and with
+    several if the grid has every end point; otherwise a sample of them.
     """
-    wanted = wants.wanted(grid.n_channels)
+    boxes, axes, log, grid, counted = (
+        traffic.boxes, traffic.axes, traffic.log, traffic.grid, traffic.counted,
+    )  # fmt: skip
+    wanted = traffic.wants.wanted(grid.n_channels)
     messages = np.bincount(counted.channel, weights=counted.n, minlength=grid.n_channels).astype(np.int64)
-    delivered, looked_at = int(messages @ wanted), log.rows
+    delivered, examined = int(messages @ wanted), log.rows
     if len(axes) == 1:
         asked_for = int(log.messages[0] @ axes[0].ranges.wanted(axes[0].n_parts))
     elif list(grid.shape) == [axis.n_wanted for axis in axes]:
@@ -251,6 +233,6 @@ def _false_positives(
         asked_for = int(users_reached(boxes, sample.values, progress=progress) @ sample.n)
         channel = grid.channel_of(list(sample.values.T))
         delivered = int((wanted[channel] * sample.n)[channel >= 0].sum())
-        looked_at = int(sample.n.sum())
+        examined = int(sample.n.sum())
     share = (delivered - asked_for) / delivered if delivered else 0.0
-    return FalseTraffic(share, looked_at, looked_at == log.rows), log.rows - int(messages.sum())
+    return FalseTraffic(share, examined, examined == log.rows)

@@ -1,10 +1,11 @@
-"""What came of a log and subscriptions, and how it goes into the folder of a content problem."""
+"""The traffic measured from a log and subscriptions, and how it is written into a content problem."""
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 
 import numpy as np
@@ -14,19 +15,11 @@ import pyarrow.compute as pc
 from topicloom.base.arrays import take_chunks
 from topicloom.base.atomic_write import replacing
 from topicloom.base.summaries import FORMAT, Parameters, Seconds, Summary
-from topicloom.content.model.problem_folder import (
-    ACCESS,
-    CHANNELS,
-    COORDINATES,
-    CORE,
-    RATES,
-    SCHEMAS,
-    WANTS,
-    write_content_table,
-)
+from topicloom.content.model import tables as names
+from topicloom.content.model.tables import write_content_table
 from topicloom.content.spark.publication_log import SAMPLE_ROWS, LogSummary, MessageCounts
 from topicloom.content.traffic.channel_merging import WantedRanges
-from topicloom.content.traffic.channels import ChannelGrid, SubscriptionBoxes
+from topicloom.content.traffic.channels import AttributeAxis, ChannelGrid, SubscriptionBoxes
 from topicloom.errors import InputError
 from topicloom.tables.folder import REJECTS, check_own_folder, write_json
 from topicloom.version import __version__
@@ -35,9 +28,9 @@ TRAFFIC = "traffic.json"
 
 
 class FalseTraffic(Summary, frozen=True):
-    """Which share of what the users take by their channels their subscriptions do not ask for.
+    """The share of what users receive by their channels that their subscriptions do not ask for.
 
-    Looked at were so many messages; exact: all of them.
+    It is measured on this many messages; exact means on all of them.
     """
 
     false_positive_share: float
@@ -76,34 +69,30 @@ class TrafficSummary(Summary, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeasuredTraffic:
-    """What came of it, before anything is written."""
+    """What a log and subscriptions amount to, before anything is written."""
 
     boxes: SubscriptionBoxes
+    axes: tuple[AttributeAxis, ...]
     log: LogSummary
     grid: ChannelGrid
     counted: MessageCounts
     wants: WantedRanges
     users: pa.StringArray
     rejected: int
-    channels_before: int
-    dropped: int
-    false_traffic: FalseTraffic
-    seconds: Seconds
 
 
 def check_traffic_out(out: Path) -> None:
     """Refuse to mix the tables with anything but those of a content problem."""
-    ours = {*SCHEMAS, TRAFFIC, REJECTS}
-    check_own_folder(
-        out,
-        f"`out={out}`",
-        "a content problem",
-        lambda folder: {path.name for path in folder.iterdir()} <= ours,
-    )
+    ours = {*names.SCHEMAS, TRAFFIC, REJECTS}
+
+    def is_ours(folder: Path) -> bool:
+        return {path.name for path in folder.iterdir()} <= ours
+
+    check_own_folder(out, f"`out={out}`", "a content problem", is_ours)
 
 
 def keep_rejects(written: Path, out: Path) -> None:
-    """Put the refused rows of the log into the folder; without any, none of an earlier run stay there."""
+    """Put the refused rows of the log into the folder; if there are none, remove those of an earlier run."""
     if not written.exists():
         (out / REJECTS).unlink(missing_ok=True)
         return
@@ -111,8 +100,10 @@ def keep_rejects(written: Path, out: Path) -> None:
         shutil.copyfile(written, temporary)
 
 
-def summarise_traffic(traffic: MeasuredTraffic, channels: int | None, seconds: Seconds) -> TrafficSummary:
-    """The content of traffic.json."""
+def summarise_traffic(
+    traffic: MeasuredTraffic, false_traffic: FalseTraffic, channels: int | None, seconds: Seconds
+) -> TrafficSummary:
+    """Return the content of traffic.json."""
     boxes, log, grid = traffic.boxes, traffic.log, traffic.grid
     return TrafficSummary(
         parameters={"channels": channels or "exact", "sample_rows": SAMPLE_ROWS},
@@ -125,52 +116,51 @@ def summarise_traffic(traffic: MeasuredTraffic, channels: int | None, seconds: S
         subscriptions=len(boxes) + boxes.n_empty,
         subscriptions_empty=boxes.n_empty,
         attributes=list(boxes.attributes),
-        channels_before=traffic.channels_before,
+        channels_before=prod(axis.n_wanted for axis in traffic.axes),
         channels=grid.n_channels,
         shape=list(grid.shape),
-        dropped=traffic.dropped,
+        dropped=log.rows - int(traffic.counted.n.sum()),
         rates=len(traffic.counted.n),
         wants=len(traffic.wants.user),
         density=float(traffic.wants.wanted(grid.n_channels).sum()) / (len(traffic.users) * grid.n_channels),
-        false_traffic=traffic.false_traffic,
+        false_traffic=false_traffic,
         seconds=seconds,
     )
 
 
 def write_tables(out: Path, traffic: MeasuredTraffic, tables: Mapping[str, pa.Table]) -> None:
-    """Fill the folder but for what `finish_folder` writes, which is taken away first: it is not whole now."""
+    """Write all tables except those of `finish_folder`, which are removed first: the folder is not whole."""
     try:
         out.mkdir(parents=True, exist_ok=True)
-        (out / CHANNELS).unlink(missing_ok=True)
-        (out / TRAFFIC).unlink(missing_ok=True)
+        stale = [names.CHANNELS, TRAFFIC]
         # Prices of the other kind would contradict the new ones.
-        for name in {ACCESS: [COORDINATES], COORDINATES: [ACCESS, CORE]}.get(_prices(tables), []):
+        stale += [names.COORDINATES] if names.ACCESS in tables else []
+        stale += [names.ACCESS, names.CORE] if names.COORDINATES in tables else []
+        for name in stale:
             (out / name).unlink(missing_ok=True)
     except OSError as error:
         raise InputError(f"cannot write {out}: {error.strerror or error}") from None
     for name, table in tables.items():
         write_content_table(out, name, table)
-    write_content_table(out, RATES, _rates_table(traffic))
+    write_content_table(out, names.RATES, _rates_table(traffic))
     wants = traffic.wants
     columns = {"first_channel": wants.first, "last_channel": wants.last}
     users = take_chunks(traffic.boxes.users, wants.user)
-    write_content_table(out, WANTS, pa.table({"user": users, **columns}))
+    write_content_table(out, names.WANTS, pa.table({"user": users, **columns}))
 
 
 def finish_folder(out: Path, traffic: MeasuredTraffic, found: TrafficSummary) -> None:
-    """Make the folder whole: traffic.json and, always last, channels.parquet."""
+    """Make the folder whole: write traffic.json and, always last, channels.parquet."""
     with replacing(out / TRAFFIC) as temporary:
         write_json(found, temporary)
-    write_content_table(out, CHANNELS, traffic.grid.bounds())
-
-
-def _prices(tables: Mapping[str, pa.Table]) -> str:
-    return next((name for name in (ACCESS, COORDINATES) if name in tables), "")
+    write_content_table(out, names.CHANNELS, traffic.grid.bounds())
 
 
 def _rates_table(traffic: MeasuredTraffic) -> pa.Table:
-    """Messages per second by user and channel; a user without any, who wants nothing either, stands there
-    with rate 0 on channel 0, so that the folder names every user."""
+    """Return messages per second by user and channel.
+
+    A user that neither publishes nor wants anything gets rate 0 on channel 0: the folder names every user.
+    """
     counted, log = traffic.counted, traffic.log
     rates = counted.n / (log.last - log.first)
     named = pa.chunked_array(

@@ -15,13 +15,11 @@ from topicloom.base.summaries import Summary
 from topicloom.content.model.problem import ContentProblem
 from topicloom.content.model.tables import CheckedTable, read_columns
 from topicloom.errors import InputError
-from topicloom.tables.folder import CHARTS, SUMMARY, check_own_folder, read_head, write_json, write_table
+from topicloom.tables.folder import SUMMARY, check_own_folder, holds_only, write_json, write_table
 
 KIND = "content-plan"
 ASSIGNMENT, LOADS, TREES = "assignment.parquet", "loads.parquet", "trees.parquet"
-CHUNK_EDGES = 1_000_000
-"""Edges of trees that are held before they are written."""
-
+CHUNK_EDGES = 1_000_000  # edges of trees that are held before they are written
 _ASSIGNMENT = pa.schema([("user", pa.string()), ("broker", pa.string())])
 _TREES = pa.schema([("broker", pa.string()), ("channel", pa.int32()), ("a", pa.string()), ("b", pa.string())])
 Trees = Iterable[tuple[int, int, list[tuple[int, int]]]]
@@ -33,34 +31,26 @@ def check_plan_out(out: Path) -> None:
 
 
 def is_plan(folder: Path) -> bool:
-    """Was everything in this folder written as a plan?"""
-    head = read_head(folder / SUMMARY)
-    if head is None or head.kind != KIND:
-        return False
-    return {path.name for path in folder.iterdir() if path.suffix not in CHARTS} <= {
-        ASSIGNMENT,
-        LOADS,
-        TREES,
-        SUMMARY,
-    }
+    """Tell whether everything in this folder was written as a plan."""
+    return holds_only(folder, KIND, ASSIGNMENT, LOADS, TREES)
+
+
+def write_assignment(folder: Path, problem: ContentProblem, assignment: Ints) -> None:
+    """Write the broker of each user."""
+    named = problem.brokers.take(pa.array(assignment))
+    write_table(pa.table({"user": problem.users, "broker": named}), folder / ASSIGNMENT)
 
 
 def write_plan(
-    out: Path,
-    summary: Summary,
-    problem: ContentProblem,
-    assignment: Ints,
-    loads: Floats,
-    trees: Trees | None,
+    out: Path, summary: Summary, problem: ContentProblem, plan: Ints, loads: Floats, trees: Trees | None
 ) -> None:
-    """Write a whole plan in the place of `out`; without `trees` their file is left out."""
+    """Write a whole plan in place of `out`; without `trees` their file is left out."""
     with replacing(out) as folder:
         folder.mkdir()
-        named = problem.brokers.take(pa.array(assignment))
-        write_table(pa.table({"user": problem.users, "broker": named}), folder / ASSIGNMENT)
+        write_assignment(folder, problem, plan)
         columns = {
             "broker": problem.brokers,
-            "users": np.bincount(assignment, minlength=problem.n_brokers),
+            "users": np.bincount(plan, minlength=problem.n_brokers),
             "load": loads,
             "capacity": problem.capacity,
         }
@@ -71,7 +61,7 @@ def write_plan(
 
 
 def _write_trees(path: Path, problem: ContentProblem, trees: Trees) -> None:
-    """All edges of all trees, a piece at a time: there may be far more of them than users."""
+    """Write all edges of all trees, a piece at a time: there may be far more of them than users."""
     held: list[tuple[int, int, int, int]] = []
 
     def flush() -> None:
@@ -89,7 +79,7 @@ def _write_trees(path: Path, problem: ContentProblem, trees: Trees) -> None:
 
 
 def read_assignment(path: Path, problem: ContentProblem) -> Ints:
-    """The brokers of all users from a plan folder or a Parquet table with columns user, broker."""
+    """Return each user's broker from a plan folder or a Parquet table with columns user, broker."""
     if path.is_dir():
         path = path / ASSIGNMENT
     if not path.is_file():
@@ -98,10 +88,10 @@ def read_assignment(path: Path, problem: ContentProblem) -> Ints:
 
 
 def match_assignment(rows: CheckedTable, problem: ContentProblem) -> Ints:
-    """Each user's broker; every user must stand there once, with a broker that exists."""
+    """Return each user's broker; every user must occur once, with a broker that exists."""
     user = rows.known("user", problem.users, "the user is not in the problem")
     broker = rows.known("broker", problem.brokers, "the broker is not in the problem")
-    rows.refuse(np.bincount(user, minlength=1)[user] > 1, "the user stands there more than once")
+    rows.refuse(rows.repeated("user"), "the user stands there more than once")
     missing = np.setdiff1d(np.arange(problem.n_users), user)
     if len(missing):
         raise InputError(

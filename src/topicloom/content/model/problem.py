@@ -80,8 +80,18 @@ class ContentProblem:
         pairs = self.n_users * self.n_channels
         return float(self.channel_wanted.sum()) / pairs if pairs else 0.0
 
+    @property
+    def rate_users(self) -> Longs:
+        """The user of each of `rates`."""
+        return np.repeat(np.arange(self.n_users), np.diff(self.rate_ptr))
+
+    @property
+    def want_users(self) -> Longs:
+        """The user of each wanted range."""
+        return np.repeat(np.arange(self.n_users), np.diff(self.want_ptr))
+
     def subscribers_of(self, channel: int) -> Ints:
-        """The users that want a channel, ascending."""
+        """Return the users that want a channel, ascending."""
         inside = (self.want_first <= channel) & (channel <= self.want_last)
         owner = np.searchsorted(self.want_ptr, np.flatnonzero(inside), side="right") - 1
         return owner.astype(np.int32)
@@ -99,11 +109,11 @@ class ContentProblem:
         rates: tuple[Any, Any, Any],
         wants: tuple[Any, Any, Any],
     ) -> Self:
-        """A problem from columns: `rates` are (user, channel, rate), `wants` (user, first, last).
+        """Make a problem from columns: `rates` are (user, channel, rate), `wants` (user, first, last).
 
         Users and brokers are given in the binary order of their names; columns hold their numbers, in any
-        order. Rates of the same user and channel add up, wanted ranges that meet become one. Whoever reads
-        files checks them before: here numbers are taken as they are.
+        order. Rates of the same user and channel add up, wanted ranges that meet become one. Nothing is
+        checked here: readers of files do that.
         """
         n_users = len(users)
         want_user, want_first, want_last = merged_ranges(*wants)
@@ -113,12 +123,8 @@ class ContentProblem:
         rate_user, rate_channel, rate = _summed(rates, n_channels)
         own = _wants(want_user, want_first, want_last, rate_user, rate_channel, n_channels)
         useful = (wanted[rate_channel] - own > 0) & (rate > 0)
-        rate_user, rate_channel, rate, own = (
-            rate_user[useful],
-            rate_channel[useful],
-            rate[useful],
-            own[useful],
-        )
+        rate_user, rate_channel, rate = rate_user[useful], rate_channel[useful], rate[useful]
+        own = own[useful]
         total = _added(rate_channel, rate, n_channels)
         before = np.concatenate([[0.0], np.cumsum(total)])
         received = _added(want_user, before[want_last + 1] - before[want_first], n_users)
@@ -145,7 +151,7 @@ class ContentProblem:
 
 
 def merged_ranges(user: Any, first: Any, last: Any) -> tuple[Longs, Longs, Longs]:
-    """Ranges sorted by user and start, those of a user that overlap or touch made one.
+    """Sort ranges by user and start, and join those of a user that overlap or touch.
 
     >>> [column.tolist() for column in merged_ranges([1, 0, 0], [5, 3, 0], [6, 4, 2])]
     [[0, 1], [0, 5], [4, 6]]
@@ -165,13 +171,13 @@ def merged_ranges(user: Any, first: Any, last: Any) -> tuple[Longs, Longs, Longs
 
 
 def times_wanted(first: Longs, last: Longs, n: int) -> Longs:
-    """In how many of the ranges first..last each of the numbers 0 to n - 1 lies."""
+    """Return for each of the numbers 0 to n - 1 in how many of the ranges first..last it lies."""
     change = np.bincount(first, minlength=n + 1) - np.bincount(last + 1, minlength=n + 1)
     return np.cumsum(change)[:n].astype(np.int64)
 
 
 def _summed(rates: tuple[Any, Any, Any], n_channels: int) -> tuple[Longs, Longs, Floats]:
-    """Rates sorted by user and channel, equal pairs added up."""
+    """Sort rates by user and channel and add up those of equal pairs."""
     user, channel = (np.asarray(column, dtype=np.int64) for column in rates[:2])
     rate = np.asarray(rates[2], dtype=np.float64)
     width = max(n_channels, 1)
@@ -183,14 +189,14 @@ def _summed(rates: tuple[Any, Any, Any], n_channels: int) -> tuple[Longs, Longs,
 
 
 def _added(place: Longs, amount: Floats, n: int) -> Floats:
-    """The sum of the amounts of every place; floats also where there is nothing to add."""
+    """Return the sum of the amounts of every place; floats even where there is nothing to add."""
     return np.bincount(place, weights=amount, minlength=n).astype(np.float64)
 
 
 def _wants(
     want_user: Longs, want_first: Longs, want_last: Longs, user: Longs, channel: Longs, n_channels: int
 ) -> Bools:
-    """Does `user[k]` want `channel[k]`?"""
+    """Tell for each k whether `user[k]` wants `channel[k]`."""
     if not len(want_user):
         return np.zeros(len(user), dtype=np.bool_)
     width = n_channels + 1
@@ -202,10 +208,10 @@ def _wants(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ContentPlan:
-    """Which broker each user connects to, and how the plan came about.
+    """Which broker each user connects to, and how the plan was made.
 
-    `assignment[i]` is the broker of user i. `seconds` are phases by name; `report` holds figures of the
-    algorithm's own; `bound` is a proved lower bound on the cost of every plan, if the algorithm has one.
+    `assignment[i]` is the broker of user i. `seconds` are phases by name; `report` holds figures that
+    only this algorithm has; `bound` is a proved lower bound on the cost of every plan, if it finds one.
     """
 
     assignment: Ints

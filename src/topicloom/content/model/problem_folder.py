@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from topicloom.base.arrays import Floats, Longs, take_chunks
 from topicloom.base.atomic_write import replacing
-from topicloom.content.model.prices import Coordinates, access_table, core_table, read_prices, sorted_ids
+from topicloom.content.model.prices import Coordinates, access_table, core_table, read_prices
 from topicloom.content.model.problem import ContentProblem
 from topicloom.content.model.tables import (
     ACCESS,
@@ -26,39 +26,23 @@ from topicloom.content.model.tables import (
     RATES,
     SCHEMAS,
     WANTS,
+    CheckedTable,
     read_rows,
     write_content_table,
 )
 from topicloom.errors import InputError
 from topicloom.tables.folder import check_own_folder
 
-__all__ = [
-    "ACCESS",
-    "BROKERS",
-    "CHANNELS",
-    "COORDINATES",
-    "CORE",
-    "RATES",
-    "SCHEMAS",
-    "WANTS",
-    "check_capacity",
-    "check_generated",
-    "interval_bounds",
-    "read_problem",
-    "write_content_table",
-    "write_problem",
-]
-
+# Marks channels.parquet of a drawn problem: only such a folder is replaced by another drawn one.
 GENERATED = {b"topicloom": b"generated"}
-"""Stands in channels.parquet of a drawn problem: only such a folder is replaced by another drawn one."""
 
 
 def read_problem(
     folder: Path, notice: Callable[[str], None], *, need_capacity: bool = True
 ) -> ContentProblem:
-    """Read and check a whole problem; `notice` hears what was mended or is odd.
+    """Read and check a whole problem; `notice` is told what was mended or is odd.
 
-    With `need_capacity` brokers that cannot carry all demand together are refused (check_capacity).
+    With `need_capacity`, brokers that cannot carry all demand together are refused (check_capacity).
     """
     if not folder.is_dir():
         raise InputError(f"{folder} is not a folder; a content problem is one")
@@ -81,7 +65,7 @@ def read_problem(
 
 
 def _tell_giants(problem: ContentProblem, notice: Callable[[str], None]) -> None:
-    """Say so if a user alone is too much for every broker: then no plan fits."""
+    """Report users whose demand alone is too much for every broker: then no plan fits."""
     most = float(problem.capacity.max())
     giants = np.flatnonzero(problem.demand > most * (1 + 1e-9))
     if len(giants):
@@ -109,7 +93,7 @@ def check_capacity(problem: ContentProblem) -> None:
 
 
 def interval_bounds(attribute: str, edges: Floats) -> pa.ListArray:
-    """The `bounds` of channels that cut one attribute at `edges` (one more than there are channels)."""
+    """Return the `bounds` of channels that cut one attribute at `edges` (one more than channels)."""
     n = len(edges) - 1
     names = pa.array([attribute], pa.string()).take(pa.array(np.zeros(n, dtype=np.int32)))
     parts = [names, pa.array(edges[:-1], pa.float64()), pa.array(edges[1:], pa.float64())]
@@ -125,7 +109,7 @@ def write_problem(
     coordinates: Coordinates | None = None,
     generated: bool = False,
 ) -> None:
-    """Write a whole problem in the place of `folder`; prices as coordinates if there are any."""
+    """Write a whole problem in place of `folder`; prices as coordinates if there are any."""
     users, brokers = problem.users, problem.brokers
     with replacing(folder) as temporary:
         temporary.mkdir()
@@ -135,16 +119,15 @@ def write_problem(
         else:
             write_content_table(temporary, ACCESS, access_table(users, brokers, problem.access))
             write_content_table(temporary, CORE, core_table(brokers, problem.core))
-        owner = np.repeat(np.arange(problem.n_users), np.diff(problem.rate_ptr))
         columns = {"channel": problem.rate_channels, "rate": problem.rates}
-        write_content_table(temporary, RATES, pa.table({"user": take_chunks(users, owner), **columns}))
-        owner = np.repeat(np.arange(problem.n_users), np.diff(problem.want_ptr))
+        names = take_chunks(users, problem.rate_users)
+        write_content_table(temporary, RATES, pa.table({"user": names, **columns}))
         columns = {"first_channel": problem.want_first, "last_channel": problem.want_last}
-        write_content_table(temporary, WANTS, pa.table({"user": take_chunks(users, owner), **columns}))
+        names = take_chunks(users, problem.want_users)
+        write_content_table(temporary, WANTS, pa.table({"user": names, **columns}))
         channels = pa.table({"channel": np.arange(problem.n_channels, dtype=np.int32), "bounds": bounds})
-        write_content_table(
-            temporary, CHANNELS, channels.replace_schema_metadata(GENERATED if generated else None)
-        )
+        channels = channels.replace_schema_metadata(GENERATED if generated else None)
+        write_content_table(temporary, CHANNELS, channels)
 
 
 def check_generated(out: Path) -> None:
@@ -178,7 +161,7 @@ def _coordinates_table(problem: ContentProblem, coordinates: Coordinates) -> pa.
 
 
 def _read_channels(folder: Path) -> int:
-    """How many channels there are; each number from 0 on must stand there once."""
+    """Return how many channels there are; each number from 0 on must occur once."""
     rows = read_rows(folder, CHANNELS)
     rows.check_type("bounds", BOUNDS)
     channel = rows.integers("channel")
@@ -191,8 +174,8 @@ def _read_channels(folder: Path) -> int:
 
 def _read_brokers(folder: Path) -> tuple[pa.StringArray, Floats]:
     rows = read_rows(folder, BROKERS)
-    brokers, broker = sorted_ids(*rows.names("broker"))
-    rows.refuse(np.bincount(broker)[broker] > 1, "the broker stands there more than once")
+    rows.refuse(rows.repeated("broker"), "the broker stands there more than once")
+    brokers, broker = rows.sorted_names("broker")
     return brokers, rows.numbers("capacity")[np.argsort(broker)]
 
 
@@ -200,7 +183,7 @@ def _read_rates(folder: Path, users: pa.StringArray, n_channels: int) -> tuple[L
     rows = read_rows(folder, RATES, empty=True)
     user = rows.known("user", users, "the user has no prices")
     channel = rows.integers("channel")
-    rows.refuse((channel < 0) | (channel >= n_channels), f"there are only channels 0 to {n_channels - 1:,}")
+    _check_channels(rows, channel, channel, n_channels)
     return user, channel, rows.numbers("rate")
 
 
@@ -208,7 +191,11 @@ def _read_wants(folder: Path, users: pa.StringArray, n_channels: int) -> tuple[L
     rows = read_rows(folder, WANTS, empty=True)
     user = rows.known("user", users, "the user has no prices")
     first, last = rows.integers("first_channel"), rows.integers("last_channel")
-    outside = (np.minimum(first, last) < 0) | (np.maximum(first, last) >= n_channels)
-    rows.refuse(outside, f"there are only channels 0 to {n_channels - 1:,}")
+    _check_channels(rows, first, last, n_channels)
     rows.refuse(first > last, "first_channel is above last_channel")
     return user, first, last
+
+
+def _check_channels(rows: CheckedTable, first: Longs, last: Longs, n_channels: int) -> None:
+    outside = (np.minimum(first, last) < 0) | (np.maximum(first, last) >= n_channels)
+    rows.refuse(outside, f"there are only channels 0 to {n_channels - 1:,}")

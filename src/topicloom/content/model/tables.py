@@ -1,7 +1,7 @@
 """The tables of a content problem on disk: their names and columns, written whole, read column by column.
 
-Every fault of a table is one sentence with the file, the row and what stands in it. What the tables mean
-together is the business of content_folder.py and content_prices.py.
+Every fault of a table is one sentence with the file, the row and its values. What the tables mean together is
+decided in problem_folder.py and prices.py.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import ClassVar, NoReturn
 
 import numpy as np
 import pyarrow as pa
@@ -21,19 +21,13 @@ from topicloom.base.atomic_write import replacing
 from topicloom.errors import InputError
 from topicloom.tables.folder import write_table
 
-BROKERS, ACCESS, CORE, COORDINATES, RATES, WANTS, CHANNELS = (
-    "brokers.parquet",
-    "access.parquet",
-    "core.parquet",
-    "coordinates.parquet",
-    "rates.parquet",
-    "wants.parquet",
-    "channels.parquet",
-)
+TABLES = ("brokers", "access", "core", "coordinates", "rates", "wants", "channels")
+BROKERS, ACCESS, CORE, COORDINATES, RATES, WANTS, CHANNELS = (f"{name}.parquet" for name in TABLES)
 
+# The part of the content space that is a channel: low <= attribute < high for each entry.
 BOUNDS = pa.list_(pa.struct([("attribute", pa.string()), ("low", pa.float64()), ("high", pa.float64())]))
-"""The part of the content space that is a channel: low <= attribute < high for each entry."""
 
+# What is written; when read, other number and string types will do.
 SCHEMAS: dict[str, pa.Schema] = {
     BROKERS: pa.schema([("broker", pa.string()), ("capacity", pa.float64())]),
     ACCESS: pa.schema([("user", pa.string()), ("broker", pa.string()), ("price", pa.float64())]),
@@ -46,10 +40,7 @@ SCHEMAS: dict[str, pa.Schema] = {
     WANTS: pa.schema([("user", pa.string()), ("first_channel", pa.int32()), ("last_channel", pa.int32())]),
     CHANNELS: pa.schema([("channel", pa.int32()), ("bounds", BOUNDS)]),
 }  # fmt: skip
-"""What is written; when read, other number and string types will do."""
-
-OPTIONAL = {COORDINATES: ("scale",)}
-"""Columns that may be left out: without `scale` a unit of distance costs 1."""
+OPTIONAL = {COORDINATES: ("scale",)}  # columns that may be absent: without `scale` a unit of distance costs 1
 
 
 def write_content_table(folder: Path, name: str, table: pa.Table) -> None:
@@ -63,10 +54,12 @@ def write_content_table(folder: Path, name: str, table: pa.Table) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CheckedTable:
-    """A table as it was found; its columns are asked for with what they must hold."""
+    """A table as it was found; each column is checked when it is asked for."""
 
-    path: Path
+    path: Path | str
     table: pa.Table
+
+    known_brokers: ClassVar[str] = BROKERS  # where the brokers are listed, for messages
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
@@ -75,7 +68,7 @@ class CheckedTable:
         return column in self.table.column_names
 
     def names(self, column: str) -> tuple[pa.StringArray, Longs]:
-        """Identifiers: the distinct ones, and which of them stands in each row."""
+        """Return the distinct identifiers of a column, and the number of each row's identifier."""
         found = self._whole(column)
         kind = found.type.value_type if pa.types.is_dictionary(found.type) else found.type
         if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
@@ -86,16 +79,52 @@ class CheckedTable:
         codes = np.concatenate([chunk.indices.to_numpy().astype(np.int64) for chunk in encoded.chunks])
         return encoded.chunk(0).dictionary.cast(pa.string()), codes
 
-    def known(self, column: str, ids: pa.StringArray, complaint: str) -> Longs:
-        """The number of each row's identifier among `ids`; a stranger is refused."""
+    def sorted_names(self, column: str, where: Bools | slice = slice(None)) -> tuple[pa.StringArray, Longs]:
+        """Return the identifiers of some rows in binary order, and the number of each of these rows'."""
+        distinct, codes = self.names(column)
+        codes = codes[where]
+        used = np.flatnonzero(np.bincount(codes, minlength=len(distinct)))
+        names = distinct.take(pa.array(used))
+        order = pc.sort_indices(names).to_numpy()
+        ranks = np.zeros(len(distinct), dtype=np.int64)
+        ranks[used[order]] = np.arange(len(order))
+        return names.take(pa.array(order)), ranks[codes]
+
+    def places(self, column: str, ids: pa.StringArray) -> Longs:
+        """Return the number of each row's identifier among `ids`, -1 where it is not there."""
         distinct, codes = self.names(column)
         places = pc.index_in(distinct, value_set=ids).fill_null(-1).to_numpy(zero_copy_only=False)
         numbers: Longs = places.astype(np.int64)[codes]
+        return numbers
+
+    def known(self, column: str, ids: pa.StringArray, complaint: str) -> Longs:
+        """Return the number of each row's identifier among `ids`; refuse one that is not there."""
+        numbers = self.places(column, ids)
         self.refuse(numbers < 0, complaint)
         return numbers
 
+    def brokers(self, column: str, ids: pa.StringArray) -> Longs:
+        """Return the number of each row's broker among `ids`; refuse one that is not there."""
+        return self.known(column, ids, f"{column} names no broker of {self.known_brokers}")
+
+    def equals(self, column: str, value: str) -> Bools:
+        """Tell which rows hold `value`."""
+        distinct, codes = self.names(column)
+        equal: Bools = codes == distinct.index(value).as_py()
+        return equal
+
+    def repeated(self, *columns: str) -> Bools:
+        """Tell which rows share these identifiers with another row."""
+        key = np.zeros(len(self), dtype=np.int64)
+        for column in columns:
+            distinct, codes = self.names(column)
+            key = key * len(distinct) + codes
+        _, place, count = np.unique(key, return_inverse=True, return_counts=True)
+        several: Bools = count[place] > 1
+        return several
+
     def numbers(self, column: str, *, signed: bool = False) -> Floats:
-        """Finite numbers, 0 or more unless `signed`."""
+        """Return finite numbers, 0 or more unless `signed`."""
         found = self._whole(column)
         kind = found.type
         if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind)):
@@ -107,7 +136,7 @@ class CheckedTable:
         return values
 
     def integers(self, column: str) -> Longs:
-        """Whole numbers."""
+        """Return whole numbers."""
         found = self._whole(column)
         if not pa.types.is_integer(found.type):
             self._wrong_type(column, "integers")
@@ -115,41 +144,35 @@ class CheckedTable:
         return numbers
 
     def refuse(self, wrong: Bools, complaint: str) -> None:
-        """Complain about the first wrong row, if there is one, and say how many there are."""
+        """Raise an error about the first wrong row, if there is one, that says how many there are."""
         count = int(np.count_nonzero(wrong))
         if not count:
             return
-        more = (
-            f"; {count - 1:,} more {'rows have' if count > 2 else 'row has'} this fault" if count > 1 else ""
-        )
-        raise InputError(f"{self.place(int(np.argmax(wrong)))}: {complaint}{more}")
-
-    def place(self, row: int) -> str:
-        """The file and the row, with everything plain that stands in it."""
+        row = int(np.argmax(wrong))
         cells = self.table.slice(row, 1).to_pylist()[0]
         plain = ", ".join(f"{name} {value}" for name, value in cells.items() if not isinstance(value, list))
-        return f"{self.path}, row {row + 1} ({plain})"
-
-    def _whole(self, column: str) -> pa.ChunkedArray:
-        found = self.table.column(column)
-        if found.null_count:
-            empty = found.is_null().to_numpy()
-            self.refuse(empty, f"column {column} is empty")
-        return found
+        more = f"; {count - 1:,} more {'rows have' if count > 2 else 'row has'} this fault"
+        raise InputError(f"{self.path}, row {row + 1} ({plain}): {complaint}{more if count > 1 else ''}")
 
     def check_type(self, column: str, wanted: pa.DataType) -> None:
-        """Refuse a column that cannot stand for one of type `wanted`."""
+        """Refuse a column that cannot be cast to type `wanted`."""
         try:
             self._whole(column).cast(wanted)
         except pa.ArrowException:
             self._wrong_type(column, str(wanted))
+
+    def _whole(self, column: str) -> pa.ChunkedArray:
+        found = self.table.column(column)
+        if found.null_count:
+            self.refuse(found.is_null().to_numpy(), f"column {column} is empty")
+        return found
 
     def _wrong_type(self, column: str, wanted: str) -> NoReturn:
         raise InputError(f"{self.path}: column {column} holds {self.table.column(column).type}, not {wanted}")
 
 
 def read_rows(folder: Path, name: str, *, empty: bool = False) -> CheckedTable:
-    """The columns of one table; only with `empty` may it have no rows."""
+    """Read one table of a content problem; only with `empty` may it have no rows."""
     path = folder / name
     if not path.exists():
         raise InputError(f"{path} is missing; a content problem needs it")
@@ -159,7 +182,7 @@ def read_rows(folder: Path, name: str, *, empty: bool = False) -> CheckedTable:
 def read_columns(
     path: Path, schema: pa.Schema, optional: Sequence[str] = (), *, empty: bool = False
 ) -> CheckedTable:
-    """The columns of `schema` from a Parquet file, whatever else it holds."""
+    """Read the columns of `schema` from a Parquet file and ignore all others."""
     columns = schema.names
     # Names repeat in millions of rows: as they are stored, each only once, they take little room.
     names = [field.name for field in schema if field.type == pa.string()]

@@ -156,7 +156,7 @@ def _ascend(
 
 def _brokers_needed(problem: ContentProblem) -> Ints:
     """Return for each channel the fewest brokers that can carry its subscribers; 0 if nobody wants it."""
-    owner = np.repeat(np.arange(problem.n_users), np.diff(problem.want_ptr))
+    owner = problem.want_users
     change = np.zeros(problem.n_channels + 1)
     np.add.at(change, problem.want_first, problem.demand[owner])
     np.add.at(change, problem.want_last + 1, -problem.demand[owner])

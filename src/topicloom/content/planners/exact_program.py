@@ -17,10 +17,10 @@ Cells = tuple[Longs, Longs, Floats]  # row, column, value
 def channel_classes(problem: ContentProblem) -> tuple[Bools, Floats]:
     """Group channels with the same subscribers; return classes x users: who wants, who publishes how much."""
     wants = np.zeros((problem.n_channels, problem.n_users), dtype=np.bool_)
-    owner = np.repeat(np.arange(problem.n_users), np.diff(problem.want_ptr))
+    owner = problem.want_users
     for user, first, last in zip(owner, problem.want_first, problem.want_last, strict=True):
         wants[first : last + 1, user] = True
-    publisher = np.repeat(np.arange(problem.n_users), np.diff(problem.rate_ptr))
+    publisher = problem.rate_users
     rates = np.zeros(wants.shape)
     rates[problem.rate_channels, publisher] = problem.rates
     used = problem.channel_rate > 0

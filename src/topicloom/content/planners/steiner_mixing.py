@@ -73,7 +73,7 @@ class _ChannelTrees:
     """The publishers of every channel in turn, their rates, and the brokers where their trees start."""
 
     def __init__(self, problem: ContentProblem, progress: Progress) -> None:
-        owner = np.repeat(np.arange(problem.n_users), np.diff(problem.rate_ptr))
+        owner = problem.rate_users
         order = np.argsort(problem.rate_channels, kind="stable")
         self._ptr = pointers(problem.rate_channels, problem.n_channels)
         self._publishers: Ints = owner[order].astype(np.int32)

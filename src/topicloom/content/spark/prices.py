@@ -1,19 +1,32 @@
-"""The files of brokers and prices that users have: which go together, and what their rows may not say."""
+"""Brokers and prices as users have them, read on Spark, into the tables of a content problem.
+
+Prices come as tables of pairs, as coordinates, or as regions with a price for each pair of regions. No row is
+dropped silently: whatever is wrong, missing or unknown is an error that names it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from topicloom.base.arrays import Bools, Floats, Longs
+from topicloom.base.arrays import Bools
 from topicloom.base.progress import SILENT, Progress
-from topicloom.content.model.prices import access_table, core_table
-from topicloom.content.model.tables import ACCESS, BROKERS, COORDINATES, CORE
+from topicloom.content.model.prices import (
+    access_prices,
+    access_table,
+    check_places,
+    core_prices,
+    core_table,
+    first_missing,
+    place_rows,
+    price_matrix,
+)
+from topicloom.content.model.tables import ACCESS, BROKERS, COORDINATES, CORE, CheckedTable
 from topicloom.errors import InputError, UsageError
 from topicloom.tables.records import Field
 from topicloom.tables.source import check_there, records_source
@@ -36,7 +49,7 @@ COLUMNS = {
 
 @dataclass(frozen=True, slots=True)
 class PriceFiles:
-    """Where brokers and prices lie, under the names of the command line's options; None: not given."""
+    """Where brokers and prices are, under the names of the command line's options; None: not given."""
 
     brokers: str | None = None
     access: str | None = None
@@ -54,201 +67,110 @@ class PriceFiles:
             if (getattr(self, one) is None) != (getattr(self, other) is None):
                 there, lacks = (one, other) if getattr(self, one) is not None else (other, one)
                 raise UsageError(f"`{there}` needs `{lacks}` too")
-        ways = [name for name in ("access", "coordinates", "regions") if getattr(self, name) is not None]
-        if len(ways) > 1:
-            raise UsageError(f"`{ways[0]}` and `{ways[1]}` both give prices: name one of them")
-        if ways and self.brokers is None:
-            raise UsageError(f"`{ways[0]}` needs `brokers` too")
+        sources = [name for name in ("access", "coordinates", "regions") if getattr(self, name) is not None]
+        if len(sources) > 1:
+            raise UsageError(f"`{sources[0]}` and `{sources[1]}` both give prices: name one of them")
+        if sources and self.brokers is None:
+            raise UsageError(f"`{sources[0]}` needs `brokers` too")
         for name in self.given():
             check_there(records_source(getattr(self, name), name))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PriceTable:
-    """A table that was read, and how to complain about a row of it."""
+class PriceTable(CheckedTable):
+    """A table that Spark read: rows come in any order, so an error shows a row's values, not its number."""
 
-    path: str
-    rows: pa.Table
-    notice: Notice
+    known_brokers: ClassVar[str] = "`brokers`"
 
-    def column(self, name: str) -> pa.ChunkedArray:
-        return self.rows.column(name)
-
-    def refuse(self, bad: Bools, reason: str) -> None:
-        refuse_rows(self.path, self.rows, bad, reason)
-
-    def places(self, column: str, ids: pa.StringArray) -> Longs:
-        """The number of each row's identifier among `ids`, -1 where it is not there."""
-        found = pc.index_in(self.column(column), value_set=ids).fill_null(-1)
-        places: Longs = found.to_numpy().astype(np.int64)
-        return places
-
-    def known(self, column: str, brokers: pa.StringArray) -> Longs:
-        places = self.places(column, brokers)
-        self.refuse(places < 0, f"{column} names no broker of `brokers`")
-        return places
-
-    def repeated(self, *columns: str) -> Bools:
-        """Which rows share these columns with another one."""
-        key = np.zeros(self.rows.num_rows, np.int64)
-        for name in columns:
-            codes = self.column(name).combine_chunks().dictionary_encode().indices.to_numpy()
-            key = key * (int(codes.max(initial=0)) + 1) + codes
-        _, place, count = np.unique(key, return_inverse=True, return_counts=True)
-        twice: Bools = count[place] > 1
-        return twice
-
-    def only(self, keep: Bools) -> PriceTable:
-        """The rows of users that have traffic; how many others there are is told."""
-        left_out = int(np.count_nonzero(~keep))
-        if left_out:
-            told = "1 row" if left_out == 1 else f"{left_out:,} rows"
-            self.notice(
-                f"{told} of {self.path} left out: users that are neither in the log nor in the subscriptions"
-            )
-        return PriceTable(self.path, self.rows.filter(pa.array(keep)), self.notice)
-
-    def matrix(self, one: Longs, other: Longs, shape: tuple[int, int]) -> Floats:
-        """Prices by pair, NaN where none is given; a pair that is given twice must repeat its price."""
-        prices, given = np.full(shape, np.nan), self.column("price").to_numpy()
-        prices[one, other] = given
-        self.refuse(prices[one, other] != given, "the price differs from another row of the same pair")
-        return prices
+    def refuse(self, wrong: Bools, complaint: str) -> None:
+        refuse_rows(str(self.path), self.table, wrong, complaint)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PriceTables:
-    """The files that were given, read and judged as far as that needs no users: before a long log is read."""
+    """The given files, read and checked as far as that needs no users: before a long log is read."""
 
     brokers: pa.StringArray
     given: Mapping[str, PriceTable]
+    notice: Notice
 
     def tables(self, users: pa.StringArray) -> dict[str, pa.Table]:
-        """The tables of a content problem that these files make, by name; `users` are those with traffic."""
-        given, found = self.given, {}
+        """Return the tables of a content problem that these files make; `users` are those with traffic."""
+        given, brokers, found = self.given, self.brokers, {}
         if "brokers" in given:
-            found[BROKERS] = given["brokers"].rows.sort_by("broker")
+            found[BROKERS] = given["brokers"].table.sort_by("broker")
         if "access" in given:
-            found[ACCESS] = _access(given["access"], users, self.brokers)
-            found[CORE] = _core(given["core"], self.brokers)
+            table = given["access"]
+            table = self._keep(table, table.places("user", users) >= 0)
+            prices = access_prices(table, users, table.places("user", users), brokers)
+            found[ACCESS] = access_table(users, brokers, prices)
+            found[CORE] = core_table(brokers, core_prices(given["core"], brokers))
         elif "coordinates" in given:
-            found[COORDINATES] = _coordinates(given["coordinates"], users, self.brokers)
+            table = self._placed("coordinates", users)
+            rows = np.concatenate([place_rows(table, "user", users), place_rows(table, "broker", brokers)])
+            scale = pa.array(np.ones(len(rows)))
+            found[COORDINATES] = table.table.take(pa.array(rows)).append_column("scale", scale)
         elif "regions" in given:
-            places = _Places.of(given["regions"], users, self.brokers)
-            found[ACCESS], found[CORE] = _from_regions(places, given["region_prices"])
+            found[ACCESS], found[CORE] = self._from_regions(users)
         return found
+
+    def _placed(self, name: str, users: pa.StringArray) -> PriceTable:
+        """Return the rows of brokers and of users with traffic."""
+        table = self.given[name]
+        return self._keep(table, table.equals("kind", "broker") | (table.places("id", users) >= 0))
+
+    def _keep(self, table: PriceTable, keep: Bools) -> PriceTable:
+        """Keep some rows; report how many others there are."""
+        left_out = int(np.count_nonzero(~keep))
+        if left_out:
+            told = "1 row" if left_out == 1 else f"{left_out:,} rows"
+            self.notice(
+                f"{told} of {table.path} left out: users that are neither in the log nor in the subscriptions"
+            )
+        return PriceTable(table.path, table.table.filter(pa.array(keep)))
+
+    def _from_regions(self, users: pa.StringArray) -> tuple[pa.Table, pa.Table]:
+        """Return access and core prices by the regions of both ends; a price holds in both directions."""
+        places, prices = self._placed("regions", users), self.given["region_prices"]
+        region = places.table.column("region").combine_chunks()
+        ends = [*prices.table.column("a").chunks, *prices.table.column("b").chunks]
+        names = pc.unique(pa.concat_arrays([region, *ends]))
+        a, b = (prices.places(end, names) for end in ("a", "b"))
+        matrix = price_matrix(prices, np.minimum(a, b), np.maximum(a, b), (len(names), len(names)))
+        matrix = np.where(np.isnan(matrix), matrix.T, matrix)
+        at = places.places("region", names)
+        user, broker = at[place_rows(places, "user", users)], at[place_rows(places, "broker", self.brokers)]
+        access, core = matrix[user[:, None], broker], matrix[broker[:, None], broker]
+        np.fill_diagonal(core, 0.0)
+        for found, rows, kind, ids in ((access, user, "user", users), (core, broker, "broker", self.brokers)):
+            if (gap := first_missing(found)) is not None:
+                raise InputError(
+                    f"{prices.path}: no price between regions {names[int(rows[gap[0]])]} and "
+                    f"{names[int(broker[gap[1]])]}, which {kind} {ids[gap[0]]} and broker "
+                    f"{self.brokers[gap[1]]} need"
+                )
+        return access_table(users, self.brokers, access), core_table(self.brokers, core)
 
 
 def read_prices(
     spark: SparkSession, files: PriceFiles, *, notice: Notice, progress: Progress = SILENT
 ) -> PriceTables:
-    """Read all files that are given."""
+    """Read and check all files that are given."""
     given = {}
     for name in files.given():
         path = getattr(files, name)
         source = records_source(path, name.replace("_", " "), COLUMNS[name])
         # A single broker has no price to another one.
-        rows = read_all(spark, source, empty=name == "core", progress=progress)
-        given[name] = PriceTable(path, rows, notice)
-    if "brokers" not in given:
-        return PriceTables(pa.array([], pa.string()), given)
-    table = given["brokers"]
-    table.refuse(table.repeated("broker"), "the broker stands there more than once")
-    brokers = table.column("broker").combine_chunks().unique().sort()
+        given[name] = PriceTable(path, read_all(spark, source, empty=name == "core", progress=progress))
+    brokers = pa.array([], pa.string())
+    if "brokers" in given:
+        table = given["brokers"]
+        table.refuse(table.repeated("broker"), "the broker stands there more than once")
+        brokers, _ = table.sorted_names("broker")
     if "access" in given:
-        given["access"].known("broker", brokers)
-        _core(given["core"], brokers)
+        given["access"].brokers("broker", brokers)
+        core_prices(given["core"], brokers)
     for name in ("coordinates", "regions"):
         if name in given:
-            _check_places(given[name], brokers)
-    return PriceTables(brokers, given)
-
-
-def _check_places(table: PriceTable, brokers: pa.StringArray) -> None:
-    user, broker = (pc.equal(table.column("kind"), kind).to_numpy() for kind in ("user", "broker"))
-    table.refuse(~(user | broker), "the kind is neither user nor broker")
-    table.refuse(table.repeated("kind", "id"), "the same id stands there twice with this kind")
-    table.refuse(broker & (table.places("id", brokers) < 0), "id names no broker of `brokers`")
-
-
-def _missing(prices: Floats) -> tuple[int, int] | None:
-    at = int(np.argmax(np.isnan(prices))) if prices.size else 0
-    return divmod(at, prices.shape[1]) if prices.size and np.isnan(prices.flat[at]) else None
-
-
-def _access(table: PriceTable, users: pa.StringArray, brokers: pa.StringArray) -> pa.Table:
-    table = table.only(table.places("user", users) >= 0)
-    prices = table.matrix(
-        table.places("user", users), table.places("broker", brokers), (len(users), len(brokers))
-    )
-    if (gap := _missing(prices)) is not None:
-        raise InputError(f"{table.path}: no price between user {users[gap[0]]} and broker {brokers[gap[1]]}")
-    return access_table(users, brokers, prices)
-
-
-def _core(table: PriceTable, brokers: pa.StringArray) -> pa.Table:
-    ends = table.known("a", brokers), table.known("b", brokers)
-    low, high = np.minimum(*ends), np.maximum(*ends)
-    table.refuse((low == high) & (table.column("price").to_numpy() > 0), "a broker has a price to itself")
-    prices = table.matrix(low, high, (len(brokers), len(brokers)))
-    prices[np.tril_indices(len(brokers))] = 0.0
-    if (gap := _missing(prices)) is not None:
-        raise InputError(f"{table.path}: no price between brokers {brokers[gap[0]]} and {brokers[gap[1]]}")
-    return core_table(brokers, prices)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Places:
-    """A table (kind, id, ...): the row of every user and of every broker in it."""
-
-    table: PriceTable
-    users: pa.StringArray
-    brokers: pa.StringArray
-    user_rows: Longs
-    broker_rows: Longs
-
-    @classmethod
-    def of(cls, table: PriceTable, users: pa.StringArray, brokers: pa.StringArray) -> _Places:
-        broker = pc.equal(table.column("kind"), "broker").to_numpy()
-        table = table.only(broker | (table.places("id", users) >= 0))
-        rows = []
-        for kind, ids in (("user", users), ("broker", brokers)):
-            mine = np.flatnonzero(pc.equal(table.column("kind"), kind).to_numpy())
-            row = np.full(len(ids), -1)
-            row[table.places("id", ids)[mine]] = mine
-            if (row < 0).any():
-                raise InputError(f"{table.path} has no row of {kind} {ids[int(np.argmax(row < 0))]}")
-            rows.append(row)
-        return cls(table, users, brokers, rows[0], rows[1])
-
-
-def _coordinates(table: PriceTable, users: pa.StringArray, brokers: pa.StringArray) -> pa.Table:
-    places = _Places.of(table, users, brokers)
-    rows = pa.array(np.concatenate([places.user_rows, places.broker_rows]))
-    found = places.table.rows.take(rows)
-    return found.append_column("scale", pa.array(np.ones(len(rows))))
-
-
-def _from_regions(places: _Places, prices: PriceTable) -> tuple[pa.Table, pa.Table]:
-    """Access and core prices by the regions of both ends; a price holds in both directions."""
-    region = places.table.column("region").combine_chunks()
-    names = pc.unique(pa.concat_arrays([region, *prices.column("a").chunks, *prices.column("b").chunks]))
-    ends = [prices.places(end, names) for end in ("a", "b")]
-    shape = (len(names), len(names))
-    matrix = prices.matrix(np.minimum(*ends), np.maximum(*ends), shape)
-    matrix = np.where(np.isnan(matrix), matrix.T, matrix)
-    at = pc.index_in(region, value_set=names).to_numpy()
-    user, broker = at[places.user_rows], at[places.broker_rows]
-    access, core = matrix[user[:, None], broker], matrix[broker[:, None], broker]
-    np.fill_diagonal(core, 0.0)
-    for table, rows, kind, ids in (
-        (access, user, "user", places.users),
-        (core, broker, "broker", places.brokers),
-    ):
-        if (gap := _missing(table)) is not None:
-            raise InputError(
-                f"{prices.path}: no price between regions {names[int(rows[gap[0]])]} and "
-                f"{names[int(broker[gap[1]])]}, which {kind} {ids[gap[0]]} and broker "
-                f"{places.brokers[gap[1]]} need"
-            )
-    return access_table(places.users, places.brokers, access), core_table(places.brokers, core)
+            check_places(given[name], brokers)
+    return PriceTables(brokers, given, notice)

@@ -1,8 +1,9 @@
 """A publication log on Spark: how many messages fall where, and who published them.
 
-Two passes. The first tells who publishes, the log's span and how many messages lie in every part of every
-attribute; from that the driver makes the channels. The second counts per (publisher, channel), the paper's
-`summarize` [Zhao2011, V]. Nothing is ever kept per pair of users.
+There are two passes. The first finds the publishers, the log's span and the number of messages in every part
+of every attribute, from which the driver makes the channels. The second counts per (publisher, channel), the
+paper's `summarize` [Zhao2011, V]. Nothing is ever kept per pair of users. Where deliveries are compared with
+subscriptions, a sample of the messages is matched one by one.
 """
 
 from __future__ import annotations
@@ -36,20 +37,20 @@ if TYPE_CHECKING:
 PUBLISHER, TIME = "publisher", "time"
 COUNTS = "counts"
 
+SAMPLE_ROWS = 20_000  # about the number of messages that are matched one by one
 _ROWS_AT_ONCE = 1_000_000
 _KEYS_AT_ONCE = 8_000_000
 
 
 def log_columns(attributes: Sequence[str], subscriptions: str) -> list[Field]:
-    """The columns that a log must have for these subscriptions."""
+    """Return the columns that a log must have for these subscriptions."""
     note = f", an attribute in {subscriptions}"
     return [Field(PUBLISHER), Field(TIME, "time"), *(Field(name, "number", note) for name in attributes)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LogSummary:
-    """What the first pass found: publishers in binary order, the first and last moment, and for every
-    attribute how many messages fall into each of its parts."""
+    """What the first pass found; `messages` are counts by part for every attribute, publishers are sorted."""
 
     publishers: pa.StringArray
     rows: int
@@ -61,7 +62,7 @@ class LogSummary:
 def summarise_log(
     raw: RawTable, attributes: Sequence[str], edges: Sequence[Floats], *, progress: Progress = SILENT
 ) -> LogSummary:
-    """The first pass; part x of attribute k is [edges[k][x], edges[k][x + 1])."""
+    """Make the first pass; part x of attribute k is [edges[k][x], edges[k][x + 1])."""
     from pyspark.sql import functions as sf
 
     spark = raw.rows.sparkSession
@@ -95,7 +96,7 @@ _WHO, _WHEN = -1, -2
 
 
 def picked_columns(raw: RawTable, attributes: Sequence[str]) -> DataFrame:
-    """Publisher, time and the attributes in this order, under names that cannot be mistaken."""
+    """Return publisher, time and the attributes in this order, under names that cannot clash."""
     from pyspark.sql import functions as sf
 
     names = (PUBLISHER, TIME, *attributes)
@@ -103,7 +104,7 @@ def picked_columns(raw: RawTable, attributes: Sequence[str]) -> DataFrame:
 
 
 def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """The batches joined into larger tables: what is done per table costs less per row."""
+    """Join batches into larger tables: work per table then costs less per row."""
     some: list[pa.RecordBatch] = []
     for batch in batches:
         some.append(batch)
@@ -165,7 +166,7 @@ class MessageCounts:
 def count_messages(
     raw: RawTable, attributes: Sequence[str], publishers: pa.StringArray, grid: ChannelGrid, work: StepTables
 ) -> MessageCounts:
-    """The second pass: messages per (publisher, channel), by way of a table in `work`."""
+    """Make the second pass: count messages per (publisher, channel), through a table in `work`."""
     from pyspark.sql import functions as sf
 
     shared = raw.rows.sparkSession.sparkContext.broadcast((publishers, grid))
@@ -184,7 +185,7 @@ def count_messages(
 def _count(
     shared: Broadcast[tuple[pa.StringArray, ChannelGrid]], batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """Counts per key of one partition's rows, given out whenever there are many."""
+    """Count one partition's rows per key; yield the counts whenever there are many."""
     publishers, grid = shared.value
     keys, counts = np.zeros(0, np.int64), np.zeros(0, np.int64)
     for table in _gathered(batches):
@@ -203,7 +204,7 @@ def _count(
 
 
 def _joined(keys: Longs, counts: Longs) -> tuple[Longs, Longs]:
-    """Equal keys made one. A stable sort of two sorted runs is a merge."""
+    """Add up the counts of equal keys. A stable sort of two sorted runs is a merge."""
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
     heads = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))[: len(keys)]
@@ -218,10 +219,6 @@ def _key_batches(keys: Longs, counts: Longs) -> Iterator[pa.RecordBatch]:
         )
 
 
-SAMPLE_ROWS = 20_000
-"""About so many messages are matched against the subscriptions where not all of them can be."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class MessageSample:
     """Some messages: `n[k]` of them have the values in row k."""
@@ -233,11 +230,11 @@ class MessageSample:
 def sample_messages(
     raw: RawTable, attributes: Sequence[str], rows: int, *, progress: Progress = SILENT
 ) -> MessageSample:
-    """About SAMPLE_ROWS messages, or all if there are no more.
+    """Return about SAMPLE_ROWS messages, or all if there are no more.
 
-    Chosen by a hash of the message itself, so any partitioning and order of rows gives the same ones. Then
-    equal messages are all in or all out, and of a log that repeats a few of them the sample might be empty,
-    or the whole log: there every message stands for its share, rounded up or down by a hash.
+    They are chosen by a hash of the message itself, so any partitioning and order of rows gives the same
+    ones. Equal messages are then all in or all out, and of a log that repeats a few messages the sample might
+    be empty or the whole log: there every message counts by its share, rounded up or down by a hash.
     """
     from pyspark.sql import functions as sf
 

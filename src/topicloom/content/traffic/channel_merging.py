@@ -1,7 +1,7 @@
-"""Neighbouring parts of one attribute made one, least false traffic first, until few enough are left.
+"""Merge neighboring parts of one attribute, least false traffic first, until few enough are left.
 
-Only counts of users are ever needed, and they come from the interval structure of the subscriptions: no set
-of users is kept per part, so 100,000 users with 200,000 end points need megabytes.
+Only counts of users are needed, and they follow from the intervals of the subscriptions: no set of users is
+kept per part, so 100,000 users with 200,000 end points need only megabytes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from topicloom.base.arrays import Longs
 from topicloom.base.progress import SILENT, Progress, check_stop
 from topicloom.content.model.problem import merged_ranges, times_wanted
 
-_LOOK_EVERY = 1_000  # merges between two looks at the stop flag
+_LOOK_EVERY = 1_000  # merges between two checks for a stop
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,28 +33,27 @@ class WantedRanges:
     def of(
         cls, user: NDArray[np.integer], first: NDArray[np.integer], last: NDArray[np.integer]
     ) -> WantedRanges:
-        """Sort by user and place; what overlaps or touches becomes one."""
+        """Sort by user and place, and join ranges that overlap or touch."""
         return cls(*merged_ranges(user, first, last))
 
     def wanted(self, n_parts: int) -> Longs:
-        """By how many users each part is wanted."""
+        """Count the users that want each part."""
         return times_wanted(self.first, self.last, n_parts)
 
 
 def merge_parts(
     messages: Longs, ranges: WantedRanges, limit: int, *, progress: Progress = SILENT
 ) -> list[tuple[int, int]]:
-    """The stretches of parts (first, last) that at most `limit` channels are made of, in ascending order.
+    """Return the stretches of parts (first, last) that make at most `limit` channels, in ascending order.
 
-    `messages[x]` is how many messages fall into part x. Every wanted part begins as a channel. Two
-    neighbouring channels A and B become one, and every user that wants one of them takes the other's messages
-    too, and those of the unwanted parts in between; of all neighbours those go first that add the least
-    false traffic:
+    `messages[x]` is how many messages fall into part x. Every wanted part begins as a channel. When two
+    neighboring channels A and B are merged, every user that wants one of them also takes the other's messages
+    and those of the unwanted parts in between. The neighbors that add the least false traffic go first:
 
         messages(A to B) * |users of A or B|  -  messages(A) * |users of A|  -  messages(B) * |users of B|
 
-    Ties go to the fewest users that take something new, then from the left. All counts are whole numbers, so
-    the order is exact. [Zhao2011, IV-A]: a subscription is covered by as few intervals as can be.
+    Ties go to the fewest users that take something new, then to the left. All counts are whole numbers, so
+    the order is exact. [Zhao2011, IV-A]: a subscription is covered by as few intervals as possible.
     """
     wanted = np.flatnonzero(ranges.wanted(len(messages)) > 0).tolist()
     if len(wanted) <= limit:
@@ -80,7 +79,7 @@ class _Chain:
         while len(self._last) > limit:
             _, _, left, left_last, right_last = heapq.heappop(self._heap)
             right = self._next.get(left)
-            # An entry is of use only while both its channels are as they were.
+            # An entry is valid only while both its channels are unchanged.
             if right is None or self._last.get(left) != left_last or self._last[right] != right_last:
                 continue
             self._merge(left, right)
@@ -103,7 +102,7 @@ class _Chain:
                 heapq.heappush(self._heap, entry)
 
     def _entry(self, left: int) -> Iterator[tuple[int, int, int, int, int]]:
-        """What merging with the right neighbour would add, if there is one."""
+        """Yield what merging with the right neighbor would add, if there is one."""
         right = self._next.get(left)
         if right is None:
             return
@@ -115,7 +114,7 @@ class _Chain:
 
 
 class UserCounter:
-    """How many users want anything in a stretch of parts.
+    """Counts the users that want anything in a stretch of parts.
 
     A user is counted by its first range that meets the stretch [i, j]: the one that begins at j or before,
     ends at i or after, and follows no range of the same user that does so too (the user's previous range

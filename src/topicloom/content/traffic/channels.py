@@ -1,8 +1,8 @@
-"""Channels: the content space cut into disjoint parts, and which of them each subscription's cover takes.
+"""Channels: the content space cut into disjoint parts, and the channels that cover each user's subscriptions.
 
 With one attribute a channel is an interval whose ends are end points of subscriptions; with several it is a
 cell of a grid of such intervals. [Zhao2011, IV-A]: a user takes the channels that meet one of its
-subscriptions (minimum cover), and what that brings beyond the subscriptions is false traffic.
+subscriptions (minimum cover); what this delivers beyond the subscriptions is false traffic.
 """
 
 from __future__ import annotations
@@ -17,21 +17,20 @@ import pyarrow.compute as pc
 
 from topicloom.base.arrays import Floats, Longs, first_of_runs, freeze_fields
 from topicloom.base.progress import SILENT, Progress, check_stop
+from topicloom.content.model.tables import BOUNDS
 from topicloom.content.traffic.channel_merging import WantedRanges, merge_parts
 from topicloom.errors import UsageError
 
-COVER_RANGES = 50_000_000
-"""A cover of more ranges than this is refused: it would not fit into memory later on."""
-
+COVER_RANGES = 50_000_000  # a cover of more ranges is refused: it would not fit into memory later on
 _MATCHES_AT_ONCE = 4_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SubscriptionBoxes:
-    """Subscriptions as boxes: box k belongs to user `owner[k]` (ascending) and is [low[k], high[k]) in every
-    attribute; an attribute that it does not name reaches from -inf to inf. No box is empty.
+    """Subscriptions as boxes: box k belongs to user `owner[k]` (ascending) and is [low[k], high[k]).
 
-    `users` are all that the table of subscriptions names, also those whose boxes were empty, `n_empty`.
+    An attribute that a box does not name reaches from -inf to inf. No box is empty: `n_empty` were left out,
+    but `users` includes their users.
     """
 
     users: pa.StringArray
@@ -49,7 +48,7 @@ class SubscriptionBoxes:
 
 
 def read_boxes(table: pa.Table) -> SubscriptionBoxes:
-    """The boxes of a table (user, subscription, attribute, low, high); rows of one subscription intersect."""
+    """Make boxes of rows (user, subscription, attribute, low, high); rows of one subscription intersect."""
     users, owner = _numbered(table.column("user"))
     attributes, attribute = _numbered(table.column("attribute"))
     names, name = _numbered(table.column("subscription"))
@@ -70,13 +69,10 @@ def read_boxes(table: pa.Table) -> SubscriptionBoxes:
 
 
 def _numbered(column: pa.ChunkedArray) -> tuple[pa.StringArray, Longs]:
-    """The distinct values in the binary order of their UTF-8 bytes, and the number of each row's value."""
-    encoded = column.combine_chunks().dictionary_encode()
-    order = encoded.dictionary.cast(pa.binary()).sort().cast(pa.string())
-    place = np.empty(len(order), np.int64)
-    place[pc.index_in(order, encoded.dictionary).to_numpy()] = np.arange(len(order))
-    # `index_in` tells where each value of `order` stood in the dictionary, so `place` is its inverse.
-    return order, place[encoded.indices.to_numpy()]
+    """Return the distinct values in the order of their UTF-8 bytes, and the number of each row's value."""
+    values = column.combine_chunks()
+    order = values.unique().cast(pa.binary()).sort().cast(pa.string())
+    return order, pc.index_in(values, order).to_numpy().astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,7 +95,7 @@ class AttributeAxis:
 
     @property
     def n_wanted(self) -> int:
-        """How many parts somebody wants."""
+        """The number of parts that somebody wants."""
         return int(np.count_nonzero(self.ranges.wanted(self.n_parts)))
 
 
@@ -108,7 +104,7 @@ class ChannelGrid:
     """The channels: cells of a grid, numbered row by row (the last attribute runs fastest).
 
     `lows[k]` and `highs[k]` are the ends of attribute k's intervals, ascending and disjoint; what lies
-    between two of them nobody wants, and it belongs to no channel.
+    between two intervals is wanted by nobody and belongs to no channel.
     """
 
     attributes: tuple[str, ...]
@@ -124,7 +120,7 @@ class ChannelGrid:
         return math.prod(self.shape)
 
     def channel_of(self, values: Sequence[Floats]) -> Longs:
-        """The channel of each message, given its values attribute by attribute; -1 where there is none.
+        """Return the channel of each message, given its values by attribute; -1 where there is none.
 
         >>> grid = ChannelGrid(("x",), (np.array([0.0, 5.0]),), (np.array([2.0, 9.0]),))
         >>> grid.channel_of([np.array([1.9, 2.0, 5.0, 9.0])]).tolist()
@@ -139,14 +135,15 @@ class ChannelGrid:
         return np.where(inside, channel, -1)
 
     def bounds(self) -> pa.Table:
-        """channels.parquet: number and box of every channel."""
-        kind = pa.struct([("attribute", pa.string()), ("low", pa.float64()), ("high", pa.float64())])
+        """Return channels.parquet: number and box of every channel."""
         n, d = self.n_channels, len(self.attributes)
         places = np.unravel_index(np.arange(n), self.shape)
         low = np.stack([ends[at] for ends, at in zip(self.lows, places, strict=True)], axis=1).ravel()
         high = np.stack([ends[at] for ends, at in zip(self.highs, places, strict=True)], axis=1).ravel()
         names = pa.array(list(self.attributes) * n, pa.string())
-        flat = pa.StructArray.from_arrays([names, pa.array(low), pa.array(high)], fields=list(kind))
+        flat = pa.StructArray.from_arrays(
+            [names, pa.array(low), pa.array(high)], fields=list(BOUNDS.value_type)
+        )
         starts = pa.array(np.arange(0, n * d + 1, d, dtype=np.int32))
         return pa.table(
             {"channel": np.arange(n, dtype=np.int32), "bounds": pa.ListArray.from_arrays(starts, flat)}
@@ -161,10 +158,10 @@ def make_grid(
     *,
     progress: Progress = SILENT,
 ) -> ChannelGrid:
-    """At most `limit` channels (None: all), given the messages in every part of every attribute.
+    """Make at most `limit` channels (None: all), given the messages in every part of every attribute.
 
-    Each attribute is merged by itself, as if a subscription asked for nothing else: with one attribute that
-    is the exact false traffic, with several it stands for it (quantiles of the log do as well, not better).
+    Each attribute is merged by itself, as if a subscription asked for nothing else. With one attribute this
+    minimizes the exact false traffic, with several an estimate (quantiles of the log do no better).
     """
     sizes = [axis.n_wanted for axis in axes]
     shape = share_out(sizes, limit) if limit is not None else sizes
@@ -177,7 +174,7 @@ def make_grid(
 
 
 def share_out(sizes: Sequence[int], limit: int) -> list[int]:
-    """How many intervals each attribute gets: as equal as can be, never more than it has.
+    """Choose how many intervals each attribute gets: as equal as possible, never more than it has.
 
     >>> share_out([100, 100], 1000), share_out([3, 1000], 1000), share_out([4, 5], 1000)
     ([31, 32], [3, 333], [4, 5])
@@ -198,7 +195,7 @@ def share_out(sizes: Sequence[int], limit: int) -> list[int]:
 
 
 def cover(grid: ChannelGrid, boxes: SubscriptionBoxes) -> WantedRanges:
-    """Which channels each user takes: all that meet one of its boxes."""
+    """Return which channels each user takes: all that meet one of its boxes."""
     first, last = [], []
     for k, (low, high) in enumerate(zip(grid.lows, grid.highs, strict=True)):
         first.append(np.searchsorted(high, boxes.low[:, k], side="right"))
@@ -224,7 +221,7 @@ def cover(grid: ChannelGrid, boxes: SubscriptionBoxes) -> WantedRanges:
 
 
 def users_reached(boxes: SubscriptionBoxes, values: Floats, *, progress: Progress = SILENT) -> Longs:
-    """How many users each message (row of `values`) reaches where every user gets just what it wants."""
+    """Count the users that each message (row of `values`) reaches if users get exactly what they want."""
     heads = np.flatnonzero(first_of_runs(boxes.owner))
     step = max(1, _MATCHES_AT_ONCE // max(len(boxes), 1))
     found = np.zeros(len(values), np.int64)
