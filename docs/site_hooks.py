@@ -20,6 +20,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parent.parent
+LOADED = re.compile(r"<(?:script|link|img|iframe)\b[^>]*https?://[^>]*>")  # not the links a reader follows
 HOME = "index.md"  # README.md
 BLOCK = re.compile(r"^(?:>>> .*(?:\n\S.*|\n +\S.*)*|(?:\w+/? {2,}\S.*(?:\n|\Z))+)", re.MULTILINE)
 COMMANDS = "<!-- commands -->"  # the place of the options in commands.md
@@ -70,7 +71,13 @@ def _measures() -> str:
 
 
 def on_post_build(config: MkDocsConfig) -> None:
-    """Fail if a public name of a façade is missing from the API reference."""
+    """Fail if a page loads something from the network, names this machine, or misses a public name."""
+    for path in Path(config.site_dir).rglob("*.html"):
+        page = path.read_text()
+        if loaded := LOADED.search(page):
+            raise PluginError(f"{path.name} needs a network: {loaded[0]}")
+        if str(ROOT) in page:
+            raise PluginError(f"{path.name} names a folder of this machine")
     for page in sorted((ROOT / "docs" / "api").glob("*.md")):
         facade = page.read_text().split("::: ")[1].strip()
         shown = (Path(config.site_dir) / "api" / f"{page.stem}.html").read_text()
