@@ -1,4 +1,4 @@
-"""Average and maximum degree of `balanced` beside the published greedies, and what no overlay can go below.
+"""Compare `balanced` with the published greedy algorithms and with proved lower bounds.
 
 `python examples/builders_figures.py` takes 30 nodes and one seed;
 `python examples/builders_figures.py 1000 5` prints the tables of docs/builders.md (a few minutes).
@@ -29,7 +29,7 @@ WAYS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 
 
 def figures(interests: list[Interest], algorithm: str, parameters: dict[str, Any]) -> tuple[float, ...]:
-    """Means over the interests: average degree, maximum degree, processor seconds."""
+    """Return means over the interests: average degree, maximum degree, processor seconds."""
     found = []
     for interest in interests:
         start = process_time()
@@ -39,7 +39,7 @@ def figures(interests: list[Interest], algorithm: str, parameters: dict[str, Any
 
 
 def least(interests: list[Interest]) -> tuple[float, ...]:
-    """The same for the proven lower bounds."""
+    """Return the same figures for the proved lower bounds."""
     found = []
     for interest in interests:
         start = process_time()

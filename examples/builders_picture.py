@@ -1,4 +1,4 @@
-"""Average against maximum degree of every builder on one interest.
+"""Plot average against maximum degree of every builder on one interest.
 
 `python examples/builders_picture.py` prints the figures for 100 nodes;
 `python examples/builders_picture.py 1000 docs/builders.svg` draws the picture of docs/builders.md.

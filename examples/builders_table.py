@@ -1,16 +1,16 @@
-"""Prints the tables of docs/builders.md: all builders, their parameters, the constraints they honour."""
+"""Print the tables of docs/builders.md: all builders, their parameters, the constraints they honour."""
 
 from topicloom.overlay import ALL_KINDS, BUILDERS
 
 
 def table(heading: list[str], rows: list[list[str]]) -> str:
-    """As Markdown."""
+    """Return a Markdown table."""
     lines = [f"| {' | '.join(row)} |" for row in (heading, *rows)]
     return "\n".join([lines[0], "|" + "---|" * len(heading), *lines[1:]])
 
 
 def builders() -> str:
-    """What each aims at, promises and takes."""
+    """Return aim, guarantee, time and paper of each builder."""
     rows = [
         [f"`{key}`", builder.aim, builder.guarantee, builder.complexity, builder.paper]
         for key, builder in BUILDERS.items()
@@ -19,7 +19,7 @@ def builders() -> str:
 
 
 def parameters() -> str:
-    """One row for each `--set`."""
+    """Return one row for each `--set`."""
     rows = [
         [
             f"`{key}`",
@@ -35,7 +35,7 @@ def parameters() -> str:
 
 
 def spelled(value: object) -> str:
-    """As the command line has it."""
+    """Return the value as the command line spells it."""
     return (
         str(value).lower()
         if isinstance(value, bool)
@@ -46,7 +46,7 @@ def spelled(value: object) -> str:
 
 
 def constraints() -> str:
-    """Who honours what."""
+    """Return the constraints that each builder honours."""
     rows = [
         [f"`{key}`", *("yes" if kind in builder.honours else "" for kind in ALL_KINDS)]
         for key, builder in BUILDERS.items()

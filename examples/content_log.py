@@ -1,4 +1,4 @@
-"""Tables to try content-based planning with: 300 traders, 6 brokers, an hour of quotes.
+"""Write tables for content-based planning: 300 traders, 6 brokers, an hour of quotes.
 
 Run:  python examples/content_log.py DIR
       topicloom content traffic --log DIR/log.csv --subscriptions DIR/subscriptions.csv \

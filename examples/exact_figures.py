@@ -1,4 +1,4 @@
-"""How far from the optimum: `gm`, `gm-m` and `balanced` beside `exact`, edges / maximum degree.
+"""Compare `gm`, `gm-m` and `balanced` with the optimum: edges / maximum degree.
 
 `python examples/exact_figures.py` takes the first interest only;
 `python examples/exact_figures.py all` prints the table of docs/builders.md (a few minutes).
@@ -22,7 +22,7 @@ CASES = (
 
 
 def interests(everything: bool) -> Iterator[tuple[str, Interest]]:
-    """Synthetic ones, and the real one of the demo."""
+    """Return synthetic interests and the real one of the demo."""
     for nodes, topics, sizes, law in CASES if everything else CASES[:1]:
         interest = generate_interest(workload_from_options(nodes, topics, sizes, law, seed=1))
         yield f"{nodes} nodes, {topics} topics, {sizes} each, {law}", interest
@@ -32,7 +32,7 @@ def interests(everything: bool) -> Iterator[tuple[str, Interest]]:
 
 
 def shown(build: Build) -> str:
-    """Edges / maximum degree, and the bound on what was not settled."""
+    """Return edges / maximum degree, and a bound where the optimum is not proved."""
     edges, degree = build.overlay.n_edges, build.overlay.degrees().max()
     if build.report.get("optimal", True):
         return f"{edges} / {degree}"

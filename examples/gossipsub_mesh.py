@@ -1,4 +1,4 @@
-"""libp2p nodes from exported files: GossipSub with direct peers only, every message exactly once.
+"""Run libp2p nodes from exported files: GossipSub with direct peers only, every message exactly once.
 
     python examples/gossipsub_mesh.py [DIR]
 
@@ -36,7 +36,7 @@ logging.getLogger("libp2p").setLevel(logging.CRITICAL)  # nodes dial before othe
 
 
 class TopicRouter(GossipSub):
-    """Sends to the direct peers that want the topic, as go-libp2p does.
+    """Send to the direct peers that want the topic, as go-libp2p does.
 
     py-libp2p 0.8 sends to all direct peers; those that do not want it drop it, but it was carried.
     """
@@ -49,7 +49,7 @@ class TopicRouter(GossipSub):
 
 
 class CountingPubsub(Pubsub):
-    """Counts messages that came although this node does not want their topic."""
+    """Count messages that arrived although this node does not want their topic."""
 
     strays = 0
 
@@ -60,7 +60,7 @@ class CountingPubsub(Pubsub):
 
 
 class Node:
-    """One exported file, run."""
+    """A running node of one exported file."""
 
     def __init__(self, folder, config, ports):
         self.config = config
@@ -108,7 +108,7 @@ class Node:
             arrived[self.config["node"], topic, message.data] += 1
 
     def is_ready(self, wanted):
-        """Is every direct peer there, and does this node know which topics it wants?"""
+        """Return whether every direct peer is connected and its topics are known."""
         known = self.pubsub.peer_topics
         return all(
             peer.peer_id in self.pubsub.peers
@@ -122,7 +122,7 @@ def here(ports, node):
 
 
 def free_ports(count):
-    """Ports nobody uses, all different because all are held at once."""
+    """Return unused ports; they differ because all are held at once."""
     held = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
     ports = [one.getsockname()[1] for one in held]
     for one in held:
@@ -187,7 +187,7 @@ def show(what, folder, configs, messages=2):
 
 
 def without(configs, one, other):
-    """The same nodes, but these two are no direct peers any more."""
+    """Return the same nodes, with these two no longer direct peers."""
     pair = {one, other}
     cut = json.loads(json.dumps(configs))
     for config in cut:
@@ -198,7 +198,7 @@ def without(configs, one, other):
 
 
 def small_export(folder):
-    """A dozen sites, an overlay for them, and its export."""
+    """Export an overlay for a dozen sites."""
     import topicloom
     from topicloom.mesh import Request, export_gossipsub
 
@@ -216,7 +216,7 @@ def small_export(folder):
 
 
 def connected(configs):
-    """Can every topic's nodes reach each other over direct peers that want it too?"""
+    """Return whether the nodes of every topic can reach each other over direct peers that want it."""
     for topic in {topic for config in configs for topic in config["topics"]}:
         peers = {
             config["node"]: {peer["node"] for peer in config["direct_peers"]}

@@ -1,4 +1,4 @@
-"""In from pandas, Arrow, scipy and networkx; out to networkx, igraph, scipy and pandas."""
+"""Convert from pandas, Arrow, scipy and networkx, and to networkx, igraph, scipy and pandas."""
 
 import networkx
 import pandas

@@ -1,4 +1,4 @@
-"""Drive SpiderCast nodes by hand: no simulator, no sockets, just a clock that we turn ourselves.
+"""Drive SpiderCast nodes by hand: no simulator, no sockets, only a clock that we advance ourselves.
 
 Run: python examples/nodes_by_hand.py
 """
@@ -26,7 +26,7 @@ order = count()
 
 
 def settle(name: str, now: float) -> None:
-    """Carry out what a node asks for. Without connections LinkUp and LinkDown need no doing."""
+    """Carry out the effects of a node. Without connections, LinkUp and LinkDown need no action."""
     for effect in nodes[name].take_effects():
         if isinstance(effect, Send):
             for receiver in effect.to:
@@ -36,7 +36,7 @@ def settle(name: str, now: float) -> None:
 
 
 def run(until: float, now: float = 0.0) -> float:
-    """Feed whoever is next, message or timer, until the time is up."""
+    """Feed the next message or timer until the time is up."""
     while True:
         due, name = min((node.next_timer(), name) for name, node in nodes.items())
         if mail and mail[0][0] <= due:

@@ -1,4 +1,4 @@
-"""Draws the README's picture: one interest, a ring per topic beside the overlay of gm, as SVG on stdout."""
+"""Draw the README's picture as SVG on stdout: a ring per topic and the overlay of gm for one interest."""
 
 from math import cos, pi, sin
 
@@ -19,7 +19,7 @@ WIDTH, HEIGHT, RADIUS = 420, 330, 115
 
 
 def panel(left: int, title: str, overlay: Overlay) -> list[str]:
-    """One drawing: edges in the colours of the topics they carry, nodes with a dot per topic."""
+    """Return one drawing: edges in the colours of the topics they carry, nodes with a dot per topic."""
     names = overlay.node_ids.to_pylist()
     centre_x, centre_y = left + WIDTH // 2, 185
     places = {}

@@ -1,8 +1,8 @@
-"""Tables to plan a broker mesh with: fifty sites of a chain of shops, what each wants to hear, where it runs.
+"""Write tables for a broker mesh: fifty sites of a chain of shops, what each wants, where it runs.
 
     python examples/sites.py chain
 
-writes chain/sites.csv (node, topic) and chain/hosts.csv (node, host); docs/meshes.md goes on from there.
+writes chain/sites.csv (node, topic) and chain/hosts.csv (node, host); docs/meshes.md continues from there.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SITES = 50
 
 
 def wanted(site: int, draw: random.Random) -> list[str]:
-    """What one site wants: news for all, its region, and stock and recalls of the lines it sells."""
+    """Return what one site wants: news for all, its region, and stock and recalls of the lines it sells."""
     region = REGIONS[site % len(REGIONS)]
     topics = ["chain/news", f"region/{region}/orders", f"region/{region}/weather"]
     for line in draw.sample(LINES, draw.randint(2, 6)):
@@ -42,7 +42,7 @@ def main(folder: Path) -> None:
 
 
 def write(path: Path, header: tuple[str, ...], rows: list[tuple[str, str]]) -> None:
-    """One table with its header row."""
+    """Write one table with its header row."""
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file, lineterminator="\n").writerows([header, *rows])
 

@@ -1,4 +1,4 @@
-"""A dozen lines from pairs to a proved overlay: run it with `python examples/toy.py`."""
+"""Build and prove an overlay in a dozen lines: `python examples/toy.py`."""
 
 import topicloom
 from topicloom import Interest
