@@ -9,23 +9,14 @@ the file quoted-printable (see names.py).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 from topicloom.base.progress import SILENT, Progress
 from topicloom.errors import InputError
-from topicloom.overlay.graphs.names import EXPLAINED, QUOTED_PRINTABLE, decoder, names_in
-from topicloom.overlay.graphs.reading import Collector, listed, strings
-from topicloom.overlay.graphs.writing import (
-    FORMAT,
-    NODE_KEYS,
-    TOPICS,
-    UNWANTED,
-    check_pair,
-    edge_chunks,
-    node_chunks,
-    unwanted_topics,
-)
+from topicloom.overlay.graphs.names import EXPLAINED, QUOTED_PRINTABLE, names_in
+from topicloom.overlay.graphs.reading import GraphCollector
+from topicloom.overlay.graphs.writing import FORMAT, TOPICS, UNWANTED, describe_graph, write_graph
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 
@@ -40,68 +31,50 @@ _EDGE = re.compile(rf"  {_NAME} -- {_NAME} \[(.*)\];")
 
 
 def write_dot(interest: Interest, overlay: Overlay, path: Path, *, progress: Progress = SILENT) -> None:
-    """One undirected DOT graph, a statement a line."""
-    check_pair(interest, overlay)
+    """Write one undirected DOT graph, a statement a line."""
     names = names_in(interest, FORBIDDEN, QUOTED_PRINTABLE)
-    unwanted = unwanted_topics(interest, names.topics, _quoted)
-    about = {"format": FORMAT, "names": names.how} | ({UNWANTED: unwanted} if unwanted else {})
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(f"{_HEAD}{EXPLAINED[names.how]}\ngraph overlay {{\n")
-        file.write(f"  graph [{_attributes(about.items())}];\n")
-        for chunk in node_chunks(interest, names.nodes, names.topics, progress, _quoted):
-            file.write("".join(f'  "{node}" [{_attributes(own)}];\n' for node, own in chunk))
-        for u, v, shared in edge_chunks(interest, overlay, names.topics, progress, _quoted):
-            file.write(
-                "".join(
-                    f'  "{names.nodes[a]}" -- "{names.nodes[b]}" [{TOPICS}="{text}"];\n'
-                    for a, b, text in zip(u, v, shared, strict=True)
-                )
-            )
-        file.write("}\n")
+    about = describe_graph(interest, names, _quoted)
+    write_graph(
+        path,
+        interest,
+        overlay,
+        names,
+        head=f"{_HEAD}{EXPLAINED[names.how]}\ngraph overlay {{\n  graph [{_attributes(about.items())}];\n",
+        node=lambda name, own: f'  "{name}" [{_attributes(own)}];\n',
+        edge=lambda u, v, topics: f'  "{u}" -- "{v}" [{TOPICS}="{topics}"];\n',
+        tail="}\n",
+        quote=_quoted,
+        progress=progress,
+    )
 
 
 def read_dot(path: Path) -> tuple[Interest, Overlay]:
-    """The interest and overlay of a file that `write_dot` wrote; other DOT is not read."""
+    """Read the interest and overlay of a file that `write_dot` wrote; other DOT is refused."""
     with path.open(encoding="utf-8", newline="\n") as file:
         try:
             if not file.readline().startswith(_HEAD) or file.readline() != "graph overlay {\n":
                 raise InputError(f"{path} does not begin with {_HEAD!r}: only DOT of our own is read")
-            reader = _Reader(str(path))
+            collector = GraphCollector(str(path))
             for row, line in enumerate(file, start=3):
                 if line == "}\n":
-                    return reader.collector.finish()
-                reader.statement(line, f"{path} line {row}")
+                    return collector.finish()
+                _read_statement(line.rstrip("\n"), f"{path} line {row}", collector)
         except UnicodeDecodeError as error:
             raise InputError(f"{path} is not UTF-8 text: {error}") from None
     raise InputError(f"{path} ends before its graph does: the file is cut off")
 
 
-class _Reader:
-    """Statement by statement."""
-
-    def __init__(self, where: str) -> None:
-        self.collector = Collector(where)
-        self.decode: Callable[[str], str] = str
-
-    def statement(self, line: str, where: str) -> None:
-        text = line.rstrip("\n")
-        if found := _EDGE.fullmatch(text):
-            self.collector.add_edge(self.decode(found[1]), self.decode(found[2]))
-        elif found := _NODE.fullmatch(text):
-            values = _read_attributes(found[2])
-            topics, *extras = (
-                listed(values[key], where, key) if key in values else None for key in NODE_KEYS
-            )
-            self.collector.add_node(self.decode(found[1]), self.topics(topics or [], where), *extras)
-        elif found := _GRAPH.fullmatch(text):
-            values = _read_attributes(found[1])
-            self.decode = decoder(values.get("names"), where)
-            self.collector.add_topics(self.topics(listed(values.get(UNWANTED, "[]"), where, UNWANTED), where))
-        else:
-            raise InputError(f"{where} is no statement of ours: {text.strip()[:60]!r}")
-
-    def topics(self, values: list[object], where: str) -> list[str]:
-        return [self.decode(topic) for topic in strings(values, where)]
+def _read_statement(text: str, where: str, collector: GraphCollector) -> None:
+    if found := _EDGE.fullmatch(text):
+        collector.add_edge(found[1], found[2])
+    elif found := _NODE.fullmatch(text):
+        collector.add_node(found[1], _read_attributes(found[2]), where)
+    elif found := _GRAPH.fullmatch(text):
+        values = _read_attributes(found[1])
+        collector.names_are(values.get("names"), where)
+        collector.add_topics(values.get(UNWANTED, "[]"), where)
+    else:
+        raise InputError(f"{where} is no statement of ours: {text.strip()[:60]!r}")
 
 
 def _quoted(name: str) -> str:

@@ -14,57 +14,54 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from topicloom.base.progress import SILENT, Progress
 from topicloom.errors import InputError
-from topicloom.overlay.graphs.names import EXPLAINED, decoder, names_in
-from topicloom.overlay.graphs.reading import Collector, listed, strings
+from topicloom.overlay.graphs.names import EXPLAINED, names_in
+from topicloom.overlay.graphs.reading import GraphCollector
 from topicloom.overlay.graphs.writing import (
     FORMAT,
-    NODE_KEYS,
     TOPICS,
     UNWANTED,
-    check_pair,
-    edge_chunks,
-    node_chunks,
-    unwanted_topics,
+    Attributes,
+    describe_graph,
+    write_graph,
 )
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 
 _SPACES = "".join(char for char in map(chr, range(sys.maxunicode + 1)) if char.isspace())
+# What splits a line, begins a comment or needs an escape in the attributes.
 FORBIDDEN = re.compile(f"[#\"'\\\\\x00-\x1f\x7f-\x9f{_SPACES}]")
-"""What splits a line, begins a comment or needs an escape in the attributes."""
 _HEAD = f"# {FORMAT} edge list; "
 
 
 def write_edge_list(interest: Interest, overlay: Overlay, path: Path, *, progress: Progress = SILENT) -> None:
-    """One text file: comments with the nodes, then the edges."""
-    check_pair(interest, overlay)
+    """Write one text file: comments with the nodes, then the edges."""
     names = names_in(interest, FORBIDDEN)
-    unwanted = unwanted_topics(interest, names.topics)
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(f"{_HEAD}{EXPLAINED[names.how]}\n# names {names.how}\n")
-        if unwanted:
-            file.write(f"# {UNWANTED} {unwanted}\n")
-        for chunk in node_chunks(interest, names.nodes, names.topics, progress):
-            for node, own in chunk:
-                data = ",".join(f'"{key}":{text}' for key, text in own)
-                file.write(f"# node {node} {{{data}}}\n")
-        for u, v, shared in edge_chunks(interest, overlay, names.topics, progress):
-            file.write(
-                "".join(
-                    f'{names.nodes[a]} {names.nodes[b]} {{"{TOPICS}":{text}}}\n'
-                    for a, b, text in zip(u, v, shared, strict=True)
-                )
-            )
+    about = describe_graph(interest, names)
+    del about["format"]  # it stands in the first line
+
+    def node(name: str, own: Attributes) -> str:
+        data = ",".join(f'"{key}":{text}' for key, text in own)
+        return f"# node {name} {{{data}}}\n"
+
+    write_graph(
+        path,
+        interest,
+        overlay,
+        names,
+        head=f"{_HEAD}{EXPLAINED[names.how]}\n" + "".join(f"# {key} {text}\n" for key, text in about.items()),
+        node=node,
+        edge=lambda u, v, topics: f'{u} {v} {{"{TOPICS}":{topics}}}\n',
+        progress=progress,
+    )
 
 
 def read_edge_list(path: Path) -> tuple[Interest, Overlay]:
-    """The interest and overlay of an edge list that `write_edge_list` wrote."""
+    """Read the interest and overlay of an edge list that `write_edge_list` wrote."""
     with path.open(encoding="utf-8", newline="\n") as file:
         try:
             return _read_lines(file, path)
@@ -72,29 +69,23 @@ def read_edge_list(path: Path) -> tuple[Interest, Overlay]:
             raise InputError(f"{path} is not UTF-8 text: {error}") from None
 
 
-def _read_lines(file: Any, path: Path) -> tuple[Interest, Overlay]:
+def _read_lines(file: TextIO, path: Path) -> tuple[Interest, Overlay]:
     if not file.readline().startswith(_HEAD):
         raise InputError(f"{path} does not begin with {_HEAD!r}: an edge list alone has no topics to read")
-    collector = Collector(str(path))
-    decode: Callable[[str], str] = str
+    collector = GraphCollector(str(path))
     for row, line in enumerate(file, start=2):
         where = f"{path} line {row}"
         words = line.rstrip("\n").split(" ")
         if words[0] != "#":
             if len(words) < 2:
                 raise InputError(f"{where}: an edge is two names")
-            collector.add_edge(decode(words[0]), decode(words[1]))
+            collector.add_edge(words[0], words[1])
         elif words[1] == "names" and len(words) == 3:
-            decode = decoder(words[2], where)
+            collector.names_are(words[2], where)
         elif words[1] == UNWANTED and len(words) == 3:
-            collector.add_topics([decode(topic) for topic in strings(listed(words[2], where, TOPICS), where)])
+            collector.add_topics(words[2], where)
         elif words[1] == "node" and len(words) == 4:
-            values = _values(words[3], where)
-            topics, *extras = (
-                listed(values[key], where, key) if key in values else None for key in NODE_KEYS
-            )
-            wanted = [decode(topic) for topic in strings(topics or [], where)]
-            collector.add_node(decode(words[2]), wanted, *extras)
+            collector.add_node(words[2], _values(words[3], where), where)
         else:
             raise InputError(f"{where} is none of ours: {line.strip()[:60]!r}")
     return collector.finish()

@@ -9,32 +9,30 @@ names (see names.py), which the graph attribute `names` says.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
 from topicloom.base.progress import SILENT, Progress
 from topicloom.errors import InputError
-from topicloom.overlay.graphs.names import EXPLAINED, decoder, names_in
-from topicloom.overlay.graphs.reading import Collector, listed, strings
+from topicloom.overlay.graphs.names import EXPLAINED, names_in
+from topicloom.overlay.graphs.reading import GraphCollector
 from topicloom.overlay.graphs.writing import (
-    FORMAT,
     NODE_KEYS,
     TOPICS,
     UNWANTED,
-    check_pair,
-    edge_chunks,
+    Attributes,
+    describe_graph,
     in_json,
-    node_chunks,
     node_keys,
-    unwanted_topics,
+    write_graph,
 )
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 
+# What is no Char of XML 1.0 (section 2.2), not even as a character reference.
 FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What is no Char of XML 1.0 (section 2.2), not even as a character reference."""
 NAME = "name"
 _IN_XML = str.maketrans(
     {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
@@ -43,35 +41,41 @@ _IN_TEXT = {char: text for char, text in _IN_XML.items() if chr(char) in "&<>"} 
 
 
 def write_graphml(interest: Interest, overlay: Overlay, path: Path, *, progress: Progress = SILENT) -> None:
-    """One GraphML file; attributes are JSON arrays as text."""
-    check_pair(interest, overlay)
+    """Write one GraphML file; attributes are JSON arrays as text."""
     names = names_in(interest, FORBIDDEN)
-    nodes = [name.translate(_IN_XML) for name in names.nodes]
-    unwanted = unwanted_topics(interest, names.topics, _in_text)
-    about = {"format": FORMAT, "names": names.how} | ({UNWANTED: unwanted} if unwanted else {})
-    keys = node_keys(interest)
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.write('<?xml version="1.0" encoding="UTF-8"?>\n')
-        file.write('<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n')
-        for owner, own in (("graph", about), ("node", [NAME, *keys]), ("edge", [TOPICS])):
-            for key in own:
-                file.write(f'<key id="{owner}_{key}" for="{owner}" attr.name="{key}" attr.type="string"/>\n')
-        file.write(f'<graph edgedefault="undirected">\n<desc>{EXPLAINED[names.how]}</desc>\n')
-        for key, value in about.items():
-            file.write(f'<data key="graph_{key}">{value}</data>\n')
-        for chunk in node_chunks(interest, nodes, names.topics, progress, _in_text):
-            for node, attributes in chunk:
-                data = "".join(f'<data key="node_{key}">{text}</data>' for key, text in attributes)
-                file.write(f'<node id="{node}"><data key="node_{NAME}">{node}</data>{data}</node>\n')
-        for u, v, shared in edge_chunks(interest, overlay, names.topics, progress, _in_text):
-            file.write(
-                "".join(
-                    f'<edge source="{nodes[a]}" target="{nodes[b]}">'
-                    f'<data key="edge_{TOPICS}">{text}</data></edge>\n'
-                    for a, b, text in zip(u, v, shared, strict=True)
-                )
-            )
-        file.write("</graph>\n</graphml>\n")
+    about = describe_graph(interest, names, _in_text)
+    keys = {"graph": list(about), "node": [NAME, *node_keys(interest)], "edge": [TOPICS]}
+    head = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">',
+        *(
+            f'<key id="{owner}_{key}" for="{owner}" attr.name="{key}" attr.type="string"/>'
+            for owner, own in keys.items()
+            for key in own
+        ),
+        f'<graph edgedefault="undirected">\n<desc>{EXPLAINED[names.how]}</desc>',
+        *(f'<data key="graph_{key}">{value}</data>' for key, value in about.items()),
+    ]
+
+    def node(name: str, attributes: Attributes) -> str:
+        data = "".join(f'<data key="node_{key}">{text}</data>' for key, text in attributes)
+        return f'<node id="{name}"><data key="node_{NAME}">{name}</data>{data}</node>\n'
+
+    def edge(u: str, v: str, topics: str) -> str:
+        return f'<edge source="{u}" target="{v}"><data key="edge_{TOPICS}">{topics}</data></edge>\n'
+
+    write_graph(
+        path,
+        interest,
+        overlay,
+        replace(names, nodes=[name.translate(_IN_XML) for name in names.nodes]),
+        head="\n".join(head) + "\n",
+        node=node,
+        edge=edge,
+        tail="</graph>\n</graphml>\n",
+        quote=_in_text,
+        progress=progress,
+    )
 
 
 def _in_text(name: str) -> str:
@@ -79,8 +83,8 @@ def _in_text(name: str) -> str:
 
 
 def read_graphml(path: Path) -> tuple[Interest, Overlay]:
-    """The interest and overlay of a GraphML file, ours or another's whose nodes have `topics`."""
-    reader = _Reader(path)
+    """Read the interest and overlay of a GraphML file, ours or another's whose nodes have `topics`."""
+    reader = _GraphmlReader(path)
     try:
         with path.open("rb") as file:
             reader.parser.ParseFile(file)
@@ -93,13 +97,12 @@ def read_graphml(path: Path) -> tuple[Interest, Overlay]:
     return reader.collector.finish()
 
 
-class _Reader:
+class _GraphmlReader:
     """Follows the elements; edges are kept as they come, their attributes are passed over."""
 
     def __init__(self, path: Path) -> None:
         self.where = str(path)
-        self.collector = Collector(self.where)
-        self.decode: Callable[[str], str] = str
+        self.collector = GraphCollector(self.where)
         self.keys: dict[str, tuple[str, str]] = {}
         self.tags: dict[str, str] = {}  # without their namespaces
         self.depth: list[str] = []
@@ -121,8 +124,7 @@ class _Reader:
         owner = self.depth[-1] if self.depth else ""
         self.depth.append(tag)
         if tag == "edge":
-            one, other = self.named(attributes, "source"), self.named(attributes, "target")
-            self.collector.add_edge(self.decode(one), self.decode(other))
+            self.collector.add_edge(self.named(attributes, "source"), self.named(attributes, "target"))
         elif tag == "node":
             self.node, self.values = self.named(attributes, "id"), {}
         elif tag == "data" and owner in ("node", "graph"):
@@ -151,26 +153,17 @@ class _Reader:
             if self.depth[-1] == "graph":
                 self.about(name, self.values.pop(name))
         elif tag == "node" and self.node is not None:
-            self.finish_node(self.decode(self.node))
+            name = self.collector.decode(self.node)
+            self.collector.add_node(self.node, self.values, f"{self.where}: node {name!r}")
             self.node = None
 
     def about(self, name: str, value: str) -> None:
         if name == "names":
             if self.collector.numbers:
                 raise InputError(f"{self.where}: the graph's attribute {name!r} must stand before its nodes")
-            self.decode = decoder(value, self.where)
+            self.collector.names_are(value, self.where)
         elif name == UNWANTED:
-            self.collector.add_topics(self.topics(value, self.where))
-
-    def finish_node(self, name: str) -> None:
-        where = f"{self.where}: node {name!r}"
-        extras = [
-            listed(self.values[key], where, key) if key in self.values else None for key in NODE_KEYS[1:]
-        ]
-        self.collector.add_node(name, self.topics(self.values.get(TOPICS, "[]"), where), *extras)
-
-    def topics(self, text: str, where: str) -> list[str]:
-        return [self.decode(topic) for topic in strings(listed(text, where, TOPICS), where)]
+            self.collector.add_topics(value, self.where)
 
     def named(self, attributes: dict[str, str], name: str) -> str:
         if name not in attributes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,65 +14,80 @@ from numpy.typing import NDArray
 
 from topicloom.base.arrays import Ints, Longs
 from topicloom.errors import InputError
-from topicloom.overlay.graphs.writing import RATE_LIST, ROLE_LIST
+from topicloom.overlay.graphs.names import decoder
+from topicloom.overlay.graphs.writing import NODE_KEYS, RATE_LIST, ROLE_LIST, TOPICS
 from topicloom.overlay.model.interest import Interest, number_identifiers
 from topicloom.overlay.model.overlay import Overlay
 from topicloom.tables.records import ROLES
 
 
-@dataclass(slots=True)
-class Collector:
-    """Takes the nodes and edges of a file in the order they come, and makes the two values of them."""
+def _numbers() -> array[int]:
+    return array("i")
 
-    where: str
+
+@dataclass(slots=True)
+class GraphCollector:
+    """Takes the nodes and edges of a file in the order they come, and makes the two values of them.
+
+    `file` names it in messages, `where` in those about one line or node. Names are decoded here.
+    """
+
+    file: str
+    decode: Callable[[str], str] = str
     numbers: dict[str, int] = field(default_factory=dict)
     declared: bytearray = field(default_factory=bytearray)
     topics: dict[str, int] = field(default_factory=dict)
-    pair_nodes: array[int] = field(default_factory=lambda: array("i"))
-    pair_topics: array[int] = field(default_factory=lambda: array("i"))
+    pair_nodes: array[int] = field(default_factory=_numbers)
+    pair_topics: array[int] = field(default_factory=_numbers)
     roles: list[int] = field(default_factory=list)
     rates: list[float] = field(default_factory=list)
-    u: array[int] = field(default_factory=lambda: array("i"))
-    v: array[int] = field(default_factory=lambda: array("i"))
+    u: array[int] = field(default_factory=_numbers)
+    v: array[int] = field(default_factory=_numbers)
 
-    def add_node(
-        self,
-        name: str,
-        topics: Sequence[str],
-        roles: Sequence[Any] | None = None,
-        rates: Sequence[Any] | None = None,
-    ) -> None:
+    def names_are(self, how: str | None, where: str) -> None:
+        """Take in how the file writes names."""
+        self.decode = decoder(how, where)
+
+    def add_topics(self, values: Any, where: str) -> list[int]:
+        """Number the topics of a JSON array, as text or as it is; no node need want them."""
+        names = [self.decode(topic) for topic in _strings(_listed(values, where, TOPICS), where)]
+        return [self.topics.setdefault(topic, len(self.topics)) for topic in names]
+
+    def add_node(self, name: str, attributes: Mapping[str, Any], where: str) -> None:
+        """Add a node with its topics and, where the file has them, its roles and rates."""
+        name = self.decode(name)
+        topics, roles, rates = (attributes.get(key) for key in NODE_KEYS)
+        topics = self.add_topics([] if topics is None else topics, where)
         number = self._number(name)
         if self.declared[number]:
-            raise InputError(f"{self.where} has two nodes {name!r}")
+            raise InputError(f"{self.file} has two nodes {name!r}")
         self.declared[number] = 1
-        for topic in topics:
-            self.pair_nodes.append(number)
-            self.pair_topics.append(self.topics.setdefault(topic, len(self.topics)))
-        for key, values in ((ROLE_LIST, roles), (RATE_LIST, rates)):
-            if values is not None and len(values) != len(topics):
-                raise InputError(f"{self.where}: node {name!r} has {len(topics)} topics, {len(values)} {key}")
-        for role in roles or ():
+        self.pair_nodes.extend([number] * len(topics))
+        self.pair_topics.extend(topics)
+        for role in self._extras(roles, ROLE_LIST, len(topics), name, where):
             if role not in ROLES:
                 raise InputError(
-                    f"{self.where}: node {name!r} has role {role!r}; it is one of {', '.join(ROLES)}"
+                    f"{self.file}: node {name!r} has role {role!r}; it is one of {', '.join(ROLES)}"
                 )
             self.roles.append(ROLES.index(role))
-        for rate in rates or ():
+        for rate in self._extras(rates, RATE_LIST, len(topics), name, where):
             if rate is not None and type(rate) not in (int, float):
-                raise InputError(f"{self.where}: node {name!r} has rate {rate!r}; it is a number or null")
+                raise InputError(f"{self.file}: node {name!r} has rate {rate!r}; it is a number or null")
             self.rates.append(float("nan") if rate is None else float(rate))
 
+    def _extras(self, values: Any, key: str, n_topics: int, name: str, where: str) -> list[Any]:
+        listed = [] if values is None else _listed(values, where, key)
+        if values is not None and len(listed) != n_topics:
+            raise InputError(f"{self.file}: node {name!r} has {n_topics} topics, {len(listed)} {key}")
+        return listed
+
     def add_edge(self, one: str, other: str) -> None:
+        """Add an edge; its nodes may come later."""
+        one, other = self.decode(one), self.decode(other)
         if one == other:
-            raise InputError(f"{self.where}: node {one!r} has an edge to itself")
+            raise InputError(f"{self.file}: node {one!r} has an edge to itself")
         self.u.append(self._number(one))
         self.v.append(self._number(other))
-
-    def add_topics(self, topics: Sequence[str]) -> None:
-        """Topics that no node may want."""
-        for topic in topics:
-            self.topics.setdefault(topic, len(self.topics))
 
     def _number(self, name: str) -> int:
         number = self.numbers.get(name)
@@ -82,13 +97,13 @@ class Collector:
         return number
 
     def finish(self) -> tuple[Interest, Overlay]:
-        """The interest and the overlay, in their canonical order whatever the order of the file was."""
+        """Return the interest and the overlay, in canonical order whatever the order of the file was."""
         missing = self.declared.find(0)
         if missing >= 0:
             name = next(name for name, number in self.numbers.items() if number == missing)
-            raise InputError(f"{self.where}: an edge ends at {name!r}, which is not a node of the file")
-        node_ids, node_rank = _ranked(self.numbers, self.where)
-        topic_ids, topic_rank = _ranked(self.topics, self.where)
+            raise InputError(f"{self.file}: an edge ends at {name!r}, which is not a node of the file")
+        node_ids, node_rank = _ranked(self.numbers, self.file)
+        topic_ids, topic_rank = _ranked(self.topics, self.file)
         nodes = node_rank[np.frombuffer(self.pair_nodes, np.intc)]
         topics = topic_rank[np.frombuffer(self.pair_topics, np.intc)]
         keys, first = np.unique(nodes.astype(np.int64) * max(len(topic_ids), 1) + topics, return_index=True)
@@ -96,22 +111,22 @@ class Collector:
             node_ids,
             topic_ids,
             *np.divmod(keys, max(len(topic_ids), 1)),
-            roles=self._extra(self.roles, np.uint8, first, ROLE_LIST),
-            rates=self._extra(self.rates, np.float64, first, RATE_LIST),
+            roles=self._column(self.roles, np.uint8, first, ROLE_LIST),
+            rates=self._column(self.rates, np.float64, first, RATE_LIST),
         )
         u, v = (node_rank[np.frombuffer(ends, np.intc)] for ends in (self.u, self.v))
         return interest, Overlay.from_edges(node_ids, u, v)
 
-    def _extra(self, values: list[Any], kind: Any, chosen: Longs, key: str) -> NDArray[Any] | None:
+    def _column(self, values: list[Any], kind: Any, chosen: Longs, key: str) -> NDArray[Any] | None:
         if not values:
             return None
         if len(values) != len(self.pair_nodes):
-            raise InputError(f"{self.where}: some nodes have {key}, others not")
+            raise InputError(f"{self.file}: some nodes have {key}, others not")
         return np.array(values, kind)[chosen]
 
 
 def _ranked(numbers: dict[str, int], where: str) -> tuple[pa.StringArray, Ints]:
-    """The names in byte order, and the place there of each name by its first number."""
+    """Return the names in byte order, and the place there of each name by its first number."""
     try:
         ids, rank = number_identifiers(pa.chunked_array([pa.array(list(numbers), pa.string())]))
     except UnicodeEncodeError:
@@ -119,8 +134,8 @@ def _ranked(numbers: dict[str, int], where: str) -> tuple[pa.StringArray, Ints]:
     return ids if isinstance(ids, pa.Array) else ids.combine_chunks(), rank
 
 
-def listed(text: Any, where: str, key: str) -> list[Any]:
-    """The values of an attribute: a JSON array, as text or as it is."""
+def _listed(text: Any, where: str, key: str) -> list[Any]:
+    """Return the values of an attribute: a JSON array, as text or as it is."""
     if isinstance(text, str):
         try:
             text = json.loads(text)
@@ -133,8 +148,8 @@ def listed(text: Any, where: str, key: str) -> list[Any]:
     return text
 
 
-def strings(values: Sequence[Any], where: str) -> list[str]:
-    """Topics as identifiers: strings stay, whole numbers become their digits."""
+def _strings(values: Sequence[Any], where: str) -> list[str]:
+    """Return topics as identifiers: strings stay, whole numbers become their digits."""
     for value in values:
         if not isinstance(value, (str, int)) or isinstance(value, bool):
             raise InputError(f"{where}: topic {value!r} is neither a string nor a whole number")
