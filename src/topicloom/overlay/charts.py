@@ -19,17 +19,12 @@ HEIGHT = 400.0
 WIDTHS = (400.0, 480.0)
 FONT = 13
 LINE = 1.15 * FONT
+# Widths of letters in the font's size, about: `i`, `m`, and most others.
 NARROW, WIDE, LETTER = 0.3, 0.85, 0.55
-"""Widths of letters in the font's size, about: `i`, `m`, and most others."""
-
 DOT = 6.0
-ON_ONE_ANOTHER = 2 * DOT
-"""Dots nearer than this share a label: one line for each."""
-
+ON_ONE_ANOTHER = 2 * DOT  # dots nearer than this share a label: one line for each
 DISTANCES = (11.0, 16.0, 22.0, 32.0, 46.0, 62.0, 80.0, 100.0, 130.0)
-LEADER = 24.0
-"""A label further away than this gets a thin line to its dot."""
-
+LEADER = 24.0  # a label further away than this gets a thin line to its dot
 Place = tuple[float, float]
 
 

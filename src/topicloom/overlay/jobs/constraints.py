@@ -26,8 +26,7 @@ from topicloom.tables.source import TableSource, check_there, edges_source, limi
 from topicloom.tables.spark.read import read_all, refuse_rows
 from topicloom.tables.spark.spark_choice import Notice, SparkChoice, no_notice
 
-ALL_NODES = "*"
-"""In a table of caps the name of all nodes that are not listed, unless a node is called so."""
+ALL_NODES = "*"  # in a table of caps the name of all nodes that are not listed, unless a node is called so
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,8 @@ from topicloom.overlay.workloads.presets import sample_path
 from topicloom.tables.source import TableSource, interest_source
 from topicloom.tables.spark.spark_choice import Notice, SparkChoice, no_notice
 
+# What a newcomer should see beside each other; `topicloom build --list` has all.
 ALGORITHMS = ("balanced", "gm", "gm-m", "low-oda", "ring-pt")
-"""What a newcomer should see beside each other; `topicloom build --list` has all."""
-
 NODES = 2_000
 TABLE = f"rss-{NODES}.csv"
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 ENGINES = ("auto", "local", "spark")
 
+# Up to so many subscriptions `auto` builds in this process, which then needs about 3 GB at most.
 LOCAL_SUBSCRIPTIONS = 10_000_000
-"""Up to so many subscriptions `auto` builds in this process, which then needs about 3 GB at most."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,7 @@ from topicloom.tables.source import TableSource, check_there
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.job_progress import run_watched
 
-TRY_NODES = 5_000
-"""Up to so many nodes `inspect` builds an overlay to tell what to expect of one."""
+TRY_NODES = 5_000  # up to so many nodes `inspect` builds an overlay to tell what to expect of one
 
 
 class Inspected(Summary, frozen=True):

@@ -70,8 +70,7 @@ OVERLAPS = Effort("overlaps", cover_work=1e9, cover_sets=5_000, overlaps=True)
 COUNTS = Effort("components", cover_work=1e9, cover_sets=5_000)
 
 FULL_WORK, SHORT_WORK, BRIEF_WORK = 3e8, 4e9, 1.2e10
-WORD_WORK = 6e10
-"""Pairs of nodes times words of topics that may be compared."""
+WORD_WORK = 6e10  # pairs of nodes times words of topics that may be compared
 
 
 def choose_effort(interest: Interest) -> Effort:

@@ -31,8 +31,7 @@ from topicloom.overlay.measures.tree_bound import (
 from topicloom.overlay.model.interest import Interest
 
 UNITS = round(1 / UNIT)
-FEW_CHARGES = 100_000
-"""Up to so many (pair, topic) charges every variant of the trees is tried."""
+FEW_CHARGES = 100_000  # up to so many (pair, topic) charges every variant of the trees is tried
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,11 +18,8 @@ from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 from topicloom.overlay.model.verdict import Verdict, Witness
 
-N_WITNESSES = 10
-"""How many partitioned topics a verdict lists unless told otherwise."""
-
-N_NAMES = 5
-"""How many unknown identifiers a verdict names."""
+N_WITNESSES = 10  # how many partitioned topics a verdict lists unless told otherwise
+N_NAMES = 5  # how many unknown identifiers a verdict names
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from topicloom.base.kernels.hashing import SPARK_SEED, hash_strings, xor_of_pairs
 from topicloom.overlay.model.interest import Interest
 
+# Hashed before node and topic in the second hash, so that the two are independent.
 SECOND_PREFIX = "topicloom"
-"""Hashed before node and topic in the second hash, so that the two are independent."""
 
 
 def format_digest(pairs: int, first: int, second: int) -> str:

@@ -31,8 +31,7 @@ from topicloom.overlay.kernels.price_bound import UNIT, heaviest_pairs
 from topicloom.overlay.measures.interest_components import InterestComponents
 from topicloom.overlay.model.interest import Interest
 
-SLICE_WORK = 2e8
-"""List entries that one call reads before the user may stop us: a fraction of a second."""
+SLICE_WORK = 2e8  # list entries that one call reads before the user may stop us: a fraction of a second
 
 
 @dataclass(frozen=True, slots=True, eq=False)

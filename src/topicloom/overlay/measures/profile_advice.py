@@ -7,17 +7,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from topicloom.overlay.measures.profile import Profile
 
+# Percent of top-d intersection from which an interest is called strongly, or somewhat, correlated.
 STRONG, SOME = 75.0, 45.0
-"""Percent of top-d intersection from which an interest is called strongly, or somewhat, correlated."""
-
-WORTHWHILE = 1.25
-"""How many times fewer edges than a ring per topic are worth a sentence."""
-
-FOLDING = 100
-"""Fewer nodes than this need no word about what is large or fast."""
-
+WORTHWHILE = 1.25  # how many times fewer edges than a ring per topic are worth a sentence
+FOLDING = 100  # fewer nodes than this need no word about what is large or fast
+# The builder that runs when none is named, and the seconds that balanced would take.
 Default = tuple[str, float]
-"""The builder that runs when none is named, and the seconds that balanced would take."""
 
 
 def advise(found: Profile, default: Default | None = None) -> tuple[str, ...]:

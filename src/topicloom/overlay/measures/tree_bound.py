@@ -21,11 +21,8 @@ from topicloom.overlay.measures.interest_components import InterestComponents
 from topicloom.overlay.measures.price_bound import Duals, place_slots
 from topicloom.overlay.model.interest import Interest
 
-MOST_CHARGES = 2_000_000
-"""Above so many (pair, topic) charges the split is not tried."""
-
-CHARGE_STEPS = 2e8
-"""Steps times charges: what the ascent may cost."""
+MOST_CHARGES = 2_000_000  # above so many (pair, topic) charges the split is not tried
+CHARGE_STEPS = 2e8  # steps times charges: what the ascent may cost
 
 
 @dataclass(frozen=True, slots=True, eq=False)

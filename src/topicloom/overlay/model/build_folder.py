@@ -19,13 +19,11 @@ from topicloom.overlay.model.overlay import Overlay
 from topicloom.tables.folder import CHARTS, REJECTS, SUMMARY, check_own_folder, read_head
 
 EDGES, INTEREST = "edges.parquet", "interest.parquet"
+# What the folder of a simulation holds (see simulation_folder.py).
 SIMULATION = frozenset({SUMMARY, "snapshots.parquet", "degrees.parquet", "partitioned.parquet", "last"})
-"""What the folder of a simulation holds (see simulation_folder.py)."""
+# Inside the folder of a result that is not whole yet: what its run has done so far (see run_folder.py).
 PHASES = ".phases"
-"""Inside the folder of a result that is not whole yet: what its run has done so far (see run_folder.py)."""
-RECORD = "record.json"
-"""What makes the folder of a phase whole."""
-
+RECORD = "record.json"  # what makes the folder of a phase whole
 S = TypeVar("S", BuildHead, BuildSummary)
 
 

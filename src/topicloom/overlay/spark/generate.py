@@ -24,9 +24,7 @@ from topicloom.tables.spark.job_progress import run_watched
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-FILE_ROWS = 2_500_000
-"""About how many rows one Parquet part file gets."""
-
+FILE_ROWS = 2_500_000  # about how many rows one Parquet part file gets
 SCHEMA = "node string, topic string"
 
 

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from topicloom.overlay.model.interest import Interest, number_identifiers
 from topicloom.tables.records import ROLES
 
-BATCH_ROWS = 100_000
-"""How many rows a worker hands back at once."""
+BATCH_ROWS = 100_000  # how many rows a worker hands back at once
 
 
 def merge_pairs(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -24,15 +24,11 @@ from topicloom.tables.spark.job_progress import run_watched
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+# Interest rows up to which the interest is sent to every task: about 8 bytes each, 320 MB at the limit.
 BROADCAST_LIMIT = 40_000_000
-"""Interest rows up to which the interest is sent to every task: about 8 bytes each, 320 MB at the limit."""
-
+# Bytes of interest up to which the driver collects it: half of what `settings.py` lets travel there.
 BROADCAST_BYTES = 1 << 30
-"""Bytes of interest up to which the driver collects it: half of what `settings.py` lets travel there."""
-
-ROW_BYTES = 8
-"""What a row costs in Arrow besides its two names: the place where each begins."""
-
+ROW_BYTES = 8  # what a row costs in Arrow besides its two names: the place where each begins
 PATHS = {"broadcast": find_broadcast, "bucketed": find_bucketed}
 
 

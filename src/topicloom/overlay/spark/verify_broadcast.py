@@ -38,9 +38,8 @@ if TYPE_CHECKING:
 
 
 SLICE_EDGES = 2_000_000
+# About how many edges and slots one task looks at; the verdict does not depend on them.
 BUCKET_SLOTS = 4_000_000
-"""About how many edges and slots one task looks at; the verdict does not depend on them."""
-
 JOIN_SCHEMA = "bucket int, a int, b int, note string"
 _JOIN_ARROW = pa.schema([("bucket", pa.int32()), ("a", pa.int32()), ("b", pa.int32()), ("note", pa.string())])
 

@@ -33,12 +33,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
 
 
+# About how many subscriptions and joins one task judges; the verdict does not depend on it.
 BUCKET_ROWS = 4_000_000
-"""About how many subscriptions and joins one task judges; the verdict does not depend on it."""
-
-MEMBER = -1
-"""In the column `b`: this row is a subscription of node `a`, not a join."""
-
+MEMBER = -1  # in the column `b`: this row is a subscription of node `a`, not a join
 _ROWS_ARROW = pa.schema([("topic", pa.int64()), ("a", pa.int64()), ("b", pa.int64())])
 
 

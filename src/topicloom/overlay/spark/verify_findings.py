@@ -16,12 +16,9 @@ from numpy.typing import NDArray
 
 from topicloom.overlay.measures.connectivity import Components
 
+# In the column `topic`: this row holds totals (`components`, `first` = topics, `second` = partitioned).
 TOTALS = -1
-"""In the column `topic`: this row holds totals (`components`, `first` = topics, `second` = partitioned)."""
-
-NOTE = -2
-"""In the column `topic`: this row only carries `note`, a text that an earlier stage sent along."""
-
+NOTE = -2  # in the column `topic`: this row only carries `note`, a text that an earlier stage sent along
 FOUND_SCHEMA = "topic long, components long, sizes array<long>, first long, second long, note string"
 _FOUND_ARROW = pa.schema(
     [

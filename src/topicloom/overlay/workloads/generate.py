@@ -23,11 +23,8 @@ from topicloom.overlay.workloads.popularity import LAWS, Popularity, allowed_law
 from topicloom.overlay.workloads.presets import PRESETS
 from topicloom.overlay.workloads.sizes import Sizes
 
-SLICE_ROWS = 1_000_000
-"""About how many subscriptions are drawn at once; the rows do not depend on it."""
-
-MOST = 2**31 - 1
-"""The largest number of nodes or topics: numbers inside are 32 bits wide."""
+SLICE_ROWS = 1_000_000  # about how many subscriptions are drawn at once; the rows do not depend on it
+MOST = 2**31 - 1  # the largest number of nodes or topics: numbers inside are 32 bits wide
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ import numpy as np
 from topicloom.base.arrays import Floats
 from topicloom.errors import UsageError
 
+# The largest exponent of `zipf` and `geometric`: beyond it every node draws the same topics anyway.
 STEEPEST = 1000.0
-"""The largest exponent of `zipf` and `geometric`: beyond it every node draws the same topics anyway."""
 
 
 @dataclass(frozen=True, slots=True)
