@@ -13,13 +13,15 @@ import pyarrow.compute as pc
 
 from topicloom.base.arrays import Ints, Longs, sorted_distinct
 from topicloom.base.progress import SILENT, Progress
+from topicloom.base.summaries import Figures
 from topicloom.overlay.kernels.judge_union_find import fresh_slots, join_edges, node_slots, settle
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 from topicloom.overlay.model.verdict import Verdict, Witness
 
-N_WITNESSES = 10  # how many partitioned topics a verdict lists unless told otherwise
+N_WITNESSES = 10  # how many split topics a verdict lists unless told otherwise
 N_NAMES = 5  # how many unknown identifiers a verdict names
+EDGE_COUNTS = ("edges", "unknown_nodes", "self_loops", "duplicate_edges")  # as in a verdict
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,9 +34,14 @@ class SoundEdges:
     loops: int
     duplicates: int
 
+    def counts(self) -> Figures:
+        """Return how many rows were sorted how, under the names of a verdict."""
+        counted = (len(self.low), self.unknown, self.loops, self.duplicates)
+        return dict(zip(EDGE_COUNTS, counted, strict=True))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Partitioned:
+class SplitTopic:
     """A topic in more than one component: numbers and slots, names come later."""
 
     topic: int
@@ -44,13 +51,13 @@ class Partitioned:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Components:
+class TopicComponents:
     """What a settled union-find says of a range of topics."""
 
     topics: int
-    partitioned: int
+    split: int
     components: int
-    worst: list[Partitioned]
+    worst: list[SplitTopic]
 
 
 def check_overlay(
@@ -62,7 +69,7 @@ def check_overlay(
 ) -> Verdict:
     """Prove or refute that every topic's subscribers are connected by the overlay's edges among them.
 
-    `n_witnesses=None` lists every partitioned topic.
+    `n_witnesses=None` lists every split topic.
 
     >>> interest = Interest.from_pairs([("a", "x"), ("b", "x"), ("c", "x")])
     >>> verdict = check_overlay(interest, Overlay.from_edges(interest.node_ids, [0], [2]))
@@ -79,19 +86,16 @@ def check_overlay(
     found = components_of(interest.topic_ptr, parent, keep=n_witnesses)
     return Verdict(
         topics=found.topics,
-        topics_partitioned=found.partitioned,
+        topics_partitioned=found.split,
         topic_components=found.components,
-        edges=len(edges.low),
-        unknown_nodes=edges.unknown,
-        self_loops=edges.loops,
-        duplicate_edges=edges.duplicates,
+        **edges.counts(),
         unknown_names=_unknown_names(overlay, ends),
         witnesses=tuple(_witness(interest, topic) for topic in found.worst),
     )
 
 
 def node_codes(names: pa.StringArray | pa.ChunkedArray, node_ids: pa.StringArray) -> Ints:
-    """The node number of every name; -1 where the interest has no such node (a null never is one)."""
+    """Return the node number of every name; -1 where the interest has no such node (a null never is one)."""
     codes = pc.fill_null(pc.index_in(names, value_set=node_ids, skip_nulls=True), -1)
     if isinstance(codes, pa.ChunkedArray):
         codes = codes.combine_chunks()
@@ -115,28 +119,30 @@ def sound_edges(u: Ints, v: Ints, n_nodes: int) -> SoundEdges:
     )
 
 
-def components_of(topic_ptr: Longs, parent: Ints, *, keep: int | None, first_topic: int = 0) -> Components:
+def components_of(
+    topic_ptr: Longs, parent: Ints, *, keep: int | None, first_topic: int = 0
+) -> TopicComponents:
     """Count and describe the components of topics whose slots are topic_ptr[t]..topic_ptr[t+1]-1.
 
-    Of the partitioned topics the `keep` worst are described (None: all), most components first, then by
-    number. A topic that nobody wants has nothing to fall apart and counts 1.
+    Of the split topics the `keep` worst are described (None: all), most components first, then by number.
+    A topic that nobody wants cannot be split and counts 1.
     """
     sizes = settle(parent)
     roots = np.flatnonzero(sizes)
     starts = np.searchsorted(roots, topic_ptr)
     counts = np.diff(starts)
-    partitioned = np.flatnonzero(counts > 1)
-    worst = partitioned[np.argsort(-counts[partitioned], kind="stable")][:keep]
+    split = np.flatnonzero(counts > 1)
+    worst = split[np.argsort(-counts[split], kind="stable")][:keep]
     described = []
     for topic in worst.tolist():
         mine = roots[starts[topic] : starts[topic + 1]]
         order = np.argsort(-sizes[mine], kind="stable")
         first, second = mine[order[:2]].tolist()
-        described.append(Partitioned(first_topic + topic, sizes[mine[order]].astype(np.int64), first, second))
-    return Components(len(counts), len(partitioned), int(np.maximum(counts, 1).sum()), described)
+        described.append(SplitTopic(first_topic + topic, sizes[mine[order]].astype(np.int64), first, second))
+    return TopicComponents(len(counts), len(split), int(np.maximum(counts, 1).sum()), described)
 
 
-def _witness(interest: Interest, topic: Partitioned) -> Witness:
+def _witness(interest: Interest, topic: SplitTopic) -> Witness:
     first, second = (
         interest.node_ids[int(interest.topic_nodes[slot])].as_py() for slot in (topic.first, topic.second)
     )

@@ -1,11 +1,12 @@
 """The judge: proves topic-connectivity of any edge table against any interest table, at any size.
 
-It shares no code with the builders. Two ways lead to the same verdict: `verify_broadcast.py` while the
+It shares no code with the builders. Two paths lead to the same verdict: `verify_broadcast.py` while the
 interest fits into every task, `verify_bucketed.py` beyond that; its rows and its bytes decide.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,6 @@ from topicloom.overlay.measures.connectivity import N_WITNESSES
 from topicloom.overlay.model.verdict import Verdict, Witness, check_witness_file, write_witnesses
 from topicloom.overlay.spark.verify_broadcast import find_broadcast
 from topicloom.overlay.spark.verify_bucketed import find_bucketed
-from topicloom.overlay.spark.verify_findings import Findings
 from topicloom.tables.source import address
 from topicloom.tables.spark.job_progress import run_watched
 
@@ -50,7 +50,7 @@ def verify_tables(
     Repeated interest rows count once. Edge rows that name an unknown node, join a node to itself or repeat
     a pair are counted and play no part in the proof. `work_dir` is a folder the tasks can reach, for
     intermediate tables; the caller removes it. `witnesses_file` (.jsonl, .json, .parquet) gets every
-    partitioned topic, worst first.
+    split topic, worst first.
     """
     if witnesses_file is not None:
         check_witness_file(witnesses_file)
@@ -58,15 +58,15 @@ def verify_tables(
         fits = _fits(spark, interest, broadcast_limit, broadcast_bytes, progress)
         path = "broadcast" if fits else "bucketed"
     if path not in PATHS:
-        raise UsageError(f"path {path!r} is not a way to verify; use auto, {', '.join(PATHS)}")
+        raise UsageError(f"path {path!r} is not known; use auto, {', '.join(PATHS)}")
     check_stop(progress)
     keep = None if witnesses_file is not None else n_witnesses
-    findings = PATHS[path](
+    verdict, worst = PATHS[path](
         spark, interest.select("node", "topic"), edges.select("u", "v"), address(work_dir), keep, progress
     )
     if witnesses_file is not None:
-        write_witnesses(findings.worst, Path(witnesses_file))
-    return _verdict(findings, path, n_witnesses)
+        write_witnesses(worst, Path(witnesses_file))
+    return replace(verdict, witnesses=_witnesses(worst.slice(0, n_witnesses)), path=path)
 
 
 def _fits(
@@ -80,21 +80,6 @@ def _fits(
     found = run_watched(spark, table.first, progress=progress, phase="verify: count")
     rows, names = (found["rows"], found["octets"] or 0) if found is not None else (0, 0)
     return bool(rows <= max_rows and names + ROW_BYTES * rows <= max_bytes)
-
-
-def _verdict(findings: Findings, path: str, n_witnesses: int) -> Verdict:
-    return Verdict(
-        topics=findings.topics,
-        topics_partitioned=findings.partitioned,
-        topic_components=findings.components,
-        edges=findings.edges,
-        unknown_nodes=findings.unknown,
-        self_loops=findings.loops,
-        duplicate_edges=findings.duplicates,
-        unknown_names=findings.unknown_names,
-        witnesses=_witnesses(findings.worst.slice(0, n_witnesses)),
-        path=path,
-    )
 
 
 def _witnesses(worst: pa.Table) -> tuple[Witness, ...]:

@@ -1,4 +1,4 @@
-"""The judge's first way: the interest goes to every task, edges stay where they are.
+"""The judge's first path: the interest goes to every task, edges stay where they are.
 
 Each slice of edges sends on only the joins that its own spanning forest of each topic needs; those meet
 per bucket of topics in a second union-find. Slots (`judge_union_find.py`) make a bucket a plain range.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,15 +18,21 @@ import pyarrow.compute as pc
 from topicloom.base.arrays import Ints, Longs, pointers, sorted_distinct
 from topicloom.base.progress import Progress, check_stop
 from topicloom.overlay.kernels.judge_union_find import fresh_slots, join_edges, join_pairs, node_slots
-from topicloom.overlay.measures.connectivity import N_NAMES, components_of, node_codes, sound_edges
+from topicloom.overlay.measures.connectivity import (
+    EDGE_COUNTS,
+    N_NAMES,
+    components_of,
+    node_codes,
+    sound_edges,
+)
 from topicloom.overlay.spark.verify_findings import (
     FOUND_SCHEMA,
     NOTE,
     Findings,
     column,
+    findings,
     found_batch,
     note_batch,
-    totals,
     witness_table,
     worst_first,
 )
@@ -40,6 +46,7 @@ if TYPE_CHECKING:
 SLICE_EDGES = 2_000_000
 # About how many edges and slots one task looks at; the verdict does not depend on them.
 BUCKET_SLOTS = 4_000_000
+_EDGES_ARROW = pa.schema([("u", pa.string()), ("v", pa.string())])
 JOIN_SCHEMA = "bucket int, a int, b int, note string"
 _JOIN_ARROW = pa.schema([("bucket", pa.int32()), ("a", pa.int32()), ("b", pa.int32()), ("note", pa.string())])
 
@@ -53,17 +60,6 @@ class Slots:
     node_topics: Ints
     slots: Ints
     bucket_slots: Longs
-
-
-@dataclass(frozen=True, slots=True)
-class Account:
-    """How the edge rows of one slice were sorted; travels as a note."""
-
-    edges: int
-    unknown: int
-    loops: int
-    duplicates: int
-    names: list[str]
 
 
 def find_broadcast(
@@ -88,11 +84,16 @@ def find_broadcast(
         found = run_watched(spark, table.toArrow, progress=progress, phase="verify: join edges")
     finally:
         broadcast.destroy()
-    return _findings(found, keep, slots.node_ids, topic_ids, topic_nodes)
+    rows = worst_first(found, keep)
+    ends = (slots.node_ids.take(pa.array(topic_nodes[column(rows, name)])) for name in ("first", "second"))
+    notes = [json.loads(note) for note in found["note"].drop_null().to_pylist()]
+    counts = {name: sum(note["counts"][name] for note in notes) for name in EDGE_COUNTS}
+    names = {name for note in notes for name in note["names"]}
+    return findings(found, counts, names, witness_table(rows, topic_ids.take(rows["topic"]), *ends))
 
 
 def _encode(pairs: pa.Table) -> tuple[pa.StringArray, Longs, Ints, dict[str, Any]]:
-    """Distinct pairs, by node and by topic; repeated rows count once.
+    """Number the distinct pairs, by node and by topic; repeated rows count once.
 
     The judge numbers by itself: a fault in `Interest`, which the builders use, must not hide from it.
     """
@@ -111,7 +112,7 @@ def _encode(pairs: pa.Table) -> tuple[pa.StringArray, Longs, Ints, dict[str, Any
 
 
 def _dictionary(names: pa.ChunkedArray) -> tuple[pa.StringArray, Ints]:
-    """Distinct names in byte order, and the number of each row's name."""
+    """Return distinct names in byte order, and the number of each row's name."""
     encoded = pa.concat_arrays(names.cast(pa.large_string()).chunks or [pa.array([], pa.large_string())])
     encoded = encoded.dictionary_encode()
     order = pc.sort_indices(encoded.dictionary).to_numpy()
@@ -122,7 +123,7 @@ def _dictionary(names: pa.ChunkedArray) -> tuple[pa.StringArray, Ints]:
 
 
 def _cut(topic_ptr: Longs, n_buckets: int) -> Longs:
-    """First topics of buckets of about equal numbers of slots, and the number of topics at the end."""
+    """Cut the topics into buckets of about equally many slots: their first topics, and the end."""
     n_topics = len(topic_ptr) - 1
     cuts = np.searchsorted(topic_ptr, np.linspace(0, topic_ptr[-1], n_buckets + 1)[1:-1])
     return np.unique(np.concatenate(([0], np.minimum(cuts, n_topics), [n_topics]))).astype(np.int64)
@@ -169,33 +170,21 @@ def _found(
     return joins.repartition(min(n_buckets, 4 * parallelism), "bucket").mapInArrow(judge, FOUND_SCHEMA)
 
 
-_EDGES_ARROW = pa.schema([("u", pa.string()), ("v", pa.string())])
-
-
 def _forest_of_slice(edges: pa.Table, interest: Slots) -> Iterator[pa.RecordBatch]:
     n = len(edges)
     names = pa.chunked_array([*edges["u"].chunks, *edges["v"].chunks], pa.string())
     codes = node_codes(names, interest.node_ids)
     sound = sound_edges(codes[:n], codes[n:], len(interest.node_ids))
     unknown = pc.unique(names.filter(pa.array(codes < 0))).drop_null().to_pylist()
-    account = Account(len(sound.low), sound.unknown, sound.loops, sound.duplicates, sorted(unknown)[:N_NAMES])
-    yield pa.RecordBatch.from_pylist(
-        [{"bucket": NOTE, "a": -1, "b": -1, "note": json.dumps(asdict(account))}], schema=_JOIN_ARROW
-    )
+    note = json.dumps({"counts": sound.counts(), "names": sorted(unknown)[:N_NAMES]})
+    yield pa.RecordBatch.from_pylist([{"bucket": NOTE, "a": -1, "b": -1, "note": note}], schema=_JOIN_ARROW)
     if not len(sound.low):
         return
     parent = fresh_slots(len(interest.slots))
+    lists = interest.node_ptr, interest.node_topics, interest.slots
     for start in range(0, len(sound.low), SLICE_EDGES):
         part = slice(start, start + SLICE_EDGES)
-        a, b = join_edges(
-            sound.low[part],
-            sound.high[part],
-            interest.node_ptr,
-            interest.node_topics,
-            interest.slots,
-            parent,
-            keep=True,
-        )
+        a, b = join_edges(sound.low[part], sound.high[part], *lists, parent, keep=True)
         bucket = np.searchsorted(interest.bucket_slots, a, side="right").astype(np.int32) - 1
         columns = [pa.array(bucket), pa.array(a), pa.array(b), pa.nulls(len(a), pa.string())]
         yield pa.RecordBatch.from_arrays(columns, schema=_JOIN_ARROW)
@@ -218,27 +207,3 @@ def _judge_buckets(
             topic_ptr[topics] - first_slot, parent, keep=keep, first_topic=int(buckets[number])
         )
         yield found_batch(found, lambda slot, first=first_slot: slot + first)  # type: ignore[misc]
-
-
-# --- back on the driver --------------------------------------------------------------------------------
-
-
-def _findings(
-    found: pa.Table, keep: int | None, node_ids: pa.StringArray, topic_ids: pa.StringArray, topic_nodes: Ints
-) -> Findings:
-    accounts = [Account(**json.loads(note)) for note in found["note"].drop_null().to_pylist()]
-    topics, partitioned, components = totals(found)
-    rows = worst_first(found, keep)
-    first, second = (node_ids.take(pa.array(topic_nodes[column(rows, name)])) for name in ("first", "second"))
-    names = {name for account in accounts for name in account.names}
-    return Findings(
-        topics=topics,
-        partitioned=partitioned,
-        components=components,
-        edges=sum(account.edges for account in accounts),
-        unknown=sum(account.unknown for account in accounts),
-        loops=sum(account.loops for account in accounts),
-        duplicates=sum(account.duplicates for account in accounts),
-        unknown_names=tuple(sorted(names)[:N_NAMES]),
-        worst=witness_table(rows, topic_ids.take(rows["topic"]), first, second),
-    )

@@ -1,4 +1,4 @@
-"""The judge's second way, for an interest too large to send to every task: everything stays a table.
+"""The judge's second path, for an interest too large to send to every task: everything stays a table.
 
 The topic lists of both ends of every edge are intersected, and the joins meet the subscriptions of their
 topic in the task that judges it. The tables in the work folder are `topics`, `nodes` and `edges`.
@@ -8,6 +8,7 @@ One task must hold the subscriptions and joins of the largest topic: 24 bytes ea
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,13 +18,13 @@ import pyarrow.compute as pc
 from topicloom.base.arrays import Longs, sorted_distinct
 from topicloom.base.progress import Progress
 from topicloom.overlay.kernels.judge_union_find import fresh_slots, join_pairs
-from topicloom.overlay.measures.connectivity import N_NAMES, Components, Partitioned, components_of
+from topicloom.overlay.measures.connectivity import N_NAMES, SplitTopic, TopicComponents, components_of
 from topicloom.overlay.spark.verify_findings import (
     FOUND_SCHEMA,
     Findings,
     column,
+    findings,
     found_batch,
-    totals,
     witness_table,
     worst_first,
 )
@@ -49,39 +50,44 @@ def find_bucketed(
 ) -> Findings:
     """Judge `edges` table by table; `keep` worst topics are described (None: all)."""
 
+    run = partial(run_watched, spark, progress=progress)
+
     def saved(table: DataFrame, name: str) -> DataFrame:
         target = f"{work_dir}/{name}"
         write = table.write.mode("overwrite").parquet
-        run_watched(spark, lambda: write(target), progress=progress, phase=f"verify: {name}")
+        run(lambda: write(target), phase=f"verify: {name}")
         return spark.read.parquet(target)
 
     topics = saved(_numbered(interest.select("topic").distinct(), "topic"), "topics")
     nodes = saved(_topic_lists(interest, topics), "nodes")
     joined = saved(_common_topics(edges, nodes), "edges")
-    account = run_watched(spark, lambda: _account(joined), progress=progress)
-    subscriptions = run_watched(spark, lambda: _subscriptions(nodes), progress=progress)
+    counts = run(lambda: _count_rows(joined))
+    subscriptions = run(lambda: _subscriptions(nodes))
     parallelism = spark.sparkContext.defaultParallelism
-    n_buckets = max(parallelism, -(-(subscriptions + account["joins"]) // BUCKET_ROWS))
+    n_buckets = max(parallelism, -(-(subscriptions + counts.pop("joins")) // BUCKET_ROWS))
     table = _found(nodes, joined, n_buckets, keep)
-    found = run_watched(spark, table.toArrow, progress=progress, phase="verify: judge topics")
-    names = (
-        run_watched(spark, lambda: _unknown_names(joined), progress=progress) if account["unknown"] else ()
-    )
-    return _findings(spark, found, keep, account, names, topics, nodes)
+    found = run(table.toArrow, phase="verify: judge topics")
+    names = run(lambda: _unknown_names(joined)) if counts["unknown_nodes"] else ()
+    rows = worst_first(found, keep)
+    ends = pa.concat_arrays([rows[end].combine_chunks() for end in ("first", "second")])
+    end_names = _names(spark, nodes, "node", ends)
+    topic_names = _names(spark, topics, "topic", rows["topic"].combine_chunks())
+    worst = witness_table(rows, topic_names, end_names[: len(rows)], end_names[len(rows) :])
+    return findings(found, counts, names, worst)
 
 
 # --- the tables ----------------------------------------------------------------------------------------
 
 
 def _numbered(table: DataFrame, name: str) -> DataFrame:
-    """Numbers that grow with the names' byte order (not dense: each partition has a range of its own)."""
+    """Add numbers that grow with the names' byte order (not dense: each partition has its own range)."""
     from pyspark.sql import functions as fn
 
     return table.orderBy(name).withColumn(f"{name}_id", fn.monotonically_increasing_id())
 
 
 def _topic_lists(interest: DataFrame, topics: DataFrame) -> DataFrame:
-    """One row per node: node, the set of its topics' numbers, its own number."""
+    """Return one row per node: node, the set of its topics' numbers, its own number."""
     from pyspark.sql import functions as fn
 
     lists = interest.join(topics, "topic").groupBy("node").agg(fn.collect_set("topic_id").alias("topics"))
@@ -89,7 +95,7 @@ def _topic_lists(interest: DataFrame, topics: DataFrame) -> DataFrame:
 
 
 def _common_topics(edges: DataFrame, nodes: DataFrame) -> DataFrame:
-    """One row per distinct undirected pair: a_id, b_id (null: unknown), n rows, topics both want."""
+    """Return one row per distinct pair: a_id, b_id (null: unknown), n rows, topics both want."""
     from pyspark.sql import functions as fn
 
     whole = fn.col("u").isNotNull() & fn.col("v").isNotNull()  # least and greatest would skip a null
@@ -112,7 +118,7 @@ def _common_topics(edges: DataFrame, nodes: DataFrame) -> DataFrame:
     )
 
 
-def _account(joined: DataFrame) -> dict[str, int]:
+def _count_rows(joined: DataFrame) -> dict[str, int]:
     from pyspark.sql import functions as fn
 
     n = fn.col("n")
@@ -120,9 +126,9 @@ def _account(joined: DataFrame) -> dict[str, int]:
     loop, proper = fn.col("a_id") == fn.col("b_id"), fn.col("a_id") != fn.col("b_id")
     row: Row | None = joined.agg(
         fn.sum(fn.when(proper, 1)).alias("edges"),
-        fn.sum(fn.when(~known, n)).alias("unknown"),
-        fn.sum(fn.when(loop, n)).alias("loops"),
-        fn.sum(fn.when(proper, n - 1)).alias("duplicates"),
+        fn.sum(fn.when(~known, n)).alias("unknown_nodes"),
+        fn.sum(fn.when(loop, n)).alias("self_loops"),
+        fn.sum(fn.when(proper, n - 1)).alias("duplicate_edges"),
         fn.sum(fn.when(proper, fn.size("common"))).alias("joins"),
     ).first()
     assert row is not None  # an aggregate without groups always has its one row
@@ -172,49 +178,15 @@ def _judge(topic: Longs, a: Longs, b: Longs, keep: int | None) -> Iterator[pa.Re
     join_pairs(first, second, parent)
     topic_ptr = np.searchsorted(slots, np.arange(len(topics) + 1) * np.int64(len(nodes)))
     found = components_of(topic_ptr, parent, keep=keep)
-    worst = [Partitioned(int(topics[one.topic]), one.sizes, one.first, one.second) for one in found.worst]
+    worst = [SplitTopic(int(topics[one.topic]), one.sizes, one.first, one.second) for one in found.worst]
     yield found_batch(
-        Components(found.topics, found.partitioned, found.components, worst),
+        TopicComponents(found.topics, found.split, found.components, worst),
         lambda slot: int(nodes[slots[slot] % len(nodes)]),
     )
 
 
-# --- back on the driver --------------------------------------------------------------------------------
-
-
-def _findings(
-    spark: SparkSession,
-    found: pa.Table,
-    keep: int | None,
-    account: dict[str, int],
-    names: tuple[str, ...],
-    topics: DataFrame,
-    nodes: DataFrame,
-) -> Findings:
-    n_topics, partitioned, components = totals(found)
-    rows = worst_first(found, keep)
-    ends = pa.concat_arrays([rows[end].combine_chunks() for end in ("first", "second")])
-    end_names = _names(spark, nodes, "node", ends)
-    return Findings(
-        topics=n_topics,
-        partitioned=partitioned,
-        components=components,
-        edges=account["edges"],
-        unknown=account["unknown"],
-        loops=account["loops"],
-        duplicates=account["duplicates"],
-        unknown_names=names,
-        worst=witness_table(
-            rows,
-            _names(spark, topics, "topic", rows["topic"].combine_chunks()),
-            end_names[: len(rows)],
-            end_names[len(rows) :],
-        ),
-    )
-
-
 def _names(spark: SparkSession, table: DataFrame, name: str, numbers: pa.Array) -> Any:
-    """The names of some numbers, in their order."""
+    """Return the names of some numbers, in their order."""
     if not len(numbers):
         return pa.array([], pa.string())
     wanted = spark.createDataFrame(pa.table({f"{name}_id": pc.unique(numbers)}))
