@@ -8,6 +8,8 @@ import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import pytest
+
 from topicloom.cli.content import COMMANDS as CONTENT_COMMANDS
 from topicloom.cli.main import COMMANDS
 from topicloom.content.brokers import user_rules
@@ -96,6 +98,19 @@ def test_the_rules_of_a_user_in_the_docs_are_those_of_the_brokers():
 
 def test_the_rules_of_a_link_in_the_docs_are_those_of_the_protocol():
     assert link_rules.rule_table() in SPIDERCAST_PAGE, "paste what `topicloom simulate --rules` prints"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["README", "constraints", "python", "spidercast", "content", "builders"])
+def test_python_on_the_pages_runs(name):
+    """Lines that read files of other sections are left out: their functions have tests of their own."""
+    page = README if name == "README" else PAGES[name]
+    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    assert blocks
+    lines = [
+        line for line in "".join(blocks).splitlines() if not re.search(r"topicloom\.(read|load_\w+)\(", line)
+    ]
+    exec("\n".join(lines), {})
 
 
 def test_every_option_that_is_documented_exists():
