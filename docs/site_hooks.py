@@ -91,14 +91,16 @@ def _commands() -> str:
     from topicloom.cli.main import app
 
     commands = dict(_commands_of(typer.main.get_command(app), "topicloom"))
-    users = Counter(panel for command in commands.values() for panel in _panels(command))
+    if not commands:
+        raise PluginError("the command line has no commands")
+    users = Counter(panel for command in commands.values() for panel in _panels(command) if panel)
     shared = {
         panel: rows for one in commands.values() for panel, rows in _panels(one).items() if users[panel] > 2
     }
     lines = []
     for path, command in commands.items():
         panels = _panels(command)
-        own = [row for panel, rows in panels.items() if panel not in shared for row in rows]
+        own = [row for panel, rows in sorted(panels.items()) if panel not in shared for row in rows]
         also = ", ".join(f"[{panel}](#{_anchor(panel)})" for panel in panels if panel in shared)
         lines += [f"## {path}", "", re.sub(r"\[/?(?:bold|dim|italic)\]", "", command.help or "").strip(), ""]
         lines += [*_table(own), f"Shared options: {also}." if also else "", ""]
