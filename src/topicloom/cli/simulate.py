@@ -93,13 +93,12 @@ def _told(summary: SimulationSummary, outcome: SimulationOutcome, out: Path | No
     if not summary.nodes_present:
         proof = "nobody is present at the end"
     elif summary.topics_partitioned:
-        parts = summary.topic_components - summary.topics + summary.topics_partitioned
         split = summary.topics_partitioned
-        proof = (
-            f"NOT topic-connected: {split:,} {'topic is' if split == 1 else 'topics are'} in {parts:,} parts"
-        )
-        if summary.protocol == "spidercast":
-            proof += "; --set kr=adaptive, a larger kg or view may help"
+        components = summary.topic_components - summary.topics + split
+        topics = "topic is" if split == 1 else "topics are"
+        advice = PROTOCOLS[summary.protocol].advice
+        proof = f"NOT topic-connected: {split:,} {topics} split into {components:,} components"
+        proof += f"; {advice}" if advice else ""
     else:
         proof = f"proved: each of the {summary.topics:,} topics is connected"
     lines = [
@@ -144,7 +143,7 @@ def _churn_told(summary: SimulationSummary) -> list[str]:
     if summary.snapshots > 1:
         last = summary.last_partitioned
         lines.append(
-            f"{summary.snapshots:,} snapshots: {summary.snapshots_partitioned:,} with a topic in parts "
+            f"{summary.snapshots:,} snapshots: {summary.snapshots_partitioned:,} with a split topic "
             f"({summary.topics_partitioned_sum:,} of {summary.snapshots * summary.topics:,} topics"
             + ("" if last is None else f"; the last at {last:,.1f} s")
             + ")"

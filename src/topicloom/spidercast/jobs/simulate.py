@@ -1,4 +1,4 @@
-"""Simulate a protocol on a user's interest, and say what came of it."""
+"""Simulate a protocol on a table of interest, summarise the run and write its folder."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def simulate_table(
     threads: int | None = None,
     extras: Extras | None = None,
 ) -> tuple[SimulationSummary, SimulationOutcome]:
-    """Read the interest, run the scenario, keep the course in `out`; the summary and the outcome.
+    """Read the interest, run the scenario, write the folder `out`; return the summary and the outcome.
 
     `extras` may add files to the folder before it takes its place.
     """
@@ -100,32 +100,19 @@ def simulate_table(
     ingested = progress.now()
     outcome = simulate(loaded.interest, scenario, threads=threads, progress=progress)
     simulated = progress.now()
-    seconds = {
-        "ingest": ingested - start,
-        "simulate": simulated - ingested,
-        "total": progress.now() - start,
-    }
+    seconds = {"ingest": ingested - start, "simulate": simulated - ingested, "total": progress.now() - start}
     summary = summarise_simulation(loaded, scenario, outcome, seconds)
     if out is not None:
         progress.phase("write")
         with replacing(out) as folder:
-            moment = outcome.moment
-            write_simulation(
-                folder,
-                summary,
-                outcome.snapshots,
-                outcome.partitioned,
-                summarise_last(summary, outcome),
-                moment.interest,
-                moment.overlay,
-            )
+            write_simulation(folder, summary, outcome, summarise_last(summary, outcome))
             if extras is not None:
                 extras(summary, outcome, folder)
     return summary, outcome
 
 
 def summarise_last(summary: SimulationSummary, outcome: SimulationOutcome) -> BuildSummary:
-    """The last moment as the summary of a build, so that every command takes it for one."""
+    """Return the summary of the last moment as a build: every command takes it for one."""
     interest, last = outcome.moment.interest, outcome.snapshots[-1]
     return BuildSummary(
         algorithm=summary.protocol,
@@ -153,38 +140,29 @@ def summarise_last(summary: SimulationSummary, outcome: SimulationOutcome) -> Bu
 def summarise_simulation(
     loaded: LoadedInterest, scenario: Scenario, outcome: SimulationOutcome, seconds: Seconds
 ) -> SimulationSummary:
-    """Figures of the last moment, totals of the run."""
+    """Return the figures of the last moment and the totals of the run."""
     last, interest = outcome.snapshots[-1], loaded.interest
     changes = last["joins"] + last["departures"]
     split = [row for row in outcome.snapshots if row["topics_partitioned"]]
+    figures = {key: last[key] for key in SimulationSummary.__struct_fields__ if key in last}
+    figures |= {  # these are of the whole table or run, not of the last moment
+        "nodes": interest.n_nodes,
+        "topics": interest.n_topics,
+        "duplicates": loaded.duplicates,
+    }
     return SimulationSummary(
         protocol=scenario.protocol,
         parameters=dict(scenario.values),
         seed=scenario.seed,
-        nodes=interest.n_nodes,
-        topics=interest.n_topics,
         subscriptions=interest.n_subscriptions,
-        duplicates=loaded.duplicates,
         rejected=loaded.rejected,
         interest_digest=loaded.digest,
         nodes_present=last["nodes"],
-        links=last["links"],
-        degree_avg=last["degree_avg"],
-        degree_max=last["degree_max"],
-        degree_percentiles=last["degree_percentiles"],
-        topic_components=last["topic_components"],
-        topics_partitioned=last["topics_partitioned"],
         topic_connected=last["topics_partitioned"] == 0,
-        diameter_overlay=last["diameter_overlay"],
-        diameter_topic_max=last["diameter_topic_max"],
         messages_per_node=last["control_messages"] / max(interest.n_nodes, 1),
         messages_per_change=last["control_messages"] / max(changes, 1),
         heartbeats_per_node=last["heartbeats"] / max(interest.n_nodes, 1),
         messages=outcome.messages,
-        messages_lost=last["messages_lost"],
-        joins=last["joins"],
-        departures=last["departures"],
-        crashes=last["crashes"],
         events=_events(last, outcome),
         snapshots=len(outcome.snapshots),
         snapshots_partitioned=len(split),
@@ -194,6 +172,7 @@ def summarise_simulation(
         simulated_seconds=outcome.moment.time,
         occurrences=outcome.occurrences,
         seconds=seconds,
+        **figures,
     )
 
 

@@ -5,72 +5,48 @@ The layout is a promise to users (see docs/files.md); only this file writes it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
-from topicloom.base.summaries import Figures, Summary
+from topicloom.base.summaries import Summary
 from topicloom.overlay.model.build import BuildSummary
 from topicloom.overlay.model.build_folder import EDGES, INTEREST
-from topicloom.overlay.model.interest import Interest
-from topicloom.overlay.model.overlay import Overlay
+from topicloom.spidercast.simulator.run import SimulationOutcome
 from topicloom.tables.folder import SUMMARY, write_json, write_table
 
-SNAPSHOTS, DEGREES, PARTITIONED, LAST = (
-    "snapshots.parquet",
-    "degrees.parquet",
-    "partitioned.parquet",
-    "last",
-)
+SNAPSHOTS, DEGREES, PARTITIONED = "snapshots.parquet", "degrees.parquet", "partitioned.parquet"
+LAST = "last"
+# Columns of numbers with a fraction (None where there was nothing to measure); all others count something.
+FLOATS = frozenset({"time", "degree_avg", "hops_avg", "longest_wait"})
 
 _DEGREES = pa.schema([("time", pa.float64()), ("degree", pa.int64()), ("nodes", pa.int64())])
 _PARTITIONED = pa.schema([("time", pa.float64()), ("topic", pa.string()), ("components", pa.int64())])
 
 
-def write_simulation(
-    folder: Path,
-    summary: Summary,
-    snapshots: Sequence[Mapping[str, Any]],
-    partitioned: Sequence[tuple[float, str, int]],
-    last: BuildSummary,
-    interest: Interest,
-    overlay: Overlay,
-) -> None:
-    """Fill `folder`: the course, and in last/ the last moment as a build with the summary `last`.
+def write_simulation(folder: Path, summary: Summary, outcome: SimulationOutcome, last: BuildSummary) -> None:
+    """Fill `folder` with the snapshots, and last/ with the last moment as a build with the summary `last`.
 
-    A snapshot is one row of figures; what is a mapping in it goes to a table of its own or is left out.
+    A snapshot is one row of figures; a mapping in it goes to a table of its own or is left out.
     """
     folder.mkdir()
     plain = [
-        {key: value for key, value in row.items() if not isinstance(value, Mapping)} for row in snapshots
+        {key: value for key, value in row.items() if not isinstance(value, Mapping)}
+        for row in outcome.snapshots
     ]
-    write_table(
-        pa.Table.from_pylist([_typed(row) for row in plain], schema=_schema(plain)), folder / SNAPSHOTS
-    )
+    schema = pa.schema([(key, pa.float64() if key in FLOATS else pa.int64()) for key in plain[0]])
+    write_table(pa.Table.from_pylist(plain, schema=schema), folder / SNAPSHOTS)
     degrees = [
         {"time": row["time"], "degree": int(degree), "nodes": nodes}
-        for row in snapshots
+        for row in outcome.snapshots
         for degree, nodes in row["degree_histogram"].items()
     ]
     write_table(pa.Table.from_pylist(degrees, schema=_DEGREES), folder / DEGREES)
-    rows = [{"time": time, "topic": topic, "components": parts} for time, topic, parts in partitioned]
+    rows = [dict(zip(_PARTITIONED.names, row, strict=True)) for row in outcome.partitioned]
     write_table(pa.Table.from_pylist(rows, schema=_PARTITIONED), folder / PARTITIONED)
     (folder / LAST).mkdir()
-    write_table(interest.to_arrow(), folder / LAST / INTEREST)
-    write_table(overlay.to_arrow(), folder / LAST / EDGES)
+    write_table(outcome.moment.interest.to_arrow(), folder / LAST / INTEREST)
+    write_table(outcome.moment.overlay.to_arrow(), folder / LAST / EDGES)
     write_json(last, folder / LAST / SUMMARY)
     write_json(summary, folder / SUMMARY)
-
-
-FLOATS = frozenset({"time", "degree_avg", "hops_avg", "longest_wait"})
-"""Columns of numbers with a fraction; all others count something. None where there was nothing to measure."""
-
-
-def _schema(rows: Sequence[Mapping[str, Any]]) -> pa.Schema:
-    return pa.schema([(key, pa.float64() if key in FLOATS else pa.int64()) for key in rows[0]])
-
-
-def _typed(row: Figures) -> Figures:
-    return {key: float(value) if key in FLOATS and value is not None else value for key, value in row.items()}

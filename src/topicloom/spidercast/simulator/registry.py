@@ -1,18 +1,22 @@
-"""The protocols that can be simulated, by name, with all their parameters: one line each."""
+"""The protocols that can be simulated, by name, with all their parameters.
+
+To add one, write a function that returns the goals of a node, and enter it in `PROTOCOLS`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 from topicloom.base.parameters import Parameter, parameters_of
 from topicloom.base.registry import Entry, find
 from topicloom.simulation.links import LATENCY
 from topicloom.spidercast.protocol.goals import NodeGoals
 from topicloom.spidercast.protocol.settings import ProtocolSettings
+from topicloom.spidercast.simulator.protocols import random_links, similarity, spidercast
 
-ADAPTIVE, GOSSIP = "adaptive", "gossip"
+GOSSIP = "gossip"
 
 _WORLD = {
     "view": Parameter(
@@ -38,9 +42,14 @@ _WORLD = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protocol(Entry):
-    """What there is to know about a protocol; `goals` makes a node's goals from its own parameters."""
+    """What there is to know about a protocol.
+
+    `goals` makes a node's goals from the protocol's own parameters. `advice` says what may help when topics
+    stay split.
+    """
 
     goals: Callable[..., NodeGoals]
+    advice: str = ""
 
     @property
     def own(self) -> Mapping[str, Parameter]:
@@ -53,46 +62,24 @@ class Protocol(Entry):
         return {**self.own, **_WORLD, **parameters_of(ProtocolSettings)}
 
     def goals_of(self, values: Mapping[str, Any]) -> NodeGoals:
-        """A node's goals, from the values of all parameters."""
+        """Return a node's goals, given the values of all parameters."""
         return self.goals(**{name: values[name] for name in self.own})
-
-
-def _spidercast(
-    kg: Annotated[int, Parameter("neighbors per topic chosen greedily", least=0)] = 3,
-    kr: Annotated[
-        int | str, Parameter("neighbors per topic chosen at random; adaptive: as 3.3.1", (ADAPTIVE,), 0)
-    ] = 0,
-) -> NodeGoals:
-    return NodeGoals(kg, 0, adaptive=True) if isinstance(kr, str) else NodeGoals(kg, kr)
-
-
-Random = Annotated[int, Parameter("links to random nodes", least=0)]
-
-
-def _similarity(
-    similar: Annotated[int, Parameter("links to the nodes with most topics in common", least=0)] = 10,
-    random: Random = 0,
-) -> NodeGoals:
-    return NodeGoals(similar, random, by_coverage=False)
-
-
-def _random(random: Random = 10) -> NodeGoals:
-    return NodeGoals(0, random, by_coverage=False)
 
 
 PROTOCOLS: dict[str, Protocol] = {
     "spidercast": Protocol(
-        goals=_spidercast,
+        goals=spidercast,
         aim="every topic of a node is wanted by at least kg + kr of its neighbors",
         paper="Chockler et al., DEBS 2007, sections 2 and 3.3",
+        advice="--set kr=adaptive, a larger kg or view may help",
     ),
     "similarity": Protocol(
-        goals=_similarity,
+        goals=similarity,
         aim="a number of links to the most similar nodes, and some to random ones",
         paper="Chockler et al., DEBS 2007, section 3.9.1",
     ),
     "random": Protocol(
-        goals=_random,
+        goals=random_links,
         aim="a number of links to random nodes",
         paper="Chockler et al., DEBS 2007, section 3.9.1",
     ),
@@ -100,5 +87,5 @@ PROTOCOLS: dict[str, Protocol] = {
 
 
 def find_protocol(name: str) -> Protocol:
-    """The protocol called `name`, or a UsageError that lists all of them."""
+    """Return the protocol called `name`; raise a UsageError that lists all of them."""
     return find("protocol", PROTOCOLS, name)
