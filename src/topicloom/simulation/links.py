@@ -12,8 +12,8 @@ from topicloom.base.seeds import stream_key
 from topicloom.errors import InputError, UsageError
 from topicloom.tables.small_csv import Row, read_rows
 
+# The row `*,*,seconds` of a latency file holds for all pairs not listed, unless a node is called so.
 ANY_NODE = "*"
-"""The row `*,*,seconds` of a latency file holds for all pairs not listed, unless a node is called so."""
 
 Delay: TypeAlias = Callable[[Any, Any], float | None]
 
@@ -37,7 +37,7 @@ class Links:
 
 
 def read_links(latency: str, loss: float, n_nodes: int, seed: int, node_ids: Iterable[str]) -> Links:
-    """Links by the options `latency` and `loss`.
+    """Return links by the options `latency` and `loss`.
 
     `latency` is one number of seconds, the ends MIN:MAX of a uniform distribution, or a CSV file with the
     header `u,v,seconds`. There a pair holds for both directions unless each has a row of its own, and the row
@@ -58,11 +58,10 @@ def read_links(latency: str, loss: float, n_nodes: int, seed: int, node_ids: Ite
 
 
 LATENCY = "a number, MIN:MAX, or a CSV file with columns u,v,seconds"
-"""What a latency may be, in words."""
 
 
 def check_latency(latency: str) -> None:
-    """Refuse at once what no file can mend."""
+    """Refuse a latency that is neither a number, nor a range, nor a file."""
     if _ends(latency) is None and not Path(latency).is_file():
         raise InputError(
             f"`latency={latency}`: it is no number of seconds, no range MIN:MAX, and no file of that name"
@@ -77,7 +76,7 @@ def _lossy(delay: Delay, loss: float, rng: Random) -> Delay:
 
 
 def _ends(latency: str) -> tuple[float, float] | None:
-    """The shortest and the longest delay; None if the word is neither a number nor two."""
+    """Return the shortest and the longest delay; None if the word is neither a number nor two."""
     try:
         values = [float(word) for word in latency.split(":")]
     except ValueError:
@@ -122,7 +121,7 @@ def _first_missing(both: dict[int, float], n_nodes: int) -> tuple[int, int]:
 def _read_pairs(
     path: Path, names: list[str], n_nodes: int
 ) -> tuple[dict[tuple[int, int], float], float | None]:
-    """The delay of each (sender, receiver) that has a row, and that of the default row."""
+    """Return the delay of each (sender, receiver) that has a row, and that of the default row."""
     numbers = {name: number for number, name in enumerate(names[:n_nodes])}
     given: dict[tuple[int, int], float] = {}
     default: float | None = None

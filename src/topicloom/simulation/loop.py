@@ -21,8 +21,8 @@ C = TypeVar("C", bound=Core)
 T = TypeVar("T")
 Mail: TypeAlias = tuple[float, int, tuple[Name, ...], Name, Any]
 Call: TypeAlias = Callable[[float], object]
+# Gets the name of a core, its effects, and the message that caused them (None: a timer, its application).
 CarryOut: TypeAlias = Callable[[Any, Sequence[Effect], Any], None]
-"""Gets the name of a core, its effects, and the message that caused them (None: a timer, its application)."""
 
 
 class _Seat(Generic[C]):
@@ -40,8 +40,8 @@ class Loop(Generic[C]):
 
     def __init__(self, links: Links, carry_out: CarryOut) -> None:
         self.now = 0.0
+        # Arrivals, timers and calls so far; a message to many that takes all the same time arrives once.
         self.occurrences = 0
-        """Arrivals, timers and calls so far; a message to many that takes all the same time arrives once."""
         self._links, self._carry_out = links, carry_out
         self._seats: dict[Name, _Seat[C]] = {}
         self._order = count()
@@ -49,41 +49,37 @@ class Loop(Generic[C]):
         self._mail: Any = deque() if links.constant is not None else []
         self._timers: list[tuple[float, int, _Seat[C] | None, Call | None]] = []
 
-    # -- who is here ------------------------------------------------------------------------------------
-
     def enter(self, name: Name, core: C) -> None:
-        """`core` starts now under a name that is free."""
+        """Start `core` now, under a name that is free."""
         self.seat(name, core)
         self.tell(name, lambda core: core.start(self.now))
 
     def seat(self, name: Name, core: C) -> None:
-        """`core` can be reached from now on; it is started by `tell`."""
+        """Make `core` reachable; it is started by `tell`."""
         seat = self._seats.setdefault(name, _Seat(name))
         assert seat.core is None, f"{name} is here already"
         seat.core = core
 
     def remove(self, name: Name) -> C:
-        """The core is away without a word: what is on its way to it is lost, its timer rings for nobody."""
+        """Take a core away: what is on its way to it is lost, its timer rings for nobody."""
         core = self.present(name)
         self._seats[name].core = None
         return core
 
     def find(self, name: Name) -> C | None:
-        """The core, or None while it is away."""
+        """Return the core, or None while it is away."""
         seat = self._seats.get(name)
         return None if seat is None else seat.core
 
     def present(self, name: Name) -> C:
-        """The core, which must be here."""
+        """Return the core, which must be here."""
         core = self.find(name)
         assert core is not None, f"{name} is away"
         return core
 
     def here(self) -> Iterator[tuple[Name, C]]:
-        """All that are here, in the order in which their names were first used."""
+        """Return all cores that are here, in the order in which their names were first used."""
         return ((name, seat.core) for name, seat in self._seats.items() if seat.core is not None)
-
-    # -- what happens -----------------------------------------------------------------------------------
 
     def tell(self, name: Name, what: Callable[[C], T]) -> T:
         """Let the application of a core call it: subscribe, publish, ..."""
@@ -92,18 +88,18 @@ class Loop(Generic[C]):
         return answer
 
     def settle(self, name: Name) -> None:
-        """Do what the core asks for since it was called by somebody else than this loop."""
+        """Carry out what a core asks for after somebody else than this loop called it."""
         self._settle(self._seats[name], self.present(name), None)
 
     def hand(self, to: Name, sender: Name, message: Any) -> None:
-        """A message arrives this moment, whether or not anybody sent it."""
+        """Let a message arrive this moment, whether or not anybody sent it."""
         core = self.find(to)
         if core is not None:
             core.receive(sender, message, self.now)
             self._settle(self._seats[to], core, message)
 
     def send(self, sender: Name, receivers: tuple[Name, ...], message: Any) -> int:
-        """Put a message on its way to each of the receivers; how many of them it will never reach."""
+        """Put a message on its way to each receiver; return how many of them it will never reach."""
         constant = self._links.constant
         if constant is not None:
             self._mail.append((self.now + constant, 0, receivers, sender, message))
@@ -118,11 +114,11 @@ class Loop(Generic[C]):
         return lost
 
     def call_at(self, time: float, call: Call) -> None:
-        """Something of the driver's own to be done at `time`."""
+        """Have the driver call `call` at `time`."""
         heappush(self._timers, (time, next(self._order), None, call))
 
     def run(self, until: float) -> None:
-        """All that happens up to and including `until`."""
+        """Let everything happen up to and including `until`."""
         mail, timers, seats, carry_out = self._mail, self._timers, self._seats, self._carry_out
         next_mail: Callable[[], Mail] = mail.popleft if isinstance(mail, deque) else partial(heappop, mail)
         occurrences = 0
@@ -169,8 +165,6 @@ class Loop(Generic[C]):
         self.now = until
         self.occurrences += occurrences
 
-    # -- inside -----------------------------------------------------------------------------------------
-
     def _settle(self, seat: _Seat[C], core: C, cause: Any) -> None:
         """Have what the core asks for carried out, and re-arm its timer."""
         effects = core.take_effects()
@@ -181,7 +175,7 @@ class Loop(Generic[C]):
             self._arm(seat, due)
 
     def _arm(self, seat: _Seat[C], due: float) -> None:
-        """A later time than before is not set: an early call does no harm, and it re-arms."""
+        """Set the timer; a later time than before is never set: an early call does no harm, and re-arms."""
         if due < self.now:
             due = self.now  # time does not go back
         seat.armed = due

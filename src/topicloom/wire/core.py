@@ -93,3 +93,9 @@ class BaseCore:
         taken = effects[:]
         effects.clear()  # the parts hold this very list
         return taken
+
+
+def align_columns(rows: Sequence[Sequence[str]]) -> str:
+    """Return a table of protocol rules as text: one line per row, columns aligned."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)

@@ -266,7 +266,9 @@ class Wire:
             found += [f"{name} keeps events for {g.name}" for g in known.records.values() if g.kept]
             others = [*self.users, *(other for other in self.brokers if other != name)]
             found += [
-                f"{name} has letters under way to {o}" for o in others if broker.state.mailbox.under_way(o)
+                f"{name} has letters under way to {other}"
+                for other, line in broker.state.mailbox._lines.items()
+                if line.open and other in others
             ]
             if broker.state.strays:
                 found.append(f"{name} got {broker.state.strays} events for users it does not know")

@@ -1,4 +1,4 @@
-"""What a broker tells all others, only when it changes, and what it learns from them."""
+"""Tell other brokers what our users want and publish, when that changes, and learn the same from them."""
 
 from __future__ import annotations
 
@@ -7,16 +7,13 @@ from math import isfinite
 
 import numpy as np
 
-from topicloom.base.arrays import Floats
 from topicloom.content.brokers.broker_state import BrokerState
-from topicloom.content.brokers.messages import AskNews, Handlers, Name, News, Ranges, Rates, Wants
+from topicloom.content.brokers.messages import AskNews, Name, News, Ranges, Rates, Wants
 from topicloom.content.brokers.wants_and_rates import Flow
 
 
 class Announcements:
     """The part of a broker that exchanges interests, rates and loads."""
-
-    __slots__ = ("_before", "_state", "_told", "_version")
 
     def __init__(self, state: BrokerState) -> None:
         self._state = state
@@ -24,11 +21,8 @@ class Announcements:
         self._told: tuple[Wants, Rates, float, Ranges] = ((), (), -1.0, ())
         self._before = np.zeros(state.channels.count + 1)  # rates of all channels before each one, added up
 
-    def from_brokers(self) -> Handlers:
-        return {News: self.on_news, AskNews: self.on_ask_news}
-
     def tell_wants(self, now: float) -> None:
-        """The union of what all records want, at once when it has changed: events depend on it."""
+        """Tell the union of what all users want, as soon as it changes: events depend on it."""
         if self._state.users.changed:
             wants = self._state.users.wants()
             if wants != self._told[0]:
@@ -36,8 +30,11 @@ class Announcements:
                 self._tell(wants, None, now)
 
     def tell_rates(self, now: float) -> None:
-        """Rates, load and channels, now and then and when they have changed: only costs depend on them."""
-        own = self._own_rates(now)
+        """Tell rates, load and channels, from time to time if they changed: only costs depend on them."""
+        own = np.zeros(self._state.channels.count)
+        for record in self._state.users.in_charge():
+            flow = record.flow(now)
+            own[flow.channels] += flow.rates
         np.cumsum(self._state.others.total_rates() + own, out=self._before[1:])
         for record in self._state.users.in_charge():
             record.demand = self.demand(record.ranges, record.flow(now))
@@ -49,7 +46,7 @@ class Announcements:
             self._tell(None, rates, now)
 
     def demand(self, ranges: Sequence[tuple[int, int]], flow: Flow, *, counted: bool = True) -> float:
-        """All that passes a user's link: what it publishes, and what others publish that it wants.
+        """Return all that passes a user's link: what it publishes, and what others publish that it wants.
 
         `counted`: the user is one of those whose rates were added up here.
         """
@@ -58,11 +55,11 @@ class Announcements:
         return max(wanted - own, 0.0) + flow.total
 
     def on_news(self, peer: Name, body: News, now: float) -> None:
-        if not self._state.sound(peer, body.wants or (), body.rates):
+        if not self._state.is_valid(peer, body.wants or (), body.rates):
             return
         count = self._state.channels.count
         if not (isfinite(body.load) and body.capacity >= 0):
-            self._state.fault(peer, f"load {body.load} or capacity {body.capacity} is no sound number")
+            self._state.fault(peer, f"load {body.load} or capacity {body.capacity} is not a valid number")
         elif not all(0 <= first <= last < count for first, last in body.ranges):
             self._state.fault(peer, "a range of channels ends before it begins, or where there are none")
         else:
@@ -70,13 +67,6 @@ class Announcements:
 
     def on_ask_news(self, peer: Name, body: AskNews, now: float) -> None:
         self._state.tell(peer, self._news(self._told[0], self._told[1]), now)
-
-    def _own_rates(self, now: float) -> Floats:
-        own = np.zeros(self._state.channels.count)
-        for record in self._state.users.in_charge():
-            flow = record.flow(now)
-            own[flow.channels] += flow.rates
-        return own
 
     def _tell(self, wants: Wants | None, rates: Rates | None, now: float) -> None:
         news = self._news(wants, rates)

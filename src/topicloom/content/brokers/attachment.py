@@ -11,43 +11,22 @@ from dataclasses import dataclass
 from enum import Enum
 from math import inf
 
+from topicloom.content.brokers import messages as msg
 from topicloom.content.brokers.letters import Mailbox
-from topicloom.content.brokers.messages import (
-    Accept,
-    Connect,
-    Decline,
-    Event,
-    Handlers,
-    Leave,
-    Name,
-    Ping,
-    Pong,
-    Publish,
-    Rates,
-    Ready,
-    Refused,
-    Register,
-    RequestToMove,
-    Subscribe,
-    Wants,
-    Welcome,
-)
+from topicloom.content.brokers.messages import Event, Handlers, Name, Rates, Wants
 from topicloom.content.brokers.settings import BrokerSettings
 from topicloom.wire.core import Effect, LinkDown, LinkUp, Send
 
-MovePolicy = Callable[[Name], bool]
-"""May we move to this broker?"""
+MovePolicy = Callable[[Name], bool]  # may we move to this broker?
 
 
 class UserStage(Enum):
     """How a user stands."""
 
-    IDLE = "idle"
-    """Not started, or it has left."""
+    IDLE = "idle"  # not started, or it has left
     REGISTERING = "registering"
     ATTACHED = "attached"
-    CONNECTING = "connecting"
-    """Attached, and on the way to a foreign broker."""
+    CONNECTING = "connecting"  # attached, and on the way to a foreign broker
 
 
 @dataclass(slots=True)
@@ -57,6 +36,9 @@ class UserStatement:
     wants: Wants
     rates: Rates | None
     version: int
+
+    def as_told(self) -> tuple[int, Wants, Rates | None]:
+        return self.version, self.wants, self.rates
 
 
 class Attachment:
@@ -89,42 +71,37 @@ class Attachment:
 
     def handlers(self) -> Handlers:
         return {
-            Welcome: self.on_welcome,
-            Refused: self.on_refused,
-            RequestToMove: self.on_request_to_move,
-            Ready: self.on_ready,
+            msg.Welcome: self.on_welcome,
+            msg.Refused: self.on_refused,
+            msg.RequestToMove: self.on_request_to_move,
+            msg.Ready: self.on_ready,
         }
-
-    # -- what the user does ---------------------------------------------------------------------------
 
     def register(self, broker: Name, now: float) -> None:
         """Ask a broker to be ours."""
         before = self._try(broker, UserStage.REGISTERING, now)
-        own = self._statement
-        self._mailbox.send(
-            broker, Register(self.term, own.version, own.wants, own.rates, before, self._force), now
-        )
+        register = msg.Register(self.term, *self._statement.as_told(), before, self._force)
+        self._mailbox.send(broker, register, now)
 
     def publish(self, event: Event, now: float) -> None:
-        """To our broker, as soon as there is one."""
+        """Send an event to our broker, as soon as there is one."""
         if self.broker is None:
             self._unsent.append(event)
         else:
-            self._mailbox.send(self.broker, Publish(event), now)
+            self._mailbox.send(self.broker, msg.Publish(event), now)
 
     def tell_wants(self, now: float) -> None:
         if self.broker is not None:
-            own = self._statement
-            self._mailbox.send(self.broker, Subscribe(own.version, own.wants, own.rates), now)
+            self._mailbox.send(self.broker, msg.Subscribe(*self._statement.as_told()), now)
 
     def leave(self, now: float) -> None:
-        """Tell all who may think that we are theirs, the one that we are trying to get included."""
+        """Tell all brokers that may count us as theirs, including the one we are trying to get."""
         if self.stage is UserStage.IDLE:
             return
         self._mailbox.withdraw(self._target, _is_attempt)
         here = () if self.broker is None else (self.broker,)
         for broker in dict.fromkeys((*here, self._target, *self._before(now))):
-            self._mailbox.send(broker, Leave(self.term), now)
+            self._mailbox.send(broker, msg.Leave(self.term), now)
         self._effects.extend(LinkDown(broker, "we leave") for broker in here)
         self.stage, self.broker = UserStage.IDLE, None
         self._ping, self._deadline = inf, now + self._settings.patience
@@ -143,21 +120,19 @@ class Attachment:
             self._check_broker(now)
 
     def heard(self, peer: Name, now: float) -> None:
-        """Any message of our broker says that it lives."""
+        """Note a message: any message of our broker says that it lives."""
         if peer == self.broker:
             self._waiting, self._ping = False, now + self._settings.ping
 
-    # -- getting a broker -------------------------------------------------------------------------------
-
     def _try(self, broker: Name, stage: UserStage, now: float) -> tuple[Name, ...]:
-        """A new attempt; the brokers, other than the one we turn to, that may hold events for us."""
+        """Begin an attempt; return the brokers, other than its target, that may hold events for us."""
         self.term += 1
         self.stage, self._target, self._told = stage, broker, self._statement.version
         self._deadline = now + self._settings.patience
         return self._before(now)
 
     def _failed(self, now: float) -> None:
-        """No answer, or no: back to the broker we have, or on to the next one."""
+        """Go back to the broker we have after a refusal or no answer, or on to the next one."""
         self._mailbox.withdraw(self._target, _is_attempt)
         self._leave_behind(self._target, now)  # its answer may still be on the way
         if self.stage is UserStage.CONNECTING and self.broker is not None:
@@ -166,8 +141,8 @@ class Attachment:
             self._lose(now)
 
     def _lose(self, now: float) -> None:
-        """The broker we turned to is dead to us. First to those that may hold events for us, the last one
-        first; when all have been tried, once more round, and then they must take us without room."""
+        """Give up the broker we turned to and try another: first those that may hold events for us, the last
+        one first. When all have been tried, begin again, and then they must take us without room."""
         for broker in dict.fromkeys((self._target, self.broker)):
             if broker is not None:
                 self._take_back(broker)
@@ -184,8 +159,9 @@ class Attachment:
         self.register((fresh or known)[0], now)
 
     def _take_back(self, broker: Name) -> None:
-        """Publications that `broker` has not confirmed go to the next one; who gets one twice will notice."""
-        self._unsent += [body.event for body in self._mailbox.give_up(broker) if isinstance(body, Publish)]
+        """Keep publications that `broker` has not confirmed for the next one; receivers notice duplicates."""
+        unconfirmed = self._mailbox.give_up(broker)
+        self._unsent += [body.event for body in unconfirmed if isinstance(body, msg.Publish)]
 
     def _leave_behind(self, broker: Name, now: float) -> None:
         self._left.pop(broker, None)
@@ -196,7 +172,7 @@ class Attachment:
         here = () if self.broker is None else (self.broker,)
         return tuple(name for name in dict.fromkeys([*here, *self._left]) if name != self._target)
 
-    def on_welcome(self, peer: Name, body: Welcome, now: float) -> None:
+    def on_welcome(self, peer: Name, body: msg.Welcome, now: float) -> None:
         if body.term != self.term or peer != self._target or self.stage is UserStage.ATTACHED:
             return  # too late: a higher term of ours tells that broker so
         if self.broker is not None and self.broker != peer:
@@ -211,53 +187,50 @@ class Attachment:
         if self._told < self._statement.version:
             self.tell_wants(now)
         for event in self._unsent:
-            self._mailbox.send(peer, Publish(event), now)
+            self._mailbox.send(peer, msg.Publish(event), now)
         self._unsent.clear()
 
-    def on_refused(self, peer: Name, body: Refused, now: float) -> None:
-        """Go on to the next broker at once; but whom even those refuse that must take us (it wants what
-        cannot be), asks in the rhythm of its patience."""
+    def on_refused(self, peer: Name, body: msg.Refused, now: float) -> None:
+        """Go on to the next broker at once. If even brokers that must take us refuse (our wants are invalid),
+        ask again only after `patience`."""
         mine = body.term == self.term and peer == self._target and self.stage is not UserStage.ATTACHED
         if mine and not self._force:
             self._failed(now)
 
-    def on_pong(self, peer: Name, message: Pong, now: float) -> None:
-        """Our broker may have forgotten us (it was started anew, say)."""
+    def on_pong(self, peer: Name, message: msg.Pong, now: float) -> None:
+        """Register again if our broker has forgotten us, for instance because it was restarted."""
         ours = peer == self.broker and message.term == self.term and self.stage is UserStage.ATTACHED
         if ours and not message.yours:
             self.register(peer, now)
 
     def _check_broker(self, now: float) -> None:
-        """Does our broker live? A dead one leaves a question without an answer."""
+        """Ask our broker whether it lives; give it up if the last question was not answered."""
         assert self.broker is not None
         if self._waiting and self.stage is UserStage.ATTACHED:
             self._target = self.broker
             self._lose(now)
             return
         self._waiting = True  # while an attempt is under way, that decides
-        self._effects.append(Send((self.broker,), Ping(self.term)))
+        self._effects.append(Send((self.broker,), msg.Ping(self.term)))
         self._ping = now + self._settings.patience
 
-    # -- moving -----------------------------------------------------------------------------------------
-
-    def on_request_to_move(self, peer: Name, body: RequestToMove, now: float) -> None:
+    def on_request_to_move(self, peer: Name, body: msg.RequestToMove, now: float) -> None:
         """Accept or decline, as our policy says [Zhao2011, V]."""
         asked = peer == self.broker and self.stage is UserStage.ATTACHED and body.foreign in self._brokers
         accepted = asked and self.policy(body.foreign)
         if accepted:
             self._accepted = body.move, body.foreign
-        self._mailbox.send(peer, Accept(body.move) if accepted else Decline(body.move), now)
+        self._mailbox.send(peer, msg.Accept(body.move) if accepted else msg.Decline(body.move), now)
 
-    def on_ready(self, peer: Name, body: Ready, now: float) -> None:
+    def on_ready(self, peer: Name, body: msg.Ready, now: float) -> None:
         """Connect to the foreign broker, if we have accepted that."""
         agreed = self._accepted == (body.move, body.foreign)
         if peer != self.broker or self.stage is not UserStage.ATTACHED or not agreed:
             return
         before = self._try(body.foreign, UserStage.CONNECTING, now)
-        own = self._statement
-        connect = Connect(self.term, body.move, own.version, own.wants, own.rates, before)
+        connect = msg.Connect(self.term, body.move, *self._statement.as_told(), before)
         self._mailbox.send(body.foreign, connect, now)
 
 
 def _is_attempt(body: object) -> bool:
-    return isinstance(body, Register | Connect)
+    return isinstance(body, msg.Register | msg.Connect)

@@ -1,8 +1,8 @@
-"""A broker: users, migrations, forwarding and what it knows of the others, behind one door.
+"""A broker: users, migrations, forwarding and what it knows of others, behind one interface.
 
 No clock, no socket, no thread, no randomness of its own: every call brings `now` (seconds on any steady
 clock), effects are taken with `take_effects`, and `next_timer` says when `handle_timer` wants to be called. A
-fault of a remote member never raises out of `receive`.
+fault of a remote user or broker never raises out of `receive`.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from collections.abc import Callable, Sequence
 from math import inf
 from random import Random
 
+from topicloom.content.brokers import messages as msg
 from topicloom.content.brokers.admission import Admission
 from topicloom.content.brokers.announcements import Announcements
 from topicloom.content.brokers.broker_state import BrokerState, OtherBrokers
 from topicloom.content.brokers.forwarding import Forwarding, RoutingTrees
 from topicloom.content.brokers.letters import Mailbox
 from topicloom.content.brokers.liveness import Liveness
-from topicloom.content.brokers.messages import Beat, Body, Letter, Message, Name, Ping, Pong, Rates, Receipt
+from topicloom.content.brokers.messages import Body, Handlers, Message, Name, Rates
 from topicloom.content.brokers.migration import Migration
 from topicloom.content.brokers.move_choice import choose_moves, local_problem
 from topicloom.content.brokers.settings import BrokerSettings
@@ -64,22 +65,36 @@ class Broker(BaseCore):
             effects,
         )
         self._announcements = Announcements(self.state)
-        self._admission = Admission(self.state, self._announcements.demand)
-        self.migration = Migration(self.state)
+        self._admission = admission = Admission(self.state, self._announcements.demand)
+        self.migration = migration = Migration(self.state)
         forwarding = Forwarding(self.state, trees or RoutingTrees(brokers, core.core))
-        self._liveness = Liveness(self.state, self._announcements, self.migration, forwarding)
-        self._from_users = forwarding.from_users()
-        self._from_brokers = forwarding.from_brokers() | self._announcements.from_brokers()
-        for part in (self._admission, self.migration):
-            self._from_users |= part.from_users()
-            self._from_brokers |= part.from_brokers()
+        self._liveness = Liveness(self.state, self._announcements, migration, forwarding)
+        self._from_users: Handlers = {
+            msg.Register: admission.on_register,
+            msg.Connect: admission.on_connect,
+            msg.Subscribe: admission.on_subscribe,
+            msg.Leave: admission.on_leave,
+            msg.Accept: migration.on_accept,
+            msg.Decline: migration.on_decline,
+            msg.Publish: forwarding.on_publish,
+        }
+        self._from_brokers: Handlers = {
+            msg.Replicate: admission.on_replicate,
+            msg.Cancel: admission.on_cancel,
+            msg.HandedOver: admission.on_handed_over,
+            msg.Redirect: admission.on_redirect,
+            msg.Replicated: migration.on_replicated,
+            msg.NoRoom: migration.on_no_room,
+            msg.TookOver: migration.on_took_over,
+            msg.Forward: forwarding.on_forward,
+            msg.News: self._announcements.on_news,
+            msg.AskNews: self._announcements.on_ask_news,
+        }
         self._beat = self._round = self._news = inf
 
-    # -- what a driver calls ----------------------------------------------------------------------------
-
     def start(self, now: float) -> None:
-        """Begin to serve. Brokers look at their users at different moments, or they would all act on the
-        same knowledge at once."""
+        """Begin to serve. Brokers look at their users at different moments: otherwise they would all act on
+        the same knowledge at once."""
         for peer in self.state.others.peers.values():
             peer.heard = now
         self._beat = now
@@ -91,36 +106,36 @@ class Broker(BaseCore):
         self._rearm()
 
     def receive(self, peer: Name, message: Message, now: float) -> None:
-        """A message came from `peer`. Nothing that a peer says raises."""
+        """Handle a message from `peer`. Nothing that a peer says raises."""
         self._liveness.heard(peer, message, now)
-        if type(message) is Letter:
+        if type(message) is msg.Letter:
             body = self.state.mailbox.receive(peer, message)
             if body is not None:
                 self._handle(peer, body, now)
-        elif type(message) is Receipt:
+        elif type(message) is msg.Receipt:
             self.state.mailbox.receipt(peer, message)
-        elif type(message) is Ping:
+        elif type(message) is msg.Ping:
             record = self.state.users.get(peer)
             yours = record is not None and record.in_charge and record.term == message.term
-            self._effects.append(Send((peer,), Pong(message.term, yours)))
-        elif type(message) is not Beat:
+            self._effects.append(Send((peer,), msg.Pong(message.term, yours)))
+        elif type(message) is not msg.Beat:
             self.state.fault(peer, f"{type(message).__name__} is nothing to say to a broker")
         self._announcements.tell_wants(now)
         self._rearm()
 
     def request_to_move(self, user: Name, foreign: Name, now: float) -> bool:
-        """Ask a user to move, whatever it costs; False if it cannot be asked now."""
+        """Ask a user to move, whatever it costs; return False if it cannot be asked now."""
         record = self.state.users.get(user)
         asked = record is not None and self.migration.request_to_move(record, foreign, now)
         self._rearm()
         return asked
 
     def handle_timer(self, now: float) -> None:
-        """The time has come; calling it too early does no harm."""
+        """Do what is due; calling it too early does no harm."""
         if self._beat <= now:
             self._beat = now + self.settings.heartbeat
             if self.state.others.peers:
-                self._effects.append(Send(tuple(self.state.others.peers), Beat(self.state.mailbox.life)))
+                self._effects.append(Send(tuple(self.state.others.peers), msg.Beat(self.state.mailbox.life)))
             self._liveness.listen(now)
         for name in self.state.users.overdue(now):
             self.migration.expire(name, now)
@@ -128,14 +143,12 @@ class Broker(BaseCore):
             self._news = now + self.settings.round / 2
             self._announcements.tell_rates(now)
         if self._round <= now:
-            # Never in step with another one: two brokers could exchange the same users for ever.
+            # Never in step with another broker: two could exchange the same users for ever.
             self._round = now + self.settings.round * (0.75 + 0.5 * self._rng.random())
             self.look(now)
         self._announcements.tell_wants(now)
         self.state.mailbox.handle_timer(now)
         self._rearm()
-
-    # -- what others may look at ------------------------------------------------------------------------
 
     @property
     def users(self) -> list[Name]:
@@ -149,21 +162,19 @@ class Broker(BaseCore):
 
     @property
     def load(self) -> float:
-        """The demands of its users, and of those it keeps room for."""
+        """The demands of its users, and of those it reserves room for."""
         return self.state.load
 
     def summarize(self, user: Name, now: float) -> Rates:
-        """How often a user publishes on each channel, as counted here [Zhao2011, V]."""
+        """Return how often a user publishes on each channel, as counted here [Zhao2011, V]."""
         record = self.state.users.get(user)
         return record.counter.rates(now) if record is not None else ()
 
     def state_of(self, user: Name) -> UserState:
         return self.state.users.state_of(user)
 
-    # -- deciding ---------------------------------------------------------------------------------------
-
     def look(self, now: float) -> None:
-        """One round of section IV-C: users with the most traffic first, a few of them asked to move."""
+        """Ask a few users to move, those with the most traffic first: one round of [Zhao2011, IV-C]."""
         records = list(self.state.users.in_charge())
         if not records or not any(True for _ in self.state.others.living()):
             return
@@ -177,8 +188,6 @@ class Broker(BaseCore):
         for user, place, _ in moves:
             self.migration.request_to_move(records[user], self._brokers[place], now)
 
-    # -- inside -----------------------------------------------------------------------------------------
-
     def _handle(self, peer: Name, body: Body, now: float) -> None:
         handlers = self._from_brokers if peer in self.state.others.peers else self._from_users
         handler = handlers.get(type(body))
@@ -188,10 +197,7 @@ class Broker(BaseCore):
             handler(peer, body, now)
 
     def _rearm(self) -> None:
+        state = self.state
         self._due = min(
-            self._beat,
-            self._news,
-            self._round,
-            self.state.users.next_deadline(),
-            self.state.mailbox.next_timer(),
+            self._beat, self._news, self._round, state.users.next_deadline(), state.mailbox.next_timer()
         )

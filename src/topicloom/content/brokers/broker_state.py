@@ -8,21 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from topicloom.base.arrays import Floats
+from topicloom.content.brokers import messages as msg
 from topicloom.content.brokers.letters import Mailbox
 from topicloom.content.brokers.matching import SubscriptionIndex
-from topicloom.content.brokers.messages import (
-    Body,
-    Box,
-    Cancel,
-    Delivery,
-    Event,
-    Name,
-    News,
-    Point,
-    Rates,
-    Redirect,
-    Wants,
-)
+from topicloom.content.brokers.messages import Body, Box, Event, Name, Point, Rates, Wants
 from topicloom.content.brokers.settings import BrokerSettings
 from topicloom.content.brokers.user_records import UserRecord, UserRecords
 from topicloom.content.brokers.user_rules import UserState
@@ -39,29 +28,28 @@ from topicloom.wire.core import Close, Effect
 
 @dataclass(slots=True)
 class OtherBroker:
-    """One other broker. Letters overtake each other, so each part has the version it came with."""
+    """One other broker. Letters overtake each other, so each part has the version it came with.
+
+    `life` is the highest it was heard in. `ranges` are the channels that its own users want, `numbers` the
+    boxes that it wants, with their numbers in the index.
+    """
 
     name: Name
     heard: float
     alive: bool = True
     life: int = -1
-    """The highest it was heard of in; it rises with each start."""
     load: float = 0.0
     capacity: float = 0.0
     wants_version: int = 0
     rates_version: int = 0
     load_version: int = 0
     ranges: list[tuple[int, int]] = field(default_factory=list)
-    """Of channels that its own users want."""
     flow: Flow = NOTHING
     numbers: dict[Box, int] = field(default_factory=dict)
-    """What it wants, by box, as the index calls it."""
 
 
 class OtherBrokers:
     """All other brokers of one broker."""
-
-    __slots__ = ("_channels", "_index", "peers")
 
     def __init__(self, others: Iterable[Name], channels: Channels) -> None:
         self._channels = channels
@@ -75,7 +63,7 @@ class OtherBrokers:
         peer = self.peers.get(name)
         return peer is not None and peer.alive
 
-    def learn(self, name: Name, news: News) -> None:
+    def learn(self, name: Name, news: msg.News) -> None:
         """Take what is newer than what is known."""
         peer = self.peers[name]
         if news.wants is not None and news.version > peer.wants_version:
@@ -88,17 +76,17 @@ class OtherBrokers:
             peer.ranges = list(news.ranges)
 
     def bury(self, name: Name) -> None:
-        """The broker is dead: nothing is wanted or published there. If it lives after all, it tells anew."""
+        """Mark a broker as dead: nothing is wanted or published there. If it is alive, it will tell anew."""
         peer = self.peers[name]
         self._set_wants(peer, ())
         self.peers[name] = OtherBroker(name, peer.heard, alive=False, life=peer.life)
 
     def interested(self, point: Point) -> set[Name]:
-        """The living brokers where somebody wants an event."""
-        return self._index.owners(point)  # type: ignore[return-value]
+        """Return the living brokers with users that want an event."""
+        return set(self._index.owners(point))
 
     def total_rates(self) -> Floats:
-        """The rates of all others together, per channel."""
+        """Return the rates of all others together, per channel."""
         total = np.zeros(self._channels.count)
         for peer in self.peers.values():
             total[peer.flow.channels] += peer.flow.rates
@@ -115,7 +103,7 @@ class OtherBrokers:
 
 @dataclass(slots=True)
 class BrokerState:
-    """Shared by the parts of a broker."""
+    """Shared by the parts of a broker. `strays` counts events redirected to us for users we do not know."""
 
     name: Name
     settings: BrokerSettings
@@ -125,9 +113,8 @@ class BrokerState:
     mailbox: Mailbox
     others: OtherBrokers
     users: UserRecords
-    effects: list[Effect] = field(default_factory=list)
+    effects: list[Effect]
     strays: int = 0
-    """Events redirected to us for users of whom nothing is known any more."""
 
     def tell(self, broker: Name, body: Body, now: float) -> None:
         """Write to another broker, unless it is dead."""
@@ -137,41 +124,40 @@ class BrokerState:
     def fault(self, peer: Name, reason: str) -> None:
         self.effects.append(Close(peer, reason))
 
-    def sound(self, peer: Name, wants: Wants, rates: Rates | None) -> bool:
-        """Could this be wanted and published? If not, it is a fault of `peer`."""
+    def is_valid(self, peer: Name, wants: Wants, rates: Rates | None) -> bool:
+        """Tell whether this can be wanted and published; if not, `peer` is at fault."""
         wrong = check_wants(wants, self.channels.n_attributes) or check_rates(rates, self.channels.count)
         if wrong:
             self.fault(peer, wrong)
         return not wrong
 
     def call_off(self, record: UserRecord, now: float, unless: Name | None = None) -> None:
-        """Tell the foreign broker of a move under way that it will not be."""
+        """Tell the foreign broker of a move under way that the move is off."""
         if record.state in (UserState.COPYING, UserState.READY) and record.other != unless:
-            self.tell(record.other, Cancel(record.move, record.name), now)
+            self.tell(record.other, msg.Cancel(record.move, record.name), now)
 
     def hand(self, record: UserRecord, event: Event, now: float) -> None:
-        """An event has come for a record: to the user itself, or to the broker that has it now (redirect)."""
+        """Send an event to a user, or to the broker that has the user now (redirect)."""
         if event.id.publisher == record.name:
             return
         if record.in_charge:
-            self.mailbox.send(record.name, Delivery(event), now)
+            self.mailbox.send(record.name, msg.Delivery(event), now)
         elif event.id not in record.kept:
             record.kept[event.id] = event
-            self.tell(record.other, Redirect(record.name, event), now)
+            self.tell(record.other, msg.Redirect(record.name, event), now)
+
+    def forget_user(self, record: UserRecord, now: float) -> None:
+        """End all that goes on with a user that left or is gone."""
+        self.call_off(record, now)
+        self.users.remove(record)
+        self.mailbox.give_up(record.name)
 
     @property
     def load(self) -> float:
-        """The demands of all users, and of those that room is kept for."""
-        expected = sum(
-            expected_user.demand
-            for name, expected_user in self.users.expected.items()
-            if not self._present(name)
-        )
-        return sum(record.demand for record in self.users.in_charge()) + expected
+        """The demands of all users, and of those that room is reserved for."""
+        own = {record.name: record.demand for record in self.users.in_charge()}
+        expected = sum(user.demand for name, user in self.users.expected.items() if name not in own)
+        return sum(own.values()) + expected
 
     def has_room(self, demand: float) -> bool:
         return self.load + demand <= self.capacity * (1 + 1e-9)
-
-    def _present(self, name: Name) -> bool:
-        record = self.users.get(name)
-        return record is not None and record.in_charge

@@ -7,16 +7,17 @@ publisher's broker and the brokers with a subscriber, the free core model. Dead 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from math import isnan
 
 import numpy as np
 
 from topicloom.base.arrays import Floats, sealed
 from topicloom.content.brokers.broker_state import BrokerState
-from topicloom.content.brokers.messages import Body, Event, Forward, Handlers, Name, Publish
+from topicloom.content.brokers.messages import Body, Event, Forward, Name, Publish
 from topicloom.content.kernels.broker_trees import grow_spanning
 
 Links = tuple[tuple[Name, Name], ...]
-KEPT = 4_096
+KEPT = 4_096  # trees
 
 
 class RoutingTrees:
@@ -27,8 +28,6 @@ class RoutingTrees:
     (('a', 'b'), ('b', 'c'))
     """
 
-    __slots__ = ("_cache", "_core", "_names", "_place")
-
     def __init__(self, names: Sequence[Name], core: Floats) -> None:
         self._names = list(names)
         self._place = {name: place for place, name in enumerate(self._names)}
@@ -36,7 +35,7 @@ class RoutingTrees:
         self._cache: dict[tuple[Name, frozenset[Name]], Links] = {}
 
     def links(self, root: Name, targets: Iterable[Name]) -> Links:
-        """The links of the tree from `root` to `targets`, each as (from, to), parents first."""
+        """Return the links of the tree from `root` to `targets`, each as (from, to), parents first."""
         key = root, frozenset(targets)
         found = self._cache.get(key)
         if found is None:
@@ -54,9 +53,9 @@ class RoutingTrees:
 
 
 def branches(root: Name, links: Links) -> Iterator[tuple[Name, Links]]:
-    """The parts of a tree below its root: each child with the links below it.
+    """Yield each child of the root with the links below it.
 
-    Written for any tree that somebody sends: links that hang on nothing are left out.
+    Works for any tree that somebody sends: links that hang on nothing are left out.
 
     >>> list(branches("a", (("a", "b"), ("b", "c"), ("a", "d"), ("x", "y"))))
     [('b', (('b', 'c'),)), ('d', ())]
@@ -84,59 +83,44 @@ def branches(root: Name, links: Links) -> Iterator[tuple[Name, Links]]:
 class Forwarding:
     """The forwarding part of a broker."""
 
-    __slots__ = ("_state", "_trees")
-
     def __init__(self, state: BrokerState, trees: RoutingTrees) -> None:
         self._state, self._trees = state, trees
 
-    def from_users(self) -> Handlers:
-        return {Publish: self.on_publish}
-
-    def from_brokers(self) -> Handlers:
-        return {Forward: self.on_forward}
-
     def on_publish(self, peer: Name, body: Publish, now: float) -> None:
-        """A user's event. Any broker takes it, also one that the user has left meanwhile."""
+        """Take a user's event. Any broker takes it, also one that the user has left meanwhile."""
         event, state = body.event, self._state
         if event.id.publisher != peer:
-            return state.fault(peer, f"it published in the name of {event.id.publisher}")
-        if not self._sound(peer, event):
-            return None
-        record = state.users.get(peer)
-        if record is not None and record.in_charge:
-            channel = state.channels.channel_of(event.point)
-            if channel >= 0:
-                record.counter.count(channel, now)
-        self._here(event, now)
+            state.fault(peer, f"it published in the name of {event.id.publisher}")
+            return
+        if not self._is_valid(peer, event):
+            return
+        record, channel = state.users.get(peer), state.channels.channel_of(event.point)
+        if record is not None and record.in_charge and channel >= 0:
+            record.counter.count(channel, now)
         targets = state.others.interested(event.point)
-        if targets:
-            self._pass_on(event, self._trees.links(state.name, targets), now)
-        return None
+        self._pass_on(event, self._trees.links(state.name, targets) if targets else (), now)
 
     def on_forward(self, peer: Name, body: Forward, now: float) -> None:
-        """An event with the rest of its path."""
+        """Take an event with the rest of its path."""
         if len(body.tree) > len(self._state.others.peers):
             self._state.fault(peer, f"a tree of {len(body.tree):,} links is larger than all brokers need")
-        elif self._sound(peer, body.event):
-            self._here(body.event, now)
+        elif self._is_valid(peer, body.event):
             self._pass_on(body.event, body.tree, now)
 
     def around(self, dead: Name, bodies: Iterable[Body], now: float) -> None:
-        """What a dead broker would have passed on goes straight to those below it."""
+        """Send what a dead broker would have passed on straight to those below it."""
         for body in bodies:
             if isinstance(body, Forward):
                 self._pass_below(body.event, dead, body.tree, now)
 
-    def _here(self, event: Event, now: float) -> None:
+    def _pass_on(self, event: Event, links: Links, now: float) -> None:
+        """Hand an event to the users here, and forward it along the links."""
         for record in self._state.users.matching(event.point):
             self._state.hand(record, event, now)
-
-    def _pass_on(self, event: Event, links: Links, now: float) -> None:
-        if links:
-            self._pass_below(event, self._state.name, links, now)
+        self._pass_below(event, self._state.name, links, now)
 
     def _pass_below(self, event: Event, root: Name, links: Links, now: float) -> None:
-        """To every child of `root`; in place of a dead child, or of ourselves, to those below it."""
+        """Forward to every child of `root`; in place of a dead child, or of ourselves, to those below it."""
         todo = [(root, links)]
         for parent, part in todo:
             for child, below in branches(parent, part):
@@ -145,10 +129,8 @@ class Forwarding:
                 elif below:
                     todo.append((child, below))
 
-    def _sound(self, peer: Name, event: Event) -> bool:
-        good = len(event.point) == self._state.channels.n_attributes and all(
-            value == value for value in event.point
-        )
-        if not good:
-            self._state.fault(peer, f"event {event.id.number} of {event.id.publisher} has no sound point")
-        return good
+    def _is_valid(self, peer: Name, event: Event) -> bool:
+        valid = len(event.point) == self._state.channels.n_attributes and not any(map(isnan, event.point))
+        if not valid:
+            self._state.fault(peer, f"event {event.id.number} of {event.id.publisher} has no valid point")
+        return valid

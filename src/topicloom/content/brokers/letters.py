@@ -17,7 +17,7 @@ from topicloom.wire.core import Effect, Send
 
 
 class ReceivedNumbers:
-    """For numbers without gaps in the end: the floor rises as gaps are filled.
+    """The numbers received from one sender: all up to `floor`, which rises as gaps close, and some above.
 
     >>> numbers = ReceivedNumbers()
     >>> [numbers.add(number) for number in (2, 1, 2, 4)], numbers.floor, numbers.above
@@ -31,7 +31,7 @@ class ReceivedNumbers:
         self.above: set[int] = set()
 
     def add(self, number: int) -> bool:
-        """True if it is new."""
+        """Note a number; return True if it is new."""
         if number <= self.floor or number in self.above:
             return False
         self.above.add(number)
@@ -39,7 +39,7 @@ class ReceivedNumbers:
         return True
 
     def settle(self, floor: int) -> None:
-        """Nothing up to `floor` will come that has not come."""
+        """Expect nothing up to `floor` any more."""
         if floor > self.floor:
             self.floor = floor
             self.above = {number for number in self.above if number > floor}
@@ -52,7 +52,7 @@ class ReceivedNumbers:
 
 
 class _Line:
-    """What one member has with one other."""
+    """The letters between this end and one other."""
 
     __slots__ = ("had", "life", "open", "used")
 
@@ -66,12 +66,10 @@ class _Line:
 
 
 class Mailbox:
-    """One member's letters to and from all others."""
-
-    __slots__ = ("_effects", "_lines", "_look", "_next", "_order", "_remember", "_resend", "_timers", "life")
+    """The letters of one user or broker to and from all others."""
 
     def __init__(self, life: int, resend: float, effects: list[Effect], remember: float = inf) -> None:
-        """Nothing is on its way for longer than `remember`: who is silent for so long may be forgotten."""
+        """No letter is under way for longer than `remember`: an end silent for so long may be forgotten."""
         self.life = life
         self._resend, self._effects, self._remember = resend, effects, remember
         self._next = 1
@@ -80,16 +78,15 @@ class Mailbox:
         self._order = count()  # names need not be comparable
         self._timers: list[tuple[float, int, Name, int]] = []
 
-    def send(self, to: Name, body: Body, now: float) -> int:
-        """The number of the letter."""
+    def send(self, to: Name, body: Body, now: float) -> None:
+        """Send a body until its receipt comes."""
         line, number = self._line(to), self._next
         self._next += 1
         line.open[number] = body
         self._write(to, line, number, now)
-        return number
 
     def receive(self, peer: Name, letter: Letter) -> Body | None:
-        """The body if it comes for the first time; the receipt goes out in any case."""
+        """Send a receipt; return the body if it comes for the first time."""
         self._effects.append(Send((peer,), Receipt(letter.life, letter.number)))
         line = self._line(peer)
         if letter.life < line.life:
@@ -106,7 +103,7 @@ class Mailbox:
             line.open.pop(receipt.number, None)
 
     def withdraw(self, to: Name, kind: Callable[[Body], bool]) -> list[Body]:
-        """The bodies under way to `to` that are of this kind; none of them goes out again."""
+        """Return the bodies of this kind that are under way to `to`; none of them is sent again."""
         line = self._lines.get(to)
         if line is None:
             return []
@@ -116,17 +113,13 @@ class Mailbox:
         return list(taken.values())
 
     def give_up(self, to: Name) -> list[Body]:
-        """All that is under way to `to`."""
+        """Withdraw all that is under way to `to`."""
         return self.withdraw(to, lambda body: True)
 
     def close(self) -> None:
-        """Nothing goes out again."""
+        """Send nothing again."""
         for line in self._lines.values():
             line.open.clear()
-
-    def under_way(self, to: Name) -> int:
-        line = self._lines.get(to)
-        return len(line.open) if line is not None else 0
 
     def next_timer(self) -> float:
         timers = self._timers
@@ -139,7 +132,7 @@ class Mailbox:
         return inf
 
     def handle_timer(self, now: float) -> None:
-        """Send again what has waited too long; forget, now and then, with whom nothing is going on."""
+        """Send again what has waited too long; from time to time forget ends with nothing under way."""
         while self.next_timer() <= now:
             _, _, to, number = heappop(self._timers)
             self._write(to, self._lines[to], number, now)
@@ -155,7 +148,6 @@ class Mailbox:
         heappush(self._timers, (now + self._resend, next(self._order), to, number))
 
     def _line(self, peer: Name) -> _Line:
-        """For reading or writing a letter."""
         line = self._lines.get(peer)
         if line is None:
             line = self._lines[peer] = _Line()

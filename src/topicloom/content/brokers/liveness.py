@@ -1,4 +1,4 @@
-"""Who lives: what a broker does when another one falls silent, is heard again or was started anew."""
+"""What a broker does when another one falls silent, is heard again or was restarted, or a user is gone."""
 
 from __future__ import annotations
 
@@ -8,14 +8,11 @@ from topicloom.content.brokers.forwarding import Forwarding
 from topicloom.content.brokers.messages import AskNews, Beat, Letter, Message, Name
 from topicloom.content.brokers.migration import Migration
 
-LOST_PINGS = 3
-"""A user that is silent for so many of its pings is gone."""
+LOST_PINGS = 3  # a user that is silent for so many of its pings is gone
 
 
 class Liveness:
     """The part of a broker that listens for signs of life; every message is one."""
-
-    __slots__ = ("_announcements", "_forwarding", "_migration", "_state")
 
     def __init__(
         self, state: BrokerState, announcements: Announcements, migration: Migration, forwarding: Forwarding
@@ -24,7 +21,7 @@ class Liveness:
         self._migration, self._forwarding = migration, forwarding
 
     def heard(self, name: Name, message: Message, now: float) -> None:
-        """`name` lives. Another broker may have been given up, or have been started anew so soon that nobody
+        """Note that `name` lives. Another broker may have been given up, or restarted so soon that nobody
         missed it: either way one of the two knows nothing of the other any more."""
         record, peer = self._state.users.get(name), self._state.others.peers.get(name)
         if record is not None:
@@ -35,7 +32,9 @@ class Liveness:
         if isinstance(message, Letter | Beat) and message.life > peer.life:
             first, peer.life = peer.life < 0, message.life
             if peer.alive and not first:
-                self._state.others.bury(name)  # what it wanted and its numbers of news are of the life before
+                self._state.others.bury(
+                    name
+                )  # what it wanted, and the versions of its news, are of its earlier life
                 self._migration.died(name, now)
                 peer = self._state.others.peers[name]
         if not peer.alive:
@@ -44,7 +43,7 @@ class Liveness:
             self._announcements.on_ask_news(name, AskNews(), now)
 
     def listen(self, now: float) -> None:
-        """Give up who was silent for too long."""
+        """Give up brokers and users that were silent for too long."""
         settings = self._state.settings
         for peer in list(self._state.others.living()):
             if peer.heard < now - settings.detector:

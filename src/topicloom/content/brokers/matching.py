@@ -17,8 +17,7 @@ from topicloom.content.brokers.messages import Box
 from topicloom.content.kernels.matching import FAN, LEVELS, match_boxes
 from topicloom.errors import UsageError
 
-TAIL = 32
-"""A tail of so many is scanned as fast as a tree; beyond, a twelfth of the tree is allowed."""
+TAIL = 32  # so many are scanned as fast as a tree; beyond, a twelfth of the tree is allowed
 FOUND = 1 << 12
 _GROWN = 1 << 22
 
@@ -28,8 +27,8 @@ class SubscriptionIndex:
 
     >>> index = SubscriptionIndex(2)
     >>> cheap, near = index.add("u", ((0, 10), (-inf, inf))), index.add("v", ((0, 99), (0, 5)))
-    >>> index.match((3, 7)), sorted(index.owners((3, 4))), index.owners((10, 5))
-    ([0], ['u', 'v'], set())
+    >>> index.match((3, 7)), index.owners((3, 4)), index.owners((10, 5))
+    ([0], ['u', 'v'], [])
     >>> index.remove(cheap)
     >>> index.match((3, 4)), len(index)
     ([1], 1)
@@ -50,12 +49,12 @@ class SubscriptionIndex:
         return len(self._row)
 
     def add(self, owner: Hashable, box: Box) -> int:
-        """The number of a new subscription; a range of `box` is (low, high), half-open."""
+        """Add a subscription and return its number; a range of `box` is (low, high), half-open."""
         ranges = np.asarray(box, dtype=np.float64).reshape(-1, 2)
         return self.add_many([owner], ranges[None, :, 0], ranges[None, :, 1])[0]
 
     def add_many(self, owners: Sequence[Hashable], low: Any, high: Any) -> range:
-        """Numbers of new subscriptions: row k of `low` and `high` holds the ranges of one of `owners[k]`."""
+        """Add subscriptions and return their numbers; row k of `low` and `high` is one of `owners[k]`."""
         low, high = np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
         count = len(owners)
         if low.shape != (count, self.n_attributes) or high.shape != low.shape:
@@ -81,20 +80,16 @@ class SubscriptionIndex:
         self._low[row] = inf
 
     def match(self, point: Sequence[float]) -> list[int]:
-        """The subscriptions that match, in ascending order."""
+        """Return the subscriptions that match, in ascending order."""
         numbers: list[int] = self.match_batch(np.asarray([point], dtype=np.float64))[1].tolist()
         return sorted(numbers)
 
-    def owners(self, point: Sequence[float]) -> set[Hashable]:
-        """The owners of subscriptions that match."""
-        return set(self.owner_list(point))
-
-    def owner_list(self, point: Sequence[float]) -> list[Hashable]:
-        """The owner of each subscription that matches, in the order of their numbers."""
+    def owners(self, point: Sequence[float]) -> list[Any]:
+        """Return the owner of each subscription that matches, in the order of their numbers."""
         return [self._owner[number] for number in self.match(point)]
 
     def match_batch(self, points: Any) -> tuple[Longs, Longs]:
-        """(ptr, numbers): those that match point k are `numbers[ptr[k]:ptr[k+1]]`, in no special order."""
+        """Return (ptr, numbers): `numbers[ptr[k]:ptr[k+1]]` match point k, in no special order."""
         points = np.ascontiguousarray(points, dtype=np.float64).reshape(-1, self.n_attributes)
         self._tidy()
         ptr = np.zeros(len(points) + 1, dtype=np.int64)
@@ -111,8 +106,6 @@ class SubscriptionIndex:
             if done < len(points) and len(self._found) < _GROWN + self._used:
                 self._found = np.empty(4 * len(self._found), dtype=np.int32)
         return ptr, parts[0] if len(parts) == 1 else np.concatenate([*parts, np.empty(0, dtype=np.int64)])
-
-    # -- inside -----------------------------------------------------------------------------------------
 
     def _no_nodes(self) -> tuple[Any, Any, Any]:
         empty = np.empty((0, self.n_attributes))
@@ -160,7 +153,7 @@ class SubscriptionIndex:
 
 
 def _tiles(low: Floats, high: Floats) -> Longs:
-    """An order in which neighbouring rows lie close together: sort-tile-recursive, by the middles."""
+    """Return an order that puts close boxes into neighboring rows: sort-tile-recursive, by the middles."""
     n, width = low.shape
     group = np.zeros(n, dtype=np.int64)
     order: Longs = np.arange(n)
@@ -182,7 +175,7 @@ def _tiles(low: Floats, high: Floats) -> Longs:
 
 
 def _middle(low: Floats, high: Floats) -> Floats:
-    """Infinite ends count as the outermost finite ones."""
+    """Return the middle of each range; infinite ends count as the outermost finite ones."""
     ends = np.concatenate([low, high])
     finite = ends[np.isfinite(ends)]
     if not len(finite):

@@ -27,8 +27,10 @@ from topicloom.content.planners.cost import search_arrays
 
 @dataclass(frozen=True, slots=True)
 class Participant:
-    """What a user, or all users of another broker, want and publish; `prices` to all brokers (users only,
-    None: not known)."""
+    """What a user, or all users of another broker, want and publish.
+
+    `prices` are those from a user to each broker (None: not known).
+    """
 
     ranges: Sequence[tuple[int, int]]
     flow: Flow
@@ -38,7 +40,7 @@ class Participant:
 
 @dataclass(frozen=True, slots=True)
 class LocalProblem:
-    """A broker's picture: its own users, and what it knows of broker 0, 1, ... (None: itself)."""
+    """The problem as one broker knows it: its own users, and broker 0, 1, ... (None: itself)."""
 
     here: int
     users: Sequence[Participant]
@@ -50,13 +52,14 @@ class LocalProblem:
 def choose_moves(
     local: LocalProblem, model: CoreModel, n_channels: int, *, threshold: float, most: int
 ) -> list[tuple[int, int, float]]:
-    """(user, broker, change of cost): users with the most traffic first, each as if those before had moved.
+    """Return (user, broker, change of cost): the busiest users first, each as if those before had moved.
 
-    A user is worth moving if that saves more than the share `threshold` of what its own link costs; while we
-    carry more than we can, each goes wherever there is room.
+    A user is worth moving if that saves more than the share `threshold` of what its own link costs. While the
+    broker carries more than it can, users go wherever there is room.
     """
     problem = _problem(local, model, n_channels)
-    homes = [local.here] * len(local.users) + _places(local)
+    places = [place for place, other in enumerate(local.others) if other is not None]
+    homes = [local.here] * len(local.users) + places
     fixed, state = search_arrays(problem, model, np.array(homes, dtype=np.int32))
     state.load[:] = local.loads
     estimate = np.zeros(problem.n_brokers)
@@ -76,12 +79,8 @@ def choose_moves(
     return found
 
 
-def _places(local: LocalProblem) -> list[int]:
-    return [place for place, participant in enumerate(local.others) if participant is not None]
-
-
 def _problem(local: LocalProblem, model: CoreModel, n_channels: int) -> ContentProblem:
-    """The small problem: own users, then one big user per other broker, which never moves."""
+    """Return the small problem: own users, then one big user per other broker, which never moves."""
     others = [participant for participant in local.others if participant is not None]
     participants = [*local.users, *others]
     n_brokers = len(local.others)
@@ -114,10 +113,10 @@ def _problem(local: LocalProblem, model: CoreModel, n_channels: int) -> ContentP
 def local_problem(
     state: BrokerState, brokers: Sequence[Name], records: Sequence[UserRecord], now: float
 ) -> LocalProblem:
-    """What `choose_moves` needs; `brokers` are all of them in the order of the prices.
+    """Return what `choose_moves` needs; `brokers` are all of them in the order of the prices.
 
-    Users on the move, and those that moved or declined not long ago, are seen but not moved. A dead broker
-    has less than no room.
+    Users on the move, and those that moved or declined recently, are counted but not moved. A dead broker has
+    negative capacity.
     """
     users = []
     for record in records:

@@ -46,17 +46,17 @@ class BrokerSettings:
 
     @property
     def resend(self) -> float:
-        """A letter without a receipt goes out again after so long: there and back, and a little."""
+        """The time after which a letter without a receipt is sent again: there and back, and a little."""
         return 2.5 * self.max_delay
 
     @property
     def patience(self) -> float:
-        """How long one step of a migration may take: there, back, and a letter that went out twice."""
+        """The time that one step of a migration may take: there, back, and a letter that was sent twice."""
         return 2 * self.resend
 
     @property
     def notice(self) -> float:
-        """How long a user takes to find out that its broker is dead, and to reach the one before it."""
+        """The time in which a user finds out that its broker is dead, and reaches the one before it."""
         return self.ping + self.patience + 2 * self.max_delay
 
     @property
@@ -67,7 +67,7 @@ class BrokerSettings:
 
     @property
     def ttl(self) -> float:
-        """How long a home broker goes on for a user that has left ([Zhao2011, V]: redirect).
+        """The time for which a home broker goes on for a user that has left ([Zhao2011, V]: redirect).
 
         Three delays until every broker knows what the user wants at the foreign one (its last change of
         subscription may follow it there), then the longest travel of an event sent by what was known before;
@@ -77,5 +77,5 @@ class BrokerSettings:
 
     @property
     def remember(self) -> float:
-        """Nothing is on its way for longer: two redirects after one another are far shorter."""
+        """The time that no event exceeds on its path: two redirects in a row are far shorter."""
         return 4 * self.ttl

@@ -31,8 +31,8 @@ from topicloom.wire.core import BaseCore, Close, Deliver, Effect
 
 
 class DeliveredEvents:
-    """Events that a user has had. A user sees only some numbers of a publisher, so no gap ever closes by
-    itself: instead the floor follows what came `remember` seconds ago.
+    """The events that a user has received. It sees only some numbers of a publisher, so gaps never close by
+    themselves: instead the floor follows what came `remember` seconds ago.
 
     An event with a lower number was published earlier, and nothing is on its way for so long: so nothing is
     refused that has not been delivered, and nothing is ever delivered twice, however late a copy comes.
@@ -53,7 +53,7 @@ class DeliveredEvents:
         self._order: deque[tuple[float, EventId]] = deque()  # as they came
 
     def add(self, id: EventId, now: float) -> bool:
-        """True if it is new."""
+        """Note an event; return True if it is new."""
         self._forget(now)
         above = self._above.setdefault(id.publisher, set())
         if id.number <= self._floor.get(id.publisher, 0) or id.number in above:
@@ -63,7 +63,7 @@ class DeliveredEvents:
         return True
 
     def held(self) -> int:
-        """How many events are remembered one by one."""
+        """Return how many events are remembered one by one."""
         return len(self._order)
 
     def _forget(self, now: float) -> None:
@@ -109,8 +109,6 @@ class User(BaseCore):
         self._attachment = Attachment(self._statement, brokers, policy, self.settings, self._mailbox, effects)
         self._handlers = self._attachment.handlers() | {Delivery: self._on_delivery}
 
-    # -- what a driver calls ----------------------------------------------------------------------------
-
     def start(self, now: float) -> None:
         """Look for a broker."""
         self._attachment.register(self._first, now)
@@ -129,7 +127,7 @@ class User(BaseCore):
         return event.id
 
     def subscribe(self, wants: Wants, now: float, *, rates: Rates | None = None) -> None:
-        """Want this from now on, in place of what was wanted before."""
+        """Want this from now on, instead of what was wanted before."""
         self._check(wants, rates)
         self._statement.wants, self._statement.rates = wants, rates
         self._statement.version += 1
@@ -137,37 +135,31 @@ class User(BaseCore):
         self._rearm()
 
     def leave(self, now: float) -> None:
-        """An orderly end: nothing is delivered any more. What it has published is sent for a little while
-        longer, if no broker has confirmed it; without a broker it is lost."""
+        """Leave: nothing is delivered any more. Publications that no broker has confirmed are sent a little
+        longer; without a broker they are lost."""
         self._attachment.leave(now)
         self._rearm()
 
     def receive(self, peer: Name, message: Message, now: float) -> None:
-        """A message came from `peer`. Nothing that a peer says raises."""
+        """Handle a message from `peer`. Nothing that a peer says raises."""
         self._attachment.heard(peer, now)
         if type(message) is Letter:
             body = self._mailbox.receive(peer, message)
             if body is not None and self.stage is not UserStage.IDLE:
-                handler = self._handlers.get(type(body))
-                if handler is None:
-                    self._fault(peer, body)
-                else:
-                    handler(peer, body, now)
+                self._handlers.get(type(body), self._fault)(peer, body, now)
         elif type(message) is Receipt:
             self._mailbox.receipt(peer, message)
         elif type(message) is Pong:
             self._attachment.on_pong(peer, message, now)
         else:
-            self._fault(peer, message)
+            self._fault(peer, message, now)
         self._rearm()
 
     def handle_timer(self, now: float) -> None:
-        """The time has come; calling it too early does no harm."""
+        """Do what is due; calling it too early does no harm."""
         self._attachment.handle_timer(now)
         self._mailbox.handle_timer(now)
         self._rearm()
-
-    # -- what others may look at ------------------------------------------------------------------------
 
     @property
     def wants(self) -> Wants:
@@ -186,12 +178,10 @@ class User(BaseCore):
     def term(self) -> int:
         return self._attachment.term
 
-    # -- inside -----------------------------------------------------------------------------------------
-
     def _on_delivery(self, peer: Name, body: Delivery, now: float) -> None:
         event = body.event
         if len(event.point) != self._width:
-            self._fault(peer, body)
+            self._fault(peer, body, now)
         elif matches(self.wants, event.point) and self._memory.add(event.id, now):
             self._effects.append(Deliver(event))
 
@@ -200,7 +190,7 @@ class User(BaseCore):
         if wrong:
             raise UsageError(f"user {self.name}: {wrong}")
 
-    def _fault(self, peer: Name, said: object) -> None:
+    def _fault(self, peer: Name, said: object, now: float) -> None:
         self._effects.append(Close(peer, f"{type(said).__name__} is nothing to say to a user"))
 
     def _rearm(self) -> None:

@@ -9,28 +9,13 @@ from itertools import count
 from math import exp, inf
 
 from topicloom.content.brokers.matching import SubscriptionIndex
-from topicloom.content.brokers.messages import (
-    Event,
-    EventId,
-    Name,
-    Point,
-    Ranges,
-    Rates,
-    Wants,
-)
+from topicloom.content.brokers.messages import Event, EventId, Name, Point, Ranges, Rates, Wants
 from topicloom.content.brokers.user_rules import IN_CHARGE, UserState
-from topicloom.content.brokers.wants_and_rates import (
-    NOTHING,
-    Channels,
-    Flow,
-    flow_of,
-    joined,
-    union,
-)
+from topicloom.content.brokers.wants_and_rates import NOTHING, Channels, Flow, flow_of, joined, union
 
 
 class RateCounter:
-    """How often a user publishes on each channel, counted with a weight that fades ([Zhao2011]: summarize).
+    """Count how often a user publishes on each channel, with fading weights ([Zhao2011]: summarize).
 
     >>> counter = RateCounter(window=60.0, now=0.0)
     >>> for second in range(600): counter.count(3, float(second))
@@ -41,7 +26,7 @@ class RateCounter:
     __slots__ = ("_since", "_weights", "_window")
 
     def __init__(self, window: float, now: float, rates: Iterable[tuple[int, float]] = ()) -> None:
-        """`rates` of the broker that counted before: as if it had gone on here for ever."""
+        """Go on from the `rates` of the broker that counted before, as if they had always been so."""
         self._window = window
         self._weights = {channel: (rate * window, now) for channel, rate in rates}
         self._since = -inf if self._weights else now
@@ -51,8 +36,8 @@ class RateCounter:
         self._weights[channel] = weight * exp((at - now) / self._window) + 1.0, now
 
     def rates(self, now: float) -> Rates:
-        """Messages per second, ascending channels. What has faded below one in ten windows is left out."""
-        # A young counter has seen less than its window: the weights of a steady rate have not yet grown up.
+        """Return messages per second, ascending channels; what faded below one in ten windows is left out."""
+        # A young counter has seen less than its window: the weights of a steady rate still grow.
         grown = 1.0 - exp((self._since - now) / self._window)
         found = []
         for channel, (weight, at) in sorted(self._weights.items()):
@@ -66,7 +51,10 @@ class RateCounter:
 class UserRecord:
     """A user as a broker knows it. `deadline` is when the present state ends by itself.
 
-    `kept` holds, while redirecting, all that came for it since it left and what it had not confirmed then.
+    It is not asked to move before `rest`; `declined` counts the moves in a row that came to nothing. `told`
+    is what it says it publishes, `numbers` are its subscriptions in the index. `other` is the foreign broker
+    while moving, the broker in charge while redirecting; `kept` then holds all that came for it since it left
+    and what it had not confirmed.
     """
 
     name: Name
@@ -78,33 +66,29 @@ class UserRecord:
     counter: RateCounter
     heard: float
     rest: float = 0.0
-    """Until then it is not asked to move."""
     declined: int = 0
-    """Moves that came to nothing, one after another."""
     numbers: tuple[int, ...] = ()
     ranges: list[tuple[int, int]] = field(default_factory=list)
     told: Flow = NOTHING
-    """What the user says it publishes, if it does say so."""
     demand: float = 0.0
     move: int = 0
     other: Name = ""
-    """The foreign broker while moving, the broker in charge while redirecting."""
     deadline: float = inf
     kept: dict[EventId, Event] = field(default_factory=dict)
 
     def flow(self, now: float) -> Flow:
-        """What the user says it publishes, or else what was counted."""
+        """Return what the user says it publishes, or else what was counted."""
         return self.told if self.rates is not None else flow_of(self.counter.rates(now))
 
     @property
     def in_charge(self) -> bool:
-        """Are we the user's broker?"""
+        """Whether this broker is the user's broker."""
         return self.state in IN_CHARGE
 
 
 @dataclass(slots=True)
 class ExpectedUser:
-    """A user that another broker wants to send us; room is kept free until `deadline`."""
+    """A user that another broker wants to send us; room is reserved until `deadline`."""
 
     move: int
     home: Name
@@ -119,8 +103,7 @@ class UserRecords:
     def __init__(self, channels: Channels) -> None:
         self.records: dict[Name, UserRecord] = {}
         self.expected: dict[Name, ExpectedUser] = {}
-        self.changed = False
-        """Has what all records want together perhaps changed since `wants` was asked?"""
+        self.changed = False  # what all users want together, since `wants` was asked
         self._channels = channels
         self._index = SubscriptionIndex(channels.n_attributes)
         self._deadlines: list[tuple[float, int, Name]] = []
@@ -144,7 +127,7 @@ class UserRecords:
         self.changed = True
 
     def set_wants(self, record: UserRecord, version: int, wants: Wants, rates: Rates | None) -> None:
-        """What the user wants from now on, unless something newer is known."""
+        """Note what the user wants from now on, unless something newer is known."""
         if version <= record.version:
             return
         record.version, record.rates, record.told = version, rates, flow_of(rates)
@@ -156,24 +139,23 @@ class UserRecords:
             self.changed = True
 
     def wants(self) -> Wants:
-        """What all records want together, those that are redirected included."""
+        """Return what all users want together, those that are redirected included."""
         self.changed = False
         return union(box for record in self.records.values() for box in record.wants)
 
     def ranges(self) -> Ranges:
-        """The channels that the users want of whom we are the broker."""
+        """Return the channels that the users want of whom this is the broker."""
         return tuple(joined(run for record in self.in_charge() for run in record.ranges))
 
     def matching(self, point: Point) -> list[UserRecord]:
-        """The records that want an event, in the order of their subscriptions."""
-        owners = dict.fromkeys(self._index.owner_list(point))
-        return [self.records[name] for name in owners]  # type: ignore[index]
+        """Return the users that want an event, in the order of their subscriptions."""
+        return [self.records[name] for name in dict.fromkeys(self._index.owners(point))]
 
     def in_charge(self) -> Iterator[UserRecord]:
         return (record for record in self.records.values() if record.in_charge)
 
-    def set_deadline(self, participant: UserRecord | ExpectedUser, name: Name, deadline: float) -> None:
-        participant.deadline = deadline
+    def set_deadline(self, user: UserRecord | ExpectedUser, name: Name, deadline: float) -> None:
+        user.deadline = deadline
         if deadline < inf:
             heappush(self._deadlines, (deadline, next(self._order), name))
 
@@ -181,7 +163,7 @@ class UserRecords:
         return self._deadlines[0][0] if self._deadlines else inf
 
     def overdue(self, now: float) -> Iterator[Name]:
-        """Names that had a deadline; it may have been moved since."""
+        """Yield names whose deadline has come; it may have been moved since."""
         while self._deadlines and self._deadlines[0][0] <= now:
             yield heappop(self._deadlines)[2]
 

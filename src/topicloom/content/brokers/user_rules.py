@@ -1,25 +1,24 @@
-"""What is promised, and the life of a user at a broker in one table.
+"""What is promised, and the rules of a user at a broker in one table.
 
-The promise. Let no message take longer than `max_delay`; messages may overtake each other and come twice.
-Let e be an event that a user publishes when every broker knows some broker's announcement of a subscription
-that matches e, and let its subscriber keep it until e arrives. Then e is delivered to it exactly once,
+The promise. Assume that no message takes longer than `max_delay`; messages may overtake each other and come
+twice. A user publishes an event when every broker knows some broker's announcement of a matching
+subscription, and the subscriber keeps that subscription until the event arrives. Then the event is delivered
+to it exactly once,
 - whatever migrations go on: several at once, one right after another, there and back, declined, refused;
 - if the foreign broker dies at any time before the user connects to it, or within `travel` seconds after
   (until then the home broker has all that the user should get, and the user goes back to it first).
-What is under way on a connection that a user closes when it has moved may be lost on it: it comes another
-way. Publications of a user that moves are not lost or repeated either: what its old broker has not
-confirmed goes to the new one, and subscribers know the numbers they have had.
-Nothing is ever delivered twice, nor to a user whose subscription does not match, whoever dies.
-If a broker dies at another time, its users find another one in their lists and register there; events that
-were under way to or from them then may be lost, or not.
+Publications of a user that moves are neither lost nor repeated: what its old broker has not confirmed goes to
+the new one, and subscribers know the numbers they have received. Nothing is ever delivered twice, nor to a
+user whose subscription does not match, whatever dies. If a broker dies at another time, its users register
+with another one in their lists; events that were under way to or from them may be lost.
 
 Why. (1) Letters arrive exactly once while both ends live (letters.py). (2) The user alone says who its broker
 is: each attempt has a higher term, and a broker that hears of a higher term yields. (3) A broker that yields
 still announces the user's interest for `ttl`, redirects what comes, and keeps a copy: `ttl` outlasts the time
 until all brokers know the new broker's interest, plus the longest travel of what was sent before, plus the
-time in which the user finds out that its new broker died. (4) The user knows what it has had (user.py).
+time in which the user finds out that its new broker died. (4) The user knows what it has received (user.py).
 
-`print(rule_table())` shows the table; tests hold every step of every run against it.
+`print(rule_table())` shows the table; tests check every step of every run against it.
 """
 
 from __future__ import annotations
@@ -27,20 +26,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from topicloom.wire.core import align_columns
+
 
 class UserState(Enum):
     """What a user is to a broker."""
 
     ABSENT = "absent"
     ATTACHED = "attached"
-    ASKED = "asked"
-    """Attached, and asked to move."""
-    COPYING = "copying"
-    """Attached, has accepted; the foreign broker was sent all about it."""
-    READY = "ready"
-    """Attached, and told to connect to the foreign broker."""
-    REDIRECTING = "redirecting"
-    """Another broker's; what comes for it is sent on."""
+    ASKED = "asked"  # attached, and asked to move
+    COPYING = "copying"  # attached, has accepted; the foreign broker was sent all about it
+    READY = "ready"  # attached, and told to connect to the foreign broker
+    REDIRECTING = "redirecting"  # another broker has it; what comes for it is sent on
 
 
 ABSENT, ATTACHED, ASKED, COPYING, READY, REDIRECTING = UserState
@@ -103,7 +100,7 @@ RULES = (
 
 
 def permits(rule: UserRule, before: UserState, on: str, sent: tuple[str, ...], after: UserState) -> bool:
-    """Is a step one of this row? `then` equal to `states` means: no change.
+    """Tell whether a step is one of this row. `then` equal to `states` means: no change.
 
     >>> permits(RULES[7], ASKED, "ACCEPT", ("REPLICATE",), COPYING)
     True
@@ -118,21 +115,16 @@ def permits(rule: UserRule, before: UserState, on: str, sent: tuple[str, ...], a
 
 
 def rule_table() -> str:
-    """All rules as text, one line each, columns aligned.
+    """Return all rules as text, one line each, columns aligned.
 
     >>> print(rule_table().splitlines()[0].split())
     ['state', 'on', 'if', 'send', 'then']
     """
     rows = [("state", "on", "if", "send", "then")]
     for rule in RULES:
-        states, then = (_named(some) for some in (rule.states, rule.then))
-        then = "the same" if rule.then == rule.states else then
-        rows.append((states, rule.on, rule.when, ", ".join(rule.send), then))
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return "\n".join(
-        "  ".join(field.ljust(width) for field, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    )
+        then = "the same" if rule.then == rule.states else _named(rule.then)
+        rows.append((_named(rule.states), rule.on, rule.when, ", ".join(rule.send), then))
+    return align_columns(rows)
 
 
 def _named(states: tuple[UserState, ...]) -> str:

@@ -18,7 +18,7 @@ from topicloom.content.brokers.messages import Box, Point, Rates, Wants
 
 
 def check_wants(wants: Wants, n_attributes: int) -> str:
-    """What is wrong with these wants, or an empty text."""
+    """Return what is wrong with these wants, or an empty text."""
     for box in wants:
         if len(box) != n_attributes:
             return f"a subscription has {len(box)} ranges where there are {n_attributes} attributes"
@@ -28,7 +28,7 @@ def check_wants(wants: Wants, n_attributes: int) -> str:
 
 
 def matches(wants: Wants, point: Point) -> bool:
-    """Does one of the boxes hold the point?
+    """Tell whether one of the boxes holds the point.
 
     >>> matches((((0, 5),), ((9, 10),)), (9,)), matches((((0, 5),),), (5,))
     (True, False)
@@ -39,7 +39,7 @@ def matches(wants: Wants, point: Point) -> bool:
 
 
 def union(wants: Iterable[Box]) -> Wants:
-    """Boxes that hold what one of the boxes holds, in a fixed order, as few as is easy.
+    """Return boxes that together hold what the given ones hold, in a fixed order, as few as is easy.
 
     >>> union([((3, 5),), ((0, 2),), ((2, 4),), ((7, 7),)])
     (((0, 5),),)
@@ -61,7 +61,7 @@ def _merged(boxes: list[Box]) -> Wants:
 
 
 def _outermost(boxes: list[Box]) -> Wants:
-    """Without the boxes that lie inside another one."""
+    """Leave out the boxes that lie inside another one."""
     ends = np.array(boxes)
     low, high = ends[:, :, 0], ends[:, :, 1]
     inside = [
@@ -71,7 +71,7 @@ def _outermost(boxes: list[Box]) -> Wants:
 
 
 def joined(runs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Ranges of channels, both ends included, that cover the runs; ascending, never touching.
+    """Return ranges of channels, both ends included, that cover the runs; ascending, never touching.
 
     >>> joined([(5, 6), (0, 1), (2, 3)])
     [(0, 3), (5, 6)]
@@ -96,8 +96,6 @@ class Channels:
     -1
     """
 
-    __slots__ = ("_bounds", "_sizes", "count")
-
     def __init__(self, bounds: Sequence[Sequence[float]]) -> None:
         self._bounds = [list(map(float, cuts)) for cuts in bounds]
         self._sizes = [len(cuts) - 1 for cuts in self._bounds]
@@ -105,7 +103,7 @@ class Channels:
 
     @classmethod
     def numbered(cls, n_channels: int) -> Channels:
-        """One attribute, the number of the channel itself."""
+        """Return a grid with one attribute, the number of the channel itself."""
         return cls([range(n_channels + 1)])
 
     @property
@@ -113,7 +111,7 @@ class Channels:
         return len(self._bounds)
 
     def channel_of(self, point: Point) -> int:
-        """The channel of an event; -1 outside of the grid."""
+        """Return the channel of an event; -1 outside of the grid."""
         channel = 0
         for value, cuts, size in zip(point, self._bounds, self._sizes, strict=True):
             cell = bisect_right(cuts, value) - 1
@@ -123,7 +121,7 @@ class Channels:
         return channel
 
     def ranges_of(self, wants: Wants) -> list[tuple[int, int]]:
-        """Ranges of channels, both ends included, that cover the wants; ascending, never touching."""
+        """Return ranges of channels, both ends included, that cover the wants; ascending, never touching."""
         return joined(run for box in wants for run in self._runs(box))
 
     def _runs(self, box: Box) -> Iterator[tuple[int, int]]:
@@ -141,12 +139,11 @@ class Channels:
             yield base + cells[-1][0], base + cells[-1][-1]
 
 
-MOST = 1e12
-"""Messages per second that nobody publishes on a channel: with more, sums would lose all that is small."""
+MOST = 1e12  # messages per second on a channel; with more, sums would lose all that is small
 
 
 def check_rates(rates: Rates | None, n_channels: float) -> str:
-    """What is wrong with these rates, or an empty text.
+    """Return what is wrong with these rates, or an empty text.
 
     >>> check_rates(((0, 1.5),), 1), check_rates(((1, 1.5),), 1)
     ('', 'channel 1 has the rate 1.5: that channel does not exist, or nobody publishes so much')
@@ -176,7 +173,7 @@ class Flow(NamedTuple):
         return float(self.rates.sum())
 
     def within(self, ranges: Sequence[tuple[int, int]]) -> float:
-        """What of it lies in these ranges of channels."""
+        """Return the part of the rate that lies in these ranges of channels."""
         if not ranges or not len(self.rates):
             return 0.0
         ends = np.array(ranges)
@@ -190,7 +187,7 @@ NOTHING = Flow(np.zeros(0, dtype=np.int64), np.zeros(0))
 
 
 def flow_of(rates: Rates | None) -> Flow:
-    """The arrays of sparse rates; None counts as nothing."""
+    """Return sparse rates as arrays; None counts as nothing."""
     if not rates:
         return NOTHING
     table = np.array(rates, dtype=np.float64)

@@ -24,14 +24,14 @@ from topicloom.content.planners.broker_trees import CoreModel
 
 
 def wants_of(problem: ContentProblem, user: int) -> Wants:
-    """What a user wants, half-open."""
+    """Return what a user wants, half-open."""
     ends = slice(problem.want_ptr[user], problem.want_ptr[user + 1])
     first, last = problem.want_first[ends].tolist(), problem.want_last[ends].tolist()
     return tuple(((float(a), float(b + 1)),) for a, b in zip(first, last, strict=True))
 
 
 def rates_of(problem: ContentProblem, user: int) -> Rates:
-    """What a user publishes."""
+    """Return what a user publishes."""
     ends = slice(problem.rate_ptr[user], problem.rate_ptr[user + 1])
     return tuple(zip(problem.rate_channels[ends].tolist(), problem.rates[ends].tolist(), strict=True))
 
@@ -43,7 +43,7 @@ def make_users(
     declines: Bools,
     settings: BrokerSettings,
 ) -> list[User]:
-    """One user per user: it turns to its broker of `start` first, then to the others, cheapest first."""
+    """Make the users: each turns to its broker of `start` first, then to the others, cheapest first."""
     found = []
     for user in range(problem.n_users):
         home = problem.n_users + int(start[user])
@@ -54,23 +54,15 @@ def make_users(
                 wants_of(problem, user),
                 brokers=[home, *(other for other in others if other != home)],
                 rates=told(user),
-                policy=_stays if declines[user] else _goes,
+                policy=(lambda foreign: False) if declines[user] else (lambda foreign: True),
                 settings=settings,
             )
         )
     return found
 
 
-def _goes(foreign: Name) -> bool:
-    return True
-
-
-def _stays(foreign: Name) -> bool:
-    return False
-
-
 def make_brokers(problem: ContentProblem, scale: float, seed: int, settings: BrokerSettings) -> list[Broker]:
-    """All brokers, their capacities times `scale`."""
+    """Make the brokers, with capacities times `scale`."""
     names = list(range(problem.n_users, problem.n_users + problem.n_brokers))
     model = CoreModel.of(problem.core, "free")
     trees, channels = RoutingTrees(names, problem.core), Channels.numbered(problem.n_channels)
@@ -96,7 +88,7 @@ def make_brokers(problem: ContentProblem, scale: float, seed: int, settings: Bro
 
 
 def with_traffic(problem: ContentProblem, traffic: Longs) -> ContentProblem:
-    """The problem with user i publishing and wanting what user `traffic[i]` did.
+    """Return the problem with user i publishing and wanting what user `traffic[i]` did.
 
     >>> one = ContentProblem.of(["i", "j"], ["b"], [9.0], [[1.0], [2.0]], [[0.0]], 1,
     ...     rates=([0], [0], [3.0]), wants=([1], [0], [0]))

@@ -25,17 +25,17 @@ from topicloom.content.simulator.world import ContentCounters, ContentWorld
 from topicloom.errors import UsageError
 from topicloom.simulation.links import read_links
 
-SLICE = 0.5
-"""Simulated seconds between two looks at whether the user wants to stop."""
-
-
-MOST_EVENTS = 20_000
-"""In a round, however few deliveries an event makes."""
+SLICE = 0.5  # simulated seconds between two checks for a stop
+MOST_EVENTS = 20_000  # in a round, however few deliveries an event makes
 
 
 @dataclass(frozen=True, slots=True)
 class ContentOutcome:
-    """What came of it: the problem as it is at the end, who is where then, one row of figures per round."""
+    """The problem and the assignment at the end, and one row of figures per round.
+
+    `control` counts control messages after everybody had registered; `messages` all messages by kind, up to
+    the end of the last round: brokers go on while the last events arrive.
+    """
 
     problem: ContentProblem
     assignment: Ints
@@ -44,9 +44,7 @@ class ContentOutcome:
     settled: bool
     migrations: int
     control: int
-    """Control messages after everybody had registered."""
     messages: dict[str, int]
-    """All messages by kind, up to the end of the last round: brokers go on while the last events arrive."""
 
 
 class ContentRun:
@@ -78,8 +76,8 @@ class ContentRun:
             *make_brokers(problem, self._scale, scenario.seed, self.settings),
         ]
         self.world = ContentWorld(members, links, self.settings.max_delay)
+        # Whose rates and wants, of those in the problem as given, each user has now.
         self._traffic: Longs = np.arange(problem.n_users)
-        """Whose rates and wants, of those in the problem as given, each user has now."""
         self._rows: list[dict[str, Any]] = []
         self._registered = 0
 
@@ -87,8 +85,7 @@ class ContentRun:
         """Run to the end."""
         world, values, quiet = self.world, self._values, 0
         for number in range(len(world.members)):
-            # Users do not all come at the same moment, so that their pings do not either.
-            world.call_at(self._phase(number), partial(self._begin, number))
+            world.start_at(self._phase(number), number)  # one after the other, so pings are spread too
         self._progress.phase("simulate rounds", values["rounds"])
         self._advance(self.settings.round)
         self._registered = world.counters.control
@@ -104,17 +101,16 @@ class ContentRun:
                 break
         last, messages = self._assignment(), dict(sorted(world.counters.messages.items()))
         self._advance(world.now + self.settings.ttl + self._travel)  # what is under way may arrive
-        migrations = sum(row["migrations"] for row in self._rows)
         settled = bool(values["settle"]) and quiet >= values["settle"]
-        control = sum(row["control_messages"] for row in self._rows)
+        migrations, control = (
+            sum(row[key] for row in self._rows) for key in ("migrations", "control_messages")
+        )
         return ContentOutcome(
             self.problem, last, self._rows, world.counters, settled, migrations, control, messages
         )
 
-    # -- before it begins -------------------------------------------------------------------------------
-
     def _events_in_round(self) -> int:
-        """So many events that all their deliveries together are as many as asked for, or hardly more."""
+        """Return how many events make as many deliveries as asked for, or hardly more."""
         problem = self.problem
         published = float(problem.rates.sum())
         received = float(problem.demand.sum()) - published
@@ -122,7 +118,7 @@ class ContentRun:
         return int(max(1.0, min(count, MOST_EVENTS)))
 
     def _event_scale(self) -> float:
-        """Events per second here over those of the problem: brokers that count them see no others."""
+        """Return events per second here over those of the problem: brokers that count them see no others."""
         if self._values["rates"] != "counted":
             return 1.0
         total = float(self.problem.rates.sum())
@@ -135,13 +131,8 @@ class ContentRun:
     def _told_rates(self, user: int) -> Rates | None:
         return rates_of(self.problem, user) if self._values["rates"] == "told" else None
 
-    def _begin(self, number: int, now: float) -> None:
-        self.world.tell(number, lambda member: member.start(now))
-
-    # -- what happens in a round ------------------------------------------------------------------------
-
     def _change(self) -> None:
-        """Some users exchange what they publish and want: the whole demand stays what it was."""
+        """Let some users exchange what they publish and want: the total demand stays the same."""
         count = round(self._values["drift"] * self.problem.n_users)
         if count < 2:
             return
@@ -153,12 +144,12 @@ class ContentRun:
             self.world.tell(user, partial(User.subscribe, wants=wants, now=self.world.now, rates=rates))
 
     def _publish(self) -> None:
-        """Events of this round, by users and on channels as their rates say, at random moments."""
+        """Schedule the events of a round at random moments, by users and on channels as their rates say."""
         problem, now = self.problem, self.world.now
         total = float(problem.rates.sum())
         if not self._values["events"] or not total:
             return
-        # Nothing is under way while what users want changes: who should get it would not be well defined.
+        # No event is under way while wants change: who should get it would not be well defined.
         first, last = (self._known, self._travel) if self._values["drift"] else (0.0, 0.0)
         if first + last >= self.settings.round / 2:
             raise UsageError(
@@ -186,10 +177,8 @@ class ContentRun:
             check_stop(self._progress)
             self.world.run(min(self.world.now + SLICE, until))
 
-    # -- figures ----------------------------------------------------------------------------------------
-
     def _assignment(self) -> Ints:
-        """Where everybody is; who has no broker this moment counts as where it was."""
+        """Return where everybody is; a user without a broker counts as at its start."""
         found = self._start.copy()
         for user in range(self.problem.n_users):
             broker = self.world.members[user].broker  # type: ignore[union-attr]

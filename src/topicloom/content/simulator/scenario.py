@@ -53,7 +53,7 @@ class ContentScenario:
 
     @classmethod
     def of(cls, settings: Sequence[str], seed: int = 0) -> ContentScenario:
-        """From `key=value` texts; what cannot be is refused here.
+        """Read `key=value` texts; refuse what is impossible.
 
         >>> ContentScenario.of(["rounds=5"]).values["rounds"]
         5
@@ -69,7 +69,7 @@ class ContentScenario:
         return scenario
 
     def settings(self, n_brokers: int) -> BrokerSettings:
-        """The constants of users and brokers; no path is longer than there are brokers."""
+        """Return the constants of users and brokers; no path is longer than there are brokers."""
         names = {field.name for field in fields(BrokerSettings)} & self.values.keys()
         own = {name: self.values[name] for name in names}
         return BrokerSettings(longest_path=n_brokers, **own)

@@ -1,4 +1,4 @@
-"""The driver of users and brokers [Zhao2011, V]: what is done and counted when one asks for it."""
+"""Drive users and brokers [Zhao2011, V] in virtual time: carry out their effects and count what they do."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ Member: TypeAlias = User | Broker
 
 
 class ContentCounters:
-    """What was sent and delivered so far."""
+    """What was sent and delivered so far.
+
+    `messages` are counted by the name of the body, or of a message without one. `control` counts letters that
+    carry no event, and their receipts, but no signs of life.
+    """
 
     def __init__(self) -> None:
         self.messages: Counter[str] = Counter()
-        """By the name of the body, or of a message without one."""
         self.control = 0
-        """Letters that carry no event, and their receipts. Signs of life are not counted."""
         self.published = self.expected = self.delivered = self.duplicates = 0
         self._pending: dict[EventId, set[int]] = {}
 
@@ -61,6 +63,10 @@ class ContentWorld(Loop[Member]):
         for number, member in enumerate(members):
             self.seat(number, member)
 
+    def start_at(self, time: float, number: int) -> None:
+        """Start a member at `time`."""
+        self.call_at(time, lambda now: self.tell(number, lambda member: member.start(now)))
+
     def _carry_out_of(self, number: int, effects: Sequence[Effect], cause: Message | None) -> None:
         answers_control = cause is not None and _is_control(cause)
         for effect in effects:
@@ -80,7 +86,7 @@ class ContentWorld(Loop[Member]):
 
 
 def _bounded(links: Links, max_delay: float) -> Links:
-    """The same links; a message that takes longer than the protocol can bear ends the run."""
+    """Return the same links; a message that takes longer than the protocol allows ends the run."""
 
     def delay(sender: Name, receiver: Name) -> float:
         seconds = links.delay(sender, receiver)

@@ -24,7 +24,7 @@ def _word_masks(wanted: Any, n_words: int) -> Any:
 
 @kernel
 def _pick(scores: Any, n: int, least: int, ranked: bool, draw: float) -> int:
-    """Where a score >= `least` is (the highest, if `ranked`), ties by `draw` in [0, 1); -1 for none."""
+    """Return where a score >= `least` is (the highest, if `ranked`), ties by `draw` in [0, 1); -1: none."""
     best, number = least, 0
     for i in range(n):
         if scores[i] < best:
@@ -47,7 +47,7 @@ def _pick(scores: Any, n: int, least: int, ranked: bool, draw: float) -> int:
 def choose_of_all(
     bits: Any, listed: Any, wanted: Any, banned: Any, least: int, ranked: bool, draw: float, scores: Any
 ) -> int:
-    """One of all listed nodes outside `banned`, or -1."""
+    """Return one of all listed nodes outside `banned`, or -1."""
     n_words, n = bits.shape
     masks = _word_masks(wanted, n_words)
     scores[:n] = 0
@@ -77,7 +77,7 @@ def choose_of_view(
     draw: float,
     scores: Any,
 ) -> int:
-    """One of the listed nodes in `view` outside `banned`, or -1."""
+    """Return one of the listed nodes in `view` outside `banned`, or -1."""
     n_words, n = len(bits), len(view)
     masks = _word_masks(wanted, n_words)
     for i in range(n):

@@ -8,6 +8,7 @@ in turn, `tries` times each. It sends nothing and has no clock.
 from __future__ import annotations
 
 from collections.abc import Container
+from itertools import takewhile
 from math import inf
 from typing import TypeAlias
 
@@ -16,13 +17,13 @@ from topicloom.spidercast.protocol.messages import EventId, Have, NodeId, Topic
 from topicloom.spidercast.protocol.node_state import NodeContext
 from topicloom.wire.core import Send
 
+# The neighbors that want a topic, and whether the link is eager. A dict, since its order is the same in all
+# runs; that of a set of strings is not.
 TopicLinks: TypeAlias = dict[NodeId, bool]
-"""The neighbors that want a topic, and whether the link is eager. A dict, since its order is the same in all
-runs; that of a set of strings is not."""
 
 
 class EventAnnouncer:
-    """Looks at the held events of `store` and the links in `topics`, which has each held topic."""
+    """Announces the held events of `store` over the links in `topics`, which has each held topic."""
 
     __slots__ = ("_context", "_greeting", "_queue", "_store", "_topics", "due")
 
@@ -35,7 +36,7 @@ class EventAnnouncer:
         self.due = inf
 
     def later(self, id: EventId, now: float) -> None:
-        """Tell the lazy links of a new event, after a while that gathers several into one message."""
+        """Tell the lazy links of a new event after a delay that gathers several into one message."""
         settings = self._context.settings
         self._queue.append(id)
         if len(self._queue) > settings.keep_events:
@@ -44,7 +45,7 @@ class EventAnnouncer:
             self.due = now + settings.announce_delay
 
     def tell_lazy(self, now: float) -> None:
-        """The first announcement of the new events, over lazy links only."""
+        """Announce the new events for the first time, over lazy links only."""
         chosen: dict[NodeId, list[EventId]] = {}
         for id in self._queue:
             held = self._store.held.get(id)
@@ -58,7 +59,7 @@ class EventAnnouncer:
         self._tell(chosen, now)
 
     def greet(self, peer: NodeId, now: float) -> None:
-        """Tell `peer` of all that is held: a topic that was cut may have become whole by its link."""
+        """Tell `peer` of all that is held: its link may have joined a split topic."""
         self._store.expire(now)
         if self._context.settings.announce_rounds:
             # Once is not enough: the message may be lost, or come before `peer` knows of the link.
@@ -66,11 +67,11 @@ class EventAnnouncer:
         self._tell({peer: self._not_held_by(peer)}, now)
 
     def gone(self, peer: NodeId) -> None:
-        """`peer` is a neighbor no longer."""
+        """Note that `peer` is a neighbor no longer."""
         self._greeting.pop(peer, None)
 
     def round(self, now: float) -> None:
-        """A heartbeat round: tell of the fresh events again."""
+        """Tell of the fresh events again, at a heartbeat."""
         store = self._store
         store.expire(now)
         if not store.fresh and not self._greeting:
@@ -92,7 +93,7 @@ class EventAnnouncer:
         return [id for id, event in held if peer in topics[id.topic] and peer not in event.holders]
 
     def _tell(self, chosen: dict[NodeId, list[EventId]], now: float) -> None:
-        """One Have to each neighbor; neighbors that are told the same share the message."""
+        """Send one Have to each neighbor; neighbors that are told the same share the message."""
         same: dict[tuple[EventId, ...], list[NodeId]] = {}
         for peer, ids in chosen.items():
             if ids:
@@ -114,7 +115,7 @@ class MissingEvent:
         self.left = tries
 
     def next_to_ask(self, neighbors: Container[NodeId]) -> NodeId | None:
-        """The announcer whose turn it is, as long as it is a neighbor."""
+        """Return the next announcer that is still a neighbor, or None if all were asked often enough."""
         while self.announcers and self.left:
             peer = self.announcers.pop(0)
             if peer not in neighbors:
@@ -140,7 +141,7 @@ class MissingEvents:
         self.due = inf
 
     def announced(self, id: EventId, announcer: NodeId, now: float) -> None:
-        """`announcer` holds the event, which has not come here."""
+        """Note that `announcer` holds an event that has not come here."""
         missing = self._missing.get(id)
         if missing is not None:
             if announcer not in missing.announcers:
@@ -152,7 +153,7 @@ class MissingEvents:
             self.due = min(self.due, due)
 
     def came(self, id: EventId, peer: NodeId) -> bool:
-        """The event came from `peer`; whether `peer` had been asked for it."""
+        """Note that the event came from `peer`; return whether `peer` had been asked for it."""
         missing = self._missing.pop(id, None)
         if missing is None:
             return False
@@ -161,12 +162,8 @@ class MissingEvents:
         return peer in missing.asked
 
     def overdue(self, now: float, neighbors: Container[NodeId]) -> dict[NodeId, list[EventId]]:
-        """Whom to ask for what now."""
-        ready: list[EventId] = []
-        for id, missing in self._missing.items():
-            if missing.due > now:
-                break
-            ready.append(id)
+        """Return whom to ask for what now."""
+        ready = list(takewhile(lambda id: self._missing[id].due <= now, self._missing))
         questions: dict[NodeId, list[EventId]] = {}
         for id in ready:
             missing = self._missing.pop(id)
@@ -179,7 +176,7 @@ class MissingEvents:
         return questions
 
     def drop_topic(self, topic: Topic) -> None:
-        """Events of `topic` are not missed."""
+        """Miss no events of `topic` any more."""
         self._missing = {id: missing for id, missing in self._missing.items() if id.topic != topic}
         if not self._missing:
             self.due = inf

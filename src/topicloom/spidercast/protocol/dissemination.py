@@ -1,12 +1,11 @@
-"""Events travel over links whose both ends want the topic: an eager tree with lazy repair, per topic.
+"""Pass events over links whose both ends want the topic: an eager tree with lazy repair, per topic.
 
 Plumtree (Leitão, Pereira, Rodrigues: Epidemic Broadcast Trees, SRDS 2007) over the neighbors that the overlay
 gives. An event is pushed over eager links; a link that brings an event twice becomes lazy, and only ids go
 over it. An id whose event does not follow is asked for, which makes that link eager again.
 
-Lost messages and crashed nodes are met by announcing each event again at some heartbeats to all neighbors not
-known to hold it, and all held events to a neighbor that is new. The memory is bounded: see `event_store.py`.
-A node where nothing was ever published keeps only the list of its links.
+Against lost messages and crashes each event is announced again at some heartbeats to all neighbors not known
+to hold it, and all held events to a new neighbor. A node where nothing was published keeps only its links.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ from topicloom.spidercast.protocol.node_state import NodeContext
 from topicloom.spidercast.protocol.ordering import Ordering
 from topicloom.wire.core import Deliver, Send
 
+# Numbers of a life start at version << VERSION_BITS: a life may publish a million events on a topic for each
+# version that the next life is ahead.
 VERSION_BITS = 20
-"""Numbers of a life start at version << VERSION_BITS: a life may publish a million events on a topic for each
-version that the next life is ahead."""
 MOST_HOPS = 1 << 31
 
 
@@ -31,24 +30,10 @@ class Dissemination:
     """The part of a node that passes events on. Counters are plain attributes, for the driver to read."""
 
     __slots__ = (
-        "_announcer",
-        "_context",
-        "_first",
-        "_highest",
-        "_links",
-        "_missing_events",
-        "_numbers",
-        "_ordering",
-        "_since",
-        "_since_later",
-        "_store",
-        "_topics",
-        "delivered",
-        "duplicates",
-        "late",
-        "repaired",
-        "unwanted",
-    )
+        "_announcer", "_context", "_first", "_highest", "_links", "_missing_events", "_numbers", "_ordering",
+        "_since", "_since_later", "_store", "_topics",
+        "delivered", "duplicates", "late", "repaired", "unwanted",
+    )  # fmt: skip
 
     def __init__(self, context: NodeContext) -> None:
         self._context = context
@@ -57,14 +42,10 @@ class Dissemination:
         self._since = -inf  # when the first topic was subscribed to; others only if at another time
         self._since_later: dict[Topic, float] | None = None
         self._store: EventStore | None = None  # and with it everything that `_wake` makes
-        self.delivered = 0
-        self.duplicates = 0
-        self.late = 0
-        self.repaired = 0
-        self.unwanted = 0
+        self.delivered = self.duplicates = self.late = self.repaired = self.unwanted = 0
 
     def _wake(self) -> EventStore:
-        """There is something to do for the first time."""
+        """Make what is needed once there are events."""
         settings = self._context.settings
         most = max(1, settings.keep_events)
         self._store = EventStore(settings)
@@ -78,20 +59,18 @@ class Dissemination:
         self._highest = self._first
         return self._store
 
-    # Links and interest
-
     def link_up(self, peer: NodeId, shared: Topics, now: float) -> None:
-        """`peer` is a neighbor; both ends want the topics in `shared`."""
+        """Take `peer` as a neighbor; both ends want the topics in `shared`."""
         self._share(peer, shared, frozenset(), now)
 
     def shared_changed(self, peer: NodeId, shared: Topics, now: float) -> None:
-        """An interest changed at one of the ends."""
+        """Note that an interest changed at one of the ends."""
         before = self._links.get(peer)
         if before is not None:
             self._share(peer, shared, before, now)
 
     def link_down(self, peer: NodeId, now: float) -> None:
-        """`peer` is a neighbor no longer."""
+        """Note that `peer` is a neighbor no longer."""
         self._links.pop(peer, None)
         if self._store is not None:
             self._announcer.gone(peer)
@@ -112,7 +91,7 @@ class Dissemination:
             self._announcer.greet(peer, now)
 
     def subscribed(self, topic: Topic, now: float) -> None:
-        """The node wants `topic` from now on."""
+        """Want `topic` from now on."""
         if self._since == -inf:
             self._since = now
         if now != self._since:
@@ -120,7 +99,7 @@ class Dissemination:
             self._since_later[topic] = now
 
     def unsubscribed(self, topic: Topic, now: float) -> None:
-        """The node does not want `topic` any more: nothing of it is held, asked for or delivered."""
+        """Want `topic` no more: nothing of it is held, asked for or delivered."""
         if self._since_later is not None:
             self._since_later.pop(topic, None)
         if self._store is None:
@@ -133,8 +112,8 @@ class Dissemination:
             self._ordering.drop_topic(topic)
 
     def _wanted_for(self, topic: Topic, now: float) -> float:
-        """How long the node has wanted `topic`, and a little more. An event of a higher age is history: ages
-        leave out the time on the wire, so an event of our time never looks older than our interest."""
+        """Return how long the node has wanted `topic`, and a little more. Older events are history: ages
+        leave out the time on the wire, so an event published since never looks older than the interest."""
         later = self._since_later
         since = self._since if later is None else later.get(topic, self._since)
         return now - since + self._context.settings.announce_delay
@@ -146,10 +125,8 @@ class Dissemination:
             self._topics[topic] = links
         return links
 
-    # Events
-
     def publish(self, topic: Topic, payload: bytes, now: float) -> EventId:
-        """A new event of this node, for all that want `topic`, the own application included."""
+        """Publish a new event for all that want `topic`, the own application included."""
         context = self._context
         if topic not in context.interest:
             raise UsageError(
@@ -167,18 +144,16 @@ class Dissemination:
         return id
 
     def receive(self, peer: NodeId, message: Event | Have | Want | Prune, now: float) -> None:
-        """A message came. What a non-neighbor says is ignored, and so is nonsense."""
+        """Handle a message. Nonsense, and what a non-neighbor says, is ignored."""
         if peer not in self._links:
             return
         if isinstance(message, Event):
             self._receive_event(peer, message, now)
         elif isinstance(message, Have):
             self._receive_have(peer, message, now)
-        elif self._store is None:
-            return
-        elif isinstance(message, Want):
-            self._receive_want(peer, message, now)
-        elif isinstance(message, Prune):
+        elif self._store is not None and isinstance(message, Want):
+            self._receive_want(peer, message, self._store, now)
+        elif self._store is not None and isinstance(message, Prune):
             self._make(peer, message.topic, eager=False)
 
     def _receive_event(self, peer: NodeId, event: Event, now: float) -> None:
@@ -221,11 +196,11 @@ class Dissemination:
         self._context.send(peer, Prune(id.topic))
 
     def _impossible(self, id: EventId) -> bool:
-        """Numbers start at 1, and those of this life of our own are known here."""
+        """Tell whether nobody published it: numbers start at 1, and our own of this life are known here."""
         return id.number < 1 or (id.number > self._first and id.publisher == self._context.name)
 
     def _pass_on(self, event: Event, source: NodeId | None, now: float) -> None:
-        """Hold a new event, push it over the eager links, and have it announced over the others."""
+        """Hold a new event, push it over the eager links, and have it announced over the lazy ones."""
         id = event.id
         links = self._links_of(id.topic)
         store = self._store or self._wake()
@@ -249,8 +224,6 @@ class Dissemination:
             self.delivered += len(ready)
             self._context.effects.extend(ready)
 
-    # Announcements and repair
-
     def _receive_have(self, peer: NodeId, message: Have, now: float) -> None:
         context = self._context
         store = self._store or self._wake()
@@ -263,9 +236,7 @@ class Dissemination:
                 if age <= min(oldest, context.settings.keep_seconds):
                     self._missing_events.announced(id, peer, now)
 
-    def _receive_want(self, peer: NodeId, message: Want, now: float) -> None:
-        store = self._store
-        assert store is not None
+    def _receive_want(self, peer: NodeId, message: Want, store: EventStore, now: float) -> None:
         store.expire(now)
         for id in dict.fromkeys(message.ids):
             held = store.held.get(id)
@@ -275,7 +246,7 @@ class Dissemination:
                 self._context.send(peer, Event(id, event.previous, event.hops, age, event.payload))
 
     def _make(self, peer: NodeId, topic: Topic, *, eager: bool) -> bool:
-        """Set the link's part in the tree of `topic`, if it has one."""
+        """Make the link to `peer` eager or lazy for `topic`; return False if it carries no such events."""
         links = self._topics.get(topic)
         if links is None or peer not in links:
             return False
@@ -283,15 +254,13 @@ class Dissemination:
         return True
 
     def round(self, now: float) -> None:
-        """A heartbeat round: announce again what is fresh, to all that may have missed it."""
+        """Announce again, at a heartbeat, what is fresh to all that may have missed it."""
         store = self._store
         if store is not None and store.held:
             self._announcer.round(now)
 
-    # Time
-
     def next_timer(self) -> float:
-        """When `handle_timer` wants to be called; infinity for never."""
+        """Return when `handle_timer` wants to be called; infinity for never."""
         if self._store is None:
             return inf
         due = min(self._announcer.due, self._missing_events.due)

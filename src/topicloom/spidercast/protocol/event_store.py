@@ -1,8 +1,7 @@
 """The bounded memory of one node for events: those it can still pass on, and those it must not deliver again.
 
-Nothing here speaks or has a clock. An event is *held* while it may be asked for, *fresh* while it is still
-announced, and *known* for as long as memory allows: in full for the newest ids, as one number per publisher
-and topic for the ids before them.
+An event is *held* while it may be asked for, *fresh* while it is still announced, and *known* for as long as
+memory allows: in full for the newest ids, as one number per publisher and topic for the ids before them.
 """
 
 from __future__ import annotations
@@ -14,8 +13,7 @@ from typing import TypeAlias
 from topicloom.spidercast.protocol.messages import Event, EventId, NodeId, Topic
 from topicloom.spidercast.protocol.settings import ProtocolSettings
 
-Stream: TypeAlias = tuple[NodeId, Topic]
-"""The events of one publisher on one topic."""
+Stream: TypeAlias = tuple[NodeId, Topic]  # the events of one publisher on one topic
 
 
 class Held:
@@ -32,7 +30,7 @@ class Held:
         self.rounds = rounds
 
     def held_by(self, peer: NodeId) -> None:
-        """`peer` is known to have the event."""
+        """Note that `peer` has the event."""
         if peer not in self.holders:
             self.holders += (peer,)
 
@@ -65,19 +63,16 @@ class EventStore:
         self._forgotten: OrderedDict[Stream, int] = OrderedDict()
 
     def knows(self, id: EventId) -> bool:
-        """Whether the event came before, or is so old that it may have."""
+        """Tell whether the event came before, or is so old that it may have."""
         if id in self._young or id in self._older or id in self.held:
             return True
-        if not self._forgotten:
-            return False
         stream = (id.publisher, id.topic)
-        number = self._forgotten.get(stream)
-        if number is None:
+        if stream not in self._forgotten:
             return False
         self._forgotten.move_to_end(stream)
-        return id.number <= number
+        return id.number <= self._forgotten[stream]
 
-    def add(self, event: Event, born: float, source: NodeId | None) -> Held:
+    def add(self, event: Event, born: float, source: NodeId | None) -> None:
         """Hold and know a new event that began at `born` by our clock; `source` sent it."""
         id = event.id
         held = Held(event, born, source, self._settings.announce_rounds)
@@ -89,22 +84,21 @@ class EventStore:
         heappush(self._by_age, (born, self._count, held))
         if len(self.held) > self._settings.keep_events:
             self._drop_oldest()
-        return held
 
     def expire(self, now: float) -> None:
-        """Hold nothing older than `keep_seconds` any more."""
+        """Drop events older than `keep_seconds`."""
         oldest = now - self._settings.keep_seconds
         while self._by_age and self._by_age[0][0] < oldest:
             self._drop_oldest()
 
     def round_passed(self) -> None:
-        """One heartbeat more for all fresh events: some are fresh no longer."""
+        """Count one heartbeat for all fresh events: some are fresh no longer."""
         for held in self.fresh.values():
             held.rounds -= 1
         self.fresh = {id: held for id, held in self.fresh.items() if held.rounds > 0}
 
     def drop_topic(self, topic: Topic) -> None:
-        """Hold no event of `topic`; they stay known."""
+        """Drop the events of `topic`; they stay known."""
         self._by_age = [entry for entry in self._by_age if entry[2].event.id.topic != topic]
         heapify(self._by_age)
         self.held = {id: held for id, held in self.held.items() if id.topic != topic}
@@ -128,7 +122,7 @@ class EventStore:
             stream = (id.publisher, id.topic)
             if id.number > highest.get(stream, 0):
                 highest[stream] = id.number
-        # A set of strings has another order in each run; by number the order is the same in all.
+        # The order of a set of strings differs from run to run; that of the numbers does not.
         for stream in sorted(highest, key=lambda stream: (highest[stream], str(stream))):
             self._forgotten[stream] = max(highest[stream], self._forgotten.get(stream, 0))
             self._forgotten.move_to_end(stream)

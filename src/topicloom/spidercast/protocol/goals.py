@@ -116,7 +116,7 @@ class Coverage:
 
 
 class Quantity:
-    """`links` neighbors, whoever they are: the goal of similarity(x, y) and random(y).
+    """`links` neighbors of any interest: the goal of similarity(x, y) and random(y).
 
     >>> goal = Quantity(frozenset("x"), links=2)
     >>> goal.add(frozenset()); goal.lacking, goal.loss(frozenset())

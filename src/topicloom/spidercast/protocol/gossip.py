@@ -1,18 +1,14 @@
-"""A view that keeps itself: peer sampling by shuffles, after Cyclon (Voulgaris, Gavidia, van Steen, 2005).
+"""A view kept up to date by shuffles, after Cyclon (Voulgaris, Gavidia, van Steen, 2005).
 
 Every period a node sends a few of the descriptors it holds, and a new one of itself, to the node that it has
 not heard of for longest, and gets as many back. Descriptors wander and are not copied, so views are like
 uniform samples of all nodes (what [Chockler2007b, 3.7] asks of a membership service), and a dead node is
-soon the oldest everywhere, does not answer, and is forgotten.
+soon the oldest everywhere, does not answer, and is forgotten. Unlike in Cyclon the answer also begins with a
+new descriptor of its sender, and a full view drops its oldest: descriptors live half as long, at no cost.
 
-One thing differs from Cyclon: the answer also begins with a new descriptor of its sender, and a full view
-makes room by dropping its oldest. It costs no message, and descriptors live half as long, so that interests
-are newer and the dead are forgotten earlier.
-
-A uniform view of some dozen nodes rarely holds a subscriber of a rare topic. But over the time it takes to
-forget, hundreds of descriptors pass through it. So those that share a topic with this node are also noted in
-a side table, a few for each of its topics, first come first kept: common topics are soon full and leave the
-room to rare ones. The table is never passed on, so the shuffled views stay uniform.
+A uniform view of some dozen nodes rarely holds a subscriber of a rare topic, but hundreds of descriptors pass
+through it. Those that share a topic with this node are also noted in a side table, a few for each topic,
+first come first kept: common topics are soon full and leave room to rare ones. It is never passed on.
 
 No clock is shared: a descriptor carries its age, kept here as the local time when its node said so.
 """
@@ -33,8 +29,7 @@ class Known(NamedTuple):
     """What is known of a node. Of two, the greater is the newer one (versions first)."""
 
     version: int
-    since: float
-    """local time at which the node itself said so"""
+    since: float  # local time at which the node itself said so
     interest: Topics
 
     def beats(self, other: Known) -> bool:
@@ -50,10 +45,10 @@ class Relatives:
         # Each node here was taken for a topic with fewer than `_enough` nodes, so in all there are never
         # more than topics x `_enough`.
         self._enough = max(1, size // max(1, len(wanted)))
-        self._holders: dict[Topic, int] = dict.fromkeys(wanted, 0)
+        self._counts: dict[Topic, int] = dict.fromkeys(wanted, 0)
 
     def note(self, node: NodeId, known: Known) -> None:
-        """Take the node in if one of its topics has too few here; take what is newer of a node that is in."""
+        """Take the node in if one of its topics has too few nodes here; update a node that is in."""
         held = self.nodes.get(node)
         if held is not None:
             if not known.beats(held):
@@ -62,17 +57,17 @@ class Relatives:
                 self.nodes[node] = known
                 return
             self.drop(node)
-        shared = self._holders.keys() & known.interest
-        if len(self.nodes) < self._size and any(self._holders[topic] < self._enough for topic in shared):
+        shared = self._counts.keys() & known.interest
+        if len(self.nodes) < self._size and any(self._counts[topic] < self._enough for topic in shared):
             self.nodes[node] = known
             for topic in shared:
-                self._holders[topic] += 1
+                self._counts[topic] += 1
 
     def drop(self, node: NodeId) -> None:
         held = self.nodes.pop(node, None)
         if held is not None:
-            for topic in self._holders.keys() & held.interest:
-                self._holders[topic] -= 1
+            for topic in self._counts.keys() & held.interest:
+                self._counts[topic] -= 1
 
 
 class Gossip(Membership):
@@ -96,22 +91,18 @@ class Gossip(Membership):
         """The nodes in the shuffled view and what they want."""
         return {node: known.interest for node, known in self._view.items()}
 
-    # --- what the node asks ------------------------------------------------------------------------
-
     def choose(
         self, choice: NeighborChoice, wanted: Collection[Topic], banned: Collection[NodeId], rng: Random
     ) -> NodeId | None:
-        """By topics among the view and the side table; `anyone` among the uniform view alone."""
+        """Choose by topics among the view and the side table; `anyone` among the uniform view alone."""
         known = [(node, known.interest) for node, known in self._view.items()]
         if choice is not NeighborChoice.ANYONE:
             noted = self._relatives.nodes.items()
             known += [(node, known.interest) for node, known in noted if node not in self._view]
         return choose_among(known, choice, wanted, banned, rng)
 
-    # --- what the node says ------------------------------------------------------------------------
-
     def start(self, now: float) -> None:
-        """Nodes begin at different moments of the period, lest all entry points are asked at once."""
+        """Begin at a random moment of the period: otherwise all entry points would be asked at once."""
         self._enter(now)
         self._next = now + self._context.rng.random() * self._context.settings.gossip_period
 
@@ -120,7 +111,7 @@ class Gossip(Membership):
         self._learn(node, Known(version, now, interest), [], evict=False)
 
     def gone(self, node: NodeId, now: float) -> None:
-        """Forget the node, also what others still say of it: word that is no newer than this moment."""
+        """Forget the node, and ignore what others still say of it that is no newer than this moment."""
         known = self._view.get(node) or self._relatives.nodes.get(node)
         self._drop(node)
         self._gone.pop(node, None)
@@ -129,16 +120,14 @@ class Gossip(Membership):
             del self._gone[next(iter(self._gone))]
 
     def interest_changed(self, now: float) -> None:
-        """Other topics, other relatives: begin with those at hand."""
+        """Fill the side table anew from the nodes at hand."""
         noted = self._relatives.nodes
         self._relatives = Relatives(self._size, self._context.interest)
         for node, known in (*noted.items(), *self._view.items()):
             self._relatives.note(node, known)
 
-    # --- messages and time -------------------------------------------------------------------------
-
     def receive(self, peer: NodeId, message: Shuffle | ShuffleReply, now: float) -> None:
-        """Take what is sound in it; an answer that was not asked for is ignored."""
+        """Take what is valid in it; an answer that was not asked for is ignored."""
         if peer == self._context.name:
             return
         if isinstance(message, Shuffle):
@@ -174,7 +163,7 @@ class Gossip(Membership):
         self._context.send(partner, Shuffle(self._descriptors(self._sent, now)))
 
     def _enter(self, now: float) -> None:
-        """Begin (again) with the entry points, in random order lest all nodes ask the same one."""
+        """Begin (again) with the entry points, in random order: not all nodes should ask the same one."""
         seeds = [seed for seed in self._seeds if seed.node != self._context.name]
         self._context.rng.shuffle(seeds)
         for seed in seeds:
@@ -189,10 +178,8 @@ class Gossip(Membership):
         for node in [node for node, (_, when) in self._gone.items() if when < latest]:
             del self._gone[node]
 
-    # --- descriptors in and out --------------------------------------------------------------------
-
     def _sample(self, peer: NodeId) -> list[NodeId]:
-        """Whom to tell `peer` of, besides this node itself."""
+        """Draw the nodes to tell `peer` of, besides this node itself."""
         others = [node for node in self._view if node != peer]
         return self._context.rng.sample(others, min(self._count - 1, len(others)))
 
@@ -202,7 +189,7 @@ class Gossip(Membership):
         return (own, *(Descriptor(node, k.version, max(0.0, now - k.since), k.interest) for node, k in known))
 
     def _merge(self, descriptors: tuple[Descriptor, ...], sent: list[NodeId], now: float) -> None:
-        """What came takes the places of what was sent: descriptors are exchanged, not copied."""
+        """Put what came in the places of what was sent: descriptors are exchanged, not copied."""
         places = [node for node in sent if node in self._view]
         for told in descriptors[: self._count]:
             # An age that is no number fails the comparison too.
@@ -215,7 +202,7 @@ class Gossip(Membership):
                 self._learn(told.node, known, places, evict=True)
 
     def _learn(self, node: NodeId, known: Known, places: list[NodeId], *, evict: bool) -> None:
-        """Note it if it is news and there is room, in the places given up, or (`evict`) for an older one."""
+        """Note news of a node, in a free or given-up place, or (`evict`) instead of an older one."""
         if node == self._context.name:
             return
         self._relatives.note(node, known)

@@ -9,18 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from topicloom.wire.core import align_columns
+
 
 class LinkState(Enum):
     """What another node is to a task."""
 
     STRANGER = "stranger"
-    ASKED = "asked"
-    """We sent CONNECT not long ago, and it is no neighbor (yet, or any more)."""
+    ASKED = "asked"  # we sent CONNECT recently, and it is no neighbor (yet, or any more)
     LINKED = "linked"
-    PARTING = "parting"
-    """A neighbor that we asked to part, not long ago."""
-    DOUBTED = "doubted"
-    """A neighbor whose heartbeats are late: it no longer counts for coverage."""
+    PARTING = "parting"  # a neighbor that we recently asked to part
+    DOUBTED = "doubted"  # a neighbor whose heartbeats are late: it no longer counts for coverage
 
 
 STRANGER, ASKED, LINKED, PARTING, DOUBTED = LinkState
@@ -75,7 +74,7 @@ RULES = (
 
 
 def rule_table() -> str:
-    """All rules as text, one line each, columns aligned.
+    """Return all rules as text, one line each, columns aligned.
 
     >>> print(rule_table().splitlines()[0].split())
     ['state', 'on', 'if', 'send', 'do', 'then']
@@ -83,11 +82,6 @@ def rule_table() -> str:
     rows = [("state", "on", "if", "send", "do", "then")]
     for rule in RULES:
         states, then = (" | ".join(state.value for state in some) for some in (rule.states, rule.then))
-        rows.append(
-            (states, rule.on, rule.when, rule.send, rule.do, "the same" if rule.then == rule.states else then)
-        )
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return "\n".join(
-        "  ".join(field.ljust(width) for field, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    )
+        then = "the same" if rule.then == rule.states else then
+        rows.append((states, rule.on, rule.when, rule.send, rule.do, then))
+    return align_columns(rows)

@@ -45,21 +45,8 @@ class MaintenanceTask:
     """The neighbors of one task; its timers: `wake` (maintenance), `beat` (heartbeats), `alarm` (silence)."""
 
     __slots__ = (
-        "_context",
-        "_heartbeat",
-        "_membership",
-        "_observer",
-        "_out_of_reach",
-        "_requests",
-        "_turn",
-        "alarm",
-        "beat",
-        "choice",
-        "goal",
-        "id",
-        "neighbors",
-        "target",
-        "wake",
+        "_context", "_heartbeat", "_membership", "_observer", "_out_of_reach", "_requests", "_turn",
+        "alarm", "beat", "choice", "goal", "id", "neighbors", "target", "wake",
     )  # fmt: skip
 
     def __init__(

@@ -1,7 +1,7 @@
 """Each publisher's events on a topic in the order of their numbers, for applications that ask for it.
 
 An event names the number before it, so a gap is seen at once; what comes after a gap waits for `order_wait`
-seconds at most. Only the delivery waits: passing events on never does. Nothing here speaks or has a clock.
+seconds at most. Only the delivery waits: passing events on never does.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Ordering:
         self.due = inf
 
     def accept(self, delivery: Deliver, now: float) -> list[Deliver] | None:
-        """What may be delivered now that this event came; None if it came too late itself.
+        """Return what may be delivered now that this event came; None if it came too late itself.
 
         The first event of a stream that comes waits for its predecessor too: it may only have been overtaken.
         """
@@ -63,7 +63,7 @@ class Ordering:
         return out
 
     def expire(self, now: float) -> list[Deliver]:
-        """What has waited long enough, with all that comes before it and right after it in its stream."""
+        """Return what has waited long enough, with what comes before it and right after it in its stream."""
         out: list[Deliver] = []
         while self._waiting and next(iter(self._waiting.values())).due <= now:
             out += self._release_first()
@@ -71,7 +71,7 @@ class Ordering:
         return out
 
     def drop_topic(self, topic: Topic) -> None:
-        """Nobody waits for events of `topic` any more."""
+        """Forget the waiting events of `topic`."""
         self._waiting = {id: waiting for id, waiting in self._waiting.items() if id.topic != topic}
         self._numbers = {stream: ids for stream, ids in self._numbers.items() if stream[1] != topic}
         self._set_due()
@@ -81,7 +81,7 @@ class Ordering:
         return self._release((id.publisher, id.topic), id.number)
 
     def _release(self, stream: Stream, number: int) -> list[Deliver]:
-        """All waiting up to `number`, and those behind whose predecessor has been delivered by that."""
+        """Return all waiting up to `number`, and those after it whose predecessor is thereby delivered."""
         numbers = self._numbers[stream]
         out: list[Deliver] = []
         last = 0

@@ -1,8 +1,8 @@
-"""Interest views that are given: everybody, or a uniform sample of p% drawn anew at each join (3.7).
+"""Interest views that are given: all nodes, or a uniform sample of p% drawn anew at each join (3.7).
 
 One bit table holds what every present node wants; a node's view is a row of node numbers, or none for all.
-What a view tells is the truth of the moment, except for crashed nodes: they stay in it until somebody
-could have noticed (the simulator says when).
+A view is always up to date, except for crashed nodes: they stay in it until somebody could have noticed
+(the simulator says when).
 """
 
 from __future__ import annotations
@@ -19,12 +19,11 @@ from topicloom.spidercast.kernels.neighbor_choice import choose_of_all, choose_o
 from topicloom.spidercast.protocol.membership import Membership, NeighborChoice
 from topicloom.spidercast.protocol.messages import NodeId, Topic
 
-MAX_BYTES = 6_000_000_000
-"""Bit table and views together; more would not fit beside the nodes on the machines this is meant for."""
+MAX_BYTES = 6_000_000_000  # bit table and views together; more would not fit beside the nodes
 
 
 class ViewTable:
-    """What everybody wants now, and who knows whom."""
+    """What every node wants now, and who knows whom."""
 
     def __init__(self, n_nodes: int, n_topics: int, share: float, seed: int) -> None:
         self.n_nodes, self.share, self.seed = n_nodes, share, seed
@@ -53,7 +52,7 @@ class ViewTable:
         draw_views(rows, first, self.n_nodes, key, seen)
 
     def enter(self, node: int, topics: Iterable[int]) -> None:
-        """`node` is here and wants `topics`; from its second join on it gets a new view."""
+        """Add `node`, which wants `topics`; from its second join on it gets a new view."""
         self.set_topics(node, topics)
         self.listed[node] = 1
         self._drawn[node] += 1
@@ -62,23 +61,23 @@ class ViewTable:
             self._draw(node, self.views[node : node + 1], "views", str(node), again)
 
     def set_topics(self, node: int, topics: Iterable[int]) -> None:
-        """What `node` wants from now on."""
+        """Set what `node` wants from now on."""
         self.bits[:, node] = 0
         for topic in topics:
             self.bits[topic >> 6, node] |= np.uint64(1 << (topic & 63))
 
     def forget(self, node: int) -> None:
-        """`node` is no longer in any view."""
+        """Remove `node` from all views."""
         self.bits[:, node] = 0
         self.listed[node] = 0
 
     def view_of(self, node: int) -> GivenView:
-        """The membership of one node."""
+        """Return the membership of one node."""
         return GivenView(self, None if self.views is None else self.views[node])
 
 
 class GivenView(Membership):
-    """One node's view of the view_table."""
+    """One node's view: a row of the table, or all nodes."""
 
     __slots__ = ("_row", "_view_table")
 

@@ -1,4 +1,4 @@
-"""When nodes come and go: by churn [Chockler2007b, 3.8], or as a trace file says.
+"""Who comes, goes and changes when: by churn [Chockler2007b, 3.8], or as a trace file says.
 
 A life begins with a JOIN, also that of a node which is there from the start: its JOIN has time 0.
 """
@@ -43,7 +43,7 @@ class NodeChange(NamedTuple):
 
 
 def own_topics(interest: Interest, node: int) -> tuple[int, ...]:
-    """What the node wants by the interest."""
+    """Return what the node wants by the interest."""
     return tuple(interest.topics_of(node).tolist())
 
 
@@ -53,7 +53,8 @@ class Churn:
     On times have mean `life`, off times mean `off` (default: a quarter of `life`, as in the paper). At time 0
     a node is on with probability life / (life + off), so shares do not drift: the times are memoryless.
     A node that joins later wants new topics: as many as a random node of the interest wants, each drawn with
-    the popularity it has there. Whole lists of others would do harm: nodes with equal lists flock together.
+    the popularity it has there. Taking the whole list of another node would do harm: equal nodes would form
+    closed groups.
     Departures are crashes with probability `crash`, else orderly. After `until` seconds nothing happens.
 
     Changes are computed when asked for, each from the one before and the seed alone: no state is kept, and
@@ -90,7 +91,7 @@ class Churn:
         self._rng = Random(0)  # set anew for each change: making one each time would take longer
 
     def first_changes(self) -> Iterator[NodeChange]:
-        """The first JOIN of each node in the order of nodes; whoever would join after `until` is left out."""
+        """Yield the first JOIN of each node, in the order of nodes; joins after `until` are left out."""
         on = self._life / (self._life + self._off)
         for node in range(self._interest.n_nodes):
             rng = self._stream(node, "first")
@@ -102,7 +103,7 @@ class Churn:
                     yield change
 
     def next_change(self, node: int, after: NodeChange) -> NodeChange | None:
-        """What happens to the node after `after`, or None if nothing more does."""
+        """Return what happens to the node after `after`, or None if nothing more does."""
         rng = self._stream(node, after.kind.value, repr(after.time))
         if after.kind in (ChangeKind.LEAVE, ChangeKind.CRASH):
             return self._join(node, after.time, rng)
@@ -117,7 +118,7 @@ class Churn:
         return NodeChange(time, node, ChangeKind.JOIN, self._new_topics(rng))
 
     def _new_topics(self, rng: Random) -> tuple[int, ...]:
-        """As many topics as some node wants, drawn one after the other by their popularity, each once."""
+        """Draw as many topics as some node wants, one after the other by popularity, each once."""
         size = int(self._sizes[rng.randrange(len(self._sizes))])
         drawn: dict[int, None] = {}
         while len(drawn) < size:
@@ -133,22 +134,17 @@ class Churn:
 
 
 def read_trace(path: str | Path, interest: Interest) -> list[NodeChange]:
-    """All changes of a trace in order of time, those that are on from the start first (JOIN at time 0).
+    """Return all changes of a trace in order of time, first a JOIN at time 0 of each node on from the start.
 
     The file is CSV with the header `time,node,change` and, as needed, `topics` (separated by `|`; a field
     that is itself the name of a topic is that topic). A node whose first row is `join` is off until then; all
-    others are on from time 0. A join without topics takes those of the node in the interest. Rows stand in
-    order of time; what could not happen is refused.
+    others are on from time 0. A join without topics takes those of the node in the interest. Rows must be in
+    order of time; impossible changes are refused.
     """
     reader = _TraceReader(interest)
     changes = [reader.change(row) for row in read_rows(path, ("time", "node", "change"), ("topics",))]
-    late = reader.late
-    first = [
-        NodeChange(0.0, node, ChangeKind.JOIN, own_topics(interest, node))
-        for node in range(interest.n_nodes)
-        if node not in late
-    ]
-    return first + changes
+    early = [node for node in range(interest.n_nodes) if node not in reader.late]
+    return [NodeChange(0.0, node, ChangeKind.JOIN, own_topics(interest, node)) for node in early] + changes
 
 
 class _TraceReader:

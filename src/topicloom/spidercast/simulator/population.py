@@ -1,4 +1,4 @@
-"""Who is here: nodes join with a view, leave, crash, and change what they want, as the scenario says."""
+"""The nodes of a simulation: they join with a view, leave, crash and change what they want."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ from topicloom.spidercast.simulator.node_changes import ChangeKind, NodeChange, 
 from topicloom.spidercast.simulator.scenario import Scenario
 from topicloom.spidercast.simulator.world import World
 
-ENTRY_POINTS = 3
-"""Nodes that a joining node knows when views come by gossip."""
-
-LIVES = 1 << 20
-"""A node's interest has versions n * LIVES + 1, ... in its n-th life: always higher than before."""
+ENTRY_POINTS = 3  # nodes that a joining node knows when views come by gossip
+LIVES = (
+    1 << 20
+)  # a node's interest has versions n * LIVES + 1, ... in its n-th life: always higher than before
 
 
 class Population:
@@ -40,7 +39,7 @@ class Population:
         self.duplicates = self.repaired = self.late = 0  # of nodes that are away now
 
     def first_changes(self) -> list[NodeChange]:
-        """What is known of the course from the start."""
+        """Return the changes that are known from the start."""
         if self._trace is not None:
             return self._trace
         if self._churn is not None:
@@ -49,9 +48,9 @@ class Population:
         return [NodeChange(0.0, node, ChangeKind.JOIN, own_topics(self._interest, node)) for node in nodes]
 
     def begin(self) -> None:
-        """Let all happen that happens at time 0, and plan the rest."""
+        """Carry out all changes of time 0, and schedule the others."""
         changes = self.first_changes()
-        # Those that are here from the start must be known before the first of them looks for neighbors.
+        # Nodes that are here from the start must be known before the first of them looks for neighbors.
         for change in changes:
             if change.time == 0.0 and change.kind is ChangeKind.JOIN:
                 self._list(change)
@@ -62,34 +61,32 @@ class Population:
                 self._schedule(change)
 
     def trace_end(self) -> float | None:
-        """The time of the last row of the trace."""
+        """Return the time of the last row of the trace."""
         return self._trace[-1].time if self._trace else None
 
     def settled_in(self) -> Iterator[int]:
-        """Who has been here for some time."""
+        """Return the nodes that have been here for some time."""
         since = self._since()
         return (node for node, joined in self.joined.items() if joined <= since)
 
     def newcomers(self) -> set[int]:
-        """Who came a moment ago."""
+        """Return the nodes that came a moment ago."""
         since = self._since()
         return {node for node, joined in self.joined.items() if joined > since}
 
     def _since(self) -> float:
-        """Who joined later is new; those that were here from the start never are."""
+        """Return the time after which a node that joined is new; those here from the start never are."""
         return max(0.0, self._world.now - float(self._scenario.values["fresh"]))
 
     def subscribers(self, topic: int) -> set[int]:
-        """Who has been here for some time and wants `topic`."""
+        """Return the nodes that have been here for some time and want `topic`."""
         return {node for node in self.settled_in() if topic in self._world.present(node).interest}
-
-    # -- changes ----------------------------------------------------------------------------------------
 
     def _schedule(self, change: NodeChange) -> None:
         self._world.call_at(change.time, lambda now: self.happen(change))
 
     def happen(self, change: NodeChange) -> None:
-        """Carry out one change, and plan the one after it."""
+        """Carry out one change, and schedule the one after it."""
         world, node, topics = self._world, change.node, change.topics or ()
         match change.kind:
             case ChangeKind.JOIN:
@@ -149,7 +146,7 @@ class Population:
         return Descriptor(node, found.context.version, 0.0, found.interest)
 
     def _depart(self, node: int) -> None:
-        """What leaving and crashing have in common."""
+        """Do what leaving and crashing have in common."""
         self.departures += 1
         del self.joined[node]
         spread = self._world.present(node).dissemination
@@ -169,8 +166,6 @@ class Population:
                 self._delist(node)
 
         self._world.call_at(self._world.now + self._scenario.settings.detector, noticed)
-
-    # -- who is in given views --------------------------------------------------------------------------
 
     def _list(self, change: NodeChange) -> None:
         if self._views is not None:

@@ -1,4 +1,4 @@
-"""A whole simulation: a population in its world, events published, snapshots taken on the way."""
+"""Run a whole simulation: a population in its world, published events, snapshots in between."""
 
 from __future__ import annotations
 
@@ -20,22 +20,15 @@ from topicloom.spidercast.simulator.scenario import PUBLISH_REST, TRACE_REST, Sc
 from topicloom.spidercast.simulator.snapshot import Moment, measure_moment, take_moment
 from topicloom.spidercast.simulator.world import World
 
-SLICE = 0.1
-"""Simulated seconds between two looks at whether the user wants to stop."""
-
-LIMIT = 600.0
-"""Simulated seconds after which a run that never settles is ended."""
-
-RESTLESS = 10_000
-"""Settled means: at most one link change among so many nodes within the seconds of `settle`."""
-
-ALL_DIAMETERS = 5_000
-"""Up to so many nodes `diameters=auto` measures diameters in every snapshot, else only at the end."""
+SLICE = 0.1  # simulated seconds between two checks for a stop
+LIMIT = 600.0  # simulated seconds after which a run that never settles is ended
+RESTLESS = 10_000  # settled: at most one link change among so many nodes within the seconds of `settle`
+ALL_DIAMETERS = 5_000  # up to so many nodes `diameters=auto` measures diameters in every snapshot
 
 
 @dataclass(frozen=True, slots=True)
 class SimulationOutcome:
-    """What came of it: the last moment and all snapshots, in the order they were taken, itself the last."""
+    """The last moment, and all snapshots in the order they were taken; the last is of that moment."""
 
     moment: Moment
     snapshots: list[dict[str, Any]]
@@ -49,12 +42,7 @@ class SimulationRun:
     """One simulation from start to end; see `simulate`."""
 
     def __init__(
-        self,
-        interest: Interest,
-        scenario: Scenario,
-        *,
-        threads: int | None = None,
-        progress: Progress = SILENT,
+        self, interest: Interest, scenario: Scenario, threads: int | None, progress: Progress
     ) -> None:
         self._interest, self._scenario = interest, scenario
         self._threads, self._progress = threads, progress
@@ -66,7 +54,7 @@ class SimulationRun:
 
     def finish(self) -> SimulationOutcome:
         """Run to the end."""
-        with _no_cycles_sought():
+        with _no_garbage_collection():
             self._progress.phase("start nodes")
             end = self._end()
             self.population.begin()
@@ -89,7 +77,7 @@ class SimulationRun:
         return seconds or (inf if last is None else last + TRACE_REST)
 
     def _schedule(self, end: float) -> None:
-        """Snapshots and publications."""
+        """Schedule snapshots and publications."""
         values = self._scenario.values
         every = values["snapshot"]
         if every:
@@ -98,19 +86,16 @@ class SimulationRun:
             last = min(values["until"] or inf, end - PUBLISH_REST)
             self._repeat(1.0 / values["publish"], last, self._publish)
 
-    def _repeat(self, every: float, last: float, what: Callable[[], object]) -> None:
-        def plan(step: int) -> None:
-            if step * every <= last:
-                self.world.call_at(step * every, lambda now: again(step))
+    def _repeat(self, every: float, last: float, action: Callable[[], object], step: int = 1) -> None:
+        def again(now: float) -> None:
+            action()
+            self._repeat(every, last, action, step + 1)
 
-        def again(step: int) -> None:
-            what()
-            plan(step + 1)
-
-        plan(1)
+        if step * every <= last:
+            self.world.call_at(step * every, again)
 
     def _advance(self, end: float) -> bool:
-        """To the end, or until hardly anything changes any more; True if it is settled then."""
+        """Run to the end, or until hardly anything changes any more; return True if it is settled then."""
         settles = end == inf
         stop = LIMIT if settles else end
         self._progress.phase("simulate", None if settles else stop)
@@ -155,10 +140,14 @@ class SimulationRun:
         return wish == "always" or (last and wish != "never") or (wish == "auto" and small)
 
     def _counts(self) -> dict[str, Any]:
-        """Running totals at this moment."""
+        """Return the running totals at this moment."""
         counters, people = self.world.counters, self.population
         here = [node.dissemination for _, node in self.world.here()]
         hops = sorted(counters.hops.items())
+        spread = {
+            name: getattr(people, name) + sum(getattr(part, name) for part in here)
+            for name in ("duplicates", "repaired", "late")
+        }
         return {
             "control_messages": counters.control_messages,
             "heartbeats": counters.heartbeats,
@@ -166,14 +155,10 @@ class SimulationRun:
             "messages_lost": counters.lost,
             "links_made": counters.links_made,
             "links_ended": counters.links_ended,
-            "joins": people.joins,
-            "departures": people.departures,
-            "crashes": people.crashes,
+            **{name: getattr(people, name) for name in ("joins", "departures", "crashes")},
             "published": counters.published,
             "delivered": counters.delivered,
-            "duplicates": people.duplicates + sum(part.duplicates for part in here),
-            "repaired": people.repaired + sum(part.repaired for part in here),
-            "late": people.late + sum(part.late for part in here),
+            **spread,
             "expected": counters.expected,
             "missing": counters.missing,
             "hops_avg": sum(hop * n for hop, n in hops) / counters.delivered if counters.delivered else None,
@@ -183,7 +168,7 @@ class SimulationRun:
 
 
 class _Quiet:
-    """Watches for a while with at most `allowed` link changes."""
+    """Watches for `patience` seconds with at most `allowed` link changes."""
 
     def __init__(self, world: World, patience: float, allowed: int) -> None:
         self._world, self._patience, self._allowed = world, patience, allowed
@@ -210,12 +195,12 @@ def simulate(
     >>> outcome.settled, outcome.snapshots[-1]["topics_partitioned"]
     (True, 0)
     """
-    return SimulationRun(interest, scenario, threads=threads, progress=progress).finish()
+    return SimulationRun(interest, scenario, threads, progress).finish()
 
 
 @contextmanager
-def _no_cycles_sought() -> Iterator[None]:
-    """Python would look through millions of live objects for cycles, again and again.
+def _no_garbage_collection() -> Iterator[None]:
+    """Turn the garbage collector off: it would search millions of live objects for cycles again and again.
 
     The few cycles there are (a node and its tasks) are small, and wait for the end.
     """

@@ -16,11 +16,8 @@ from topicloom.spidercast.protocol.settings import ProtocolSettings
 from topicloom.spidercast.simulator.node_changes import Churn, NodeChange, read_trace
 from topicloom.spidercast.simulator.registry import GOSSIP, find_protocol
 
-PUBLISH_REST = 5.0
-"""Seconds before the end of a run when publishing ends, so that the last events can arrive."""
-
-TRACE_REST = 12.0
-"""Seconds that a run goes on after the last row of its trace, unless told otherwise."""
+PUBLISH_REST = 5.0  # seconds before the end when publishing ends, so the last events can arrive
+TRACE_REST = 12.0  # seconds that a run goes on after the last row of its trace, unless told otherwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +32,7 @@ class Scenario:
 
     @classmethod
     def of(cls, protocol: str, settings: Sequence[str], seed: int = 0) -> Scenario:
-        """From `key=value` texts; what cannot be is refused here."""
+        """Read `key=value` texts; refuse what is impossible."""
         found = find_protocol(protocol)
         values = read_settings(protocol, found.parameters, settings)
         _check(values)
@@ -55,7 +52,7 @@ class Scenario:
         return 1.0 if self.gossip else float(self.values["view"])
 
     def links(self, interest: Interest) -> Links:
-        """Delays and losses between the nodes of the interest."""
+        """Return delays and losses between the nodes of the interest."""
         values = self.values
         names = interest.node_ids.to_pylist()
         return read_links(values["latency"], values["loss"], interest.n_nodes, self.seed, names)
@@ -64,13 +61,9 @@ class Scenario:
         values = self.values
         if not values["life"]:
             return None
+        off, until = values["off"] or None, values["until"] or None
         return Churn(
-            interest,
-            life=values["life"],
-            off=values["off"] or None,
-            crash=values["crash"],
-            until=values["until"] or None,
-            seed=self.seed,
+            interest, life=values["life"], off=off, crash=values["crash"], until=until, seed=self.seed
         )
 
     def trace(self, interest: Interest) -> list[NodeChange] | None:

@@ -32,7 +32,7 @@ class Moment:
 
 
 def take_moment(world: World, names: Interest, excluded: Collection[int] = ()) -> Moment:
-    """The present nodes, except `excluded`; nodes and topics keep the numbers they have in `names`."""
+    """Return the overlay of the present nodes except `excluded`; numbers stay those of `names`."""
     present = sorted(int(number) for number, _ in world.here() if number not in excluded)
     counted = set(present)
     low, high, sizes, wanted = [], [], [], []
@@ -54,7 +54,7 @@ def take_moment(world: World, names: Interest, excluded: Collection[int] = ()) -
 def measure_moment(
     moment: Moment, *, diameters: bool, threads: int | None = None, progress: Progress = SILENT
 ) -> tuple[dict[str, Any], dict[str, int]]:
-    """Its figures, and the partitioned topics with their number of components."""
+    """Return its figures, and the split topics with their number of components."""
     verdict = check_overlay(moment.interest, moment.overlay, n_witnesses=None)
     degrees = moment.overlay.degrees()[moment.present]
     figures: dict[str, Any] = {

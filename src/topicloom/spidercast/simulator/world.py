@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 
 from topicloom.simulation.links import Links
@@ -12,8 +12,8 @@ from topicloom.spidercast.protocol.messages import Event, EventId, Have, Heartbe
 from topicloom.spidercast.protocol.node import Node
 from topicloom.wire.core import Deliver, Effect, LinkDown, LinkUp, Send
 
+# The messages that exist because of published events; all others are control messages.
 EVENT_MESSAGES: tuple[type, ...] = (Event, Have, Want, Prune)
-"""The messages that exist because of published events; all others are control messages."""
 
 
 @dataclass(slots=True)
@@ -32,17 +32,13 @@ class Counters:
     waited: float = 0.0
     _published_at: dict[EventId, float] = field(default_factory=dict)
 
-    def count(self, kinds: Iterable[type]) -> int:
-        """How many messages of these kinds were sent."""
-        return sum(self.messages[kind] for kind in kinds)
-
     @property
     def heartbeats(self) -> int:
         return self.messages[Heartbeat]
 
     @property
     def event_messages(self) -> int:
-        return self.count(EVENT_MESSAGES)
+        return sum(self.messages[kind] for kind in EVENT_MESSAGES)
 
     @property
     def control_messages(self) -> int:
@@ -50,7 +46,7 @@ class Counters:
         return self.messages.total() - self.heartbeats - self.event_messages
 
     def publish(self, event: EventId, expected: set[int], now: float) -> None:
-        """`expected` are the nodes that are here, want the topic, and must get the event in the end."""
+        """Count an event; `expected` are the present nodes that want the topic: all must get it."""
         self.published += 1
         self.expected += len(expected)
         if expected:
@@ -69,7 +65,7 @@ class Counters:
             self._close(event)
 
     def excuse(self, node: int, topics: Container[Topic] | None = None) -> None:
-        """`node` went away, or does not want `topics` any more: nothing on its way to it is owed."""
+        """Expect no delivery to `node` any more, because it went away or no longer wants `topics`."""
         for event in [event for event, nodes in self.waiting.items() if node in nodes]:
             if topics is not None and event.topic not in topics:
                 continue
@@ -83,7 +79,7 @@ class Counters:
 
     @property
     def missing(self) -> int:
-        """(event, node) pairs still owed."""
+        """The number of deliveries that are still due."""
         return sum(len(nodes) for nodes in self.waiting.values())
 
 
@@ -95,12 +91,12 @@ class World(Loop[Node]):
         self.counters = Counters()
 
     def leave(self, number: int) -> None:
-        """The node takes its leave of its neighbors and is away."""
+        """Let a node tell its neighbors that it leaves, and remove it."""
         self.tell(number, lambda node: node.leave(self.now))
         self.remove(number).dismantle()
 
     def crash(self, number: int) -> None:
-        """The node is away without a word; its ends of its links end with it, the others when noticed."""
+        """Remove a node without a word; its ends of its links end with it, the others when noticed."""
         node = self.remove(number)
         self.counters.links_ended += len(node.neighbors)
         node.dismantle()
