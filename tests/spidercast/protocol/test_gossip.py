@@ -147,7 +147,7 @@ def test_the_dead_are_forgotten() -> None:
     wire.run(21.5)
     for node in wire.nodes.values():
         assert not dead & node.view.keys()
-        assert not dead & node._relatives.nodes.keys()
+        assert not dead & node._related.nodes.keys()
     assert nx.is_connected(wire.graph())
     assert len(wire.known_by()) == 140
 
@@ -172,7 +172,7 @@ def test_new_interests_replace_old_ones() -> None:
     wire.run(21.5)
     seen = [(other, topics) for node in wire.nodes.values() for other, topics in node.view.items()]
     seen += [
-        (other, k.interest) for node in wire.nodes.values() for other, k in node._relatives.nodes.items()
+        (other, k.interest) for node in wire.nodes.values() for other, k in node._related.nodes.items()
     ]
     assert any(other < 10 for other, _ in seen)  # type: ignore[operator]
     assert all((topics == new) == (other < 10) for other, topics in seen)  # type: ignore[operator]
@@ -262,7 +262,7 @@ def test_what_is_too_old_is_forgotten() -> None:
     gossip.handle_timer(3.0)  # the oldest that is left is asked, and so out of the view for the time being
     assert [to for to, _ in sent(gossip)] == ["c"]
     assert not gossip.view
-    assert list(gossip._relatives.nodes) == ["c"]
+    assert list(gossip._related.nodes) == ["c"]
 
 
 def test_entry_points_are_used_again_when_nobody_is_left() -> None:
@@ -370,12 +370,12 @@ def test_the_side_table_keeps_room_for_rare_topics_and_follows_the_interest() ->
     gossip.interest_changed(0.0)
     for name in range(20):
         gossip.receive("p", Shuffle((told(name),)), 0.0)
-    assert len(gossip._relatives.nodes) == 2  # of four places, two for each of two topics
+    assert len(gossip._related.nodes) == 2  # of four places, two for each of two topics
     gossip.receive("p", Shuffle((told("rare", topics="y"),)), 0.0)
     assert gossip.choose(NeighborChoice.GREEDY, {"y"}, (), Random(1)) == "rare"
     gossip._context.interest = frozenset("z")
     gossip.interest_changed(0.0)
-    assert not gossip._relatives.nodes
+    assert not gossip._related.nodes
 
 
 NAMES = st.sampled_from(["me", "a", "b", "c", "d", "e", 1, 2])
@@ -433,11 +433,11 @@ def test_nothing_that_comes_breaks_a_view(steps: list[tuple[tuple, float]], size
             assert to not in {d.node for d in message.descriptors}
             asked = to if isinstance(message, Shuffle) else asked
         assert len(gossip.view) <= size
-        assert len(gossip._relatives.nodes) <= size
+        assert len(gossip._related.nodes) <= size
         assert len(gossip._gone) <= size
-        assert "me" not in gossip.view and "me" not in gossip._relatives.nodes
-        counts = Counter(t for k in gossip._relatives.nodes.values() for t in k.interest)
-        assert all(counts[topic] == held for topic, held in gossip._relatives._holders.items())
+        assert "me" not in gossip.view and "me" not in gossip._related.nodes
+        counts = Counter(t for k in gossip._related.nodes.values() for t in k.interest)
+        assert all(counts[topic] == held for topic, held in gossip._related._counts.items())
 
 
 @given(orders=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5), st.booleans()), max_size=60))

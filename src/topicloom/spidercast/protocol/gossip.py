@@ -36,7 +36,7 @@ class Known(NamedTuple):
         return self[:2] > other[:2]
 
 
-class Relatives:
+class RelatedNodes:
     """The side table: nodes that share topics with this one, at most `size`, some for each topic."""
 
     def __init__(self, size: int, wanted: Topics) -> None:
@@ -80,7 +80,7 @@ class Gossip(Membership):
         self._count = max(1, context.settings.gossip_shuffle)
         self._forget = context.settings.gossip_forget
         self._view: dict[NodeId, Known] = {}
-        self._relatives = Relatives(self._size, context.interest)
+        self._related = RelatedNodes(self._size, context.interest)
         self._gone: dict[NodeId, tuple[float, float]] = {}  # version, and when it went
         self._partner: NodeId | None = None
         self._sent: list[NodeId] = []
@@ -97,7 +97,7 @@ class Gossip(Membership):
         """Choose by topics among the view and the side table; `anyone` among the uniform view alone."""
         known = [(node, known.interest) for node, known in self._view.items()]
         if choice is not NeighborChoice.ANYONE:
-            noted = self._relatives.nodes.items()
+            noted = self._related.nodes.items()
             known += [(node, known.interest) for node, known in noted if node not in self._view]
         return choose_among(known, choice, wanted, banned, rng)
 
@@ -112,7 +112,7 @@ class Gossip(Membership):
 
     def gone(self, node: NodeId, now: float) -> None:
         """Forget the node, and ignore what others still say of it that is no newer than this moment."""
-        known = self._view.get(node) or self._relatives.nodes.get(node)
+        known = self._view.get(node) or self._related.nodes.get(node)
         self._drop(node)
         self._gone.pop(node, None)
         self._gone[node] = (inf if known is None else known.version, now)
@@ -121,10 +121,10 @@ class Gossip(Membership):
 
     def interest_changed(self, now: float) -> None:
         """Fill the side table anew from the nodes at hand."""
-        noted = self._relatives.nodes
-        self._relatives = Relatives(self._size, self._context.interest)
+        noted = self._related.nodes
+        self._related = RelatedNodes(self._size, self._context.interest)
         for node, known in (*noted.items(), *self._view.items()):
-            self._relatives.note(node, known)
+            self._related.note(node, known)
 
     def receive(self, peer: NodeId, message: Shuffle | ShuffleReply, now: float) -> None:
         """Take what is valid in it; an answer that was not asked for is ignored."""
@@ -173,8 +173,8 @@ class Gossip(Membership):
         latest = now - self._forget
         for node in [node for node, known in self._view.items() if known.since < latest]:
             del self._view[node]
-        for node in [node for node, known in self._relatives.nodes.items() if known.since < latest]:
-            self._relatives.drop(node)
+        for node in [node for node, known in self._related.nodes.items() if known.since < latest]:
+            self._related.drop(node)
         for node in [node for node, (_, when) in self._gone.items() if when < latest]:
             del self._gone[node]
 
@@ -205,7 +205,7 @@ class Gossip(Membership):
         """Note news of a node, in a free or given-up place, or (`evict`) instead of an older one."""
         if node == self._context.name:
             return
-        self._relatives.note(node, known)
+        self._related.note(node, known)
         held = self._view.get(node)
         if held is not None:
             if known.beats(held):
@@ -229,4 +229,4 @@ class Gossip(Membership):
 
     def _drop(self, node: NodeId) -> None:
         self._view.pop(node, None)
-        self._relatives.drop(node)
+        self._related.drop(node)
