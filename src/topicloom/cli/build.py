@@ -15,6 +15,7 @@ from topicloom.cli.options import (
     LimitOptions,
     OutputOptions,
     Seed,
+    SetOptions,
     SparkOptions,
     Threads,
     notices,
@@ -68,10 +69,7 @@ def build(
             show_default=False,
         ),
     ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="A parameter of the builder (see --list)."),
-    ] = None,
+    settings: SetOptions = None,
     seed: Seed = 0,
     engine: Annotated[
         str,

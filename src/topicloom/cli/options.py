@@ -21,6 +21,9 @@ if TYPE_CHECKING:  # help needs none of them
 _TABLE, _EDGES, _SPARK, _OUTPUT = "Interest table", "Edge table", "Spark", "Output"
 _LIMITS = "Constraints (tables as for INTEREST; columns by name)"
 
+SetOptions = Annotated[
+    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A parameter (see --list).")
+]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of everything random.")]
 Threads = Annotated[
     int | None, typer.Option("--threads", min=1, help="Threads of the kernels; all cores by default.")

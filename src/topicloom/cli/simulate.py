@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from topicloom.cli.options import InterestOptions, OutputOptions, Seed, SparkOptions, Threads
+from topicloom.cli.options import InterestOptions, OutputOptions, Seed, SetOptions, SparkOptions, Threads
 from topicloom.spidercast.simulator.registry import PROTOCOLS
 
 if TYPE_CHECKING:
@@ -33,10 +33,7 @@ def simulate(
     protocol: Annotated[
         str, typer.Option("--protocol", help=f"{', '.join(PROTOCOLS)} (see --list).")
     ] = "spidercast",
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="A parameter (see --list)."),
-    ] = None,
+    settings: SetOptions = None,
     seed: Seed = 0,
     out: Annotated[
         Path | None,

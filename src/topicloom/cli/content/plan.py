@@ -11,7 +11,7 @@ from topicloom.base.parameters import read_settings
 from topicloom.base.registry import find
 from topicloom.cli.content.plan_figures import Problem, figure_lines, overflow_line
 from topicloom.cli.listings import planner_listing
-from topicloom.cli.options import OutputOptions, Seed, notices
+from topicloom.cli.options import OutputOptions, Seed, SetOptions, notices
 from topicloom.content.jobs.plan import plan_content
 from topicloom.content.planners.broker_trees import CODES
 from topicloom.content.planners.registry import DEFAULT, PLANNERS
@@ -53,10 +53,7 @@ def plan(
             help="local-search: go on annealing for so long; exact: stop after so long.",
         ),
     ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="A parameter of the algorithm (see --list)."),
-    ] = None,
+    settings: SetOptions = None,
     seed: Seed = 0,
     no_trees: Annotated[
         bool, typer.Option("--no-trees", help="Do not write trees.parquet, the largest file.")

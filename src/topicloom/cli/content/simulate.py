@@ -9,7 +9,7 @@ import typer
 
 from topicloom.cli.console import table
 from topicloom.cli.listings import parameter_listing, rule_listing
-from topicloom.cli.options import OutputOptions, Seed, notices
+from topicloom.cli.options import OutputOptions, Seed, SetOptions, notices
 from topicloom.content.brokers.user_rules import rule_table
 from topicloom.content.jobs.simulate import ContentSimulation, simulate_content_folder
 from topicloom.content.simulator.run import ContentOutcome
@@ -33,9 +33,7 @@ def simulate(
     source: Annotated[
         Path | None, typer.Argument(metavar="DIR", help="A content problem.", show_default=False)
     ] = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A parameter (see --list).")
-    ] = None,
+    settings: SetOptions = None,
     seed: Seed = 0,
     out: Annotated[
         Path | None,

@@ -41,22 +41,6 @@ class _OfTerm(WireMessage, frozen=True):
     term: int
 
 
-class _OfMove(WireMessage, frozen=True):
-    move: int
-
-
-class _OfEvent(WireMessage, frozen=True):
-    event: Event
-
-
-class _MoveTo(_OfMove, frozen=True):
-    foreign: Name
-
-
-class _MoveOfUser(_OfMove, frozen=True):
-    user: Name
-
-
 # -- user to broker -----------------------------------------------------------------------------------------
 
 
@@ -92,8 +76,16 @@ class Subscribe(WireMessage, frozen=True):
     rates: Rates | None
 
 
+class _OfEvent(WireMessage, frozen=True):
+    event: Event
+
+
 class Publish(_OfEvent, frozen=True):
     """Deliver this event to all who want it."""
+
+
+class _OfMove(WireMessage, frozen=True):
+    move: int
 
 
 class Accept(_OfMove, frozen=True):
@@ -117,6 +109,10 @@ class Welcome(_OfTerm, frozen=True):
 
 class Refused(_OfTerm, frozen=True):
     """I have no room for you."""
+
+
+class _MoveTo(_OfMove, frozen=True):
+    foreign: Name
 
 
 class RequestToMove(_MoveTo, frozen=True):
@@ -158,6 +154,10 @@ class Forward(_OfEvent, frozen=True):
     """An event with the rest of its path: (from, to) links of a tree whose root is the receiver."""
 
     tree: tuple[tuple[Name, Name], ...]
+
+
+class _MoveOfUser(_OfMove, frozen=True):
+    user: Name
 
 
 class Replicate(_MoveOfUser, frozen=True):
