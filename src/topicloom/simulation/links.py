@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 from random import Random
@@ -18,6 +19,7 @@ ANY_NODE = "*"
 Delay: TypeAlias = Callable[[Any, Any], float | None]
 
 
+@dataclass(frozen=True, slots=True)
 class Links:
     """`delay(sender, receiver)` in seconds, None for a message that is lost.
 
@@ -29,11 +31,8 @@ class Links:
     (0.01, 0.01)
     """
 
-    __slots__ = ("constant", "delay")
-
-    def __init__(self, delay: Delay, *, constant: float | None = None) -> None:
-        self.delay = delay
-        self.constant = constant
+    delay: Delay
+    constant: float | None = None
 
 
 def read_links(latency: str, loss: float, n_nodes: int, seed: int, node_ids: Iterable[str]) -> Links:

@@ -1,1 +1,1 @@
-"""What both protocols share: the shape of a core and its effects. No clock, no socket, no driver."""
+"""What both protocols share: the shape of a core, its effects, messages as bytes. No clock, socket or driver."""

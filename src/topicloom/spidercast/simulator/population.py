@@ -18,9 +18,7 @@ from topicloom.spidercast.simulator.scenario import Scenario
 from topicloom.spidercast.simulator.world import World
 
 ENTRY_POINTS = 3  # nodes that a joining node knows when views come by gossip
-LIVES = (
-    1 << 20
-)  # a node's interest has versions n * LIVES + 1, ... in its n-th life: always higher than before
+LIVES = 1 << 20  # the interest of a node has versions n * LIVES + 1, ... in its n-th life: always rising
 
 
 class Population:
