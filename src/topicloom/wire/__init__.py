@@ -1,1 +1,1 @@
-"""What both protocols share: the shape of a core, its effects, messages as bytes. No clock, socket or driver."""
+"""What both protocols share: the shape of a core, its effects, messages as bytes. No clock, no socket."""

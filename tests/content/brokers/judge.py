@@ -9,10 +9,21 @@ from typing import Any
 from topicloom.content.brokers.broker import Broker
 from topicloom.content.brokers.messages import Letter, Name
 from topicloom.content.brokers.migration import Migration
-from topicloom.content.brokers.user_rules import RULES, UserState, permits
+from topicloom.content.brokers.user_rules import RULES, UserRule, UserState
 from topicloom.wire.core import Effect, Send
 
 UNJUDGED = frozenset({"delivery", "redirect", "forward", "news", "ask-news", "publish"})
+
+
+def permits(rule: UserRule, before: UserState, on: str, sent: tuple[str, ...], after: UserState) -> bool:
+    """Tell whether a step is one of this row. `then` equal to `states` means: no change."""
+    return (
+        before in rule.states
+        and on == rule.on
+        and (after == before if rule.then == rule.states else after in rule.then)
+        and all(word in rule.send for word in sent)
+        and (not rule.send or rule.send[0] in sent or rule.send[0] in ("HANDED-OVER", "CANCEL"))
+    )
 
 
 class Judge:

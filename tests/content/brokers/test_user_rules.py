@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from content.brokers.fake_wire import Wire
-from content.brokers.judge import Judge
+from content.brokers.judge import Judge, permits
 from content.brokers.test_promise import USERS, chain, scene
 from topicloom.content.brokers import migration as migration_module
 from topicloom.content.brokers import user_rules
@@ -25,7 +25,7 @@ from topicloom.content.brokers.messages import (
     Subscribe,
     TookOver,
 )
-from topicloom.content.brokers.user_rules import RULES, UserState, permits, rule_table
+from topicloom.content.brokers.user_rules import RULES, UserState, rule_table
 
 ALL_WANTS = (((0.0, 10.0),),)
 
@@ -140,6 +140,7 @@ def test_a_step_that_the_table_does_not_allow_is_noticed(monkeypatch):
 
 
 def test_the_table_is_sharp():
+    assert permits(RULES[7], UserState.ASKED, "ACCEPT", ("REPLICATE",), UserState.COPYING)
     assert not permits(RULES[7], UserState.ASKED, "ACCEPT", (), UserState.COPYING), "a copy must be sent"
     assert not any(permits(rule, UserState.ATTACHED, "ACCEPT", (), UserState.COPYING) for rule in RULES)
     assert not any(permits(rule, UserState.REDIRECTING, "time", (), UserState.ATTACHED) for rule in RULES)

@@ -171,9 +171,7 @@ def test_new_interests_replace_old_ones() -> None:
         wire.nodes[name].interest_changed(wire.now)
     wire.run(21.5)
     seen = [(other, topics) for node in wire.nodes.values() for other, topics in node.view.items()]
-    seen += [
-        (other, k.interest) for node in wire.nodes.values() for other, k in node._related.nodes.items()
-    ]
+    seen += [(other, k.interest) for node in wire.nodes.values() for other, k in node._related.nodes.items()]
     assert any(other < 10 for other, _ in seen)  # type: ignore[operator]
     assert all((topics == new) == (other < 10) for other, topics in seen)  # type: ignore[operator]
 

@@ -99,21 +99,6 @@ RULES = (
 )  # fmt: skip
 
 
-def permits(rule: UserRule, before: UserState, on: str, sent: tuple[str, ...], after: UserState) -> bool:
-    """Tell whether a step is one of this row. `then` equal to `states` means: no change.
-
-    >>> permits(RULES[7], ASKED, "ACCEPT", ("REPLICATE",), COPYING)
-    True
-    """
-    return (
-        before in rule.states
-        and on == rule.on
-        and (after == before if rule.then == rule.states else after in rule.then)
-        and all(word in rule.send for word in sent)
-        and (not rule.send or rule.send[0] in sent or rule.send[0] in ("HANDED-OVER", "CANCEL"))
-    )
-
-
 def rule_table() -> str:
     """Return all rules as text, one line each, columns aligned.
 

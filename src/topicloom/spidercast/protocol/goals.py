@@ -2,49 +2,19 @@
 
 A goal is told which topics a neighbor shares with the node when it comes and when it goes. It answers at any
 time how much is missing and what the loss of a neighbor would cost. Pure bookkeeping: no peers, no time.
+
+`asleep`: the task accepts neighbors but never looks for one. `limit` is L^max, the number of neighbors that
+always suffices. `lacking` counts the topics not yet covered, or the links not yet made. `wanted` are the
+topics that a next neighbor is judged by.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TypeAlias
 
 from topicloom.spidercast.protocol.membership import NeighborChoice
 from topicloom.spidercast.protocol.messages import Topic, Topics
-
-
-class Goal(Protocol):
-    """The aim of a task.
-
-    `asleep`: the task accepts neighbors but never looks for one. `limit` is L^max, the number of neighbors
-    that always suffices. `lacking` counts the topics not yet covered, or the links not yet made. `wanted` are
-    the topics that a next neighbor is judged by.
-    """
-
-    @property
-    def asleep(self) -> bool: ...
-    @property
-    def limit(self) -> int: ...
-    @property
-    def lacking(self) -> int: ...
-    @property
-    def wanted(self) -> Collection[Topic]: ...
-
-    def add(self, shared: Topics) -> None:
-        """Count a new neighbor with these topics in common."""
-
-    def drop(self, shared: Topics) -> None:
-        """Count it no longer."""
-
-    def loss(self, shared: Topics) -> int:
-        """Return what the loss of such a neighbor would cost: topics that cannot spare one; 0 if none."""
-
-    def serves(self, interest: Topics) -> bool:
-        """Tell whether a neighbor with this interest would be of any use."""
-
-    def restart(self, interest: Topics) -> None:
-        """Begin anew, without neighbors, for another interest."""
 
 
 class Coverage:
@@ -63,6 +33,7 @@ class Coverage:
         self.restart(interest)
 
     def restart(self, interest: Topics) -> None:
+        """Begin anew, without neighbors, for another interest."""
         self._count(dict.fromkeys(interest, 0))
 
     def raise_k(self) -> None:
@@ -89,6 +60,7 @@ class Coverage:
         return len(self.wanted)
 
     def add(self, shared: Topics) -> None:
+        """Count a new neighbor with these topics in common."""
         counts, k = self._counts, self.k
         for topic in shared:
             count = counts[topic] + 1
@@ -99,6 +71,7 @@ class Coverage:
                 self._needed.discard(topic)
 
     def drop(self, shared: Topics) -> None:
+        """Count it no longer."""
         counts, k = self._counts, self.k
         for topic in shared:
             count = counts[topic] - 1
@@ -109,9 +82,11 @@ class Coverage:
                 self.wanted.add(topic)
 
     def loss(self, shared: Topics) -> int:
+        """Return what the loss of such a neighbor would cost: topics that cannot spare one; 0 if none."""
         return len(self._needed & shared) if self._needed else 0
 
     def serves(self, interest: Topics) -> bool:
+        """Tell whether a neighbor with this interest would be of any use."""
         return not self.wanted.isdisjoint(interest)
 
 
@@ -152,6 +127,9 @@ class Quantity:
 
     def serves(self, interest: Topics) -> bool:
         return self.lacking > 0
+
+
+Goal: TypeAlias = Coverage | Quantity
 
 
 @dataclass(frozen=True, slots=True)
