@@ -17,7 +17,7 @@ from content.brokers.fake_wire import Wire
 from content.brokers.test_cores import ALL, pair
 from drawing import examples
 from topicloom.content.brokers.attachment import UserStage
-from topicloom.content.brokers.liveness import Liveness
+from topicloom.content.brokers.broker import Broker
 from topicloom.content.brokers.messages import (
     Event,
     EventId,
@@ -90,14 +90,14 @@ def test_after_any_upheaval_everything_works_again(seed, steps):
 
 
 def test_the_upheavals_notice_brokers_that_miss_a_restart(monkeypatch):
-    real = Liveness.heard
+    real = Broker._note_alive
 
     def blind(self, name, message, now):
-        if name in self._state.others.peers:
-            self._state.others.peers[name].life = 10**9
+        if name in self.state.others.peers:
+            self.state.others.peers[name].life = 10**9
         real(self, name, message, now)
 
-    monkeypatch.setattr(Liveness, "heard", blind)
+    monkeypatch.setattr(Broker, "_note_alive", blind)
     assert any(not_recovered(upheaval(seed, 30)) for seed in range(10))
 
 

@@ -17,7 +17,6 @@ from topicloom.content.brokers.announcements import Announcements
 from topicloom.content.brokers.broker_state import BrokerState, OtherBrokers
 from topicloom.content.brokers.forwarding import Forwarding, RoutingTrees
 from topicloom.content.brokers.letters import Mailbox
-from topicloom.content.brokers.liveness import Liveness
 from topicloom.content.brokers.messages import Body, Handlers, Message, Name, Rates
 from topicloom.content.brokers.migration import Migration
 from topicloom.content.brokers.move_choice import choose_moves, local_problem
@@ -27,6 +26,8 @@ from topicloom.content.brokers.user_rules import UserState
 from topicloom.content.brokers.wants_and_rates import Channels
 from topicloom.content.planners.broker_trees import CoreModel
 from topicloom.wire.core import BaseCore, Effect, Send
+
+LOST_PINGS = 3  # a user that is silent for so many of its pings is gone
 
 
 class Broker(BaseCore):
@@ -67,8 +68,7 @@ class Broker(BaseCore):
         self._announcements = Announcements(self.state)
         self._admission = admission = Admission(self.state, self._announcements.demand)
         self.migration = migration = Migration(self.state)
-        forwarding = Forwarding(self.state, trees or RoutingTrees(brokers, core.core))
-        self._liveness = Liveness(self.state, self._announcements, migration, forwarding)
+        self._forwarding = forwarding = Forwarding(self.state, trees or RoutingTrees(brokers, core.core))
         self._from_users: Handlers = {
             msg.Register: admission.on_register,
             msg.Connect: admission.on_connect,
@@ -107,7 +107,7 @@ class Broker(BaseCore):
 
     def receive(self, peer: Name, message: Message, now: float) -> None:
         """Handle a message from `peer`. Nothing that a peer says raises."""
-        self._liveness.heard(peer, message, now)
+        self._note_alive(peer, message, now)
         if type(message) is msg.Letter:
             body = self.state.mailbox.receive(peer, message)
             if body is not None:
@@ -136,7 +136,7 @@ class Broker(BaseCore):
             self._beat = now + self.settings.heartbeat
             if self.state.others.peers:
                 self._effects.append(Send(tuple(self.state.others.peers), msg.Beat(self.state.mailbox.life)))
-            self._liveness.listen(now)
+            self._give_up_silent(now)
         for name in self.state.users.overdue(now):
             self.migration.expire(name, now)
         if self._news <= now:
@@ -187,6 +187,41 @@ class Broker(BaseCore):
         )
         for user, place, _ in moves:
             self.migration.request_to_move(records[user], self._brokers[place], now)
+
+    def _note_alive(self, name: Name, message: Message, now: float) -> None:
+        """Note that `name` lives. Another broker may have been given up, or restarted so soon that nobody
+        missed it: either way one of the two knows nothing of the other any more."""
+        record, peer = self.state.users.get(name), self.state.others.peers.get(name)
+        if record is not None:
+            record.heard = now
+        if peer is None:
+            return
+        peer.heard = now
+        if isinstance(message, msg.Letter | msg.Beat) and message.life > peer.life:
+            first, peer.life = peer.life < 0, message.life
+            if peer.alive and not first:
+                self.state.others.bury(
+                    name
+                )  # its wants and news versions are of an earlier life
+                self.migration.died(name, now)
+                peer = self.state.others.peers[name]
+        if not peer.alive:
+            peer.alive = True
+            self.state.tell(name, msg.AskNews(), now)
+            self._announcements.on_ask_news(name, msg.AskNews(), now)
+
+    def _give_up_silent(self, now: float) -> None:
+        """Give up brokers and users that were silent for too long."""
+        state, settings = self.state, self.settings
+        for peer in list(state.others.living()):
+            if peer.heard < now - settings.detector:
+                state.others.bury(peer.name)
+                self._forwarding.around(peer.name, state.mailbox.give_up(peer.name), now)
+                self.migration.died(peer.name, now)
+        patience = LOST_PINGS * settings.ping + settings.patience
+        for record in list(state.users.in_charge()):
+            if record.heard < now - patience:
+                self.migration.silent(record, now)
 
     def _handle(self, peer: Name, body: Body, now: float) -> None:
         handlers = self._from_brokers if peer in self.state.others.peers else self._from_users
