@@ -14,9 +14,10 @@ def event(number: int, publisher: str = "p", topic: str = "x") -> Event:
 def test_a_new_event_is_known_held_and_fresh() -> None:
     store = EventStore(ProtocolSettings())
     assert not store.knows(event(1).id)
-    held = store.add(event(1), 0.0, "q")
+    store.add(event(1), 0.0, "q")
     assert store.knows(event(1).id)
-    assert store.held == {event(1).id: held}
+    held = store.held[event(1).id]
+    assert store.held == {event(1).id: held} and held.event == event(1)
     assert store.fresh == {event(1).id: held}
     assert held.holders == ("q",)
 
