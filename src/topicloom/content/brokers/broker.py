@@ -200,9 +200,7 @@ class Broker(BaseCore):
         if isinstance(message, msg.Letter | msg.Beat) and message.life > peer.life:
             first, peer.life = peer.life < 0, message.life
             if peer.alive and not first:
-                self.state.others.bury(
-                    name
-                )  # its wants and news versions are of an earlier life
+                self.state.others.bury(name)  # its wants and news versions are of an earlier life
                 self.migration.died(name, now)
                 peer = self.state.others.peers[name]
         if not peer.alive:
