@@ -21,6 +21,8 @@ from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parent.parent
 LOADED = re.compile(r"<(?:script|link|img|iframe)\b[^>]*https?://[^>]*>")  # not the links a reader follows
+LINK = re.compile(r"\[(?P<text>[^\[\]]*)\]\((?P<path>[^()#:\s]+)(?P<anchor>(?:#[^()\s]*)?)\)")
+GUIDE = "CONTRIBUTING.md"
 HOME = "index.md"  # README.md
 BLOCK = re.compile(r"^(?:>>> .*(?:\n\S.*|\n +\S.*)*|(?:\w+/? {2,}\S.*(?:\n|\Z))+)", re.MULTILINE)
 COMMANDS = "<!-- commands -->"  # the place of the options in commands.md
@@ -37,9 +39,16 @@ class FencedBlocks(Extension):
             obj.docstring.value = BLOCK.sub(r"\n```python\n\g<0>\n```\n", obj.docstring.value)
 
 
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Add the guide for contributors to the navigation if there is one."""
+    if (ROOT / GUIDE).exists() and config.nav:
+        config.nav.append({"Contributing": GUIDE})
+    return config
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the files outside docs/ that pages link to."""
-    outside = ["CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "benchmarks/RESULTS.md"]
+    outside = ["CHANGELOG.md", GUIDE, "LICENSE", "benchmarks/RESULTS.md"]
     outside += [str(path.relative_to(ROOT)) for path in sorted((ROOT / "examples").glob("*.py"))]
     for name in outside:
         if (ROOT / name).exists():
@@ -50,10 +59,21 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Point links at the places that files have in the site, and fill in what the code knows."""
-    if page.file.src_uri in (HOME, "CHANGELOG.md", "CONTRIBUTING.md"):
-        markdown = re.sub(r"\]\(docs/", "](", markdown)
-    else:
-        markdown = re.sub(r"\]\(\.\./(?!\.)", "](", markdown)
+    base = ROOT if page.file.src_uri in (HOME, "CHANGELOG.md", GUIDE) else ROOT / "docs"
+
+    def link(found: re.Match[str]) -> str:
+        """Return the link as the site needs it; of a file that the site does not have, only the text."""
+        place = (base / found["path"]).resolve()
+        if not place.exists() or not place.is_relative_to(ROOT):
+            return found[0]
+        name = str(place.relative_to(ROOT))
+        name = HOME if name == "README.md" else name.removeprefix("docs/")
+        depth = "../" * page.file.src_uri.count("/")
+        return (
+            f"[{found['text']}]({depth}{name}{found['anchor']})" if name in files.src_uris else found["text"]
+        )
+
+    markdown = LINK.sub(link, markdown)
     for mark, text in ((COMMANDS, _commands), (MEASURES, _measures)):
         markdown = markdown.replace(mark, text()) if mark in markdown else markdown
     return markdown
