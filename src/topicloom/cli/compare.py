@@ -61,16 +61,11 @@ def compare(
         if where is not None:
             progress.phase("draw")
             histograms = {row.algorithm: row.degree_histogram for row in comparison.rows}
-            save_chart(
-                degree_chart(histograms, f"Degrees of overlays for {Path(interest.interest).name}"), where
-            )
+            title = f"Degrees of overlays for {Path(interest.interest).name}"
+            save_chart(degree_chart(histograms, title), where)
     first = comparison.rows[0]
-    screen.show(
-        comparison_table(
-            f"{first.nodes:,} nodes, {first.topics:,} topics, {first.subscriptions:,} subscriptions",
-            comparison.rows,
-        )
-    )
+    title = f"{first.nodes:,} nodes, {first.topics:,} topics, {first.subscriptions:,} subscriptions"
+    screen.show(comparison_table(title, comparison.rows))
     screen.show(f"plot: {where}" if where else "--plot FILE saves a plot, --out DIR keeps the builds too")
     if out is not None:
         screen.show(f"builds: {', '.join(str(out / name) for name in names)}")

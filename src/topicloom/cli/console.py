@@ -11,15 +11,7 @@ from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    ProgressColumn,
-    SpinnerColumn,
-    Task,
-    TaskID,
-    TextColumn,
-)
+from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TaskID, TextColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -140,18 +132,11 @@ class Bars:
 
 def table(title: str | None, columns: list[tuple[str, str]], rows: list[list[str]]) -> Table:
     """A plain table: columns are (heading, "left" or "right")."""
-    drawn = Table(
-        title=title,
-        title_justify="left",
-        title_style="bold",
-        header_style="",
-        box=SIMPLE_HEAD,
-        padding=(0, 0, 0, 1),
-    )
+    drawn = Table(title=title, title_justify="left", title_style="bold", header_style="", box=SIMPLE_HEAD)
+    drawn.padding = (0, 0, 0, 1)
     for heading, side in columns:
-        drawn.add_column(
-            heading, justify="right" if side == "right" else "left", no_wrap=side == "right", vertical="top"
-        )
+        right = side == "right"
+        drawn.add_column(heading, justify="right" if right else "left", no_wrap=right, vertical="top")
     for row in rows:
         drawn.add_row(*map(Text, row))
     return drawn

@@ -13,7 +13,6 @@ from topicloom.cli.tables import comparison_table
 
 if TYPE_CHECKING:
     from topicloom.overlay.jobs.compare import ComparedBuild
-    from topicloom.overlay.jobs.demo import DemoResult
 
 PLOT = "degrees.png"
 
@@ -37,15 +36,15 @@ def demo(
     from topicloom.overlay.jobs.demo import ALGORITHMS, TABLE, run_demo
 
     screen = output.screen()
-    results: list[DemoResult] = []
     with screen.working() as progress:
         start = progress.now()
-        for result in run_demo(
-            out, seed=seed, spark=spark.choice(), notice=notices(screen), progress=progress
-        ):
-            results.append(result)
+        results = list(
+            run_demo(out, seed=seed, spark=spark.choice(), notice=notices(screen), progress=progress)
+        )
         progress.phase("draw")
-        panel = {result.title: _histograms(result.rows) for result in results}
+        panel = {
+            result.title: {row.algorithm: row.degree_histogram for row in result.rows} for result in results
+        }
         save_chart(degree_panel(panel, "How many connections nodes need"), out / PLOT)
         seconds = progress.now() - start
     for result in results:
@@ -57,7 +56,10 @@ def demo(
         "peak, low-oda at something between, balanced at both; a ring per topic is the obvious way.",
         "",
         f"table     {out / TABLE}",
-        *(f"builds    {result.folder}/{{{','.join(_names(result))}}}" for result in results),
+        *(
+            f"builds    {result.folder}/{{{','.join(row.algorithm for row in result.rows)}}}"
+            for result in results
+        ),
         f"plot      {out / PLOT}",
         f"took      {seconds:.0f} s",
         "",
@@ -71,11 +73,3 @@ def demo(
     screen.emit(DemoSummary(rows, str(out / PLOT), {"total": seconds}))
     if not all(row.topic_connected for row in rows):
         raise typer.Exit(1)
-
-
-def _names(result: DemoResult) -> list[str]:
-    return [row.algorithm for row in result.rows]
-
-
-def _histograms(rows: list[ComparedBuild]) -> dict[str, dict[str, int]]:
-    return {row.algorithm: row.degree_histogram for row in rows}

@@ -10,7 +10,6 @@ from topicloom.cli.tables import figures_table
 
 if TYPE_CHECKING:
     from topicloom.overlay.jobs.measure import Inspected
-    from topicloom.overlay.measures.profile import Profile
 
 EXAMPLES = """
 topicloom inspect table.csv
@@ -28,8 +27,11 @@ def inspect(
     with screen.working() as progress:
         found = inspect_table(interest.table(spark, screen, progress), threads=threads)
     profile = found.profile
+    top = [[row.topic, f"{row.subscribers:,}", f"{row.share:.1%}"] for row in profile.top_topics]
     screen.show(
-        figures_table(None, _figures(found)), _top(profile), *(f"• {line}" for line in profile.advice)
+        figures_table(None, _figures(found)),
+        table("most wanted topics", [("topic", "left"), ("nodes", "right"), ("share", "right")], top),
+        *(f"• {line}" for line in profile.advice),
     )
     screen.emit(found)
 
@@ -52,8 +54,3 @@ def _figures(found: Inspected) -> list[tuple[str, str]]:
         ("nodes with exactly the topics of another", f"{profile.identical_share:.0%}"),
         (f"top-{alike.intersection_d} intersection{sampled}", f"{alike.intersection:.0f}%"),
     ]
-
-
-def _top(profile: Profile) -> object:
-    lines = [[row.topic, f"{row.subscribers:,}", f"{row.share:.1%}"] for row in profile.top_topics]
-    return table("most wanted topics", [("topic", "left"), ("nodes", "right"), ("share", "right")], lines)

@@ -100,7 +100,7 @@ def _await_children() -> None:
 
 
 def execute(arguments: list[str]) -> int:
-    """Run one command line; its exit code."""
+    """Run one command line and return its exit code."""
     with options_are(lambda: _options_of(arguments)):
         return _execute(arguments)
 
@@ -142,7 +142,8 @@ def _execute(arguments: list[str]) -> int:
         if DEBUG in os.environ:
             raise
         what = "" if isinstance(error, OSError) else f"internal error, {type(error).__name__}: "
-        return _complain(f"{what}{_first_line(error)}; {DEBUG}=1 shows more", 2)
+        first = next(iter(str(error).splitlines()), "no message")
+        return _complain(f"{what}{first}; {DEBUG}=1 shows more", 2)
 
 
 def _interrupted() -> int:
@@ -153,10 +154,6 @@ def _usage(error: TyperException) -> str:
     text = error.format_message().rstrip(".").replace("\n", " ")
     context = getattr(error, "ctx", None)
     return f"{text}; see {context.command_path} --help" if context is not None else text
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).splitlines()), "no message")
 
 
 def _complain(sentence: str, code: int) -> int:

@@ -81,35 +81,23 @@ def _show(screen: Screen, verdict: Verdict, all_witnesses: str | None) -> None:
             f"({verdict.topic_components:,} components in all, {verdict.edges:,} edges)"
         )
         screen.show(_witnesses(verdict))
-        if all_witnesses:
-            screen.show(f"all of them: {all_witnesses}")
-        else:
-            screen.show("--all FILE writes all of them")
-    for count, what in (
-        (
-            verdict.unknown_nodes,
-            "edges name a node that the interest does not have: "
-            + ", ".join(map(repr, verdict.unknown_names)),
-        ),
-        (verdict.self_loops, "self-loops"),
-        (verdict.duplicate_edges, "duplicate edges"),
-    ):
-        if count:
-            screen.show(f"left out of the proof: {count:,} {what}")
+        screen.show(f"all of them: {all_witnesses}" if all_witnesses else "--all FILE writes all of them")
+    unknown = ", ".join(map(repr, verdict.unknown_names))
+    left_out = {
+        f"edges name a node that the interest does not have: {unknown}": verdict.unknown_nodes,
+        "self-loops": verdict.self_loops,
+        "duplicate edges": verdict.duplicate_edges,
+    }
+    screen.show(*(f"left out of the proof: {count:,} {what}" for what, count in left_out.items() if count))
 
 
 def _witnesses(verdict: Verdict) -> object:
     lines = []
     for witness in verdict.witnesses:
-        sizes = [str(size) for size in witness.component_sizes[:SHOWN_SIZES]]
-        more = len(witness.component_sizes) - SHOWN_SIZES
-        lines.append(
-            [
-                witness.topic,
-                str(len(witness.component_sizes)),
-                ", ".join(sizes) + (f", {more} more" if more > 0 else ""),
-                f"{witness.nodes[0]}  |  {witness.nodes[1]}",
-            ]
-        )
+        sizes = witness.component_sizes
+        more = f", {len(sizes) - SHOWN_SIZES} more" if len(sizes) > SHOWN_SIZES else ""
+        shown = ", ".join(map(str, sizes[:SHOWN_SIZES])) + more
+        ends = f"{witness.nodes[0]}  |  {witness.nodes[1]}"
+        lines.append([witness.topic, str(len(sizes)), shown, ends])
     columns = [("topic", "left"), ("components", "right"), ("sizes", "left"), ("not connected", "left")]
     return table("the worst topics", columns, lines)
