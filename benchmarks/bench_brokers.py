@@ -103,7 +103,7 @@ def _kill_cells(options: Options, kind: str, nodes: int, split: int) -> Cells:
         "killed, one after the other": Figure(len(failovers), ""),
         "topics interrupted": Figure(sum(one["interrupted"] for one in failovers), ""),
         "whole again": Figure(sum(one["recovered"] for one in failovers), ""),
-        "in parts, no safe backup": Figure(sum(one["apart"] for one in failovers), ""),
+        "split, no safe backup": Figure(sum(one["apart"] for one in failovers), ""),
         "slowest topic": Figure(max(slowest), "s") if slowest else "none waited",
         "duplicates meanwhile": Figure(sum(one["duplicates"] for one in failovers), ""),
         "exact again after": Figure(max(one["seconds_back"] for one in failovers), "s"),

@@ -140,7 +140,7 @@ def _failovers(summary: RunSummary) -> list[str]:
         if one.recovered:
             line += f", {one.recovered:,} whole again"
         if one.apart:
-            line += f", {one.apart:,} stay in parts that no safe backup joins"
+            line += f", {one.apart:,} stay split, joined by no safe backup"
         if one.lost:
             line += f", {one.lost:,} DID NOT RECOVER"
         if one.seconds_max is not None:
@@ -168,5 +168,5 @@ def _told(summary: RunSummary) -> str:
         return "exact at first, but not all was well when brokers were killed"
     proved = "every subscriber got every message exactly once, and no broker carried what it does not want"
     if any(one.apart for one in summary.failover):
-        return f"proved while all brokers ran: {proved}; topics in parts wait for the return of a broker"
+        return f"proved while all brokers ran: {proved}; split topics wait for the return of a broker"
     return f"proved: {proved}"

@@ -90,7 +90,7 @@ def verify_brokers(
             progress=progress,
         )
     _show(screen, audit)
-    screen.emit(audit.summary())
+    screen.emit(audit)
     if not audit.sound:
         raise typer.Exit(1)
 
@@ -116,7 +116,7 @@ def _show(screen: Screen, audit: Audit) -> None:
     screen.show(f"NOT sound: {counts}{_alone(audit, link)}")
     _section(screen, "messages go round or come twice", audit.repeating)
     _section(screen, "messages do not come where they should", audit.losing)
-    _section(screen, "brokers carry topics that their nodes do not want", audit.strays)
+    _section(screen, "brokers carry topics that their nodes do not want", audit.strays or ())
 
 
 def _alone(audit: Audit, link: str) -> str:

@@ -1,1 +1,1 @@
-"""What is wrong with configured meshes: loops, doubled and one-sided links, topics in parts."""
+"""What is wrong with configured meshes: loops, doubled and one-sided links, split topics."""

@@ -1,4 +1,4 @@
-"""Does every topic reach every broker whose node wants it, and no other? By the way messages flow."""
+"""Whether every topic reaches every broker whose node wants it, and no other, as messages flow."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from topicloom.mesh.audit.findings import Finding, several
+from topicloom.base.summaries import UNSET, UnsetType
+from topicloom.mesh.audit.findings import Finding, Findings, several, several_topics
 from topicloom.mesh.audit.message_flow import MessageFlow, Spot
 
 
 @dataclass(frozen=True, slots=True)
 class TopicCoverage:
-    """Brokers that miss a topic they want, and brokers that carry one they do not want."""
+    """Brokers that miss a topic they want, and those that carry one they do not want; UNSET if not judged."""
 
-    unreached: tuple[Finding, ...] = ()
-    strays: tuple[Finding, ...] = ()
+    unreached: Findings | UnsetType = UNSET
+    strays: Findings | UnsetType = UNSET
 
 
 def check_coverage(
@@ -25,7 +26,7 @@ def check_coverage(
     *,
     by_interest: bool = False,
 ) -> TopicCoverage:
-    """Publish at each broker that wants a topic: who gets it?
+    """Judge who gets a topic that is published at each broker that wants it.
 
     `spot_of` (broker, topic), where that is not simply the two. `by_interest`: brokers send a message only
     where someone further on has subscribed.
@@ -58,7 +59,7 @@ def _mutual(one: str, other: str, reached: Mapping[str, set[Spot]], places: Mapp
 
 
 def _between(flow: MessageFlow, spots: set[Spot], wanted: set[Spot]) -> set[Spot]:
-    """The spots on the ways between wanted ones: without dead ends."""
+    """Return the spots on the paths between wanted ones: without dead ends."""
     beside = {spot: {arc.head for arc in flow.out_of.get(spot, ())} & spots for spot in spots}
     ends = [spot for spot in spots if spot not in wanted and len(beside[spot]) <= 1]
     for spot in ends:
@@ -71,16 +72,14 @@ def _between(flow: MessageFlow, spots: set[Spot], wanted: set[Spot]) -> set[Spot
 
 def _unreached(groups: tuple[tuple[str, ...], ...], topics: list[str]) -> Finding:
     text = (
-        f"{_named(topics)} does not get from each subscriber to every other: "
-        f"{' | '.join(several(group) for group in groups)}; add a link between these parts"
+        f"{several_topics(topics)} does not get from each subscriber to every other: "
+        f"{' | '.join(several(group) for group in groups)}; add a link between these components"
     )
-    return Finding(tuple(topics), tuple(broker for group in groups for broker in group), (), text)
+    return Finding(tuple(topics), tuple(broker for group in groups for broker in group), (), False, text)
 
 
 def _stray(broker: str, topics: list[str]) -> Finding:
-    text = f"{broker} carries {_named(topics)}, which its node does not want; lead the topic around it"
-    return Finding(tuple(topics), (broker,), (), text)
-
-
-def _named(topics: list[str]) -> str:
-    return f"topic {topics[0]}" if len(topics) == 1 else f"each of the topics {several(topics)}"
+    text = (
+        f"{broker} carries {several_topics(topics)}, which its node does not want; lead the topic around it"
+    )
+    return Finding(tuple(topics), (broker,), (), False, text)

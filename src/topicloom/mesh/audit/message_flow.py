@@ -7,13 +7,12 @@ links that carry it from one spot to another. Pure graph work, the same for ever
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-Spot = tuple[str, str]
-"""A broker, and the name (or account) of the message there."""
+Spot = tuple[str, str]  # a broker, and the name (or account) of the message there
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,19 +54,19 @@ class MessageFlow:
 
     @cached_property
     def out_of(self) -> dict[Spot, list[Arc]]:
-        """The arcs that leave each spot."""
+        """Return the arcs that leave each spot."""
         found: dict[Spot, list[Arc]] = defaultdict(list)
         for arc in self.arcs:
             found[arc.tail].append(arc)
         return found
 
     @cached_property
-    def parts(self) -> dict[Spot, int]:
-        """The number of each spot's part: spots are in one part if links join them, whichever way."""
-        return {spot: part for part, spots in enumerate(_components(self.between)) for spot in spots}
+    def component_of(self) -> dict[Spot, int]:
+        """Return the number of each spot's component: links join spots, whatever their direction."""
+        return {spot: number for number, spots in enumerate(_components(self.between)) for spot in spots}
 
     def doubled(self) -> list[DoubledLink]:
-        """Pairs of spots with more than one link, or with a link that sends messages back."""
+        """Find pairs of spots with more than one link, or with a link that sends messages back."""
         found = []
         for ends, arcs in self.between.items():
             links = tuple(dict.fromkeys(arc.link for arc in arcs))
@@ -81,8 +80,8 @@ class MessageFlow:
         return found
 
     def loops(self) -> list[MessageLoop]:
-        """One ring for each pair of linked spots that a spanning forest of all of them leaves out."""
-        up: dict[Spot, tuple[Spot, frozenset[Spot]] | None] = {}
+        """Find one ring for each pair of linked spots that a spanning forest of all of them leaves out."""
+        up: dict[Spot, Spot | None] = {}
         rings = []
         beside: dict[Spot, list[frozenset[Spot]]] = defaultdict(list)
         for ends in self.between:
@@ -93,9 +92,8 @@ class MessageFlow:
             if root in up:
                 continue
             up[root] = None
-            queue = deque([root])
-            while queue:
-                spot = queue.popleft()
+            queue = [root]
+            for spot in queue:
                 for ends in beside[spot]:
                     if ends in used:
                         continue
@@ -104,7 +102,7 @@ class MessageFlow:
                     if other in up:
                         rings.append(_ring(up, spot, other))
                     else:
-                        up[other] = spot, ends
+                        up[other] = spot
                         queue.append(other)
         found = [self._loop(ring) for ring in rings if self._harms(ring)]
         doubled = self.doubled()
@@ -117,7 +115,7 @@ class MessageFlow:
         return [[arc for arc in self.between[frozenset(pair)] if arc.tail == pair[0]] for pair in turns]
 
     def _goes_round(self, ring: tuple[Spot, ...]) -> bool:
-        """Can a message take this way for ever, never back over the link it came by?"""
+        """Return whether a message can go round for ever, never back over the link it came by."""
         steps = self._arcs_along(ring)
         for first in steps[0]:
             links = {first.link}
@@ -136,7 +134,7 @@ class MessageFlow:
         return MessageLoop(ring, links, storms)
 
     def _harms(self, ring: tuple[Spot, ...]) -> bool:
-        """Does any message come twice because of this ring alone? With one-way links none may."""
+        """Return whether any message comes twice because of this ring alone; with one-way links none may."""
         pairs = dict.fromkeys(frozenset(pair) for pair in zip(ring, (*ring[1:], ring[0]), strict=True))
         # One link for each pair: that there are several is another finding.
         arcs = (
@@ -148,7 +146,7 @@ class MessageFlow:
         return any(alone.repeats(spot) for spot in ring)
 
     def _next(self, arc: Arc) -> list[Arc]:
-        """Where a message goes on to that came over this arc."""
+        """Return the arcs that a message takes which came over this one."""
         return [
             further
             for further in self.out_of.get(arc.head, ())
@@ -156,7 +154,7 @@ class MessageFlow:
         ]
 
     def _round_trip(self) -> list[MessageLoop]:
-        """Any way that leads back into itself, if there is one; depth first."""
+        """Find any path that leads back into itself, depth first."""
         done: set[Arc] = set()
         for root in self.arcs:
             path: dict[Arc, Iterator[Arc]] = {} if root in done else {root: iter(self._next(root))}
@@ -167,8 +165,8 @@ class MessageFlow:
                     done.add(arc)
                     del path[arc]
                 elif further in path:
-                    way = list(path)
-                    around = way[way.index(further) :]
+                    around = list(path)
+                    around = around[around.index(further) :]
                     spots = tuple(one.tail for one in around)
                     return [MessageLoop(spots, tuple(dict.fromkeys(one.link for one in around)), True)]
                 elif further not in done:
@@ -176,28 +174,26 @@ class MessageFlow:
         return []
 
     def _meeting(self) -> list[MessageLoop]:
-        """Two ways of a message that meet, if no ring above shows it."""
-        for start in self.parts:
+        """Find two paths of a message that meet, if no ring above shows it."""
+        for start in self.component_of:
             for twice in self.repeats(start)[:1]:
-                ways = [arc for arc in self.arrivals(start) if arc.head == twice or arc.tail == start]
-                spots = tuple(dict.fromkeys(spot for arc in ways for spot in (arc.tail, arc.head)))
-                return [MessageLoop(spots, tuple(dict.fromkeys(arc.link for arc in ways)), False)]
+                arcs = [arc for arc in self.arrivals(start) if arc.head == twice or arc.tail == start]
+                spots = tuple(dict.fromkeys(spot for arc in arcs for spot in (arc.tail, arc.head)))
+                return [MessageLoop(spots, tuple(dict.fromkeys(arc.link for arc in arcs)), False)]
         return []
 
     def arrivals(self, start: Spot) -> list[Arc]:
-        """Each arc that a message published at `start` crosses, in the order of hops."""
+        """Return each arc that a message published at `start` crosses, in the order of hops."""
         crossed = dict.fromkeys(self.out_of.get(start, ()))
-        queue = deque(crossed)
-        while queue:
-            arc = queue.popleft()
-            for further in self._next(arc):
-                if further not in crossed:
-                    crossed[further] = None
-                    queue.append(further)
-        return list(crossed)
+        queue = list(crossed)
+        for arc in queue:
+            fresh = dict.fromkeys(further for further in self._next(arc) if further not in crossed)
+            crossed |= fresh
+            queue += fresh
+        return queue
 
     def repeats(self, start: Spot) -> list[Spot]:
-        """Where a message published at `start` comes more than once, or comes back to."""
+        """Return where a message published at `start` comes more than once, or comes back to."""
         seen, found = {start}, []
         for arc in self.arrivals(start):
             if arc.head in seen:
@@ -206,7 +202,7 @@ class MessageFlow:
         return found
 
     def one_way(self) -> Iterator[Arc]:
-        """Arcs over which nothing comes back, by whatever way."""
+        """Yield arcs over which nothing comes back, by whatever path."""
         for arcs in self.between.values():
             tails = {arc.tail for arc in arcs}
             if len(tails) == 1 and arcs[0].tail != arcs[0].head:
@@ -216,7 +212,7 @@ class MessageFlow:
 
 
 def _own(arc: Arc, further: Arc) -> bool:
-    """A broker linked to itself has both ends of the link: what comes in at one goes out at the other."""
+    """Return whether a broker is linked to itself: what comes in at one end goes out at the other."""
     return arc.tail == arc.head and further.link == arc.link
 
 
@@ -238,16 +234,11 @@ def _components(pairs: Iterable[frozenset[Spot]]) -> list[list[Spot]]:
     return found
 
 
-def _ring(up: dict[Spot, tuple[Spot, frozenset[Spot]] | None], one: Spot, other: Spot) -> tuple[Spot, ...]:
-    """The way from one spot up to where both ways meet, and down to the other."""
-    ways = []
-    for spot in (one, other):
-        way = [spot]
-        while (above := up[way[-1]]) is not None:
-            way.append(above[0])
-        ways.append(way)
-    shared = set(ways[0]) & set(ways[1])
-    left = [spot for spot in ways[0] if spot not in shared]
-    right = [spot for spot in ways[1] if spot not in shared]
-    top = next(spot for spot in ways[0] if spot in shared)
-    return (*left, top, *right[::-1])
+def _ring(up: dict[Spot, Spot | None], one: Spot, other: Spot) -> tuple[Spot, ...]:
+    """Return the path from one spot up to where both paths meet, and down to the other."""
+    first, second = [one], [other]
+    for path in (first, second):
+        while (above := up[path[-1]]) is not None:
+            path.append(above)
+    top = next(spot for spot in first if spot in second)
+    return (*first[: first.index(top) + 1], *second[: second.index(top)][::-1])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from topicloom.mesh.kinds.kind import BrokerKind
 from topicloom.mesh.kinds.registry import KINDS, host_columns
 from topicloom.mesh.model.manifest import MANIFEST, check_export_out, write_manifest
 from topicloom.mesh.plan.credentials import read_credentials
-from topicloom.mesh.plan.hosts import Place, read_hosts
+from topicloom.mesh.plan.hosts import read_hosts
 from topicloom.mesh.plan.request import ExportFigures, Request
 from topicloom.overlay.graphs.formats import GRAPH_FORMATS, GraphFormat
 from topicloom.overlay.model.build_folder import INTEREST, load_build
@@ -46,16 +46,8 @@ class ExportOptions:
     seed: int | None = None
 
     def given(self) -> dict[str, Any]:
-        """The options that were given, by name."""
-        named = {
-            "hosts": self.hosts,
-            "credentials": self.credentials,
-            "tls": self.tls,
-            "backups": self.backups,
-            "split": self.split,
-            "seed": self.seed,
-        }
-        return {name: value for name, value in named.items() if value is not None}
+        """Return the options that were given, by name."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 class ExportSummary(Summary, frozen=True, kw_only=True):
@@ -88,12 +80,12 @@ class ExporterList(Summary, frozen=True):
 
 
 def exporters() -> dict[str, Exporter]:
-    """All that a build can be exported as: files for graph tools, and meshes of brokers."""
+    """Return all that a build can be exported as: files for graph tools, and meshes of brokers."""
     return {**GRAPH_FORMATS, **KINDS}
 
 
 def find_exporter(kind: str) -> Exporter:
-    """The exporter of this name."""
+    """Return the exporter of this name."""
     return find("kind", exporters(), kind)
 
 
@@ -106,7 +98,7 @@ def export_build(
     notice: Notice = no_notice,
     progress: Progress = SILENT,
 ) -> ExportSummary:
-    """Write the export of a build folder to `out`; its summary."""
+    """Write the export of a build folder to `out`; return its summary."""
     options = options or ExportOptions()
     exporter = find_exporter(kind)
     _check_options(kind, exporter, options)
@@ -115,11 +107,12 @@ def export_build(
     progress.phase("read")
     build = load_build(source)
     interest = read_interest(source)
+    nodes: list[str] = interest.node_ids.to_pylist()
     request = Request(
         interest=interest,
         overlay=build.overlay,
-        places=_places(options.hosts, interest, notice),
-        logins=read_credentials(options.credentials, _nodes(interest)) if options.credentials else {},
+        places=read_hosts(options.hosts, nodes, notice, more=host_columns()) if options.hosts else {},
+        logins=read_credentials(options.credentials, nodes) if options.credentials else {},
         tls=options.tls,
         backups=_backups(exporter, options),
         split=options.split or 1,
@@ -139,19 +132,15 @@ def export_build(
     return ExportSummary(
         kind=kind,
         nodes=interest.n_nodes,
-        links=figures.links,
-        accounts=figures.accounts,
         topics=interest.n_topics,
-        connections_per_node_max=figures.connections_per_node_max,
-        backups=figures.backups,
-        renamed=dict(figures.renamed),
         out=str(out),
         files=files,
+        **asdict(figures),
     )
 
 
 def read_interest(source: Path) -> Interest:
-    """The interest of a build folder, without Spark."""
+    """Read the interest of a build folder, without Spark."""
     path = source / INTEREST
     try:
         table = pq.read_table(path).sort_by([("node", "ascending"), ("topic", "ascending")])
@@ -161,7 +150,7 @@ def read_interest(source: Path) -> Interest:
 
 
 def _with_extras(interest: Interest, table: pa.Table) -> Interest:
-    """The roles and rates too, where the build has them; the rows are distinct and sorted."""
+    """Add the roles and rates, where the build has them; the rows are distinct and sorted."""
     extras: dict[str, Any] = {}
     if "role" in table.column_names:
         roles = pc.index_in(table["role"], value_set=pa.array(ROLES))
@@ -172,7 +161,7 @@ def _with_extras(interest: Interest, table: pa.Table) -> Interest:
 
 
 def described_exporters() -> ExporterList:
-    """All kinds, for `--list`."""
+    """Describe all kinds, for `--list`."""
     return ExporterList(
         [
             DescribedExporter(kind, found.description, sorted(found.options))
@@ -211,12 +200,3 @@ def _backups(exporter: Exporter, options: ExportOptions) -> int:
     if "backups" not in exporter.options:
         return 0
     return DEFAULT_BACKUPS if options.backups is None else options.backups
-
-
-def _places(hosts: Path | None, interest: Interest, notice: Notice) -> dict[str, Place]:
-    return read_hosts(hosts, _nodes(interest), notice, more=host_columns()) if hosts else {}
-
-
-def _nodes(interest: Interest) -> list[str]:
-    nodes: list[str] = interest.node_ids.to_pylist()
-    return nodes

@@ -7,35 +7,22 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from topicloom.base.summaries import FORMAT, UNSET, Summary, UnsetType, to_json
 from topicloom.errors import InputError
-from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, MeshTopic
+from topicloom.mesh.model.mesh import Mesh
 from topicloom.tables.folder import check_own_folder, write_json
 from topicloom.version import __version__
 
 MANIFEST = "manifest.json"
-SECRET = 0o600
-"""Mode of files that hold passwords: nobody but their owner reads them."""
-
-
-class MeshSummary(Summary, frozen=True):
-    """A mesh as its manifest has it: all but the kind, which stands before."""
-
-    nodes: tuple[MeshNode, ...]
-    links: tuple[MeshLink, ...]
-    topics: tuple[MeshTopic, ...]
-    start_order: tuple[str, ...]
-    accounts: tuple[str, ...]
-    options: Mapping[str, str]
-
-    @classmethod
-    def of(cls, mesh: Mesh) -> MeshSummary:
-        return cls(mesh.nodes, mesh.links, mesh.topics, mesh.start_order, mesh.accounts, mesh.options)
+SECRET = 0o600  # mode of files that hold passwords: nobody but their owner reads them
 
 
 class Manifest(Summary, frozen=True, kw_only=True):
@@ -44,7 +31,7 @@ class Manifest(Summary, frozen=True, kw_only=True):
     format: int = FORMAT
     kind: str
     version: str = __version__
-    mesh: MeshSummary | UnsetType = UNSET
+    mesh: dict[str, Any] | UnsetType = UNSET
     files: list[str]
 
     FLAT = frozenset({"mesh"})
@@ -59,18 +46,17 @@ class ManifestHead(Summary, frozen=True):
     files: object = None
 
 
+def _without_kind(mesh: Mesh) -> dict[str, Any]:
+    """Return a mesh as its manifest has it: all but the kind, which stands before."""
+    return {one.name: getattr(mesh, one.name) for one in fields(mesh) if one.name != "kind"}
+
+
 def mesh_digest(mesh: Mesh) -> str:
-    """A short digest by which a configuration names the manifest it belongs to."""
-    return hashlib.sha256(to_json(MeshSummary.of(mesh))).hexdigest()[:12]
+    """Return a short digest by which a configuration names the manifest it belongs to."""
+    return hashlib.sha256(to_json(_without_kind(mesh))).hexdigest()[:12]
 
 
-def write_mesh(
-    folder: Path,
-    mesh: Mesh,
-    configs: Mapping[str, str],
-    *,
-    secret: Collection[str] = (),
-) -> None:
+def write_mesh(folder: Path, mesh: Mesh, configs: Mapping[str, str], *, secret: Collection[str] = ()) -> None:
     """Write the configurations, file name to text, and the manifest into an existing folder.
 
     The files named in `secret` are readable by their owner only.
@@ -80,23 +66,23 @@ def write_mesh(
         descriptor = os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         with os.fdopen(descriptor, "wb") as file:
             file.write(text.encode())
-    write_manifest(folder, mesh.kind, [*configs, MANIFEST], MeshSummary.of(mesh))
+    write_manifest(folder, mesh.kind, [*configs, MANIFEST], _without_kind(mesh))
 
 
 def write_manifest(
-    folder: Path, kind: str, files: Iterable[str], mesh: MeshSummary | UnsetType = UNSET
+    folder: Path, kind: str, files: Iterable[str], mesh: dict[str, Any] | UnsetType = UNSET
 ) -> None:
-    """The manifest of any export; `files` are all files of the folder."""
+    """Write the manifest of any export; `files` are all files of the folder."""
     write_json(Manifest(kind=kind, mesh=mesh, files=sorted(files)), folder / MANIFEST)
 
 
 def kind_of(folder: Path) -> str:
-    """The kind of an exported folder."""
+    """Return the kind of an exported folder."""
     return str(_read(folder).kind)
 
 
 def read_mesh(folder: Path) -> Mesh:
-    """The mesh of an exported folder; refused where the manifest or a configuration is missing or broken."""
+    """Read the mesh of an exported folder; refuse one with a missing or broken manifest or configuration."""
     path = folder / MANIFEST
     head = _read(folder)
     if head.format != FORMAT:
@@ -138,7 +124,7 @@ def _read(folder: Path) -> ManifestHead:
 
 
 def _is_export(folder: Path) -> bool:
-    """Was everything in this folder written by an earlier export?"""
+    """Return whether everything in this folder was written by an earlier export."""
     try:
         head = _read(folder)
     except InputError:
@@ -150,9 +136,8 @@ def _is_export(folder: Path) -> bool:
 
 
 def _fault(mesh: Mesh) -> str | None:
-    """The first thing in a manifest that does not fit the rest of it, by field."""
+    """Return the first thing in a manifest that does not fit the rest of it, by field."""
     nodes = {node.name for node in mesh.nodes}
-    accounts, topics = {None, *mesh.accounts}, {topic.topic for topic in mesh.topics}
     configs = [name for node in mesh.nodes for name in node.configs]
     for field, values in (
         ("nodes", [node.name for node in mesh.nodes]),
@@ -161,11 +146,9 @@ def _fault(mesh: Mesh) -> str | None:
         ("topics (name)", [topic.name for topic in mesh.topics]),
         ("nodes (configs)", configs),
     ):
-        seen: set[str] = set()
-        for value in values:
-            if value in seen:
-                return f"{field} has {value!r} twice"
-            seen.add(value)
+        twice = next((value for value, count in Counter(values).items() if count > 1), None)
+        if twice is not None:
+            return f"{field} has {twice!r} twice"
     if len(mesh.start_order) != len(nodes) or set(mesh.start_order) != nodes:
         return "start_order is not an order of all nodes"
     for name in configs:
@@ -174,21 +157,27 @@ def _fault(mesh: Mesh) -> str | None:
     for node in mesh.nodes:
         if not all(1 <= port <= 65535 for port in node.ports.values()):
             return f"nodes: a port of {node.name!r} is not from 1 to 65535"
+    return next(_misfits(mesh), None)
+
+
+def _misfits(mesh: Mesh) -> Iterator[str]:
+    """Yield the links and topics that name what the mesh does not have."""
+    nodes, topics = {node.name for node in mesh.nodes}, {topic.topic for topic in mesh.topics}
+    accounts = {None, *mesh.accounts}
     for link in mesh.links:
-        unknown = next((end for end in (link.dialer, link.acceptor, *link.backups) if end not in nodes), None)
-        if unknown is not None:
-            return f"links: {link.name!r} names {unknown!r}, which is not among the nodes"
+        for end in (link.dialer, link.acceptor, *link.backups):
+            if end not in nodes:
+                yield f"links: {link.name!r} names {end!r}, which is not among the nodes"
         if link.dialer in (link.acceptor, *link.backups):
-            return f"links: {link.name!r} dials its own end"
-        missing = next((topic for topic in link.topics if topic not in topics), None)
-        if missing is not None:
-            return f"links: {link.name!r} carries {missing!r}, which is not among the topics"
+            yield f"links: {link.name!r} dials its own end"
+        for name in link.topics:
+            if name not in topics:
+                yield f"links: {link.name!r} carries {name!r}, which is not among the topics"
         if link.account not in accounts:
-            return f"links: {link.name!r} has account {link.account!r}, which is not among the accounts"
+            yield f"links: {link.name!r} has account {link.account!r}, which is not among the accounts"
     for topic in mesh.topics:
-        stranger = next((node for node in topic.subscribers if node not in nodes), None)
-        if stranger is not None:
-            return f"topics: subscriber {stranger!r} of {topic.topic!r} is not among the nodes"
+        for node in topic.subscribers:
+            if node not in nodes:
+                yield f"topics: subscriber {node!r} of {topic.topic!r} is not among the nodes"
         if topic.account not in accounts:
-            return f"topics: {topic.topic!r} has account {topic.account!r}, which is not among the accounts"
-    return None
+            yield f"topics: {topic.topic!r} has account {topic.account!r}, which is not among the accounts"

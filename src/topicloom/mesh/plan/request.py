@@ -20,7 +20,7 @@ class Request:
     `places` and `logins` go by node and are empty when the user gave none; `tls` is the folder of
     certificates; an edge may have up to `split` links in each direction so that more of them have backups;
     `earlier` is the folder of an export of the same kind that this one replaces; `seed` is for tests, which
-    want the same keys each time. `notice` tells the user something that must not be missed.
+    want the same keys each time. `notice` shows the user something that must not be missed.
     """
 
     interest: Interest
@@ -43,7 +43,5 @@ class ExportFigures:
     links: int
     accounts: int = 0
     connections_per_node_max: int = 0
-    backups: int = 0
-    """Links that have one."""
-    renamed: Mapping[str, str] = field(default_factory=dict)
-    """Topics that the target calls otherwise, and how."""
+    backups: int = 0  # links that have one
+    renamed: Mapping[str, str] = field(default_factory=dict)  # topics that brokers call otherwise, and how

@@ -1,15 +1,15 @@
 """Backup acceptors: whom a dialer may turn to when its acceptor is gone, safe whichever links do so.
 
-Why it is safe. Hang each topic's tree up at a root. A link is steady for the topic if its dialer is the
-parent there, else its dialer is a child and it may move. Take what steady links join for one body: each body
-dials at most one link that may move, the one of its top. If the arcs of all links that may move, to acceptors
-and to backups, lead round in no circle, then whatever each dialer chooses, each body has at most one arc and
-there is no circle: a forest, and a spanning tree while its root lives. So a link gets backups only if it may
-move in all its topics, and a backup only if it closes no circle in any of them and wants them all.
-With classes the same must hold for all links of a class together.
+Why it is safe. Root each topic's tree. A link is steady for the topic if its dialer is the parent there,
+otherwise its dialer is a child and it may move. Take what steady links join for one body: each body dials at
+most one link that may move, the one of its top. If the arcs of all links that may move, to acceptors and to
+backups, form no cycle, then whatever each dialer chooses, each body has at most one arc and there is no
+cycle: a forest, and a spanning tree while its root lives. So a link gets backups only if it may move in all
+its topics, and a backup only if it closes no cycle in any of them and wants them all. With classes the same
+must hold for all links of a class together.
 
-What it does not promise: with classes, while a dead node leaves one topic in parts, a link of another topic
-of the class that has turned to its backup may join them through nodes that do not want the first one.
+Not promised: with classes, while a dead node leaves one topic split, a link of another topic of the class
+that has turned to its backup may join its components through nodes that do not want it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def with_backups(
     split: int = 1,
     progress: Progress = SILENT,
 ) -> list[PlannedLink]:
-    """The same links, with up to `most` safe backups where there are any.
+    """Return the same links, with up to `most` safe backups where there are any.
 
     All links get a first backup, where there is one, before any gets a second. With `split` > 1 a link whose
     topics have no backup in common may become up to so many links with disjoint topics (not with classes: an
@@ -59,7 +59,7 @@ def with_backups(
 
 
 def _divide(arcs: _Arcs, link: PlannedLink, parts: int) -> list[PlannedLink]:
-    """The link as one or several with a first backup each, where there is one; those served best first."""
+    """Divide a link into several with a first backup each, if one does not serve all; best served first."""
     whole = arcs.best_backup(link)
     if whole >= 0 or parts < 2:
         return [arcs.add(link, whole) if whole >= 0 else link]
@@ -80,7 +80,7 @@ def _divide(arcs: _Arcs, link: PlannedLink, parts: int) -> list[PlannedLink]:
 
 
 def _reunite(links: Sequence[PlannedLink]) -> list[PlannedLink]:
-    """Links of one edge without backups as one, in the direction of most topics: they never move."""
+    """Unite links of one edge without backups, in the direction of most topics: they never move."""
     bare: dict[tuple[int, int], list[PlannedLink]] = defaultdict(list)
     for link in links:
         if not link.backups:
@@ -93,7 +93,7 @@ def _reunite(links: Sequence[PlannedLink]) -> list[PlannedLink]:
 
 
 class _Arcs:
-    """The arcs of links that may move, by unit: a topic, or a class. They never lead in a circle."""
+    """The arcs of links that may move, by unit: a topic, or a class. They never form a cycle."""
 
     def __init__(self, interest: Interest, links: Sequence[PlannedLink], classes: bool) -> None:
         self.classes = classes
@@ -106,7 +106,7 @@ class _Arcs:
             for unit in self._units(link):
                 own[unit].append(at)
         for unit, places in sorted(own.items()):
-            self.depth[unit] = self._hang_up([(links[at], at) for at in places])
+            self.depth[unit] = self._root_unit([(links[at], at) for at in places])
         topics = {topic for link in links for topic in link.topics}
         self.members = {topic: set(interest.nodes_of(topic).tolist()) for topic in topics}
         for unit, places in own.items():
@@ -121,8 +121,8 @@ class _Arcs:
     def _units(self, link: PlannedLink) -> tuple[int, ...]:
         return (link.topic_class,) if self.classes else link.topics
 
-    def _hang_up(self, own: Sequence[tuple[PlannedLink, int]]) -> dict[int, int]:
-        """The depth of each node below the root that lets most links move; marks those that may not."""
+    def _root_unit(self, own: Sequence[tuple[PlannedLink, int]]) -> dict[int, int]:
+        """Return the depth of each node below the root that lets most links move; mark those that may not."""
         around: dict[int, list[tuple[int, int, int]]] = defaultdict(list)  # (other, +1 if it accepts, link)
         for link, at in own:
             around[link.dialer].append((link.acceptor, 1, at))
@@ -150,7 +150,7 @@ class _Arcs:
         return depth
 
     def best_backup(self, link: PlannedLink) -> int:
-        """The safe backup nearest to the roots that wants all topics of the link, or -1."""
+        """Return the safe backup nearest to the roots that wants all topics of the link, or -1."""
         wanting: set[int] = set.intersection(*(self.members[topic] for topic in link.topics))
         wanting -= {link.dialer, link.acceptor, *link.backups}
         units = self._units(link)
@@ -160,7 +160,7 @@ class _Arcs:
         return -1
 
     def most_served(self, link: PlannedLink, topics: Sequence[int]) -> list[int]:
-        """The topics, of these, that one backup can serve, for the backup that serves most."""
+        """Return those of these topics that one backup can serve, for the backup that serves most."""
         served: dict[int, list[int]] = defaultdict(list)
         for topic in topics:
             for node in self.members[topic] - {link.dialer, link.acceptor}:
@@ -169,31 +169,27 @@ class _Arcs:
         return served[min(served, key=lambda node: (-len(served[node]), node))] if served else []
 
     def add(self, link: PlannedLink, backup: int) -> PlannedLink:
-        """The link with one backup more."""
+        """Return the link with one backup more."""
         for unit in self._units(link):
             body = self.body[unit]
             self.arcs[unit][body[link.dialer]].add(body[backup])
         return replace(link, backups=(*link.backups, backup))
 
     def _leads(self, unit: int, start: int, end: int) -> bool:
-        """Whether arcs lead from one node's body to the other's."""
+        """Return whether arcs lead from one node's body to the other's."""
         body, arcs = self.body[unit], self.arcs[unit]
-        goal = body[end]
-        seen = {body[start]}
-        stack = [body[start]]
-        while stack:
-            at = stack.pop()
-            if at == goal:
+        seen, queue = {body[start]}, [body[start]]
+        for at in queue:
+            if at == body[end]:
                 return True
-            for following in arcs.get(at, ()):
-                if following not in seen:
-                    seen.add(following)
-                    stack.append(following)
+            fresh = arcs.get(at, set()) - seen
+            seen |= fresh
+            queue += fresh
         return False
 
 
 def join_ends(nodes: Sequence[int], pairs: Sequence[tuple[int, int]]) -> dict[int, int]:
-    """For each node the smallest one that the pairs join it with.
+    """Return for each node the smallest one that the pairs join it with.
 
     >>> join_ends([1, 2, 3], [(3, 2)])
     {1: 1, 2: 2, 3: 2}

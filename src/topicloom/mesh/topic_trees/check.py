@@ -1,6 +1,6 @@
 """Judges trees, packings and links by their definitions, over plain sets; shares no code with their makers.
 
-Each check gives a list of faults as sentences; an empty list is a proof.
+Each check returns a list of faults as sentences; an empty list is a proof.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Edge = tuple[int, int]
 
 
 def check_topic_trees(interest: Interest, overlay: Overlay, trees: TopicTrees) -> list[str]:
-    """Every topic's edges are a spanning tree of its subscribers, in the overlay, hung up at its root."""
+    """Check that every topic's edges are a spanning tree of its subscribers in the overlay, with its root."""
     if trees.n_topics != interest.n_topics or len(trees.starts) != interest.n_topics + 1:
         return [f"there are {trees.n_topics} trees for {interest.n_topics} topics"]
     node, edges = interest.node_ids, set(zip(overlay.u.tolist(), overlay.v.tolist(), strict=True))
@@ -43,7 +43,7 @@ def check_topic_trees(interest: Interest, overlay: Overlay, trees: TopicTrees) -
 
 
 def check_packing(interest: Interest, overlay: Overlay, packing: ForestPacking) -> list[str]:
-    """`check_trees`, every topic in one class, and no cycle among the edges of a class."""
+    """Check the trees, that every topic is in one class, and that the edges of a class hold no cycle."""
     faults = check_topic_trees(interest, overlay, packing.trees)
     if len(packing.class_of) != interest.n_topics:
         return [*faults, f"{len(packing.class_of)} topics have a class, of {interest.n_topics}"]
@@ -56,15 +56,12 @@ def check_packing(interest: Interest, overlay: Overlay, packing: ForestPacking) 
         edges = used.setdefault(where, set())
         edges.update((min(a, b), max(a, b)) for a, b in zip(child, parent, strict=True))
     for where in sorted(used):
-        closing = _closing_edge(sorted(used[where]))
-        if closing is not None:
-            ends = " - ".join(_name(interest.node_ids, end) for end in closing)
-            faults.append(f"class {where}: its edges hold a cycle, which {ends} closes")
+        faults += _cycle_fault(f"class {where}", interest.node_ids, sorted(used[where]))
     return faults
 
 
 def check_links(interest: Interest, links: Sequence[PlannedLink], *, classes: bool) -> list[str]:
-    """The links carry every topic on a spanning tree of its subscribers, whichever turn to their backups.
+    """Check that links carry every topic on a spanning tree of its subscribers, whichever turn to backups.
 
     With `classes` also: every topic is in one class, each class is a forest in all these cases, and no node
     dials two links of a class.
@@ -90,24 +87,22 @@ def check_links(interest: Interest, links: Sequence[PlannedLink], *, classes: bo
     if classes:
         for where in sorted({link.topic_class for link in links}):
             own = [link for link in links if link.topic_class == where]
-            closing = _closing_edge([(link.dialer, link.acceptor) for link in own])
-            if closing is not None:
-                ends = " - ".join(_name(interest.node_ids, end) for end in closing)
-                faults.append(f"class {where}: its links hold a cycle, which {ends} closes")
+            pairs = [(link.dialer, link.acceptor) for link in own]
+            faults += _cycle_fault(f"class {where}", interest.node_ids, pairs, "links")
             faults += _backup_faults(f"class {where}", interest, own)
             faults += _dial_faults(f"class {where}", interest, own)
     return faults
 
 
 def _dial_faults(name: str, interest: Interest, links: Sequence[PlannedLink]) -> list[str]:
-    """A NATS server passes nothing on between two servers that it dials in one account."""
+    """Find nodes that dial two links of a class: a NATS server passes nothing on between such links."""
     dialers = [link.dialer for link in links]
     twice = sorted({dialer for dialer in dialers if dialers.count(dialer) > 1})
     return [f"{name}: {_name(interest.node_ids, dialer)} dials several links of it" for dialer in twice]
 
 
 def _link_faults(interest: Interest, link: PlannedLink, wanting: list[set[int]], classes: bool) -> list[str]:
-    """Faults of one link by itself: its ends, its topics, its backups, its class."""
+    """Check one link by itself: its ends, its topics, its backups, its class."""
     node = interest.node_ids
     ends = (link.dialer, link.acceptor, *link.backups)
     outside = [end for end in ends if not 0 <= end < len(wanting)]
@@ -137,13 +132,14 @@ def _link_faults(interest: Interest, link: PlannedLink, wanting: list[set[int]],
 
 
 def _backup_faults(name: str, interest: Interest, links: Sequence[PlannedLink]) -> list[str]:
-    """Whether some choice of backups could close a cycle among these links, which are a forest as they are.
+    """Check that no choice of backups closes a cycle among these links, which are a forest as they are.
 
     Links without backups never move: what they join is one body. If each body dials at most one link that
-    may move, and the arcs of all these links, to acceptors and backups, lead round in no circle, then in any
-    choice each body has at most one arc and no circle: a forest.
+    may move, and the arcs of all these links, to acceptors and backups, form no cycle, then in any choice
+    each body has at most one arc and there is no cycle: a forest.
     """
-    body = _parts((link.dialer, link.acceptor) for link in links if not link.backups)
+    joined, _ = _join((link.dialer, link.acceptor) for link in links if not link.backups)
+    body = {node: own[0] for node, own in joined.items()}
     arcs: dict[int, set[int]] = {}
     for link in links:
         if link.backups:
@@ -153,7 +149,7 @@ def _backup_faults(name: str, interest: Interest, links: Sequence[PlannedLink]) 
                     f"{name}: backups are not safe, {_name(interest.node_ids, link.dialer)} dials two links"
                 ]
             arcs[start] = {body.get(end, end) for end in (link.acceptor, *link.backups)}
-    state: dict[int, int] = {}  # 1: on the way here, 2: leads to no circle
+    state: dict[int, int] = {}  # 1: on the path here, 2: leads to no cycle
     for start in sorted(arcs):
         stack = [(start, iter(sorted(arcs[start])))] if start not in state else []
         state.setdefault(start, 1)
@@ -174,62 +170,44 @@ def _backup_faults(name: str, interest: Interest, links: Sequence[PlannedLink]) 
 
 
 def _tree_faults(name: str, node: Sequence[object], members: set[int], pairs: list[Edge]) -> list[str]:
-    """Whether these edges are a spanning tree of the members."""
-    faults = []
-    closing = _closing_edge(pairs)
-    if closing is not None:
-        ends = " - ".join(_name(node, end) for end in closing)
-        faults.append(f"{name}: its edges hold a cycle, which {ends} closes")
-    reached = _reached(members, pairs)
-    if reached != members:
-        lost, kept = min(members - reached), min(members)
-        faults.append(f"{name}: {_name(node, lost)} is not connected with {_name(node, kept)}")
+    """Check that these edges are a spanning tree of the members."""
+    faults = _cycle_fault(name, node, pairs)
+    joined, _ = _join((a, b) for a, b in pairs if a in members and b in members)
+    kept = min(members, default=-1)
+    lost = members.difference(joined.get(kept, [kept]))
+    if lost:
+        faults.append(f"{name}: {_name(node, min(lost))} is not connected with {_name(node, kept)}")
     return faults
 
 
-def _closing_edge(pairs: Iterable[Edge]) -> Edge | None:
-    """The first edge between two nodes that the edges before it joined already."""
-    part: dict[int, list[int]] = {}
+def _join(pairs: Iterable[Edge]) -> tuple[dict[int, list[int]], Edge | None]:
+    """Join the ends of edges one by one.
+
+    Returns for each node the list of all that the edges join it with, and the first edge between two nodes
+    that the edges before it had joined already.
+    """
+    joined: dict[int, list[int]] = {}
+    closing = None
     for a, b in pairs:
-        one, other = part.setdefault(a, [a]), part.setdefault(b, [b])
+        one, other = joined.setdefault(a, [a]), joined.setdefault(b, [b])
         if one is other:
-            return a, b
+            closing = closing or (a, b)
+            continue
         if len(one) < len(other):
             one, other = other, one
         one += other
-        for end in other:
-            part[end] = one
-    return None
+        joined.update(dict.fromkeys(other, one))
+    return joined, closing
 
 
-def _parts(pairs: Iterable[Edge]) -> dict[int, int]:
-    """For each node of these edges one node that stands for all that the edges join it with."""
-    part: dict[int, list[int]] = {}
-    for a, b in pairs:
-        one, other = part.setdefault(a, [a]), part.setdefault(b, [b])
-        if one is not other:
-            one += other
-            part.update(dict.fromkeys(other, one))
-    return {node: own[0] for node, own in part.items()}
-
-
-def _reached(members: set[int], pairs: list[Edge]) -> set[int]:
-    """The members that edges among members join with the smallest one."""
-    around: dict[int, list[int]] = {node: [] for node in members}
-    for a, b in pairs:
-        if a in members and b in members:
-            around[a].append(b)
-            around[b].append(a)
-    reached = {min(members)} if members else set()
-    queue = list(reached)
-    while queue:
-        for other in around[queue.pop()]:
-            if other not in reached:
-                reached.add(other)
-                queue.append(other)
-    return reached
+def _cycle_fault(name: str, node: Sequence[object], pairs: Iterable[Edge], what: str = "edges") -> list[str]:
+    closing = _join(pairs)[1]
+    if closing is None:
+        return []
+    ends = " - ".join(_name(node, end) for end in closing)
+    return [f"{name}: its {what} hold a cycle, which {ends} closes"]
 
 
 def _name(ids: Sequence[object], node: int) -> str:
-    """The identifier of a node, or its number if there is no such node."""
+    """Return the identifier of a node, or its number if there is no such node."""
     return repr(ids[node].as_py()) if 0 <= node < len(ids) else f"number {node}"  # type: ignore[attr-defined]

@@ -2,7 +2,8 @@
 
 A link is an edge of a class's forest, so two topics that share an edge pay for it once if they are in the
 same class. Large topics are placed first, each where it costs least; then topics are taken out and placed
-again, in a fixed stream of chance, for a fixed amount of work. `kernels/classes.py` says when a topic fits.
+again, drawn from a fixed random stream, for a fixed amount of work. When a topic fits is told in
+`kernels/forest_packing.py`.
 """
 
 from __future__ import annotations
@@ -28,26 +29,22 @@ from topicloom.mesh.topic_trees.spanning import split_message
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 
-SLICE = 5_000_000
-"""Steps of search between two looks at whether to stop: some hundredths of a second."""
-
+SLICE = 5_000_000  # steps of search between two checks for a stop: some hundredths of a second
+# Steps of search for each subscription and class, at most MOST_WORK in all: three to five seconds.
 WORK_PER_LOOK = 12_000
-"""Steps of search: so many times subscriptions x classes, which is what looking once at all places takes."""
 MOST_WORK = 1_000_000_000
-"""But no more than this: three to five seconds. Of what half a minute more would save, it saves the most."""
-
 SPARE_CLASSES = 8  # so many more than at first may be in use during the search
 
 
 def pack_forests(interest: Interest, overlay: Overlay, *, progress: Progress = SILENT) -> ForestPacking:
-    """Classes of topics and a tree for each topic in its class's forest; the same for the same input.
+    """Pack topics into classes, with a tree for each topic in its class's forest; deterministic.
 
-    InputError if a topic is not connected.
+    Raises InputError if a topic is split.
 
     >>> interest = Interest.from_pairs([(node, topic) for topic in ("ab", "abc", "bcd") for node in topic])
     >>> path = Overlay.from_edges(interest.node_ids, [0, 1, 2], [1, 2, 3])
     >>> packing = pack_forests(interest, path)
-    >>> packing.n_classes, count_links(packing)
+    >>> packing.n_classes, len(class_edges(packing)[0])
     (1, 3)
     """
     progress.phase("pack topics into classes", 1.0)
@@ -66,18 +63,13 @@ def pack_forests(interest: Interest, overlay: Overlay, *, progress: Progress = S
         raise InputError(split_message(interest, overlay, split))
     if len(order) > 1:
         used = int(state.totals[CLASSES])
-        state = _with_rows(_tight(state), used + SPARE_CLASSES)
+        state = _with_rows(_used_first(state), used + SPARE_CLASSES)
         _search(state, progress)
     return _packing(interest, state)
 
 
-def count_links(packing: ForestPacking) -> int:
-    """Distinct edges of each class, over all classes: the links that the packing asks for."""
-    return len(class_edges(packing)[0])
-
-
 def class_edges(packing: ForestPacking) -> tuple[Ints, Ints, Ints]:
-    """(class, smaller end, larger end) of every link, sorted."""
+    """Return (class, smaller end, larger end) of every link that the packing asks for, sorted."""
     trees = packing.trees
     where = np.repeat(packing.class_of, np.diff(trees.starts))
     low, high = np.minimum(trees.child, trees.parent), np.maximum(trees.child, trees.parent)
@@ -96,7 +88,7 @@ def _search(state: PackingState, progress: Progress) -> None:
 
 
 def _new_state(interest: Interest, overlay: Overlay, rows: int) -> PackingState:
-    """Nothing placed yet, room for so many classes."""
+    """Return the state with nothing placed yet and room for so many classes."""
     n, sizes = interest.n_nodes, interest.topic_sizes()
     node_ptr, node_topics = sealed(interest.node_ptr), sealed(interest.node_topics)
     ends = sealed(overlay.u), sealed(overlay.v)
@@ -139,7 +131,7 @@ def _new_state(interest: Interest, overlay: Overlay, rows: int) -> PackingState:
 
 
 def _with_rows(state: PackingState, rows: int) -> PackingState:
-    """The same with room for so many classes."""
+    """Return the same state with room for so many classes."""
     n = state.above.shape[1]
     above, users = np.full((rows, n), NONE, np.int32), np.zeros((rows, n), np.int32)
     size = np.zeros(rows, np.int64)
@@ -148,8 +140,8 @@ def _with_rows(state: PackingState, rows: int) -> PackingState:
     return state._replace(above=above, users=users, size=size)
 
 
-def _tight(state: PackingState) -> PackingState:
-    """The same with the used classes first."""
+def _used_first(state: PackingState) -> PackingState:
+    """Return the same state with the used classes first."""
     order = np.argsort(state.size == 0, kind="stable")
     renamed = np.empty(len(order) + 1, np.int32)
     renamed[order] = np.arange(len(order))
@@ -159,7 +151,7 @@ def _tight(state: PackingState) -> PackingState:
 
 
 def _packing(interest: Interest, state: PackingState) -> ForestPacking:
-    """The value: classes numbered by their first topic, every forest hung up at its middle.
+    """Make the value: classes numbered by their first topic, every forest rooted at its middle.
 
     The root of a topic is its subscriber nearest to the root of its forest, so all topics of a class that
     use an edge agree which end is the parent.
@@ -193,7 +185,7 @@ def _packing(interest: Interest, state: PackingState) -> ForestPacking:
 
 
 def _depths(low: list[int], high: list[int]) -> dict[int, int]:
-    """The depth of each node of a forest when every tree is hung up at the middle of a longest path."""
+    """Return the depth of each node when every tree is rooted at the middle of a longest path."""
     around: dict[int, list[int]] = {}
     for a, b in zip(low, high, strict=True):
         around.setdefault(a, []).append(b)
@@ -201,25 +193,19 @@ def _depths(low: list[int], high: list[int]) -> dict[int, int]:
     depth: dict[int, int] = {}
     for node in sorted(around):
         if node not in depth:
-            end = _walk(around, node)[-1]
-            path = [_walk(around, end)[-1]]
+            *_, end = _parents(around, node)
             over = _parents(around, end)
+            path = [list(over)[-1]]
             while path[-1] != end:
                 path.append(over[path[-1]])
             middle = path[len(path) // 2]
-            over = _parents(around, middle)
-            for reached in _walk(around, middle):
-                depth[reached] = 0 if reached == middle else depth[over[reached]] + 1
+            for reached, parent in _parents(around, middle).items():
+                depth[reached] = 0 if reached == middle else depth[parent] + 1
     return depth
 
 
-def _walk(around: dict[int, list[int]], start: int) -> list[int]:
-    """The nodes of a tree, nearest to `start` first."""
-    return list(_parents(around, start))
-
-
 def _parents(around: dict[int, list[int]], start: int) -> dict[int, int]:
-    """Each node's neighbor on the way to `start`, in the order of a breadth-first search."""
+    """Return each node's neighbor on the path to `start`, in the order of a breadth-first search."""
     over = {start: start}
     queue = [start]
     for node in queue:

@@ -1,8 +1,8 @@
 """What is wrong with a mesh of Mosquitto brokers, read from their configurations.
 
-For every kind of topic name that the bridges tell apart (sorts.py), the links that carry it are a graph;
-flow.py says where that graph makes messages go round, come twice or not come back. Exact for Mosquitto 2:
-what it does with overlapping patterns, prefixes and `try_private` was tried out with real brokers.
+For every class of topic names that the bridges tell apart (distinct_names.py), the links that carry it are a
+graph; audit/message_flow.py says where it makes messages go round, come twice or not come back. Exact for
+Mosquitto 2: overlapping patterns, prefixes and `try_private` were tried with real brokers.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 
 from topicloom.mesh.audit.broker_files import BrokerDirectory
 from topicloom.mesh.audit.coverage import TopicCoverage, check_coverage
-from topicloom.mesh.audit.findings import Audit, Finding, several
+from topicloom.mesh.audit.findings import Audit, Finding, several, several_topics
 from topicloom.mesh.audit.message_flow import DoubledLink, MessageFlow, MessageLoop
 from topicloom.mesh.kinds.mosquitto.bridge_flow import BridgeIndex, BridgeLink
 from topicloom.mesh.kinds.mosquitto.distinct_names import distinct_names
@@ -23,12 +23,12 @@ from topicloom.mesh.kinds.mosquitto.read import MosquittoConf
 def audit_mosquitto(
     directory: BrokerDirectory[MosquittoConf], wanted: Mapping[str, frozenset[str]] | None = None
 ) -> Audit:
-    """All findings; `wanted` are the brokers whose nodes want each topic, by its name on the brokers."""
+    """Return all findings; `wanted` are the brokers whose nodes want each topic, by its name there."""
     links, lost = _links(directory)
     carried = BridgeIndex(links)
-    kinds = distinct_names((link.bridge, link.dialer, link.acceptor) for link in links)
+    names = distinct_names((link.bridge, link.dialer, link.acceptor) for link in links)
     found = _Found(links)
-    for name, label in kinds.items():
+    for name, label in names.items():
         found.add(name, label, *carried.flow(name))
     coverage = TopicCoverage()
     if wanted is not None:
@@ -38,12 +38,11 @@ def audit_mosquitto(
         "mosquitto",
         len(directory.brokers),
         len(links),
-        len(kinds),
+        len(names),
         loops=tuple(found.loop_findings()),
         doubled=tuple(found.doubled_findings()),
         one_sided=(*lost, *_same_client(links), *found.one_way_findings()),
-        unconnected=tuple(found.parted_findings()),
-        covered=wanted is not None,
+        unconnected=tuple(found.split_findings()),
         unreached=coverage.unreached,
         strays=coverage.strays,
         unlinked=_unlinked(directory, links) if wanted is None else (),
@@ -51,7 +50,7 @@ def audit_mosquitto(
 
 
 def _unlinked(directory: BrokerDirectory[MosquittoConf], links: list[BridgeLink]) -> tuple[str, ...]:
-    """The brokers that no bridge begins or ends at."""
+    """Return the brokers that no bridge begins or ends at."""
     linked = {link.acceptor for link in links}
     return tuple(
         name for name, broker in directory.brokers.items() if not broker.conf.bridges and name not in linked
@@ -75,12 +74,12 @@ def _links(directory: BrokerDirectory[MosquittoConf]) -> tuple[list[BridgeLink],
             )
             text = f"connection {bridge.name} of {name} leads to {address}, but {why}"
             topics = tuple(rule.local for rule in bridge.rules)
-            lost.append(Finding(topics, (name,), (str(address.where),), text))
+            lost.append(Finding(topics, (name,), (str(address.where),), False, text))
     return links, lost
 
 
 def _same_client(links: list[BridgeLink]) -> Iterator[Finding]:
-    """Two connections that log in to a broker as the same client throw each other out, again and again."""
+    """Find connections that log in to a broker as the same client: they throw each other out."""
     seen: dict[tuple[str, str], BridgeLink] = {}
     for link in links:
         client = link.bridge.remote_clientid
@@ -91,11 +90,10 @@ def _same_client(links: list[BridgeLink]) -> Iterator[Finding]:
                 "throws the other out; give each its own remote_clientid"
             )
             ends = (other.dialer, link.dialer, link.acceptor)
-            yield Finding((), ends, (str(other.bridge.where), str(link.bridge.where)), text)
+            yield Finding((), ends, (str(other.bridge.where), str(link.bridge.where)), False, text)
 
 
-_Topics = dict[str, str]
-"""Names of topics, and what users read for each."""
+_Topics = dict[str, str]  # names of topics, and what users read for each
 
 
 class _Found:
@@ -106,10 +104,10 @@ class _Found:
         self._loops: dict[tuple[frozenset[int], bool], tuple[MessageLoop, _Topics]] = {}
         self._doubled: dict[tuple[tuple[int, ...], bool], tuple[DoubledLink, _Topics]] = {}
         self._one_way: dict[tuple[str, str], tuple[dict[str, None], _Topics]] = {}
-        self._parted: dict[tuple[tuple[str, ...], ...], _Topics] = {}
+        self._split: dict[tuple[tuple[str, ...], ...], _Topics] = {}
 
     def add(self, name: str, label: str, flow: MessageFlow, growing: MessageLoop | None) -> None:
-        """What the flow of messages of this name shows; users read `label`."""
+        """Note what the flow of messages of this name shows; users read `label`."""
         for loop in [growing] if growing else flow.loops():
             self._loops.setdefault((frozenset(loop.links), loop.storms), (loop, {}))[1][name] = label
         if growing:
@@ -126,12 +124,12 @@ class _Found:
                 lines, topics = self._one_way.setdefault((arc.tail[0], arc.head[0]), ({}, {}))
                 lines[str(rule.where if rule else bridge.where)] = None
                 topics[name] = label
-        parts = _parts(name, flow)
-        if len(parts) > 1:
-            self._parted.setdefault(parts, {})[name] = label
+        components = _components(name, flow)
+        if len(components) > 1:
+            self._split.setdefault(components, {})[name] = label
 
     def _lines(self, links: tuple[int, ...], topics: _Topics) -> tuple[str, ...]:
-        """The lines that carry the first of these topics, or where the connections begin."""
+        """Return the lines that carry the first of these topics, or where the connections begin."""
         found = []
         for number in links:
             bridge, name = self._links[number].bridge, next(iter(topics))
@@ -148,7 +146,7 @@ class _Found:
                 f"{_topics(topics)} {what} among {' - '.join((*brokers, brokers[0]))}; take the topic out of "
                 f"one of these bridges: {several(where)}"
             )
-            yield Finding(_distinct(topics), brokers, where, text, loop.storms)
+            yield Finding(_distinct(topics), brokers, where, loop.storms, text)
 
     def doubled_findings(self) -> Iterator[Finding]:
         for doubled, topics in self._doubled.values():
@@ -170,7 +168,7 @@ class _Found:
                     f"{_topics(topics)} {what} between {one} and {other}, bridged {len(where)} times at "
                     f"{several(where)}; keep one of these bridges"
                 )
-            yield Finding(_distinct(topics), (one, other), where, text, doubled.storms)
+            yield Finding(_distinct(topics), (one, other), where, doubled.storms, text)
 
     def one_way_findings(self) -> Iterator[Finding]:
         for (tail, head), (lines, topics) in self._one_way.items():
@@ -178,34 +176,34 @@ class _Found:
                 f"{_topics(topics)} goes from {tail} to {head} and does not come back ({several(lines)}); "
                 f"write `both` if {tail} should get what is published at {head}"
             )
-            yield Finding(_distinct(topics), (tail, head), tuple(lines), text)
+            yield Finding(_distinct(topics), (tail, head), tuple(lines), False, text)
 
-    def parted_findings(self) -> Iterator[Finding]:
-        for parts, topics in self._parted.items():
-            groups = " | ".join(several(part) for part in parts)
+    def split_findings(self) -> Iterator[Finding]:
+        for components, topics in self._split.items():
+            groups = " | ".join(several(component) for component in components)
             text = (
-                f"{_topics(topics)} is bridged in {len(parts)} parts that no bridge joins: {groups}; "
-                f"bridge it between {parts[0][0]} and {parts[1][0]}"
+                f"{_topics(topics)} is split into {len(components)} components that no bridge joins: "
+                f"{groups}; bridge it between {components[0][0]} and {components[1][0]}"
             )
-            brokers = tuple(broker for part in parts for broker in part)
-            yield Finding(_distinct(topics), brokers, (), text)
+            brokers = tuple(broker for component in components for broker in component)
+            yield Finding(_distinct(topics), brokers, (), False, text)
 
 
-def _parts(name: str, flow: MessageFlow) -> tuple[tuple[str, ...], ...]:
-    """The parts in which a topic is bridged under this name: brokers that no bridge joins to the others.
+def _components(name: str, flow: MessageFlow) -> tuple[tuple[str, ...], ...]:
+    """Return the components of a topic under this name: brokers that no bridge joins to the others.
 
-    Only parts in which it keeps its name are told. Where a bridge renames, the same name at two brokers need
-    not be the same topic (each site's `sensors/#` in a branch of its own at a hub), and configurations do not
-    say which is meant: such parts are left out, so that some topics in parts among them are not found. With
-    an interest or a manifest each topic is judged by who wants it, under its one name.
+    Only those in which it keeps its name. Where a bridge renames, the same name at two brokers need not be
+    the same topic (each site's `sensors/#` in a branch of its own at a hub), and configurations do not say
+    which is meant, so some split topics are not found. With an interest or a manifest each topic is judged
+    by who wants it, under its one name.
     """
     brokers: dict[int, list[str]] = defaultdict(list)
     renamed = set()
-    for (broker, called), part in flow.parts.items():
-        brokers[part].append(broker)
+    for (broker, called), component in flow.component_of.items():
+        brokers[component].append(broker)
         if called != name:
-            renamed.add(part)
-    return tuple(tuple(found) for part, found in brokers.items() if part not in renamed)
+            renamed.add(component)
+    return tuple(tuple(found) for component, found in brokers.items() if component not in renamed)
 
 
 def _distinct(topics: _Topics) -> tuple[str, ...]:
@@ -213,5 +211,4 @@ def _distinct(topics: _Topics) -> tuple[str, ...]:
 
 
 def _topics(topics: _Topics) -> str:
-    found = _distinct(topics)
-    return f"topic {found[0]}" if len(found) == 1 else f"each of the topics {several(found)}"
+    return several_topics(_distinct(topics))

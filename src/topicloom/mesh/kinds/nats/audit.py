@@ -3,7 +3,7 @@
 Servers look for loops within an account, whatever the subjects: deny lists do not break one. A server that
 sees a loop cuts the link and tries again half a minute later; one that is not seen carries messages round.
 Servers of a cluster pass messages on once only, so a cluster counts as one server here. What accounts import
-from and export to each other is not followed. hubs.py knows what dialers do not pass on.
+from and export to each other is not followed. forwarding.py knows what dialers do not pass on.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def audit_nats(
     wanted: Mapping[str, frozenset[str]] | None = None,
     account_of: Mapping[str, str] | None = None,
 ) -> Audit:
-    """All findings; `wanted` are the servers that want each topic, `account_of` its account."""
+    """Return all findings; `wanted` are the servers that want each topic, `account_of` its account."""
     links, lost = _links(directory)
     group = _groups(directory)
     flow = MessageFlow(_arcs(links, group))
@@ -49,8 +49,7 @@ def audit_nats(
         doubled=tuple(_doubled(flow, links)),
         one_sided=(*lost, *hubs.absent()),
         # Topics of one account may have different subscribers; where they are known, each topic is judged.
-        unconnected=(*_parted(flow, spots), *hubs.findings()) if wanted is None else (),
-        covered=wanted is not None,
+        unconnected=(*_split(flow, spots), *hubs.findings()) if wanted is None else (),
         unreached=coverage.unreached,
         strays=coverage.strays,
         unlinked=_unlinked(directory, links, group) if wanted is None else (),
@@ -60,13 +59,13 @@ def audit_nats(
 def judge_nats(
     directory: BrokerDirectory[NatsConf], wanted: Mapping[str, frozenset[str]] | None, mesh: Mesh | None
 ) -> Audit:
-    """All findings; the manifest says which account a topic is in."""
+    """Return all findings; the manifest says which account a topic is in."""
     accounts = _accounts(wanted, mesh, directory) if wanted is not None else None
     return audit_nats(directory, wanted, accounts)
 
 
 def _accounts(wanted: Iterable[str], mesh: Mesh | None, servers: BrokerDirectory[NatsConf]) -> dict[str, str]:
-    """The account of each topic: from the manifest, or the only one that there is."""
+    """Return the account of each topic: from the manifest, or the only one that there is."""
     if mesh is not None:
         named = {topic.name: topic.account or GLOBAL for topic in mesh.topics}
         if set(wanted) <= named.keys():
@@ -83,14 +82,14 @@ def _accounts(wanted: Iterable[str], mesh: Mesh | None, servers: BrokerDirectory
 def _unlinked(
     directory: BrokerDirectory[NatsConf], links: list[LeafLink], group: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """The servers that no leaf node link begins or ends at, nor at others of their cluster."""
+    """Return the servers that no leaf node link begins or ends at, nor at others of their cluster."""
     linked = {group[end] for link in links for end in (link.dialer, link.acceptor)}
     linked |= {group[name] for name, broker in directory.brokers.items() if broker.conf.remotes}
     return tuple(name for name in directory.brokers if group[name] not in linked)
 
 
 def _groups(directory: BrokerDirectory[NatsConf]) -> dict[str, str]:
-    """The cluster of each server, called by its servers; a server without one is its own."""
+    """Return the cluster of each server, called by its servers; a server without one is its own."""
     clusters: dict[str, list[str]] = defaultdict(list)
     for name, broker in directory.brokers.items():
         if broker.conf.cluster is not None:
@@ -112,7 +111,7 @@ def _links(directory: BrokerDirectory[NatsConf]) -> tuple[list[LeafLink], list[F
             if acceptor is None or account is None:
                 who = (name,) if acceptor is None else (name, acceptor.name)
                 text = f"{name} dials {url.address} for account {remote.account}, but {fault}"
-                lost.append(Finding((remote.account,), who, (str(url.value.where),), text))
+                lost.append(Finding((remote.account,), who, (str(url.value.where),), False, text))
             else:
                 links.append(LeafLink(remote, name, acceptor.name, account))
     return links, lost
@@ -126,7 +125,7 @@ def _nobody(directory: BrokerDirectory[NatsConf], url: LeafUrl) -> str:
 
 
 def _far_account(remote: LeafRemote, url: LeafUrl, conf: NatsConf) -> tuple[str | None, str]:
-    """The acceptor's account that the remote gets into; without one, why it is turned away."""
+    """Return the acceptor's account that the remote gets into; without one, why it is turned away."""
     open_account = conf.leaf_account or GLOBAL
     if remote.other_login:
         known = remote.account in conf.accounts or conf.root.get(*OPERATOR) is not None
@@ -152,7 +151,7 @@ def _far_account(remote: LeafRemote, url: LeafUrl, conf: NatsConf) -> tuple[str 
 
 
 def _arcs(links: list[LeafLink], group: Mapping[str, str]) -> list[Arc]:
-    """Arcs both ways; of the servers of one cluster that dial the same, one stands for all."""
+    """Return arcs both ways; of the servers of one cluster that dial the same, one stands for all."""
     arcs: list[Arc] = []
     dialling: dict[tuple[Spot, Spot], set[str]] = {}
     for number, link in enumerate(links):
@@ -168,7 +167,7 @@ def _arcs(links: list[LeafLink], group: Mapping[str, str]) -> list[Arc]:
 def _spots(
     directory: BrokerDirectory[NatsConf], links: list[LeafLink], group: Mapping[str, str]
 ) -> dict[Spot, None]:
-    """Every account of every server that messages can be in: named ones, and $G where a link is in it."""
+    """Return every account of every server that messages can be in: named ones, $G where a link is in it."""
     found: dict[Spot, None] = {}
     for name, broker in directory.brokers.items():
         system = text_of(broker.conf.root.get("system_account")) or "SYS"
@@ -195,7 +194,7 @@ def _loops(flow: MessageFlow, links: list[LeafLink]) -> Iterator[Finding]:
             f"one of its links again and again and messages are lost{deny}; remove one of these remotes or "
             f"give it another account: {several(where)}"
         )
-        yield Finding(tuple({account: None for _, account in loop.spots}), brokers, where, text, True)
+        yield Finding(tuple({account: None for _, account in loop.spots}), brokers, where, True, text)
 
 
 def _doubled(flow: MessageFlow, links: list[LeafLink]) -> Iterator[Finding]:
@@ -210,21 +209,23 @@ def _doubled(flow: MessageFlow, links: list[LeafLink]) -> Iterator[Finding]:
                 f"{one} and {other} are linked {len(where)} times in account {_account(doubled.spots)} at "
                 f"{several(where)}: the servers take it for a loop and cut one link again and again; keep one"
             )
-        yield Finding(accounts, (one, other), where, text, True)
+        yield Finding(accounts, (one, other), where, True, text)
 
 
-def _parted(flow: MessageFlow, spots: Mapping[Spot, None]) -> Iterator[Finding]:
-    """Accounts of the same name on several servers that no link joins."""
-    parts: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
+def _split(flow: MessageFlow, spots: Mapping[Spot, None]) -> Iterator[Finding]:
+    """Find accounts of the same name on several servers that no link joins."""
+    components: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
     for number, (server, account) in enumerate(spots):
-        part = flow.parts.get((server, account), -1 - number)
-        parts[account][part].append(server)
-    for account, grouped in parts.items():
+        component = flow.component_of.get((server, account), -1 - number)
+        components[account][component].append(server)
+    for account, grouped in components.items():
         if len(grouped) > 1:
             listed = list(grouped.values())
             text = (
-                f"account {account} is in {len(listed)} parts that no link joins: "
-                f"{' | '.join(several(part) for part in listed)}; add a remote for it between {listed[0][0]} "
-                f"and {listed[1][0]}"
+                f"account {account} is split into {len(listed)} components that no link joins: "
+                f"{' | '.join(map(several, listed))}; add a remote for it between {listed[0][0]} and "
+                f"{listed[1][0]}"
             )
-            yield Finding((account,), tuple(server for part in listed for server in part), (), text)
+            yield Finding(
+                (account,), tuple(server for component in listed for server in component), (), False, text
+            )

@@ -57,7 +57,7 @@ class Forwarding:
                 "other unless a client of its own has subscribed to it; let all but one of them dial "
                 f"{server}, or set hub: true in all but one of these remotes: {several(where)}"
             )
-            yield Finding((account,), (server, *names), where, text)
+            yield Finding((account,), (server, *names), where, False, text)
 
     def absent(self) -> Iterator[Finding]:
         """Servers of a cluster without a remote that others of it have."""
@@ -73,7 +73,7 @@ class Forwarding:
                         f"{links[0].dialer} of its cluster does: its clients hear nothing of {far}; give "
                         f"it the remote of {where[0]} too"
                     )
-                    yield Finding((account,), (*without, far), where, text)
+                    yield Finding((account,), (*without, far), where, False, text)
 
     def flow_of(self, wanted: set[Spot]) -> MessageFlow:
         """How messages of a topic flow that these spots want: not through a spot that keeps silent."""
