@@ -53,14 +53,9 @@ def read(
     from topicloom.tables.source import interest_source
     from topicloom.tables.spark.spark_choice import SparkChoice
 
+    columns = {"first": node_column, "second": topic_column}
     source = interest_source(
-        path,
-        first=node_column,
-        second=topic_column,
-        header=header,
-        separator=separator,
-        quote=quote,
-        multiline=multiline,
+        path, header=header, separator=separator, quote=quote, multiline=multiline, **columns
     )
     spark = SparkChoice(master, dict(spark_conf or {}))
     clock = progress or Silent(time.monotonic)

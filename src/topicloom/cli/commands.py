@@ -40,6 +40,23 @@ def lazy_group(package: str, helps: Mapping[str, str]) -> type[TyperGroup]:
     return LazyGroup
 
 
+def group_app(name: str, package: str, helps: Mapping[str, str], text: str, lines: str = "") -> typer.Typer:
+    """Return the application of a command group: its help is `text`, and examples for `lines`."""
+    app = typer.Typer(
+        name=name,
+        cls=lazy_group(package, helps),
+        no_args_is_help=False,
+        add_completion=False,
+        rich_markup_mode="rich",
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        help=text,
+        epilog=examples(lines),
+    )
+    app.callback()(lambda: None)
+    return app
+
+
 def load_command(package: str, name: str) -> Any:
     """Import a command, or the group `app` of a package, and return it as typer runs it."""
     module = import_module(f"{package}.{name}")

@@ -39,19 +39,12 @@ def generate(
 ) -> None:
     """Write a synthetic interest table: so many nodes, each wanting some topics by a popularity law."""
     from topicloom.overlay.jobs.generate import generate_to
+    from topicloom.overlay.workloads.generate import workload_from_options
 
     screen = output.screen()
     with screen.working() as progress:
-        report = generate_to(
-            out,
-            nodes=nodes,
-            topics=topics,
-            subscriptions=subscriptions,
-            popularity=popularity,
-            seed=seed,
-            spark=spark.choice(),
-            progress=progress,
-        )
+        workload = workload_from_options(nodes, topics, subscriptions, popularity, seed)
+        report = generate_to(out, workload, spark=spark.choice(), progress=progress)
     screen.show(
         f"{report.subscriptions:,} subscriptions of {report.nodes:,} nodes written to {out} "
         f"in {report.seconds['total']:.1f} s"

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from typer.exceptions import TyperException
 
-from topicloom.cli.commands import lazy_group
+from topicloom.cli.commands import group_app
 from topicloom.cli.option_names import in_options, options_are
 from topicloom.errors import TopicloomError
 from topicloom.version import __version__
@@ -40,19 +40,13 @@ COMMANDS = {
     "warm": "Compile all kernels and cache them on disk (done by `make install`).",
 }
 
-app = typer.Typer(
-    name="topicloom",
-    cls=lazy_group(__package__, COMMANDS),
-    no_args_is_help=False,
-    add_completion=False,
-    rich_markup_mode="rich",
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help=(
-        "Designs and proves publish/subscribe overlays: few connections per node, and every message "
-        "travels only through nodes that want it.\n\n"
-        "Start with: [bold]topicloom demo[/bold], or [bold]topicloom build TABLE.csv --out DIR[/bold]."
-    ),
+app = group_app(
+    "topicloom",
+    __package__,
+    COMMANDS,
+    "Designs and proves publish/subscribe overlays: few connections per node, and every message travels only "
+    "through nodes that want it.\n\n"
+    "Start with: [bold]topicloom demo[/bold], or [bold]topicloom build TABLE.csv --out DIR[/bold].",
 )
 
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,8 +39,7 @@ class SearchResult(Enum):
     OPEN = "neither within the given number of nodes"
 
 
-@dataclass(frozen=True, slots=True)
-class _Branch:
+class _Branch(NamedTuple):
     """The step from a node to its child: which variable, to 0 or 1, how far it moved, the value before."""
 
     column: int

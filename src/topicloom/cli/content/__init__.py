@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import typer
-
-from topicloom.cli.commands import examples, lazy_group
+from topicloom.cli.commands import group_app
 
 COMMANDS = {
     "generate": "Write a random content problem: users who publish by quadratic densities and want one "
@@ -23,21 +21,12 @@ topicloom content plan problem --out plan
 topicloom content cost problem plan
 """
 
-app = typer.Typer(
-    name="content",
-    cls=lazy_group(__name__, COMMANDS),
-    no_args_is_help=False,
-    add_completion=False,
-    rich_markup_mode="rich",
-    help=(
-        "Content-based publish/subscribe at minimum cost: which broker each user should connect to.\n\n"
-        "A problem is a folder of tables: brokers with capacities, prices of links, what users publish and "
-        "want on each channel."
-    ),
-    epilog=examples(EXAMPLES),
+app = group_app(
+    "content",
+    __name__,
+    COMMANDS,
+    "Content-based publish/subscribe at minimum cost: which broker each user should connect to.\n\n"
+    "A problem is a folder of tables: brokers with capacities, prices of links, what users publish and "
+    "want on each channel.",
+    EXAMPLES,
 )
-
-
-@app.callback()
-def _content() -> None:
-    """Make this a group; its commands are loaded by name."""

@@ -50,15 +50,7 @@ def generate(
     screen = output.screen()
     with screen.working() as progress:
         report = generate_content_to(
-            out,
-            users=users,
-            brokers=brokers,
-            channels=channels,
-            model=model,
-            ratio=ratio,
-            width=width,
-            seed=seed,
-            progress=progress,
+            out, users, brokers, channels, model, ratio, width, seed, progress=progress
         )
     screen.show(
         f"{users:,} users, {brokers:,} brokers and {channels:,} channels written to {out} "

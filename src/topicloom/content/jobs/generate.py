@@ -31,7 +31,6 @@ class ContentGenerated(Summary, frozen=True, kw_only=True):
 
 def generate_content_to(
     out: Path,
-    *,
     users: int,
     brokers: int,
     channels: int,
@@ -39,6 +38,7 @@ def generate_content_to(
     ratio: float,
     width: str,
     seed: int,
+    *,
     progress: Progress = SILENT,
 ) -> ContentGenerated:
     """Write a drawn problem to the folder `out`; return what was written."""

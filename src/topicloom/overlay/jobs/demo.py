@@ -15,6 +15,7 @@ from topicloom.overlay.jobs.generate import generate_to
 from topicloom.overlay.jobs.interest_table import InterestTable
 from topicloom.overlay.measures.registry import measure_overlay
 from topicloom.overlay.model.build_folder import check_replaceable
+from topicloom.overlay.workloads.generate import workload_from_options
 from topicloom.overlay.workloads.presets import sample_path
 from topicloom.tables.source import TableSource, interest_source
 from topicloom.tables.spark.spark_choice import Notice, SparkChoice, no_notice
@@ -44,16 +45,8 @@ def run_demo(
 ) -> Iterator[DemoResult]:
     """Some builders on a generated workload and on the bundled PX4 table: built, proved and measured."""
     drawn = out / TABLE
-    generate_to(
-        str(drawn),
-        nodes=NODES,
-        topics=None,
-        subscriptions=None,
-        popularity="rss",
-        seed=seed,
-        spark=spark,
-        progress=progress,
-    )
+    workload = workload_from_options(NODES, popularity="rss", seed=seed)
+    generate_to(str(drawn), workload, spark=spark, progress=progress)
     workloads: list[tuple[str, str, TableSource]] = [
         (f"Generated: {NODES:,} nodes, RSS-like popularity (zipf:0.5)", "rss", interest_source(drawn)),
         (

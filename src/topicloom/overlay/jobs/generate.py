@@ -5,7 +5,7 @@ from __future__ import annotations
 from topicloom.base.progress import SILENT, Progress
 from topicloom.base.summaries import Seconds, Summary
 from topicloom.overlay.spark.generate import generate_table, needs_spark
-from topicloom.overlay.workloads.generate import workload_from_options
+from topicloom.overlay.workloads.generate import Workload
 from topicloom.tables.spark.spark_choice import SparkChoice
 
 
@@ -23,20 +23,11 @@ class Generated(Summary, frozen=True):
 
 
 def generate_to(
-    out: str,
-    *,
-    nodes: int,
-    topics: int | None,
-    subscriptions: str | None,
-    popularity: str,
-    seed: int,
-    spark: SparkChoice,
-    progress: Progress = SILENT,
+    out: str, workload: Workload, *, spark: SparkChoice, progress: Progress = SILENT
 ) -> Generated:
-    """Write the workload to `out`, by its extension; what was written."""
+    """Write the workload to `out`, by its extension; return what was written."""
     start = progress.now()
     on_spark = needs_spark(out)
-    workload = workload_from_options(nodes, topics, subscriptions, popularity, seed)
     session = spark.session(progress) if on_spark else None
     written = generate_table(session, workload, out, progress=progress)
     return Generated(
@@ -46,6 +37,6 @@ def generate_to(
         subscriptions=written,
         popularity=str(workload.popularity),
         sizes=str(workload.sizes),
-        seed=seed,
+        seed=workload.seed,
         seconds={"total": progress.now() - start},
     )
