@@ -102,8 +102,7 @@ def test_ctrl_c_while_starting_is_one_sentence(tmp_path, orphans_are_ours, libra
 @pytest.mark.spark
 def test_ctrl_c_ends_a_build_and_leaves_nothing(tmp_path):
     """Interrupted in a kernel that would run for hours: exit 130, no folder, no temporary one."""
-    from topicloom.overlay.workloads.generate import workload_from_options
-    from topicloom.overlay.workloads.text import write_text
+    from topicloom.overlay.workloads.generate import workload_from_options, write_text
 
     table = tmp_path / "table.tsv"
     write_text(workload_from_options(300, 50, "10", "zipf:0.5", 1), table)

@@ -28,8 +28,7 @@ from topicloom.cli.main import execute
 from topicloom.errors import InputError
 from topicloom.overlay.model.build_folder import is_build
 from topicloom.overlay.model.run_folder import RunFolder, whole_phases
-from topicloom.overlay.workloads.generate import workload_from_options
-from topicloom.overlay.workloads.text import write_text
+from topicloom.overlay.workloads.generate import workload_from_options, write_text
 
 SETTINGS = ["--algorithm", "dcbr-m", "--set", "kernel_nodes=150", "--set", "lambda=2", "--seed", "5"]
 SPARK = ["--engine", "spark", *quick_spark.OPTIONS]

@@ -26,8 +26,7 @@ import pytest
 import topicloom
 from cluster.standalone import Cluster
 from topicloom.overlay.model.build_folder import load_build
-from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
-from topicloom.overlay.workloads.text import write_text
+from topicloom.overlay.workloads.generate import generate_interest, workload_from_options, write_text
 
 CHECKOUT = Path(__file__).parent.parent.parent
 PAIRS = [(f"n{i:03}", f"t{j}") for i in range(60) for j in range(20) if (i * 7 + j * j) % 5 < 2]

@@ -16,8 +16,7 @@ from topicloom.cli.main import execute
 from topicloom.errors import InputError
 from topicloom.overlay.model.build_folder import load_build
 from topicloom.overlay.model.run_folder import open_run
-from topicloom.overlay.workloads.generate import workload_from_options
-from topicloom.overlay.workloads.text import write_text
+from topicloom.overlay.workloads.generate import workload_from_options, write_text
 
 DCBR = ["--algorithm", "dcbr-m", "--set", "kernel_nodes=160"]
 RING = ["--algorithm", "ring-pt"]  # fewer jobs, where any builder will do

@@ -17,8 +17,7 @@ import pytest
 import quick_spark
 from topicloom.cli.main import execute
 from topicloom.overlay.model.build_folder import load_build
-from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
-from topicloom.overlay.workloads.text import write_text
+from topicloom.overlay.workloads.generate import generate_interest, workload_from_options, write_text
 
 WORKLOAD = workload_from_options(200, topics=20, subscriptions="1:6", popularity="zipf:0.5", seed=2)
 DCBR = ["--algorithm", "dcbr-m", "--set", "kernel_nodes=110"]

@@ -7,9 +7,8 @@ import pytest
 
 from topicloom.errors import UsageError
 from topicloom.overlay.workloads.generate import workload_from_options
-from topicloom.overlay.workloads.popularity import LAWS, Popularity
+from topicloom.overlay.workloads.laws import LAWS, Popularity, Sizes
 from topicloom.overlay.workloads.presets import PRESETS
-from topicloom.overlay.workloads.sizes import Sizes
 
 
 @pytest.mark.parametrize("text", ["uniform", "zipf:0.5", "zipf:0", "exponential:0.55", "geometric:0.1"])

@@ -30,7 +30,6 @@ from topicloom.overlay.model.build_folder import (
     PHASES,
     is_build,
     read_summary,
-    read_whole_summary,
     whole_phases,
 )
 from topicloom.overlay.model.run_folder import RunFolder, TablesOnly, check_same, open_run
@@ -254,7 +253,7 @@ def _finished(out: Path, asked: RunRequest) -> BuildSummary | None:
         raise InputError(
             f"`resume`: {out} holds a finished build of another request; leave `resume` out to replace it"
         )
-    return read_whole_summary(out)
+    return read_summary(out, BuildSummary)
 
 
 def _link(source: Path, target: Path) -> None:

@@ -33,7 +33,7 @@ def is_build(path: Path) -> bool:
 
 
 def whole_phases(root: Path) -> list[str]:
-    """The names of the whole phases of an unfinished run in `root`, in the order they were finished."""
+    """Return the whole phases of an unfinished run in `root`, in the order they were finished."""
     found = [path for path in root.glob(f"*/{RECORD}") if not path.parent.name.startswith(".")]
     return [path.parent.name for path in sorted(found, key=lambda path: path.stat().st_mtime_ns)]
 
@@ -48,45 +48,33 @@ def check_replaceable(out: Path, *, resume: bool = False, simulation: bool = Fal
             f"`out={out}` holds an unfinished run: `topicloom build` with `resume` goes on with it; remove "
             f"{out / PHASES} to begin anew"
         )
-    check_own_folder(
-        out,
-        f"`out={out}`",
-        "an earlier result",
-        lambda folder: _is_ours(folder) and _is_simulation(folder) == simulation,
-    )
 
+    def replaceable(folder: Path) -> bool:
+        return _is_ours(folder) and (folder / "snapshots.parquet").exists() == simulation
 
-def _is_simulation(folder: Path) -> bool:
-    return (folder / "snapshots.parquet").exists()
+    check_own_folder(out, f"`out={out}`", "an earlier result", replaceable)
 
 
 def _is_ours(folder: Path) -> bool:
     """Was everything in this folder written by an earlier run? A build, a comparison or a simulation."""
-    if folder.is_dir() and {path.name for path in folder.iterdir()} == {PHASES}:
+    inside = list(folder.iterdir()) if folder.is_dir() else []
+    names = {path.name for path in inside}
+    if names == {PHASES}:
         return True
     head = read_head(folder / SUMMARY)
     if head is None or head.format != FORMAT:
         return False
     if head.kind == "build":
-        return {path.name for path in folder.iterdir()} <= {EDGES, INTEREST, SUMMARY, REJECTS, PHASES}
+        return names <= {EDGES, INTEREST, SUMMARY, REJECTS, PHASES}
     if head.kind == "simulation":
-        return {path.name for path in folder.iterdir() if path.suffix not in CHARTS} <= SIMULATION
+        return {path.name for path in inside if path.suffix not in CHARTS} <= SIMULATION
     return head.kind == "comparison" and all(
-        path.name in (SUMMARY, PHASES) or path.suffix in CHARTS or _is_ours(path) for path in folder.iterdir()
+        path.name in (SUMMARY, PHASES) or path.suffix in CHARTS or _is_ours(path) for path in inside
     )
 
 
-def read_summary(folder: Path) -> BuildHead:
-    """What the summary of a build folder says first of all."""
-    return _decode(folder, BuildHead)
-
-
-def read_whole_summary(folder: Path) -> BuildSummary:
-    """All that the summary of a build folder says."""
-    return _decode(folder, BuildSummary)
-
-
-def _decode(folder: Path, kind: type[S]) -> S:
+def read_summary(folder: Path, kind: type[S] = BuildHead) -> S:  # type: ignore[assignment]
+    """Return what the summary of a build folder says: what it takes to load it, or all of it."""
     path = folder / SUMMARY
     try:
         return msgspec.json.decode(path.read_bytes(), type=kind)
@@ -99,7 +87,7 @@ def _decode(folder: Path, kind: type[S]) -> S:
 
 
 def load_build(folder: str | Path) -> Build:
-    """A build as it was written; its nodes are those of its interest."""
+    """Load a build as it was written; its nodes are those of its interest."""
     folder = Path(folder)
     summary = read_summary(folder)
     try:

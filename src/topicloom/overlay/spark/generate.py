@@ -15,8 +15,7 @@ import pyarrow as pa
 from topicloom.base.atomic_write import replacing
 from topicloom.base.progress import SILENT, Progress
 from topicloom.errors import InputError, UsageError
-from topicloom.overlay.workloads.generate import Drawer, Workload
-from topicloom.overlay.workloads.text import SEPARATORS, write_text
+from topicloom.overlay.workloads.generate import SEPARATORS, Drawer, Workload, write_text
 from topicloom.tables.source import address, is_address
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.job_progress import run_watched

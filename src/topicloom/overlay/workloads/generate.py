@@ -1,29 +1,32 @@
-"""Synthetic interest in memory: a `Workload` says what to draw, `generate_interest` draws it.
+"""Synthetic interest without Spark: a `Workload` says what to draw, in memory or into a text file.
 
 Slices of nodes are drawn independently (`draw_slice`), so the Spark version gives the very same rows.
-Nothing here knows of files or Spark.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+from pyarrow import csv
 
 from topicloom.base.arrays import Floats, Ints, Longs
+from topicloom.base.atomic_write import replacing
 from topicloom.base.ids import numbered_ids
 from topicloom.base.kernels.parallel import default_threads, for_slices
-from topicloom.base.progress import SILENT, Progress
+from topicloom.base.progress import SILENT, Progress, check_stop
 from topicloom.base.seeds import stream_key
 from topicloom.errors import UsageError
 from topicloom.overlay.kernels.draw import draw_sizes, draw_topics, log_survival
 from topicloom.overlay.model.interest import Interest
-from topicloom.overlay.workloads.popularity import LAWS, Popularity, allowed_laws
+from topicloom.overlay.workloads.laws import LAWS, Popularity, Sizes, allowed_laws
 from topicloom.overlay.workloads.presets import PRESETS
-from topicloom.overlay.workloads.sizes import Sizes
 
 SLICE_ROWS = 1_000_000  # about how many subscriptions are drawn at once; the rows do not depend on it
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
 MOST = 2**31 - 1  # the largest number of nodes or topics: numbers inside are 32 bits wide
 
 
@@ -74,10 +77,9 @@ def workload_from_options(
             f"{', '.join(PRESETS)}"
         )
     law = Popularity.parse(popularity)
-    if topics is None:
-        raise UsageError("`topics` is missing; give it, or a preset such as `popularity=rss`")
-    if subscriptions is None:
-        raise UsageError("`subscriptions` is missing; give it, or a preset such as `popularity=rss`")
+    if topics is None or subscriptions is None:
+        missing = "topics" if topics is None else "subscriptions"
+        raise UsageError(f"`{missing}` is missing; give it, or a preset such as `popularity=rss`")
     return Workload(nodes, topics, Sizes.parse(subscriptions), law, seed)
 
 
@@ -111,9 +113,8 @@ class Drawer:
         nodes, sizes = self.workload.nodes, self.workload.sizes
         if sizes.low == sizes.high:
             return nodes * sizes.low
-        starts = range(0, nodes, SLICE_ROWS)
-        ends = ((start, min(start + SLICE_ROWS, nodes)) for start in starts)
-        return sum(int(draw_sizes(self.size_key, *end, sizes.low, sizes.high).sum()) for end in ends)
+        cuts = pairwise([*range(0, nodes, SLICE_ROWS), nodes])
+        return sum(int(draw_sizes(self.size_key, *cut, sizes.low, sizes.high).sum()) for cut in cuts)
 
     def node_ids(self, start: int, stop: int) -> pa.StringArray:
         """The identifiers of the nodes start..stop-1, as wide as the whole workload needs."""
@@ -149,22 +150,25 @@ def generate_interest(
     )
     sizes = np.concatenate([np.diff(pointers) for pointers, _ in slices])
     topics = np.concatenate([drawn for _, drawn in slices])
-    return _interest(drawer, sizes, topics)
-
-
-def _interest(drawer: Drawer, sizes: Longs, topics: Ints) -> Interest:
-    """CSR both ways without the topics that nobody drew; rows are sorted already."""
-    counts = np.bincount(topics, minlength=drawer.workload.topics)
-    drawn = np.flatnonzero(counts)
-    renumber = np.zeros(len(counts), dtype=np.int32)
-    renumber[drawn] = np.arange(len(drawn))
-    topics = renumber[topics]
     owners = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
-    return Interest(
-        node_ids=drawer.node_ids(0, len(sizes)),
-        topic_ids=drawer.topic_ids().take(pa.array(drawn)),
-        node_ptr=np.concatenate(([0], np.cumsum(sizes))),
-        node_topics=topics,
-        topic_ptr=np.concatenate(([0], np.cumsum(counts[drawn]))),
-        topic_nodes=owners[np.argsort(topics, kind="stable")],
-    )
+    drawn = np.flatnonzero(np.bincount(topics, minlength=workload.topics))
+    renumber = np.zeros(workload.topics, dtype=np.int32)
+    renumber[drawn] = np.arange(len(drawn))
+    topic_ids = drawer.topic_ids().take(pa.array(drawn))
+    return Interest.from_codes(drawer.node_ids(0, workload.nodes), topic_ids, owners, renumber[topics])
+
+
+def write_text(workload: Workload, out: Path, *, progress: Progress = SILENT) -> None:
+    """Write the rows with the header `node`, `topic`, slice by slice; the extension says which separator."""
+    separator = SEPARATORS[out.suffix.lower()]
+    # Generated identifiers are letters and digits: nothing ever needs a quote.
+    options = csv.WriteOptions(include_header=False, delimiter=separator, quoting_style="none")
+    drawer = Drawer.of(workload)
+    progress.phase("generate", workload.nodes)
+    with replacing(out) as temporary, temporary.open("wb") as sink:
+        sink.write(f"node{separator}topic\n".encode())
+        for start in range(0, workload.nodes, workload.slice_nodes):
+            check_stop(progress)
+            stop = min(start + workload.slice_nodes, workload.nodes)
+            csv.write_csv(drawer.table(start, stop), sink, options)
+            progress.advance(stop - start)

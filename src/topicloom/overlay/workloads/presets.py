@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import topicloom
-from topicloom.overlay.workloads.popularity import Popularity
-from topicloom.overlay.workloads.sizes import Sizes
+from topicloom.overlay.workloads.laws import Popularity, Sizes
 
 
 @dataclass(frozen=True, slots=True)
