@@ -48,8 +48,8 @@ class Box:
 
     def meets(self, other: Box) -> bool:
         """Do they overlap?"""
-        apart = self.right <= other.left or other.right <= self.left
-        return not (apart or self.bottom <= other.top or other.bottom <= self.top)
+        across = self.left < other.right and other.left < self.right
+        return across and self.top < other.bottom and other.top < self.bottom
 
     def within(self, other: Box) -> bool:
         """Is it inside the other one?"""
@@ -57,16 +57,16 @@ class Box:
         return across and other.top <= self.top and self.bottom <= other.bottom
 
     def lines(self, number: int) -> list[Place]:
-        """Where so many lines of text are centred."""
+        """Return where so many lines of text are centred."""
         height = (self.bottom - self.top) / number
         return [((self.left + self.right) / 2, self.top + height * (line + 0.5)) for line in range(number)]
 
     def nearest(self, place: Place) -> Place:
-        """The point of the rectangle that is nearest to `place`."""
+        """Return the point of the rectangle that is nearest to `place`."""
         return min(max(place[0], self.left), self.right), min(max(place[1], self.top), self.bottom)
 
     def distance(self, place: Place) -> float:
-        """From `place` to that point."""
+        """Return the distance from `place` to that point."""
         return math.dist(place, self.nearest(place))
 
 
@@ -80,27 +80,27 @@ class LogAxis:
 
     @classmethod
     def over(cls, values: list[float], pixels: float) -> LogAxis:
-        """All values with some room on both sides."""
+        """Fit the axis to all values, with some room on both sides."""
         room = max((max(values) / min(values)) ** 0.13, 1.1)
         return cls(min(values) / room, max(values) * room, pixels)
 
     def at(self, value: float) -> float:
-        """The pixel of a value."""
+        """Return the pixel of a value."""
         return self.pixels * math.log(value / self.low) / math.log(self.high / self.low)
 
     def value(self, pixel: float) -> float:
-        """The value at a pixel."""
+        """Return the value at a pixel."""
         return self.low * math.pow(self.high / self.low, pixel / self.pixels)
 
     def ticks(self) -> list[int]:
-        """Round numbers; more of them where the scale is short."""
+        """Return round numbers; more of them where the scale is short."""
         steps = (1, 2, 5) if self.high > 20 * self.low else (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9)
         found = [round(step * 10**power) for power in range(8) for step in steps if power or step != 1.5]
         return [step for step in found if self.low <= step <= self.high]
 
 
 def degree_scatter(dots: Mapping[str, Dot], title: str, note: str, *, near: Collection[str] = ()) -> Any:
-    """The builds of one interest as an Altair chart; those of `near` have their labels in a second panel."""
+    """Draw the builds of one interest with Altair; those of `near` have their labels in a second panel."""
     import altair as alt
 
     if not dots or min(dot.average for dot in dots.values()) <= 0:
@@ -114,7 +114,7 @@ def degree_scatter(dots: Mapping[str, Dot], title: str, note: str, *, near: Coll
 
 
 def place_labels(dots: Mapping[str, Place], canvas: Box, others: Collection[Place] = ()) -> dict[str, Box]:
-    """A box for the name of each dot, the nearest that fits; `others` are dots without a name.
+    """Return a box for the name of each dot, the nearest that fits; `others` are dots without a name.
 
     It covers no dot and no other name. It is not nearer to another dot, or else a line leads to it.
     """
@@ -136,7 +136,7 @@ def place_labels(dots: Mapping[str, Place], canvas: Box, others: Collection[Plac
 
 
 def _boxes(name: str, x: float, y: float, canvas: Box) -> Iterator[Box]:
-    """Where a label may stand, best places first: right, left, above, below, then slanted."""
+    """Return where a label may stand, best places first: right, left, above, below, then slanted."""
     lines = name.split("\n")
     half, height = max(map(_width, lines)) / 2, LINE * len(lines) / 2
     for distance in DISTANCES:
@@ -184,7 +184,7 @@ def _panel(dots: Mapping[str, Dot], kinds: list[str], width: float, unlabelled: 
 
 
 def _merged(places: Mapping[str, Place]) -> dict[str, Place]:
-    """Dots that lie on one another share a label, one name to a line."""
+    """Merge the labels of dots that lie on one another, one name to a line."""
     names: dict[Place, list[str]] = {}
     for name, place in places.items():
         same = next((known for known in names if math.dist(known, place) < ON_ONE_ANOTHER), place)

@@ -14,7 +14,7 @@ from naive import measures as naive
 from naive.overlays import interest_of, random_interest, ring_per_topic
 from topicloom.base.summaries import plain
 from topicloom.overlay.measures import profile
-from topicloom.overlay.measures.profile import Wanted, profile_interest
+from topicloom.overlay.measures.profile import TopTopic, profile_interest
 from topicloom.overlay.model.interest import Interest
 
 topic_sets = st.lists(st.sets(st.integers(0, 6), min_size=1), min_size=2, max_size=12)
@@ -38,7 +38,7 @@ def test_figures_follow_their_definitions(sets: list[set[int]]) -> None:
 
 def test_popular_topics_come_first_with_their_share() -> None:
     found = profile_interest(interest_of([{0, 1}, {1}, {1, 2}, {1}]))
-    assert found.top_topics[0] == Wanted(topic="t001", subscribers=4, share=1.0)
+    assert found.top_topics[0] == TopTopic(topic="t001", subscribers=4, share=1.0)
     assert [entry.topic for entry in found.top_topics] == ["t001", "t000", "t002"]
 
 

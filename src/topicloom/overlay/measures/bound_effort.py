@@ -17,8 +17,10 @@ from topicloom.overlay.measures.tree_bound import MOST_CHARGES, count_charges
 from topicloom.overlay.model.interest import Interest
 
 
-def _rounds(pace: float, *steps: tuple[int, float]) -> tuple[Round, ...]:
-    return tuple(Round(count, sharp, pace) for count, sharp in steps)
+def _rounds(pace: float, rounds: str) -> tuple[Round, ...]:
+    """Return rounds written as steps x sharpness."""
+    pairs = (one.split("x") for one in rounds.split())
+    return tuple(Round(int(steps), int(sharp), pace) for steps, sharp in pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,36 +38,19 @@ class Effort:
 
 FULL = Effort(
     "prices",
-    _rounds(
-        6.0,
-        (4, 20),
-        (6, 20),
-        (10, 20),
-        (15, 25),
-        (20, 40),
-        (25, 60),
-        (30, 100),
-        (30, 150),
-        (40, 250),
-        (40, 400),
-    ),
-    _rounds(4.0, (5, 60), (10, 60), (20, 60), (25, 60), (30, 60), (30, 60), (30, 100), (30, 150), (40, 250)),
+    _rounds(6.0, "4x20 6x20 10x20 15x25 20x40 25x60 30x100 30x150 40x250 40x400"),
+    _rounds(4.0, "5x60 10x60 20x60 25x60 30x60 30x60 30x100 30x150 40x250"),
     cover_work=1e9,
     cover_sets=300_000,
 )
 SHORT = Effort(
     "prices, short search",
-    _rounds(6.0, (4, 20), (6, 20), (10, 25), (15, 50), (20, 100), (20, 200), (20, 400)),
-    _rounds(4.0, (5, 60), (10, 60), (20, 60), (25, 80), (20, 250)),
+    _rounds(6.0, "4x20 6x20 10x25 15x50 20x100 20x200 20x400"),
+    _rounds(4.0, "5x60 10x60 20x60 25x80 20x250"),
     cover_work=1.5e9,
     cover_sets=30_000,
 )
-BRIEF = Effort(
-    "prices, brief search",
-    _rounds(6.0, (4, 20), (6, 30), (10, 60)),
-    cover_work=1e9,
-    cover_sets=5_000,
-)
+BRIEF = Effort("prices, brief search", _rounds(6.0, "4x20 6x30 10x60"), cover_work=1e9, cover_sets=5_000)
 OVERLAPS = Effort("overlaps", cover_work=1e9, cover_sets=5_000, overlaps=True)
 COUNTS = Effort("components", cover_work=1e9, cover_sets=5_000)
 
@@ -74,7 +59,7 @@ WORD_WORK = 6e10  # pairs of nodes times words of topics that may be compared
 
 
 def choose_effort(interest: Interest) -> Effort:
-    """The most thorough effort whose work is within its limit."""
+    """Choose the most thorough effort whose work is within its limit."""
     work = float(pass_work(interest).sum())
     if work <= FULL_WORK:
         if count_charges(interest) <= MOST_CHARGES:
@@ -89,7 +74,7 @@ def choose_effort(interest: Interest) -> Effort:
 
 
 def rare_topics(interest: Interest, work: float) -> Interest:
-    """The interest without its most popular topics, so that all pairs can be charged with that much work.
+    """Leave out the most popular topics, so that all pairs can be charged with that much work.
 
     Leaving out a topic only takes demands away: what bounds the rest bounds the whole.
     """

@@ -48,7 +48,7 @@ class Bounds:
 
 
 def gap(found: int, bound: int) -> float | None:
-    """By what fraction `found` exceeds a lower bound; None if nothing is needed and something is there.
+    """Return by what fraction `found` exceeds a lower bound; None if none is needed and some are there.
 
     >>> gap(110, 100), gap(0, 0), gap(3, 0)
     (0.1, 0.0, None)
@@ -65,22 +65,22 @@ def bound_overlays(
     threads: int | None = None,
     progress: Progress = SILENT,
 ) -> Bounds:
-    """The best lower bounds that a deterministic amount of work finds; `effort` None suits it to the size.
+    """Find the best lower bounds with a deterministic amount of work; `effort` None suits it to the size.
 
     >>> ring = [("a", "w"), ("b", "w"), ("b", "x"), ("c", "x"), ("c", "y"), ("a", "y")]
     >>> found = bound_overlays(Interest.from_pairs(ring))
     >>> found.edges_bound, found.degree_max_bound
     (3, 2)
     """
-    return _Search(interest, effort or choose_effort(interest), threads or default_threads(), progress).run()
+    effort = effort or choose_effort(interest)
+    return _BoundSearch(interest, effort, threads or default_threads(), progress).run()
 
 
-class _Search:
+class _BoundSearch:
     """One interest, bounded with one effort; collects the best figure of each proof."""
 
     def __init__(self, interest: Interest, effort: Effort, threads: int, progress: Progress) -> None:
-        self.interest, self.effort = interest, effort
-        self.threads, self.progress = threads, progress
+        self.interest, self.effort, self.threads, self.progress = interest, effort, threads, progress
         self.components = find_components(interest)
         self.edges = {"components": np.maximum(self.components.sizes - 1, 0)}
         self.degree: dict[str, int] = {}

@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 from msgspec.structs import replace
 
-from topicloom.base.arrays import Ints, sorted_distinct
+from topicloom.base.arrays import Ints, Longs, sorted_distinct
 from topicloom.base.kernels.parallel import default_threads, for_slices
 from topicloom.base.progress import SILENT, Progress
 from topicloom.base.seeds import generator
@@ -43,7 +43,7 @@ class Spread(Summary, frozen=True):
     max: int = 0
 
 
-class Wanted(Summary, frozen=True):
+class TopTopic(Summary, frozen=True):
     """A topic, how many nodes want it, and which share of all that is."""
 
     topic: str
@@ -76,7 +76,7 @@ class Profile(Summary, frozen=True):
     topics_single: int
     components: int
     identical_share: float
-    top_topics: tuple[Wanted, ...]
+    top_topics: tuple[TopTopic, ...]
     alike: Intersection
     ring_degree_avg: float
     expected_degree_avg: float
@@ -109,14 +109,12 @@ def profile_interest(
         nodes=interest.n_nodes,
         topics=interest.n_topics,
         subscriptions=interest.n_subscriptions,
-        subscription_size=subscription_size(interest),
+        subscription_size=_spread(interest.subscription_sizes()),
         topics_single=int(np.count_nonzero(interest.topic_sizes() == 1)),
         components=find_components(interest).count,
         identical_share=identical_share(interest),
         top_topics=top_topics(interest),
-        alike=top_d_intersection(
-            interest, threads=default_threads() if threads is None else threads, seed=seed, progress=progress
-        ),
+        alike=top_d_intersection(interest, threads or default_threads(), seed=seed, progress=progress),
         ring_degree_avg=ring_degree(interest),
         expected_degree_avg=0.0,
     )
@@ -125,43 +123,32 @@ def profile_interest(
     return replace(found, advice=advise(found, default))
 
 
-def subscription_size(interest: Interest) -> Spread:
-    """Topics per node."""
-    sizes = interest.subscription_sizes()
+def _spread(sizes: Longs) -> Spread:
     if len(sizes) == 0:
         return Spread()
-    return Spread(
-        min=int(sizes.min()),
-        avg=float(sizes.mean()),
-        median=float(np.median(sizes)),
-        max=int(sizes.max()),
-    )
+    return Spread(int(sizes.min()), float(sizes.mean()), float(np.median(sizes)), int(sizes.max()))
 
 
 def identical_share(interest: Interest) -> float:
-    """The share of nodes whose exact set of topics some other node has too."""
-    pointers = interest.node_ptr.tolist()
+    """Return the share of nodes whose exact set of topics some other node has too."""
     lists = interest.node_topics
-    sets = Counter(lists[start:stop].tobytes() for start, stop in pairwise(pointers))
+    sets = Counter(lists[start:stop].tobytes() for start, stop in pairwise(interest.node_ptr.tolist()))
     return sum(count for count in sets.values() if count > 1) / max(interest.n_nodes, 1)
 
 
-def top_topics(interest: Interest) -> tuple[Wanted, ...]:
-    """The topics most nodes want, ties by identifier."""
+def top_topics(interest: Interest) -> tuple[TopTopic, ...]:
+    """Return the topics most nodes want, ties by identifier."""
     sizes = interest.topic_sizes()
     first = np.argsort(-sizes, kind="stable")[:TOP_TOPICS]
+    names = interest.topic_ids.take(first).to_pylist()
     return tuple(
-        Wanted(
-            topic=interest.topic_ids[int(topic)].as_py(),
-            subscribers=int(sizes[topic]),
-            share=float(sizes[topic] / interest.n_nodes),
-        )
-        for topic in first
+        TopTopic(name, count, count / interest.n_nodes)
+        for name, count in zip(names, sizes[first].tolist(), strict=True)
     )
 
 
 def ring_degree(interest: Interest) -> float:
-    """The average degree of a ring per topic whose nodes stand in their own order.
+    """Return the average degree of a ring per topic whose nodes stand in their own order.
 
     >>> ring_degree(Interest.from_pairs([("a", "x"), ("b", "x"), ("c", "x"), ("a", "y"), ("b", "y")]))
     2.0
@@ -177,7 +164,7 @@ def ring_degree(interest: Interest) -> float:
 
 
 def expected_degree(found: Profile) -> float:
-    """What average degree a greedy overlay may have, within some 40% for all but small interests.
+    """Guess the average degree of a greedy overlay, within some 40% for all but small interests.
 
     Every topic must join subscribers - 1 times, and an edge between nodes most like each other joins as
     many topics as those share; never less than a spanning tree of each group, nor more than the rings.
@@ -189,15 +176,11 @@ def expected_degree(found: Profile) -> float:
 
 
 def top_d_intersection(
-    interest: Interest, *, threads: int, seed: int = 0, progress: Progress = SILENT
+    interest: Interest, threads: int, *, seed: int = 0, progress: Progress = SILENT
 ) -> Intersection:
-    """How alike nodes are: tdi(d)."""
+    """Measure how alike nodes are: tdi(d)."""
     d = min(round(2 * interest.n_subscriptions / max(interest.n_nodes, 1)), interest.n_nodes - 1)
-    if d < 1:
-        nodes = np.empty(0, dtype=np.int32)
-        exact = True
-    else:
-        nodes, exact = _measured_nodes(interest, seed)
+    nodes, exact = (np.empty(0, np.int32), True) if d < 1 else _measured_nodes(interest, seed)
     shares, shared = np.zeros(len(nodes)), np.zeros(len(nodes))
     lists = interest.sealed_lists()
 
@@ -217,7 +200,7 @@ def top_d_intersection(
 
 
 def _measured_nodes(interest: Interest, seed: int) -> tuple[Ints, bool]:
-    """All nodes, or a sample small enough for the work allowed; and whether it is all of them."""
+    """Choose all nodes, or a sample small enough for the work allowed; and tell whether it is all."""
     n = interest.n_nodes
     work = float((interest.topic_sizes().astype(np.float64) ** 2).sum())
     if n <= EXACT_NODES and work <= EXACT_WORK:

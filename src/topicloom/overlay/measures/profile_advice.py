@@ -16,38 +16,28 @@ Default = tuple[str, float]
 
 
 def advise(found: Profile, default: Default | None = None) -> tuple[str, ...]:
-    """Sentences for a person who has to choose a builder; `default` where somebody knows it."""
+    """Advise a person who has to choose a builder; `default` where somebody knows it."""
     if found.ring_degree_avg == 0:
         return ("There is nothing to connect: no two nodes share a topic.",)
-    return (
-        *_correlation(found),
-        *_structure(found),
-        *_builders(default),
-    )
+    return (*_correlation(found), *_structure(found), *_builders(default))
 
 
 def _correlation(found: Profile) -> list[str]:
-    percent, d = found.alike.intersection, found.alike.intersection_d
+    alike = found.alike
+    percent = alike.intersection
     word = "strongly" if percent >= STRONG else "somewhat" if percent >= SOME else "weakly"
-    measured = (
-        "" if found.alike.intersection_exact else f" (sample of {found.alike.intersection_nodes:,} nodes)"
-    )
-    lines = [
-        f"Interests are {word} correlated: with the {d:,} nodes most like it a node shares on average "
-        f"{percent:.0f}% of the smaller topic list, {found.alike.shared_topics:.1f} topics{measured}."
-    ]
+    measured = "" if alike.intersection_exact else f" (sample of {alike.intersection_nodes:,} nodes)"
     ring, greedy = found.ring_degree_avg, found.expected_degree_avg
-    if ring >= WORTHWHILE * greedy:
-        lines.append(
-            f"Expect roughly {greedy:.1f} neighbors per node on average from gm, {ring / greedy:.1f} times "
-            f"fewer than the {ring:.1f} of a ring per topic."
-        )
-    else:
-        lines.append(
-            f"Edges rarely serve several topics at once here: expect roughly {greedy:.1f} neighbors per node "
-            f"on average from gm, little less than the {ring:.1f} of a ring per topic."
-        )
-    return lines
+    return [
+        f"Interests are {word} correlated: with the {alike.intersection_d:,} nodes most like it a node "
+        f"shares on average {percent:.0f}% of the smaller topic list, {alike.shared_topics:.1f} topics"
+        f"{measured}.",
+        f"Expect roughly {greedy:.1f} neighbors per node on average from gm, {ring / greedy:.1f} times "
+        f"fewer than the {ring:.1f} of a ring per topic."
+        if ring >= WORTHWHILE * greedy
+        else f"Edges rarely serve several topics at once here: expect roughly {greedy:.1f} neighbors per "
+        f"node on average from gm, little less than the {ring:.1f} of a ring per topic.",
+    ]
 
 
 def _structure(found: Profile) -> list[str]:
@@ -88,7 +78,7 @@ def _builders(default: Default | None) -> list[str]:
     return [
         first,
         "gm gives few edges and gm-m a low maximum degree in the least time.",
-        "2d-oda keeps every way within a topic to 2 hops, at the price of hubs with very many neighbors.",
+        "2d-oda keeps every path within a topic to 2 hops, at the price of hubs with very many neighbors.",
     ]
 
 

@@ -33,7 +33,7 @@ class TablesOnly(Summary, frozen=True):
     """The record of a phase that leaves tables and nothing to say of them."""
 
 
-class Timed(Summary, frozen=True):
+class TimedRecord(Summary, frozen=True):
     """What every record has besides its own keys."""
 
     seconds: float
@@ -48,7 +48,7 @@ class RunFolder:
         self._told = told
 
     def record(self, name: str, kind: type[R]) -> R | None:
-        """What a whole phase left behind; None if it is not whole."""
+        """Return what a whole phase left behind; None if it is not whole."""
         path = self.root / name / RECORD
         if not path.is_file():
             return None
@@ -58,20 +58,19 @@ class RunFolder:
             raise InputError(f"{path} is damaged: remove {self.root} and begin anew") from None
 
     def keep(self, name: str, kind: type[R], work: Callable[[Path], R]) -> R:
-        """The record of phase `name`: of an earlier run if it is whole there, else that of `work(folder)`."""
+        """Return the record of phase `name`: that of an earlier run if it is whole, else of `work(folder)`."""
         known = self.record(name, kind)
         if known is not None:
             return known
         temporary = self.root / f".tmp-{name}"
         start = self._now()
-        out = self.root.parent
-        with _write_errors(out):
+        with _write_errors(self.root.parent):
             shutil.rmtree(temporary, ignore_errors=True)
             temporary.mkdir()
         try:
             record = work(temporary)
             seconds = self._now() - start
-            with _write_errors(out):
+            with _write_errors(self.root.parent):
                 write_json({**plain(record), "seconds": seconds}, temporary / RECORD)
                 _flush(temporary)
                 temporary.rename(self.root / name)
@@ -82,22 +81,22 @@ class RunFolder:
         return record
 
     def require(self, name: str, kind: type[R]) -> R:
-        """The record of a phase that must be whole by now."""
+        """Return the record of a phase that must be whole by now."""
         record = self.record(name, kind)
         if record is None:
             raise InputError(f"phase {name} is gone from {self.root}: remove the folder and begin anew")
         return record
 
     def path(self, name: str, table: str) -> Path:
-        """Where a phase has left a table."""
+        """Return where a phase has left a table."""
         return self.root / name / table
 
     def seconds(self) -> dict[str, float]:
-        """How long each whole phase took, in whichever run that was."""
-        return {name: self.require(name, Timed).seconds for name in self.whole()}
+        """Return how long each whole phase took, in whichever run that was."""
+        return {name: self.require(name, TimedRecord).seconds for name in self.whole()}
 
     def whole(self) -> list[str]:
-        """The phases that are whole."""
+        """Return the phases that are whole."""
         return whole_phases(self.root)
 
     def discard(self) -> None:
@@ -116,9 +115,9 @@ def open_run(
     now: Callable[[], float],
     told: Told = lambda name, seconds: None,
 ) -> Iterator[RunFolder]:
-    """The run of `request` in `out`, begun now or, with `resume`, by a run that did not come to its end.
+    """Open the run of `request` in `out`, a new one or, with `resume`, one that did not come to its end.
 
-    An unfinished run is never thrown away unasked, and never taken up by another request. A run that leaves
+    An unfinished run is never thrown away unasked, and never resumed by another request. A run that ends
     without a whole phase leaves no trace. `told` hears of each phase that becomes whole.
     """
     root = out.absolute() / PHASES
@@ -165,11 +164,11 @@ def check_same(out: Path, request: Request, *, parts: bool = False) -> None:
 
 
 def _difference(before: Any, after: Any) -> tuple[str, str]:
-    """Two values that differ, as text; of long lists and tables the first parts that do."""
+    """Return two values that differ as text; of long lists and tables the first parts that do."""
     if isinstance(before, list) and isinstance(after, list):
-        for pair in zip(before, after, strict=False):
-            if pair[0] != pair[1]:
-                return _difference(*pair) if isinstance(pair[0], dict) else (_text(pair[0]), _text(pair[1]))
+        for one, other in zip(before, after, strict=False):
+            if one != other:
+                return _difference(one, other) if isinstance(one, dict) else (_text(one), _text(other))
         return f"{len(before)} of them", f"{len(after)}"
     if isinstance(before, dict) and isinstance(after, dict):
         key = next(key for key in sorted({*before, *after}) if before.get(key) != after.get(key))
