@@ -58,7 +58,7 @@ class RunFolder:
             raise InputError(f"{path} is damaged: remove {self.root} and begin anew") from None
 
     def keep(self, name: str, kind: type[R], work: Callable[[Path], R]) -> R:
-        """Return the record of phase `name`: that of an earlier run if it is whole, else of `work(folder)`."""
+        """Return the record of phase `name`: of an earlier run if it is whole, else of `work(folder)`."""
         known = self.record(name, kind)
         if known is not None:
             return known
