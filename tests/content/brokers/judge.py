@@ -104,15 +104,15 @@ def _watch(broker: Broker, judge: Judge, watched: Callable[[str, Name, Callable[
             else:
                 call(name, now)
 
-        def died(self, broker_name: Name, now: float) -> None:
+        def broker_died(self, broker_name: Name, now: float) -> None:
             before = {name: record.state for name, record in broker.state.users.records.items()}
-            super().died(broker_name, now)
+            super().broker_died(broker_name, now)
             for name, record in broker.state.users.records.items():
                 if record.state is not before[name]:
                     judge.judge(before[name], "death", (), record.state)
 
-        def silent(self, record: Any, now: float) -> None:
-            call = super().silent
+        def forget_silent(self, record: Any, now: float) -> None:
+            call = super().forget_silent
             watched("silence", record.name, lambda: call(record, now))
 
     broker.migration.__class__ = Watched

@@ -94,7 +94,7 @@ def test_a_broker_that_was_started_anew_is_told_again():
 
 def test_a_broker_given_up_too_early_is_heard_again():
     wire = pair()
-    wire.brokers["A"].state.others.bury("B")
+    wire.brokers["A"].state.others.mark_dead("B")
     wire.run(2.0)
     wire.publish("u", 1.0)
     wire.run(1.0)

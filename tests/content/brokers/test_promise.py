@@ -162,7 +162,7 @@ def no_redirect(state, record, event, now):
         state.mailbox.send(record.name, Delivery(event), now)
 
 
-def keeps_nothing(state, record, event, now, real=BrokerState.hand):
+def keeps_nothing(state, record, event, now, real=BrokerState.deliver):
     real(state, record, event, now)
     record.kept.clear()
 
@@ -175,16 +175,16 @@ def drops_what_is_under_way(migration, peer, body, now, real=Migration.on_took_o
 
 
 BREAKS: dict[str, tuple[type, str, Any, bool]] = {
-    "the home broker does not redirect": (BrokerState, "hand", no_redirect, False),
+    "the home broker does not redirect": (BrokerState, "deliver", no_redirect, False),
     "the home broker stops at once": (BrokerSettings, "ttl", property(lambda self: 0.01), False),
     "what was under way to the user is not handed over": (
         Migration, "on_took_over", drops_what_is_under_way, False,
     ),
     "the user forgets what it has had": (DeliveredEvents, "add", lambda self, id, now: True, False),
-    "redirected events are not kept": (BrokerState, "hand", keeps_nothing, True),
-    "nobody passes by a dead broker": (Forwarding, "around", lambda self, dead, bodies, now: None, True),
+    "redirected events are not kept": (BrokerState, "deliver", keeps_nothing, True),
+    "nobody passes by a dead broker": (Forwarding, "forward_around", lambda *arguments: None, True),
     "the user stays with a dead broker": (
-        Attachment, "_lose", lambda self, now: setattr(self, "_ping", inf), True,
+        Attachment, "_give_up_broker", lambda self, now: setattr(self, "_ping", inf), True,
     ),
     "publications stay with the broker that was left": (
         Attachment, "_take_back", lambda self, broker: None, True,

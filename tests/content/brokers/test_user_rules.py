@@ -114,7 +114,7 @@ def test_death_and_silence_are_in_the_table():
         wire.brokers["A"].state.others.peers["B"].heard = wire.now - 0.6
         assert wire.move("u", "B")
         if steps == 1:  # B is found dead between the question and the answer
-            wire.brokers["A"].state.others.bury("B")
+            wire.brokers["A"].state.others.mark_dead("B")
         wire.run(2.0)
         assert wire.state("A", "u") is UserState.ATTACHED
         wire.vanish("u")

@@ -54,13 +54,13 @@ def test_every_event_reaches_whom_it_should_while_users_move(problem):
 
 
 def test_the_tally_notices_what_is_not_delivered(problem, monkeypatch):
-    real = BrokerState.hand
+    real = BrokerState.deliver
 
     def forgets(state, record, event, now):
         if event.point[0] < 6:
             real(state, record, event, now)
 
-    monkeypatch.setattr(BrokerState, "hand", forgets)
+    monkeypatch.setattr(BrokerState, "deliver", forgets)
     outcome = run(problem, "rounds=4")
     assert outcome.counters.missing > 0
     assert outcome.counters.missing + outcome.counters.delivered == outcome.counters.expected

@@ -51,7 +51,7 @@ class Spreader(BaseCore):
     def handle_timer(self, now: float) -> None:
         if self._beat <= now:
             self._beat = now + self._period
-            self._node.round(now)
+            self._node.announce_again(now)
         if self._node.next_timer() <= now:
             self._node.handle_timer(now)
         assert self.next_timer() > now, "a driver would spin"

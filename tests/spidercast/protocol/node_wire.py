@@ -86,14 +86,14 @@ class Watch:
 
             __slots__ = ()
 
-            def _listen(self, now: float) -> None:
+            def _check_silence(self, now: float) -> None:
                 watch.begin(self, "silence", None, now)
-                super()._listen(now)
+                super()._check_silence(now)
                 watch.end(now)
 
-            def _speak(self, now: float) -> None:
+            def _send_heartbeat(self, now: float) -> None:
                 watch.begin(self, "beat", None, now)
-                super()._speak(now)
+                super()._send_heartbeat(now)
                 watch.end(now)
 
             def _maintain(self, now: float) -> None:

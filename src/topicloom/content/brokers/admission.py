@@ -68,7 +68,7 @@ class Admission:
             record = users.enter(peer, body.term, counted, now)
         elif not settled and expected is not None:
             record.counter = counted
-        state.call_off(record, now)
+        state.cancel_move(record, now)
         users.expected.pop(peer, None)
         kept, record.kept = record.kept, {}
         record.term, record.state, record.other, record.heard = body.term, UserState.ATTACHED, "", now
@@ -79,7 +79,7 @@ class Admission:
         self.arrived += expected is not None
         state.mailbox.send(peer, msg.Welcome(body.term), now)
         for event in kept.values():
-            state.hand(record, event, now)
+            state.deliver(record, event, now)
         for broker in dict.fromkeys(body.before):
             if broker != state.name:
                 state.tell(broker, msg.TookOver(peer, body.term), now)
@@ -122,4 +122,4 @@ class Admission:
         if record is None:
             self._state.strays += 1
         else:
-            self._state.hand(record, body.event, now)
+            self._state.deliver(record, body.event, now)

@@ -79,7 +79,7 @@ class Attachment:
 
     def register(self, broker: Name, now: float) -> None:
         """Ask a broker to be ours."""
-        before = self._try(broker, UserStage.REGISTERING, now)
+        before = self._begin_attempt(broker, UserStage.REGISTERING, now)
         register = msg.Register(self.term, *self._statement.as_told(), before, self._force)
         self._mailbox.send(broker, register, now)
 
@@ -115,7 +115,7 @@ class Attachment:
             if self.stage is UserStage.IDLE:
                 self._mailbox.close()  # who has not confirmed by now is dead
             else:
-                self._failed(now)
+                self._attempt_failed(now)
         if self._ping <= now:
             self._check_broker(now)
 
@@ -124,23 +124,23 @@ class Attachment:
         if peer == self.broker:
             self._waiting, self._ping = False, now + self._settings.ping
 
-    def _try(self, broker: Name, stage: UserStage, now: float) -> tuple[Name, ...]:
+    def _begin_attempt(self, broker: Name, stage: UserStage, now: float) -> tuple[Name, ...]:
         """Begin an attempt; return the brokers, other than its target, that may hold events for us."""
         self.term += 1
         self.stage, self._target, self._told = stage, broker, self._statement.version
         self._deadline = now + self._settings.patience
         return self._before(now)
 
-    def _failed(self, now: float) -> None:
+    def _attempt_failed(self, now: float) -> None:
         """Go back to the broker we have after a refusal or no answer, or on to the next one."""
         self._mailbox.withdraw(self._target, _is_attempt)
         self._leave_behind(self._target, now)  # its answer may still be on the way
         if self.stage is UserStage.CONNECTING and self.broker is not None:
             self.register(self.broker, now)
         else:
-            self._lose(now)
+            self._give_up_broker(now)
 
-    def _lose(self, now: float) -> None:
+    def _give_up_broker(self, now: float) -> None:
         """Give up the broker we turned to and try another: first those that may hold events for us, the last
         one first. When all have been tried, begin again, and then they must take us without room."""
         for broker in dict.fromkeys((self._target, self.broker)):
@@ -195,7 +195,7 @@ class Attachment:
         ask again only after `patience`."""
         mine = body.term == self.term and peer == self._target and self.stage is not UserStage.ATTACHED
         if mine and not self._force:
-            self._failed(now)
+            self._attempt_failed(now)
 
     def on_pong(self, peer: Name, message: msg.Pong, now: float) -> None:
         """Register again if our broker has forgotten us, for instance because it was restarted."""
@@ -208,7 +208,7 @@ class Attachment:
         assert self.broker is not None
         if self._waiting and self.stage is UserStage.ATTACHED:
             self._target = self.broker
-            self._lose(now)
+            self._give_up_broker(now)
             return
         self._waiting = True  # while an attempt is under way, that decides
         self._effects.append(Send((self.broker,), msg.Ping(self.term)))
@@ -227,7 +227,7 @@ class Attachment:
         agreed = self._accepted == (body.move, body.foreign)
         if peer != self.broker or self.stage is not UserStage.ATTACHED or not agreed:
             return
-        before = self._try(body.foreign, UserStage.CONNECTING, now)
+        before = self._begin_attempt(body.foreign, UserStage.CONNECTING, now)
         connect = msg.Connect(self.term, body.move, *self._statement.as_told(), before)
         self._mailbox.send(body.foreign, connect, now)
 

@@ -145,7 +145,7 @@ class Broker(BaseCore):
         if self._round <= now:
             # Never in step with another broker: two could exchange the same users for ever.
             self._round = now + self.settings.round * (0.75 + 0.5 * self._rng.random())
-            self.look(now)
+            self.ask_users_to_move(now)
         self._announcements.tell_wants(now)
         self.state.mailbox.handle_timer(now)
         self._rearm()
@@ -173,7 +173,7 @@ class Broker(BaseCore):
     def state_of(self, user: Name) -> UserState:
         return self.state.users.state_of(user)
 
-    def look(self, now: float) -> None:
+    def ask_users_to_move(self, now: float) -> None:
         """Ask a few users to move, those with the most traffic first: one round of [Zhao2011, IV-C]."""
         records = list(self.state.users.in_charge())
         if not records or not any(True for _ in self.state.others.living()):
@@ -200,8 +200,8 @@ class Broker(BaseCore):
         if isinstance(message, msg.Letter | msg.Beat) and message.life > peer.life:
             first, peer.life = peer.life < 0, message.life
             if peer.alive and not first:
-                self.state.others.bury(name)  # its wants and news versions are of an earlier life
-                self.migration.died(name, now)
+                self.state.others.mark_dead(name)  # its wants and news versions are of an earlier life
+                self.migration.broker_died(name, now)
                 peer = self.state.others.peers[name]
         if not peer.alive:
             peer.alive = True
@@ -213,13 +213,13 @@ class Broker(BaseCore):
         state, settings = self.state, self.settings
         for peer in list(state.others.living()):
             if peer.heard < now - settings.detector:
-                state.others.bury(peer.name)
-                self._forwarding.around(peer.name, state.mailbox.give_up(peer.name), now)
-                self.migration.died(peer.name, now)
+                state.others.mark_dead(peer.name)
+                self._forwarding.forward_around(peer.name, state.mailbox.give_up(peer.name), now)
+                self.migration.broker_died(peer.name, now)
         patience = LOST_PINGS * settings.ping + settings.patience
         for record in list(state.users.in_charge()):
             if record.heard < now - patience:
-                self.migration.silent(record, now)
+                self.migration.forget_silent(record, now)
 
     def _handle(self, peer: Name, body: Body, now: float) -> None:
         handlers = self._from_brokers if peer in self.state.others.peers else self._from_users

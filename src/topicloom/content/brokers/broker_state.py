@@ -75,7 +75,7 @@ class OtherBrokers:
             peer.load_version, peer.load, peer.capacity = news.version, news.load, news.capacity
             peer.ranges = list(news.ranges)
 
-    def bury(self, name: Name) -> None:
+    def mark_dead(self, name: Name) -> None:
         """Mark a broker as dead: nothing is wanted or published there. If it is alive, it will tell anew."""
         peer = self.peers[name]
         self._set_wants(peer, ())
@@ -131,12 +131,12 @@ class BrokerState:
             self.fault(peer, wrong)
         return not wrong
 
-    def call_off(self, record: UserRecord, now: float, unless: Name | None = None) -> None:
+    def cancel_move(self, record: UserRecord, now: float, unless: Name | None = None) -> None:
         """Tell the foreign broker of a move under way that the move is off."""
         if record.state in (UserState.COPYING, UserState.READY) and record.other != unless:
             self.tell(record.other, msg.Cancel(record.move, record.name), now)
 
-    def hand(self, record: UserRecord, event: Event, now: float) -> None:
+    def deliver(self, record: UserRecord, event: Event, now: float) -> None:
         """Send an event to a user, or to the broker that has the user now (redirect)."""
         if event.id.publisher == record.name:
             return
@@ -148,7 +148,7 @@ class BrokerState:
 
     def forget_user(self, record: UserRecord, now: float) -> None:
         """End all that goes on with a user that left or is gone."""
-        self.call_off(record, now)
+        self.cancel_move(record, now)
         self.users.remove(record)
         self.mailbox.give_up(record.name)
 

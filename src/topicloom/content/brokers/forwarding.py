@@ -107,7 +107,7 @@ class Forwarding:
         elif self._is_valid(peer, body.event):
             self._pass_on(body.event, body.tree, now)
 
-    def around(self, dead: Name, bodies: Iterable[Body], now: float) -> None:
+    def forward_around(self, dead: Name, bodies: Iterable[Body], now: float) -> None:
         """Send what a dead broker would have passed on straight to those below it."""
         for body in bodies:
             if isinstance(body, Forward):
@@ -116,7 +116,7 @@ class Forwarding:
     def _pass_on(self, event: Event, links: Links, now: float) -> None:
         """Hand an event to the users here, and forward it along the links."""
         for record in self._state.users.matching(event.point):
-            self._state.hand(record, event, now)
+            self._state.deliver(record, event, now)
         self._pass_below(event, self._state.name, links, now)
 
     def _pass_below(self, event: Event, root: Name, links: Links, now: float) -> None:

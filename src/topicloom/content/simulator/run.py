@@ -89,12 +89,12 @@ class ContentRun:
         self._progress.phase("simulate rounds", values["rounds"])
         self._advance(self.settings.round)
         self._registered = world.counters.control
-        self._note()
+        self._add_row()
         for _ in range(values["rounds"]):
-            self._change()
+            self._drift()
             self._publish()
             self._advance(world.now + self.settings.round)
-            self._note()
+            self._add_row()
             self._progress.advance()
             quiet = quiet + 1 if not self._rows[-1]["migrations"] else 0
             if values["settle"] and quiet >= values["settle"]:
@@ -131,7 +131,7 @@ class ContentRun:
     def _told_rates(self, user: int) -> Rates | None:
         return rates_of(self.problem, user) if self._values["rates"] == "told" else None
 
-    def _change(self) -> None:
+    def _drift(self) -> None:
         """Let some users exchange what they publish and want: the total demand stays the same."""
         count = round(self._values["drift"] * self.problem.n_users)
         if count < 2:
@@ -186,7 +186,7 @@ class ContentRun:
                 found[user] = int(broker) - self.problem.n_users
         return found
 
-    def _note(self) -> None:
+    def _add_row(self) -> None:
         cost = measure_cost(self.problem, self._assignment(), "free")
         counters, rows = self.world.counters, self._rows
         brokers = [member for member in self.world.members if isinstance(member, Broker)]

@@ -25,26 +25,28 @@ TopicLinks: TypeAlias = dict[NodeId, bool]
 class EventAnnouncer:
     """Announces the held events of `store` over the links in `topics`, which has each held topic."""
 
-    __slots__ = ("_context", "_greeting", "_queue", "_store", "_topics", "due")
+    __slots__ = ("_context", "_new_neighbors", "_queue", "_store", "_topics", "due")
 
     def __init__(self, context: NodeContext, store: EventStore, topics: dict[Topic, TopicLinks]) -> None:
         self._context = context
         self._store = store
         self._topics = topics
         self._queue: list[EventId] = []  # new events, not announced over lazy links so far
-        self._greeting: dict[NodeId, int] = {}  # new neighbors, and how often they are told everything again
+        self._new_neighbors: dict[
+            NodeId, int
+        ] = {}  # new neighbors, and how often they are told everything again
         self.due = inf
 
-    def later(self, id: EventId, now: float) -> None:
+    def announce_later(self, id: EventId, now: float) -> None:
         """Tell the lazy links of a new event after a delay that gathers several into one message."""
         settings = self._context.settings
         self._queue.append(id)
         if len(self._queue) > settings.keep_events:
-            self.tell_lazy(now)
+            self.announce_to_lazy(now)
         elif self.due == inf:
             self.due = now + settings.announce_delay
 
-    def tell_lazy(self, now: float) -> None:
+    def announce_to_lazy(self, now: float) -> None:
         """Announce the new events for the first time, over lazy links only."""
         chosen: dict[NodeId, list[EventId]] = {}
         for id in self._queue:
@@ -58,23 +60,23 @@ class EventAnnouncer:
         self.due = inf
         self._tell(chosen, now)
 
-    def greet(self, peer: NodeId, now: float) -> None:
+    def announce_all_to(self, peer: NodeId, now: float) -> None:
         """Tell `peer` of all that is held: its link may have joined a split topic."""
         self._store.expire(now)
         if self._context.settings.announce_rounds:
             # Once is not enough: the message may be lost, or come before `peer` knows of the link.
-            self._greeting[peer] = self._context.settings.announce_rounds
+            self._new_neighbors[peer] = self._context.settings.announce_rounds
         self._tell({peer: self._not_held_by(peer)}, now)
 
-    def gone(self, peer: NodeId) -> None:
+    def forget(self, peer: NodeId) -> None:
         """Note that `peer` is a neighbor no longer."""
-        self._greeting.pop(peer, None)
+        self._new_neighbors.pop(peer, None)
 
-    def round(self, now: float) -> None:
+    def announce_again(self, now: float) -> None:
         """Tell of the fresh events again, at a heartbeat."""
         store = self._store
         store.expire(now)
-        if not store.fresh and not self._greeting:
+        if not store.fresh and not self._new_neighbors:
             return
         chosen: dict[NodeId, list[EventId]] = {}
         for id, held in store.fresh.items():
@@ -82,9 +84,9 @@ class EventAnnouncer:
                 if peer not in held.holders:
                     chosen.setdefault(peer, []).append(id)
         store.round_passed()
-        for peer in self._greeting:  # theirs include the fresh ones
+        for peer in self._new_neighbors:  # theirs include the fresh ones
             chosen[peer] = self._not_held_by(peer)
-        self._greeting = {peer: left - 1 for peer, left in self._greeting.items() if left > 1}
+        self._new_neighbors = {peer: left - 1 for peer, left in self._new_neighbors.items() if left > 1}
         self._tell(chosen, now)
 
     def _not_held_by(self, peer: NodeId) -> list[EventId]:

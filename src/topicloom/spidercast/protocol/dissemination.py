@@ -41,10 +41,10 @@ class Dissemination:
         self._links: dict[NodeId, Topics] = {}  # the caller's own sets: never copied, a node may have many
         self._since = -inf  # when the first topic was subscribed to; others only if at another time
         self._since_later: dict[Topic, float] | None = None
-        self._store: EventStore | None = None  # and with it everything that `_wake` makes
+        self._store: EventStore | None = None  # and with it everything that `_allocate` makes
         self.delivered = self.duplicates = self.late = self.repaired = self.unwanted = 0
 
-    def _wake(self) -> EventStore:
+    def _allocate(self) -> EventStore:
         """Make what is needed once there are events."""
         settings = self._context.settings
         most = max(1, settings.keep_events)
@@ -73,7 +73,7 @@ class Dissemination:
         """Note that `peer` is a neighbor no longer."""
         self._links.pop(peer, None)
         if self._store is not None:
-            self._announcer.gone(peer)
+            self._announcer.forget(peer)
             for links in self._topics.values():
                 links.pop(peer, None)
 
@@ -88,7 +88,7 @@ class Dissemination:
             elif topic not in before or peer not in links:
                 links[peer] = True
         if store.held and not shared <= before:
-            self._announcer.greet(peer, now)
+            self._announcer.announce_all_to(peer, now)
 
     def subscribed(self, topic: Topic, now: float) -> None:
         """Want `topic` from now on."""
@@ -133,7 +133,7 @@ class Dissemination:
                 f"topic {topic!r}: node {context.name!r} does not subscribe to it; subscribe first"
             )
         if self._store is None:
-            self._wake()
+            self._allocate()
         previous = self._numbers.get(topic, 0)
         number = (previous or max(context.version << VERSION_BITS, self._highest)) + 1
         self._numbers[topic] = number
@@ -154,7 +154,7 @@ class Dissemination:
         elif self._store is not None and isinstance(message, Want):
             self._receive_want(peer, message, self._store, now)
         elif self._store is not None and isinstance(message, Prune):
-            self._make(peer, message.topic, eager=False)
+            self._set_eager(peer, message.topic, eager=False)
 
     def _receive_event(self, peer: NodeId, event: Event, now: float) -> None:
         id = event.id
@@ -162,7 +162,7 @@ class Dissemination:
         if topic not in self._context.interest:
             self.unwanted += 1
             return
-        store = self._store or self._wake()
+        store = self._store or self._allocate()
         if store.knows(id):
             self._receive_duplicate(peer, id, store)
             return
@@ -192,7 +192,7 @@ class Dissemination:
                 # Sent or carried twice: that is the tree's link, and must stay so.
                 return
             held.held_by(peer)
-        self._make(peer, id.topic, eager=False)
+        self._set_eager(peer, id.topic, eager=False)
         self._context.send(peer, Prune(id.topic))
 
     def _impossible(self, id: EventId) -> bool:
@@ -203,13 +203,13 @@ class Dissemination:
         """Hold a new event, push it over the eager links, and have it announced over the lazy ones."""
         id = event.id
         links = self._links_of(id.topic)
-        store = self._store or self._wake()
+        store = self._store or self._allocate()
         store.add(event, now - event.age, source)
         to = tuple([peer for peer, eager in links.items() if eager and peer != source])
         if to:
             self._context.effects.append(Send(to, event))
         if len(to) + (source in links) < len(links):
-            self._announcer.later(id, now)
+            self._announcer.announce_later(id, now)
 
     def _deliver(self, event: Event, hops: int, now: float) -> None:
         delivery = Deliver(event, hops)
@@ -226,7 +226,7 @@ class Dissemination:
 
     def _receive_have(self, peer: NodeId, message: Have, now: float) -> None:
         context = self._context
-        store = self._store or self._wake()
+        store = self._store or self._allocate()
         for id, age in zip(message.ids, message.ages, strict=False):
             held = store.held.get(id)
             if held is not None:
@@ -240,12 +240,12 @@ class Dissemination:
         store.expire(now)
         for id in dict.fromkeys(message.ids):
             held = store.held.get(id)
-            if self._make(peer, id.topic, eager=True) and held is not None:
+            if self._set_eager(peer, id.topic, eager=True) and held is not None:
                 event = held.event
                 age = max(0.0, now - held.born)
                 self._context.send(peer, Event(id, event.previous, event.hops, age, event.payload))
 
-    def _make(self, peer: NodeId, topic: Topic, *, eager: bool) -> bool:
+    def _set_eager(self, peer: NodeId, topic: Topic, *, eager: bool) -> bool:
         """Make the link to `peer` eager or lazy for `topic`; return False if it carries no such events."""
         links = self._topics.get(topic)
         if links is None or peer not in links:
@@ -253,11 +253,11 @@ class Dissemination:
         links[peer] = eager
         return True
 
-    def round(self, now: float) -> None:
+    def announce_again(self, now: float) -> None:
         """Announce again, at a heartbeat, what is fresh to all that may have missed it."""
         store = self._store
         if store is not None and store.held:
-            self._announcer.round(now)
+            self._announcer.announce_again(now)
 
     def next_timer(self) -> float:
         """Return when `handle_timer` wants to be called; infinity for never."""
@@ -271,11 +271,11 @@ class Dissemination:
         if self._store is None:
             return
         if self._announcer.due <= now:
-            self._announcer.tell_lazy(now)
+            self._announcer.announce_to_lazy(now)
         if self._missing_events.due <= now:
             for peer, ids in self._missing_events.overdue(now, self._links).items():
                 for id in ids:
-                    self._make(peer, id.topic, eager=True)
+                    self._set_eager(peer, id.topic, eager=True)
                 self._context.send(peer, Want(tuple(ids)))
         if self._ordering is not None and self._ordering.due <= now:
             ready = self._ordering.expire(now)

@@ -95,13 +95,13 @@ class MaintenanceTask:
 
     def handle_timer(self, now: float) -> None:
         if self.alarm <= now:
-            self._listen(now)
+            self._check_silence(now)
         if self.beat <= now:
-            self._speak(now)
+            self._send_heartbeat(now)
         if self.wake <= now:
             self._maintain(now)
 
-    def _speak(self, now: float) -> None:
+    def _send_heartbeat(self, now: float) -> None:
         """Send a heartbeat to all neighbors, and look who has been silent."""
         period = self._context.settings.heartbeat
         self.beat += period * max(1, int((now - self.beat) / period))
@@ -109,7 +109,7 @@ class MaintenanceTask:
             self.beat += period
         if self.neighbors:
             self._context.effects.append(Send(tuple(self.neighbors), self._standing()))
-            self._listen(now)
+            self._check_silence(now)
 
     def _standing(self) -> msg.Heartbeat:
         """Return the heartbeat to send now: the last object as long as nothing in it changed."""
@@ -118,7 +118,7 @@ class MaintenanceTask:
             self._heartbeat = new
         return self._heartbeat
 
-    def _listen(self, now: float) -> None:
+    def _check_silence(self, now: float) -> None:
         """Doubt neighbors that were silent for a while, give up those silent for long."""
         settings = self._context.settings
         # A neighbor heard later than this can be doubted after the next round at the earliest.
@@ -137,7 +137,7 @@ class MaintenanceTask:
                 neighbor.doubted = True
                 neighbor.heartbeat = None  # the same one again would be news: it lives
                 self.goal.drop(neighbor.shared)
-                self._stir(now)
+                self._wake_soon(now)
             end = neighbor.heard + settings.detector
             self.alarm = min(self.alarm, end if neighbor.doubted else min(doubt, end))
         for peer in lost:
@@ -156,9 +156,9 @@ class MaintenanceTask:
         lacking, settings = self.goal.lacking, self._context.settings
         if not lacking:
             self._out_of_reach = 0
-            self._let_go(now)
+            self._release_neighbor(now)
             return
-        if self._has_room() and self._find(now):
+        if self._has_room() and self._connect_to_one(now):
             self._out_of_reach = 0
             self.target = self.goal.limit
             self.wake = now + settings.connect_timeout
@@ -167,16 +167,16 @@ class MaintenanceTask:
                 self._out_of_reach = lacking
             self.wake = now + settings.heartbeat  # others may come
         if self.content or len(self.neighbors) > self.goal.limit:
-            self._let_go(now)
+            self._release_neighbor(now)
 
-    def _stir(self, now: float) -> None:
+    def _wake_soon(self, now: float) -> None:
         """Ask for a turn of maintenance soon, but not sooner than `connect_timeout` allows."""
         self.wake = min(self.wake, max(now, self._turn + self._context.settings.connect_timeout))
 
     def _has_room(self) -> bool:
         return len(self.neighbors) < self.goal.limit + self._context.settings.margin
 
-    def _find(self, now: float) -> bool:
+    def _connect_to_one(self, now: float) -> bool:
         """Send CONNECT to one more node; return False if no known node is of use."""
         peer = self._next_redirect(now)
         if peer is None:
@@ -204,7 +204,7 @@ class MaintenanceTask:
         known = peer in self.neighbors or peer == self._context.name
         return not known and not self._requests.is_asked(peer, now)
 
-    def _let_go(self, now: float) -> None:
+    def _release_neighbor(self, now: float) -> None:
         """Send DISCONNECT to one neighbor that has enough others and is not needed.
 
         Neighbors that were asked a moment ago and not heard since may be about to go: they count as gone.
@@ -219,7 +219,7 @@ class MaintenanceTask:
         for neighbor in going:
             if not neighbor.doubted:
                 self.goal.drop(neighbor.shared)
-        peers, soonest = self._spare(now)
+        peers, soonest = self._releasable(now)
         for neighbor in going:
             if not neighbor.doubted:
                 self.goal.add(neighbor.shared)
@@ -232,7 +232,7 @@ class MaintenanceTask:
         else:
             self.wake = min(self.wake, soonest)
 
-    def _spare(self, now: float) -> tuple[list[NodeId], float]:
+    def _releasable(self, now: float) -> tuple[list[NodeId], float]:
         """Return the neighbors that may be asked to part, and when one more may be."""
         peers: list[NodeId] = []
         soonest = inf
@@ -285,7 +285,7 @@ class MaintenanceTask:
         if named is not None and self._requests.is_asked(peer, now) and self._is_stranger(named, now):
             self._requests.redirected(named, message.interest)
             if self.goal.lacking:
-                self._stir(now)
+                self._wake_soon(now)
 
     def on_connect_ok(self, peer: NodeId, message: msg.ConnectOk, now: float) -> None:
         self._membership.heard(peer, message.version, message.interest, now)
@@ -306,7 +306,7 @@ class MaintenanceTask:
         if neighbor is None:
             self._context.send(peer, msg.Leave(self.id))
             return
-        self._trust(neighbor, now)
+        self._mark_alive(neighbor, now)
         if not self.goal.loss(neighbor.shared):
             self._remove(peer, "not needed", now)
             self._context.send(peer, msg.DisconnectOk(self.id))
@@ -327,13 +327,13 @@ class MaintenanceTask:
             return False
         neighbor.heard = now
         neighbor.degree, neighbor.target = message.degree, message.target
-        self._trust(neighbor, now)
+        self._mark_alive(neighbor, now)
         if (
             neighbor.degree >= neighbor.target
             and self._asked_until(neighbor) <= now
             and not self.goal.loss(neighbor.shared)
         ):
-            self._stir(now)  # it may be one to let go
+            self._wake_soon(now)  # it may be one to let go
         if message.version > neighbor.version:
             return True  # as often as it is said: question or answer may be lost
         neighbor.heartbeat = message
@@ -357,13 +357,13 @@ class MaintenanceTask:
 
     def _update(self, peer: NodeId, message: msg.Connect | msg.ConnectOk, now: float) -> None:
         neighbor = self.neighbors[peer]
-        self._trust(neighbor, now)
+        self._mark_alive(neighbor, now)
         if message.version >= neighbor.version:
             neighbor.heartbeat = None
             neighbor.degree, neighbor.target = message.degree, message.target
             self.learn(peer, message.version, message.interest, now)
 
-    def _trust(self, neighbor: Neighbor, now: float) -> None:
+    def _mark_alive(self, neighbor: Neighbor, now: float) -> None:
         """Note that it was heard: it counts for coverage again, if it did not."""
         neighbor.heard = now
         if neighbor.doubted:
@@ -381,7 +381,7 @@ class MaintenanceTask:
         neighbor.shared = self._context.interest & interest
         if not neighbor.doubted:
             self.goal.add(neighbor.shared)
-        self._stir(now)
+        self._wake_soon(now)
 
     def _remove(self, peer: NodeId, reason: str, now: float) -> None:
         neighbor = self.neighbors.pop(peer)
@@ -389,7 +389,7 @@ class MaintenanceTask:
             self.goal.drop(neighbor.shared)
         self._observer.unlinked(peer, reason, now)
         if not self.content:
-            self._stir(now)
+            self._wake_soon(now)
 
     # -- the node's own changes -------------------------------------------------------------------------
 
@@ -401,7 +401,7 @@ class MaintenanceTask:
             if not neighbor.doubted:
                 self.goal.add(neighbor.shared)
         self._out_of_reach = 0
-        self._stir(now)
+        self._wake_soon(now)
 
     def drop(self, peer: NodeId, reason: str, now: float) -> None:
         """Remove `peer`, if it is a neighbor."""

@@ -151,7 +151,7 @@ class Node(BaseCore):
         if random.wake <= now or random.beat <= now or random.alarm <= now:
             random.handle_timer(now)
         if spoke:
-            self.dissemination.round(now)
+            self.dissemination.announce_again(now)
         members, events = self.membership.next_timer(), self.dissemination.next_timer()
         if members <= now:
             self.membership.handle_timer(now)

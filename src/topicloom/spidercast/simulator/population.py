@@ -51,10 +51,10 @@ class Population:
         # Nodes that are here from the start must be known before the first of them looks for neighbors.
         for change in changes:
             if change.time == 0.0 and change.kind is ChangeKind.JOIN:
-                self._list(change)
+                self._add_to_views(change)
         for change in changes:
             if change.time == 0.0:
-                self.happen(change)
+                self.carry_out(change)
             else:
                 self._schedule(change)
 
@@ -62,7 +62,7 @@ class Population:
         """Return the time of the last row of the trace."""
         return self._trace[-1].time if self._trace else None
 
-    def settled_in(self) -> Iterator[int]:
+    def settled_nodes(self) -> Iterator[int]:
         """Return the nodes that have been here for some time."""
         since = self._since()
         return (node for node, joined in self.joined.items() if joined <= since)
@@ -78,12 +78,12 @@ class Population:
 
     def subscribers(self, topic: int) -> set[int]:
         """Return the nodes that have been here for some time and want `topic`."""
-        return {node for node in self.settled_in() if topic in self._world.present(node).interest}
+        return {node for node in self.settled_nodes() if topic in self._world.present(node).interest}
 
     def _schedule(self, change: NodeChange) -> None:
-        self._world.call_at(change.time, lambda now: self.happen(change))
+        self._world.call_at(change.time, lambda now: self.carry_out(change))
 
-    def happen(self, change: NodeChange) -> None:
+    def carry_out(self, change: NodeChange) -> None:
         """Carry out one change, and schedule the one after it."""
         world, node, topics = self._world, change.node, change.topics or ()
         match change.kind:
@@ -92,16 +92,16 @@ class Population:
             case ChangeKind.LEAVE:
                 self._depart(node)
                 world.leave(node)
-                self._delist(node)
+                self._remove_from_views(node)
             case ChangeKind.CRASH:
                 self._crash(node)
             case ChangeKind.SUBSCRIBE:
                 world.tell(node, lambda found: found.subscribe(topics, world.now))
-                self._relist(node)
+                self._update_views(node)
             case ChangeKind.UNSUBSCRIBE:
-                world.counters.excuse(node, topics)
+                world.counters.expect_no_more(node, topics)
                 world.tell(node, lambda found: found.unsubscribe(topics, world.now))
-                self._relist(node)
+                self._update_views(node)
             case ChangeKind.PUBLISH:
                 world.publish(node, topics[0], self.subscribers(topics[0]))
         if self._churn is not None:
@@ -112,7 +112,7 @@ class Population:
     def _join(self, change: NodeChange) -> None:
         node, scenario = change.node, self._scenario
         if change.time > 0.0 or self._lives[node]:
-            self._list(change)
+            self._add_to_views(change)
         self.joins += 1
         self.joined[node] = self._world.now
         version = self._lives[node] * LIVES + 1
@@ -151,7 +151,7 @@ class Population:
         self.duplicates += spread.duplicates
         self.repaired += spread.repaired
         self.late += spread.late
-        self._world.counters.excuse(node)
+        self._world.counters.expect_no_more(node)
 
     def _crash(self, node: int) -> None:
         self.crashes += 1
@@ -161,20 +161,20 @@ class Population:
 
         def noticed(now: float) -> None:
             if self._lives[node] == life and node not in self.joined:
-                self._delist(node)
+                self._remove_from_views(node)
 
         self._world.call_at(self._world.now + self._scenario.settings.detector, noticed)
 
-    def _list(self, change: NodeChange) -> None:
+    def _add_to_views(self, change: NodeChange) -> None:
         if self._views is not None:
             self._views.enter(change.node, change.topics or ())
         elif change.time == 0.0:
             self.joined[change.node] = 0.0  # gossip: may be named to others as one who is here
 
-    def _delist(self, node: int) -> None:
+    def _remove_from_views(self, node: int) -> None:
         if self._views is not None:
             self._views.forget(node)
 
-    def _relist(self, node: int) -> None:
+    def _update_views(self, node: int) -> None:
         if self._views is not None:
             self._views.set_topics(node, map(int, self._world.present(node).interest))

@@ -113,7 +113,7 @@ class SimulationRun:
         return quiet.reached
 
     def _publish(self) -> None:
-        here = sorted(self.population.settled_in())
+        here = sorted(self.population.settled_nodes())
         if not here:
             return
         node = self._publishing.choice(here)

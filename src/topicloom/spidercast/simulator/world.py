@@ -64,7 +64,7 @@ class Counters:
         if not waiting:
             self._close(event)
 
-    def excuse(self, node: int, topics: Container[Topic] | None = None) -> None:
+    def expect_no_more(self, node: int, topics: Container[Topic] | None = None) -> None:
         """Expect no delivery to `node` any more, because it went away or no longer wants `topics`."""
         for event in [event for event, nodes in self.waiting.items() if node in nodes]:
             if topics is not None and event.topic not in topics:
