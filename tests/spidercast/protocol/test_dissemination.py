@@ -260,7 +260,7 @@ def test_memory_is_bounded_over_a_long_run() -> None:
         if number % 3 == 0:
             middle.receive(2, Have((EventId("q", "x", number),), (0.0,)), now)
         if number % 10_000 == 0:
-            middle.round(now)
+            middle.announce_again(now)
         context.effects.clear()
     assert middle.delivered == 100_000
     store, ordering = middle._store, middle._ordering
@@ -298,7 +298,7 @@ def test_an_idle_node_is_small_and_does_nothing() -> None:
             node.subscribed(topic, 0.0)
         for peer in range(10):
             node.link_up(peer, shared[peer], 0.0)
-        node.round(1.0)
+        node.announce_again(1.0)
         assert node.next_timer() == inf
         nodes.append(node)
     size = tracemalloc.get_traced_memory()[0] / len(nodes)

@@ -155,9 +155,9 @@ def test_rounds_announce_again_to_those_not_known_to_hold_it() -> None:
     one.says("a", event(1))
     one.says("b", Have((event(1).id,), (0.0,)))
     for now in (101.0, 102.0):
-        one.node.round(now)
+        one.node.announce_again(now)
         assert one.sends() == [Send(("c",), Have((event(1).id,), (now - 100.0,)))]
-    one.node.round(103.0)
+    one.node.announce_again(103.0)
     assert one.sends() == []
 
 
@@ -170,7 +170,7 @@ def test_what_is_not_wanted_is_not_passed_on() -> None:
     one.node.unsubscribed("x", 100.0)
     assert one.says("b", Want((event(1).id,))) == []
     assert one.says("b", event(2)) == []
-    one.node.round(101.0)
+    one.node.announce_again(101.0)
     assert one.sends() == []
 
 
@@ -180,12 +180,12 @@ def test_a_link_without_the_topic_carries_nothing_of_it() -> None:
     one.node.shared_changed("c", frozenset(), 0.0)
     assert one.says("a", event(1)) == []
     assert one.says("b", Want((event(1).id,))) == []
-    one.node.round(101.0)
+    one.node.announce_again(101.0)
     assert one.sends() == []
     one.node.shared_changed("c", frozenset("x"), 101.0)
     one.node.shared_changed("c", frozenset(), 101.0)
     one.sends()
-    one.node.round(101.5)
+    one.node.announce_again(101.5)
     assert one.says("a", event(2), now=101.5) == []
     one.node.shared_changed("b", frozenset("xy"), 102.0)
     assert one.sends() == [Send(("b",), Have((event(1).id, event(2).id), (2.0, 0.5)))]
