@@ -248,7 +248,7 @@ STEPS = st.one_of(
     st.tuples(st.just("link_down"), PEERS),
     st.tuples(st.just("publish"), TOPICS, st.just(b"")),
     st.tuples(st.just("flip"), TOPICS),
-    st.tuples(st.just("round")),
+    st.tuples(st.just("announce_again")),
     st.tuples(st.just("handle_timer")),
 )
 
