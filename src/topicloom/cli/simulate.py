@@ -65,7 +65,7 @@ def simulate(
         summary, outcome = simulate_table(
             table.table(spark, screen, progress), scenario, out=out, threads=threads, extras=_draw
         )
-    screen.show(*_told(summary, outcome, out))
+    screen.show(*_told(summary, out))
     screen.emit(summary)
 
 
@@ -84,8 +84,7 @@ def _draw(summary: SimulationSummary, outcome: SimulationOutcome, folder: Path) 
         save_chart(course_chart(outcome.snapshots, f"A simulation of {name}"), folder / COURSE_PLOT)
 
 
-def _told(summary: SimulationSummary, outcome: SimulationOutcome, out: Path | None) -> list[str]:
-    end = _ending(summary)
+def _told(summary: SimulationSummary, out: Path | None) -> list[str]:
     present = "" if summary.nodes_present == summary.nodes else f", {summary.nodes_present:,} present"
     if not summary.nodes_present:
         proof = "nobody is present at the end"
@@ -101,8 +100,8 @@ def _told(summary: SimulationSummary, outcome: SimulationOutcome, out: Path | No
     lines = [
         f"{summary.nodes:,} nodes{present}, {summary.topics:,} topics, "
         f"{summary.subscriptions:,} subscriptions",
-        f"{summary.protocol} {end} ({summary.seconds['simulate']:.1f} s, "
-        f"{summary.occurrences:,} occurrences)",
+        f"{summary.protocol} {_ending(summary)} "
+        f"({summary.seconds['simulate']:.1f} s, {summary.occurrences:,} occurrences)",
         f"{summary.links:,} links, average degree {summary.degree_avg:.2f}, maximum {summary.degree_max:,}",
         proof,
     ]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum
-from math import isfinite
+from math import inf, isfinite
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -74,7 +74,7 @@ class Churn:
         life: float,
         off: float | None = None,
         crash: float = 0.0,
-        until: float | None = None,
+        until: float = inf,
         seed: int = 0,
     ) -> None:
         off = life / 4 if off is None else off
@@ -83,7 +83,7 @@ class Churn:
                 raise UsageError(f"{name}={value}: a mean time of more than 0 seconds is needed")
         if not 0 <= crash <= 1:
             raise UsageError(f"crash={crash}: the share of departures that are crashes lies between 0 and 1")
-        if until is not None and not until >= 0:
+        if not until >= 0:
             raise UsageError(f"until={until}: the end of churn is a time of at least 0 seconds")
         self._interest, self._seed = interest, seed
         self._sizes, self._topics = interest.subscription_sizes(), interest.node_topics
@@ -109,24 +109,19 @@ class Churn:
             return self._join(node, after.time, rng)
         time = after.time + rng.expovariate(1 / self._life)
         kind = ChangeKind.CRASH if rng.random() < self._crash else ChangeKind.LEAVE
-        return None if self._over(time) else NodeChange(time, node, kind, None)
+        return None if time > self._until else NodeChange(time, node, kind, None)
 
     def _join(self, node: int, since: float, rng: Random) -> NodeChange | None:
         time = since + rng.expovariate(1 / self._off)
-        if self._over(time):
-            return None
-        return NodeChange(time, node, ChangeKind.JOIN, self._new_topics(rng))
+        return None if time > self._until else NodeChange(time, node, ChangeKind.JOIN, self._new_topics(rng))
 
     def _new_topics(self, rng: Random) -> tuple[int, ...]:
         """Draw as many topics as some node wants, one after the other by popularity, each once."""
         size = int(self._sizes[rng.randrange(len(self._sizes))])
-        drawn: dict[int, None] = {}
+        drawn: set[int] = set()
         while len(drawn) < size:
-            drawn[int(self._topics[rng.randrange(len(self._topics))])] = None
+            drawn.add(int(self._topics[rng.randrange(len(self._topics))]))
         return tuple(sorted(drawn))
-
-    def _over(self, time: float) -> bool:
-        return self._until is not None and time > self._until
 
     def _stream(self, node: int, *names: str) -> Random:
         self._rng.seed(stream_key(self._seed, "churn", str(node), *names))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,7 @@ class Scenario:
         values = self.values
         if not values["life"]:
             return None
-        off, until = values["off"] or None, values["until"] or None
+        off, until = values["off"] or None, values["until"] or inf
         return Churn(
             interest, life=values["life"], off=off, crash=values["crash"], until=until, seed=self.seed
         )
