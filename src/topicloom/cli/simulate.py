@@ -62,7 +62,7 @@ def simulate(
     table.source()  # a missing table is told first
     scenario = Scenario.of(protocol, settings or [], seed=seed)
     with screen.working() as progress:
-        summary, _ = simulate_table(
+        summary = simulate_table(
             table.table(spark, screen, progress), scenario, out=out, threads=threads, extras=_draw
         )
     screen.show(*_told(summary, out))

@@ -87,8 +87,8 @@ def simulate_table(
     out: Path | None,
     threads: int | None = None,
     extras: Extras | None = None,
-) -> tuple[SimulationSummary, SimulationOutcome]:
-    """Read the interest, run the scenario, write the folder `out`; return the summary and the outcome.
+) -> SimulationSummary:
+    """Read the interest, run the scenario, write the folder `out`; return the summary.
 
     `extras` may add files to the folder before it takes its place.
     """
@@ -108,7 +108,7 @@ def simulate_table(
             write_simulation(folder, summary, outcome, summarise_last(summary, outcome))
             if extras is not None:
                 extras(summary, outcome, folder)
-    return summary, outcome
+    return summary
 
 
 def summarise_last(summary: SimulationSummary, outcome: SimulationOutcome) -> BuildSummary:
