@@ -51,32 +51,12 @@ def zip_edges(u, v):
 
 
 def check_search(search, interest):
-    """The trees inside is sound, and what the search tells is what the trees holds."""
+    """The trees inside are sound, and what the search tells is what they hold."""
     check_overlay_trees(search._trees, interest)
     edges = edge_set(search._trees)
     assert {(min(e), max(e)) for e in zip_edges(*search.edges())} == edges
     assert search.n_edges == len(edges)
     assert search.degree.sum() == 2 * len(edges)
-
-
-# --- save and restore --------------------------------------------------------------------------------------
-
-
-def test_what_is_saved_comes_back():
-    search = of_gm(RANDOM)
-    search.improve(5, 200)
-    there, saved = edge_set(search._trees), search.save()
-    search.improve(4, 300)
-    search.relieve(3)
-    search.prune()
-    assert edge_set(search._trees) != there
-    search.restore(saved)
-    assert edge_set(search._trees) == there
-    check_search(search, RANDOM)
-    search.improve(5, 300)  # and what was saved is a copy: more moves do not change it
-    search.restore(saved)
-    assert edge_set(search._trees) == there
-    check_search(search, RANDOM)
 
 
 # --- caps and fixed edges ----------------------------------------------------------------------------------

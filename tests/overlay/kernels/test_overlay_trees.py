@@ -17,7 +17,7 @@ from naive.overlay_trees import (
     joins_lost,
 )
 from naive.overlay_trees_cases import laid, list_removed, scratch, some_edges, tree_cases
-from topicloom.overlay.kernels.edge_removal import RECORDS, keep, take_out, undo
+from topicloom.overlay.kernels.edge_removal import RECORDS, keep, remove_edges, undo
 from topicloom.overlay.kernels.overlay_trees import N_EDGES, N_FREE_EDGES, N_FREE_PAIRS
 from topicloom.overlay.model.interest import Interest
 
@@ -63,7 +63,7 @@ def test_what_breaks_is_recorded_once_for_every_component_more(case, data):
     removed = some_edges(data.draw, case)
     lost = joins_lost(case.interest, edge_set(case.trees), removed)
     list_removed(case.trees, case.removal, removed)
-    take_out(case.trees, case.removal)
+    remove_edges(case.trees, case.removal)
     records = case.removal.record_topic[: case.removal.counts[RECORDS]]
     assert np.bincount(records, minlength=case.interest.n_topics).tolist() == lost
 
@@ -75,7 +75,7 @@ def test_what_is_taken_out_can_be_put_back_again_and_again(case, data):
     for _ in range(3):
         removed = some_edges(data.draw, case)
         list_removed(case.trees, case.removal, removed)
-        take_out(case.trees, case.removal)
+        remove_edges(case.trees, case.removal)
         assert edge_set(case.trees) == before - set(removed)
         undo(case.trees, case.removal)
         check_overlay_trees(case.trees, case.interest)
@@ -91,7 +91,7 @@ def test_what_is_taken_out_can_be_left_out(case, data):
         before = edge_set(case.trees)
         removed = some_edges(data.draw, case, most=3)
         list_removed(case.trees, case.removal, removed)
-        take_out(case.trees, case.removal)
+        remove_edges(case.trees, case.removal)
         keep(case.trees, case.removal)
         check_overlay_trees(case.trees, case.interest)
         assert edge_set(case.trees) == before - set(removed)
@@ -103,12 +103,12 @@ def test_a_break_that_is_too_large_to_record_is_refused_and_undone():
     path = [(v, v + 1) for v in range(19)]
     trees, removal = laid(interest, path), scratch(interest)
     list_removed(trees, removal, [(9, 10)])
-    assert not take_out(trees, removal)
+    assert not remove_edges(trees, removal)
     undo(trees, removal)
     check_overlay_trees(trees, interest)
     assert edge_set(trees) == set(path)
     list_removed(trees, removal, [(0, 1)])
-    assert take_out(trees, removal)
+    assert remove_edges(trees, removal)
     undo(trees, removal)
     assert is_connected(interest, edge_set(trees))
 

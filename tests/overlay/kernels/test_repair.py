@@ -19,7 +19,7 @@ from naive.overlay_trees import (
     ordered,
 )
 from naive.overlay_trees_cases import laid, list_removed, scratch, some_edges, tree_cases
-from topicloom.overlay.kernels.edge_removal import ADDED, keep, take_out, undo
+from topicloom.overlay.kernels.edge_removal import ADDED, keep, remove_edges, undo
 from topicloom.overlay.kernels.repair import pair_price, repair
 from topicloom.overlay.model.interest import Interest
 
@@ -50,7 +50,7 @@ def test_every_edge_joins_the_most_that_was_allowed_and_nothing_is_given_up_earl
     removed = some_edges(data.draw, case, most=4)
     caps = drawn_caps(data.draw, case)
     list_removed(trees, removal, removed)
-    if not removed or not take_out(trees, removal):
+    if not removed or not remove_edges(trees, removal):
         undo(trees, removal)
         return
     banned = removed[0] if ban else (-1, -1)
@@ -83,7 +83,7 @@ def test_an_edge_between_two_nodes_that_are_both_off_is_found():
     for edges in ([(0, 1), (0, 2)], [(0, 1), (2, 0)]):
         trees, removal = laid(interest, edges), scratch(interest)
         list_removed(trees, removal, [(0, 2)])
-        assert take_out(trees, removal)
+        assert remove_edges(trees, removal)
         assert repair(trees, removal, trees.degree + 2, 1, -1, -1)
         assert pairs_added(trees, removal) == [(0, 2)]
         keep(trees, removal)

@@ -94,11 +94,10 @@ def build_star(
     return Build(overlay, "star", seed=seed, seconds=watch.seconds)
 
 
+# What an edge takes while an overlay is made, written and proved: two numbers, two identifiers, copies.
 EDGE_BYTES = 64
-"""What an edge takes while an overlay is made, written and proved: two numbers, two identifiers, copies."""
 
-UNKNOWN = 2**62
-"""The free memory of a machine that does not tell: nothing is refused."""
+UNKNOWN = 2**62  # the free memory of a machine that does not tell: nothing is refused
 
 SLICE_WORK = 1e8  # words that one call reads before the user may stop us: a fraction of a second
 

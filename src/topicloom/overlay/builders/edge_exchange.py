@@ -26,8 +26,8 @@ from topicloom.overlay.builders.constrained_run import (
 from topicloom.overlay.model.constraints import NodePairs
 from topicloom.overlay.model.interest import Interest
 
+# So many exchanges are tried at most; with more than half as many joins to make none is: it would not do.
 TRIES = 200
-"""So many exchanges are tried at most; with more than half as many joins to make none is: it would not do."""
 
 SPARED = 4  # edges of a full node that may be taken out: those that contributed least
 WIDE = 8  # nodes of either side of a split topic that are tried

@@ -29,8 +29,8 @@ from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 
+# Whose overlays it starts from; the best one is the answer if the search finds nothing better.
 HEURISTICS: tuple[Callable[..., Build], ...] = (build_gm, build_gm_m, build_balanced)
-"""Whose overlays it starts from; the best one is the answer if the search finds nothing better."""
 
 START_SHARE = 0.25  # of the time limit; `balanced` takes as long as it is let, the others are quick
 MAX_PAIRS = 200_000

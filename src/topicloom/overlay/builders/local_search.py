@@ -6,10 +6,7 @@ the user may stop in between; the slices do not change the outcome.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.base.arrays import Floats, Ints, Longs, pointers
 from topicloom.base.progress import Progress, check_stop
@@ -28,13 +25,6 @@ HOPELESS = 25
 PATIENT = 3  # rounds of relief before an edge more is allowed, and then before yet another
 
 Edges = tuple[Ints, Ints]
-
-
-@dataclass(frozen=True, slots=True)
-class Saved:
-    """Everything that moves change."""
-
-    arrays: tuple[NDArray[np.generic], ...]
 
 
 class LocalSearch:
@@ -157,19 +147,6 @@ class LocalSearch:
         for start in range(0, moves, SLICE):
             check_stop(self._progress)
             destroy_and_repair(self._trees, self._removal, caps, self._aim, min(SLICE, moves - start))
-
-    def save(self) -> Saved:
-        """A copy to come back to."""
-        return Saved(tuple(array.copy() for array in self._changing()))
-
-    def restore(self, saved: Saved) -> None:
-        """Go back to where `saved` was taken; only the random numbers go on."""
-        for array, copy in zip(self._changing(), saved.arrays, strict=True):
-            array[...] = copy
-
-    def _changing(self) -> tuple[NDArray[np.generic], ...]:
-        first = self._trees._fields.index("degree")
-        return tuple(self._trees[first:])
 
 
 def _prices(constraints: Constraints, n_nodes: int) -> tuple[Longs, Ints, Floats]:

@@ -33,6 +33,7 @@ class Builder(Entry):
 
     build: Callable[..., Build]
     guarantee: str
+    complexity: str = "O(V² T) worst case"  # where V is the number of nodes and T of topics
     engines: tuple[str, ...] = ("local",)
     honours: tuple[str, ...] = ()  # the kinds of constraints it respects; it refuses the others
     links_strangers: bool = False  # may it link nodes that share no topic?
@@ -43,9 +44,17 @@ class Builder(Entry):
         return parameters_of(self.build)
 
 
-DIAMETER_2 = "each topic's subgraph has diameter at most 2"
-
 ALL_KINDS = ("caps", "forbid", "require", "start", "costs")
+DIAMETER_2 = "each topic's subgraph has diameter at most 2"
+COUNTING = "O(V T subscriptions / 64) worst case"
+
+
+def _short_paths(build: Callable[..., Build], aim: str, complexity: str, place: str) -> Builder:
+    """Return the entry of a builder of Onus and Richa 2016 that makes topics of diameter 2."""
+    paper = f"Onus and Richa 2016, {place}"
+    aim = f"short paths: {aim}"
+    return Builder(build=build, aim=aim, guarantee=DIAMETER_2, complexity=complexity, paper=paper)
+
 
 BUILDERS: dict[str, Builder] = {
     "balanced": Builder(
@@ -61,7 +70,6 @@ BUILDERS: dict[str, Builder] = {
         build=build_gm,
         aim="lowest average degree",
         guarantee="edges at most log(subscriptions) x optimum",
-        complexity="O(V² T) worst case",
         paper="Chockler et al. 2007, section 6",
         honours=ALL_KINDS,
     ),
@@ -69,7 +77,6 @@ BUILDERS: dict[str, Builder] = {
         build=build_gm_m,
         aim="lowest maximum degree",
         guarantee="maximum degree at most log(V T) x optimum",
-        complexity="O(V² T) worst case",
         paper="Chen et al. 2010, section IV-A; Onus and Richa 2009",
         honours=ALL_KINDS,
     ),
@@ -84,14 +91,12 @@ BUILDERS: dict[str, Builder] = {
         build=build_low_oda,
         aim="low average and maximum degree at once",
         guarantee="average degree O(k log(subscriptions)), maximum O((V/k) log(subscriptions)) x optimum",
-        complexity="O(V² T) worst case",
         paper="Onus and Richa 2016, Algorithm 1",
     ),
     "minmax-oda": Builder(
         build=build_minmax_oda,
         aim="the original of gm-m, with edges that join nothing: for comparison",
         guarantee="maximum degree at most log(V T) x optimum",
-        complexity="O(V² T) worst case",
         paper="Onus and Richa 2009; 2016, section 2.1",
         links_strangers=True,
     ),
@@ -99,7 +104,6 @@ BUILDERS: dict[str, Builder] = {
         build=build_dcb_m,
         aim="low maximum degree by divide and conquer: the yardstick of dcbr-m",
         guarantee="maximum degree O(eta + optimum x log(V T))",
-        complexity="O(V² T) worst case",
         paper="Chen et al. 2010, Algorithm 9",
         seeded=True,
         engines=("local", "spark"),
@@ -113,47 +117,28 @@ BUILDERS: dict[str, Builder] = {
         seeded=True,
         engines=("local", "spark"),
     ),
-    "cd-oda": Builder(
-        build=build_cd_oda,
-        aim="short ways: hubs with the most neighbors",
-        guarantee=DIAMETER_2,
-        complexity="O(V T subscriptions / 64) worst case",
-        paper="Onus and Richa 2016, section 6.1",
+    "cd-oda": _short_paths(build_cd_oda, "hubs with the most neighbors", COUNTING, "section 6.1"),
+    "cd-oda-i": _short_paths(
+        build_cd_oda_i,
+        "hubs with the most neighbors, each topic counted",
+        "O(V T + subscriptions)",
+        "section 6.1",
     ),
-    "cd-oda-i": Builder(
-        build=build_cd_oda_i,
-        aim="short ways: hubs with the most neighbors, each topic counted",
-        guarantee=DIAMETER_2,
-        complexity="O(V T + subscriptions)",
-        paper="Onus and Richa 2016, section 6.1",
-    ),
-    "cd-oda-ii": Builder(
-        build=build_cd_oda_ii,
-        aim="short ways: hubs of the largest density",
-        guarantee=DIAMETER_2,
-        complexity="O(V T subscriptions / 64) worst case",
-        paper="Onus and Richa 2016, section 6.1",
-    ),
-    "2d-oda": Builder(
-        build=build_2d_oda,
-        aim="short ways: one star per topic, edges shared",
-        guarantee=DIAMETER_2,
-        complexity="O(T (V + subscriptions))",
-        paper="Onus and Richa 2016, Algorithm 2",
+    "cd-oda-ii": _short_paths(build_cd_oda_ii, "hubs of the largest density", COUNTING, "section 6.1"),
+    "2d-oda": _short_paths(
+        build_2d_oda, "one star per topic, edges shared", "O(T (V + subscriptions))", "Algorithm 2"
     ),
     "star": Builder(
         build=build_star,
         aim="baseline: one star per topic around its smallest node",
         guarantee=DIAMETER_2,
         complexity="O(subscriptions)",
-        paper="none",
     ),
     "full-mesh": Builder(
         build=build_full_mesh,
         aim="baseline: all pairs that share a topic",
         guarantee="each topic's subgraph has diameter at most 1",
         complexity="O(V subscriptions)",
-        paper="none",
     ),
     "ring-pt": Builder(
         build=build_ring_pt,
@@ -168,7 +153,7 @@ BUILDERS: dict[str, Builder] = {
 
 
 def find_builder(name: str) -> Builder:
-    """The builder called `name`, or a UsageError that lists all of them."""
+    """Return the builder called `name`, or raise a UsageError that lists all of them."""
     return find("algorithm", BUILDERS, name)
 
 
@@ -190,27 +175,19 @@ def run_builder(
     """
     builder = find_builder(name)
     values = check_values(name, builder.parameters, parameters)
+    values |= {"seed": seed, "threads": threads, "progress": progress}
     counts = constraints.counts() | ({} if start is None else {"start": start.n_edges})
     if not counts:
-        return builder.build(interest, seed=seed, threads=threads, progress=progress, **values)
+        return builder.build(interest, **values)
     check_honours(name, counts)
     check_constraints(interest, constraints, start)
-    build = builder.build(
-        interest,
-        constraints=constraints,
-        start=start,
-        seed=seed,
-        threads=threads,
-        progress=progress,
-        **values,
-    )
+    build = builder.build(interest, constraints=constraints, start=start, **values)
     report = dict(build.report)
     if "costs" in counts:
         report["cost_total"] = constraints.cost_of(build.overlay)
     if start is not None:
-        existing = NodePairs(start.u, start.v)
-        allowed = existing.without(constraints.forbidden, interest.n_nodes)
-        report["start_left_out"] = len(existing) - len(allowed)
+        allowed = NodePairs(start.u, start.v).without(constraints.forbidden, interest.n_nodes)
+        report["start_left_out"] = start.n_edges - len(allowed)
     return replace(build, parameters={**build.parameters, "constraints": counts}, report=report)
 
 
@@ -223,10 +200,10 @@ def check_honours(name: str, kinds: Iterable[str]) -> None:
 
 
 def parse_parameters(name: str, settings: Sequence[str]) -> dict[str, Any]:
-    """All parameters of builder `name`: its defaults, overruled by `key=value` texts."""
+    """Return all parameters of builder `name`: its defaults, overruled by `key=value` texts."""
     return read_settings(name, find_builder(name).parameters, settings)
 
 
 def check_parameters(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The same for values given from Python."""
+    """Return all parameters of builder `name`: its defaults, overruled by values given from Python."""
     return check_values(name, find_builder(name).parameters, values)

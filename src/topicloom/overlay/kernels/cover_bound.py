@@ -14,8 +14,7 @@ from topicloom.base.arrays import Ints, Longs, Words
 from topicloom.base.kernels.bits import ones
 from topicloom.base.kernels.jit import kernel
 
-DEEPEST = 24
-"""No more neighbors than this are ever proved: the search is that deep."""
+DEEPEST = 24  # no more neighbors than this are ever proved: the search is that deep
 
 
 @kernel

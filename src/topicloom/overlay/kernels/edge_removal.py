@@ -1,4 +1,4 @@
-"""What falls apart when edges leave a trees: threads move to other edges, or their topics are recorded.
+"""Removing edges from an overlay: others carry their topics from then on, or what breaks is recorded.
 
 Losing an edge cuts off a small side of each topic that cannot replace it: mostly a node or two.
 """
@@ -58,8 +58,7 @@ class Removal(NamedTuple):
     price: Floats  # infinite: no edge allowed
 
 
-RECORDS, TOPICS, WORDS, WALKED, APART, REMOVED, ADDED, WALKS = range(8)
-"""Places in `Removal.counts`."""
+RECORDS, TOPICS, WORDS, WALKED, APART, REMOVED, ADDED, WALKS = range(8)  # places in `Removal.counts`
 
 
 def new_removal(
@@ -110,73 +109,64 @@ def new_removal(
 
 
 @kernel
-def _replacement(
-    near_ptr: Longs,
-    degree: Ints,
-    near: Ints,
-    near_edge: Ints,
-    load: Ints,
-    bits: Words,
-    walked: Ints,
-    start: int,
-    stop: int,
-    stamp: Longs,
-    walk: int,
-    topic: int,
-) -> Any:
-    """An edge out of the walked nodes that `topic` can use, with the most threads; (edge, inner, outer)."""
-    best, inner, outer, most = -1, -1, -1, -1
+def _replace(trees: OverlayTrees, removal: Removal, slot_u: int, slot_v: int) -> Any:
+    """Let another edge connect the two trees of a topic that hold slot_u and slot_v, if there is one.
+
+    Of several edges out of the smaller tree, whose nodes are listed in `walked`, the one that carries most
+    topics is taken. Returns where the nodes are listed, how many they are, and whether there was an edge.
+    """
+    counts, walked, stamp = removal.counts, removal.walked, removal.stamp
+    side, found = smaller_side(
+        trees.arc_slot, trees.arc_next, trees.slot_arc, slot_u, slot_v, removal.seen, removal.came
+    )
+    start = counts[WALKED]
+    if start + found > len(walked):
+        start = np.int64(0)  # more than fits: the move will be undone
+    counts[WALKS] += 1
+    for k in range(found):
+        walked[start + k] = trees.slot_node[removal.seen[side, k]]
+        stamp[walked[start + k]] = counts[WALKS]
+    topic = np.int64(trees.slot_topic[slot_u])
     word, bit = topic >> 6, np.uint64(topic & 63)
-    for i in range(start, stop):
+    best, inner, outer, most = np.int64(-1), np.int64(-1), np.int64(-1), -1
+    for i in range(start, start + found):
         node = walked[i]
-        for place in range(near_ptr[node], near_ptr[node] + degree[node]):
-            other = near[place]
-            if stamp[other] != walk and (bits[other, word] >> bit) & np.uint64(1):
-                edge = near_edge[place]
-                if load[edge] > most:
-                    best, inner, outer, most = edge, node, other, load[edge]
-    return best, inner, outer
+        for place in range(trees.near_ptr[node], trees.near_ptr[node] + trees.degree[node]):
+            other = trees.near[place]
+            if stamp[other] != counts[WALKS] and (trees.bits[other, word] >> bit) & np.uint64(1):
+                edge = trees.near_edge[place]
+                if trees.load[edge] > most:
+                    best, inner, outer, most = (
+                        np.int64(edge),
+                        np.int64(node),
+                        np.int64(other),
+                        trees.load[edge],
+                    )
+    if best >= 0:
+        a = find_slot(trees.node_ptr, trees.slot_topic, inner, topic)
+        b = find_slot(trees.node_ptr, trees.slot_topic, outer, topic)
+        if trees.edge_u[best] == inner:
+            add_tree_edge(trees, best, a, b)
+        else:
+            add_tree_edge(trees, best, b, a)
+    return start, found, best >= 0
 
 
 @kernel
-def hand_over(trees: OverlayTrees, removal: Removal, edge: int) -> bool:
-    """Remove `edge` if others can carry all its threads; those handed over stay there in any case."""
-    slot_arc, arc_slot, arc_next = trees.slot_arc, trees.arc_slot, trees.arc_next
-    counts, seen = removal.counts, removal.seen
+def remove_if_replaced(trees: OverlayTrees, removal: Removal, edge: int) -> bool:
+    """Remove `edge` if others can carry all its topics; those handed over stay there in any case."""
     lift_edge(trees, edge)
     pair, left = trees.edge_pair[edge], trees.load[edge]
     while pair >= 0:
         following = trees.pair_next[pair]
-        slot_u, slot_v = arc_slot[2 * pair + 1], arc_slot[2 * pair]
-        topic = trees.slot_topic[slot_u]
+        slot_u, slot_v = np.int64(trees.arc_slot[2 * pair + 1]), np.int64(trees.arc_slot[2 * pair])
         drop_pair(trees, np.int64(pair))
-        side, found = smaller_side(arc_slot, arc_next, slot_arc, slot_u, slot_v, seen, removal.came)
-        other, inner, outer = -1, -1, -1
-        if found <= len(removal.walked):
-            counts[WALKS] += 1
-            for k in range(found):
-                removal.walked[k] = trees.slot_node[seen[side, k]]
-                removal.stamp[removal.walked[k]] = counts[WALKS]
-            other, inner, outer = _replacement(
-                trees.near_ptr,
-                trees.degree,
-                trees.near,
-                trees.near_edge,
-                trees.load,
-                trees.bits,
-                removal.walked,
-                0,
-                found,
-                removal.stamp,
-                counts[WALKS],
-                topic,
-            )
-        if other < 0:
+        _, _, replaced = _replace(trees, removal, slot_u, slot_v)
+        if not replaced:
             place_edge(trees, edge, np.int64(trees.edge_u[edge]), np.int64(trees.edge_v[edge]))
             trees.edge_pair[edge], trees.load[edge] = following, left - 1
-            add_tree_edge(trees, edge, np.int64(slot_u), np.int64(slot_v))
+            add_tree_edge(trees, edge, slot_u, slot_v)
             return False
-        _carry_topic(trees, np.int64(other), np.int64(inner), np.int64(outer), np.int64(topic))
         pair = following
         left -= 1
     free_edge(trees, edge)
@@ -184,75 +174,29 @@ def hand_over(trees: OverlayTrees, removal: Removal, edge: int) -> bool:
 
 
 @kernel
-def _carry_topic(trees: OverlayTrees, edge: int, inner: int, outer: int, topic: int) -> None:
-    """Let `edge`, between these nodes, carry `topic` from now on."""
-    a = find_slot(trees.node_ptr, trees.slot_topic, inner, topic)
-    b = find_slot(trees.node_ptr, trees.slot_topic, outer, topic)
-    if trees.edge_u[edge] == inner:
-        add_tree_edge(trees, edge, a, b)
-    else:
-        add_tree_edge(trees, edge, b, a)
-
-
-@kernel
-def take_out(trees: OverlayTrees, removal: Removal) -> bool:
-    """Remove the edges listed in `removal.removed`; record what broke. False if that is more than fits."""
+def remove_edges(trees: OverlayTrees, removal: Removal) -> bool:
+    """Remove the edges listed in `removal.removed` and record what broke; False if that is more than fits."""
     counts = removal.counts
-    removed, walked, stamp, seen, came = (
-        removal.removed,
-        removal.walked,
-        removal.stamp,
-        removal.seen,
-        removal.came,
-    )
-    slot_arc, arc_slot, arc_next = trees.slot_arc, trees.arc_slot, trees.arc_next
-    slot_node, slot_topic = trees.slot_node, trees.slot_topic
-    near_ptr, degree, near, near_edge = trees.near_ptr, trees.degree, trees.near, trees.near_edge
-    load, bits = trees.load, trees.bits
     counts[RECORDS] = counts[TOPICS] = counts[WORDS] = counts[WALKED] = counts[APART] = counts[ADDED] = 0
     for i in range(counts[REMOVED]):
-        lift_edge(trees, np.int64(removed[i]))
+        lift_edge(trees, np.int64(removal.removed[i]))
     fits = True
     for i in range(counts[REMOVED]):
-        edge = removed[i]
+        edge = removal.removed[i]
         pair = trees.edge_pair[edge]
         trees.edge_pair[edge] = -1
-        load[edge] = 0
+        trees.load[edge] = 0
         while pair >= 0:
             following = trees.pair_next[pair]
-            slot_u, slot_v = arc_slot[2 * pair + 1], arc_slot[2 * pair]
+            slot_u, slot_v = np.int64(trees.arc_slot[2 * pair + 1]), np.int64(trees.arc_slot[2 * pair])
             drop_pair(trees, np.int64(pair))
             pair = following
-            topic = slot_topic[slot_u]
-            side, found = smaller_side(arc_slot, arc_next, slot_arc, slot_u, slot_v, seen, came)
-            start = counts[WALKED]
-            fits = fits and start + found <= len(walked)
-            if not fits:
-                start = 0  # nothing will come of it; the records only serve to put all back
-            counts[WALKS] += 1
-            for k in range(found):
-                node = slot_node[seen[side, k]]
-                walked[start + k] = node
-                stamp[node] = counts[WALKS]
-            other, inner, outer = _replacement(
-                near_ptr,
-                degree,
-                near,
-                near_edge,
-                load,
-                bits,
-                walked,
-                start,
-                start + found,
-                stamp,
-                counts[WALKS],
-                topic,
-            )
-            if other >= 0:
-                _carry_topic(trees, np.int64(other), np.int64(inner), np.int64(outer), np.int64(topic))
+            start, found, replaced = _replace(trees, removal, slot_u, slot_v)
+            fits = fits and start == counts[WALKED]
+            if replaced:
                 continue
             record = counts[RECORDS]
-            removal.record_topic[record], removal.record_edge[record] = topic, edge
+            removal.record_topic[record], removal.record_edge[record] = trees.slot_topic[slot_u], edge
             removal.record_u[record], removal.record_v[record] = slot_u, slot_v
             removal.walked_ptr[record], removal.walked_ptr[record + 1] = start, start + found
             counts[RECORDS] += 1

@@ -13,9 +13,9 @@ from topicloom.overlay.kernels.edge_removal import (
     MOST_REMOVED,
     REMOVED,
     Removal,
-    hand_over,
     keep,
-    take_out,
+    remove_edges,
+    remove_if_replaced,
     undo,
 )
 from topicloom.overlay.kernels.overlay_trees import N_EDGES, OverlayTrees
@@ -27,8 +27,8 @@ SURPLUS_OF = 2  # the same for the edges of a node that has too many
 COMPANIES = 4  # such choices are tried before the edge is left alone
 
 
+# What a move must not make worse: the number of edges; that, and the cost among equals; the cost.
 BY_NUMBER, THEN_COST, BY_COST = 0, 1, 2
-"""What a move must not make worse: the number of edges; that, and the cost among equals; the cost."""
 
 
 @kernel
@@ -55,7 +55,7 @@ def try_move(
 ) -> bool:
     """Remove the listed edges and repair with at most `most`; all is as before if that fails."""
     if (
-        take_out(trees, removal)
+        remove_edges(trees, removal)
         and repair(trees, removal, cap, most, banned_u, banned_v)
         and not _dearer(trees, removal, aim)
     ):
@@ -169,7 +169,7 @@ def run_moves(
     accepted = 0
     for item in items:
         if kind == PRUNE:
-            accepted += not trees.fixed[item] and hand_over(trees, removal, np.int64(item))
+            accepted += not trees.fixed[item] and remove_if_replaced(trees, removal, np.int64(item))
             continue
         edge, banned_u, banned_v = np.int64(-1), np.int64(-1), np.int64(-1)
         if kind == EXCHANGE:

@@ -15,8 +15,7 @@ from topicloom.base.arrays import Bools, Ints, Longs, Words
 from topicloom.base.kernels.jit import kernel
 from topicloom.base.kernels.union_find import unite
 
-N_EDGES, N_FREE_EDGES, N_FREE_PAIRS = 0, 1, 2
-"""Places in `OverlayTrees.sizes`."""
+N_EDGES, N_FREE_EDGES, N_FREE_PAIRS = 0, 1, 2  # places in `OverlayTrees.sizes`
 
 
 class OverlayTrees(NamedTuple):

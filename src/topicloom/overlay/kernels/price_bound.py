@@ -12,17 +12,14 @@ import numpy as np
 from topicloom.base.arrays import Floats, Ints, Longs
 from topicloom.base.kernels.jit import kernel
 
+# Prices that are to prove something are whole multiples of this, so that their sums carry no error.
 UNIT = 2.0**-34
-"""Prices that are to prove something are whole multiples of this, so that their sums carry no error."""
 
-ALLOWANCE_FLOOR = 1e-3
-"""Allowances are 1/2 on average; below this a node no longer matters."""
+ALLOWANCE_FLOOR = 1e-3  # allowances are 1/2 on average; below this a node no longer matters
 
-CHUNK = 128
-"""Nodes that are looked at together for a heavy pair."""
+CHUNK = 128  # nodes that are looked at together for a heavy pair
 
-NO_EDGE = 1e-4
-"""A pair with less of a fractional edge than this moves no price."""
+NO_EDGE = 1e-4  # A pair with less of a fractional edge than this moves no price
 
 
 @kernel

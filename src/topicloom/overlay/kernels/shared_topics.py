@@ -11,8 +11,7 @@ from topicloom.base.arrays import Floats, Ints, Longs, Words
 from topicloom.base.kernels.bits import ones
 from topicloom.base.kernels.jit import kernel
 
-LOPSIDED = 16
-"""From this ratio of list lengths on, looking up the short list in the long one beats merging."""
+LOPSIDED = 16  # from this ratio of list lengths on, looking up the short list in the long one beats merging
 
 
 @kernel
@@ -126,8 +125,7 @@ def top_intersections(
         shared[i] = counts.sum() / d
 
 
-BLOCK = 256
-"""Nodes compared at a time: their words stay in the cache."""
+BLOCK = 256  # nodes compared at a time: their words stay in the cache
 
 
 @kernel

@@ -20,8 +20,7 @@ from topicloom.base.arrays import Ints, Longs, freeze_fields
 from topicloom.base.kernels.hashing import hash_number, hash_strings
 from topicloom.overlay.model.interest import Interest
 
-BULK_SHARE = 5
-"""With `eta="auto"` at most one node in so many is bulk: the 80-20 rule of section V."""
+BULK_SHARE = 5  # with `eta="auto"` at most one node in so many is bulk: the 80-20 rule of section V
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,12 +65,11 @@ def _numbers(chosen: NDArray[Any]) -> Ints:
     return np.flatnonzero(chosen).astype(np.int32)
 
 
+# The most nodes that one kernel call gets unless a number of groups is asked for. A constant: what a
+# machine could hold must not change the overlay.
 KERNEL_NODES = 40_000
-"""The most nodes that one kernel call gets unless a number of groups is asked for. A constant: what a machine
-could hold must not change the overlay."""
 
-SINGLE = -1
-"""The clump of a node that belongs to none."""
+SINGLE = -1  # the clump of a node that belongs to none
 
 
 def count_groups(n_nodes: int, kernel_nodes: int = KERNEL_NODES) -> int:
@@ -152,8 +150,7 @@ def fewest_groups(clumps: Sequence[int], n_singles: int, kernel_nodes: int) -> i
     return next(fits, least)
 
 
-FINE = 16
-"""The search ends when p is known to one part in so many: the cost is flat around its minimum."""
+FINE = 16  # the search ends when p is known to one part in so many: the cost is flat around its minimum
 
 
 def cheapest_group_count(n_light: int, fewest: int, n_outer: Callable[[int], int]) -> int:

@@ -22,8 +22,8 @@ KernelNodes = Annotated[
     Parameter("the most nodes of a group, and of what is joined at once, unless p asks for more", least=1),
 ]
 
+# Numbers of groups, level by level: together with the seed they say where every node goes.
 Groups = tuple[int, ...]
-"""Numbers of groups, level by level: together with the seed they say where every node goes."""
 
 
 @dataclass(frozen=True, slots=True)
