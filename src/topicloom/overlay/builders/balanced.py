@@ -37,7 +37,7 @@ FULL_WORK = 20.0
 
 
 def default_work(n_nodes: int) -> float:
-    """Moves per edge: 20 up to 2,000 nodes, then linear in log V down to 0 at 20,000.
+    """Return the moves per edge: 20 up to 2,000 nodes, then linear in log V down to 0 at 20,000.
 
     >>> default_work(1000), round(default_work(5000), 1), default_work(50_000)
     (20.0, 12.0, 0.0)
@@ -60,7 +60,7 @@ def build_balanced(
     threads: int | None = None,
     progress: Progress = SILENT,
 ) -> Build:
-    """Few edges under the lowest cap on the degrees that costs hardly any, then local search.
+    """Build with few edges under the lowest cap on degrees that costs hardly any, then search locally.
 
     `work` is the number of local-search moves per edge (`auto`: `default_work`). `time_limit` in seconds,
     0 for none, ends the search for a better overlay; without one the same seed gives the same edges.
@@ -107,7 +107,7 @@ class Balance:
         return self.watch.progress.now() > self.deadline
 
     def overlay(self, work: float) -> Overlay:
-        """All steps; within all caps, topic-connected if that was reached."""
+        """Run all steps; the overlay keeps all caps, and is topic-connected if that was reached."""
         with self.watch.phase("look for a tree"):
             tree = (
                 serving_tree(self.task.interest, progress=self.watch.progress) if self.task.is_free else None
@@ -132,7 +132,7 @@ class Balance:
         return overlay
 
     def _from_tree(self, tree: Edges, work: float) -> Overlay:
-        """No overlay has fewer edges; only the maximum degree may still come down, to that of a path."""
+        """Relieve a tree: no overlay has fewer edges, but the maximum degree may come down to a path's."""
         search = self._search(tree, cap=1)
         cap = int(search.degree.max(initial=0))
         with self.watch.phase("relieve the tree"):
@@ -144,7 +144,7 @@ class Balance:
         return Overlay.from_edges(self.task.interest.node_ids, *search.edges())
 
     def _greedy(self, limit: int) -> Edges:
-        """Fixed edges, then the best contribution below `limit`, which rises while topics are split.
+        """Choose edges by contribution beside the fixed ones; the limit rises while topics are split.
 
         Where caps of single nodes leave topics split they are passed over at last: relief comes later.
         """
@@ -169,7 +169,7 @@ class Balance:
         return joined_edges(task.fixed, (u, v))
 
     def _draft(self, edges: Edges, cap: int) -> LocalSearch:
-        """The overlay of a greedy run, pruned and relieved to `cap`."""
+        """Return the overlay of a greedy run, pruned and relieved to `cap`."""
         with self.watch.phase("relieve nodes"):
             search = self._search(edges, cap)
             search.prune()
@@ -195,7 +195,7 @@ class Balance:
         return len(search.above(cap)) == 0 and search.n_edges <= DEAREST * self.gm_edges
 
     def _lowest_cap(self, first: Edges) -> tuple[LocalSearch, int]:
-        """The lowest good cap, from `ROOM` above the average on, and the overlay under it.
+        """Return the overlay under the lowest good cap, from `ROOM` above the average on, and that cap.
 
         Nodes that are known to need more keep what they need, so that a hub does not lift everybody's cap.
         """
@@ -216,7 +216,7 @@ class Balance:
         return search, max(cap, int(search.degree[over].max(initial=0)))
 
     def _first_good(self, search: LocalSearch, bad: int, highest: int) -> tuple[LocalSearch, int]:
-        """Steps upwards, wider ones after a while, then halving what lies between bad and good."""
+        """Try higher caps, in wider steps after a while, then halve the range between bad and good."""
         cap = bad
         for higher in rising(bad, highest):
             if self.late:
@@ -238,7 +238,7 @@ class Balance:
         return self._draft(self._greedy(cap - 1), cap)
 
     def _improve(self, search: LocalSearch, cap: int, work: float, *, free: bool = True) -> int:
-        """Local search in rounds, in some of them under a cap one lower; the cap that everybody keeps.
+        """Search locally in rounds, some of them under a cap one lower; return the cap that everybody keeps.
 
         Under the lower cap nodes at the old one take no edge any more and relief moves some of theirs away.
         If that does not empty them all within `PATIENCE` rounds, it was still no loss: nobody is above.
@@ -262,14 +262,14 @@ class Balance:
         return cap
 
     def _relieved(self, search: LocalSearch, cap: int, *, free: bool) -> bool:
-        """Relief that may cost edges only once few nodes are left above."""
+        """Relieve nodes above `cap`; only once few are left may that cost edges."""
         if search.relieve(cap, rounds=PATIENT_ROUNDS):
             return True
         few = 100 * len(search.above(cap)) < len(search.degree)
         return few and free and search.relieve(cap)
 
     def _within_caps(self, search: LocalSearch) -> Edges:
-        """The edges without those that a node has above its own cap: topics split rather than caps break."""
+        """Return the edges without those above a node's cap: a topic is split rather than a cap broken."""
         limits = self.task.constraints
         if limits.caps is None:
             return search.edges()

@@ -15,12 +15,7 @@ from topicloom.base.kernels.random import scatter
 from topicloom.base.parameters import Parameter
 from topicloom.base.progress import SILENT, Progress, Stopwatch
 from topicloom.errors import UsageError
-from topicloom.overlay.kernels.hubs import (
-    count_neighbors,
-    counting_work,
-    list_later_neighbors,
-    topic_sets,
-)
+from topicloom.overlay.kernels.hubs import count_neighbors, counting_work, list_later_neighbors, topic_sets
 from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
@@ -34,7 +29,7 @@ def build_ring_pt(
     threads: int | None = None,
     progress: Progress = SILENT,
 ) -> Build:
-    """A ring through the subscribers of every topic, `order="id"` or an independent `"random"` one each.
+    """Build a ring through the subscribers of every topic, by `order="id"` or `"random"` for each ring.
 
     Rings by node id share edges between topics; random ones hardly do, which is what the papers' claim
     of twice the subscription size needs.
@@ -54,7 +49,7 @@ def build_ring_pt(
 
 
 def close_rings(topics: Ints, nodes: Ints, order: str, seed: int) -> tuple[Ints, Ints]:
-    """The edges of the rings through subscriptions (topics[i], nodes[i]) of whole topics, in any order.
+    """Return the edges of rings through subscriptions (topics[i], nodes[i]) of whole topics, in any order.
 
     A ring depends on its own topic only, so any engine may close the rings of any topics by themselves.
     """
@@ -75,7 +70,7 @@ def close_rings(topics: Ints, nodes: Ints, order: str, seed: int) -> tuple[Ints,
 def build_star(
     interest: Interest, *, seed: int = 0, threads: int | None = None, progress: Progress = SILENT
 ) -> Build:
-    """Each topic's smallest subscriber (by identifier) is linked to all others of the topic.
+    """Link each topic's smallest subscriber (by identifier) to all others of the topic.
 
     The same few nodes are the smallest of many topics, so stars share many edges, and those few nodes get
     nearly everybody as a neighbor: what a central broker would be. The seed is not used.
@@ -150,7 +145,7 @@ def _check_room(n_edges: int) -> None:
 
 
 def free_memory() -> int:
-    """Bytes that this machine could still give: what Linux calls available, elsewhere all the memory."""
+    """Return the bytes that are free: what Linux calls available, elsewhere all the memory."""
     with suppress(OSError):
         for line in Path("/proc/meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):

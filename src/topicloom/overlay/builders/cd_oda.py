@@ -31,7 +31,7 @@ SLICE_WORK = 1e8  # words that one call reads before the user may stop us: a fra
 def build_cd_oda(
     interest: Interest, *, seed: int = 0, threads: int | None = None, progress: Progress = SILENT
 ) -> Build:
-    """The next hub is the node with the most neighbors. The seed is not used: ties are fixed.
+    """Take the node with the most neighbors as the next hub. The seed is not used: ties are fixed.
 
     >>> interest = Interest.from_pairs([("a", "x"), ("b", "x"), ("b", "y"), ("c", "y")])
     >>> build_cd_oda(interest).overlay.to_pandas().values.tolist()
@@ -43,7 +43,7 @@ def build_cd_oda(
 def build_cd_oda_i(
     interest: Interest, *, seed: int = 0, threads: int | None = None, progress: Progress = SILENT
 ) -> Build:
-    """The next hub is the node whose open topics have the most subscribers in sum. The seed is not used.
+    """Take the node whose open topics have the most subscribers in sum. The seed is not used.
 
     >>> interest = Interest.from_pairs([("a", "x"), ("b", "x"), ("b", "y"), ("c", "y")])
     >>> build_cd_oda_i(interest).overlay.n_edges
@@ -55,7 +55,7 @@ def build_cd_oda_i(
 def build_cd_oda_ii(
     interest: Interest, *, seed: int = 0, threads: int | None = None, progress: Progress = SILENT
 ) -> Build:
-    """The next hub is the node of the largest connection density, w(u) / |N(u)|. The seed is not used.
+    """Take the node of the largest connection density, w(u) / |N(u)|. The seed is not used.
 
     >>> interest = Interest.from_pairs([("a", "x"), ("b", "x"), ("b", "y"), ("c", "y")])
     >>> build_cd_oda_ii(interest).overlay.n_edges
@@ -102,7 +102,7 @@ class _Hubs:
         self._count(np.arange(interest.n_nodes, dtype=np.int32))
 
     def next(self) -> int:
-        """The next hub, -1 when every topic is closed."""
+        """Return the next hub, -1 when every topic is closed."""
         return int(largest_quotient(self.above, self.below))
 
     def close(self, hub: int) -> Ints:

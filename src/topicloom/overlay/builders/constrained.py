@@ -22,7 +22,7 @@ Costs = Annotated[
 
 
 def fixed_edges(constraints: Constraints, start: Overlay | None) -> tuple[Ints, Ints]:
-    """The edges that are there before any is chosen: required pairs and the allowed edges of `start`.
+    """Return the edges that exist before any is chosen: required pairs and the allowed edges of `start`.
 
     Canonical order (u < v, sorted, distinct); these edges may not be removed.
     """
@@ -35,7 +35,7 @@ def fixed_edges(constraints: Constraints, start: Overlay | None) -> tuple[Ints, 
 
 
 def node_caps(constraints: Constraints, n_nodes: int) -> Ints:
-    """The cap of every node, `NO_CAP` where there is none."""
+    """Return the cap of every node, `NO_CAP` where there is none."""
     return np.full(n_nodes, NO_CAP, np.int32) if constraints.caps is None else constraints.caps
 
 
@@ -71,7 +71,7 @@ MOST_HUBS = 500  # nodes whose needs are looked at
 
 
 def known_needs(interest: Interest, nodes: Longs) -> Ints:
-    """For some of `nodes`, those with the most topics, how many neighbors they need at least; 0 for others.
+    """Return how many neighbors the `nodes` with the most topics need at least; 0 for all others.
 
     Nobody covers more of a node's topics than its largest overlap. Topics without another subscriber need
     nobody.
@@ -88,7 +88,7 @@ def known_needs(interest: Interest, nodes: Longs) -> Ints:
 
 
 def rising(limit: int, highest: int) -> Iterator[int]:
-    """Higher limits up to `highest`: by one for a while, then in doubling steps.
+    """Yield higher limits up to `highest`: by one for a while, then in doubling steps.
 
     >>> list(rising(5, 30))
     [6, 7, 8, 9, 11, 15, 23, 30]

@@ -35,7 +35,7 @@ class CostedGreedy(Greedy):
         self.scans = max(int(SLICE_WORK / 4 / max(self.row_work.mean(), 1)), 1) if interest.n_nodes else 1
 
     def run(self, limit: int, link_twins: Any = ()) -> None:
-        """As `Greedy.run`; units are single nodes, so there are no twins to link."""
+        """Run as `Greedy.run`; units are single nodes, so there are no twins to link."""
         best = new_best_pairs(self.state.lowest, limit)
         tables = (self.state, self.costs, best, self.chosen)
         reason = -1
@@ -98,17 +98,17 @@ class GreedyOutcome:
         return self.u, self.v
 
     def split(self) -> Longs:
-        """The topics in more than one component."""
+        """Return the topics in more than one component."""
         return np.flatnonzero(self.components > 1)
 
 
 def choose_constrained(task: ConstrainedTask, *, phases: bool, progress: Progress) -> GreedyOutcome:
-    """One greedy run: by contribution alone, or with `phases` by GM-M's degree limits 1, 2, ..."""
+    """Choose edges in one run: by contribution alone, or with `phases` by GM-M's degree limits 1, 2, ..."""
     return _choose(task, task.fixed, phases=phases, joined=True, progress=progress)
 
 
 def choose_again(task: ConstrainedTask, used: Edges, *, progress: Progress) -> GreedyOutcome:
-    """A run on the pairs that are not used yet, every node alone again [Chockler2007a, 6.4]."""
+    """Choose among the pairs that are not used yet, every node alone again [Chockler2007a, 6.4]."""
     return _choose(task, used, phases=False, joined=False, progress=progress)
 
 
@@ -126,7 +126,7 @@ def _choose(
 def new_greedy(
     task: ConstrainedTask, taken: Edges, *, bend: float, joined: bool, progress: Progress
 ) -> Greedy:
-    """`taken` pairs have their edge, which counts in the degrees; it joins topics only if `joined`."""
+    """Return a greedy in which `taken` pairs have edges, which join topics only if `joined`."""
     interest, limits = task.interest, task.constraints
     forbidden = (limits.forbidden.u, limits.forbidden.v)
     total = count_joins(interest)

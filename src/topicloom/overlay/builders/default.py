@@ -44,7 +44,7 @@ class BuilderChoice:
 
 
 def expected_seconds(interest: Extent, work: float | str = "auto") -> float:
-    """What `balanced` will take by its time model; a rough guide, within a factor of about two."""
+    """Estimate how long `balanced` takes: a rough guide, within a factor of about two."""
     if interest.n_nodes == 0:
         return 0.0
     entries = float(np.square(interest.topic_sizes().astype(np.float64)).sum())
@@ -57,7 +57,7 @@ def expected_seconds(interest: Extent, work: float | str = "auto") -> float:
 
 
 def choose_default(interest: Extent, parameters: Mapping[str, Any], *, bound: bool) -> BuilderChoice:
-    """The builder for `interest`; `bound` to `balanced` if parameters or constraints only it knows are given.
+    """Choose the builder: `balanced` if it is quick enough or `bound` by parameters only it knows.
 
     >>> from topicloom.overlay.model.interest import Interest
     >>> interest = Interest.from_pairs([("a", "x"), ("b", "x")])

@@ -67,12 +67,12 @@ def diagnose(
 
 
 def split_topics(interest: Interest, overlay: Overlay) -> Longs:
-    """The topics whose subscribers are in more than one component."""
+    """Return the topics whose subscribers are in more than one component."""
     return np.flatnonzero(topic_components(view_of(interest, overlay)) > 1)
 
 
 def nodes_at_cap(interest: Interest, overlay: Overlay, caps: Ints, split: Longs) -> list[int]:
-    """The nodes that have as many edges as they may; those that want a split topic come first."""
+    """Return the nodes that have as many edges as they may; those that want a split topic come first."""
     full = np.flatnonzero(overlay.degrees() >= caps)
     wanted = np.zeros(interest.n_topics, np.bool_)
     wanted[split] = True
@@ -136,7 +136,7 @@ class Demand:
         return cls(interest, least, _leaving(interest, u, v))
 
     def refuses(self, caps: Ints) -> str | None:
-        """Why nothing can be connected under these caps, as a sentence; None if nothing was proven."""
+        """Return why nothing can be connected under these caps, as a sentence; None if nothing was proven."""
         short = np.flatnonzero(self.least > caps)
         if len(short):
             node = int(short[0])
@@ -160,7 +160,7 @@ class Demand:
 
 
 def _least_degree(interest: Interest, node: int, fixed: Ints, barred: Ints) -> int:
-    """A bound on the degree of a node that has the `fixed` neighbors and may not have the `barred` ones."""
+    """Bound the degree of a node that has the `fixed` neighbors and may not have the `barred` ones."""
     sizes = interest.topic_sizes()
     topics = {topic for topic in interest.topics_of(node).tolist() if sizes[topic] > 1}
     for neighbor in fixed.tolist():
@@ -175,7 +175,7 @@ def _least_degree(interest: Interest, node: int, fixed: Ints, barred: Ints) -> i
 
 
 def _leaving(interest: Interest, u: Ints, v: Ints) -> Ints:
-    """For each subscription, in topic order, how many fixed edges of the node lead out of the topic."""
+    """Count for each subscription, in topic order, the fixed edges of the node that leave the topic."""
     from scipy.sparse import csr_array
 
     edges = Overlay(interest.node_ids, u, v)
@@ -213,6 +213,6 @@ def _smallest_cap(
 
 
 def _named(key: str, ids: Any, numbers: Iterable[int]) -> dict[str, Any]:
-    """The first identifiers under `key`, how many there are under `key_count`."""
+    """Return the first identifiers under `key`, and how many there are under `key_count`."""
     listed = [int(number) for number in numbers]
     return {key: [ids[number].as_py() for number in listed[:LISTED]], f"{key}_count": len(listed)}

@@ -1,7 +1,7 @@
 """Exchanges of edges for a greedy that caps stopped short: a full node gives up an edge for a better one.
 
 For a pair of nodes across a split topic, an edge is taken out at each end that is full, the pair gets its
-edge, and the greedy fills up with everything else fixed. What was taken out often finds another way.
+edge, and the greedy fills up with everything else fixed. What was taken out often finds another path.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def exchange_edges(task: ConstrainedTask, outcome: GreedyOutcome, progress: Prog
 def find_exchanges(
     task: ConstrainedTask, outcome: GreedyOutcome, forbidden: set[tuple[int, int]]
 ) -> list[Exchange]:
-    """The exchanges worth a try, the least loss first.
+    """Return the exchanges worth a try, the least loss first.
 
     An edge is thought to be worth what it contributed when it was chosen, a new one the split topics that
     it was found for. Fixed edges stay.
@@ -100,20 +100,20 @@ def find_exchanges(
 
 
 def _removable(task: ConstrainedTask, outcome: GreedyOutcome) -> list[list[tuple[int, int]]]:
-    """For each node what makes room for an edge: (loss, edge to take out), or (0, -1) if it has room."""
+    """Return for each node what makes room for an edge: (loss, edge to take out), (0, -1) if it has room."""
     n_nodes = task.interest.n_nodes
     degree = NodePairs(*joined_edges(task.fixed, outcome.edges)).degrees(n_nodes)
     full = degree >= node_caps(task.constraints, n_nodes)
-    ways: list[list[tuple[int, int]]] = [[] if node_full else [(0, -1)] for node_full in full.tolist()]
+    choices: list[list[tuple[int, int]]] = [[] if node_full else [(0, -1)] for node_full in full.tolist()]
     for edge in np.argsort(outcome.contribution, kind="stable").tolist():
         for node in (int(outcome.u[edge]), int(outcome.v[edge])):
-            if full[node] and len(ways[node]) < SPARED:
-                ways[node].append((int(outcome.contribution[edge]), edge))
-    return ways
+            if full[node] and len(choices[node]) < SPARED:
+                choices[node].append((int(outcome.contribution[edge]), edge))
+    return choices
 
 
 def _easiest(nodes: Ints, removable: list[list[tuple[int, int]]]) -> list[int]:
-    """The nodes at which an edge costs least."""
+    """Return the nodes at which an edge costs least."""
     able = [node for node in nodes.tolist() if removable[node]]
     return sorted(able, key=lambda node: (removable[node][0][0], node))[:WIDE]
 
@@ -121,7 +121,7 @@ def _easiest(nodes: Ints, removable: list[list[tuple[int, int]]]) -> list[int]:
 def _carry_out(
     task: ConstrainedTask, outcome: GreedyOutcome, exchange: Exchange, progress: Progress
 ) -> GreedyOutcome:
-    """The outcome after an exchange. Only topics that are split or lose an edge are looked at."""
+    """Return the outcome after an exchange; only topics that are split or lose an edge are looked at."""
     interest = task.interest
     removed = list(exchange.removed)
     touched = outcome.components > 1
@@ -143,7 +143,7 @@ def _carry_out(
 
 
 def _only_topics(interest: Interest, wanted: Bools) -> Interest:
-    """The same nodes and topics, but only the subscriptions of the wanted topics."""
+    """Return the same nodes and topics with only the subscriptions of the wanted topics."""
     keep = wanted[interest.node_topics]
     return Interest.from_codes(
         interest.node_ids, interest.topic_ids, interest.pair_nodes()[keep], interest.node_topics[keep]
@@ -151,7 +151,7 @@ def _only_topics(interest: Interest, wanted: Bools) -> Interest:
 
 
 def _signature(outcome: GreedyOutcome) -> bytes:
-    """Equal for equal sets of edges."""
+    """Return bytes that are equal for equal sets of edges."""
     low, high = np.minimum(outcome.u, outcome.v), np.maximum(outcome.u, outcome.v)
     order = np.lexsort((high, low))
     return low[order].tobytes() + high[order].tobytes()

@@ -49,7 +49,7 @@ def build_exact(
     threads: int | None = None,
     progress: Progress = SILENT,
 ) -> Build:
-    """The optimum, or the best overlay found within `time_limit` seconds (0: no limit).
+    """Find the optimum, or the best overlay within `time_limit` seconds (0: no limit).
 
     `objective="edges"` minimises the edges, `"max-degree"` first the maximum degree and then the edges at
     that degree. The report holds `optimal`, `edges_bound` (no overlay has fewer; with `max-degree`
@@ -105,7 +105,7 @@ def _report(answer: ExactAnswer, overlay: Overlay) -> dict[str, Any]:
 
 
 def _tree_answer(interest: Interest, tree: tuple[Ints, Ints], objective: str) -> ExactAnswer | None:
-    """A serving tree has the fewest edges; it settles the maximum degree too if that meets the bound."""
+    """Return a serving tree as the answer: it has the fewest edges; its degree must meet the bound too."""
     u, v = tree
     degrees = np.bincount(np.concatenate(tree), minlength=interest.n_nodes)
     chained = bool((degrees > 1).any())  # three nodes in a row: somebody has two neighbors in any overlay
@@ -116,7 +116,7 @@ def _tree_answer(interest: Interest, tree: tuple[Ints, Ints], objective: str) ->
 
 
 def _worth(overlay: Overlay, objective: str) -> tuple[int, int]:
-    """Smaller is better."""
+    """Rank an overlay: smaller is better."""
     both = (overlay.n_edges, _degree_max(overlay))
     return both if objective == "edges" else both[::-1]
 
@@ -124,7 +124,7 @@ def _worth(overlay: Overlay, objective: str) -> tuple[int, int]:
 def _start_overlays(
     interest: Interest, time_limit: float, seed: int, threads: int | None, progress: Progress
 ) -> dict[str, Overlay]:
-    """The overlays of the heuristics by name; those that do not serve every topic are left out."""
+    """Return the overlays of the heuristics by name, without those that do not serve every topic."""
     overlays = {}
     for make in HEURISTICS:
         limit = {"time_limit": time_limit * START_SHARE} if make is build_balanced else {}
@@ -135,7 +135,7 @@ def _start_overlays(
 
 
 def _serves(interest: Interest, overlay: Overlay) -> bool:
-    """What it starts from is what it may give back, so nothing is taken on trust."""
+    """Check an overlay: it may be the answer, so nothing is taken on trust."""
     return check_overlay(interest, overlay).topic_connected
 
 

@@ -61,7 +61,7 @@ class PartSearch:
             search.minimise()
 
     def lowest_degree(self, degree: int) -> int:
-        """The lowest maximum degree it can have, from `degree` on; leaves edges of that degree or less."""
+        """Return the lowest maximum degree it can have, from `degree` on; its edges keep to that."""
         self.degree = max(degree, self.degree)
         while self.degree < self.known_degree:
             self.budget.progress.phase(f"search: is a maximum degree of {self.degree} possible?")
@@ -75,18 +75,18 @@ class PartSearch:
         return self.degree
 
     def fewest_edges_at(self, degree: int) -> None:
-        """The fewest edges with no degree above `degree`, which is possible."""
+        """Find the fewest edges with no degree above `degree`, which is possible."""
         self.degree = degree
         if self.bound < self.size:
             self._cap(self.size)
             self.fewest_edges()
 
     def forget_bound(self) -> None:
-        """Back to the bound that holds for any degree."""
+        """Go back to the bound that holds for any degree."""
         self.bound = self.n_nodes - 1
 
     def edges(self) -> Edges:
-        """The best edges so far; those of the search, if there are any, lack the leaves."""
+        """Return the best edges so far; those of the search, if there are any, lack the leaves."""
         if self.program is None or self.search is None or self.search.best is None:
             return self.known
         nodes = np.array(self.part.nodes)
@@ -95,7 +95,7 @@ class PartSearch:
 
     @property
     def size(self) -> int:
-        """How many edges the best ones are, leaves included."""
+        """Count the best edges, leaves included."""
         return len(self.edges()[0]) + self.leaves * self.found
 
     @property
@@ -134,7 +134,7 @@ class PartSearch:
 
 
 def fewest_edges(interest: Interest, start: Overlay, budget: Budget) -> ExactAnswer:
-    """The fewest edges, starting from those of `start`, which must be topic-connected."""
+    """Find the fewest edges, starting from those of `start`, which must be topic-connected."""
     reduced = reduce_interest(interest, leaves=True)
     home, n_homes = _homes(reduced, interest.n_nodes)
     leaves = np.bincount(home[[leaf for leaf, _ in reduced.leaves]], minlength=n_homes)
@@ -151,7 +151,7 @@ def fewest_edges(interest: Interest, start: Overlay, budget: Budget) -> ExactAns
 
 
 def lowest_degree(interest: Interest, start: Overlay, budget: Budget) -> ExactAnswer:
-    """The lowest maximum degree and then the fewest edges at that degree, starting from `start`."""
+    """Find the lowest maximum degree and then the fewest edges at that degree, starting from `start`."""
     reduced = reduce_interest(interest, leaves=False)
     home, _ = _homes(reduced, interest.n_nodes)
     pieces = _pieces(reduced, start, home, budget, leaves=None, capped=True)
@@ -191,7 +191,7 @@ def _pieces(
 
 
 def _homes(reduced: ReducedInterest, n_nodes: int) -> tuple[Longs, int]:
-    """The part of each node, leaves included; those that hang on no part get numbers of their own.
+    """Return the part of each node, leaves included; leaves that hang on no part get further numbers.
 
     A node without a partner is numbered too, but nothing is ever asked about it.
     """

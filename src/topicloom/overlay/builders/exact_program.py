@@ -22,7 +22,7 @@ SLICE_WORK = 1e8  # steps of the kernel before the user may stop us
 
 
 def count_pairs(interest: Interest, most: int) -> int:
-    """How many pairs of nodes share a topic; counting ends once there are more than `most`."""
+    """Count the pairs of nodes that share a topic; counting ends once there are more than `most`."""
     found = np.zeros(0, np.int64)
     waiting: list[Longs] = []
     for topic in range(interest.n_topics):
@@ -67,7 +67,7 @@ class ExactProgram:
         return len(self.u)
 
     def start_rows(self) -> list[SumRow]:
-        """Each topic has a tree's number of edges, each subscriber at least one of them."""
+        """Demand a tree's number of edges of each topic, at least one of each subscriber."""
         rows = []
         for topic, (start, stop) in enumerate(zip(self.slot_ptr, self.slot_ptr[1:], strict=False)):
             inside = slice(self.entry_ptr[topic], self.entry_ptr[topic + 1])
@@ -78,14 +78,14 @@ class ExactProgram:
         return rows
 
     def degree_rows(self, most: int) -> list[SumRow]:
-        """No node has more than `most` edges; one row per node."""
+        """Allow no node more than `most` edges; one row per node."""
         ends = np.concatenate((self.u, self.v))
         order = np.argsort(ends, kind="stable")
         incident = np.split((order % self.n_pairs).astype(np.int32), pointers(ends, self.n_nodes)[1:-1])
         return [SumRow(pairs, most=float(most)) for pairs in incident]
 
     def violated(self, x: Floats) -> list[SumRow]:
-        """For every topic the partition that x falls short of most, if it does."""
+        """Return for every topic the row of the partition that x falls short of most, if it does."""
         block = self._weakest_partitions(x)
         between = block[self.entry_a] != block[self.entry_b]
         n_topics = len(self.slot_ptr) - 1
@@ -102,7 +102,7 @@ class ExactProgram:
         return rows
 
     def _weakest_partitions(self, x: Floats) -> Ints:
-        """The block of every slot, all topics at once: they are one graph in many components."""
+        """Return the block of every slot, all topics at once: they are one graph in many components."""
         value = x[self.entry_pair]
         used = np.flatnonzero(value > EPSILON)
         a, b, value = self.entry_a[used], self.entry_b[used], value[used]
@@ -122,7 +122,7 @@ class ExactProgram:
         return parent[rank[group]]
 
     def _truncate(self, n: int, a: Longs, b: Longs, value: Floats, first: Longs) -> Ints:
-        """Lay the graph out for the kernel and run it, a few components at a time; the union-find."""
+        """Lay the graph out for the kernel and run it, a few components at a time; return the union-find."""
         owner, to = np.concatenate((a, b)), np.concatenate((b, a)).astype(np.int32)
         order = np.argsort(owner, kind="stable")
         place = np.empty(len(order), dtype=np.int32)
@@ -143,7 +143,7 @@ class ExactProgram:
 
 
 def _components(n: int, a: Longs, b: Longs, chosen: Bools) -> Longs:
-    """The component number of each of n points under the chosen edges."""
+    """Return the component number of each of n points under the chosen edges."""
     ends = (a[chosen], b[chosen])
     graph = coo_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(n, n)).tocsr()
     labels: Longs = connected_components(graph, directed=False)[1].astype(np.int64)

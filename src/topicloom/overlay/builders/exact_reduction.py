@@ -36,7 +36,7 @@ class ReducedInterest:
 
 
 def reduce_interest(interest: Interest, *, leaves: bool) -> ReducedInterest:
-    """The parts that are left to solve; `leaves=True` is right for the number of edges only.
+    """Return the parts that are left to solve; `leaves=True` is right for the number of edges only.
 
     >>> pairs = [("a", "x"), ("b", "x"), ("b", "y"), ("c", "y"), ("c", "x"), ("d", "x")]
     >>> reduce_interest(Interest.from_pairs(pairs), leaves=True).leaves
@@ -53,7 +53,7 @@ def reduce_interest(interest: Interest, *, leaves: bool) -> ReducedInterest:
 
 
 def essential(topics: Iterable[Topic]) -> set[Topic]:
-    """The topics that demand something the others do not.
+    """Return the topics that demand something the others do not.
 
     A topic of one subscriber demands nothing, one with the subscribers of another demands the same. And where
     topics strictly inside a topic hang together over all its subscribers, connecting them connects it.
@@ -74,7 +74,7 @@ def _implied(topic: Topic, by_node: dict[int, list[Topic]]) -> bool:
 
 
 def strip_leaves(topics: Iterable[Topic]) -> tuple[set[Topic], list[tuple[int, tuple[int, ...]]]]:
-    """Takes away the nodes with a single topic, one by one, and says whom each may be hung under.
+    """Take away the nodes with a single topic, one by one, and say whom each may be hung under.
 
     Such a node serves one topic only. Of its edges (to a, b, c, ...) all but the first can be moved to the
     first neighbor (a-b, a-c, ...): the topic stays connected and no edge is added. So some optimum has it
@@ -95,7 +95,7 @@ def strip_leaves(topics: Iterable[Topic]) -> tuple[set[Topic], list[tuple[int, t
 
 
 def _groups(topics: Iterable[Topic]) -> list[set[int]]:
-    """The nodes of topics that hang together, group by group."""
+    """Return the nodes of topics that hang together, group by group."""
     groups: list[set[int]] = []
     for topic in topics:
         joined = set(topic)
@@ -110,7 +110,7 @@ def _groups(topics: Iterable[Topic]) -> list[set[int]]:
 
 
 def _parts(topics: set[Topic]) -> list[Part]:
-    """The parts, smallest first: where time runs out, many small proofs are worth more than one half."""
+    """Return the parts, smallest first: where time runs out, many small proofs beat half of a large one."""
     ordered = sorted(topics, key=sorted)
     parts = []
     for group in _groups(ordered):

@@ -29,7 +29,7 @@ def build_gm_m(
     threads: int | None = None,
     progress: Progress = SILENT,
 ) -> Build:
-    """Phases D = 1, 2, ...: greedily add pairs whose degrees are both below D, best contribution first.
+    """Add pairs whose degrees are both below D, best contribution first, in phases D = 1, 2, ...
 
     The seed is not used: ties are fixed. `constraints`, `start` and `costs` are those of `build_gm`.
 

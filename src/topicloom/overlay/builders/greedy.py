@@ -98,7 +98,7 @@ class Greedy:
 
     @property
     def open_joins(self) -> int:
-        """How many joins of topic components are left between units."""
+        """Count the joins of topic components that are left between units."""
         return int(np.maximum(self.state.components - 1, 0).sum())
 
     def preconnect(self, u: Ints, v: Ints) -> None:

@@ -86,12 +86,12 @@ class LocalSearch:
         return self._trees.degree
 
     def edges(self) -> Edges:
-        """The overlay as it stands, in no order."""
+        """Return the overlay as it stands, in no order."""
         live = self._trees.live[: self.n_edges]
         return self._trees.edge_u[live], self._trees.edge_v[live]
 
     def edges_within(self, caps: Ints) -> Edges:
-        """The same without the edges by which nodes exceed `caps`; the least loaded go, fixed ones stay."""
+        """Return the edges but those by which nodes exceed `caps`: the least loaded go, fixed ones stay."""
         live = self._trees.live[: self.n_edges]
         order = live[np.lexsort((live, -self._trees.load[live], ~self._trees.fixed[live]))]
         u, v = self._trees.edge_u[order], self._trees.edge_v[order]
@@ -103,14 +103,14 @@ class LocalSearch:
         return u[kept], v[kept]
 
     def caps(self, cap: int) -> Ints:
-        """How many edges each node may have when the builder allows `cap`."""
+        """Return how many edges each node may have when the builder allows `cap`."""
         caps = np.maximum(self._needs, np.int32(cap))
         if self._node_cap is not None:
             caps = np.minimum(caps, self._node_cap)
         return np.minimum(np.maximum(caps, self._least_cap), self._most)
 
     def above(self, cap: int) -> Ints:
-        """The nodes with more edges than that."""
+        """Return the nodes with more edges than that."""
         return np.flatnonzero(self.degree > self.caps(cap)).astype(np.int32)
 
     def prune(self) -> None:
@@ -142,7 +142,7 @@ class LocalSearch:
         return len(self.above(cap)) == 0
 
     def improve(self, cap: int, moves: int) -> None:
-        """So many moves that save edges or shift them."""
+        """Make so many moves that save edges or shift them."""
         caps = self.caps(cap)
         for start in range(0, moves, SLICE):
             check_stop(self._progress)
@@ -150,7 +150,7 @@ class LocalSearch:
 
 
 def _prices(constraints: Constraints, n_nodes: int) -> tuple[Longs, Ints, Floats]:
-    """Priced and forbidden pairs as neighbor lists; what is forbidden has an infinite price."""
+    """Return priced and forbidden pairs as neighbor lists; what is forbidden has an infinite price."""
     pairs = (constraints.forbidden, constraints.priced)
     u = np.concatenate([end for pair in pairs for end in (pair.u, pair.v)])
     v = np.concatenate([end for pair in pairs for end in (pair.v, pair.u)])

@@ -59,7 +59,7 @@ def build_low_oda(
 def choose_low_oda(
     interest: Interest, *, k: int, strict: bool, threads: int | None = None, watch: Stopwatch
 ) -> tuple[Ints, Ints, Ints]:
-    """The edges in the order Low-ODA chooses them, with the contribution of each at its time."""
+    """Return the edges in the order Low-ODA chooses them, with the contribution of each at its time."""
     if k == 1 and strict:
         return choose_gm(interest, threads=threads, watch=watch)  # e1 never exceeds e2
     with watch.phase("choose edges", 1.0):
@@ -126,7 +126,7 @@ class _LowOda(Greedy):
         return raised
 
     def _begin_phase(self) -> None:
-        """The maximum degree has risen by one: rank the near pairs anew.
+        """Rank the near pairs anew after the maximum degree has risen by one.
 
         What a row can give among the near pairs is bounded by what it can give among all. Rows whose bound
         could matter before the next rise are scanned now, the others if their turn comes.
@@ -146,7 +146,7 @@ class _LowOda(Greedy):
         refill_heap(near, self.rows, scanned)
 
     def _twins(self, degree_max: int) -> int:
-        """The size of the largest sets whose twins may be linked under this maximum degree; 0 for none."""
+        """Return the size of the largest sets whose twins this maximum degree lets link; 0 for none."""
         pairs = self.unpaired if degree_max >= 1 else set()
         chains = self.unchained if degree_max >= 2 else set()
         return max(max(pairs, default=0), max(chains, default=0))
@@ -164,5 +164,5 @@ class _LowOda(Greedy):
 
 
 def _best(heap: Heap) -> int:
-    """A bound on what the best pair of the heap contributes."""
+    """Bound what the best pair of the heap contributes."""
     return int(TOP - (heap.key_1[heap.row[0]] >> 32)) if heap.size[0] else 0

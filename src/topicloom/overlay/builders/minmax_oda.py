@@ -34,7 +34,7 @@ def build_minmax_oda(
     threads: int | None = None,
     progress: Progress = SILENT,
 ) -> Build:
-    """Of the edges that raise the maximum degree least, add the one that joins most, even if that is nothing.
+    """Add, of the edges that raise the maximum degree least, the one that joins most, even if it joins none.
 
     So before the maximum degree may rise every pair of nodes with room is linked. These fillers join no
     topic components; where a pair that shares a topic has room they are such pairs, otherwise they link
@@ -62,7 +62,7 @@ def build_minmax_oda(
 def choose_minmax_oda(
     interest: Interest, *, threads: int | None = None, watch: Stopwatch
 ) -> tuple[Ints, Ints, Ints]:
-    """The edges phase by phase, with the contribution of each at its time: 0 for fillers."""
+    """Return the edges phase by phase, with the contribution of each at its time: 0 for fillers."""
     with watch.phase("choose edges", 1.0):
         greedy = Greedy(
             interest,

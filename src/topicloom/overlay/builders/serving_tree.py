@@ -20,7 +20,7 @@ PATH_DEGREE = 2  # no tree of three nodes or more has less
 
 
 def serving_tree(interest: Interest, *, progress: Progress = SILENT) -> tuple[Ints, Ints] | None:
-    """The edges (u, v) of a forest that serves every topic, with low degrees, or None if there is none.
+    """Return the edges (u, v) of a forest that serves every topic, with low degrees; None if there is none.
 
     At most O(sum of |V_t|^2) steps; where there is none it mostly ends after a few nodes. Nodes of identical
     interest are linked into paths: no edge of theirs can weigh more.
@@ -46,7 +46,7 @@ def serving_tree(interest: Interest, *, progress: Progress = SILENT) -> tuple[In
 
 
 def _grow(interest: Interest, nodes: Longs, progress: Progress) -> Ints | None:
-    """The maximum spanning forest of nodes with distinct interests (parents by place), if it serves all."""
+    """Return the maximum spanning forest of distinct interests (parents by place) if it serves all topics."""
     sizes = interest.subscription_sizes()[nodes]
     node_ptr = np.concatenate(([0], np.cumsum(sizes)))
     slots = np.arange(node_ptr[-1]) + np.repeat(interest.node_ptr[nodes] - node_ptr[:-1], sizes)
@@ -68,7 +68,7 @@ def _grow(interest: Interest, nodes: Longs, progress: Progress) -> Ints | None:
 
 
 def _with_twins(interest: Interest, parent: Ints, classes: Ints, firsts: Longs) -> Ints:
-    """The same forest over all nodes: twins follow the first of their kind on a path."""
+    """Extend the forest to all nodes: twins follow the first of their kind on a path."""
     full = np.full(len(classes), -1, np.int32)
     order = np.argsort(classes, kind="stable")
     follows = classes[order[1:]] == classes[order[:-1]]

@@ -18,7 +18,7 @@ from topicloom.overlay.model.overlay import Overlay
 def build_2d_oda(
     interest: Interest, *, seed: int = 0, threads: int | None = None, progress: Progress = SILENT
 ) -> Build:
-    """Star after star: the node and topic of the largest topic density, until every topic has its star.
+    """Add the star of the node and topic of the largest topic density until every topic has its star.
 
     The density of a node for one of its topics: the subscribers of all its topics that have no star yet,
     summed, by those subscribers of the topic that it has no edge to. Both counts include the node itself.

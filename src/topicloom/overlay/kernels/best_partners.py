@@ -53,7 +53,7 @@ NO_LISTS = OpenLists(*(np.zeros(0, np.int64),) * 3, *(np.zeros(0, np.int32),) * 
 
 
 def new_rows(n_units: int, kept: int) -> Rows:
-    """Rows that know nothing yet."""
+    """Return rows that know nothing yet."""
     return Rows(
         partner=np.zeros((n_units, kept), np.int32),
         contribution=np.zeros((n_units, kept), np.int32),
@@ -67,7 +67,7 @@ def new_rows(n_units: int, kept: int) -> Rows:
 
 @kernel
 def open_lists(state: GreedyState, limit: int) -> OpenLists:
-    """The inverted lists as they stand now, without finished topics and full units.
+    """Return the inverted lists as they stand now, without finished topics and full units.
 
     A unit inside the largest component of a topic needs to look only at those outside it: most of the
     work falls away as topics grow together.
@@ -103,7 +103,7 @@ def open_lists(state: GreedyState, limit: int) -> OpenLists:
 
 @kernel
 def _after(values: Ints, start: int, stop: int, value: int) -> int:
-    """The first position in the ascending values[start:stop] that holds more than `value`."""
+    """Return the first position in the ascending values[start:stop] that holds more than `value`."""
     while start < stop:
         half = (start + stop) >> 1
         if values[half] > value:
@@ -115,7 +115,7 @@ def _after(values: Ints, start: int, stop: int, value: int) -> int:
 
 @kernel
 def _count_in_lists(state: GreedyState, lists: OpenLists, row: int, counts: NDArray) -> None:
-    """counts[w] = contribution of (row, w) for every open w > row."""
+    """Set counts[w] to the contribution of (row, w) for every open w > row."""
     for slot in range(state.slot_ptr[row], state.slot_ptr[row + 1]):
         topic = state.slot_topic[slot]
         if lists.largest[topic] < 0:
@@ -135,7 +135,7 @@ def _count_in_lists(state: GreedyState, lists: OpenLists, row: int, counts: NDAr
 
 @kernel
 def count_in_places(state: GreedyState, row: int, counts: NDArray) -> None:
-    """The same from the live tables: dearer for one row, but nothing has to be prepared."""
+    """Count from the live tables: more expensive for one row, but nothing has to be prepared."""
     for slot in range(state.slot_ptr[row], state.slot_ptr[row + 1]):
         topic = state.slot_topic[slot]
         if state.components[topic] <= 1:
@@ -147,14 +147,14 @@ def count_in_places(state: GreedyState, row: int, counts: NDArray) -> None:
 
 @kernel
 def pair_key_1(twins: Any, larger_degree: Any, contribution: Any) -> Any:
-    """Word one of the key: contribution, twins, larger degree."""
+    """Return word one of the key: contribution, twins, larger degree."""
     key = ((TOP - contribution) << 32) | larger_degree
     return key if twins else key | NOT_TWINS
 
 
 @kernel
 def pair_key_2(a: Any, b: Any) -> Any:
-    """Word two of the key: the two nodes that would take the edge."""
+    """Return word two of the key: the two nodes that would take the edge."""
     return (np.int64(min(a, b)) << 32) | max(a, b)
 
 
@@ -190,7 +190,7 @@ def _gather(
     key_2: Longs,
     partner: Ints,
 ) -> tuple[int, bool]:
-    """The best pairs of the row that count at least `threshold`, as a heap with the worst on top.
+    """Collect the best pairs of the row that count at least `threshold`, as a heap with the worst on top.
 
     Gives how many there are and whether some had to be left out.
     """

@@ -29,7 +29,7 @@ def cover_needs(
     budget: int,
     needs: Longs,
 ) -> None:
-    """needs[i] = a proved number of neighbors that nodes[i] must have; the smallest cover, work permitting.
+    """Set needs[i] to a proved number of neighbors of nodes[i]; the smallest cover if work permits.
 
     Of the nodes given, the longest topic list takes `words` 64-bit words, and the subscribers of the topics
     of one node are at most `room` in all. `budget` is how many sets may be looked at for one node before
@@ -81,7 +81,7 @@ def _list_sets(
     list_ptr: Longs,
     lists: Ints,
 ) -> None:
-    """For each topic the nodes that cover it and at least `least` in all, those that cover most first."""
+    """List for each topic the nodes that cover it and `least` topics in all, those that cover most first."""
     starts = np.zeros(largest + 2, np.int64)
     for j in range(len(topics)):
         starts[:] = 0
@@ -112,7 +112,7 @@ def _exhaust(
     open_sets: Words,
     at: Longs,
 ) -> int:
-    """The budget that is left once no `sets` of the listed nodes are found to cover open_sets[0].
+    """Return the budget that is left once no `sets` of the listed nodes are found to cover open_sets[0].
 
     0 if some do, or if the budget ran out first.
     """

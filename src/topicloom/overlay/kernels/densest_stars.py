@@ -32,7 +32,7 @@ class Stars(NamedTuple):
 
 
 def new_stars(interest: Interest) -> Stars:
-    """No star yet."""
+    """Return the state without any star."""
     sizes = interest.topic_sizes()[interest.node_topics]
     n_nodes, capacity = interest.n_nodes, interest.n_subscriptions
     weight = np.bincount(interest.pair_nodes(), weights=sizes, minlength=n_nodes)
@@ -54,7 +54,7 @@ def new_stars(interest: Interest) -> Stars:
 
 @kernel
 def _refresh(stars: Stars, nodes: Ints, node_ptr: Longs, node_topics: Ints) -> None:
-    """The densest topic of each node: with one weight for all of them, the one with the least missing."""
+    """Find the densest topic of each node: all have one weight, so it is the one with the least missing."""
     for node in nodes:
         least = np.int64(0)
         for i in range(node_ptr[node], node_ptr[node + 1]):
@@ -66,7 +66,7 @@ def _refresh(stars: Stars, nodes: Ints, node_ptr: Longs, node_topics: Ints) -> N
 
 @kernel
 def _link(stars: Stars, a: int, b: int, node_ptr: Longs, node_topics: Ints) -> None:
-    """An edge: for each topic that both want, each misses one subscriber less."""
+    """Add an edge: for each topic that both want, each misses one subscriber less."""
     n = stars.length[0]
     stars.length[0] += 1
     stars.u[n], stars.v[n] = a, b

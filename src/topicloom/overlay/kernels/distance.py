@@ -1,6 +1,6 @@
 """Longest shortest paths of a graph given as adjacency arrays: exact, or certified from both sides.
 
-The way: sweeps find a long path and a root in its middle; then the nodes farthest from the root are used
+Sweeps find a long path and a root in its middle; then the nodes farthest from the root are used
 as sources, level by level from the outside in, 64 breadth-first searches at a time in the bits of one
 word. Two nodes at most i hops from the root are at most 2i apart, so once every node beyond level i was a
 source, max(longest found, 2i) is an upper bound, and the search ends when both bounds meet.
@@ -20,7 +20,7 @@ BATCH = 64
 
 @kernel
 def search(ptr: Longs, nbr: Ints, source: int, level: Ints, queue: Ints, tail: int) -> int:
-    """Breadth-first search from `source` over nodes of level -1; appends to `queue` from `tail` on.
+    """Search breadth-first from `source` over nodes of level -1; append to `queue` from `tail` on.
 
     Gives the new tail; `queue[tail - 1]` is then a farthest node.
     """
@@ -42,7 +42,7 @@ def search(ptr: Longs, nbr: Ints, source: int, level: Ints, queue: Ints, tail: i
 
 @kernel
 def sweep(ptr: Longs, nbr: Ints, level: Ints, queue: Ints) -> tuple[int, int]:
-    """For a connected graph: (longest path found, root in the middle of it).
+    """Return (longest path found, root in the middle of it) of a connected graph.
 
     On return `level` and `queue` belong to the search from that root. Exact for trees.
     """
@@ -74,7 +74,7 @@ def sweep(ptr: Longs, nbr: Ints, level: Ints, queue: Ints) -> tuple[int, int]:
 
 @kernel
 def longest_from(ptr: Longs, nbr: Ints, sources: Ints, bits: Words, lists: Ints) -> tuple[int, int]:
-    """(largest distance from any of at most 64 sources, edge visits); the graph is connected.
+    """Return (largest distance from any of at most 64 sources, edge visits) in a connected graph.
 
     `bits` is uint64[3, n]: which sources have seen a node, have reached it in this level, reach it in the
     next; the last is zero before and after. `lists` is int32[2, n].
@@ -115,7 +115,7 @@ def longest_from(ptr: Longs, nbr: Ints, sources: Ints, bits: Words, lists: Ints)
 
 @kernel
 def longest_from_each(ptr: Longs, nbr: Ints, sources: Ints) -> tuple[int, int]:
-    """`longest_from` over any number of sources, in batches."""
+    """Run `longest_from` over any number of sources, in batches."""
     n = len(ptr) - 1
     bits = np.zeros((3, n), np.uint64)
     lists = np.empty((2, n), np.int32)
@@ -129,7 +129,7 @@ def longest_from_each(ptr: Longs, nbr: Ints, sources: Ints) -> tuple[int, int]:
 
 @kernel
 def refine(ptr: Longs, nbr: Ints, level: Ints, queue: Ints, longest: int, budget: int) -> tuple[int, int]:
-    """(lower, upper) bound of a connected graph's diameter, after `sweep`, within `budget` edge visits."""
+    """Return (lower, upper) bounds of the diameter of a connected graph after `sweep`, in `budget` visits."""
     n = len(ptr) - 1
     bits = np.zeros((3, n), np.uint64)
     lists = np.empty((2, n), np.int32)
@@ -162,7 +162,7 @@ def topic_diameters(
     lower: Longs,
     upper: Longs,
 ) -> None:
-    """Bounds of the diameter inside each of `topics`; both are -1 where the topic is partitioned or empty."""
+    """Bound the diameter inside each of `topics`; both bounds are -1 where it is split or empty."""
     place = np.full(len(ptr) - 1, -1, np.int32)
     for topic in topics:
         members = topic_nodes[topic_ptr[topic] : topic_ptr[topic + 1]]

@@ -24,7 +24,7 @@ from topicloom.base.kernels.random import STEP, mix, uniform_above
 
 @kernel
 def _stream(key: Any, node: Any) -> Any:
-    """Where the random stream of one node begins."""
+    """Return where the random stream of one node begins."""
     return mix(key + (np.uint64(node) + np.uint64(1)) * STEP)
 
 
@@ -37,7 +37,7 @@ def _draw_sizes(key: Any, start: Any, low: Any, span: Any, out: Any) -> None:
 
 @kernel
 def _last_at_least(survival: Any, first: Any, bound: Any) -> Any:
-    """The last i >= first with survival[i] >= bound; survival falls, and holds at `first`."""
+    """Return the last i >= first with survival[i] >= bound; survival falls, and holds at `first`."""
     low, high = first, len(survival)
     while high - low > 1:
         middle = (low + high) >> 1
@@ -50,7 +50,7 @@ def _last_at_least(survival: Any, first: Any, bound: Any) -> Any:
 
 @kernel
 def _sort_range(values: Any, start: Any, stop: Any) -> None:
-    """Shell sort in place: rows are short, and it compiles in no time."""
+    """Sort in place by Shell's method: rows are short, and it compiles in no time."""
     gap = (stop - start) // 2
     while gap > 0:
         for i in range(start + gap, stop):
@@ -84,12 +84,12 @@ def _draw_topics(key: Any, start: Any, pointers: Any, survival: Any, drawn_by: A
 
 
 def log_survival(log_weights: Floats) -> Floats:
-    """log S_i, S_i the sum of the weights from topic i on, without ever leaving logarithms."""
+    """Return log S_i, S_i being the sum of the weights from topic i on, without leaving logarithms."""
     return np.ascontiguousarray(np.logaddexp.accumulate(log_weights[::-1])[::-1])
 
 
 def draw_sizes(key: int, start: int, stop: int, low: int, high: int) -> Longs:
-    """Subscription sizes of the nodes start..stop-1: uniform integers from low to high, both included."""
+    """Draw subscription sizes of nodes start..stop-1: uniform integers from low to high, both included."""
     out = np.empty(stop - start, dtype=np.int64)
     with np.errstate(over="ignore"):  # 64-bit wrap-around is meant; without the JIT numpy would warn
         _draw_sizes(np.uint64(key), np.int64(start), np.int64(low), np.int64(high - low + 1), out)
@@ -97,7 +97,7 @@ def draw_sizes(key: int, start: int, stop: int, low: int, high: int) -> Longs:
 
 
 def draw_topics(key: int, start: int, pointers: Longs, survival: Floats) -> Ints:
-    """Topics (numbers, ascending per node) of the nodes from `start` on; node i draws ptr[i+1] - ptr[i]."""
+    """Draw topics, ascending per node, for the nodes from `start` on; node i draws ptr[i+1] - ptr[i]."""
     out = np.empty(int(pointers[-1]), dtype=np.int32)
     drawn_by = np.full(len(survival), -1, dtype=np.int64)
     with np.errstate(over="ignore"):

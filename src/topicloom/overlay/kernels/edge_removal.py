@@ -28,7 +28,7 @@ MOST_APART = 4096  # nodes that a move may cut off
 
 
 class Removal(NamedTuple):
-    """What fell apart: one record per thread that could not be replaced. Scratch, used again and again."""
+    """What broke: one record per topic that no other edge could carry. Scratch, used again and again."""
 
     counts: Longs  # see the places below
     removed: Ints  # edges
@@ -39,7 +39,7 @@ class Removal(NamedTuple):
     words: Ints  # position -> word of topic bits
     broken: Words  # position -> the broken topics of that word
     record_topic: Ints
-    record_edge: Ints  # the edge whose thread it was
+    record_edge: Ints  # the edge that carried it
     record_u: Ints  # slots
     record_v: Ints
     walked_ptr: Ints  # record -> start of the nodes that came off
@@ -69,7 +69,7 @@ def new_removal(
     seed: int,
     prices: tuple[Longs, Ints, Floats],
 ) -> Removal:
-    """Scratch for moves on an interest of that shape."""
+    """Return scratch for moves on an interest of that shape."""
     most_broken = max(min(n_topics, MOST_REMOVED * largest_set), 1)
     records = max(MOST_REMOVED * largest_set, 1)
     apart = min(n_nodes, MOST_APART)
@@ -206,7 +206,7 @@ def remove_edges(trees: OverlayTrees, removal: Removal) -> bool:
 
 @kernel
 def undo(trees: OverlayTrees, removal: Removal) -> None:
-    """Drop the added edges and put the removed ones back, each with the threads nobody could take over."""
+    """Drop the added edges and put the removed ones back, each with the topics that no other edge could carry."""
     counts = removal.counts
     for i in range(counts[ADDED]):
         edge = np.int64(removal.added[i])
@@ -231,7 +231,7 @@ def undo(trees: OverlayTrees, removal: Removal) -> None:
 
 @kernel
 def keep(trees: OverlayTrees, removal: Removal) -> None:
-    """The removed edges are gone for good."""
+    """Give up the removed edges for good."""
     for i in range(removal.counts[REMOVED]):
         free_edge(trees, np.int64(removal.removed[i]))
     _forget(removal)

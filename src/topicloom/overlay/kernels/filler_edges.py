@@ -12,7 +12,7 @@ from topicloom.base.kernels.jit import kernel
 def _partner(
     node_ptr: Longs, node_lists: Ints, list_ptr: Longs, listed: Ints, room: Ints, seen: Ints, u: int
 ) -> int:
-    """The smallest node above `u` in one of its lists that has room and is not its neighbor; -1 if none."""
+    """Return the smallest node above `u` in one of its lists with room that is no neighbor; -1 if none."""
     best = -1
     for i in range(node_ptr[u], node_ptr[u + 1]):
         low, stop = list_ptr[node_lists[i]], list_ptr[node_lists[i] + 1]
@@ -45,7 +45,7 @@ def fill_up(
     first: int,
     last: int,
 ) -> Ints:
-    """For each node from `first` to before `last`: edges to the smallest later nodes that share a list.
+    """Link each node from `first` to before `last` with the smallest later nodes that share a list.
 
     `room` says how many edges each node may still take and is kept up to date; `seen` is scratch, at first
     -1 everywhere. Gives (edges x 2) nodes.

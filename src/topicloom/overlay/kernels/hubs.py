@@ -32,7 +32,7 @@ class TopicSets(NamedTuple):
 
 
 def topic_sets(interest: Interest) -> TopicSets:
-    """All topics open."""
+    """Return the bit sets of an interest, with all topics open."""
     n_words = interest.n_nodes // 64 + 1
     dense = np.flatnonzero(interest.topic_sizes() * DENSE >= max(interest.n_nodes, DENSE))
     bit_set = np.full(interest.n_topics, -1, np.int32)
@@ -54,7 +54,7 @@ def topic_sets(interest: Interest) -> TopicSets:
 
 
 def counting_work(interest: Interest) -> Floats:
-    """For each node about how many words are read to count its neighbors."""
+    """Estimate for each node how many words are read to count its neighbors."""
     n_words = interest.n_nodes // 64 + 1
     sizes = interest.topic_sizes()
     steps = np.where(sizes * DENSE >= interest.n_nodes, n_words, sizes).astype(np.float64)
@@ -64,7 +64,7 @@ def counting_work(interest: Interest) -> Floats:
 
 @kernel
 def _unite(sets: TopicSets, node: int, union: Words) -> None:
-    """The neighbors of a node as bits."""
+    """Write the neighbors of a node as bits."""
     union[:] = 0
     for i in range(sets.node_ptr[node], sets.node_ptr[node + 1]):
         topic = sets.node_topics[i]
@@ -83,7 +83,7 @@ def _unite(sets: TopicSets, node: int, union: Words) -> None:
 
 @kernel
 def count_neighbors(sets: TopicSets, nodes: Ints, later_only: bool, counts: Longs) -> None:
-    """counts[v] = number of neighbors of v, for v in `nodes`; with `later_only` just those above v."""
+    """Set counts[v] to the number of neighbors of v, for v in `nodes`; with `later_only` of those above v."""
     union = np.empty(sets.bits.shape[1], np.uint64)
     for node in nodes:
         _unite(sets, node, union)
@@ -99,7 +99,7 @@ def count_neighbors(sets: TopicSets, nodes: Ints, later_only: bool, counts: Long
 
 @kernel
 def list_later_neighbors(sets: TopicSets, first: int, last: int, starts: Longs, u: Ints, v: Ints) -> None:
-    """The pairs (node, later neighbor) of the nodes from `first` to before `last`, each from starts[node]."""
+    """List the pairs (node, later neighbor) of the nodes first..last-1, each from starts[node] on."""
     union = np.empty(sets.bits.shape[1], np.uint64)
     for node in range(first, last):
         end = starts[node]
@@ -119,7 +119,7 @@ def list_later_neighbors(sets: TopicSets, first: int, last: int, starts: Longs, 
 
 @kernel
 def largest_quotient(above: Longs, below: Longs) -> int:
-    """The first place where above/below is largest, -1 if no `above` is positive. Exact: cross products."""
+    """Return the first place where above/below is largest, -1 if no `above` is positive; exact."""
     best = -1
     for i in range(len(above)):
         if above[i] > 0 and (best < 0 or above[i] * below[best] > above[best] * below[i]):

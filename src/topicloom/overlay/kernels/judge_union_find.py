@@ -38,7 +38,7 @@ def _join(parent: Any, a: Any, b: Any) -> Any:
 
 @kernel
 def _seek(values: Any, low: Any, stop: Any, target: Any) -> Any:
-    """The first place from `low` on where values >= target; steps double, so long lists are skipped."""
+    """Return the first place from `low` on where values >= target; steps double to skip long lists."""
     step = 1
     high = low
     while high < stop and values[high] < target:
@@ -107,14 +107,14 @@ def _slots(node_topics: Any, next_slot: Any, out: Any) -> None:
 
 
 def node_slots(topic_ptr: Longs, node_topics: Ints) -> Ints:
-    """For every subscription in node order, its slot in topic order."""
+    """Return for every subscription in node order its slot in topic order."""
     out = np.empty(len(node_topics), dtype=np.int32)
     _slots(sealed(node_topics), np.array(topic_ptr[:-1], dtype=np.int64), out)
     return out
 
 
 def fresh_slots(count: int) -> Ints:
-    """A union-find in which every slot is alone."""
+    """Return a union-find in which every slot is alone."""
     return np.arange(count, dtype=np.int32)
 
 

@@ -43,7 +43,7 @@ class ChosenEdges(NamedTuple):
 
 
 def new_heap(n_units: int) -> Heap:
-    """An empty heap."""
+    """Return an empty heap."""
     return Heap(
         np.zeros(n_units, np.int32),
         np.zeros(n_units, np.int64),
@@ -54,7 +54,7 @@ def new_heap(n_units: int) -> Heap:
 
 
 def new_chosen_edges(capacity: int) -> ChosenEdges:
-    """Room for `capacity` edges."""
+    """Return room for `capacity` edges."""
     u, v, contribution = (np.zeros(capacity, np.int32) for _ in range(3))
     return ChosenEdges(u, v, contribution, np.zeros(1, np.int64))
 
@@ -107,7 +107,7 @@ def _pop(heap: Heap) -> None:
 
 @kernel
 def fill_heap(state: GreedyState, rows: Rows, heap: Heap, limit: int) -> None:
-    """All rows that may take an edge and were just scanned, each with its best pair."""
+    """Enter all rows that may take an edge and were just scanned, each with its best pair."""
     heap.size[0] = 0
     for row in range(len(rows.kept)):
         if state.lowest[row] >= limit or (rows.kept[row] == 0 and rows.bound_1[row] == NEVER):
@@ -120,7 +120,7 @@ def fill_heap(state: GreedyState, rows: Rows, heap: Heap, limit: int) -> None:
 
 @kernel
 def _enter(heap: Heap, rows: Rows, row: int) -> None:
-    """The key of a freshly scanned row; word two is left open (smallest), a true lower bound."""
+    """Set the key of a freshly scanned row; word two is left open (smallest), a true lower bound."""
     if rows.kept[row] > 0:
         heap.key_1[row], heap.key_2[row], heap.is_bound[row] = rows.scan_key[row, 0], 0, False
     else:
@@ -145,7 +145,7 @@ def refill_heap(heap: Heap, rows: Rows, scanned: Longs) -> None:
 
 @kernel
 def rows_to_scan(heap: Heap) -> Longs:
-    """The rows that stand at a bound as good as the top of the heap."""
+    """Return the rows that stand at a bound as good as the top of the heap."""
     best = heap.key_1[heap.row[0]]
     found = np.empty(heap.size[0], np.int64)
     n = 0
@@ -159,7 +159,7 @@ def rows_to_scan(heap: Heap) -> Longs:
 
 @kernel
 def _node_key(state: GreedyState, x: int, y: int) -> int:
-    """Word two of the key of a pair of units, as degrees stand now."""
+    """Return word two of the key of a pair of units, as degrees stand now."""
     most = max(state.lowest[x], state.lowest[y])
     a, b = state.first_lowest[x], state.first_lowest[y]
     if most > state.lowest[x]:
@@ -171,7 +171,7 @@ def _node_key(state: GreedyState, x: int, y: int) -> int:
 
 @kernel
 def _best_of_row(state: GreedyState, rows: Rows, limit: int, mark: Ints, row: int) -> tuple[Any, Any, Any]:
-    """The row's best remembered pair as things stand: its two key words and its position, or NEVER."""
+    """Return the row's best remembered pair as things stand: its two key words and position, or NEVER."""
     slot_ptr, slot_topic, slot_label = state.slot_ptr, state.slot_topic, state.slot_label
     lowest, twin_class = state.lowest, state.twin_class
     partner, contribution, scan_key = rows.partner[row], rows.contribution[row], rows.scan_key[row]

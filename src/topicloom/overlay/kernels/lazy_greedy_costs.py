@@ -46,12 +46,12 @@ class BestPairs(NamedTuple):
 
 
 def new_pair_costs(priced: NodePairs, costs: Floats, n_nodes: int) -> PairCosts:
-    """The costs of canonical pairs, as the kernel reads them."""
+    """Return the costs of canonical pairs, as the kernel reads them."""
     return PairCosts(pointers(priced.u, n_nodes), np.array(priced.v), np.array(costs), np.ones(n_nodes))
 
 
 def new_best_pairs(lowest: Ints, limit: int) -> BestPairs:
-    """No row is scanned yet: each stands before everything that a scan could give it."""
+    """Return rows that are not scanned yet: each stands before everything that a scan could give it."""
     n_nodes = len(lowest)
     rows = np.flatnonzero(lowest < limit).astype(np.int32)
     heap = np.zeros(n_nodes, np.int32)
@@ -116,13 +116,7 @@ def _rank(state: GreedyState, row: int, other: int) -> Any:
 
 
 @kernel
-def _still_true(
-    state: GreedyState,
-    best: BestPairs,
-    row: int,
-    weigh: bool,
-    limit: int,
-) -> bool:
+def _still_true(state: GreedyState, best: BestPairs, row: int, weigh: bool, limit: int) -> bool:
     """Has the row's best pair the key it had at the scan?"""
     other = best.partner[row]
     if other < 0 or state.lowest[other] >= limit:
@@ -141,13 +135,7 @@ def _still_true(
 
 @kernel
 def _scan(
-    state: GreedyState,
-    costs: PairCosts,
-    best: BestPairs,
-    row: int,
-    weigh: bool,
-    limit: int,
-    counts: NDArray,
+    state: GreedyState, costs: PairCosts, best: BestPairs, row: int, weigh: bool, limit: int, counts: NDArray
 ) -> None:
     """Find the row's best pair as things stand (partner -1: it has none)."""
     count_in_places(state, row, counts)

@@ -21,7 +21,7 @@ from topicloom.overlay.kernels.edge_removal import (
 from topicloom.overlay.kernels.overlay_trees import N_EDGES, OverlayTrees
 from topicloom.overlay.kernels.repair import pair_price, repair
 
-WEAKEST_OF = 12  # a move starts at the edge with the fewest threads of so many random ones
+WEAKEST_OF = 12  # a move starts at the edge that carries the fewest topics of so many random ones
 BESIDE_OF = 3  # and takes the weakest of so many adjacent ones along
 SURPLUS_OF = 2  # the same for the edges of a node that has too many
 COMPANIES = 4  # such choices are tried before the edge is left alone
@@ -42,7 +42,7 @@ def _cost(trees: OverlayTrees, removal: Removal, edges: Ints, n: int) -> float:
 
 @kernel
 def _dearer(trees: OverlayTrees, removal: Removal, aim: int) -> bool:
-    """Does the move under way cost more than `aim` allows?"""
+    """Does this move cost more than `aim` allows?"""
     n_removed, n_added = removal.counts[REMOVED], removal.counts[ADDED]
     if aim == BY_NUMBER or (aim == THEN_COST and n_added != n_removed):
         return False
@@ -67,7 +67,7 @@ def try_move(
 
 @kernel
 def _weakest_edge(trees: OverlayTrees, removal: Removal) -> int:
-    """Of some random edges the one with the fewest threads; -1 if all of them must stay."""
+    """Return the edge that carries the fewest topics of some random ones; -1 if all of them must stay."""
     best = -1
     if trees.sizes[N_EDGES] == 0:
         return best
@@ -112,7 +112,7 @@ def _list_company(trees: OverlayTrees, removal: Removal, edge: int) -> None:
 
 @kernel
 def _full_partner(trees: OverlayTrees, removal: Removal, cap: Ints, node: int) -> int:
-    """A node at its cap that shares a topic with `node`, the one sharing most of a few; -1 if none is met."""
+    """Return a node at its cap that shares topics with `node`, the one sharing most of a few; -1 if none."""
     best, most = -1, 0
     n_slots = trees.node_ptr[node + 1] - trees.node_ptr[node]
     if n_slots == 0:
@@ -162,7 +162,7 @@ def run_moves(
     slack: int,
     attempts: int,
 ) -> int:
-    """All moves through one door: compiled for itself each kind would take as long as all of them do.
+    """Run moves of one kind; one kernel for all kinds, since each alone takes as long to compile.
 
     `items` are the edges to prune or the nodes to relieve; of exchanges only their number counts.
     """
@@ -193,12 +193,12 @@ def run_moves(
 
 
 def prune(trees: OverlayTrees, removal: Removal, edges: Ints) -> int:
-    """Remove those of `edges` that no topic needs once others carry their threads; how many."""
+    """Remove those of `edges` that no topic needs once others carry their topics; return how many."""
     return int(run_moves(trees, removal, trees.degree, PRUNE, sealed(edges), BY_NUMBER, 0, 1))
 
 
 def destroy_and_repair(trees: OverlayTrees, removal: Removal, cap: Ints, aim: int, moves: int) -> int:
-    """So many moves: remove a weak edge with one or two beside it, repair with no more than were removed.
+    """Make moves: remove a weak edge with one or two beside it, repair with no more than were removed.
 
     The first one may not come back. Moves that save nothing are kept too: they keep the search going. How
     many were kept.

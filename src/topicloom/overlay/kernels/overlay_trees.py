@@ -1,8 +1,8 @@
-"""A mutable overlay that keeps one spanning tree per topic, so that an edge's loss is judged locally.
+"""A mutable overlay that keeps one spanning tree per topic, so the loss of an edge is judged locally.
 
-A *thread* says that an edge is part of the tree of one topic. It is stored as two arcs, 2p and 2p + 1, one in
-the list of each end's subscription (*slot*). Walking a topic's tree follows arcs from slot to slot and meets
-nothing else. An edge without threads is needed by no topic.
+That an edge is part of the tree of one topic (it *carries* the topic) is stored as a pair p of arcs, 2p and
+2p + 1, one in the list of each end's subscription (*slot*). Walking a topic's tree follows arcs from slot to
+slot and meets nothing else. An edge that carries no topic is not needed.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class OverlayTrees(NamedTuple):
 def new_overlay_trees(
     node_ptr: Longs, node_topics: Ints, topic_ptr: Longs, topic_nodes: Ints, room: Ints, most_edges: int
 ) -> OverlayTrees:
-    """An overlay without edges; node v has room for `room[v]` of them."""
+    """Return an overlay without edges; node v has room for `room[v]` of them."""
     n_nodes = len(node_ptr) - 1
     n_topics = len(topic_ptr) - 1
     n_slots = len(node_topics)
@@ -98,7 +98,7 @@ def new_overlay_trees(
 
 @kernel
 def find_slot(node_ptr: Longs, slot_topic: Ints, node: int, topic: int) -> int:
-    """The slot of a subscription that exists."""
+    """Return the slot of a subscription that exists."""
     low, high = node_ptr[node], node_ptr[node + 1]
     while low < high:
         half = (low + high) >> 1
@@ -111,7 +111,7 @@ def find_slot(node_ptr: Longs, slot_topic: Ints, node: int, topic: int) -> int:
 
 @kernel
 def add_edge(trees: OverlayTrees, u: int, v: int) -> Any:
-    """A new edge without threads; its number."""
+    """Add an edge that carries no topic; return its number."""
     trees.sizes[N_FREE_EDGES] -= 1
     edge = np.int64(trees.free_edges[trees.sizes[N_FREE_EDGES]])
     place_edge(trees, edge, u, v)
@@ -135,7 +135,7 @@ def place_edge(trees: OverlayTrees, edge: int, u: int, v: int) -> None:
 
 @kernel
 def lift_edge(trees: OverlayTrees, edge: int) -> None:
-    """Take `edge` out of the lists of its ends; its threads and its number are left to the caller."""
+    """Take `edge` out of the lists of its ends; what it carries and its number are left to the caller."""
     for a in (trees.edge_u[edge], trees.edge_v[edge]):
         last = trees.near_ptr[a] + trees.degree[a] - 1
         place = last
@@ -183,7 +183,7 @@ def _unlist_arc(slot_arc: Ints, arc_next: Ints, slot: int, arc: int) -> None:
 
 @kernel
 def drop_pair(trees: OverlayTrees, pair: int) -> None:
-    """Take the two arcs of a thread out of their slots' lists; the edge's own list is left to the caller."""
+    """Take a pair of arcs out of their slots' lists; the edge's own list is left to the caller."""
     _unlist_arc(trees.slot_arc, trees.arc_next, trees.arc_slot[2 * pair + 1], 2 * pair)
     _unlist_arc(trees.slot_arc, trees.arc_next, trees.arc_slot[2 * pair], 2 * pair + 1)
     trees.free_pairs[trees.sizes[N_FREE_PAIRS]] = pair
@@ -209,7 +209,7 @@ def _look_on(
 def smaller_side(
     arc_slot: Ints, arc_next: Ints, slot_arc: Ints, slot_u: int, slot_v: int, seen: Ints, came: Ints
 ) -> Any:
-    """The slots of the smaller of two trees, walked in turn; gives (which one, how many).
+    """List the slots of the smaller of two trees, walked in turn; return (which one, how many).
 
     Tree 0 holds slot_u and is listed in seen[0], tree 1 holds slot_v. `came` remembers where each slot was
     entered from: on a tree that is all it takes not to walk back.

@@ -26,7 +26,7 @@ UNSEEN, FROM_SOURCE, SOURCE = -3, -2, -1  # besides arcs, how a node was reached
 def _saturate(
     v: Any, start: Any, ptr: Any, to: Any, twin: Any, room: Any, gift: Any, sink: Any, via: Any, queue: Any
 ) -> None:
-    """A maximum flow from v to the sink; afterwards via[i] is UNSEEN where v does not reach any more.
+    """Find a maximum flow from v to the sink; via[i] is UNSEEN where v does not reach any more.
 
     `room` belongs to the arcs, `gift[i]` to an arc from v straight to i, `sink[i]` to one from i to the sink.
     Only the nodes start..v take part. Shortest augmenting paths by breadth-first search.
@@ -77,7 +77,7 @@ def _saturate(
 def truncate(
     begin: Any, end: Any, first: Any, ptr: Any, to: Any, twin: Any, weight: Any, y: Any, parent: Any
 ) -> None:
-    """The greedy over the nodes begin..end-1, whole components; `parent` is the union-find of the blocks.
+    """Run the greedy over the nodes begin..end-1, whole components; `parent` is the union-find of the blocks.
 
     The arcs of node v are ptr[v]..ptr[v+1], each with its `twin` the other way and a weight below 1 (nodes
     joined by more never part). Components lie side by side, `first[v]` is the smallest node of v's; no block

@@ -38,7 +38,7 @@ def heaviest_pairs(
     ratios: Floats,
     excess: Floats,
 ) -> None:
-    """For each node from `start` to `stop`: its pairs with the largest ratio of charge to allowance.
+    """Find for each node from `start` to `stop` its pairs with the largest ratio of charge to allowance.
 
     others[u], ratios[u] hold them, heaviest first (ratio 0: none); excess[u] is positive if any pair of u is
     charged more than its allowance (such a pair passes any `least` up to 1). Prices of topics with more than
@@ -85,7 +85,7 @@ def shared_slots(
     slot_u: Ints,
     slot_v: Ints,
 ) -> None:
-    """The slots of the topics that both nodes of each pair want; entry_ptr says where a pair's go."""
+    """List the slots of the topics that both nodes of each pair want, from entry_ptr[pair] on."""
     for pair in range(len(pair_u)):
         x, y = node_ptr[pair_u[pair]], node_ptr[pair_v[pair]]
         at = entry_ptr[pair]
@@ -124,7 +124,7 @@ def raise_prices(
     toll_sum: Floats,
     allowance_sum: Floats,
 ) -> None:
-    """`steps` steps of multiplicative ascent on the given pairs; the prices of each are added to the sums.
+    """Take `steps` steps of multiplicative ascent on the given pairs, adding the prices of each to the sums.
 
     The value of a node is the sum of its prices (those with counted[slot] = 1) and of needs x toll, over its
     heaviest ratio: dividing by that ratio keeps every pair within its allowance. The heaviest ratio is

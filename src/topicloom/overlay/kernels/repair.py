@@ -34,7 +34,7 @@ def _set_number(planes: Words, row: int, at: int, flag: Any, number: int) -> Non
 
 @kernel
 def _number(planes: Words, row: int, at: int, flag: Any) -> int:
-    """The number of the component that a node is in; `row` is its place among those apart, -1 if none."""
+    """Return the number of a node's component; `row` is its place among those apart, -1 if none."""
     number = 0
     if row >= 0:
         for plane in range(PLANES):
@@ -88,7 +88,7 @@ def _mask(removal: Removal) -> bool:
 
 @kernel
 def _rarest_first(topic_ptr: Longs, words: Ints, mask: Words, n_words: int, topics: Ints) -> int:
-    """The topics set in `mask`, those with the fewest subscribers first; how many there are."""
+    """List the topics set in `mask`, those with the fewest subscribers first; return how many there are."""
     n = 0
     for k in range(n_words):
         rest = mask[k]
@@ -108,7 +108,7 @@ def _rarest_first(topic_ptr: Longs, words: Ints, mask: Words, n_words: int, topi
 
 @kernel
 def pair_price(price_ptr: Longs, price_other: Ints, price: Floats, a: int, b: int) -> float:
-    """What an edge between two nodes costs."""
+    """Return what an edge between two nodes costs."""
     low, high = price_ptr[a], price_ptr[a + 1]
     while low < high:
         half = (low + high) >> 1
@@ -123,7 +123,7 @@ def pair_price(price_ptr: Longs, price_other: Ints, price: Floats, a: int, b: in
 def _best_pair(
     trees: OverlayTrees, removal: Removal, cap: Ints, least: int, banned_u: int, banned_v: int
 ) -> Any:
-    """The pair of nodes below their caps with the largest contribution, `least` or more.
+    """Return the pair of nodes below their caps with the largest contribution, `least` or more.
 
     Ties go to the cheapest pair, then to the lowest degrees, then by lot. A node that is off in n topics and
     a partner that joins c of them: the partner wants one of any n - c + 1 of these topics, so the subscribers
@@ -189,7 +189,7 @@ def _best_pair(
 
 @kernel
 def _join(trees: OverlayTrees, removal: Removal, a: int, b: int) -> None:
-    """Add the edge (a, b) with a thread for every broken topic it joins, and merge their components."""
+    """Add the edge (a, b) for every broken topic that it joins, and merge their components."""
     planes, apart_at, bits = removal.planes, removal.apart_at, trees.bits
     edge = add_edge(trees, a, b)
     removal.added[removal.counts[ADDED]] = edge

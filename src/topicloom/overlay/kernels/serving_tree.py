@@ -27,7 +27,7 @@ def grow_tree(
     common: Any,
     work: Any,
 ) -> Any:
-    """Prim's algorithm for a maximum spanning forest of the shared-topic graph; weight: topics in common.
+    """Grow a maximum spanning forest of the shared-topic graph by Prim's algorithm; weight: topics in common.
 
     In a tree that serves every topic, the topics of a new node that the tree knows already must all be
     topics of the one node it is hung under. So the first node that shares less with its best partner than it
@@ -75,7 +75,7 @@ def grow_tree(
 
 @kernel
 def _reroot(parent: Any, node: Any, stop: Any) -> None:
-    """Turn the pointers around on the way from `node` up to `stop`, which becomes the last to be turned."""
+    """Reverse the pointers on the path from `node` up to `stop`, which becomes the last to be reversed."""
     before = ROOT
     at = node
     while True:
@@ -88,7 +88,7 @@ def _reroot(parent: Any, node: Any, stop: Any) -> None:
 
 @kernel
 def _branch(parent: Any, hub: Any, branch: Any, moved: Any, node: Any) -> Any:
-    """Which neighbor of the hub (the root) leads to `node`; walks up once, then remembers."""
+    """Return the neighbor of the hub (the root) that leads to `node`; walk up once, then remember."""
     top = node
     while branch[top] < 0 and parent[top] != hub:
         top = parent[top]

@@ -16,15 +16,9 @@ LOPSIDED = 16  # from this ratio of list lengths on, looking up the short list i
 
 @kernel
 def shared_along_edges(
-    u: Ints,
-    v: Ints,
-    node_ptr: Longs,
-    node_topics: Ints,
-    weights: Floats,
-    counts: Longs,
-    carried: Floats,
+    u: Ints, v: Ints, node_ptr: Longs, node_topics: Ints, weights: Floats, counts: Longs, carried: Floats
 ) -> None:
-    """counts[i], carried[i] = number and total weight of the topics both ends of edge i want."""
+    """Set counts[i], carried[i] to the number and total weight of the topics both ends of edge i want."""
     for i in range(len(u)):
         a, b = u[i], v[i]
         if node_ptr[a + 1] - node_ptr[a] > node_ptr[b + 1] - node_ptr[b]:
@@ -56,7 +50,7 @@ def shared_along_edges(
 
 @kernel
 def _below(key: float, count: int, other_key: float, other_count: int) -> bool:
-    """Less similar; of two equally similar ones the one that shares fewer topics."""
+    """Compare: less similar, or as similar and sharing fewer topics."""
     return key < other_key or (key == other_key and count < other_count)
 
 
@@ -88,7 +82,7 @@ def top_intersections(
     shares: Floats,
     shared: Floats,
 ) -> None:
-    """For nodes[i]: the mean over its d most similar others of |A & B| / min(|A|, |B|) and of |A & B|.
+    """Average |A & B| / min(|A|, |B|) and |A & B| over the d most similar others of each of `nodes`.
 
     Others with nothing in common count as 0, so there are always d of them [Chockler2007b, 3.4].
     """

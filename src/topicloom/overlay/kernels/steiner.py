@@ -18,7 +18,7 @@ from topicloom.base.kernels.union_find import root, unite
 
 @kernel
 def _touch(node: int, ptr: Longs, nbr: Ints, inside: Bytes, parent: Ints, stamp: Ints) -> int:
-    """How many components `node` touches; `stamp[r] == node` marks a component seen already."""
+    """Count the components that `node` touches; `stamp[r] == node` marks a component seen already."""
     count = 0
     for slot in range(ptr[node], ptr[node + 1]):
         other = nbr[slot]
@@ -155,7 +155,7 @@ def _join_by_paths(
 def _shed_leaves(
     members: Ints, ptr: Longs, nbr: Ints, inside: Bytes, back: Ints, level: Ints, queue: Ints
 ) -> int:
-    """The taken nodes that stay after those that are leaves of a spanning tree are put outside again.
+    """Put taken nodes that are leaves of a spanning tree outside again; return how many taken ones stay.
 
     The tree grows over nodes that want the topic for as long as it can, so few others are needed.
     """
@@ -197,7 +197,7 @@ def _shed_leaves(
 def filtering_costs(
     topics: Ints, topic_ptr: Longs, topic_nodes: Ints, ptr: Longs, nbr: Ints, part: Ints, costs: Longs
 ) -> None:
-    """costs[t] = nodes not interested that join topic t's components, -1 where nothing can join them.
+    """Set costs[t] to the nodes not interested that join topic t's components, -1 if nothing joins them.
 
     `part` labels the components of the whole overlay.
     """

@@ -15,7 +15,7 @@ from topicloom.base.kernels.jit import kernel
 
 @kernel
 def induced_subgraph(members: Ints, ptr: Longs, nbr: Ints, place: Ints) -> tuple[Longs, Ints]:
-    """Adjacency among `members` alone; member i becomes number i."""
+    """Return the adjacency among `members` alone; member i becomes number i."""
     n = len(members)
     total = 0
     for i in range(n):
@@ -41,7 +41,7 @@ def induced_subgraph(members: Ints, ptr: Longs, nbr: Ints, place: Ints) -> tuple
 def count_topic_components(
     topics: Ints, topic_ptr: Longs, topic_nodes: Ints, ptr: Longs, nbr: Ints, out: Longs
 ) -> None:
-    """out[t] = number of components of topic t's subscribers, for every t in `topics`."""
+    """Set out[t] to the number of components of topic t's subscribers, for every t in `topics`."""
     n_nodes = len(ptr) - 1
     place = np.full(n_nodes, -1, np.int32)  # 0: a subscriber not reached yet
     queue = np.empty(n_nodes, np.int32)

@@ -14,7 +14,7 @@ from topicloom.base.kernels.jit import kernel
 
 @kernel
 def cheapest_trees(topic_ptr: Longs, block_ptr: Longs, charge: Floats, weights: Floats, chosen: Longs) -> int:
-    """weights[t] = weight of topic t's cheapest tree (Prim); the positions of tree edges go to `chosen`."""
+    """Set weights[t] to the weight of topic t's cheapest tree (Prim); list tree edges in `chosen`."""
     n_chosen = 0
     for topic in range(len(topic_ptr) - 1):
         size = topic_ptr[topic + 1] - topic_ptr[topic]

@@ -16,7 +16,7 @@ from topicloom.overlay.kernels.greedy_state import GreedyState
 
 @kernel
 def same_sets(order: Longs, node_ptr: Longs, node_topics: Ints) -> Bools:
-    """For consecutive nodes in `order`: has it exactly the topics of the one before it?"""
+    """Tell for consecutive nodes in `order` whether each has exactly the topics of the one before it."""
     same = np.zeros(len(order), dtype=np.bool_)
     for i in range(1, len(order)):
         a, b = order[i - 1], order[i]
@@ -33,7 +33,7 @@ def same_sets(order: Longs, node_ptr: Longs, node_topics: Ints) -> Bools:
 
 
 def twin_classes(node_ptr: Longs, node_topics: Ints) -> Ints:
-    """For each node the number of its set of topics; sets are numbered by their smallest node.
+    """Return for each node the number of its set of topics; sets are numbered by their smallest node.
 
     TopicSets are brought side by side by two hashes and then compared in full: a hash clash could only part
     twins, never join strangers.
@@ -59,7 +59,7 @@ def twin_classes(node_ptr: Longs, node_topics: Ints) -> Ints:
 
 @kernel
 def pair_twins(state: GreedyState, unit: int) -> Ints:
-    """First step: the edges between consecutive members; (edges x 2) nodes. All have degree 0 before."""
+    """Link consecutive members, the first step; return (edges x 2) nodes. All have degree 0 before."""
     start, stop = state.member_ptr[unit], state.member_ptr[unit + 1]
     edges = np.empty(((stop - start) // 2, 2), np.int32)
     for i in range(len(edges)):
@@ -71,7 +71,7 @@ def pair_twins(state: GreedyState, unit: int) -> Ints:
 
 @kernel
 def chain_twins(state: GreedyState, unit: int) -> Ints:
-    """Second step: the edges that tie the pairs (and an odd one left over) into one path.
+    """Tie the pairs (and an odd one left over) into one path, the second step.
 
     The growing path always owns the smallest node with room, and its other end is the only one that
     must be passed over when looking for the next.

@@ -94,7 +94,7 @@ def _combined(
 
 
 def join(node_ids: pa.StringArray, overlays: Sequence[Overlay]) -> Overlay:
-    """All edges of overlays whose nodes are among `node_ids`, as one overlay.
+    """Return one overlay with all edges of overlays whose nodes are among `node_ids`.
 
     >>> part = Overlay.from_edges(pa.array(["a", "c"]), [0], [1])
     >>> join(pa.array(["a", "b", "c"]), [part]).v.tolist()
@@ -109,6 +109,6 @@ def join(node_ids: pa.StringArray, overlays: Sequence[Overlay]) -> Overlay:
 
 
 def _numbers_in(node_ids: pa.StringArray, some: pa.StringArray) -> Longs:
-    """The number of each of `some` identifiers among `node_ids`; -1 for a stranger."""
+    """Return the number of each of `some` identifiers among `node_ids`; -1 for a stranger."""
     numbers = pc.fill_null(pc.index_in(some, value_set=node_ids), -1)
     return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.int64)

@@ -36,7 +36,7 @@ class BulkSplit:
 
 
 def split_bulk(interest: Interest, eta: int | str = "auto") -> BulkSplit:
-    """Part the nodes by subscription size; `"auto"` takes the smallest eta with at most 20% bulk nodes.
+    """Divide the nodes by subscription size; `"auto"` takes the smallest eta with at most 20% bulk nodes.
 
     >>> interest = Interest.from_pairs([*((node, topic) for node in "abcde" for topic in "xy"), ("c", "z")])
     >>> split = split_bulk(interest)
@@ -50,7 +50,7 @@ def split_bulk(interest: Interest, eta: int | str = "auto") -> BulkSplit:
 
 
 def smallest_eta(sizes: NDArray[Any], counts: NDArray[Any]) -> int:
-    """The smallest threshold that at most 20% of the nodes exceed; `counts[i]` want `sizes[i]` topics.
+    """Return the smallest threshold that at most 20% of nodes exceed; `counts[i]` want `sizes[i]` topics.
 
     >>> smallest_eta(np.array([1, 2, 3]), np.array([2, 2, 1])), smallest_eta(np.array([7]), np.array([3]))
     (2, 7)
@@ -73,7 +73,7 @@ SINGLE = -1  # the clump of a node that belongs to none
 
 
 def count_groups(n_nodes: int, kernel_nodes: int = KERNEL_NODES) -> int:
-    """The fewest groups of at most `kernel_nodes` nodes: the fewer, the lower the degrees.
+    """Return the fewest groups of at most `kernel_nodes` nodes: the fewer, the lower the degrees.
 
     >>> count_groups(40_000), count_groups(40_001), count_groups(0)
     (1, 2, 0)
@@ -82,7 +82,7 @@ def count_groups(n_nodes: int, kernel_nodes: int = KERNEL_NODES) -> int:
 
 
 def hash_ranks(node_ids: pa.StringArray, seed: int) -> Longs:
-    """The place of each node in hashed order: by xxhash64 of (identifier, seed), ties by identifier.
+    """Return the place of each node in hashed order: by xxhash64 of (identifier, seed), then identifier.
 
     The hash is Spark's `xxhash64(node, cast(seed as bigint))`, ordered as signed numbers. `node_ids` are in
     byte order.
@@ -94,7 +94,7 @@ def hash_ranks(node_ids: pa.StringArray, seed: int) -> Longs:
 
 
 def group_of(node_ids: pa.StringArray, n_groups: int, seed: int) -> Ints:
-    """The group of each node: hashed order, cut into equal blocks, which differ in size by at most one.
+    """Return the group of each node: hashed order, cut into blocks that differ in size by at most one.
 
     >>> group_of(pa.array(["a", "b", "c", "d", "e"]), 2, seed=0).tolist()
     [0, 1, 0, 1, 0]
@@ -103,7 +103,7 @@ def group_of(node_ids: pa.StringArray, n_groups: int, seed: int) -> Ints:
 
 
 def deal_members(clump: NDArray[Any], rank: NDArray[Any], n_clumps: int, n_groups: int) -> Ints:
-    """The group of each member of a level: clumps whole and in order, single nodes by their `rank`.
+    """Return the group of each member of a level: clumps whole and in order, single nodes by `rank`.
 
     >>> clump, rank = np.array([0, 0, 1, 2, -1, -1]), np.array([0, 0, 0, 0, 1, 0])
     >>> deal_members(clump, rank, 3, 2).tolist()
@@ -116,12 +116,12 @@ def deal_members(clump: NDArray[Any], rank: NDArray[Any], n_clumps: int, n_group
 
 
 def clump_groups(n_clumps: int, n_groups: int) -> Longs:
-    """The group that each clump goes to."""
+    """Return the group that each clump goes to."""
     return np.arange(n_clumps, dtype=np.int64) * n_groups // max(n_clumps, 1)
 
 
 def group_sizes(clumps: Sequence[int], n_singles: int, n_groups: int) -> Longs:
-    """How many members each group gets when clumps of these sizes and `n_singles` nodes are dealt out.
+    """Return the size of each group when clumps of these sizes and `n_singles` nodes are dealt out.
 
     >>> group_sizes([5, 3, 3], 4, 2).tolist()
     [10, 5]
@@ -133,7 +133,7 @@ def group_sizes(clumps: Sequence[int], n_singles: int, n_groups: int) -> Longs:
 
 
 def fewest_groups(clumps: Sequence[int], n_singles: int, kernel_nodes: int) -> int:
-    """The fewest groups none of which gets more than `kernel_nodes` members, if such a number is found.
+    """Return the fewest groups of which none gets more than `kernel_nodes` members, if that is found.
 
     There is one while every clump is smaller than that.
 
@@ -154,7 +154,7 @@ FINE = 16  # the search ends when p is known to one part in so many: the cost is
 
 
 def cheapest_group_count(n_light: int, fewest: int, n_outer: Callable[[int], int]) -> int:
-    """The p from `fewest` on of least cost |T| ((|B| + |R|)^2 + |L|^2 / p).
+    """Return the p from `fewest` on of least cost |T| ((|B| + |R|)^2 + |L|^2 / p) [Chen2010, V].
 
     That is the running time of the two greedy phases by Lemma 7. `n_outer(p)` is |B| + |R|, for which
     representatives have to be chosen but nothing has to be built.
@@ -165,7 +165,7 @@ def cheapest_group_count(n_light: int, fewest: int, n_outer: Callable[[int], int
     costs: dict[int, tuple[float, float]] = {}
 
     def cost(p: int) -> tuple[float, float]:
-        """The whole and the outer phase's part, without the constant factor |T|."""
+        """Return the whole cost and the outer phase's, without the constant factor |T|."""
         if p not in costs:
             outer = float(n_outer(p) ** 2)
             costs[p] = (outer + n_light**2 / p, outer)

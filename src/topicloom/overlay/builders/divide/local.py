@@ -38,7 +38,7 @@ def divide_and_conquer(
     threads: int | None,
     progress: Progress,
 ) -> Build:
-    """DCBR-M, and with `lambda_` None DCB-M, in this process."""
+    """Build by DCBR-M, and with `lambda_` None by DCB-M, in this process."""
     watch = Stopwatch(progress)
     with watch.phase("split nodes"):
         split = split_bulk(interest, eta)
@@ -66,7 +66,7 @@ class Members:
     n_clumps: int
 
     def dealt(self, n_groups: int) -> Ints:
-        """The group of each member."""
+        """Return the group of each member."""
         return deal_members(self.clump, self.rank, self.n_clumps, n_groups)
 
 
@@ -94,7 +94,7 @@ class LocalDivide:
         self._chosen: dict[Groups, tuple[Ints, Ints]] = {}
 
     def overlay(self) -> Overlay:
-        """All edges built so far; those of different groups and levels are different edges."""
+        """Return all edges built so far; those of different groups and levels are different edges."""
         none = np.zeros(0, np.int32)
         ends = [np.concatenate((none, *(pair[side] for pair in self.edges))) for side in (0, 1)]
         return Overlay.from_edges(self.interest.node_ids, *ends)
@@ -128,7 +128,7 @@ class LocalDivide:
         return sum(len(u) for u, _ in edges)
 
     def members(self, groups: Groups) -> Members:
-        """Who takes part after these levels."""
+        """Return who takes part after these levels."""
         if not groups:
             return self.light
         nodes, clump = self._chosen[groups]
@@ -144,7 +144,7 @@ class LocalDivide:
         return Members(nodes, np.full(len(nodes), SINGLE, np.int32), rank, 0)
 
     def _whole_sizes(self, members: Members, level: int) -> Longs:
-        """How many members want each topic; at level 0 bulk nodes count too, for they have to be joined."""
+        """Count the members that want each topic; at level 0 bulk nodes too, for they have to be joined."""
         if level == 0:
             return self.interest.topic_sizes()
         return self.interest.restrict(members.nodes).topic_sizes()
@@ -158,7 +158,7 @@ class LocalDivide:
     def _side_by_side(
         self, members: Members, parts: Sequence[tuple[Ints, Interest]], level: int
     ) -> list[Edges]:
-        """The edges of all groups by node number; `progress` advances by the number of groups in all."""
+        """Return the edges of all groups by node number; `progress` advances by the number of groups."""
         total = max(sum(group.n_subscriptions for _, group in parts), 1)
         each = max(self.threads // max(len(parts), 1), 1)
         degree_max = int(self.degree.max(initial=0))

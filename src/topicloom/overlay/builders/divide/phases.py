@@ -19,7 +19,7 @@ Edges = tuple[Ints, Ints]
 
 
 def build_inner(group: Interest, *, threads: int | None = None, progress: Progress = SILENT) -> Edges:
-    """A topic-connected overlay of one group of light nodes, by GM-M: both ends of its edges."""
+    """Build a topic-connected overlay of one group of light nodes, by GM-M: both ends of its edges."""
     u, v, _ = choose_gm_m(group, threads=threads, watch=Stopwatch(progress))
     return u, v
 
@@ -33,7 +33,7 @@ def build_outer(
     threads: int | None = None,
     progress: Progress = SILENT,
 ) -> Edges:
-    """The edges that join representatives and bulk nodes, by GM-M; `group` is the interest of those nodes.
+    """Return the edges that join representatives and bulk nodes, by GM-M; `group` is their interest.
 
     Nodes of one `clump` (SINGLE: none) count as joined on the topics they share, for the overlay of the
     group that they represent joins them. `degree` are their degrees so far and `degree_max` the largest of
@@ -53,7 +53,7 @@ def build_outer(
 
 
 def choose_representatives(interest: Interest, *, lambda_: int = 3, wanted: Bools | None = None) -> Ints:
-    """Nodes that hold every topic min(lambda, its subscribers) times, chosen greedily; ascending.
+    """Choose nodes, greedily, that hold every topic min(lambda, its subscribers) times; ascending.
 
     The next one is the node that wants the most topics that are not covered enough yet, the smallest of
     several. `wanted` marks the topics that matter (default: all). Algorithm 13 as printed asks for lambda
@@ -83,7 +83,7 @@ def choose_representatives(interest: Interest, *, lambda_: int = 3, wanted: Bool
 
 
 def topics_elsewhere(group: Interest, topic_sizes: Longs) -> Bools:
-    """T_out of a group: its topics that someone outside wants too.
+    """Return T_out of a group: its topics that someone outside wants too.
 
     `topic_sizes` are those of the whole interest, so that bulk nodes count. Algorithm 12, line 6 looks at
     the other groups only, which can leave a topic of bulk nodes split.
@@ -93,7 +93,7 @@ def topics_elsewhere(group: Interest, topic_sizes: Longs) -> Bools:
 
 
 def _count_topics(interest: Interest, open_topics: Bools) -> Longs:
-    """How many of the open topics each node wants."""
+    """Count the open topics that each node wants."""
     before = np.concatenate(([0], np.cumsum(open_topics[interest.node_topics])))
     return np.diff(before[interest.node_ptr])
 

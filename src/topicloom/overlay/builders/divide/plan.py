@@ -39,11 +39,11 @@ class DivideEngine(Protocol):
 
     @property
     def n_bulk(self) -> int:
-        """Nodes that are not dealt out at level 0."""
+        """Return how many nodes are not dealt out at level 0."""
 
     @property
     def n_light(self) -> int:
-        """Nodes that are."""
+        """Return how many are."""
 
     def represent(self, groups: Groups) -> LevelSizes:
         """Deal the members of the last of these levels out and choose representatives of each group."""
@@ -64,7 +64,7 @@ class DivideSettings:
     kernel_nodes: int
 
     def parameters(self, eta: int | str) -> dict[str, int | str]:
-        """What a build's summary says of them."""
+        """Return what a build's summary says of them."""
         coverage = {} if self.lambda_ is None else {"lambda_": self.lambda_}
         return {"eta": eta, **coverage, "p": self.p, "kernel_nodes": self.kernel_nodes}
 
@@ -82,20 +82,20 @@ class DividePlan:
 
     @property
     def n_steps(self) -> int:
-        """Levels with the last call, if anybody is left for it."""
+        """Count the levels, with the last call if anybody is left for it."""
         return len(self.groups) + (1 if self.n_last else 0)
 
     def groups_at(self, level: int) -> int:
-        """How many groups are built at a level."""
+        """Return how many groups are built at a level."""
         return self.groups[level] if level < len(self.groups) else 1
 
     @property
     def largest_call(self) -> int:
-        """The most nodes that one kernel call gets."""
+        """Return the most nodes that one kernel call gets."""
         return max([self.n_last, *(size for level in self.levels for size in level.nodes)])
 
     def remark(self) -> str | None:
-        """What the user should know about a plan that does not keep to the limit."""
+        """Return what the user should know about a plan that does not keep to the limit."""
         if self.largest_call <= self.kernel_nodes:
             return None
         what = "the last call is flat: it" if self.n_last == self.largest_call else "a group"
@@ -142,7 +142,7 @@ def _halved(engine: DivideEngine, groups: Groups, count: int, n_nodes: int) -> L
 
 
 def _first_level(engine: DivideEngine, settings: DivideSettings) -> int:
-    """How many groups the light nodes are dealt out to; never more than there are light nodes.
+    """Return how many groups the light nodes are dealt out to; never more than there are light nodes.
 
     A number that was asked for stands. `auto` takes the largest groups that the limit allows; larger ones
     still where what is left does not fit one call and over half of the light nodes are representatives.

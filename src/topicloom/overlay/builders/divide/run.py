@@ -37,12 +37,12 @@ def run_phases(
 
 
 def phase_name(level: int) -> str:
-    """What the phase that builds a level is called."""
+    """Return the name of the phase that builds a level."""
     return "conquer" if level == 0 else f"combine {level}"
 
 
 def describe(plan: DividePlan, edges: list[int]) -> dict[str, Any]:
-    """The plan in figures; `edges` are those of each level and of the last call."""
+    """Return the plan in figures; `edges` are those of each level and of the last call."""
     remark = plan.remark()
     return {
         "bulk": plan.n_bulk,
@@ -58,7 +58,7 @@ def describe(plan: DividePlan, edges: list[int]) -> dict[str, Any]:
 
 
 def _level(plan: DividePlan, level: int, edges: int) -> dict[str, Any]:
-    """One level; `nodes_known` are the nodes that a member had to know [Chen2010, IV-D]."""
+    """Describe one level; `nodes_known` are the nodes that a member had to know [Chen2010, IV-D]."""
     last = level == len(plan.levels)
     nodes = (plan.n_last,) if last else plan.levels[level].nodes
     known = nodes_known(plan)[level]
@@ -83,7 +83,7 @@ class NodesKnown:
 
 
 def nodes_known(plan: DividePlan) -> list[NodesKnown]:
-    """What the members of each level know when its edges are chosen.
+    """Return how many nodes the members of each level know when its edges are chosen [Chen2010, IV-D].
 
     A light node knows its group. A representative knows the other members of its group at the next level
     too, and so on; a bulk node knows the groups it is in from level 1 on. Where representatives of one group
@@ -106,13 +106,13 @@ def nodes_known(plan: DividePlan) -> list[NodesKnown]:
 
 
 def pn_ratio(plan: DividePlan) -> float:
-    """The largest share of all nodes that any one node has to know [Chen2010, Equation 12]."""
+    """Return the largest share of all nodes that any one node has to know [Chen2010, Equation 12]."""
     n_nodes = plan.n_bulk + sum(plan.levels[0].nodes)
     return max(known.most for known in nodes_known(plan)) / max(n_nodes, 1)
 
 
 def _summed(known: Floats, members: Floats) -> NodesKnown:
-    """Over all members; `known[i]` is what each of `members[i]` nodes knows."""
+    """Summarise over all members; `known[i]` is what each of `members[i]` nodes knows."""
     there = members > 0
     if not there.any():
         return NodesKnown(0, 0.0, 0)
