@@ -18,7 +18,7 @@ JUDGES = {
         "overlay/builders/test_cd_oda.py",
         "overlay/builders/test_exact_program.py",
         "overlay/builders/test_divide.py",
-        "overlay/builders/test_constrained_run.py",
+        "overlay/builders/test_constrained_against_naive.py",
         "overlay/builders/test_greedy.py",
         "overlay/builders/test_minmax_oda.py",
         "overlay/builders/test_serving_tree.py",

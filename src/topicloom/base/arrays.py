@@ -15,6 +15,7 @@ Floats: TypeAlias = NDArray[np.float64]
 Words: TypeAlias = NDArray[np.uint64]
 Bytes: TypeAlias = NDArray[np.uint8]
 Bools: TypeAlias = NDArray[np.bool_]
+Lists: TypeAlias = tuple[Longs, Ints, Longs, Ints]  # node_ptr, node_topics, topic_ptr, topic_nodes
 
 CHUNK_ROWS = 1_000_000
 

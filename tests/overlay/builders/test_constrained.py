@@ -14,8 +14,7 @@ from naive.measures import topic_component_counts
 from strategies import interests
 from topicloom.base.progress import SILENT, Stopwatch
 from topicloom.errors import InputError, UsageError
-from topicloom.overlay.builders.constrained import check_constraints
-from topicloom.overlay.builders.constrained_run import ConstrainedTask, choose_constrained
+from topicloom.overlay.builders.constrained import ConstrainedTask, check_constraints, choose_constrained
 from topicloom.overlay.builders.diagnosis import Demand, diagnose, is_cut, split_topics
 from topicloom.overlay.builders.gm import build_gm
 from topicloom.overlay.builders.registry import BUILDERS, check_honours, run_builder

@@ -23,7 +23,13 @@ from topicloom.errors import InputError, Interrupted, UsageError
 from topicloom.overlay import Interest, Overlay, choose_representatives, combine_overlays, split_bulk
 from topicloom.overlay.builders.dcb_m import build_dcb_m, build_dcbr_m
 from topicloom.overlay.builders.divide.combine_overlays import join
-from topicloom.overlay.builders.divide.groups import deal_members, fewest_groups, group_of, group_sizes
+from topicloom.overlay.builders.divide.groups import (
+    SINGLE,
+    deal_members,
+    fewest_groups,
+    group_sizes,
+    hash_ranks,
+)
 from topicloom.overlay.builders.divide.local import LocalDivide
 from topicloom.overlay.builders.divide.phases import build_inner
 from topicloom.overlay.builders.divide.plan import DividePlan, DivideSettings, LevelSizes, plan_levels
@@ -49,6 +55,11 @@ def topic_connected(interest: Interest, overlay: Overlay) -> bool:
 
 def inner_overlay(group: Interest) -> Overlay:
     return Overlay.from_edges(group.node_ids, *build_inner(group))
+
+
+def group_of(node_ids, n_groups, seed):
+    """The group of each node at level 0, where no node belongs to a clump."""
+    return deal_members(np.full(len(node_ids), SINGLE), hash_ranks(node_ids, seed), 0, n_groups)
 
 
 def divide_nodes(interest: Interest, nodes: np.ndarray, p: int, seed: int) -> list[Interest]:

@@ -15,8 +15,15 @@ import numpy as np
 from topicloom.base.parameters import Parameter
 from topicloom.base.progress import SILENT, Progress, Stopwatch
 from topicloom.overlay.builders.build_progress import GreedyProgress, QuietProgress, count_joins
-from topicloom.overlay.builders.constrained import Costs, known_needs, rising
-from topicloom.overlay.builders.constrained_run import ConstrainedTask, Edges, joined_edges, new_greedy
+from topicloom.overlay.builders.constrained import (
+    ConstrainedTask,
+    Costs,
+    Edges,
+    joined_edges,
+    known_needs,
+    new_greedy,
+    rising,
+)
 from topicloom.overlay.builders.diagnosis import diagnose
 from topicloom.overlay.builders.greedy import BOTH_STEPS, NO_LIMIT, Greedy
 from topicloom.overlay.builders.local_search import LocalSearch

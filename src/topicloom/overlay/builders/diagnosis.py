@@ -14,8 +14,7 @@ import numpy as np
 from topicloom.base.arrays import Ints, Longs, neighbor_lists
 from topicloom.base.progress import Progress, Stopwatch, check_stop
 from topicloom.overlay.builders.build_progress import QuietProgress
-from topicloom.overlay.builders.constrained import node_caps
-from topicloom.overlay.builders.constrained_run import ConstrainedTask
+from topicloom.overlay.builders.constrained import ConstrainedTask, node_caps
 from topicloom.overlay.measures.components import topic_components
 from topicloom.overlay.measures.measure import view_of
 from topicloom.overlay.model.constraints import NO_CAP, NodePairs

@@ -68,7 +68,11 @@ def build_exact(
     answer = None if tree is None else _tree_answer(interest, tree, objective)
     report: dict[str, Any] = {"tree": tree is not None}
     if answer is None:
-        _refuse_large(interest)
+        if count_pairs(interest, MAX_PAIRS) > MAX_PAIRS:
+            raise UsageError(
+                f"exact takes at most {MAX_PAIRS:,} pairs of nodes that share a topic, this interest has "
+                "more; use `algorithm=balanced`, with `certify` for a bound on its gap"
+            )
         with watch.phase("start from heuristics"):
             overlays = _start_overlays(interest, time_limit, seed, threads, progress)
         if tree is not None:
@@ -90,7 +94,7 @@ def build_exact(
 
 
 def _report(answer: ExactAnswer, overlay: Overlay) -> dict[str, Any]:
-    edges, degree = overlay.n_edges, _degree_max(overlay)
+    edges, degree = overlay.n_edges, int(overlay.degrees().max(initial=0))
     return {
         "optimal": edges == answer.edges_bound and (degree == answer.degree_bound or not answer.by_degree),
         # At a given maximum degree more edges may be needed than without: no bound for every overlay.
@@ -117,7 +121,7 @@ def _tree_answer(interest: Interest, tree: tuple[Ints, Ints], objective: str) ->
 
 def _worth(overlay: Overlay, objective: str) -> tuple[int, int]:
     """Rank an overlay: smaller is better."""
-    both = (overlay.n_edges, _degree_max(overlay))
+    both = (overlay.n_edges, int(overlay.degrees().max(initial=0)))
     return both if objective == "edges" else both[::-1]
 
 
@@ -129,23 +133,7 @@ def _start_overlays(
     for make in HEURISTICS:
         limit = {"time_limit": time_limit * START_SHARE} if make is build_balanced else {}
         build = make(interest, seed=seed, threads=threads, progress=progress, **limit)
-        if _serves(interest, build.overlay):
+        # What it starts from is what it may give back, so nothing is taken on trust.
+        if check_overlay(interest, build.overlay).topic_connected:
             overlays[build.algorithm] = build.overlay
     return overlays
-
-
-def _serves(interest: Interest, overlay: Overlay) -> bool:
-    """Check an overlay: it may be the answer, so nothing is taken on trust."""
-    return check_overlay(interest, overlay).topic_connected
-
-
-def _degree_max(overlay: Overlay) -> int:
-    return int(overlay.degrees().max(initial=0))
-
-
-def _refuse_large(interest: Interest) -> None:
-    if count_pairs(interest, MAX_PAIRS) > MAX_PAIRS:
-        raise UsageError(
-            f"exact takes at most {MAX_PAIRS:,} pairs of nodes that share a topic, this interest has more; "
-            "use `algorithm=balanced`, with `certify` for a bound on its gap"
-        )

@@ -14,9 +14,8 @@ from topicloom.base.arrays import Ints
 from topicloom.base.parameters import Parameter
 from topicloom.base.progress import SILENT, Progress, Stopwatch
 from topicloom.overlay.builders.build_progress import GreedyProgress, count_joins
-from topicloom.overlay.builders.constrained import Costs
+from topicloom.overlay.builders.constrained import ConstrainedTask, Costs
 from topicloom.overlay.builders.constrained_greedy import build_greedy
-from topicloom.overlay.builders.constrained_run import ConstrainedTask
 from topicloom.overlay.builders.greedy import BOTH_STEPS, NO_LIMIT, Greedy
 from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints, NodePairs

@@ -8,9 +8,8 @@ from __future__ import annotations
 from topicloom.base.arrays import Ints
 from topicloom.base.progress import SILENT, Progress, Stopwatch
 from topicloom.overlay.builders.build_progress import GreedyProgress, count_joins
-from topicloom.overlay.builders.constrained import Costs
+from topicloom.overlay.builders.constrained import ConstrainedTask, Costs
 from topicloom.overlay.builders.constrained_greedy import build_greedy
-from topicloom.overlay.builders.constrained_run import ConstrainedTask
 from topicloom.overlay.builders.greedy import Greedy
 from topicloom.overlay.kernels.twins import chain_twins, pair_twins
 from topicloom.overlay.model.build import Build

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import numpy as np
 
-from topicloom.base.arrays import Ints, Longs, pointers, sealed
+from topicloom.base.arrays import Ints, Lists, neighbor_lists, sealed
 from topicloom.base.kernels.parallel import cut_by_work, for_bounds
 from topicloom.base.parameters import Parameter
 from topicloom.base.progress import SILENT, Progress, Stopwatch
@@ -93,52 +93,31 @@ def _fill(interest: Interest, greedy: Greedy, limit: int, u: Ints, v: Ints) -> t
     """
     room = np.maximum(limit - greedy.state.degree, 0).astype(np.int32)
     open_nodes = room[interest.topic_nodes] > 0
-    lists = interest.topic_nodes[open_nodes]
-    list_ptr = np.concatenate(([0], np.cumsum(open_nodes)))[interest.topic_ptr].astype(np.int64)
-    sharing = _fill_lists(greedy, interest.node_ptr, interest.node_topics, list_ptr, lists, room, u, v)
+    topic_ptr = np.concatenate(([0], np.cumsum(open_nodes)))[interest.topic_ptr].astype(np.int64)
+    by_topic = (sealed(topic_ptr), sealed(interest.topic_nodes[open_nodes]))
+    sharing = _fill_lists(greedy, (*interest.sealed_lists()[:2], *by_topic), room, u, v)
     # Whatever has room is now in one list.
     u, v = np.concatenate((u, sharing[:, 0])), np.concatenate((v, sharing[:, 1]))
     nodes = np.flatnonzero(room).astype(np.int32)
-    node_ptr = np.arange(interest.n_nodes + 1)
-    node_lists, list_ptr = np.zeros(interest.n_nodes, np.int32), np.array([0, len(nodes)])
-    others = _fill_lists(greedy, node_ptr, node_lists, list_ptr, nodes, room, u, v)
+    by_node = (sealed(np.arange(interest.n_nodes + 1)), sealed(np.zeros(interest.n_nodes, np.int32)))
+    in_one = (*by_node, sealed(np.array([0, len(nodes)])), sealed(nodes))
+    others = _fill_lists(greedy, in_one, room, u, v)
     edges = np.concatenate((sharing, others))
     np.add.at(greedy.state.degree, edges, 1)
     refresh_units(greedy.state)
     return edges[:, 0], edges[:, 1], np.zeros(len(edges), np.int32)
 
 
-def _fill_lists(
-    greedy: Greedy,
-    node_ptr: Longs,
-    node_lists: Ints,
-    list_ptr: Longs,
-    lists: Ints,
-    room: Ints,
-    u: Ints,
-    v: Ints,
-) -> Ints:
+def _fill_lists(greedy: Greedy, lists: Lists, room: Ints, u: Ints, v: Ints) -> Ints:
     """Fill up along the lists, beside the edges (u, v); in slices, so that the user may stop us."""
-    owner, other = np.concatenate((u, v)), np.concatenate((v, u))
-    neighbors = other[np.argsort(owner, kind="stable")]
-    neighbor_ptr = pointers(owner, len(room))
+    node_ptr, node_lists, list_ptr, _ = lists
+    neighbors = neighbor_lists(u, v, len(room))
     seen = np.full(len(room), -1, np.int32)
     sums = np.concatenate(([0], np.cumsum(np.diff(list_ptr)[node_lists], dtype=np.float64)))
     work = (sums[node_ptr[1:]] - sums[node_ptr[:-1]]) * (room > 0) + 1.0
 
     def fill(first: int, last: int) -> Ints:
-        return fill_up(
-            sealed(node_ptr),
-            sealed(node_lists),
-            sealed(list_ptr),
-            sealed(lists),
-            neighbor_ptr,
-            neighbors,
-            room,
-            seen,
-            first,
-            last,
-        )
+        return fill_up(lists, neighbors, room, seen, first, last)
 
     bounds = cut_by_work(work, most=SLICE_WORK, slices=1)
     found = for_bounds(fill, bounds, threads=1, progress=greedy.pace)

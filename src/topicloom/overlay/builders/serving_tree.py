@@ -53,14 +53,14 @@ def _grow(interest: Interest, nodes: Longs, progress: Progress) -> Ints | None:
     node_topics = interest.node_topics[slots]
     by_topic = np.argsort(node_topics, kind="stable")
     topic_nodes = np.repeat(np.arange(len(nodes), dtype=np.int32), sizes)[by_topic]
-    own = sealed(node_ptr), sealed(node_topics)
-    lists = sealed(pointers(node_topics, interest.n_topics)), sealed(topic_nodes)
+    by_topic_ptr = pointers(node_topics, interest.n_topics)
+    lists = (sealed(node_ptr), sealed(node_topics), sealed(by_topic_ptr), sealed(topic_nodes))
     parent = np.full(len(nodes), OUTSIDE, np.int32)
     degree, best, common = (np.zeros(len(nodes), np.int32) for _ in range(3))
     seen = np.zeros(interest.n_topics, np.int32)
     while True:
         check_stop(progress)
-        reason = grow_tree(*own, *lists, parent, degree, best, seen, common, SLICE_WORK)
+        reason = grow_tree(lists, parent, degree, best, seen, common, SLICE_WORK)
         if reason == REFUSED:
             return None
         if reason == DONE:
@@ -80,8 +80,7 @@ def _with_twins(interest: Interest, parent: Ints, classes: Ints, firsts: Longs) 
 
 def _relieve(interest: Interest, parent: Ints, progress: Progress) -> None:
     """Swap edges of the node of highest degree until that one cannot be helped."""
-    own = sealed(interest.node_ptr), sealed(interest.node_topics)
-    lists = sealed(interest.topic_ptr), sealed(interest.topic_nodes)
+    lists = interest.sealed_lists()
     child = np.flatnonzero(parent >= 0)
     degree = np.bincount(np.concatenate((child, parent[child])), minlength=len(parent)).astype(np.int32)
     mark = np.full(interest.n_topics, -1, np.int32)
@@ -89,5 +88,5 @@ def _relieve(interest: Interest, parent: Ints, progress: Progress) -> None:
     while len(degree) and degree.max() > PATH_DEGREE:
         check_stop(progress)
         hub = int(degree.argmax())
-        if relieve(hub, *own, *lists, parent, degree, mark, branch, moved) == 0:
+        if relieve(lists, hub, parent, degree, mark, branch, moved) == 0:
             return

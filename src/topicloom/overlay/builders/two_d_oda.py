@@ -31,11 +31,11 @@ def build_2d_oda(
     watch = Stopwatch(progress)
     with watch.phase("place stars", interest.n_topics):
         stars = new_stars(interest)
-        tables = (interest.node_ptr, interest.node_topics, interest.topic_ptr, interest.topic_nodes)
+        lists = interest.sealed_lists()
         linked = np.zeros(interest.n_nodes, np.bool_)
         while (hub := largest_quotient(stars.weight, stars.least)) >= 0:
             check_stop(progress)
-            add_star(stars, hub, *tables, linked)
+            add_star(stars, hub, lists, linked)
             progress.advance()
         n = int(stars.length[0])
         overlay = Overlay.from_edges(interest.node_ids, stars.u[:n], stars.v[:n])

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from topicloom.base.arrays import Ints, Longs
 from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.search import first_at_least
 from topicloom.overlay.kernels.greedy_state import GreedyState, first_within
 
 TOP = np.int64(1) << 30
@@ -102,18 +103,6 @@ def open_lists(state: GreedyState, limit: int) -> OpenLists:
 
 
 @kernel
-def _after(values: Ints, start: int, stop: int, value: int) -> int:
-    """Return the first position in the ascending values[start:stop] that holds more than `value`."""
-    while start < stop:
-        half = (start + stop) >> 1
-        if values[half] > value:
-            stop = half
-        else:
-            start = half + 1
-    return start
-
-
-@kernel
 def _count_in_lists(state: GreedyState, lists: OpenLists, row: int, counts: NDArray) -> None:
     """Set counts[w] to the contribution of (row, w) for every open w > row."""
     for slot in range(state.slot_ptr[row], state.slot_ptr[row + 1]):
@@ -122,14 +111,14 @@ def _count_in_lists(state: GreedyState, lists: OpenLists, row: int, counts: NDAr
             continue
         own = state.slot_label[slot]
         middle, stop = lists.middle[topic], lists.stop[topic]
-        begin = _after(lists.unit, lists.start[topic], middle, row)
+        begin = first_at_least(lists.unit, lists.start[topic], middle, row + 1)
         if own == lists.largest[topic]:
             for i in range(begin, middle):
                 counts[lists.unit[i]] += 1
         else:
             for i in range(begin, middle):
                 counts[lists.unit[i]] += lists.label[i] != own
-            for i in range(_after(lists.unit, middle, stop, row), stop):
+            for i in range(first_at_least(lists.unit, middle, stop, row + 1), stop):
                 counts[lists.unit[i]] += 1
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from topicloom.base.arrays import Ints, Longs, Words
+from topicloom.base.arrays import Ints, Lists, Longs, Words
 from topicloom.base.kernels.bits import ones
 from topicloom.base.kernels.jit import kernel
 
@@ -18,27 +18,18 @@ DEEPEST = 24  # no more neighbors than this are ever proved: the search is that 
 
 
 @kernel
-def cover_needs(
-    nodes: Ints,
-    node_ptr: Longs,
-    node_topics: Ints,
-    topic_ptr: Longs,
-    topic_nodes: Ints,
-    words: int,
-    room: int,
-    budget: int,
-    needs: Longs,
-) -> None:
+def cover_needs(nodes: Ints, lists: Lists, words: int, room: int, budget: int, needs: Longs) -> None:
     """Set needs[i] to a proved number of neighbors of nodes[i]; the smallest cover if work permits.
 
     Of the nodes given, the longest topic list takes `words` 64-bit words, and the subscribers of the topics
     of one node are at most `room` in all. `budget` is how many sets may be looked at for one node before
     the number proved so far must do.
     """
+    node_ptr, node_topics, topic_ptr, topic_nodes = lists
     n_nodes = len(node_ptr) - 1
     covered = np.zeros((n_nodes, words), np.uint64)  # which topics of the node another one wants
     counts = np.zeros(n_nodes, np.int32)  # and how many
-    lists, list_ptr = np.empty(room, np.int32), np.zeros(64 * words + 1, np.int64)
+    sets, list_ptr = np.empty(room, np.int32), np.zeros(64 * words + 1, np.int64)
     open_sets, at = np.zeros((DEEPEST + 1, words), np.uint64), np.zeros(DEEPEST + 1, np.int64)
     for i in range(len(nodes)):
         topics = node_topics[node_ptr[nodes[i]] : node_ptr[nodes[i] + 1]]
@@ -60,8 +51,8 @@ def cover_needs(
         while 1 < needs[i] < DEEPEST and left > 0:
             # Any set of a cover holds what the others, each at most the largest, leave open.
             least = max(wanted - (needs[i] - 1) * largest, 1)
-            _list_sets(topics, topic_ptr, topic_nodes, counts, least, largest, list_ptr, lists)
-            left = _exhaust(counts, covered, largest, needs[i], left, list_ptr, lists, open_sets, at)
+            _list_sets(topics, topic_ptr, topic_nodes, counts, least, largest, list_ptr, sets)
+            left = _exhaust(counts, covered, largest, needs[i], left, list_ptr, sets, open_sets, at)
             if left > 0:
                 needs[i] += 1
         for j in range(len(topics)):

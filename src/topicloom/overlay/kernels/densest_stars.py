@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from topicloom.base.arrays import Bools, Ints, Longs
+from topicloom.base.arrays import Bools, Ints, Lists, Longs
 from topicloom.base.kernels.jit import kernel
 from topicloom.overlay.model.interest import Interest
 
@@ -86,16 +86,9 @@ def _link(stars: Stars, a: int, b: int, node_ptr: Longs, node_topics: Ints) -> N
 
 
 @kernel
-def add_star(
-    stars: Stars,
-    hub: int,
-    node_ptr: Longs,
-    node_topics: Ints,
-    topic_ptr: Longs,
-    topic_nodes: Ints,
-    linked: Bools,
-) -> None:
+def add_star(stars: Stars, hub: int, lists: Lists, linked: Bools) -> None:
     """Link `hub` to the other subscribers of its densest topic and close that; `linked` is all False."""
+    node_ptr, node_topics, topic_ptr, topic_nodes = lists
     topic = stars.topic[hub]
     members = topic_nodes[topic_ptr[topic] : topic_ptr[topic + 1]]
     linked[hub] = True

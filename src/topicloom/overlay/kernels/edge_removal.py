@@ -206,7 +206,7 @@ def remove_edges(trees: OverlayTrees, removal: Removal) -> bool:
 
 @kernel
 def undo(trees: OverlayTrees, removal: Removal) -> None:
-    """Drop the added edges and put the removed ones back, each with the topics that no other edge could carry."""
+    """Drop the added edges and put the removed ones back, with the topics that no other edge could carry."""
     counts = removal.counts
     for i in range(counts[ADDED]):
         edge = np.int64(removal.added[i])

@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from topicloom.base.arrays import Ints, Longs
+from topicloom.base.arrays import Ints, Lists, Longs
 from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.search import first_at_least
 
 
 @kernel
-def _partner(
-    node_ptr: Longs, node_lists: Ints, list_ptr: Longs, listed: Ints, room: Ints, seen: Ints, u: int
-) -> int:
+def _partner(lists: Lists, room: Ints, seen: Ints, u: int) -> int:
     """Return the smallest node above `u` in one of its lists with room that is no neighbor; -1 if none."""
+    node_ptr, node_lists, list_ptr, listed = lists
     best = -1
     for i in range(node_ptr[u], node_ptr[u + 1]):
-        low, stop = list_ptr[node_lists[i]], list_ptr[node_lists[i] + 1]
-        high = stop
-        while low < high:
-            half = (low + high) >> 1
-            if listed[half] > u:
-                high = half
-            else:
-                low = half + 1
+        stop = list_ptr[node_lists[i] + 1]
+        low = first_at_least(listed, list_ptr[node_lists[i]], stop, u + 1)
         while low < stop and (best < 0 or listed[low] < best):
             v = listed[low]
             if room[v] > 0 and seen[v] != u:
@@ -34,22 +28,14 @@ def _partner(
 
 @kernel
 def fill_up(
-    node_ptr: Longs,
-    node_lists: Ints,
-    list_ptr: Longs,
-    listed: Ints,
-    neighbor_ptr: Longs,
-    neighbors: Ints,
-    room: Ints,
-    seen: Ints,
-    first: int,
-    last: int,
+    lists: Lists, neighbors: tuple[Longs, Ints], room: Ints, seen: Ints, first: int, last: int
 ) -> Ints:
     """Link each node from `first` to before `last` with the smallest later nodes that share a list.
 
-    `room` says how many edges each node may still take and is kept up to date; `seen` is scratch, at first
-    -1 everywhere. Gives (edges x 2) nodes.
+    `lists` hold the lists of each node and the nodes of each list. `room` says how many edges each node may
+    still take and is kept up to date; `seen` is scratch, at first -1 everywhere. Returns (edges x 2) nodes.
     """
+    neighbor_ptr, neighbor = neighbors
     space = 0
     for u in range(first, last):
         space += room[u]
@@ -59,9 +45,9 @@ def fill_up(
         if room[u] == 0:
             continue
         for i in range(neighbor_ptr[u], neighbor_ptr[u + 1]):
-            seen[neighbors[i]] = u
+            seen[neighbor[i]] = u
         while room[u] > 0:
-            v = _partner(node_ptr, node_lists, list_ptr, listed, room, seen, u)
+            v = _partner(lists, room, seen, u)
             if v < 0:
                 break
             edges[n, 0], edges[n, 1] = u, v

@@ -13,6 +13,7 @@ import numpy as np
 
 from topicloom.base.arrays import Bools, Ints, Longs, Words
 from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.search import first_at_least
 from topicloom.base.kernels.union_find import unite
 
 N_EDGES, N_FREE_EDGES, N_FREE_PAIRS = 0, 1, 2  # places in `OverlayTrees.sizes`
@@ -97,16 +98,9 @@ def new_overlay_trees(
 
 
 @kernel
-def find_slot(node_ptr: Longs, slot_topic: Ints, node: int, topic: int) -> int:
+def find_slot(node_ptr: Longs, slot_topic: Ints, node: int, topic: int) -> Any:
     """Return the slot of a subscription that exists."""
-    low, high = node_ptr[node], node_ptr[node + 1]
-    while low < high:
-        half = (low + high) >> 1
-        if slot_topic[half] < topic:
-            low = half + 1
-        else:
-            high = half
-    return low
+    return first_at_least(slot_topic, node_ptr[node], node_ptr[node + 1], topic)
 
 
 @kernel

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from topicloom.base.arrays import Floats, Ints, Longs
+from topicloom.base.arrays import Floats, Ints, Lists, Longs
 from topicloom.base.kernels.jit import kernel
 
 # Prices that are to prove something are whole multiples of this, so that their sums carry no error.
@@ -26,24 +26,22 @@ NO_EDGE = 1e-4  # A pair with less of a fractional edge than this moves no price
 def heaviest_pairs(
     start: int,
     stop: int,
-    node_ptr: Longs,
-    node_topics: Ints,
-    topic_ptr: Longs,
-    topic_nodes: Ints,
-    price: Floats,
-    place_price: Floats,
-    toll: Floats,
-    allowance: Floats,
+    lists: Lists,
+    prices: tuple[Floats, Floats, Floats, Floats],
     others: Ints,
     ratios: Floats,
     excess: Floats,
 ) -> None:
     """Find for each node from `start` to `stop` its pairs with the largest ratio of charge to allowance.
 
+    `prices` are those of slots and of places, tolls and allowances.
+
     others[u], ratios[u] hold them, heaviest first (ratio 0: none); excess[u] is positive if any pair of u is
     charged more than its allowance (such a pair passes any `least` up to 1). Prices of topics with more than
     one subscriber must be positive: a pair that is charged nothing is taken for one that shares nothing.
     """
+    node_ptr, node_topics, topic_ptr, topic_nodes = lists
+    price, place_price, toll, allowance = prices
     n_nodes = len(node_ptr) - 1
     kept = others.shape[1]
     charge = np.zeros(n_nodes, np.float64)

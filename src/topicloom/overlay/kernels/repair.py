@@ -19,6 +19,7 @@ from topicloom.base.arrays import Floats, Ints, Longs, Words
 from topicloom.base.kernels.bits import ones
 from topicloom.base.kernels.jit import kernel
 from topicloom.base.kernels.random import draw
+from topicloom.base.kernels.search import first_at_least
 from topicloom.overlay.kernels.edge_removal import ADDED, APART, PLANES, RECORDS, TOPICS, WORDS, Removal
 from topicloom.overlay.kernels.overlay_trees import OverlayTrees, add_edge, add_tree_edge, find_slot
 
@@ -109,14 +110,8 @@ def _rarest_first(topic_ptr: Longs, words: Ints, mask: Words, n_words: int, topi
 @kernel
 def pair_price(price_ptr: Longs, price_other: Ints, price: Floats, a: int, b: int) -> float:
     """Return what an edge between two nodes costs."""
-    low, high = price_ptr[a], price_ptr[a + 1]
-    while low < high:
-        half = (low + high) >> 1
-        if price_other[half] < b:
-            low = half + 1
-        else:
-            high = half
-    return price[low] if low < price_ptr[a + 1] and price_other[low] == b else 1.0
+    at = first_at_least(price_other, price_ptr[a], price_ptr[a + 1], b)
+    return price[at] if at < price_ptr[a + 1] and price_other[at] == b else 1.0
 
 
 @kernel

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from topicloom.base.arrays import Ints, Lists
 from topicloom.base.kernels.jit import kernel
 
 OUTSIDE = -2  # the parent of a node that is not in the tree yet
@@ -16,17 +17,8 @@ DONE, REFUSED, MORE = 0, 1, 2
 
 @kernel
 def grow_tree(
-    node_ptr: Any,
-    node_topics: Any,
-    topic_ptr: Any,
-    topic_nodes: Any,
-    parent: Any,
-    degree: Any,
-    best: Any,
-    seen: Any,
-    common: Any,
-    work: Any,
-) -> Any:
+    lists: Lists, parent: Ints, degree: Ints, best: Ints, seen: Ints, common: Ints, work: int
+) -> int:
     """Grow a maximum spanning forest of the shared-topic graph by Prim's algorithm; weight: topics in common.
 
     In a tree that serves every topic, the topics of a new node that the tree knows already must all be
@@ -37,6 +29,7 @@ def grow_tree(
     State between calls: `parent` (OUTSIDE at first), `degree`, `best` (the most topics shared with a node of
     the tree), `seen` (is the topic known), `common` (zeros). Comes back with MORE after `work` steps.
     """
+    node_ptr, node_topics, topic_ptr, topic_nodes = lists
     n = len(parent)
     while True:
         v, most = -1, -1
@@ -104,18 +97,7 @@ def _branch(parent: Any, hub: Any, branch: Any, moved: Any, node: Any) -> Any:
 
 
 @kernel
-def relieve(
-    hub: Any,
-    node_ptr: Any,
-    node_topics: Any,
-    topic_ptr: Any,
-    topic_nodes: Any,
-    parent: Any,
-    degree: Any,
-    mark: Any,
-    branch: Any,
-    moved: Any,
-) -> Any:
+def relieve(lists: Lists, hub: int, parent: Ints, degree: Ints, mark: Ints, branch: Ints, moved: Ints) -> int:
     """Swap edges of `hub` for others of the same weight whose ends have lower degrees; how many.
 
     Taking the edge (hub, b) away leaves two trees. Any p and q, one in each, that want all topics S the hub
@@ -125,6 +107,7 @@ def relieve(
     `parent` must be one tree or forest; the hub becomes the root of its tree. `mark` has an entry per topic,
     `branch` and `moved` one per node; all hold -1, and do so again afterwards.
     """
+    node_ptr, node_topics, topic_ptr, topic_nodes = lists
     root = hub
     while parent[root] >= 0:
         root = parent[root]

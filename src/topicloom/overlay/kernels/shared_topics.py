@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from topicloom.base.arrays import Floats, Ints, Longs, Words
+from topicloom.base.arrays import Floats, Ints, Lists, Longs, Words
 from topicloom.base.kernels.bits import ones
 from topicloom.base.kernels.jit import kernel
 
@@ -72,20 +72,12 @@ def _sink(keys: Floats, counts: Longs, size: int) -> None:
 
 
 @kernel
-def top_intersections(
-    nodes: Ints,
-    d: int,
-    node_ptr: Longs,
-    node_topics: Ints,
-    topic_ptr: Longs,
-    topic_nodes: Ints,
-    shares: Floats,
-    shared: Floats,
-) -> None:
+def top_intersections(nodes: Ints, d: int, lists: Lists, shares: Floats, shared: Floats) -> None:
     """Average |A & B| / min(|A|, |B|) and |A & B| over the d most similar others of each of `nodes`.
 
     Others with nothing in common count as 0, so there are always d of them [Chockler2007b, 3.4].
     """
+    node_ptr, node_topics, topic_ptr, topic_nodes = lists
     n_nodes = len(node_ptr) - 1
     common = np.zeros(n_nodes, np.int32)
     touched = np.empty(n_nodes, np.int32)

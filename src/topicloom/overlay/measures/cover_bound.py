@@ -38,7 +38,7 @@ def find_needs(
     def search(start: int, stop: int) -> None:
         words = int(sizes[nodes[start:stop]].max() + 63) // 64
         found = np.zeros(stop - start, np.int64)
-        cover_needs(nodes[start:stop], *lists, words, room, most_sets, found)
+        cover_needs(nodes[start:stop], lists, words, room, most_sets, found)
         needs[nodes[start:stop]] = found
 
     bounds = cut_by_work(work[nodes] + most_sets / 4, most=SLICE_WORK / 8, slices=8 * threads)

@@ -73,7 +73,7 @@ def weigh_pairs(
 
     def work(start: int, stop: int) -> None:
         prices = (duals.price, place_price, duals.toll, duals.allowance)
-        heaviest_pairs(start, stop, *lists, *prices, others, ratios, excess)
+        heaviest_pairs(start, stop, lists, prices, others, ratios, excess)
 
     bounds = cut_by_work(pass_work(interest), most=SLICE_WORK, slices=8 * threads)
     for_bounds(work, bounds, threads=threads, progress=progress)

@@ -186,7 +186,7 @@ def top_d_intersection(
 
     def work(start: int, stop: int) -> None:
         part = slice(start, stop)
-        top_intersections(nodes[part], d, *lists, shares[part], shared[part])
+        top_intersections(nodes[part], d, lists, shares[part], shared[part])
 
     progress.phase("top-d intersection", len(nodes))
     for_slices(work, len(nodes), slice_size=SLICE, threads=threads, progress=progress)

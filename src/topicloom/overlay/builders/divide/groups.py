@@ -93,15 +93,6 @@ def hash_ranks(node_ids: pa.StringArray, seed: int) -> Longs:
     return rank
 
 
-def group_of(node_ids: pa.StringArray, n_groups: int, seed: int) -> Ints:
-    """Return the group of each node: hashed order, cut into blocks that differ in size by at most one.
-
-    >>> group_of(pa.array(["a", "b", "c", "d", "e"]), 2, seed=0).tolist()
-    [0, 1, 0, 1, 0]
-    """
-    return (hash_ranks(node_ids, seed) * n_groups // max(len(node_ids), 1)).astype(np.int32)
-
-
 def deal_members(clump: NDArray[Any], rank: NDArray[Any], n_clumps: int, n_groups: int) -> Ints:
     """Return the group of each member of a level: clumps whole and in order, single nodes by `rank`.
 

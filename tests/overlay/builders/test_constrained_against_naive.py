@@ -13,7 +13,7 @@ from naive.constrained import naive_constrained
 from naive.constrained_cases import cases, pair_table
 from strategies import interests
 from topicloom.base.progress import SILENT, Stopwatch
-from topicloom.overlay.builders.constrained_run import ConstrainedTask, choose_constrained
+from topicloom.overlay.builders.constrained import ConstrainedTask, choose_constrained
 from topicloom.overlay.builders.gm import choose_gm
 from topicloom.overlay.builders.gm_m import choose_gm_m
 from topicloom.overlay.model.constraints import NO_CAP, Constraints
