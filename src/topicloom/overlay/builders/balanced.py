@@ -56,13 +56,13 @@ def default_work(n_nodes: int) -> float:
 def build_balanced(
     interest: Interest,
     *,
+    constraints: Constraints = UNCONSTRAINED,
+    start: Overlay | None = None,
     work: Annotated[
         float | str, Parameter("moves per edge; auto: 20, falling to 0 at 20,000 nodes", ("auto",), 0)
     ] = "auto",
     time_limit: Annotated[float, Parameter("seconds after which it stops improving; 0: none", least=0)] = 0.0,
     costs: Costs = "tie",
-    constraints: Constraints = UNCONSTRAINED,
-    start: Overlay | None = None,
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = SILENT,

@@ -26,10 +26,10 @@ from topicloom.overlay.model.overlay import Overlay
 def build_gm(
     interest: Interest,
     *,
-    redundancy: Annotated[int, Parameter("runs, each on the pairs not yet used (section 6.4)", least=1)] = 1,
-    costs: Costs = "tie",
     constraints: Constraints = UNCONSTRAINED,
     start: Overlay | None = None,
+    redundancy: Annotated[int, Parameter("runs, each on the pairs not yet used (section 6.4)", least=1)] = 1,
+    costs: Costs = "tie",
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = SILENT,

@@ -21,9 +21,9 @@ from topicloom.overlay.model.overlay import Overlay
 def build_gm_m(
     interest: Interest,
     *,
-    costs: Costs = "tie",
     constraints: Constraints = UNCONSTRAINED,
     start: Overlay | None = None,
+    costs: Costs = "tie",
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = SILENT,

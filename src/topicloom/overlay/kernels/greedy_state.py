@@ -79,29 +79,16 @@ def new_state(
     places = np.arange(len(place_slot), dtype=np.int32)
     slot_place[place_slot] = places
     place_ptr = pointers(slot_topic, n_topics)
-    banned_ptr, partners = banned or (np.zeros(n_units + 1, np.int64), np.zeros(0, np.int32))
-    state = GreedyState(
-        slot_ptr=slot_ptr,
-        slot_topic=slot_topic,
-        slot_place=slot_place,
-        place_ptr=place_ptr,
-        place_unit=np.repeat(np.arange(n_units, dtype=np.int32), sizes)[place_slot],
-        place_slot=place_slot,
-        member_ptr=member_ptr,
-        member=member,
-        twin_class=twin_class,
-        banned_ptr=banned_ptr,
-        banned=partners,
-        slot_label=slot_place.copy(),
-        place_label=places.copy(),
-        place_next=places.copy(),
-        label_size=np.ones(len(places), np.int32),
-        components=np.diff(place_ptr).astype(np.int32),
-        degree=np.zeros(n_nodes, np.int32) if degree is None else degree,
-        cap=np.full(n_nodes, FULL, np.int32) if cap is None else np.array(cap, np.int32),
-        lowest=np.zeros(n_units, np.int32),
-        first_lowest=np.zeros(n_units, np.int32),
-    )
+    place_unit = np.repeat(np.arange(n_units, dtype=np.int32), sizes)[place_slot]
+    subscriptions = (slot_ptr, slot_topic, slot_place, place_ptr, place_unit, place_slot)
+    components = np.diff(place_ptr).astype(np.int32)
+    alone = (slot_place.copy(), places.copy(), places.copy(), np.ones(len(places), np.int32), components)
+    degree = np.zeros(n_nodes, np.int32) if degree is None else degree
+    cap = np.full(n_nodes, FULL, np.int32) if cap is None else np.array(cap, np.int32)
+    banned = banned or (np.zeros(n_units + 1, np.int64), np.zeros(0, np.int32))
+    lowest, first_lowest = np.zeros(n_units, np.int32), np.zeros(n_units, np.int32)
+    units = (*subscriptions, member_ptr, member, twin_class)
+    state = GreedyState(*units, *banned, *alone, degree, cap, lowest, first_lowest)
     refresh_units(state)
     return state
 

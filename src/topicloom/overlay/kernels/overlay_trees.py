@@ -68,33 +68,14 @@ def new_overlay_trees(
     def stack(size: int) -> Ints:
         return np.arange(size, dtype=np.int32)[::-1].copy()
 
-    return OverlayTrees(
-        node_ptr=node_ptr,
-        slot_topic=node_topics,
-        slot_node=slot_node,
-        topic_ptr=topic_ptr,
-        topic_nodes=topic_nodes,
-        bits=bits,
-        near_ptr=near_ptr,
-        degree=ints(n_nodes),
-        near=ints(int(near_ptr[-1])),
-        near_edge=ints(int(near_ptr[-1])),
-        edge_u=ints(most_edges),
-        edge_v=ints(most_edges),
-        load=ints(most_edges),
-        fixed=np.zeros(most_edges, np.bool_),
-        edge_pair=ints(most_edges, -1),
-        live=ints(most_edges),
-        live_at=ints(most_edges),
-        free_edges=stack(most_edges),
-        slot_arc=ints(n_slots, -1),
-        arc_slot=ints(2 * n_slots),
-        arc_next=ints(2 * n_slots),
-        pair_edge=ints(n_slots),
-        pair_next=ints(n_slots),
-        free_pairs=stack(n_slots),
-        sizes=np.array([0, most_edges, n_slots], np.int64),
-    )
+    interest = (node_ptr, node_topics, slot_node, topic_ptr, topic_nodes, bits)
+    near = (near_ptr, ints(n_nodes), ints(int(near_ptr[-1])), ints(int(near_ptr[-1])))
+    ends_and_load = (ints(most_edges), ints(most_edges), ints(most_edges))
+    live = (ints(most_edges), ints(most_edges), stack(most_edges))
+    edges = (*ends_and_load, np.zeros(most_edges, np.bool_), ints(most_edges, -1), *live)
+    arcs = (ints(n_slots, -1), ints(2 * n_slots), ints(2 * n_slots))
+    pairs = (ints(n_slots), ints(n_slots), stack(n_slots))
+    return OverlayTrees(*interest, *near, *edges, *arcs, *pairs, np.array([0, most_edges, n_slots], np.int64))
 
 
 @kernel
