@@ -327,11 +327,11 @@ def test_what_a_node_has_to_know():
     """[Chen2010, IV-D]: its group, then those it meets as representative; bulk nodes from level 1 on."""
     flat = DividePlan((2,), (LevelSizes((4, 4), (1, 1)),), 2, 4, 100)
     first, last = nodes_known(flat)
-    assert (first.least, first.most) == (4, 4)
-    assert (last.least, last.most) == (4, 4 + 4 - 1)  # a bulk node; a representative
+    assert (first["min"], first["max"]) == (4, 4)
+    assert (last["min"], last["max"]) == (4, 4 + 4 - 1)  # a bulk node; a representative
     assert pn_ratio(flat) == 7 / 10
     deep = DividePlan((4, 2), (LevelSizes((10,) * 4, (3,) * 4), LevelSizes((6, 6), (2, 2))), 0, 4, 100)
-    assert [known.most for known in nodes_known(deep)] == [10, 10 + 6 - 3, 10 + 3 + 4 - 2]
+    assert [known["max"] for known in nodes_known(deep)] == [10, 10 + 6 - 3, 10 + 3 + 4 - 2]
 
 
 # --- representatives -------------------------------------------------------------------------------

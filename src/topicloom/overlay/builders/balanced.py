@@ -8,10 +8,12 @@ one lower, relieve the few, then search locally with what the cap leaves free.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
 
+from topicloom.base.arrays import Ints
 from topicloom.base.parameters import Parameter
 from topicloom.base.progress import SILENT, Progress, Stopwatch
 from topicloom.overlay.builders.build_progress import GreedyProgress, QuietProgress, count_joins
@@ -90,19 +92,17 @@ def build_balanced(
     return Build(overlay, "balanced", parameters, seed, watch.seconds, report)
 
 
+@dataclass(slots=True)
 class Balance:
     """One balanced build, step by step."""
 
-    def __init__(
-        self, task: ConstrainedTask, seed: int, watch: Stopwatch, deadline: float = math.inf
-    ) -> None:
-        self.task = task
-        self.seed = seed
-        self.watch = watch
-        self.deadline = deadline
-        self.gm_edges = 0
-        self.needs = np.zeros(task.interest.n_nodes, np.int32)
-        self.report: dict[str, object] = {}
+    task: ConstrainedTask
+    seed: int
+    watch: Stopwatch
+    deadline: float = math.inf
+    gm_edges: int = 0
+    needs: Ints | None = None
+    report: dict[str, object] = field(default_factory=dict)
 
     def rebuild(self, task: ConstrainedTask, quiet: Progress) -> Overlay:
         """Return the overlay of another task, without local search: that connects nothing."""
@@ -115,27 +115,24 @@ class Balance:
 
     def overlay(self, work: float) -> Overlay:
         """Run all steps; the overlay keeps all caps, and is topic-connected if that was reached."""
+        tree, interest = None, self.task.interest
         with self.watch.phase("look for a tree"):
-            tree = (
-                serving_tree(self.task.interest, progress=self.watch.progress) if self.task.is_free else None
-            )
+            if self.task.is_free:
+                tree = serving_tree(interest, progress=self.watch.progress)
         if tree is not None:
             return self._from_tree(tree, work)
         first = self._greedy(NO_LIMIT)
         self.gm_edges = len(first[0])
         if self.gm_edges == 0:
-            return Overlay.from_edges(self.task.interest.node_ids, *first)
+            return Overlay.from_edges(interest.node_ids, *first)
         search, cap = self._lowest_cap(first)
         cap = self._improve(search, cap, work)
         if work:
             with self.watch.phase("prune"):
                 search.prune()
-        overlay = Overlay.from_edges(self.task.interest.node_ids, *self._within_caps(search))
-        self.report = {
-            "cap": min(cap, int(overlay.degrees().max())),
-            "gm_edges": self.gm_edges,
-            "tree": False,
-        }
+        overlay = Overlay.from_edges(interest.node_ids, *self._within_caps(search))
+        cap = min(cap, int(overlay.degrees().max()))
+        self.report = {"cap": cap, "gm_edges": self.gm_edges, "tree": False}
         return overlay
 
     def _from_tree(self, tree: Edges, work: float) -> Overlay:
@@ -158,9 +155,8 @@ class Balance:
         task, plain = self.task, self.task.is_free
         with self.watch.phase("choose edges", 1.0):
             if plain:
-                pace = GreedyProgress(
-                    self.watch.progress, count_joins(task.interest), scan_share=0.2, bend=2.5
-                )
+                joins = count_joins(task.interest)
+                pace = GreedyProgress(self.watch.progress, joins, scan_share=0.2, bend=2.5)
                 greedy = Greedy(task.interest, threads=task.threads, pace=pace)
             else:
                 greedy = new_greedy(task, task.fixed, bend=2.5, joined=True, progress=self.watch.progress)
@@ -175,8 +171,9 @@ class Balance:
         u, v, _ = greedy.steps()
         return joined_edges(task.fixed, (u, v))
 
-    def _draft(self, edges: Edges, cap: int) -> LocalSearch:
-        """Return the overlay of a greedy run, pruned and relieved to `cap`."""
+    def _capped(self, cap: int) -> LocalSearch:
+        """Return the overlay of a greedy run under `cap`, pruned and relieved."""
+        edges = self._greedy(cap - 1)
         with self.watch.phase("relieve nodes"):
             search = self._search(edges, cap)
             search.prune()
@@ -240,9 +237,6 @@ class Balance:
             else:
                 bad = middle
         return search, cap
-
-    def _capped(self, cap: int) -> LocalSearch:
-        return self._draft(self._greedy(cap - 1), cap)
 
     def _improve(self, search: LocalSearch, cap: int, work: float, *, free: bool = True) -> int:
         """Search locally in rounds, some of them under a cap one lower; return the cap that everybody keeps.

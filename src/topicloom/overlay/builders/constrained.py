@@ -39,8 +39,8 @@ def fixed_edges(constraints: Constraints, start: Overlay | None) -> tuple[Ints, 
     if start is None:
         return constraints.required.u, constraints.required.v
     n_nodes = start.n_nodes
-    existing = NodePairs(start.u, start.v).without(constraints.forbidden, n_nodes)
-    fixed = constraints.required.both(existing, n_nodes)
+    allowed = NodePairs(start.u, start.v).without(constraints.forbidden, n_nodes)
+    fixed = constraints.required.both(allowed, n_nodes)
     return fixed.u, fixed.v
 
 

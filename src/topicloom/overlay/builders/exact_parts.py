@@ -154,7 +154,7 @@ def lowest_degree(interest: Interest, start: Overlay, budget: Budget) -> ExactAn
     """Find the lowest maximum degree and then the fewest edges at that degree, starting from `start`."""
     reduced = reduce_interest(interest, leaves=False)
     home, _ = _homes(reduced, interest.n_nodes)
-    pieces = _pieces(reduced, start, home, budget, leaves=None, capped=True)
+    pieces = _pieces(reduced, start, home, budget, leaves=np.zeros(len(reduced.parts), np.int64), capped=True)
     degree = 0
     with suppress(Unfinished):
         try:
@@ -175,13 +175,13 @@ def _pieces(
     home: Longs,
     budget: Budget,
     *,
-    leaves: Longs | None,
+    leaves: Longs,
     capped: bool,
 ) -> tuple[PartSearch, ...]:
     pieces = []
     for number, part in enumerate(reduced.parts):
         inside = home[start.u] == number
-        extra = 0 if leaves is None else int(leaves[number])
+        extra = int(leaves[number])
         pieces.append(
             PartSearch(part, (start.u[inside], start.v[inside]), budget, leaves=extra, capped=capped)
         )

@@ -41,6 +41,29 @@ def combine_overlays(
     """
     if lambda_ is not None and lambda_ < 1:
         raise UsageError(f"lambda_ is {lambda_}: without representatives the overlays cannot be joined")
+    groups = _disjoint_groups(interest, overlays)
+    inner = join(interest.node_ids, overlays)
+    clump = np.full(interest.n_nodes, SINGLE, dtype=np.int32)
+    takes_part = np.ones(interest.n_nodes, dtype=np.bool_)
+    for number, nodes in enumerate(groups):
+        check_stop(progress)
+        clump[nodes] = number
+        if lambda_ is not None:
+            group = interest.restrict(nodes)
+            wanted = topics_elsewhere(group, interest.topic_sizes())
+            takes_part[nodes] = False
+            takes_part[nodes[choose_representatives(group, lambda_=lambda_, wanted=wanted)]] = True
+    nodes, degree = np.flatnonzero(takes_part), inner.degrees()
+    most = int(degree.max(initial=0))
+    progress.phase("join overlays", 1.0)
+    part = interest.restrict(nodes)
+    u, v = build_outer(part, clump[nodes], degree[nodes], most, threads=threads, progress=progress)
+    ends = (np.concatenate((inner.u, nodes[u])), np.concatenate((inner.v, nodes[v])))
+    return Overlay.from_edges(interest.node_ids, *ends)
+
+
+def _disjoint_groups(interest: Interest, overlays: Sequence[Overlay]) -> list[Longs]:
+    """Return the nodes of each overlay; refuse unknown nodes, nodes in two overlays and split topics."""
     taken = np.zeros(interest.n_nodes, dtype=np.bool_)
     groups = []
     for place, overlay in enumerate(overlays, start=1):
@@ -51,46 +74,12 @@ def combine_overlays(
             name = interest.node_ids[int(nodes[taken[nodes]][0])].as_py()
             raise InputError(f"overlay {place} holds node {name!r}, which an earlier one holds too")
         taken[nodes] = True
-        groups.append(interest.restrict(nodes))
-        verdict = check_overlay(groups[-1], overlay, n_witnesses=1)
+        verdict = check_overlay(interest.restrict(nodes), overlay, n_witnesses=1)
         if not verdict.topic_connected:
             topic = verdict.witnesses[0].topic
             raise InputError(f"overlay {place} is not topic-connected: topic {topic!r} is split")
-    return _combined(interest, groups, overlays, lambda_, threads, progress)
-
-
-def _combined(
-    interest: Interest,
-    groups: Sequence[Interest],
-    overlays: Sequence[Overlay],
-    lambda_: int | None,
-    threads: int | None,
-    progress: Progress,
-) -> Overlay:
-    inner = join(interest.node_ids, overlays)
-    clump = np.full(interest.n_nodes, SINGLE, dtype=np.int32)
-    takes_part = np.ones(interest.n_nodes, dtype=np.bool_)
-    for number, group in enumerate(groups):
-        check_stop(progress)
-        nodes = _numbers_in(interest.node_ids, group.node_ids)
-        clump[nodes] = number
-        if lambda_ is not None:
-            wanted = topics_elsewhere(group, interest.topic_sizes())
-            takes_part[nodes] = False
-            takes_part[nodes[choose_representatives(group, lambda_=lambda_, wanted=wanted)]] = True
-    nodes = np.flatnonzero(takes_part)
-    degree = inner.degrees()
-    progress.phase("join overlays", 1.0)
-    u, v = build_outer(
-        interest.restrict(nodes),
-        clump[nodes],
-        degree[nodes],
-        int(degree.max(initial=0)),
-        threads=threads,
-        progress=progress,
-    )
-    ends = (np.concatenate((inner.u, nodes[u])), np.concatenate((inner.v, nodes[v])))
-    return Overlay.from_edges(interest.node_ids, *ends)
+        groups.append(nodes)
+    return groups
 
 
 def join(node_ids: pa.StringArray, overlays: Sequence[Overlay]) -> Overlay:

@@ -65,10 +65,6 @@ class Members:
     rank: Longs
     n_clumps: int
 
-    def dealt(self, n_groups: int) -> Ints:
-        """Return the group of each member."""
-        return deal_members(self.clump, self.rank, self.n_clumps, n_groups)
-
 
 class LocalDivide:
     """A `DivideEngine` over an interest in memory."""
@@ -101,7 +97,9 @@ class LocalDivide:
 
     def represent(self, groups: Groups) -> LevelSizes:
         members = self.members(groups[:-1])
-        whole = self._whole_sizes(members, level=len(groups) - 1)
+        # At level 0 bulk nodes count too, for they have to be joined.
+        everybody = self.interest if len(groups) == 1 else self.interest.restrict(members.nodes)
+        whole = everybody.topic_sizes()
         chosen, sizes, counts = [np.zeros(0, np.int32)], [], []
         for nodes, group in self._groups(members, groups[-1]):
             check_stop(self.progress)
@@ -143,14 +141,8 @@ class LocalDivide:
         rank = hash_ranks(self.interest.node_ids.take(pa.array(nodes)), self.seed)
         return Members(nodes, np.full(len(nodes), SINGLE, np.int32), rank, 0)
 
-    def _whole_sizes(self, members: Members, level: int) -> Longs:
-        """Count the members that want each topic; at level 0 bulk nodes too, for they have to be joined."""
-        if level == 0:
-            return self.interest.topic_sizes()
-        return self.interest.restrict(members.nodes).topic_sizes()
-
     def _groups(self, members: Members, n_groups: int) -> list[tuple[Ints, Interest]]:
-        group = members.dealt(n_groups)
+        group = deal_members(members.clump, members.rank, members.n_clumps, n_groups)
         dealt = members.nodes[np.argsort(group, kind="stable")]
         parts = [dealt[start:stop] for start, stop in pairwise(pointers(group, n_groups))]
         return [(nodes, self.interest.restrict(nodes)) for nodes in parts]

@@ -131,8 +131,7 @@ def plan_levels(engine: DivideEngine, settings: DivideSettings) -> DividePlan:
 
 
 def _halved(engine: DivideEngine, groups: Groups, count: int, n_nodes: int) -> LevelSizes | None:
-    """The next level in at most `count` groups, of which at most half of the nodes represent; None if there
-    is none."""
+    """Return the next level in at most `count` groups that at most half of the nodes represent, or None."""
     while count > 1:
         dealt = engine.represent((*groups, count))
         if 2 * sum(dealt.representatives) <= n_nodes:

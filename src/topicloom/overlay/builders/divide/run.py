@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -61,7 +60,6 @@ def _level(plan: DividePlan, level: int, edges: int) -> dict[str, Any]:
     """Describe one level; `nodes_known` are the nodes that a member had to know [Chen2010, IV-D]."""
     last = level == len(plan.levels)
     nodes = (plan.n_last,) if last else plan.levels[level].nodes
-    known = nodes_known(plan)[level]
     return {
         "phase": phase_name(level),
         "groups": len(nodes),
@@ -69,21 +67,12 @@ def _level(plan: DividePlan, level: int, edges: int) -> dict[str, Any]:
         "largest_group": max(nodes, default=0),
         "representatives": 0 if last else sum(plan.levels[level].representatives),
         "edges": edges,
-        "nodes_known": {"min": known.least, "avg": known.average, "max": known.most},
+        "nodes_known": nodes_known(plan)[level],
     }
 
 
-@dataclass(frozen=True, slots=True)
-class NodesKnown:
-    """Nodes, itself included, that the members of a level have to know: at least, on average, at most."""
-
-    least: int
-    average: float
-    most: int
-
-
-def nodes_known(plan: DividePlan) -> list[NodesKnown]:
-    """Return how many nodes the members of each level know when its edges are chosen [Chen2010, IV-D].
+def nodes_known(plan: DividePlan) -> list[dict[str, float]]:
+    """Return how many nodes, itself included, a member of each level has to know: min, avg, max.
 
     A light node knows its group. A representative knows the other members of its group at the next level
     too, and so on; a bulk node knows the groups it is in from level 1 on. Where representatives of one group
@@ -108,13 +97,13 @@ def nodes_known(plan: DividePlan) -> list[NodesKnown]:
 def pn_ratio(plan: DividePlan) -> float:
     """Return the largest share of all nodes that any one node has to know [Chen2010, Equation 12]."""
     n_nodes = plan.n_bulk + sum(plan.levels[0].nodes)
-    return max(known.most for known in nodes_known(plan)) / max(n_nodes, 1)
+    return max(known["max"] for known in nodes_known(plan)) / max(n_nodes, 1)
 
 
-def _summed(known: Floats, members: Floats) -> NodesKnown:
+def _summed(known: Floats, members: Floats) -> dict[str, float]:
     """Summarise over all members; `known[i]` is what each of `members[i]` nodes knows."""
     there = members > 0
     if not there.any():
-        return NodesKnown(0, 0.0, 0)
-    average = float((known * members).sum() / members.sum())
-    return NodesKnown(int(known[there].min()), round(average, 1), int(known[there].max()))
+        return {"min": 0, "avg": 0.0, "max": 0}
+    average = round(float((known * members).sum() / members.sum()), 1)
+    return {"min": int(known[there].min()), "avg": average, "max": int(known[there].max())}
