@@ -184,7 +184,7 @@ SPOILERS = [value for name, value in sorted(globals().items()) if name.startswit
 
 
 @pytest.mark.parametrize("spoil", SPOILERS)
-def test_the_checker_rejects_a_spoiled_weave(spoil):
+def test_the_checker_rejects_spoiled_trees(spoil):
     trees = laid(CHAIN, PATH)
     check_overlay_trees(trees, CHAIN)
     assert trees.sizes[N_EDGES] == 4
