@@ -156,8 +156,8 @@ class Balance:
         with self.watch.phase("choose edges", 1.0):
             if plain:
                 joins = count_joins(task.interest)
-                pace = GreedyProgress(self.watch.progress, joins, scan_share=0.2, bend=2.5)
-                greedy = Greedy(task.interest, threads=task.threads, pace=pace)
+                progress = GreedyProgress(self.watch.progress, joins, scan_share=0.2, bend=2.5)
+                greedy = Greedy(task.interest, threads=task.threads, progress=progress)
             else:
                 greedy = new_greedy(task, task.fixed, bend=2.5, joined=True, progress=self.watch.progress)
             greedy.run(limit, BOTH_STEPS if plain else ())

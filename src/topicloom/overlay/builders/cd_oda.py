@@ -86,8 +86,8 @@ class _Hubs:
         self.interest = interest
         self.threads = threads
         # Counting again costs the less the fewer topics are open, so the time goes with the square of those.
-        self.pace = GreedyProgress(progress, interest.n_subscriptions, scan_share=0.1, bend=0.5)
-        self.pace.rows = max(interest.n_nodes, 1)
+        self.progress = GreedyProgress(progress, interest.n_subscriptions, scan_share=0.1, bend=0.5)
+        self.progress.rows = max(interest.n_nodes, 1)
         self.sets = topic_sets(interest)
         self.sizes = interest.topic_sizes()
         sizes = self.sizes[interest.node_topics].astype(np.float64)
@@ -115,7 +115,7 @@ class _Hubs:
             nodes = interest.nodes_of(topic)
             members[nodes] = True
             self.weight[nodes] -= self.sizes[topic]
-            self.pace.joined(len(nodes))
+            self.progress.joined(len(nodes))
         self.sets.is_open[own] = False
         touched = np.flatnonzero(members).astype(np.int32)
         self._count(touched)
@@ -131,4 +131,4 @@ class _Hubs:
             count_neighbors(self.sets, sealed(nodes[first:last]), False, self.neighbors)
 
         bounds = cut_by_work(self.work[nodes], most=SLICE_WORK, slices=4 * self.threads)
-        for_bounds(count, bounds, threads=self.threads, progress=self.pace)
+        for_bounds(count, bounds, threads=self.threads, progress=self.progress)

@@ -130,10 +130,10 @@ class CostedGreedy(Greedy):
         tables = (self.state, self.costs, best, self.chosen)
         reason = -1
         while reason != LEVEL_DONE:
-            check_stop(self.pace)
+            check_stop(self.progress)
             before = int(self.chosen.length[0])
             reason = choose_costed(*tables, self.weigh, limit, self.scans, self.counts)
-            self.pace.joined(int(self.chosen.contribution[before : self.chosen.length[0]].sum()))
+            self.progress.joined(int(self.chosen.contribution[before : self.chosen.length[0]].sum()))
 
 
 def joined_edges(one: Edges, other: Edges) -> Edges:
@@ -225,7 +225,7 @@ def new_greedy(
         "banned": joined_edges(forbidden, taken),
         "caps": limits.caps,
         "threads": task.threads,
-        "pace": GreedyProgress(progress, total, scan_share=0.1, bend=bend),
+        "progress": GreedyProgress(progress, total, scan_share=0.1, bend=bend),
     }
     if len(limits.priced):
         greedy: Greedy = CostedGreedy(interest, limits, weigh=task.costs == "weight", **state)

@@ -62,8 +62,8 @@ def choose_gm(
     for run in range(redundancy):
         banned, degree = ((u, v), NodePairs(u, v).degrees(interest.n_nodes)) if run else (None, None)
         with watch.phase("choose edges" if run == 0 else f"choose edges, run {run + 1}", 1.0):
-            pace = GreedyProgress(watch.progress, count_joins(interest), scan_share=0.2, bend=2.5)
-            greedy = Greedy(interest, degree=degree, banned=banned, threads=threads, pace=pace)
+            progress = GreedyProgress(watch.progress, count_joins(interest), scan_share=0.2, bend=2.5)
+            greedy = Greedy(interest, degree=degree, banned=banned, threads=threads, progress=progress)
             greedy.run(NO_LIMIT, BOTH_STEPS)
         steps = greedy.steps()
         u, v, contribution = (np.concatenate(both) for both in zip((u, v, contribution), steps, strict=True))

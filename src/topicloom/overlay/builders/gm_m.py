@@ -47,8 +47,8 @@ def choose_gm_m(
 ) -> tuple[Ints, Ints, Ints]:
     """Return the edges in the order GM-M chooses them, with the contribution of each at its time."""
     with watch.phase("choose edges", 1.0):
-        pace = GreedyProgress(watch.progress, count_joins(interest), scan_share=0.1, bend=1.2)
-        greedy = Greedy(interest, phases=True, threads=threads, pace=pace)
+        progress = GreedyProgress(watch.progress, count_joins(interest), scan_share=0.1, bend=1.2)
+        greedy = Greedy(interest, phases=True, threads=threads, progress=progress)
         # Pairs of twins are made in phase 1 and tied into paths in phase 2; three or more need both.
         limit = 1
         greedy.run(limit, (pair_twins,))

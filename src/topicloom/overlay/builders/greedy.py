@@ -68,7 +68,7 @@ class Greedy:
         caps: Ints | None = None,
         phases: bool = False,
         threads: int | None = None,
-        pace: GreedyProgress,
+        progress: GreedyProgress,
     ) -> None:
         self.state = state = new_state(
             interest.node_ptr,
@@ -93,8 +93,8 @@ class Greedy:
         self.twin_units = np.flatnonzero((np.diff(state.member_ptr) > 1) & (sizes > 0))
         self.twin_sizes = sizes[self.twin_units]
         self.threads = threads or default_threads()
-        self.pace = pace
-        pace.rows = max(n_units, 1)
+        self.progress = progress
+        progress.rows = max(n_units, 1)
 
     @property
     def open_joins(self) -> int:
@@ -107,7 +107,7 @@ class Greedy:
         Only where units are single nodes, so `degree`, `banned` or `caps` must have been given.
         """
         join_edges(self.state, sealed(u), sealed(v))
-        self.pace.total = max(self.open_joins, 1)
+        self.progress.total = max(self.open_joins, 1)
 
     def join_groups(self, group: Ints) -> None:
         """Join the nodes of each group (a number for each node, negative: none) on all topics they share.
@@ -115,7 +115,7 @@ class Greedy:
         Before the first run, and only where units are single nodes.
         """
         self.state = join_groups(self.state, group)
-        self.pace.total = max(self.open_joins, 1)
+        self.progress.total = max(self.open_joins, 1)
 
     def lift_caps(self) -> None:
         """Let no node be full from now on."""
@@ -155,11 +155,11 @@ class Greedy:
         start = int(chosen.length[0])
         tables = (self.state, self.rows, self.heap, chosen)
         while True:
-            check_stop(self.pace)
+            check_stop(self.progress)
             before = int(chosen.length[0])
             left = most - (before - start)
             reason = choose(*tables, limit, least, left, self.turns, self.counts, self.mark)
-            self.pace.joined(int(chosen.contribution[before : chosen.length[0]].sum()))
+            self.progress.joined(int(chosen.contribution[before : chosen.length[0]].sum()))
             if reason in (LEVEL_DONE, ENOUGH):
                 return reason == ENOUGH
             if reason == NEEDS_SCAN:
@@ -177,7 +177,7 @@ class Greedy:
         work = self.row_work[rows]
         slices = int(np.clip(work.sum() / LEAST_WORK, 1, 16 * self.threads))
         bounds = cut_by_work(work, most=SLICE_WORK, slices=slices)
-        for_bounds(scan, bounds, threads=self.threads, progress=self.pace)
+        for_bounds(scan, bounds, threads=self.threads, progress=self.progress)
 
     def _link(self, twin_units: Longs, size: int, steps: Sequence[LinkTwins]) -> None:
         """Link the twins of these units, all with sets of `size`; edges in the order of the tie rule."""
@@ -189,7 +189,7 @@ class Greedy:
             self.chosen.u[start:stop], self.chosen.v[start:stop] = edges[:, 0], edges[:, 1]
             self.chosen.contribution[start:stop] = size
             self.chosen.length[0] = stop
-            self.pace.joined(len(edges) * size)
+            self.progress.joined(len(edges) * size)
         refresh_units(self.state)
 
 

@@ -63,8 +63,8 @@ def choose_low_oda(
     if k == 1 and strict:
         return choose_gm(interest, threads=threads, watch=watch)  # e1 never exceeds e2
     with watch.phase("choose edges", 1.0):
-        pace = GreedyProgress(watch.progress, count_joins(interest), scan_share=0.1, bend=1.5)
-        low_oda = _LowOda(interest, k=k, strict=strict, threads=threads, pace=pace)
+        progress = GreedyProgress(watch.progress, count_joins(interest), scan_share=0.1, bend=1.5)
+        low_oda = _LowOda(interest, k=k, strict=strict, threads=threads, progress=progress)
         low_oda.choose_all()
     return low_oda.steps()
 
@@ -83,9 +83,15 @@ class _LowOda(Greedy):
     """
 
     def __init__(
-        self, interest: Interest, *, k: int, strict: bool, threads: int | None = None, pace: GreedyProgress
+        self,
+        interest: Interest,
+        *,
+        k: int,
+        strict: bool,
+        threads: int | None = None,
+        progress: GreedyProgress,
     ) -> None:
-        super().__init__(interest, threads=threads, pace=pace)
+        super().__init__(interest, threads=threads, progress=progress)
         self.k = min(k, self.largest_set + 1)  # whatever is beyond takes e1 whenever there is one, too
         self.strict = int(strict)
         self.degree_max = 0

@@ -67,7 +67,7 @@ def choose_minmax_oda(
         greedy = Greedy(
             interest,
             threads=threads,
-            pace=GreedyProgress(watch.progress, count_joins(interest), scan_share=0.1, bend=1.2),
+            progress=GreedyProgress(watch.progress, count_joins(interest), scan_share=0.1, bend=1.2),
         )
         members = np.diff(greedy.state.member_ptr)[greedy.twin_units]
         limit = 1
@@ -120,5 +120,5 @@ def _fill_lists(greedy: Greedy, lists: Lists, room: Ints, u: Ints, v: Ints) -> I
         return fill_up(lists, neighbors, room, seen, first, last)
 
     bounds = cut_by_work(work, most=SLICE_WORK, slices=1)
-    found = for_bounds(fill, bounds, threads=1, progress=greedy.pace)
+    found = for_bounds(fill, bounds, threads=1, progress=greedy.progress)
     return np.concatenate([np.empty((0, 2), np.int32), *found])

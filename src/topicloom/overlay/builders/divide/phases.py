@@ -40,8 +40,8 @@ def build_outer(
     all nodes, here or not: the first phase takes every pair that does not raise it
     [Chen2010, Algorithm 2, line 5].
     """
-    pace = GreedyProgress(progress, group.n_subscriptions, scan_share=0.1, bend=1.2)
-    greedy = Greedy(group, degree=degree.astype(np.int32), phases=True, threads=threads, pace=pace)
+    progress = GreedyProgress(progress, group.n_subscriptions, scan_share=0.1, bend=1.2)
+    greedy = Greedy(group, degree=degree.astype(np.int32), phases=True, threads=threads, progress=progress)
     greedy.join_groups(clump)
     limit = max(degree_max, 1)
     greedy.run(limit, ())
