@@ -57,16 +57,15 @@ def ingest(source: str, work: str) -> dict[str, Any]:
     """In a child: start Spark, encode the table, load it; the seconds of each."""
     from time import perf_counter as now
 
-    from topicloom.overlay.spark.encode import encode_interest
+    from topicloom.overlay.spark.encode import read_interest
     from topicloom.tables.source import interest_source
-    from topicloom.tables.spark.read import read_table
     from topicloom.tables.spark.session import get_session, stop_session
 
     times = [now()]
     spark = get_session()
     times.append(now())
     Path(work).mkdir(exist_ok=True)
-    encoded = encode_interest(spark, read_table(spark, interest_source(source)), work_dir=work)
+    encoded = read_interest(spark, interest_source(source), work_dir=work).encoded
     times.append(now())
     interest = encoded.to_interest()
     times.append(now())

@@ -76,19 +76,19 @@ class Interest:
         return self.topic_nodes[self.topic_ptr[topic] : self.topic_ptr[topic + 1]]
 
     def subscription_sizes(self) -> Longs:
-        """How many topics each node wants."""
+        """Return how many topics each node wants."""
         return np.diff(self.node_ptr)
 
     def topic_sizes(self) -> Longs:
-        """How many nodes want each topic."""
+        """Return how many nodes want each topic."""
         return np.diff(self.topic_ptr)
 
     def pair_nodes(self) -> Ints:
-        """The node of every subscription, in the order of `node_topics`."""
+        """Return the node of every subscription, in the order of `node_topics`."""
         return np.repeat(np.arange(self.n_nodes, dtype=np.int32), self.subscription_sizes())
 
     def sealed_lists(self) -> tuple[Longs, Ints, Longs, Ints]:
-        """The four arrays as kernels want them: contiguous and read-only."""
+        """Return the four arrays as kernels want them: contiguous and read-only."""
         by_node = sealed(self.node_ptr), sealed(self.node_topics)
         return *by_node, sealed(self.topic_ptr), sealed(self.topic_nodes)
 
@@ -117,7 +117,7 @@ class Interest:
             f"{self.n_subscriptions:,} subscriptions)"
         )
 
-    # --- ways in -----------------------------------------------------------------------------------
+    # --- from other forms --------------------------------------------------------------------------
 
     @classmethod
     def from_codes(
@@ -162,8 +162,7 @@ class Interest:
     @classmethod
     def from_arrow(cls, table: pa.Table, node: str = "node", topic: str = "topic") -> Interest:
         """From two columns of an Arrow table; integers become digits, repeated pairs count once."""
-        node_column = _identifier_column(table, node)
-        topic_column = _identifier_column(table, topic)
+        node_column, topic_column = _identifier_column(table, node), _identifier_column(table, topic)
         node_ids, nodes = number_identifiers(node_column)
         topic_ids, topics = number_identifiers(topic_column)
         return cls._from_repeated(node_ids, topic_ids, nodes, topics)
@@ -197,13 +196,10 @@ class Interest:
         Without identifiers, nodes are `n0001..` and topics `t0001..`, zero-padded. A row or column of
         zeros stays as a node or topic that nobody is paired with.
         """
-        coo = matrix.tocoo()
-        keep = coo.data != 0
+        nodes, topics = matrix.nonzero()
         sorted_nodes, node_rank = _sorted_names(node_ids, matrix.shape[0], "n")
         sorted_topics, topic_rank = _sorted_names(topic_ids, matrix.shape[1], "t")
-        nodes = node_rank[coo.coords[0][keep] if hasattr(coo, "coords") else coo.row[keep]]
-        topics = topic_rank[coo.coords[1][keep] if hasattr(coo, "coords") else coo.col[keep]]
-        return cls._from_repeated(sorted_nodes, sorted_topics, nodes, topics)
+        return cls._from_repeated(sorted_nodes, sorted_topics, node_rank[nodes], topic_rank[topics])
 
     @classmethod
     def from_networkx(cls, graph: networkx.Graph) -> Interest:
@@ -219,13 +215,12 @@ class Interest:
         if same is not None:
             raise InputError(f"graph edge {same!r} joins two of the same side: the graph is not bipartite")
         names = [[name for name, side in sides.items() if side == wanted] for wanted in (0, 1)]
-        places = [{name: place for place, name in enumerate(side)} for side in names]
-        node_ids, node_rank = _sorted_names([str(name) for name in names[0]], len(names[0]), "n")
-        topic_ids, topic_rank = _sorted_names([str(name) for name in names[1]], len(names[1]), "t")
-        ends = [(a, b) if sides[a] == 0 else (b, a) for a, b in graph.edges()]
-        nodes = node_rank[[places[0][node] for node, _ in ends]] if ends else np.zeros(0, np.int64)
-        topics = topic_rank[[places[1][topic] for _, topic in ends]] if ends else np.zeros(0, np.int64)
-        return cls._from_repeated(node_ids, topic_ids, nodes, topics)
+        place = {name: number for side in names for number, name in enumerate(side)}
+        ends = [(place[a], place[b]) if sides[a] == 0 else (place[b], place[a]) for a, b in graph.edges()]
+        nodes, topics = np.array(ends, np.int64).reshape(-1, 2).T
+        node_ids, node_rank = _sorted_names(map(str, names[0]), len(names[0]), "n")
+        topic_ids, topic_rank = _sorted_names(map(str, names[1]), len(names[1]), "t")
+        return cls._from_repeated(node_ids, topic_ids, node_rank[nodes], topic_rank[topics])
 
     def restrict(self, nodes: NDArray[Any]) -> Interest:
         """Return the subscriptions of `nodes` (ascending, distinct); node i of the result is `nodes[i]`.
@@ -250,10 +245,10 @@ class Interest:
             None if self.rates is None else self.rates[source],
         )
 
-    # --- ways out ----------------------------------------------------------------------------------
+    # --- to other forms ----------------------------------------------------------------------------
 
     def to_arrow(self) -> pa.Table:
-        """The pairs as identifiers, sorted by node and then topic (UTF-8 bytes)."""
+        """Return the pairs as identifiers, sorted by node and then topic (UTF-8 bytes)."""
         columns = {
             "node": take_chunks(self.node_ids, self.pair_nodes()),
             "topic": take_chunks(self.topic_ids, self.node_topics),
@@ -266,7 +261,7 @@ class Interest:
 
 
 def number_identifiers(column: pa.ChunkedArray) -> tuple[pa.StringArray, Ints]:
-    """Distinct identifiers in byte order, and the number of each row's identifier."""
+    """Return distinct identifiers in byte order, and the number of each row's identifier."""
     distinct = pc.unique(column)
     ids = distinct.take(pc.sort_indices(distinct))
     codes = pc.index_in(column, value_set=ids)
@@ -294,7 +289,7 @@ def _identifier_column(table: pa.Table, name: str) -> pa.ChunkedArray:
 
 
 def _sorted_names(names: Iterable[str] | None, count: int, prefix: str) -> tuple[pa.StringArray, Longs]:
-    """Names in byte order and, for each original position, its place in that order."""
+    """Return names in byte order and, for each original position, its place in that order."""
     listed = numbered_ids(prefix, count) if names is None else pa.array(list(names), pa.string())
     if len(listed) != count or len(pc.unique(listed)) != count:
         raise InputError(f"{count} distinct identifiers are needed, {len(listed)} were given")

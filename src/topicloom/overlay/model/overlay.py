@@ -101,7 +101,7 @@ class Overlay:
     def __repr__(self) -> str:
         return f"Overlay({self.n_nodes:,} nodes, {self.n_edges:,} edges)"
 
-    # --- ways out ----------------------------------------------------------------------------------
+    # --- to other forms ----------------------------------------------------------------------------
 
     def to_arrow(self) -> pa.Table:
         """Columns `u`, `v` of identifiers, u < v by UTF-8 bytes, sorted."""

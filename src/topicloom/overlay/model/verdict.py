@@ -20,7 +20,7 @@ WITNESS_FILES = (".jsonl", ".json", ".parquet")
 
 
 class Witness(Summary, frozen=True):
-    """VerdictSummary that one topic is partitioned.
+    """Proof that one topic is split.
 
     `component_sizes` are all its components' sizes, largest first; `nodes` holds one node (the one of the
     smallest identifier) of the first and of the second of them.
@@ -53,7 +53,7 @@ class Verdict:
     the interest, of the rest `self_loops` join a node to itself, of the rest `duplicate_edges` repeat an
     undirected pair, and `edges` remain, on which alone the proof stands. `unknown_names` are the first
     unknown identifiers in byte order. `witnesses` are the worst topics, most components first, then by
-    topic. `path` is the way the proof took: `memory`, `broadcast` or `bucketed`.
+    topic. `path` is how it was proved: `memory`, `broadcast` or `bucketed`.
     """
 
     topics: int
@@ -77,7 +77,7 @@ class Verdict:
         return self.unknown_nodes == self.self_loops == self.duplicate_edges == 0
 
     def summary(self) -> VerdictSummary:
-        """What there is to say of it."""
+        """Return what there is to say of it."""
         return VerdictSummary(**{name: getattr(self, name) for name in VerdictSummary.__struct_fields__})
 
 

@@ -87,49 +87,30 @@ def read_interest(
     strict: bool = False,
     progress: Progress = SILENT,
 ) -> InterestRead:
-    """Read and number the interest that `source` describes; its tables lie in `work_dir`.
-
-    With `strict` any refused row is an InputError. Otherwise the raw table keeps its rejects: `write_rejects`
-    saves them, `release` lets go of them.
-    """
-    files = signature(spark, source)
-    raw = read_table(spark, source, progress=progress)
-    encoded = encode_interest(
-        spark, raw, work_dir=work_dir, subscribers_only=subscribers_only, strict=strict, progress=progress
-    )
-    if encoded.rejected == 0:
-        raw.release()
-    return InterestRead(encoded, raw, files)
-
-
-def encode_interest(
-    spark: SparkSession,
-    raw: RawTable,
-    *,
-    work_dir: str | Path,
-    subscribers_only: bool = False,
-    strict: bool = False,
-    progress: Progress = SILENT,
-) -> EncodedInterest:
-    """Number the identifiers of `raw` and write the encoded table below `work_dir`.
+    """Read the interest that `source` describes, number its identifiers and write it below `work_dir`.
 
     Rows of the same pair are one subscription: sub and pub make both, of several rates the largest counts.
     `subscribers_only` leaves out pairs whose only role is to publish. On a cluster `work_dir` must be a
-    place that all workers reach.
+    place that all workers reach. With `strict` any refused row is an InputError; otherwise the raw table
+    keeps them: `write_rejects` saves them, `release` lets go of them.
     """
+    files = signature(spark, source)
+    raw = read_table(spark, source, progress=progress)
     work = StepTables(spark, str(work_dir).rstrip("/"), progress)
     rows = interest_rows(raw, subscribers_only=subscribers_only)
-    with spark_errors(raw.source.path):
+    with spark_errors(source.path):
         totals = work.run("read pairs", lambda: _totals(rows))
         rejected = raw.n_rejects(progress=progress)
         if strict:
             require_no_rejects(raw, rejected)
         if totals["rows"] == 0:
             refused = f" ({rows_were(rejected)} refused)" if rejected else ""
-            raise InputError(f"{raw.source.path} holds no subscription{refused}: give a table of pairs")
+            raise InputError(f"{source.path} holds no subscription{refused}: give a table of pairs")
         small = totals["rows"] <= SMALL_ROWS and not is_address(work.folder)
         n_nodes, n_topics, n_pairs, digest = (_encode_here if small else _encode_there)(work, rows, totals)
-    return EncodedInterest(
+    if rejected == 0:
+        raw.release()
+    encoded = EncodedInterest(
         nodes=work.path("nodes"),
         topics=work.path("topics"),
         pairs=work.path("pairs"),
@@ -140,6 +121,7 @@ def encode_interest(
         rejected=rejected,
         digest=digest,
     )
+    return InterestRead(encoded, raw, files)
 
 
 Encoded = tuple[int, int, int, str]  # numbers of nodes, topics and pairs; the digest

@@ -1,6 +1,6 @@
 """Rows of the same pair become one: what Spark's workers do to a partition, and the driver to a small table.
 
-Roles are bits on the way (1 sub, 2 pub), so that merging is a bitwise or; of several rates the largest wins.
+Roles are bits meanwhile (1 sub, 2 pub), so that merging is a bitwise or; of several rates the largest wins.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ BATCH_ROWS = 100_000  # how many rows a worker hands back at once
 
 
 def merge_pairs(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """All rows of one partition, sorted, each pair once; roles come as bits, leave as positions in ROLES."""
+    """Sort the rows of one partition, each pair once; roles come as bits, leave as positions in ROLES."""
     some = list(batches)
     if sum(batch.num_rows for batch in some) == 0:
         return
@@ -41,7 +41,7 @@ def merge_pairs(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def number_small(table: pa.Table, extras: Sequence[str]) -> Interest:
-    """The interest of rows (node, topic and the `extras` among role and rate), numbered in memory."""
+    """Number the rows (node, topic and the `extras` among role and rate) in memory."""
     node_ids, nodes = number_identifiers(table["node"])
     topic_ids, topics = number_identifiers(table["topic"])
     columns: dict[str, Any] = {"node": nodes, "topic": topics}
@@ -61,6 +61,6 @@ def number_small(table: pa.Table, extras: Sequence[str]) -> Interest:
 
 
 def _role_bits(roles: pa.ChunkedArray) -> NDArray[np.int8]:
-    """1, 2 or 3 for sub, pub, both; a row without a role is a subscription."""
+    """Return 1, 2 or 3 for sub, pub, both; a row without a role is a subscription."""
     places = pc.fill_null(pc.index_in(roles, value_set=pa.array(ROLES)), 0)
     return (np.asarray(places.to_numpy()) + 1).astype(np.int8)

@@ -18,6 +18,7 @@ from topicloom.overlay.measures.connectivity import N_WITNESSES
 from topicloom.overlay.model.verdict import Verdict, Witness, check_witness_file, write_witnesses
 from topicloom.overlay.spark.verify_broadcast import find_broadcast
 from topicloom.overlay.spark.verify_bucketed import find_bucketed
+from topicloom.overlay.spark.verify_findings import JudgeTask
 from topicloom.tables.source import address
 from topicloom.tables.spark.job_progress import run_watched
 
@@ -61,9 +62,8 @@ def verify_tables(
         raise UsageError(f"path {path!r} is not known; use auto, {', '.join(PATHS)}")
     check_stop(progress)
     keep = None if witnesses_file is not None else n_witnesses
-    verdict, worst = PATHS[path](
-        spark, interest.select("node", "topic"), edges.select("u", "v"), address(work_dir), keep, progress
-    )
+    tables = interest.select("node", "topic"), edges.select("u", "v")
+    verdict, worst = PATHS[path](JudgeTask(spark, *tables, address(work_dir), keep, progress))
     if witnesses_file is not None:
         write_witnesses(worst, Path(witnesses_file))
     return replace(verdict, witnesses=_witnesses(worst.slice(0, n_witnesses)), path=path)

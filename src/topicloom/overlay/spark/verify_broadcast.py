@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from topicloom.base.arrays import Ints, Longs, pointers, sorted_distinct
-from topicloom.base.progress import Progress, check_stop
+from topicloom.base.progress import check_stop
 from topicloom.overlay.kernels.judge_union_find import fresh_slots, join_edges, join_pairs, node_slots
 from topicloom.overlay.measures.connectivity import (
     EDGE_COUNTS,
@@ -29,6 +29,7 @@ from topicloom.overlay.spark.verify_findings import (
     FOUND_SCHEMA,
     NOTE,
     Findings,
+    JudgeTask,
     column,
     findings,
     found_batch,
@@ -36,11 +37,10 @@ from topicloom.overlay.spark.verify_findings import (
     witness_table,
     worst_first,
 )
-from topicloom.tables.spark.job_progress import run_watched
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
 
 SLICE_EDGES = 2_000_000
@@ -62,29 +62,23 @@ class Slots:
     bucket_slots: Longs
 
 
-def find_broadcast(
-    spark: SparkSession,
-    interest: DataFrame,
-    edges: DataFrame,
-    work_dir: str,
-    keep: int | None,
-    progress: Progress,
-) -> Findings:
-    """Judge `edges` with the interest in every task; `keep` worst topics are described (None: all)."""
-    pairs = run_watched(spark, interest.toArrow, progress=progress, phase="verify: read interest")
+def find_broadcast(task: JudgeTask) -> Findings:
+    """Judge the edges with the interest in every task."""
+    spark = task.spark
+    pairs = task.run(task.interest.toArrow, "verify: read interest")
     topic_ids, topic_ptr, topic_nodes, shared = _encode(pairs)
     del pairs
-    check_stop(progress)
+    check_stop(task.progress)
     buckets = _cut(topic_ptr, max(spark.sparkContext.defaultParallelism, len(topic_nodes) // BUCKET_SLOTS))
     slots = Slots(**shared, bucket_slots=topic_ptr[buckets])
     _warm()
     broadcast = spark.sparkContext.broadcast(slots)
     try:
-        table = _found(spark, edges, broadcast, buckets, topic_ptr, keep)
-        found = run_watched(spark, table.toArrow, progress=progress, phase="verify: join edges")
+        table = _found(task, broadcast, buckets, topic_ptr)
+        found = task.run(table.toArrow, "verify: join edges")
     finally:
         broadcast.destroy()
-    rows = worst_first(found, keep)
+    rows = worst_first(found, task.keep)
     ends = (slots.node_ids.take(pa.array(topic_nodes[column(rows, name)])) for name in ("first", "second"))
     notes = [json.loads(note) for note in found["note"].drop_null().to_pylist()]
     counts = {name: sum(note["counts"][name] for note in notes) for name in EDGE_COUNTS}
@@ -140,16 +134,10 @@ def _warm() -> None:
 # --- the tasks -----------------------------------------------------------------------------------------
 
 
-def _found(
-    spark: SparkSession,
-    edges: DataFrame,
-    broadcast: Broadcast[Slots],
-    buckets: Longs,
-    topic_ptr: Longs,
-    keep: int | None,
-) -> DataFrame:
+def _found(task: JudgeTask, broadcast: Broadcast[Slots], buckets: Longs, topic_ptr: Longs) -> DataFrame:
     from pyspark.sql import functions as fn
 
+    spark, keep = task.spark, task.keep  # the task itself cannot travel to the workers
     parallelism = spark.sparkContext.defaultParallelism
     n_buckets = max(len(buckets) - 1, 1)
 
@@ -161,7 +149,7 @@ def _found(
 
     # Both directions of a pair fall into one slice, so a slice can tell repeats by itself.
     pair = (fn.least("u", "v"), fn.greatest("u", "v"))
-    slices = edges.repartition(parallelism, *pair).mapInArrow(forests, JOIN_SCHEMA)
+    slices = task.edges.repartition(parallelism, *pair).mapInArrow(forests, JOIN_SCHEMA)
     # One row per bucket, so that topics no edge touches are judged as well.
     numbers = spark.range(n_buckets).selectExpr(
         "cast(id as int) bucket", "cast(-1 as int) a", "cast(-1 as int) b", "cast(null as string) note"

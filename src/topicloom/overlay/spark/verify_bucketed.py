@@ -8,7 +8,6 @@ One task must hold the subscriptions and joins of the largest topic: 24 bytes ea
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,19 +15,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from topicloom.base.arrays import Longs, sorted_distinct
-from topicloom.base.progress import Progress
 from topicloom.overlay.kernels.judge_union_find import fresh_slots, join_pairs
 from topicloom.overlay.measures.connectivity import N_NAMES, SplitTopic, TopicComponents, components_of
 from topicloom.overlay.spark.verify_findings import (
     FOUND_SCHEMA,
     Findings,
+    JudgeTask,
     column,
     findings,
     found_batch,
     witness_table,
     worst_first,
 )
-from topicloom.tables.spark.job_progress import run_watched
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
@@ -40,35 +38,27 @@ MEMBER = -1  # in the column `b`: this row is a subscription of node `a`, not a 
 _ROWS_ARROW = pa.schema([("topic", pa.int64()), ("a", pa.int64()), ("b", pa.int64())])
 
 
-def find_bucketed(
-    spark: SparkSession,
-    interest: DataFrame,
-    edges: DataFrame,
-    work_dir: str,
-    keep: int | None,
-    progress: Progress,
-) -> Findings:
-    """Judge `edges` table by table; `keep` worst topics are described (None: all)."""
-
-    run = partial(run_watched, spark, progress=progress)
+def find_bucketed(task: JudgeTask) -> Findings:
+    """Judge the edges table by table."""
+    spark, run = task.spark, task.run
 
     def saved(table: DataFrame, name: str) -> DataFrame:
-        target = f"{work_dir}/{name}"
+        target = f"{task.work_dir}/{name}"
         write = table.write.mode("overwrite").parquet
         run(lambda: write(target), phase=f"verify: {name}")
         return spark.read.parquet(target)
 
-    topics = saved(_numbered(interest.select("topic").distinct(), "topic"), "topics")
-    nodes = saved(_topic_lists(interest, topics), "nodes")
-    joined = saved(_common_topics(edges, nodes), "edges")
+    topics = saved(_numbered(task.interest.select("topic").distinct(), "topic"), "topics")
+    nodes = saved(_topic_lists(task.interest, topics), "nodes")
+    joined = saved(_common_topics(task.edges, nodes), "edges")
     counts = run(lambda: _count_rows(joined))
     subscriptions = run(lambda: _subscriptions(nodes))
     parallelism = spark.sparkContext.defaultParallelism
     n_buckets = max(parallelism, -(-(subscriptions + counts.pop("joins")) // BUCKET_ROWS))
-    table = _found(nodes, joined, n_buckets, keep)
+    table = _found(nodes, joined, n_buckets, task.keep)
     found = run(table.toArrow, phase="verify: judge topics")
     names = run(lambda: _unknown_names(joined)) if counts["unknown_nodes"] else ()
-    rows = worst_first(found, keep)
+    rows = worst_first(found, task.keep)
     ends = pa.concat_arrays([rows[end].combine_chunks() for end in ("first", "second")])
     end_names = _names(spark, nodes, "node", ends)
     topic_names = _names(spark, topics, "topic", rows["topic"].combine_chunks())

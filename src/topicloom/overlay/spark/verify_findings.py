@@ -6,16 +6,22 @@ Every task that looks at whole topics sends one row of totals and one row per sp
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from topicloom.base.progress import Progress
 from topicloom.base.summaries import Figures
 from topicloom.overlay.measures.connectivity import N_NAMES, TopicComponents
 from topicloom.overlay.model.verdict import Verdict
+from topicloom.tables.spark.job_progress import run_watched
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 # In the column `topic`: this row holds totals (`components`, `first` = topics, `second` = split).
 TOTALS = -1
@@ -31,6 +37,22 @@ _FOUND_ARROW = pa.schema(
         ("note", pa.string()),
     ]
 )
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeTask:
+    """Interest (node, topic) and edges (u, v) to judge; the `keep` worst topics are described (None: all)."""
+
+    spark: SparkSession
+    interest: DataFrame
+    edges: DataFrame
+    work_dir: str
+    keep: int | None
+    progress: Progress
+
+    def run(self, action: Callable[[], Any], phase: str | None = None) -> Any:
+        """Run a job on Spark, watched."""
+        return run_watched(self.spark, action, progress=self.progress, phase=phase)
 
 
 class Findings(NamedTuple):
