@@ -13,7 +13,7 @@ from topicloom.base.parameters import Parameter
 from topicloom.base.progress import SILENT, Progress, check_stop
 from topicloom.cli.main import execute
 from topicloom.content.model.problem import ContentPlan, ContentProblem
-from topicloom.content.planners.planner import Planner
+from topicloom.content.planners.registry import Planner
 
 
 def plan_by_price(

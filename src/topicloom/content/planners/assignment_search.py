@@ -90,22 +90,16 @@ class AssignmentSearch:
         Users leave overloaded brokers even at a cost. A `thorough` pass looks at the users that others pass
         over: they save only if trees get lighter with a new broker.
         """
-        gained, least = 0.0, LEAST * self.total
-        for users in self._slices():
-            moves, change = descend(self.fixed, self.state, users, self.tries, least, thorough, self.estimate)
-            gained += self._count("migrate", moves, change)
-        return gained
+        how = self.tries, LEAST * self.total, thorough, self.estimate
+        return sum(self._apply("migrate", descend, users, *how) for users in self._slices())
 
     def push(self, *, thorough: bool = False) -> float:
         """Let users take the places of others on full brokers (swaps and chains)."""
-        gained, least = 0.0, LEAST * self.total
-        scratch = self.estimate, np.zeros(PUSHED, dtype=np.int32)
         by_broker = np.argsort(self.state.broker, kind="stable").astype(np.int32)
         homes = pointers(self.state.broker, self.problem.n_brokers), by_broker
-        for users in self._slices():
-            moves, change = push(self.fixed, self.state, users, homes, self.tries, least, thorough, scratch)
-            gained += self._count("push", moves, change)
-        return gained
+        scratch = self.estimate, np.zeros(PUSHED, dtype=np.int32)
+        how = homes, self.tries, LEAST * self.total, thorough, scratch
+        return sum(self._apply("push", push, users, *how) for users in self._slices())
 
     def close(self) -> float:
         """Move all users off brokers, the least loaded first, where that saves."""
@@ -128,8 +122,7 @@ class AssignmentSearch:
             for block in _blocks(self.alike):
                 if self.out_of_time():
                     return gained
-                moves, change = attract(self.fixed, self.state, broker, block, least, trail[: len(block)])
-                gained += self._count("attract", moves, change)
+                gained += self._apply("attract", attract, broker, block, least, trail[: len(block)])
                 gained += self._vacate(broker, block, least)
         return gained
 
@@ -137,24 +130,19 @@ class AssignmentSearch:
         leaving = users[self.state.broker[users] == broker]
         if not len(leaving):
             return 0.0
-        moves, change = vacate(
-            self.fixed, self.state, broker, leaving, self.tries, least, self.estimate, self.left
-        )
-        return self._count("vacate", moves, change)
+        return self._apply("vacate", vacate, broker, leaving, self.tries, least, self.estimate, self.left)
 
     def gather(self) -> float:
         """Move the few subscribers of a channel off a broker together, where that saves."""
-        gained, least = 0.0, LEAST * self.total
-        found, scratch = np.zeros(GATHERED, dtype=np.int32), (self.estimate, self.left)
-        for channel in range(self.problem.n_channels):
+        gained, found = 0.0, np.zeros(GATHERED, dtype=np.int32)
+        how = found, self.tries, LEAST * self.total, (self.estimate, self.left)
+        for channel in np.flatnonzero(self.problem.channel_rate).tolist():
             counts = self.state.wanted[channel]
-            if not np.any((counts > 1) & (counts <= GATHERED)) or not self.problem.channel_rate[channel]:
-                continue
-            if self.out_of_time():
-                break
-            users = self.problem.subscribers_of(channel)
-            moves, change = gather(self.fixed, self.state, channel, users, found, self.tries, least, scratch)
-            gained += self._count("gather", moves, change)
+            if np.any((counts > 1) & (counts <= GATHERED)):
+                if self.out_of_time():
+                    break
+                users = self.problem.subscribers_of(channel)
+                gained += self._apply("gather", gather, channel, users, *how)
         return gained
 
     def reach_local_optimum(self) -> None:
@@ -189,8 +177,8 @@ class AssignmentSearch:
     def anneal(self, near: Ints, counter: int, proposals: int, start: float, end: float) -> int:
         """Make some proposals of annealing; return the counter of the random stream."""
         check_stop(self.progress)
-        after, change, taken = anneal(self.fixed, self.state, near, np.uint64(counter), proposals, start, end)
-        self._count("anneal", taken, change)
+        after, _, taken = anneal(self.fixed, self.state, near, np.uint64(counter), proposals, start, end)
+        self._count("anneal", taken)
         return int(after)
 
     def _slices(self) -> Iterator[Ints]:
@@ -199,9 +187,14 @@ class AssignmentSearch:
                 return
             yield self.order[first : first + SLICE]
 
-    def _count(self, kind: str, moves: int, change: float) -> float:
-        self.moves[kind] = self.moves.get(kind, 0) + int(moves)
+    def _apply(self, kind: str, kernel: Callable[..., Any], *arguments: Any) -> float:
+        """Call a kernel that moves users; count its moves and return the change of cost."""
+        moves, change = kernel(self.fixed, self.state, *arguments)
+        self._count(kind, moves)
         return float(change)
+
+    def _count(self, kind: str, moves: int) -> None:
+        self.moves[kind] = self.moves.get(kind, 0) + int(moves)
 
 
 def near_brokers(problem: ContentProblem) -> Ints:
