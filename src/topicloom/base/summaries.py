@@ -13,9 +13,11 @@ from typing import Any, ClassVar, TypeAlias
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from topicloom.version import __version__
+
 __all__ = [
-    "FORMAT", "UNSET", "Figures", "Head", "Parameters", "Report", "Seconds", "Summary", "Total", "UnsetType",
-    "plain", "to_json",
+    "FORMAT", "UNSET", "Figures", "Head", "Parameters", "Report", "ResultSummary", "Seconds", "Summary",
+    "Total", "UnsetType", "plain", "to_json",
 ]  # fmt: skip
 
 FORMAT = 1  # of every JSON file that topicloom writes; a reader refuses others
@@ -37,6 +39,14 @@ class Head(Summary, frozen=True):
 
     format: int
     kind: str
+
+
+class ResultSummary(Summary, frozen=True, kw_only=True):
+    """The content of a summary.json: what it is comes first. Each kind of result sets its `kind`."""
+
+    format: int = FORMAT
+    kind: str
+    version: str = __version__
 
 
 class Total(Summary, frozen=True):

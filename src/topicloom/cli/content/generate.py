@@ -49,9 +49,8 @@ def generate(
     """
     screen = output.screen()
     with screen.working() as progress:
-        report = generate_content_to(
-            out, users, brokers, channels, model, ratio, width, seed, progress=progress
-        )
+        size = users, brokers, channels
+        report = generate_content_to(out, size, model, ratio, width, seed, progress)
     screen.show(
         f"{users:,} users, {brokers:,} brokers and {channels:,} channels written to {out} "
         f"in {report.seconds['total']:.1f} s",

@@ -80,23 +80,11 @@ def _draw(summary: ContentSimulation, outcome: ContentOutcome, folder: Path) -> 
 def _rounds_table(outcome: ContentOutcome) -> Any:
     rows = outcome.rows
     shown = rows if len(rows) <= SHOWN else [*rows[: SHOWN - 2], *rows[-2:]]
-    columns = ["round", "cost", "access", "core", "overflow", "migrations", "control\nmessages"]
-    return table(
-        None,
-        [(name, "right") for name in columns],
-        [
-            [
-                f"{row['round']:,}",
-                f"{row['cost']:,.6g}",
-                f"{row['access_cost']:,.6g}",
-                f"{row['core_cost']:,.6g}",
-                f"{row['overflow']:,.3g}",
-                f"{row['migrations']:,}",
-                f"{row['control_messages']:,}",
-            ]
-            for row in shown
-        ],
-    )
+    columns = {"round": ",", "cost": ",.6g", "access_cost": ",.6g", "core_cost": ",.6g", "overflow": ",.3g"}
+    columns |= {"migrations": ",", "control_messages": ","}
+    headings = [name.removesuffix("_cost").replace("_", "\n") for name in columns]
+    cells = [[format(row[name], form) for name, form in columns.items()] for row in shown]
+    return table(None, [(heading, "right") for heading in headings], cells)
 
 
 def _told(summary: ContentSimulation, out: Path | None) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from topicloom.base.atomic_write import remove_left_over
-from topicloom.base.progress import SILENT, Progress, Stopwatch, check_stop
+from topicloom.base.progress import Progress, Stopwatch, check_stop
 from topicloom.base.summaries import Seconds, Summary
 from topicloom.content.model.problem_folder import check_generated, interval_bounds, write_problem
 from topicloom.content.workload import ATTRIBUTE, check_content, generate_content
@@ -30,25 +30,16 @@ class ContentGenerated(Summary, frozen=True, kw_only=True):
 
 
 def generate_content_to(
-    out: Path,
-    users: int,
-    brokers: int,
-    channels: int,
-    model: str,
-    ratio: float,
-    width: str,
-    seed: int,
-    *,
-    progress: Progress = SILENT,
+    out: Path, size: tuple[int, int, int], model: str, ratio: float, width: str, seed: int, progress: Progress
 ) -> ContentGenerated:
-    """Write a drawn problem to the folder `out`; return what was written."""
+    """Write a drawn problem to the folder `out`; `size` are the numbers of users, brokers and channels."""
     start = progress.now()
-    length = check_content(users, brokers, channels, model, ratio, width)
+    length = check_content(*size, model, ratio, width)
     check_generated(out)
     remove_left_over(out)
     watch = Stopwatch(progress)
     with watch.phase("generate"):
-        drawn = generate_content(users, brokers, channels, model, ratio, width, seed)
+        drawn = generate_content(*size, model, ratio, width, seed)
     check_stop(progress)
     with watch.phase("write"):
         write_problem(
@@ -61,9 +52,7 @@ def generate_content_to(
     problem = drawn.problem
     return ContentGenerated(
         out=str(out),
-        users=users,
-        brokers=brokers,
-        channels=channels,
+        **drawn.problem.sizes,
         model=model,
         ratio=ratio,
         width="uniform" if length is None else length,

@@ -11,7 +11,7 @@ from topicloom.base.atomic_write import remove_left_over
 from topicloom.base.parameters import check_values
 from topicloom.base.progress import SILENT, Progress, Stopwatch
 from topicloom.base.registry import find
-from topicloom.base.summaries import FORMAT, Parameters, Report, Seconds, Summary
+from topicloom.base.summaries import Parameters, Report, ResultSummary, Seconds, Summary
 from topicloom.content.model.plan_folder import (
     KIND,
     check_plan_out,
@@ -33,7 +33,6 @@ from topicloom.tables.records import Field
 from topicloom.tables.source import check_there, records_source
 from topicloom.tables.spark.read import read_all
 from topicloom.tables.spark.spark_choice import Notice, SparkChoice, no_notice
-from topicloom.version import __version__
 
 RANDOM_PLANS = 5  # the cost reduction ratio compares with their mean
 ROUNDING = 1e-6  # share of the cost by which a bound may lie above it
@@ -62,12 +61,10 @@ class PlanFigures(Summary, frozen=True, kw_only=True):
     load_max_share: float
 
 
-class PlanSummary(Summary, frozen=True, kw_only=True):
+class PlanSummary(ResultSummary, frozen=True, kw_only=True):
     """The content of a plan's summary.json."""
 
-    format: int = FORMAT
     kind: str = KIND
-    version: str = __version__
     algorithm: str
     parameters: Parameters
     seed: int
@@ -146,8 +143,8 @@ def measure_assignment(
     path: Path,
     *,
     spark: SparkChoice,
-    core_model: str = "free",
-    seed: int = 0,
+    core_model: str,
+    seed: int,
     notice: Notice = no_notice,
     progress: Progress = SILENT,
 ) -> AssignmentSummary:
@@ -182,9 +179,7 @@ def measure_plan(
     random_core = float(np.mean([plan.core for plan in plans]))
     used = cost.loads[np.bincount(plan.assignment, minlength=problem.n_brokers) > 0]
     return PlanFigures(
-        users=problem.n_users,
-        brokers=problem.n_brokers,
-        channels=problem.n_channels,
+        **problem.sizes,
         core_model=model,
         core_share=cost.core_share,
         density=problem.density,

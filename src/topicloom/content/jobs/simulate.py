@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from topicloom.base.atomic_write import remove_left_over, replacing
 from topicloom.base.progress import SILENT, Progress, Stopwatch
-from topicloom.base.summaries import FORMAT, Parameters, Seconds, Summary
+from topicloom.base.summaries import Parameters, ResultSummary, Seconds, Summary
 from topicloom.content.jobs.plan import random_mean
 from topicloom.content.model.plan_folder import ASSIGNMENT, write_assignment
 from topicloom.content.model.problem import ContentProblem
@@ -21,7 +21,6 @@ from topicloom.content.simulator.run import ContentOutcome, simulate_content
 from topicloom.content.simulator.scenario import ContentScenario
 from topicloom.tables.folder import SUMMARY, check_own_folder, holds_only, write_json, write_table
 from topicloom.tables.spark.spark_choice import Notice, no_notice
-from topicloom.version import __version__
 
 KIND = "content-simulation"
 ROUNDS = "rounds.parquet"
@@ -37,12 +36,10 @@ class DeliverySummary(Summary, frozen=True):
     duplicates: int
 
 
-class ContentSimulation(Summary, frozen=True, kw_only=True):
+class ContentSimulation(ResultSummary, frozen=True, kw_only=True):
     """The content of summary.json."""
 
-    format: int = FORMAT
     kind: str = KIND
-    version: str = __version__
     parameters: Parameters
     seed: int
     users: int
@@ -132,9 +129,7 @@ def summarise_content_simulation(
     return ContentSimulation(
         parameters=dict(scenario.values),
         seed=scenario.seed,
-        users=problem.n_users,
-        brokers=problem.n_brokers,
-        channels=problem.n_channels,
+        **problem.sizes,
         rounds=len(outcome.rows) - 1,
         settled=outcome.settled,
         cost_start=first["cost"],

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from topicloom.base.arrays import take_chunks
 from topicloom.base.atomic_write import replacing
-from topicloom.base.summaries import FORMAT, Parameters, Seconds, Summary
+from topicloom.base.summaries import Parameters, ResultSummary, Seconds, Summary
 from topicloom.content.model import tables as names
 from topicloom.content.model.tables import write_content_table
 from topicloom.content.spark.publication_log import SAMPLE_ROWS, LogSummary, MessageCounts
@@ -22,7 +22,6 @@ from topicloom.content.traffic.channel_merging import WantedRanges
 from topicloom.content.traffic.channels import AttributeAxis, ChannelGrid, SubscriptionBoxes
 from topicloom.errors import InputError
 from topicloom.tables.folder import REJECTS, check_own_folder, write_json
-from topicloom.version import __version__
 
 TRAFFIC = "traffic.json"
 
@@ -38,12 +37,10 @@ class FalseTraffic(Summary, frozen=True):
     false_positive_exact: bool
 
 
-class TrafficSummary(Summary, frozen=True, kw_only=True):
+class TrafficSummary(ResultSummary, frozen=True, kw_only=True):
     """The content of traffic.json."""
 
-    format: int = FORMAT
     kind: str = "content-traffic"
-    version: str = __version__
     parameters: Parameters
     log_rows: int
     rejected: int

@@ -9,7 +9,8 @@ last one.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 import numpy as np
 
@@ -17,23 +18,23 @@ from topicloom.base.kernels.jit import kernel
 from topicloom.content.kernels.broker_trees import fill_weights
 
 
-class ProblemArrays(NamedTuple):
-    """What a search never changes: the problem and the core model as plain arrays."""
+class ProblemArrays(
+    namedtuple(
+        "ProblemArrays",
+        "access demand capacity rate_ptr rate_channels rates want_ptr want_first want_last channel_rate core",
+    )
+):
+    """What a search never changes: the problem as plain arrays; `core` are the CoreArrays of the model."""
 
-    access: Any
-    demand: Any
-    capacity: Any
-    rate_ptr: Any
-    rate_channels: Any
-    rates: Any
-    want_ptr: Any
-    want_first: Any
-    want_last: Any
-    channel_rate: Any
-    core: Any  # CoreArrays
+    __slots__ = ()
 
 
-class AssignmentState(NamedTuple):
+class AssignmentState(
+    namedtuple(
+        "AssignmentState",
+        "broker load wanted sent weight members lightest cost relief relieved listed ints floats trials sure",
+    )
+):
     """An assignment and all that follows from it; from `listed` on scratch.
 
     Channels x brokers: `wanted` counts subscribers, `sent` adds up rates, `weight` holds the trees' weights.
@@ -41,21 +42,7 @@ class AssignmentState(NamedTuple):
     the channel's core cost, `relief[c, b]` what b saves by joining (kept by move_bounds.py).
     """
 
-    broker: Any
-    load: Any
-    wanted: Any
-    sent: Any
-    weight: Any
-    members: Any
-    lightest: Any
-    cost: Any
-    relief: Any
-    relieved: Any
-    listed: Any
-    ints: Any
-    floats: Any
-    trials: Any
-    sure: Any
+    __slots__ = ()
 
 
 @kernel

@@ -6,7 +6,8 @@ and p. `fill_weights` computes its weight for all p at once, since a change of S
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 import numpy as np
 
@@ -15,19 +16,14 @@ from topicloom.base.kernels.jit import kernel
 FREE, SHARED, UNICAST, STEINER = 0, 1, 2, 3
 
 
-class CoreArrays(NamedTuple):
+class CoreArrays(namedtuple("CoreArrays", "code links order parent step table")):
     """A core model as plain arrays.
 
     `links` are prices between brokers. `order`, `parent` and `step` describe the shared tree from its root
     on; `table` holds the weights of the Steiner trees of all sets of brokers, by bit mask.
     """
 
-    code: int
-    links: Any
-    order: Any
-    parent: Any
-    step: Any
-    table: Any
+    __slots__ = ()
 
 
 @kernel

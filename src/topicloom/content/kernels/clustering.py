@@ -10,32 +10,26 @@ other; no traffic is 0 whatever the price.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 from topicloom.base.kernels.jit import kernel
 from topicloom.content.kernels.placement import roomiest
 
 
-class ClusterArrays(NamedTuple):
+class ClusterArrays(
+    namedtuple(
+        "ClusterArrays",
+        "access demand limit rate_ptr channels rates before want_ptr firsts ends sends gets n_channels",
+    )
+):
     """The problem as plain arrays; user i wants the channels firsts[k]..ends[k]-1 for its k in `want_ptr`.
 
     `before` are the running sums of every user's rates: those of user i begin at rate_ptr[i] + i with a 0. No
     user sends more than `sends` to, or gets more than `gets` from, one other.
     """
 
-    access: Any
-    demand: Any
-    limit: Any
-    rate_ptr: Any
-    channels: Any
-    rates: Any
-    before: Any
-    want_ptr: Any
-    firsts: Any
-    ends: Any
-    sends: Any
-    gets: Any
-    n_channels: int
+    __slots__ = ()
 
 
 @kernel

@@ -66,6 +66,11 @@ class ContentProblem:
         return len(self.channel_rate)
 
     @property
+    def sizes(self) -> dict[str, Any]:
+        """The numbers of users, brokers and channels, as summaries name them."""
+        return {"users": self.n_users, "brokers": self.n_brokers, "channels": self.n_channels}
+
+    @property
     def load_limits(self) -> Floats:
         """The largest load of each broker: its capacity with a little slack.
 
@@ -217,10 +222,10 @@ class ContentPlan:
     assignment: Ints
     algorithm: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    seed: int = 0
-    seconds: Mapping[str, float] = field(default_factory=dict)
     report: Mapping[str, Any] = field(default_factory=dict)
     bound: float | None = None
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    seed: int = 0
 
     def __post_init__(self) -> None:
         freeze_fields(self)

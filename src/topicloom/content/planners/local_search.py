@@ -132,7 +132,7 @@ def plan_local_search(
     _anneal(search, best, work, stream_key(seed, "content", "anneal"), watch)
     report = {"starts": costs, "moves": dict(search.moves), "best_start": min(costs, key=costs.__getitem__)}
     parameters = {"start": start, "work": work, "tries": tries, "time_limit": time_limit}
-    return ContentPlan(best.assignment, "local-search", parameters, seed, watch.seconds, report)
+    return ContentPlan(best.assignment, "local-search", parameters, report, seconds=watch.seconds, seed=seed)
 
 
 class BestAssignment:

@@ -59,42 +59,29 @@ class Planner(Entry):
 
 PLANNERS: dict[str, Planner] = {
     "local-search": Planner(
-        function=plan_local_search,
+        function=plan_local_search, seeded=True, paper="this project",
         aim="the cheapest plans: local search on the exact cost from several starts, then annealing",
         complexity="some passes of O(U B T), and as much annealing as asked for",
-        paper="this project",
-        seeded=True,
     ),
     "exact": Planner(
-        function=plan_exact,
+        function=plan_exact, paper="this project: an integer program over sets of brokers",
         aim="the optimum with a proof: for a handful of users and brokers",
         complexity="exponential; at most 20,000 variables",
-        paper="this project: an integer program over sets of brokers",
     ),
     "greedy-packing": Planner(
-        function=plan_greedy_packing,
+        function=plan_greedy_packing, paper="Zhao and Wu, Algorithm 1", complexity="O(U B)",
         aim="every user on the cheapest broker with room: the access cost alone",
-        complexity="O(U B)",
-        paper="Zhao and Wu, Algorithm 1",
     ),
     "clustering": Planner(
-        function=plan_clustering,
-        aim="users with much traffic between them on one broker",
-        complexity="O(U B T), and O(U² B) at worst for the pairs",
-        paper="Zhao and Wu, Algorithm 2",
+        function=plan_clustering, aim="users with much traffic between them on one broker",
+        paper="Zhao and Wu, Algorithm 2", complexity="O(U B T), and O(U² B) at worst for the pairs",
     ),
     "steiner-mixing": Planner(
-        function=plan_steiner_mixing,
-        aim="a tree per channel, mixed into one broker per user",
-        complexity="O(U B² T)",
-        paper="Zhao and Wu, Algorithm 3 and section IV-B",
-        seeded=True,
+        function=plan_steiner_mixing, seeded=True, aim="a tree per channel, mixed into one broker per user",
+        paper="Zhao and Wu, Algorithm 3 and section IV-B", complexity="O(U B² T)",
     ),
     "random": Planner(
-        function=plan_random,
-        aim="baseline: any broker with room",
-        complexity="O(U B)",
-        paper="Zhao and Wu, section VI",
-        seeded=True,
+        function=plan_random, seeded=True, aim="baseline: any broker with room",
+        paper="Zhao and Wu, section VI", complexity="O(U B)",
     ),
-}
+}  # fmt: skip

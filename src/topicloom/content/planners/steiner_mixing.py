@@ -66,7 +66,7 @@ def plan_steiner_mixing(
         draws = draws if rule == "draw" else np.full(problem.n_users, -1.0)
         assignment, unplaced = place(problem, weight, draws, progress)
     report = {"trees": n_trees, "users_without_room": unplaced}
-    return ContentPlan(assignment, "steiner-mixing", {"rule": rule}, seed, watch.seconds, report)
+    return ContentPlan(assignment, "steiner-mixing", {"rule": rule}, report, seconds=watch.seconds, seed=seed)
 
 
 class _ChannelTrees:

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from topicloom.base.arrays import Floats, Longs, first_of_runs, freeze_fields
+from topicloom.base.arrays import Floats, Longs, first_of_runs
 from topicloom.base.progress import SILENT, Progress, check_stop
 from topicloom.content.model.tables import BOUNDS
 from topicloom.content.traffic.channel_merging import WantedRanges, merge_parts
@@ -39,9 +39,6 @@ class SubscriptionBoxes:
     low: Floats
     high: Floats
     n_empty: int = 0
-
-    def __post_init__(self) -> None:
-        freeze_fields(self)
 
     def __len__(self) -> int:
         return len(self.owner)

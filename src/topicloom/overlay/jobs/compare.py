@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec.structs import asdict
 
 from topicloom.base.atomic_write import replacing
-from topicloom.base.summaries import FORMAT, UNSET, Figures, Seconds, Summary, UnsetType
+from topicloom.base.summaries import UNSET, Figures, ResultSummary, Seconds, UnsetType
 from topicloom.overlay.jobs.build import build_loaded
 from topicloom.overlay.jobs.build_request import BuildRequest
 from topicloom.overlay.jobs.interest_table import InterestTable, LoadedInterest, load_interest
@@ -16,7 +16,6 @@ from topicloom.overlay.measures.degree import degree_histogram, percentiles
 from topicloom.overlay.model.build import Build, BuildSummary
 from topicloom.overlay.model.build_folder import check_replaceable
 from topicloom.tables.folder import SUMMARY, write_json
-from topicloom.version import __version__
 
 
 class ComparedBuild(BuildSummary, frozen=True, kw_only=True):
@@ -28,12 +27,10 @@ class ComparedBuild(BuildSummary, frozen=True, kw_only=True):
     workload: str | UnsetType = UNSET
 
 
-class Comparison(Summary, frozen=True, kw_only=True):
+class Comparison(ResultSummary, frozen=True, kw_only=True):
     """The content of summary.json; a `plot` is told on the screen only."""
 
-    format: int = FORMAT
     kind: str = "comparison"
-    version: str = __version__
     rows: list[ComparedBuild]
     seconds: Seconds
     plot: str | UnsetType = UNSET

@@ -8,9 +8,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from topicloom.base.summaries import FORMAT, UNSET, Parameters, Report, Seconds, Summary, UnsetType
+from topicloom.base.summaries import UNSET, Parameters, Report, ResultSummary, Seconds, Summary, UnsetType
 from topicloom.overlay.model.overlay import Overlay
-from topicloom.version import __version__
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,16 +48,14 @@ class Certificate(Summary, frozen=True):
     bound_method: str
 
 
-class BuildSummary(Summary, frozen=True, kw_only=True):
+class BuildSummary(ResultSummary, frozen=True, kw_only=True):
     """The content of summary.json; see docs/files.md.
 
     `choice` and `engine_choice` say why, where topicloom chose. Only builds on Spark have a `request`, by
     which a second run knows that all was done.
     """
 
-    format: int = FORMAT
     kind: str = "build"
-    version: str = __version__
     algorithm: str
     choice: str | UnsetType = UNSET
     engine: str

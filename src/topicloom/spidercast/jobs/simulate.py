@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from topicloom.base.atomic_write import replacing
-from topicloom.base.summaries import FORMAT, Figures, Parameters, Seconds, Summary
+from topicloom.base.summaries import Figures, Parameters, ResultSummary, Seconds, Summary
 from topicloom.overlay.jobs.interest_table import InterestTable, LoadedInterest
 from topicloom.overlay.measures.digest import interest_digest
 from topicloom.overlay.model.build import BuildSummary
@@ -14,7 +14,6 @@ from topicloom.overlay.model.build_folder import check_replaceable
 from topicloom.spidercast.simulator.folder import write_simulation
 from topicloom.spidercast.simulator.run import SimulationOutcome, simulate
 from topicloom.spidercast.simulator.scenario import Scenario
-from topicloom.version import __version__
 
 
 class EventsSummary(Summary, frozen=True, kw_only=True):
@@ -33,12 +32,10 @@ class EventsSummary(Summary, frozen=True, kw_only=True):
     copies: int
 
 
-class SimulationSummary(Summary, frozen=True, kw_only=True):
+class SimulationSummary(ResultSummary, frozen=True, kw_only=True):
     """The content of summary.json: figures of the last moment, totals of the run."""
 
-    format: int = FORMAT
     kind: str = "simulation"
-    version: str = __version__
     protocol: str
     parameters: Parameters
     seed: int
