@@ -59,7 +59,7 @@ GRAPH_FORMATS: Mapping[str, GraphFormat] = {
 
 
 def load_graph(path: str | os.PathLike[str], kind: str | None = None) -> tuple[Interest, Overlay]:
-    """The interest and overlay of a graph file, or of the folder that `topicloom export` made of it.
+    """Load the interest and overlay of a graph file, or of the folder that `topicloom export` made.
 
     Without `kind` the ending of the name tells the format. What was exported comes back as it was. GraphML
     and node-link files of other programs are read too, where nodes have `topics`: a JSON array.

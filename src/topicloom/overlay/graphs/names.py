@@ -34,7 +34,7 @@ class Names:
 
 
 def names_in(interest: Interest, forbidden: re.Pattern[str], how: str = PERCENT) -> Names:
-    """The identifiers for a format that cannot hold what is `forbidden`, nor empty names.
+    """Return the identifiers for a format that cannot hold what is `forbidden`, nor empty names.
 
     igraph refuses an empty `id`, an edge list has no place for it, and in DOT it is easily lost.
 
@@ -58,7 +58,7 @@ def names_in(interest: Interest, forbidden: re.Pattern[str], how: str = PERCENT)
 
 
 def decoder(how: str | None, where: str) -> Callable[[str], str]:
-    """What turns a name of a file into the identifier; files without the word are plain."""
+    """Return what turns a name of a file into the identifier; files without the word are plain."""
     if how in (None, PLAIN):
         return str
     if how not in MARKS:

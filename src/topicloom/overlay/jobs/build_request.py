@@ -104,7 +104,7 @@ class BuildTask:
 
     @property
     def in_memory(self) -> str | None:
-        """An option that needs the interest in memory, if one was given."""
+        """Return an option that needs the interest in memory, if one was given."""
         if self.request.certify:
             return "`certify`"
         return next((f"`{kind}`" for kind in self.limits.kinds()), None)

@@ -99,7 +99,7 @@ def build_on_spark(task: BuildTask, read: InterestRead | None = None) -> BuildSu
 
 
 def _advice(out: Path, error: BaseException) -> str:
-    """What to do with the phases that are whole."""
+    """Return what to do with the phases that are whole."""
     if PHASES in str(error):
         return f"what an earlier run left is damaged: remove {out / PHASES} and begin anew"
     return f"finished phases are kept in {out}: the same command with `resume` goes on with them"
@@ -195,12 +195,12 @@ class RunRequest(Summary, frozen=True, kw_only=True):
         )
 
     def digest(self) -> str:
-        """One short text, so that a finished build can tell whether it is the one asked for."""
+        """Return a short text by which a finished build can tell whether it is the one asked for."""
         return hashlib.sha256(msgspec.json.encode(plain(self), order="sorted")).hexdigest()[:32]
 
 
 def shown_phase(name: str) -> str:
-    """What the user is told of a phase whose folder has this name."""
+    """Return what the user is told of a phase whose folder has this name."""
     kind, *groups = name.split("-")
     if kind == "represent":
         return f"choose representatives of {groups[-1]} groups (level {len(groups)})"
@@ -246,7 +246,7 @@ def _verify(task: BuildTask, run: RunFolder) -> VerdictSummary:
 
 
 def _finished(out: Path, asked: RunRequest) -> BuildSummary | None:
-    """The summary of a whole build of the same request, when there is nothing to take up."""
+    """Return the summary of a whole build of the same request, when there is nothing to take up."""
     if not is_build(out) or whole_phases(out / PHASES):
         return None
     if read_summary(out).request != asked.digest():
@@ -257,7 +257,7 @@ def _finished(out: Path, asked: RunRequest) -> BuildSummary | None:
 
 
 def _link(source: Path, target: Path) -> None:
-    """The same file or folder under a second name: until the result is whole, the phase stays whole too."""
+    """Link a file or folder under a second name: until the result is whole, the phase stays whole too."""
 
     def link(old: str, new: str) -> None:
         try:

@@ -54,7 +54,7 @@ def compare_loaded(
     out: Path | None,
     began: float,
 ) -> tuple[Comparison, list[Build]]:
-    """The comparison: `rows` of summaries, each with its degree percentiles and histogram; and the builds.
+    """Return the comparison (each row with its degree percentiles and histogram) and the builds.
 
     With `out`, every build is kept there under its builder's name, and proved from there.
     """

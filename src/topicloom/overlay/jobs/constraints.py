@@ -40,7 +40,7 @@ class ConstraintFiles:
     start: str | None = None
 
     def kinds(self) -> tuple[str, ...]:
-        """The kinds that are given."""
+        """Return the kinds that are given."""
         return tuple(name for name in ("caps", "forbid", "require", "costs", "start") if getattr(self, name))
 
     def check_there(self) -> None:
@@ -49,7 +49,7 @@ class ConstraintFiles:
             check_there(self.source(kind))
 
     def source(self, kind: str) -> TableSource:
-        """The table of that kind."""
+        """Return the table of that kind."""
         path = getattr(self, kind)
         return edges_source(path) if kind == "start" else limits_source(path, kind)
 
@@ -92,7 +92,7 @@ def load_constraints(
 
 
 def _ends(table: pa.Table, interest: Interest, path: str) -> tuple[Ints, Ints]:
-    """The node numbers of columns u and v; a name that is no node and a pair of one node are refused."""
+    """Return the numbers of columns u and v; a name that is no node and a pair of one node are refused."""
     u, v = (node_codes(table.column(name), interest.node_ids) for name in ("u", "v"))
     for name, codes in (("u", u), ("v", v)):
         refuse_rows(path, table, codes < 0, partial(_no_node, table, name))

@@ -50,7 +50,7 @@ def check_engine(engine: str, algorithm: str | None, *, in_memory: str | None, r
 
 
 def choose_engine(algorithm: str, subscriptions: int, *, in_memory: str | None) -> EngineChoice:
-    """What `--engine auto` means for this builder and so many subscriptions."""
+    """Choose what `--engine auto` means for this builder and so many subscriptions."""
     if "spark" not in find_builder(algorithm).engines:
         return EngineChoice("local")
     size = f"{subscriptions:,} subscriptions"

@@ -58,7 +58,7 @@ class Measured(Summary, frozen=True, kw_only=True):
 def measure_tables(
     interest: InterestTable, edges: TableSource, *, threads: int | None = None, bounds: bool = False
 ) -> Measured:
-    """All measures of the overlay in `edges`; with `bounds` how far it is from the best possible one."""
+    """Measure the overlay in `edges`; with `bounds` tell how far it is from the best possible one."""
     progress = interest.progress
     start = progress.now()
     check_there(edges)
@@ -78,7 +78,7 @@ def measure_tables(
 
 
 def load_overlay(edges: TableSource, interest: Interest, table: InterestTable) -> tuple[Overlay, LeftOut]:
-    """The overlay of an edge table, and how many rows played no part in it."""
+    """Load the overlay of an edge table, and count the rows that played no part in it."""
     session = table.spark.session(table.progress)
     raw = table.read_told(edges)
     with spark_errors(edges.path):
@@ -95,7 +95,7 @@ def load_overlay(edges: TableSource, interest: Interest, table: InterestTable) -
 
 
 def inspect_table(table: InterestTable, *, threads: int | None = None) -> Inspected:
-    """What an interest table looks like."""
+    """Describe an interest table."""
     loaded = table.load()
     # What a greedy overlay needs is no guess where building one takes no longer than the guess.
     greedy = None

@@ -26,7 +26,7 @@ def judge(
     path: str = "auto",
     progress: Progress = SILENT,
 ) -> Verdict:
-    """The verdict on two Parquet tables of our own making; its work tables may lie `beside` a path."""
+    """Judge two Parquet tables of our own making; work tables may lie `beside` a path."""
     session = spark.session(progress)
     with spark.workspace(beside) as work, spark_errors(str(edges)):
         return verify_tables(
@@ -40,7 +40,7 @@ def judge(
 
 
 def verify_edges(interest: InterestTable, edges: TableSource, *, all_witnesses: str | None = None) -> Verdict:
-    """The verdict on two tables a user named; refused rows of either are told."""
+    """Judge two tables a user named; refused rows of either are told."""
     if all_witnesses is not None:
         check_witness_file(all_witnesses)
     source, progress = interest.source, interest.progress
@@ -71,7 +71,7 @@ def verify_edges(interest: InterestTable, edges: TableSource, *, all_witnesses: 
 
 
 def unsound(verdict: Verdict, edges: TableSource) -> str:
-    """What `--strict` says of an edge table with rows that play no part in the proof."""
+    """Return what `--strict` says of an edge table with rows that play no part in the proof."""
     found = [
         f"{verdict.unknown_nodes} edges with unknown nodes ({', '.join(map(repr, verdict.unknown_names))})"
         if verdict.unknown_nodes

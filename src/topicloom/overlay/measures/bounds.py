@@ -151,7 +151,7 @@ class _BoundSearch:
             self.progress.advance()
 
     def _overlap(self) -> None:
-        """One price per node: one over the most topics it shares with any other."""
+        """Price each node at one over the most topics it shares with any other."""
         interest, none = self.interest, np.zeros(self.interest.n_nodes, np.int64)
         self.progress.phase("bound: overlaps", float(interest.n_nodes))
         largest = overlaps(interest, threads=self.threads, progress=self.progress)
@@ -161,7 +161,7 @@ class _BoundSearch:
         self._record("overlaps", units_by_component(interest, duals, none, self.components), duals)
 
     def _record(self, name: str, units: Longs, duals: Duals) -> None:
-        """What `units` (the sum of prices) say: of the edges if all allowances are 1/2, and of the degree."""
+        """Record what `units` (the sum of prices) prove: edges if all allowances are 1/2, and the degree."""
         if (duals.allowance == 0.5).all():
             edges = -(-units // UNITS)
             self.edges[name] = np.maximum(self.edges.get(name, edges), edges)

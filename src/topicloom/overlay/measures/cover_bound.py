@@ -18,7 +18,7 @@ from topicloom.overlay.model.interest import Interest
 def find_needs(
     interest: Interest, *, most_work: float, most_sets: int, threads: int, progress: Progress = SILENT
 ) -> Longs:
-    """For each node a number of neighbors that it needs in any topic-connected overlay.
+    """Return for each node a number of neighbors that it needs in any topic-connected overlay.
 
     Nodes with the most topics come first, since they are the likely ones to need many, until their lists
     have `most_work` entries; of the others only is known that they need one. `most_sets` are looked at for
@@ -47,7 +47,7 @@ def find_needs(
 
 
 def overlaps(interest: Interest, *, threads: int, progress: Progress = SILENT) -> Longs:
-    """For each node the most topics it shares with any other node."""
+    """Return for each node the most topics it shares with any other node."""
     n_nodes = interest.n_nodes
     words = np.zeros((n_nodes, max(-(-interest.n_topics // 64), 1)), np.uint64)
     topic_words(*interest.sealed_lists()[:2], words)

@@ -13,7 +13,7 @@ SECOND_PREFIX = "topicloom"
 
 
 def format_digest(pairs: int, first: int, second: int) -> str:
-    """The text of a digest: the number of pairs and two 64-bit hashes (signed or not) in hexadecimal.
+    """Return the text of a digest: the number of pairs and two 64-bit hashes (signed or not) in hexadecimal.
 
     >>> format_digest(3, 255, -1)
     '3-00000000000000ffffffffffffffffff'
@@ -22,7 +22,7 @@ def format_digest(pairs: int, first: int, second: int) -> str:
 
 
 def interest_digest(interest: Interest) -> str:
-    """The digest of an interest in memory.
+    """Return the digest of an interest in memory.
 
     Each pair is hashed over the UTF-8 bytes of its identifiers with two different beginnings; exclusive or
     makes the order of rows irrelevant. Nodes and topics without any pair do not count.

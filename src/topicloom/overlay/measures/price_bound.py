@@ -81,14 +81,14 @@ def weigh_pairs(
 
 
 def pass_work(interest: Interest) -> Floats:
-    """For each node, how many list entries it takes to charge all its pairs."""
+    """Return for each node, how many list entries it takes to charge all its pairs."""
     sizes = interest.topic_sizes().astype(np.float64)[interest.node_topics]
     sums = np.concatenate(([0.0], np.cumsum(sizes)))
     return sums[interest.node_ptr[1:]] - sums[interest.node_ptr[:-1]] + interest.n_nodes / 8
 
 
 def place_slots(interest: Interest) -> Longs:
-    """For each entry of `topic_nodes` the position of the same subscription in `node_topics`."""
+    """Return for each entry of `topic_nodes` the position of the same subscription in `node_topics`."""
     return np.argsort(interest.node_topics, kind="stable")
 
 

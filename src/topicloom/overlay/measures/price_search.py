@@ -60,7 +60,7 @@ class PriceSearch:
         self.pairs = self._pairs(np.zeros(0, np.int64))
 
     def start(self) -> Duals:
-        """Higher prices for rarer topics, small tolls, allowances of one half: what counts edges."""
+        """Return higher prices for rarer topics, small tolls, allowances of one half: what counts edges."""
         sizes = self.interest.topic_sizes()[self.interest.node_topics]
         price = np.maximum(sizes, 1.0) ** -RARITY
         per_node = np.bincount(self.owner, weights=price, minlength=self.interest.n_nodes)
@@ -69,7 +69,7 @@ class PriceSearch:
         return Duals(price, toll, np.full(self.interest.n_nodes, 0.5))
 
     def run(self, duals: Duals, rounds: Sequence[Round], *, move_allowances: bool) -> Duals:
-        """The best proof of all rounds, judged by its value over the sum of allowances."""
+        """Return the best proof of all rounds, judged by its value over the sum of allowances."""
         best, best_value = duals, -1.0
         for number in range(len(rounds) + 1):
             duals, heaviest = self._made_a_proof(duals)
@@ -97,7 +97,7 @@ class PriceSearch:
         return float(value / max(duals.allowance.sum(), 1e-300))
 
     def _take_pairs(self, heaviest: Heaviest) -> None:
-        """The heaviest pairs of each node beside those kept."""
+        """Take the heaviest pairs of each node beside those kept."""
         n_nodes = self.interest.n_nodes
         u, place = np.nonzero(heaviest.ratios)
         v = heaviest.others[u, place].astype(np.int64)
@@ -116,7 +116,7 @@ class PriceSearch:
         return HeavyPairs(keys, u, v, entry_ptr, slot_u, slot_v)
 
     def _raise(self, duals: Duals, turn: Round, *, move_allowances: bool) -> Duals:
-        """The average of the second half of the steps: prices swing around where they belong."""
+        """Return the average of the second half of the steps: prices swing around where they belong."""
         price, toll, allowance = duals.price.copy(), duals.toll.copy(), duals.allowance.copy()
         price[~self.shared] = 0.0
         counted = self._counted(price)

@@ -41,7 +41,7 @@ class Triangles:
 
 
 def count_charges(interest: Interest) -> int:
-    """How many (pair, topic) charges there would be."""
+    """Return how many (pair, topic) charges there would be."""
     sizes = interest.topic_sizes()
     return int((sizes * (sizes - 1) // 2).sum())
 
@@ -73,7 +73,7 @@ def triangles_of(interest: Interest) -> Triangles:
 
 
 def allowed_charges(triangles: Triangles, duals: Duals) -> Floats:
-    """What is left of each pair's allowance for its topics, tolls paid; exact."""
+    """Return what is left of each pair's allowance for its topics, tolls paid; exact."""
     u, v = triangles.pair_u, triangles.pair_v
     return duals.allowance[u] + duals.allowance[v] - duals.toll[u] - duals.toll[v]
 
@@ -121,7 +121,7 @@ def split_charges(interest: Interest, triangles: Triangles, duals: Duals, *, pro
 
 
 def _rounded(triangles: Triangles, allowed: Floats, charge: Floats) -> Floats:
-    """On the grid; a pair that rounding has left above its allowance is charged nothing."""
+    """Round down to the grid; a pair that is still above its allowance is charged nothing."""
     charge = np.maximum(np.floor(charge / UNIT) - 1.0, 0.0) * UNIT
     sums = np.bincount(triangles.pair_of, weights=charge, minlength=len(allowed))
     charge[(sums > allowed)[triangles.pair_of]] = 0.0

@@ -48,21 +48,21 @@ class NodePairs:
         return cls(low.astype(np.int32), high.astype(np.int32))
 
     def keys(self, n_nodes: int) -> Longs:
-        """One number per pair, ascending."""
+        """Return one number per pair, ascending."""
         return self.u.astype(np.int64) * max(n_nodes, 1) + self.v
 
     def without(self, others: NodePairs, n_nodes: int) -> NodePairs:
-        """The pairs that are not among `others`."""
+        """Return the pairs that are not among `others`."""
         mine = self.keys(n_nodes)
         return NodePairs._from_keys(mine[~np.isin(mine, others.keys(n_nodes))], n_nodes)
 
     def both(self, others: NodePairs, n_nodes: int) -> NodePairs:
-        """The pairs of either."""
+        """Return the pairs of either."""
         keys = np.concatenate((self.keys(n_nodes), others.keys(n_nodes)))
         return NodePairs._from_keys(sorted_distinct(keys), n_nodes)
 
     def degrees(self, n_nodes: int) -> Ints:
-        """How many of the pairs each node is in."""
+        """Return how many of the pairs each node is in."""
         return np.bincount(np.concatenate((self.u, self.v)), minlength=n_nodes).astype(np.int32)
 
     def __len__(self) -> int:
@@ -104,7 +104,7 @@ class Constraints:
         require: Iterable[tuple[str, str]] = (),
         costs: Mapping[tuple[str, str], float] | None = None,
     ) -> Constraints:
-        """By the identifiers of nodes; `caps` is one number for all, or one for each node named.
+        """Make constraints by identifiers; `caps` is one number for all, or one for each node named.
 
         >>> limits = Constraints.of(pa.array(["a", "b", "c"]), caps={"b": 1}, forbid=[("c", "a")])
         >>> limits.kinds(), limits.caps.tolist()[1]
@@ -134,11 +134,11 @@ class Constraints:
         )
 
     def kinds(self) -> tuple[str, ...]:
-        """The names of the limits in use, as the command line's options call them."""
+        """Return the names of the limits in use, as the command line's options call them."""
         return tuple(self.counts())
 
     def counts(self) -> dict[str, int]:
-        """For each limit in use how many nodes or pairs it names."""
+        """Return for each limit in use how many nodes or pairs it names."""
         used = {
             "caps": None if self.caps is None else int((self.caps < NO_CAP).sum()),
             "forbid": len(self.forbidden) or None,
@@ -148,7 +148,7 @@ class Constraints:
         return {name: count for name, count in used.items() if count is not None}
 
     def cost_of(self, overlay: Overlay) -> float:
-        """What the edges of an overlay cost together."""
+        """Return what the edges of an overlay cost together."""
         mine = NodePairs(overlay.u, overlay.v).keys(overlay.n_nodes)
         priced = np.isin(self.priced.keys(overlay.n_nodes), mine)
         return float(self.costs[priced].sum() + len(mine) - priced.sum())

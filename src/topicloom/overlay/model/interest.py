@@ -150,7 +150,7 @@ class Interest:
 
     @classmethod
     def from_pairs(cls, pairs: Iterable[tuple[str, str]]) -> Interest:
-        """From (node, topic) pairs of strings; repeated pairs count once."""
+        """Make it from (node, topic) pairs of strings; repeated pairs count once."""
         listed = list(pairs)
         for row, pair in enumerate(listed, start=1):
             if len(pair) != 2 or not all(isinstance(field, str) and field for field in pair):
@@ -161,7 +161,7 @@ class Interest:
 
     @classmethod
     def from_arrow(cls, table: pa.Table, node: str = "node", topic: str = "topic") -> Interest:
-        """From two columns of an Arrow table; integers become digits, repeated pairs count once."""
+        """Make it from two columns of an Arrow table; integers become digits, repeated pairs count once."""
         node_column, topic_column = _identifier_column(table, node), _identifier_column(table, topic)
         node_ids, nodes = number_identifiers(node_column)
         topic_ids, topics = number_identifiers(topic_column)
@@ -171,14 +171,14 @@ class Interest:
     def _from_repeated(
         cls, node_ids: pa.StringArray, topic_ids: pa.StringArray, nodes: NDArray[Any], topics: NDArray[Any]
     ) -> Interest:
-        """From numbered pairs that may repeat."""
+        """Make it from numbered pairs that may repeat."""
         n_topics = max(len(topic_ids), 1)
         keys = sorted_distinct(nodes.astype(np.int64) * n_topics + topics)
         return cls.from_codes(node_ids, topic_ids, *np.divmod(keys, n_topics))
 
     @classmethod
     def from_pandas(cls, frame: pandas.DataFrame, node: str = "node", topic: str = "topic") -> Interest:
-        """From two columns of a pandas frame."""
+        """Make it from two columns of a pandas frame."""
         missing = [name for name in (node, topic) if name not in frame.columns]
         if missing:
             raise InputError(f"the frame has no column {missing[0]!r}; its columns are {list(frame.columns)}")
@@ -191,7 +191,7 @@ class Interest:
         node_ids: Iterable[str] | None = None,
         topic_ids: Iterable[str] | None = None,
     ) -> Interest:
-        """From a sparse nodes x topics matrix: every non-zero entry is a subscription.
+        """Make it from a sparse nodes x topics matrix: every non-zero entry is a subscription.
 
         Without identifiers, nodes are `n0001..` and topics `t0001..`, zero-padded. A row or column of
         zeros stays as a node or topic that nobody is paired with.
@@ -203,7 +203,7 @@ class Interest:
 
     @classmethod
     def from_networkx(cls, graph: networkx.Graph) -> Interest:
-        """From a bipartite graph whose nodes carry `bipartite=0` (nodes) or `bipartite=1` (topics).
+        """Make it from a bipartite graph whose nodes carry `bipartite=0` (nodes) or `bipartite=1` (topics).
 
         Graph nodes without edges stay as nodes without topics and topics without subscribers.
         """

@@ -42,7 +42,7 @@ class Overlay:
 
     @classmethod
     def from_edges(cls, node_ids: pa.StringArray, u: Iterable[int], v: Iterable[int]) -> Overlay:
-        """Canonical edges from node numbers in any order; repeats count once, self-loops are refused."""
+        """Make canonical edges of node numbers in any order; repeats count once, self-loops are refused."""
         a, b = _numbers(u), _numbers(v)
         low, high = np.minimum(a, b), np.maximum(a, b)
         loops = low == high
@@ -56,7 +56,7 @@ class Overlay:
 
     @classmethod
     def from_arrow(cls, node_ids: pa.StringArray, edges: pa.Table) -> Overlay:
-        """From a table with columns `u` and `v` of identifiers, all of them in `node_ids`."""
+        """Make it from a table with columns `u` and `v` of identifiers, all of them in `node_ids`."""
         ends = []
         for name in ("u", "v"):
             column = edges.column(name)
@@ -76,12 +76,12 @@ class Overlay:
         return len(self.u)
 
     def degrees(self) -> Longs:
-        """The number of neighbors of each node."""
+        """Return the number of neighbors of each node."""
         ends = np.concatenate((self.u, self.v))
         return np.bincount(ends, minlength=self.n_nodes).astype(np.int64)
 
     def adjacency(self) -> tuple[Longs, Ints]:
-        """Neighbors as (pointers, ascending neighbor numbers)."""
+        """Return neighbors as (pointers, ascending neighbor numbers)."""
         owners = np.concatenate((self.u, self.v))
         others = np.concatenate((self.v, self.u))
         order = np.lexsort((others, owners))
@@ -104,15 +104,15 @@ class Overlay:
     # --- to other forms ----------------------------------------------------------------------------
 
     def to_arrow(self) -> pa.Table:
-        """Columns `u`, `v` of identifiers, u < v by UTF-8 bytes, sorted."""
+        """Return columns `u`, `v` of identifiers, u < v by UTF-8 bytes, sorted."""
         return pa.table({"u": take_chunks(self.node_ids, self.u), "v": take_chunks(self.node_ids, self.v)})
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The edge table as a pandas frame."""
+        """Return the edge table as a pandas frame."""
         return self.to_arrow().to_pandas()
 
     def to_scipy(self) -> scipy.sparse.csr_array:
-        """The symmetric adjacency matrix, row i being node number i."""
+        """Return the symmetric adjacency matrix, row i being node number i."""
         from scipy.sparse import csr_array
 
         starts, neighbors = self.adjacency()
@@ -120,7 +120,7 @@ class Overlay:
         return csr_array((data, neighbors, starts), shape=(self.n_nodes, self.n_nodes))
 
     def to_networkx(self) -> networkx.Graph:
-        """A networkx graph over the original identifiers, nodes without edges included."""
+        """Return a networkx graph over the original identifiers, nodes without edges included."""
         import networkx
 
         graph = networkx.Graph()
@@ -130,7 +130,7 @@ class Overlay:
         return graph
 
     def to_igraph(self) -> igraph.Graph:
-        """An igraph graph; vertex attribute `name` holds the original identifiers."""
+        """Return an igraph graph; vertex attribute `name` holds the original identifiers."""
         import igraph
 
         graph = igraph.Graph(n=self.n_nodes, edges=np.column_stack((self.u, self.v)).tolist())

@@ -181,7 +181,7 @@ def _text(value: Any) -> str:
 
 
 def _flush(folder: Path) -> None:
-    """To the disk itself: after a power cut a phase that is there must be whole too."""
+    """Write to the disk itself: after a power cut a phase that is there must be whole too."""
     for path in folder.rglob("*"):
         if path.is_file():
             descriptor = os.open(path, os.O_RDONLY)
@@ -193,7 +193,7 @@ def _flush(folder: Path) -> None:
 
 @contextmanager
 def _locked(path: Path, out: Path) -> Iterator[None]:
-    """Two runs in one folder would tread on each other; the system lets go of the lock of one that dies."""
+    """Lock the folder against a second run; the system lets go of the lock of a run that dies."""
     with path.open("wb") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

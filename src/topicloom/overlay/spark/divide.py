@@ -98,7 +98,7 @@ class SparkDivide:
         return load_table(self.spark, self.encoded.pairs).select("node", "topic")
 
     def members(self, groups: Groups) -> DataFrame:
-        """Who takes part after these levels: node, clump, rank."""
+        """Return who takes part after these levels: node, clump, rank."""
         nodes = load_table(self.spark, str(self.run.path(SPLIT, "nodes")))
         alone = f"cast({SINGLE} as int) clump"
         if not groups:
@@ -110,7 +110,7 @@ class SparkDivide:
         return members.unionByName(nodes.where("bulk").selectExpr("node", alone, "rank"))
 
     def dealt(self, groups: Groups, level: int) -> DataFrame:
-        """The members of a level with their group: the arithmetic of `deal_members`."""
+        """Return the members of a level with their group: the arithmetic of `deal_members`."""
         from pyspark.sql import functions as sf
 
         n_groups = groups[level] if level < len(groups) else 1
@@ -120,7 +120,7 @@ class SparkDivide:
         return self.members(groups[:level]).withColumn("group", group.cast("int"))
 
     def rows(self, members: DataFrame, count: int) -> DataFrame:
-        """The subscriptions of `members`, about `count` nodes, with the columns of each."""
+        """Return the subscriptions of `members`, about `count` nodes, with the columns of each."""
         from pyspark.sql import functions as sf
 
         return self.pairs().join(sf.broadcast(members) if count <= BROADCAST_IDS else members, "node")
@@ -241,12 +241,12 @@ def count_edges(work: StepTables, before: DataFrame | None = None) -> EdgeCount:
 
 
 def build_name(level: int) -> str:
-    """The folder of the phase that builds a level."""
+    """Return the folder of the phase that builds a level."""
     return phase_name(level).replace(" ", "-")
 
 
 def _signed(seed: int) -> int:
-    """The seed as the 64 bits with a sign that Spark knows; the local engine takes the same bits."""
+    """Return the seed as the 64 bits with a sign that Spark knows; the local engine takes the same bits."""
     return (seed + (1 << 63)) % (1 << 64) - (1 << 63)
 
 

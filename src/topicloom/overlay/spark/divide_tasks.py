@@ -45,7 +45,7 @@ class Group:
 
     @classmethod
     def of(cls, batches: list[pa.RecordBatch]) -> Group:
-        """From rows (group, node, topic, ...) of one group."""
+        """Make a group from its rows (group, node, topic, ...)."""
         table = pa.Table.from_batches(batches)
         columns = {name: table[name].to_numpy() for name in table.column_names}
         nodes, first, node = np.unique(columns.pop("node"), return_index=True, return_inverse=True)
@@ -100,7 +100,7 @@ def _task(phase: str, work: Callable[[Group], pa.Table]) -> Task:
 
 @contextmanager
 def _memory_named(phase: str, batches: list[pa.RecordBatch]) -> Iterator[None]:
-    """A group that does not fit says which one it is and what helps."""
+    """Name the group that does not fit into memory, and what helps."""
     try:
         yield
     except MemoryError:

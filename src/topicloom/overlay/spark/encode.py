@@ -163,14 +163,14 @@ def interest_rows(raw: RawTable, *, subscribers_only: bool = False) -> DataFrame
 
 
 def digest_rows(spark: SparkSession, rows: DataFrame, *, progress: Progress = SILENT) -> str:
-    """The digest of the distinct pairs of a table, without numbering anything."""
+    """Return the digest of the distinct pairs of a table, without numbering anything."""
     distinct = rows.select("node", "topic").distinct()
     totals = run_watched(spark, lambda: _totals(distinct), progress=progress, phase="hash pairs")
     return format_digest(totals["rows"], totals["hash1"], totals["hash2"])
 
 
 def _subscribers(rows: DataFrame) -> DataFrame:
-    """All rows of the pairs that some row names as a subscription; the others only publish."""
+    """Return all rows of the pairs that some row names as a subscription; the others only publish."""
     from pyspark.sql import functions as sf
 
     wanted = rows.where(sf.col("role").isNull() | (sf.col("role") != "pub")).select("node", "topic")
@@ -178,7 +178,7 @@ def _subscribers(rows: DataFrame) -> DataFrame:
 
 
 def _totals(rows: DataFrame) -> dict[str, int]:
-    """How many rows there are, how many with role and rate, and the two hashes of the digest."""
+    """Return how many rows there are, how many with role and rate, and the two hashes of the digest."""
     from pyspark.sql import functions as sf
 
     hashes = (sf.xxhash64("node", "topic"), sf.xxhash64(sf.lit(SECOND_PREFIX), "node", "topic"))
@@ -212,7 +212,7 @@ def _dictionary(work: StepTables, name: str, count: int) -> DataFrame:
 def _numbered_pairs(
     work: StepTables, rows: DataFrame, counts: dict[str, int], totals: dict[str, int]
 ) -> DataFrame:
-    """Distinct pairs of numbers; rows of one pair meet in one partition and are merged there."""
+    """Return distinct pairs of numbers; rows of one pair meet in one partition and are merged there."""
     from pyspark.sql import functions as sf
 
     for name, count in counts.items():
@@ -232,7 +232,7 @@ def _numbered_pairs(
 
 
 def _named_pairs(work: StepTables, counts: dict[str, int]) -> DataFrame:
-    """The distinct pairs by their identifiers again."""
+    """Return the distinct pairs by their identifiers again."""
     pairs = work.load("pairs").select("node", "topic").toDF("node_number", "topic_number")
     for name, count in counts.items():
         pairs = pairs.join(_dictionary(work, name, count), f"{name}_number")

@@ -67,7 +67,7 @@ def generate_table(
 
 
 def generate_frame(spark: SparkSession, workload: Workload, *, partitions: int | None = None) -> DataFrame:
-    """The workload as a lazy table (node, topic), sorted by node and topic over the partitions."""
+    """Return the workload as a lazy table (node, topic), sorted by node and topic over the partitions."""
     drawer = Drawer.of(workload)
     drawer.draw_slice(0, 1)  # compile here, once, rather than in every fresh worker at the same time
     width = workload.slice_nodes

@@ -54,7 +54,7 @@ class Workload:
 
     @property
     def slice_nodes(self) -> int:
-        """Nodes per slice, so that a slice has about `SLICE_ROWS` rows."""
+        """Return the nodes per slice, so that a slice has about `SLICE_ROWS` rows."""
         return max(1, min(self.nodes, SLICE_ROWS // self.sizes.high))
 
 
@@ -65,7 +65,7 @@ def workload_from_options(
     popularity: str = "uniform",
     seed: int = 0,
 ) -> Workload:
-    """A workload from what a user wrote; a preset fills in topics and sizes that were left out."""
+    """Make a workload of what a user wrote; a preset fills in topics and sizes that were left out."""
     preset = PRESETS.get(popularity)
     if preset is not None:
         topics = preset.topics if topics is None else topics
@@ -109,7 +109,7 @@ class Drawer:
         return pointers, draw_topics(self.topic_key, start, pointers, self.survival)
 
     def n_subscriptions(self) -> int:
-        """How many rows the whole workload has; only the sizes are drawn for it."""
+        """Return how many rows the whole workload has; only the sizes are drawn for it."""
         nodes, sizes = self.workload.nodes, self.workload.sizes
         if sizes.low == sizes.high:
             return nodes * sizes.low
@@ -117,14 +117,14 @@ class Drawer:
         return sum(int(draw_sizes(self.size_key, *cut, sizes.low, sizes.high).sum()) for cut in cuts)
 
     def node_ids(self, start: int, stop: int) -> pa.StringArray:
-        """The identifiers of the nodes start..stop-1, as wide as the whole workload needs."""
+        """Return the identifiers of the nodes start..stop-1, as wide as the whole workload needs."""
         return numbered_ids("n", stop - start, first=start + 1, of=self.workload.nodes)
 
     def topic_ids(self) -> pa.StringArray:
         return numbered_ids("t", self.workload.topics)
 
     def table(self, start: int, stop: int) -> pa.Table:
-        """The rows (node, topic) of the nodes start..stop-1, sorted."""
+        """Return the rows (node, topic) of the nodes start..stop-1, sorted."""
         pointers, topics = self.draw_slice(start, stop)
         owners = np.repeat(np.arange(stop - start, dtype=np.int32), np.diff(pointers))
         return pa.table(
