@@ -8,10 +8,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from mesh.decoded_names import decode_name
 from mesh.nasty_topics import NASTY
 from topicloom.errors import InputError
 from topicloom.mesh.kinds.registry import KINDS as ALL_KINDS
-from topicloom.mesh.plan.names import decode_name
 
 RULES = {name: kind.names for name, kind in ALL_KINDS.items() if kind.names is not None}
 KINDS = sorted(RULES)

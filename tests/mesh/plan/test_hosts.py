@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from topicloom.errors import InputError
-from topicloom.mesh.plan.hosts import Place, address, assign_ports, bind_host, read_hosts
+from topicloom.mesh.model.config_files import address
+from topicloom.mesh.plan.hosts import Place, assign_ports, bind_host, read_hosts
 
 NODES = ["a", "b"]
 

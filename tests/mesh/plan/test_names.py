@@ -8,8 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from mesh.decoded_names import decode_name
 from topicloom.errors import InputError
-from topicloom.mesh.plan.names import decode_name, file_stems
+from topicloom.mesh.plan.names import file_stems
 
 
 def test_escapes_that_are_no_text_are_refused() -> None:

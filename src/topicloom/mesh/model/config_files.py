@@ -1,4 +1,4 @@
-"""Where in a configuration something stands, and reading such files; every fault names file and line."""
+"""Reading configuration files: lines that faults are reported at, ports, addresses and hosts."""
 
 from __future__ import annotations
 
@@ -24,8 +24,17 @@ class Location:
         return f"{self.file}:{self.line}"
 
     def fault(self, what: str) -> InputError:
-        """The error to raise when this line cannot be used."""
+        """Return the error to raise when this line cannot be used."""
         return InputError(f"{self}: {what}")
+
+
+def address(host: str, port: int) -> str:
+    """Return host:port, an IPv6 address in brackets.
+
+    >>> address("::1", 1883), address("site", 1883)
+    ('[::1]:1883', 'site:1883')
+    """
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +46,7 @@ class Address:
     where: Location
 
     def __str__(self) -> str:
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+        return address(self.host, self.port)
 
 
 LOOPBACK = "127.0.0.1"
@@ -46,7 +55,7 @@ ANY_HOST = frozenset({"", "0.0.0.0", "::", "*"})
 
 
 def same_host(host: str) -> str:
-    """One spelling for hosts that are surely the same."""
+    """Return one spelling for hosts that are surely the same."""
     try:
         return str(ipaddress.ip_address(host))
     except ValueError:
@@ -54,7 +63,7 @@ def same_host(host: str) -> str:
 
 
 def read_text(path: Path, shown: str) -> str:
-    """The text of a configuration file; `shown` is what a message calls it."""
+    """Read the text of a configuration file; `shown` is what a message calls it."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except OSError as error:
@@ -64,14 +73,14 @@ def read_text(path: Path, shown: str) -> str:
 
 
 def parse_port(text: str, where: Location) -> int:
-    """A port number, 0 to 65535."""
+    """Parse a port number, 0 to 65535."""
     if not (text.isascii() and text.isdigit()) or int(text) > 65535:
         raise where.fault(f"{text!r} is not a port; give a number from 1 to 65535")
     return int(text)
 
 
 def parse_address(text: str, default_port: int, where: Location, *, bare_ipv6_port: bool = False) -> Address:
-    """HOST, HOST:PORT, [IPv6] or [IPv6]:PORT; a bare IPv6 address has no port, or always one.
+    """Parse HOST, HOST:PORT, [IPv6] or [IPv6]:PORT; a bare IPv6 address has no port, or always one.
 
     >>> str(parse_address("Broker-7", 1883, Location("a.conf", 1)))
     'broker-7:1883'

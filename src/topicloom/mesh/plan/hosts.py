@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from topicloom.errors import InputError
-from topicloom.mesh.model.config_files import same_host
+from topicloom.mesh.model.config_files import address, same_host
 from topicloom.tables.small_csv import read_rows
 
 MAX_PORT = 65535
@@ -37,7 +37,7 @@ def read_hosts(
     what: str = "a node of the build",
     more: Sequence[str] = (),
 ) -> dict[str, Place]:
-    """The hosts file: columns node, host and maybe port and `more`; every node once, no other nodes.
+    """Read the hosts file: columns node, host and maybe port and `more`; every node once, no other nodes.
 
     `what` a node must be, for the message about one that is not.
     """
@@ -75,7 +75,7 @@ def read_hosts(
 def assign_ports(
     places: Mapping[str, Place], needs: Mapping[str, Sequence[tuple[str, int]]]
 ) -> dict[str, dict[str, int]]:
-    """Ports by purpose for each node: those the user chose, otherwise successive ones from each base.
+    """Assign ports by purpose to each node: those the user chose, otherwise successive ones from each base.
 
     `needs` lists for each node (purpose, base port); the chosen port is that of the first purpose.
 
@@ -108,17 +108,8 @@ def assign_ports(
     return found
 
 
-def address(host: str, port: int) -> str:
-    """host:port, an IPv6 address in brackets.
-
-    >>> address("::1", 1883), address("site", 1883)
-    ('[::1]:1883', 'site:1883')
-    """
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
 def bind_host(host: str) -> str | None:
-    """What a broker on this host should listen on: a loopback address itself, otherwise every address (None).
+    """Return what a broker on this host should listen on: a loopback address, else every address (None).
 
     The address others dial may belong to a router or a cloud's front door and not to the machine.
     """
@@ -126,7 +117,7 @@ def bind_host(host: str) -> str | None:
 
 
 def is_loopback(host: str) -> bool:
-    """Can only this machine reach it?"""
+    """Return whether only this machine can reach it."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

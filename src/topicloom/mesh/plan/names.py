@@ -1,4 +1,4 @@
-"""What topics and nodes are called on a target: reversible encoding of any topic into legal names.
+"""What topics and nodes are called at brokers: reversible encoding of any topic into legal names.
 
 A topic that is legal keeps its name. Elsewhere each byte that may not stand where it stands is written %XX
 (two hexadecimal digits, capitals), and the empty topic is `%-`. A percent sign is written %25 exactly where
@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from topicloom.errors import InputError
 
 EMPTY = "%-"
-_ESCAPE = re.compile(rb"%-|%([0-9A-F]{2})")
 _NONCHARACTERS = "\ufdd0-\ufdef" + "".join(
     f"{chr(p * 65536 + 65534)}{chr(p * 65536 + 65535)}" for p in range(17)
 )
@@ -37,7 +36,7 @@ class NameRule:
     most_slashes: int | None = None
 
     def encode(self, topic: str) -> str:
-        """The name of a topic; refused where it would be too long.
+        """Return the name of a topic; refuse one that would be too long.
 
         >>> rule = name_rule("toy", "[#]", 20, "toys are small")
         >>> rule.encode("plant/line 1/#"), rule.encode("")
@@ -59,20 +58,8 @@ class NameRule:
 def name_rule(
     kind: str, illegal: str, most_bytes: int, reason: str, *, most_slashes: int | None = None
 ) -> NameRule:
-    """A rule that escapes what the regular expression `illegal` finds, and what nobody can read."""
+    """Return a rule that escapes what the regular expression `illegal` finds, and what nobody can read."""
     return NameRule(kind, re.compile(f"{_EVERYWHERE}|{illegal}"), most_bytes, reason, most_slashes)
-
-
-def decode_name(name: str) -> str:
-    """The topic of a name that `encode` gave; the same for every target.
-
-    >>> decode_name("plant/line%201/%23"), decode_name("50%"), decode_name("%-")
-    ('plant/line 1/#', '50%', '')
-    """
-    try:
-        return _ESCAPE.sub(lambda found: bytes.fromhex((found[1] or b"").decode()), name.encode()).decode()
-    except UnicodeDecodeError:
-        raise InputError(f"name {name!r} holds escapes that are no UTF-8") from None
 
 
 def _escaped(found: re.Match[str]) -> str:
@@ -80,8 +67,7 @@ def _escaped(found: re.Match[str]) -> str:
 
 
 STEM_LENGTH = 80
-RESERVED = ("manifest", "ca")
-"""No node's: manifest.json lies beside its files, ca.crt beside its certificate."""
+RESERVED = ("manifest", "ca")  # no node's: manifest.json lies beside its files, ca.crt beside its certificate
 
 
 def _readable(node: str) -> str:
@@ -89,7 +75,7 @@ def _readable(node: str) -> str:
 
 
 def file_stems(nodes: Iterable[str]) -> dict[str, str]:
-    """A short name for each node, for files, client identifiers and the like; the manifest maps them back.
+    """Return a short name for each node, for files, client identifiers and such; the manifest maps them back.
 
     Letters, digits, dots, hyphens and underscores; no two alike even where capitals do not count.
 

@@ -11,8 +11,8 @@ from naive.bridges import MANY, all_names, copies
 from topicloom.errors import InputError
 from topicloom.mesh.audit.message_flow import Arc, MessageFlow
 from topicloom.mesh.jobs.audit import audit_folder
+from topicloom.mesh.kinds.mosquitto.bridge_flow import matches
 from topicloom.mesh.kinds.mosquitto.distinct_names import distinct_names
-from topicloom.mesh.kinds.mosquitto.patterns import matches
 from topicloom.mesh.kinds.mosquitto.read import read_mosquitto
 
 PATTERNS = ["#", "+", "a", "a/#", "+/b", "a/b", "a/+", "$s/#"]

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from brokers_present import free_ports, mosquitto, needs_mosquitto
 from naive.bridges import match
 from topicloom.errors import InputError
+from topicloom.mesh.kinds.mosquitto.bridge_flow import common, matches
 from topicloom.mesh.kinds.mosquitto.conf_lines import OPTIONS
-from topicloom.mesh.kinds.mosquitto.patterns import common, matches
 from topicloom.mesh.kinds.mosquitto.read import read_mosquitto
 
 HAND_WRITTEN = """\

@@ -14,9 +14,8 @@ from topicloom.mesh.audit.broker_files import BrokerDirectory
 from topicloom.mesh.audit.coverage import TopicCoverage, check_coverage
 from topicloom.mesh.audit.findings import Audit, Finding, several, several_topics
 from topicloom.mesh.audit.message_flow import DoubledLink, MessageFlow, MessageLoop
-from topicloom.mesh.kinds.mosquitto.bridge_flow import BridgeIndex, BridgeLink
+from topicloom.mesh.kinds.mosquitto.bridge_flow import BridgeIndex, BridgeLink, rule_of
 from topicloom.mesh.kinds.mosquitto.distinct_names import distinct_names
-from topicloom.mesh.kinds.mosquitto.patterns import rule_of
 from topicloom.mesh.kinds.mosquitto.read import MosquittoConf
 
 

@@ -1,8 +1,8 @@
-"""The kinds of topic names that a mesh of bridges tells apart.
+"""The classes of topic names that a mesh of bridges tells apart: one name of each.
 
 Whether a topic goes round depends on its name, and there are infinitely many names. But a mesh of bridges
 looks at a name through its patterns only: names that match the same patterns, here and under every name that
-a bridge may give them further on, take the same way. `kinds_of_names` gives one name of each such kind.
+a bridge may give them further on, take the same paths.
 """
 
 from __future__ import annotations
@@ -12,29 +12,29 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
 from topicloom.errors import InputError
-from topicloom.mesh.kinds.mosquitto.patterns import MOST_LEVELS, common, covers
+from topicloom.mesh.kinds.mosquitto.bridge_flow import MOST_LEVELS, common, covers
 from topicloom.mesh.kinds.mosquitto.read import Bridge, TopicRule
 
-MOST_KINDS = 20_000
+MOST_CLASSES = 20_000
 MOST_PATTERNS = 20_000
-MORE_LEVELS = 4
-"""Patterns that a bridge renames a second time are followed this many levels beyond the longest only."""
+MORE_LEVELS = 4  # beyond the longest that patterns are followed which a bridge renames a second time
 FRESH = "<any>"
-Ends = tuple[Bridge, str, str]
-"""A bridge, its dialer and its acceptor."""
+Ends = tuple[Bridge, str, str]  # a bridge, its dialer and its acceptor
 
 
 def distinct_names(links: Iterable[Ends]) -> dict[str, str]:
-    """One name of each kind that these bridges tell apart, `<any>` for a level that no pattern names.
+    """Return one name of each class that these bridges tell apart, `<any>` for a level that no pattern names.
 
-    With it what users read for the kind: the pattern of all these names where there is one.
+    With it what users read for the class: the pattern of all these names where there is one.
     """
     patterns = sorted(_closed(list(links)))
-    return {name: _label(name, [patterns[i] for i in matched]) for matched, name in _kinds(patterns).items()}
+    return {
+        name: _label(name, [patterns[i] for i in matched]) for matched, name in _classes(patterns).items()
+    }
 
 
 def _label(name: str, matched: list[str]) -> str:
-    """The pattern that lies within all others, or the name itself."""
+    """Return the pattern that lies within all others, or the name itself."""
     return next((one for one in matched if all(covers(other, one) for other in matched)), name)
 
 
@@ -54,7 +54,7 @@ class _Crossing:
         self.old, self.new = heads if out else heads[::-1]
 
     def before(self, pattern: str) -> str | None:
-        """What a name matches here that crosses and matches this pattern at the other end."""
+        """Return what a name matches here that crosses and matches this pattern at the other end."""
         levels = pattern.split("/")
         for index, level in enumerate(self.new):
             if levels[index : index + 1] == ["#"]:
@@ -66,7 +66,7 @@ class _Crossing:
 
 
 def _levels(rule: TopicRule, prefix: str) -> tuple[str, ...]:
-    """The whole levels at the front of a name that a rule takes away or puts in place."""
+    """Return the whole levels at the front of a name that a rule takes away or puts in place."""
     if rule.local_prefix == rule.remote_prefix:
         return ()
     within = [one for one in (rule.local_prefix, rule.remote_prefix) if one and not one.endswith("/")]
@@ -76,7 +76,7 @@ def _levels(rule: TopicRule, prefix: str) -> tuple[str, ...]:
     return tuple(prefix.split("/")[: -1 if prefix.endswith("/") or not prefix else None])
 
 
-class _Door:
+class _Inbound:
     """All crossings that lead to one broker; those of a single name are looked up."""
 
     __slots__ = ("all", "exact", "wild")
@@ -91,7 +91,7 @@ class _Door:
         (self.wild if _is_wild(crossing.image) else self.exact[crossing.image]).append(crossing)
 
     def of(self, pattern: str) -> Iterator[_Crossing]:
-        """Those whose names may match this pattern."""
+        """Return those whose names may match this pattern."""
         return chain(self.all) if _is_wild(pattern) else chain(self.exact.get(pattern, ()), self.wild)
 
 
@@ -100,30 +100,30 @@ def _is_wild(pattern: str) -> bool:
 
 
 def _closed(links: list[Ends]) -> set[str]:
-    """The patterns, and what they ask of a name before bridges rename it, at the brokers where that is.
+    """Return the patterns, and what they ask of a name before bridges rename it, at each broker.
 
-    Backwards from each pattern of a broker over the links that lead there. Brokers are told apart: what one
-    of them puts in front of names is no matter to those that never see such names.
+    Goes backwards from each pattern of a broker over the links that lead there. Brokers are told apart: what
+    one of them puts in front of names does not matter to those that never see such names.
     """
-    doors: dict[str, _Door] = defaultdict(_Door)
+    inbound: dict[str, _Inbound] = defaultdict(_Inbound)
     at: dict[tuple[str, str], None] = {}
     for number, (bridge, dialer, acceptor) in enumerate(links):
         for rule in bridge.rules:
             at[dialer, rule.local] = at[acceptor, rule.remote] = None
             if rule.goes_out:
-                doors[acceptor].add(_Crossing(2 * number, dialer, rule, out=True))
+                inbound[acceptor].add(_Crossing(2 * number, dialer, rule, out=True))
             if rule.comes_in:
-                doors[dialer].add(_Crossing(2 * number + 1, acceptor, rule, out=False))
+                inbound[dialer].add(_Crossing(2 * number + 1, acceptor, rule, out=False))
             if rule.pattern == "#":
-                # `a/#` matches `a` too, from which no prefix is taken away: a kind of its own.
+                # `a/#` matches `a` too, from which no prefix is taken away: a class of its own.
                 ends = ((dialer, rule.local_prefix), (acceptor, rule.remote_prefix))
                 at |= {(broker, prefix[:-1]): None for broker, prefix in ends if prefix[:-1]}
-    if any(crossing.old != crossing.new for door in doors.values() for crossing in door.all):
-        _follow_back(at, doors)
+    if any(crossing.old != crossing.new for into in inbound.values() for crossing in into.all):
+        _follow_back(at, inbound)
     return {pattern for _, pattern in at}
 
 
-def _follow_back(at: dict[tuple[str, str], None], doors: Mapping[str, _Door]) -> None:
+def _follow_back(at: dict[tuple[str, str], None], inbound: Mapping[str, _Inbound]) -> None:
     """Add to `at` all that the patterns there ask of names further back."""
     longest = max(pattern.count("/") for _, pattern in at) + MORE_LEVELS
     patterns = {pattern for _, pattern in at}
@@ -131,7 +131,7 @@ def _follow_back(at: dict[tuple[str, str], None], doors: Mapping[str, _Door]) ->
     waiting = deque((broker, pattern, none) for broker, pattern in at)
     while waiting:
         broker, pattern, renamed = waiting.popleft()
-        for crossing in doors[broker].of(pattern) if broker in doors else ():
+        for crossing in inbound[broker].of(pattern) if broker in inbound else ():
             before = crossing.before(pattern)
             # A name that goes round may gain levels without end; one that crosses each bridge once does not.
             limit = longest if crossing.number in renamed else MOST_LEVELS
@@ -159,8 +159,8 @@ class _Branch:
         self.hash: int | None = None
 
 
-def _kinds(patterns: list[str]) -> dict[frozenset[int], str]:
-    """A name for each set of patterns that one can match, by walking over the levels with all at once."""
+def _classes(patterns: list[str]) -> dict[frozenset[int], str]:
+    """Return a name for each set of patterns that one can match, walking over the levels with all at once."""
     root = _trie(patterns)
     State = tuple[tuple[_Branch, ...], frozenset[int]]
     start: State = (root,), frozenset()
@@ -181,10 +181,10 @@ def _kinds(patterns: list[str]) -> dict[frozenset[int], str]:
                 found[matched] = "/".join(longer)
             if branches:
                 queue.append((longer, (branches, passed)))
-            if len(seen) > MOST_KINDS:
+            if len(seen) > MOST_CLASSES:
                 raise InputError(
-                    f"the patterns of the bridges tell more than {MOST_KINDS:,} kinds of topics apart; "
-                    "look at fewer brokers at once"
+                    f"the patterns of the bridges tell more than {MOST_CLASSES:,} classes of topic names "
+                    "apart; look at fewer brokers at once"
                 )
     return found
 
@@ -192,7 +192,7 @@ def _kinds(patterns: list[str]) -> dict[frozenset[int], str]:
 def _steps(
     active: tuple[_Branch, ...], carried: frozenset[int], *, first: bool
 ) -> Iterator[tuple[str, tuple[tuple[_Branch, ...], frozenset[int]]]]:
-    """Each level that makes a difference here, the patterns still open after it, and each # passed."""
+    """Yield each level that makes a difference, the patterns still open after it, and each # passed."""
     labels = sorted({label for branch in active for label in branch.below if label != "+"})
     for level in [*labels, FRESH]:
         wild = not (first and level.startswith("$"))

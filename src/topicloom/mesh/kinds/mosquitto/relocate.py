@@ -6,7 +6,7 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 
-from topicloom.mesh.kinds.mosquitto.patterns import matches
+from topicloom.mesh.kinds.mosquitto.bridge_flow import matches
 from topicloom.mesh.kinds.mosquitto.read import Bridge, MosquittoConf, read_mosquitto
 from topicloom.mesh.model.config_files import LOOPBACK, Location
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode

@@ -9,9 +9,10 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import quote
 
+from topicloom.mesh.model.config_files import address
 from topicloom.mesh.model.mesh import MeshLink
 from topicloom.mesh.plan.credentials import Login, certificates_of
-from topicloom.mesh.plan.hosts import address, bind_host
+from topicloom.mesh.plan.hosts import bind_host
 from topicloom.mesh.plan.link_plan import plan_forests
 from topicloom.mesh.plan.mesh_plan import MeshPlan, MeshShape, write_planned
 from topicloom.mesh.plan.names import name_rule

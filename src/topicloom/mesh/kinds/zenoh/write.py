@@ -11,8 +11,9 @@ from pathlib import Path
 import msgspec
 
 from topicloom.errors import InputError
+from topicloom.mesh.model.config_files import address
 from topicloom.mesh.plan.credentials import certificates_of
-from topicloom.mesh.plan.hosts import address, bind_host
+from topicloom.mesh.plan.hosts import bind_host
 from topicloom.mesh.plan.link_plan import plan_forests
 from topicloom.mesh.plan.mesh_plan import MeshPlan, MeshShape, write_planned
 from topicloom.mesh.plan.names import name_rule
