@@ -1,13 +1,13 @@
 """Real brokers: from a build to their configurations, and from configurations to proofs. Where to look:
 
-kinds/     Mosquitto, NATS, Zenoh, GossipSub: one folder each, one line each in its registry
-plan/      who dials whom, by number and proven; then hosts, ports, files, names, logins
-trees/     the spanning trees of topics, their packing into forests, backups, and a checker of its own
-run/       brokers started on this machine, and the proof of what they deliver
-audit/     what is wrong with configurations, whoever wrote them
-model/     a mesh and its trees as values, its folder on disk, lines and addresses of configurations
-jobs/      what the commands do
-kernels/   inner loops
+kinds/        Mosquitto, NATS, Zenoh, GossipSub: one folder each, one line each in its registry
+plan/         who dials whom, by number and proven; then hosts, ports, files, names, logins
+topic_trees/  the spanning trees of topics, their packing into forests, backups, and a checker of its own
+run/          brokers started on this machine, and the proof of what they deliver
+audit/        what is wrong with configurations, also those written by hand
+model/        a mesh and its topic trees as values, its manifest, lines and addresses of configurations
+jobs/         what the commands do
+kernels/      inner loops
 """
 
 from __future__ import annotations

@@ -18,10 +18,8 @@ from topicloom.errors import InputError
 from topicloom.mesh.model.config_files import ANY_HOST, LOOPBACKS, Address, same_host
 
 SUFFIXES = (".conf", ".cfg")
-MAIN = ("server", "config")
-"""Names that say nothing about which broker it is; the folder around it does."""
-SYSTEM = ("etc",)
-"""Folders that are called so on every machine."""
+MAIN = ("server", "config")  # names that do not say which broker it is; the folder around it does
+SYSTEM = ("etc",)  # folders that are called so on every machine
 
 C = TypeVar("C")
 
@@ -37,7 +35,7 @@ class ConfiguredBroker(Generic[C]):
 
 
 def find_configs(folder: Path) -> list[Path]:
-    """The files that may be brokers."""
+    """Return the files that may be brokers."""
     if not folder.is_dir():
         raise InputError(f"{folder} is no folder; name one with a configuration for each broker")
     files = sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES and path.is_file())
@@ -49,7 +47,7 @@ def find_configs(folder: Path) -> list[Path]:
 def read_brokers(
     paths: Iterable[Path], read: Callable[[Path], C], parts_of: Callable[[C], Iterable[Path]]
 ) -> dict[Path, C]:
-    """Read them all; parts of others are left out. `parts_of`: the files and folders of a reading."""
+    """Read them all but those that others include; `parts_of` are the files and folders of a reading."""
     found: dict[Path, C] = {}
     faults: dict[Path, InputError] = {}
     for path in paths:
@@ -73,14 +71,14 @@ def read_brokers(
 
 
 def known_hosts(told: str | None, bound: Iterable[str | None]) -> frozenset[str]:
-    """Where a broker is: as told, otherwise what it binds to, if that is one address."""
+    """Return where a broker is: as told, otherwise what it binds to, if that is one address."""
     if told is not None:
         return frozenset({told})
     return frozenset(host for host in bound if host is not None and host not in ANY_HOST)
 
 
 def name_brokers(folder: Path, paths: Iterable[Path], called: Iterable[str] = ()) -> dict[str, Path]:
-    """The brokers' files by the brokers' names; files and folders `called` so do not tell which it is."""
+    """Return the brokers' files by the brokers' names; names in `called` do not tell which broker it is."""
     files = list(paths)
     programs = frozenset(called)
     main, system = programs | set(MAIN), programs | set(SYSTEM)
@@ -102,7 +100,7 @@ def name_brokers(folder: Path, paths: Iterable[Path], called: Iterable[str] = ()
 
 
 class BrokerDirectory(Generic[C]):
-    """Whose an address is."""
+    """Finds the broker behind an address."""
 
     def __init__(self, brokers: Iterable[ConfiguredBroker[C]]) -> None:
         self.brokers = {broker.name: broker for broker in brokers}
@@ -112,7 +110,7 @@ class BrokerDirectory(Generic[C]):
                 self._by_host.setdefault(host, []).append(broker)
 
     def named(self, host: str) -> list[ConfiguredBroker[C]]:
-        """The brokers on this host: known under it, or called so, whole or up to the first dot."""
+        """Return the brokers on this host: known under it, or called so, whole or up to the first dot."""
         host = same_host(host)
         found = self._by_host.get(host, [])
         if found or host in LOOPBACKS:
@@ -121,7 +119,7 @@ class BrokerDirectory(Generic[C]):
         return called or [b for b in self.brokers.values() if _last(b.name) == host.partition(".")[0]]
 
     def behind(self, address: Address) -> ConfiguredBroker[C] | None:
-        """The broker that listens there, None if no one in the folder does."""
+        """Return the broker that listens there, None if no one in the folder does."""
         found = [broker for broker in self.named(address.host) if address.port in broker.ports]
         if not found and address.host in LOOPBACKS:
             # All on one machine: the port says who it is.

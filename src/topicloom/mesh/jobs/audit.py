@@ -28,7 +28,7 @@ def audit_folder(
     hosts: Path | None = None,
     progress: Progress = SILENT,
 ) -> Audit:
-    """The findings in a folder of configurations.
+    """Find what is wrong in a folder of configurations.
 
     Coverage is judged against the interest, or against the manifest of an exported folder. `hosts` is a table
     node, host, port that says where each broker is.
@@ -50,7 +50,7 @@ def audit_folder(
 
 
 def _read(auditing: AuditSupport[C], folder: Path, mesh: Mesh | None) -> dict[str, C]:
-    """The configuration of each broker: as the manifest says, otherwise all files that are no parts."""
+    """Read the configuration of each broker: as the manifest says, else all files that no other includes."""
     if mesh is not None:
         return {node.name: auditing.read(folder / node.configs[0], folder) for node in mesh.nodes}
     found = read_brokers(find_configs(folder), lambda path: auditing.read(path, folder), auditing.parts_of)
@@ -59,7 +59,7 @@ def _read(auditing: AuditSupport[C], folder: Path, mesh: Mesh | None) -> dict[st
 
 
 def _hosts(hosts: Path | None, mesh: Mesh | None, names: list[str]) -> dict[str, str]:
-    """The hosts of brokers with these names, as far as the user or the manifest says."""
+    """Return the hosts of brokers with these names, as far as the user or the manifest says."""
     if hosts is not None:
         what = f"among the brokers, which are called by their files: {several(names)}"
         places = read_hosts(hosts, names, what=what, more=host_columns())
@@ -70,7 +70,7 @@ def _hosts(hosts: Path | None, mesh: Mesh | None, names: list[str]) -> dict[str,
 def _wanted(
     interest: Interest | None, mesh: Mesh | None, brokers: Mapping[str, object], kind: str, folder: Path
 ) -> dict[str, frozenset[str]] | None:
-    """The brokers that want each topic, by what the brokers call it."""
+    """Return the brokers that want each topic, by what the brokers call it."""
     if interest is None:
         return (
             {topic.name: frozenset(topic.subscribers) for topic in mesh.topics} if mesh is not None else None

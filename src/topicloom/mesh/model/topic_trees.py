@@ -1,6 +1,6 @@
 """How topics travel over an overlay: a spanning tree of each, classes of topics, links that carry them.
 
-Values only; mesh/trees/ makes and checks them. Numbers are those of the interest's nodes and topics.
+Values only; mesh/topic_trees/ makes and checks them. Numbers are those of the interest's nodes and topics.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class TopicTrees:
         return len(self.roots)
 
     def edges_of(self, topic: int) -> tuple[Ints, Ints]:
-        """(children, parents) of the tree of this topic."""
+        """Return (children, parents) of the tree of this topic."""
         here = slice(int(self.starts[topic]), int(self.starts[topic + 1]))
         return self.child[here], self.parent[here]
 
@@ -42,7 +42,7 @@ class TopicTrees:
 class ForestPacking:
     """Topics in classes such that the trees of each class together hold no cycle.
 
-    For targets that refuse a cycle among all links of one account: a class becomes an account.
+    For brokers that refuse a cycle among all links of one account: a class becomes an account.
     """
 
     trees: TopicTrees

@@ -25,7 +25,7 @@ class LinkPlan:
 
 
 def plan_trees(request: Request) -> LinkPlan:
-    """A spanning tree for each topic; the links of all of them together may have cycles."""
+    """Plan a spanning tree for each topic; the links of all of them together may have cycles."""
     interest, progress = request.interest, request.progress
     trees = build_topic_trees(interest, request.overlay, progress=progress)
     _insist(check_topic_trees(interest, request.overlay, trees))
@@ -37,7 +37,7 @@ def plan_trees(request: Request) -> LinkPlan:
 
 
 def plan_forests(request: Request) -> LinkPlan:
-    """Classes of topics, the links of each class a forest."""
+    """Plan classes of topics, the links of each class a forest."""
     interest, progress = request.interest, request.progress
     packing = pack_forests(interest, request.overlay, progress=progress)
     _insist(check_packing(interest, request.overlay, packing))
@@ -49,7 +49,7 @@ def plan_forests(request: Request) -> LinkPlan:
 
 
 def check_mesh(request: Request, mesh: Mesh) -> None:
-    """Prove what is about to be written, from its names: trees or forests, all reached, backups safe."""
+    """Prove what is about to be written, from its names: trees or forests, all connected, backups safe."""
     node = {name: number for number, name in enumerate(request.interest.node_ids.to_pylist())}
     topic = {name: number for number, name in enumerate(request.interest.topic_ids.to_pylist())}
     account = {name: number for number, name in enumerate(mesh.accounts)}
@@ -72,6 +72,6 @@ def check_mesh(request: Request, mesh: Mesh) -> None:
 
 
 def _insist(faults: Sequence[str]) -> None:
-    """A mesh that a checker refuses is our fault, not the user's, and is not written."""
+    """Raise the first fault: a mesh that a checker refuses is our fault, not the user's."""
     if faults:
         raise AssertionError(f"the planned mesh does not hold: {faults[0]}")

@@ -40,8 +40,7 @@ class MeshPlan:
 
     mesh: Mesh
     stems: Mapping[str, str]
-    wanted: Mapping[str, tuple[str, ...]]
-    """The accounts of each node."""
+    wanted: Mapping[str, tuple[str, ...]]  # the accounts of each node
 
     @cached_property
     def node(self) -> dict[str, MeshNode]:
@@ -49,12 +48,12 @@ class MeshPlan:
 
     @cached_property
     def name_of(self) -> dict[str, str]:
-        """What each topic is called on the target."""
+        """Return what each topic is called at the brokers."""
         return {topic.topic: topic.name for topic in self.mesh.topics}
 
     @cached_property
     def dialled(self) -> dict[str, list[MeshLink]]:
-        """The links each node opens."""
+        """Return the links each node opens."""
         found: dict[str, list[MeshLink]] = {node.name: [] for node in self.mesh.nodes}
         for link in self.mesh.links:
             found[link.dialer].append(link)
@@ -62,7 +61,7 @@ class MeshPlan:
 
     @cached_property
     def callers(self) -> dict[str, dict[str | None, list[str]]]:
-        """For each node and account, who may dial it: at once or as a backup."""
+        """Return for each node and account who may dial it: at once or as a backup."""
         found: dict[str, dict[str | None, list[str]]] = {node.name: {} for node in self.mesh.nodes}
         for link in self.mesh.links:
             for acceptor in (link.acceptor, *link.backups):
@@ -70,17 +69,17 @@ class MeshPlan:
         return found
 
     @cached_property
-    def digest(self) -> str:
+    def _digest(self) -> str:
         return mesh_digest(self.mesh)
 
     def heading(self, what: str, node: str, mark: str) -> str:
-        """The first line of a configuration; `mark` begins a comment."""
+        """Return the first line of a configuration; `mark` begins a comment."""
         shown = "".join(c if c.isprintable() else "?" for c in node[:100])
-        source = f"topicloom {__version__} from {MANIFEST} {self.digest}"
+        source = f"topicloom {__version__} from {MANIFEST} {self._digest}"
         return f"{mark} {what} of node {shown}, written by {source}\n"
 
     def figures(self) -> ExportFigures:
-        """The mesh in numbers."""
+        """Return the mesh in numbers."""
         ends = Counter(end for link in self.mesh.links for end in (link.dialer, link.acceptor))
         return ExportFigures(
             links=len(self.mesh.links),
@@ -136,9 +135,9 @@ def write_planned(
     render: Callable[[MeshPlan, Request], tuple[Mapping[str, str], Collection[str]]],
     opened: str,
 ) -> ExportFigures:
-    """Plan a mesh, prove it once more as it is planned, write it and its configurations; its figures.
+    """Plan a mesh, prove it once more as planned, write it and its configurations; return its figures.
 
-    `render` gives the files by name and the names of those with secrets. `opened` tells who gets in without
+    `render` gives the files by name and the names of those with secrets. `opened` says who gets in without
     credentials.
     """
     refuse_empty(request)
@@ -153,7 +152,7 @@ def write_planned(
 
 
 def account_name(topic_class: int) -> str:
-    """What the account of a class is called."""
+    """Return what the account of a class is called."""
     return f"A{topic_class}"
 
 
@@ -195,7 +194,7 @@ def _nodes(
 def _links(
     links: Iterable[PlannedLink], nodes: Sequence[str], topics: Sequence[str], stems: Mapping[str, str]
 ) -> Iterator[MeshLink]:
-    """The links by name; several of one edge, direction and account are numbered from 2 on."""
+    """Yield the links by name; several of one edge, direction and account are numbered from 2 on."""
     seen: Counter[str] = Counter()
     for link in links:
         dialer, acceptor = nodes[link.dialer], nodes[link.acceptor]
@@ -223,6 +222,6 @@ def warn_open(request: Request, what: str) -> None:
 
 
 def refuse_empty(request: Request) -> None:
-    """There is no mesh of nobody."""
+    """Refuse a build without nodes."""
     if not request.interest.n_nodes:
         raise InputError("the build has no nodes: there is nothing to export")

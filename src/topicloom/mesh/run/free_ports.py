@@ -28,7 +28,7 @@ class FreePorts:
         self._beyond = _first_ephemeral()
 
     def take(self) -> int:
-        """One more port."""
+        """Take one more port."""
         for _ in range(ATTEMPTS):
             # Two runs at once must not draw the same ones, so this is not seeded.
             port = random.SystemRandom().randrange(LOWEST, self._beyond)
@@ -58,7 +58,7 @@ def _is_free(port: int) -> bool:
 
 
 async def is_listening(port: int) -> bool:
-    """Does somebody take connections there?"""
+    """Return whether somebody takes connections there."""
     try:
         _, writer = await asyncio.open_connection(LOOPBACK, port)
     except OSError:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from topicloom.mesh.run.adapter import Arrival
 
 STORM_FACTOR, STORM_FLOOR = 3, 1000
-LOOK = 0.2  # seconds between two looks at the clock and at the brokers
+LOOK = 0.2  # seconds between two checks of the clock and the brokers
 
 
 class Inbox:
@@ -28,7 +28,7 @@ class Inbox:
         self._woken = asyncio.Event()
 
     def arrived(self, arrival: Arrival) -> None:
-        """A client got this; what a Target tells."""
+        """Count what a client got."""
         self.total += 1
         self.counts[arrival] += 1
         self._open.discard(arrival)
@@ -36,7 +36,7 @@ class Inbox:
             self._woken.set()
 
     def expect(self, arrivals: Iterable[Arrival]) -> None:
-        """These are due as well."""
+        """Wait for these as well."""
         more = set(arrivals)
         self.due += len(more)
         self._open |= more - self.counts.keys()
@@ -47,7 +47,7 @@ class Inbox:
 
     @property
     def missing(self) -> int:
-        """How many of those expected have not come."""
+        """Return how many of those expected have not come."""
         return len(self._open)
 
     @property
@@ -55,7 +55,7 @@ class Inbox:
         return not self._open
 
     def give_up(self) -> None:
-        """What has not come by now need not."""
+        """Stop waiting for what has not come by now."""
         self._open.clear()
 
     async def wait(self, quiet: float, check: Callable[[], None]) -> bool:

@@ -47,8 +47,7 @@ class BrokerProcesses:
         self._logs = logs
         self._running: list[_Running] = []
         self._started = 0
-        self.lost_a_port = False
-        """Did a broker end because another program had taken its port?"""
+        self.lost_a_port = False  # did a broker end because another program had taken its port?
 
     def __enter__(self) -> BrokerProcesses:
         return self
@@ -78,11 +77,11 @@ class BrokerProcesses:
         self._running.append(_Running(command, process, log))
 
     def nodes(self) -> list[str]:
-        """The nodes with a process that was started and not yet ended by us, in the order of starting."""
+        """Return the nodes with a process that we started and did not end yet, in the order of starting."""
         return list(dict.fromkeys(one.command.node for one in self._running))
 
     def pids(self) -> dict[str, list[int]]:
-        """The processes of each node that run now."""
+        """Return the processes of each node that run now."""
         found: dict[str, list[int]] = {}
         for one in self._running:
             if one.process.poll() is None:
@@ -90,7 +89,7 @@ class BrokerProcesses:
         return found
 
     def check_alive(self) -> None:
-        """Raise the last words of a broker that ended by itself, or that none can write any more."""
+        """Raise the last output of a broker that ended by itself, or that the disk is full."""
         if shutil.disk_usage(self._logs).free < LEAST_FREE:
             raise MeshError(
                 f"the disk is full at {self._logs.parent}, where brokers write; make room there or set TMPDIR"
@@ -100,7 +99,7 @@ class BrokerProcesses:
             if code is not None:
                 self.lost_a_port |= PORT_TAKEN in one.log.read_text(errors="replace").lower()
                 how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
-                raise MeshError(f"the broker of {one.command.node} {how}: {_last_words(one.log)}")
+                raise MeshError(f"the broker of {one.command.node} {how}: {_last_output(one.log)}")
 
     def kill(self, node: str) -> None:
         """End a node's processes at once, as a crash would."""
@@ -124,13 +123,13 @@ class BrokerProcesses:
             self._running.remove(one)
 
     def said(self, node: str, about: str) -> str:
-        """The last words of a node's broker, on this matter if there are any."""
+        """Return the last output of a node's broker, about this if there is any."""
         logs = [one.log for one in self._running if one.command.node == node]
-        return _last_words(logs[-1], about) if logs else "it does not run"
+        return _last_output(logs[-1], about) if logs else "it does not run"
 
 
-def _last_words(log: Path, about: str = "") -> str:
-    """The end of a broker's output, in one line; of lines `about` something, if there are any, and faults."""
+def _last_output(log: Path, about: str = "") -> str:
+    """Return the end of a broker's output in one line: lines `about` something and faults, if any."""
     lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
     chosen = [line for line in lines if about in line or FAULT.search(line)] if about else lines
     return " | ".join((chosen or lines)[-TAIL:]) or "it said nothing"
@@ -143,14 +142,14 @@ def _signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> N
 
 
 def _has_ended(process: subprocess.Popen[bytes]) -> bool:
-    """Without taking its number away, which is that of its group too."""
+    """Return whether a process ended, without reaping it: its number is that of its group too."""
     if process.returncode is not None:
         return True
     return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def _die_with_parent() -> Callable[[], None] | None:
-    """What the child does before it becomes the broker: ask the kernel to be killed when we die.
+    """Return what a child does before it becomes the broker: ask the kernel to be killed when we die.
 
     The kernel means the thread that started it, which is the main one. Only Linux can do that.
     """

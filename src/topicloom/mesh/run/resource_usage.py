@@ -49,7 +49,7 @@ def measure_usage(pids: Pids) -> ResourceUsage:
 
 
 def _scheduled(number: int) -> float:
-    """Seconds its threads have run as the scheduler of Linux tells them: to the nanosecond, not to 10 ms."""
+    """Return the seconds its threads have run by Linux's scheduler: to the nanosecond, not to 10 ms."""
     total = 0
     for path in Path(f"/proc/{number}/task").glob("*/schedstat"):
         with suppress(OSError):  # the thread ended meanwhile
@@ -58,7 +58,7 @@ def _scheduled(number: int) -> float:
 
 
 def open_connections(mesh: Mesh, pids: Pids) -> Counter[tuple[str, str]]:
-    """How many sockets the broker of one node has open to a port of another's: (dialer, acceptor) -> number.
+    """Count the sockets that one node's broker has open to a port of another's: (dialer, acceptor) -> number.
 
     Connections of clients do not count: they belong to other processes.
     """
@@ -75,7 +75,7 @@ def open_connections(mesh: Mesh, pids: Pids) -> Counter[tuple[str, str]]:
 
 
 def open_connections_per_node(open_now: Counter[tuple[str, str]]) -> Counter[str]:
-    """How many open connections end at each node."""
+    """Count the open connections that end at each node."""
     counts: Counter[str] = Counter()
     for ends, number in open_now.items():
         for end in ends:
@@ -84,6 +84,6 @@ def open_connections_per_node(open_now: Counter[tuple[str, str]]) -> Counter[str
 
 
 def links_elsewhere(mesh: Mesh, open_now: Counter[tuple[str, str]]) -> int:
-    """How many links are not open from their dialer to their acceptor: they are down, or at a backup."""
+    """Count the links that are not open from their dialer to their acceptor: down, or at a backup."""
     asked = Counter((link.dialer, link.acceptor) for link in mesh.links)
     return sum(max(number - open_now[ends], 0) for ends, number in asked.items())

@@ -19,8 +19,7 @@ from topicloom.errors import InputError, UsageError
 from topicloom.mesh.plan.hosts import Place
 
 SEED_BYTES = 32
-PEER_ID = "peer_id"
-"""The column of a hosts file that says who a node is."""
+PEER_ID = "peer_id"  # the column of a hosts file that says who a node is
 _ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _PUBLIC = bytes.fromhex("08011220")  # protobuf: key type Ed25519, 32 bytes of data
 _PRIVATE = bytes.fromhex("08011240")  # the same with 64 bytes: the seed and the public key
@@ -42,7 +41,7 @@ def identities(
     kept: Mapping[str, PeerIdentity] | None = None,
     seed: int | None = None,
 ) -> dict[str, PeerIdentity]:
-    """The peer ids of the hosts file, those `kept` of an earlier export, and new keys for the other nodes.
+    """Take peer ids from the hosts file or an earlier export (`kept`), and make keys for the other nodes.
 
     Keys come from the system's randomness. With a `seed` they are the same each time, which is for tests
     only: who knows the seed has every key.
@@ -67,7 +66,7 @@ def identities(
 
 
 def read_identity(peer_id: str, key: str | None, where: str) -> PeerIdentity:
-    """The identity that an earlier export wrote; refused if the key is damaged or somebody else's."""
+    """Read the identity that an earlier export wrote; refuse a key that is damaged or somebody else's."""
     check_peer_id(peer_id, where)
     if key is not None:
         try:
@@ -80,13 +79,13 @@ def read_identity(peer_id: str, key: str | None, where: str) -> PeerIdentity:
 
 
 def make_identity(seed: bytes) -> PeerIdentity:
-    """The identity whose Ed25519 key grows from these 32 bytes."""
+    """Make the identity whose Ed25519 key comes from these 32 bytes."""
     public = _public_key(seed)
     return PeerIdentity(peer_id_of(public), base64.b64encode(_PRIVATE + seed + public).decode())
 
 
 def peer_id_of(public: bytes) -> str:
-    """The peer id of an Ed25519 public key.
+    """Return the peer id of an Ed25519 public key.
 
     >>> peer_id_of(bytes(32))
     '12D3KooW9pNAk8aiBuGVQtWRdbkLmo5qVL3e2h5UxbN2Nz9ttwiw'
@@ -110,7 +109,7 @@ def check_peer_id(text: str, where: str) -> str:
 
 
 def base58(raw: bytes) -> str:
-    """base58btc without a prefix; each zero byte at the start is a 1."""
+    """Encode in base58btc without a prefix; each zero byte at the start is a 1."""
     number, digits = int.from_bytes(raw), ""
     while number:
         number, digit = divmod(number, 58)

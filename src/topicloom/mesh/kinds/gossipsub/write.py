@@ -34,10 +34,9 @@ KIND = "gossipsub"
 FORMAT = 1
 PURPOSE, PORT = "p2p", 4001
 KEYS = "keys"
+# The names of go's GossipSubParams and of js's options; go refuses a Dscore above Dhi.
 NO_MESH = {"D": 0, "Dlo": 0, "Dhi": 0, "Dout": 0, "Dscore": 0, "Dlazy": 0}
-"""The names of go's GossipSubParams and of js's options; go refuses a Dscore above Dhi."""
-MOST_TOPICS = 100
-"""py-libp2p ignores what a peer subscribes to beyond this many topics, unless told otherwise."""
+MOST_TOPICS = 100  # py-libp2p ignores what a peer subscribes to beyond these, unless told otherwise
 
 
 def export_gossipsub(request: Request, folder: Path) -> ExportFigures:
@@ -83,14 +82,14 @@ def export_gossipsub(request: Request, folder: Path) -> ExportFigures:
 
 
 def _refuse_split(request: Request) -> None:
-    """No tree is planned here that would find it out."""
+    """Refuse an overlay with a split topic: no tree is planned here that would show it."""
     verdict = check_overlay(request.interest, request.overlay, n_witnesses=1, progress=request.progress)
     for split in verdict.witnesses:
         raise InputError(split_sentence(split.topic, *split.nodes[:2]))
 
 
 def read_identities(folder: Path) -> dict[str, PeerIdentity]:
-    """Who the nodes of the earlier export in this folder are; nobody if it is none of GossipSub.
+    """Read who the nodes of the earlier export in this folder are; nobody if it is none of GossipSub.
 
     A key that was taken away to its node is not there any more: the peer id still is.
     """
@@ -135,7 +134,7 @@ def refuse_loss(kept: Mapping[str, PeerIdentity], found: Mapping[str, PeerIdenti
 def _files(
     request: Request, mesh: Mesh, stems: Mapping[str, str], who: Mapping[str, PeerIdentity]
 ) -> dict[str, str]:
-    """The text of each node's file."""
+    """Return the text of each node's file."""
     topics: list[str] = request.interest.topic_ids.to_pylist()
     by_name = {node.name: node for node in mesh.nodes}
     peers: dict[str, list[dict[str, Any]]] = {node.name: [] for node in mesh.nodes}
@@ -165,7 +164,7 @@ def _files(
 
 
 def _links(request: Request, nodes: Sequence[str], stems: Mapping[str, str]) -> tuple[MeshLink, ...]:
-    """Every edge; both ends dial, the one that is named last in order of nodes is called the dialer."""
+    """Return a link for every edge; both ends dial, the later one in order of nodes is called the dialer."""
     interest, overlay = request.interest, request.overlay
     topics: list[str] = interest.topic_ids.to_pylist()
     pairs = interest.pair_nodes().astype(np.int64) * max(interest.n_topics, 1) + interest.node_topics
@@ -180,7 +179,7 @@ def _links(request: Request, nodes: Sequence[str], stems: Mapping[str, str]) -> 
 
 
 def _topics(request: Request, nodes: Sequence[str]) -> tuple[MeshTopic, ...]:
-    """GossipSub holds any text as a topic: names stay."""
+    """Return the topics under their own names: any text is a topic of GossipSub."""
     interest = request.interest
     return tuple(
         MeshTopic(name, name, tuple(nodes[node] for node in interest.nodes_of(topic)))
@@ -189,7 +188,7 @@ def _topics(request: Request, nodes: Sequence[str]) -> tuple[MeshTopic, ...]:
 
 
 def multiaddr(host: str, port: int) -> str:
-    """Where a node is dialled.
+    """Return where a node is dialled.
 
     >>> multiaddr("10.0.0.7", 4001), multiaddr("::1", 4001), multiaddr("site-7.example", 4001)
     ('/ip4/10.0.0.7/tcp/4001', '/ip6/::1/tcp/4001', '/dns/site-7.example/tcp/4001')
@@ -201,7 +200,7 @@ def multiaddr(host: str, port: int) -> str:
 
 
 def _listen(host: str, port: int) -> str:
-    """What the node itself opens: a loopback address as it is, otherwise every address of the machine."""
+    """Return what the node itself opens: a loopback address as it is, else every address of the machine."""
     if bind_host(host) is not None:
         return multiaddr(same_host(host), port)
     return f"/ip6/::/tcp/{port}" if ":" in host else f"/ip4/0.0.0.0/tcp/{port}"

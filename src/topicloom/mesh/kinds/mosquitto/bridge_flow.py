@@ -137,7 +137,7 @@ class BridgeIndex:
                     yield Arc(number, spot, (head, other), out and not link.bridge.known_as_bridge)
 
     def flow(self, name: str) -> tuple[MessageFlow, MessageLoop | None]:
-        """Return all arcs of a message of this name, and the loop, if any, in which its name grows for ever."""
+        """Return all arcs of a message of this name, and the loop, if any, in which it grows for ever."""
         starts = {broker for table in self._tables(name) for broker in table}
         spots: dict[Spot, None] = {(broker, name): None for broker in sorted(starts)}
         # Paths as messages take them: not back over the link they came by.

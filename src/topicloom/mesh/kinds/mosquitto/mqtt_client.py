@@ -76,7 +76,7 @@ class MqttClient:
         return bool(self._client.is_connected())
 
     async def subscribe(self, names: Sequence[str], qos: int) -> None:
-        """Subscribe, and wait for the broker's word that it is done."""
+        """Subscribe, and wait until the broker confirms it."""
         if names:
             _, mid = self._client.subscribe([(name, qos) for name in names])
             codes = await self._wait(self._ask(("sub", mid)))
@@ -85,7 +85,7 @@ class MqttClient:
                 raise MeshError(f"the broker of {self.node} refuses a subscription to {refused[0]}")
 
     async def publish(self, name: str, payload: bytes) -> None:
-        """Hand over one message at QoS 1; returns when the broker has it."""
+        """Hand over one message at QoS 1; return when the broker has it."""
         info = self._client.publish(name, payload, qos=1)
         if info.rc not in (mqtt.MQTT_ERR_SUCCESS, mqtt.MQTT_ERR_QUEUE_SIZE):
             raise ConnectionError(f"the broker of {self.node} is gone: {mqtt.error_string(info.rc)}")
@@ -120,7 +120,7 @@ class MqttClient:
         for future in self._answers.values():
             if not future.done():
                 future.set_exception(ConnectionError(f"the broker of {self.node} closed: {code}"))
-                future.exception()  # whoever waits hears it; nobody need
+                future.exception()  # so that nobody need wait for it
         self._answers.clear()
 
     # --- the socket --------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ _BARE = re.compile(r"(?:\\.|[^\s,;\]}\\])+")
 _KEY = re.compile(r"[^\s:={}\[\],;#\"']+")
 _SPACE = re.compile(r"[ \t\r]+")
 _COMMENT = re.compile(r"(?:#|//)[^\n]*")
+_QUOTED = {"'": re.compile(r"'([^']*)'"), '"': re.compile(r'"((?:\\.|[^"\\])*)"', re.DOTALL)}
 ESCAPES = {"t": "\t", "n": "\n", "r": "\r", '"': '"', "\\": "\\"}
 TRUE, FALSE = ("true", "yes", "on"), ("false", "no", "off")
 
@@ -44,13 +45,13 @@ class ConfigValue:
     origins: list[ConfigValue] = field(default_factory=list)  # the variables that stood here before `put`
 
     def put(self, data: str | int) -> None:
-        """Another value here; what a $NAME stands for elsewhere stays."""
+        """Put another value here; what a $NAME stands for elsewhere stays."""
         if self.variable is not None:
             self.origins.append(self.variable[1])
         self.data, self.variable = data, None
 
     def get(self, *names: str) -> ConfigValue | None:
-        """The entry of a map by any of these names, capitals or not."""
+        """Return the entry of a map by any of these names, capitals or not."""
         if isinstance(self.data, dict):
             for key, value in self.data.items():
                 if key.lower() in names:
@@ -58,14 +59,13 @@ class ConfigValue:
         return None
 
     def entries(self) -> list[ConfigValue]:
-        """The parts of a list; anything else is a list of itself."""
+        """Return the entries of a list; anything else is a list of itself."""
         return self.data if isinstance(self.data, list) else [self]
 
 
 def parse_nats(path: Path, shown: str, environment: Mapping[str, str] | None = None) -> ConfigValue:
-    """The whole file as one map."""
-    reader = _Reader(path, shown, os.environ if environment is None else environment)
-    return reader.whole()
+    """Parse a whole file as one map."""
+    return _Reader(path, shown, os.environ if environment is None else environment).whole()
 
 
 @dataclass(slots=True)
@@ -97,7 +97,7 @@ class _Reader:
         return self.text[self.at : self.at + 1]
 
     def skip(self, *, ends: bool, also: str = "") -> None:
-        """Spaces and comments; with `ends` line ends too, and the characters of `also`."""
+        """Skip spaces and comments; with `ends` line ends too, and the characters of `also`."""
         while self.at < len(self.text):
             found = _SPACE.match(self.text, self.at) or _COMMENT.match(self.text, self.at)
             if found:
@@ -108,7 +108,7 @@ class _Reader:
                 return
 
     def map_entries(self, close: str) -> dict[str, ConfigValue]:
-        """Entries up to the closing brace, or to the end of the file where there is none."""
+        """Read entries up to the closing brace, or to the end of the file where there is none."""
         opened = self.where()
         found: dict[str, ConfigValue] = {}
         self.scopes.append(found)
@@ -181,10 +181,8 @@ class _Reader:
                 raise where.fault("this block of text is never closed; add ) on a line of its own")
             text, self.at = self.text[self.at + 1 : end.start()], end.end()
             return ConfigValue(text, where)
-        if first == "'":
-            return ConfigValue(self.single(where), where)
-        if first == '"':
-            return ConfigValue(self.double(where), where)
+        if first in ("'", '"'):
+            return ConfigValue(self.quoted(first, where), where)
         return self.bare(where)
 
     def list_entries(self, where: Location) -> list[ConfigValue]:
@@ -198,19 +196,12 @@ class _Reader:
                 return found
             found.append(self.value())
 
-    def single(self, where: Location) -> str:
-        end = self.text.find("'", self.at + 1)
-        if end < 0:
-            raise where.fault("a text begins with ' and does not end; add '")
-        text, self.at = self.text[self.at + 1 : end], end + 1
-        return text
-
-    def double(self, where: Location) -> str:
-        found = re.compile(r'"((?:\\.|[^"\\])*)"', re.DOTALL).match(self.text, self.at)
+    def quoted(self, quote: str, where: Location) -> str:
+        found = _QUOTED[quote].match(self.text, self.at)
         if not found:
-            raise where.fault('a text begins with " and does not end; add "')
+            raise where.fault(f"a text begins with {quote} and does not end; add {quote}")
         self.at = found.end()
-        return _unescaped(found[1], where)
+        return found[1] if quote == "'" else _unescaped(found[1], where)
 
     def bare(self, where: Location) -> ConfigValue:
         found = _BARE.match(self.text, self.at)

@@ -48,7 +48,7 @@ class Forwarding:
         self._between = {near: hubs for near, hubs in self._dialled.items() if len(hubs) > 1}
 
     def findings(self) -> Iterator[Finding]:
-        """Servers between several others that they dial."""
+        """Find servers between several others that they dial."""
         for (server, account), hubs in self._between.items():
             where = tuple(links[0].where for links in hubs.values())
             names = [far for far, _ in hubs]
@@ -60,7 +60,7 @@ class Forwarding:
             yield Finding((account,), (server, *names), where, False, text)
 
     def absent(self) -> Iterator[Finding]:
-        """Servers of a cluster without a remote that others of it have."""
+        """Find servers of a cluster without a remote that others of it have."""
         for (cluster, account), hubs in self._dialled.items():
             for (far, _), links in hubs.items():
                 without = [
@@ -76,14 +76,14 @@ class Forwarding:
                     yield Finding((account,), (*without, far), where, False, text)
 
     def flow_of(self, wanted: set[Spot]) -> MessageFlow:
-        """How messages of a topic flow that these spots want: not through a spot that keeps silent."""
+        """Return how messages of a topic flow that these spots want: not through a spot that keeps silent."""
         silent = {near for near in self._between if not self._hears(near, wanted)}
         if not silent:
             return self._flow
         return MessageFlow(arc for arc in self._flow.arcs if not {arc.tail, arc.head} & silent)
 
     def _hears(self, near: Spot, wanted: set[Spot]) -> bool:
-        """Does anyone want it that is at this spot or joined to it otherwise than by its dialling?"""
+        """Return whether anyone wants it at this spot, or joined to it otherwise than by its dialling."""
         seen, queue = {near}, [near]
         for spot in queue:
             more = {arc.head for arc in self._flow.out_of.get(spot, ())} - seen
