@@ -170,13 +170,7 @@ def lowest_degree(interest: Interest, start: Overlay, budget: Budget) -> ExactAn
 
 
 def _pieces(
-    reduced: ReducedInterest,
-    start: Overlay,
-    home: Longs,
-    budget: Budget,
-    *,
-    leaves: Longs,
-    capped: bool,
+    reduced: ReducedInterest, start: Overlay, home: Longs, budget: Budget, *, leaves: Longs, capped: bool
 ) -> tuple[PartSearch, ...]:
     pieces = []
     for number, part in enumerate(reduced.parts):

@@ -6,7 +6,7 @@ O((V/k) log(subscriptions)) times [Onus2016, Theorems 1 and 2].
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -82,16 +82,8 @@ class _LowOda(Greedy):
     win ties. So the edges of twins with sets of one size come in one go, even if the first of them is an e2.
     """
 
-    def __init__(
-        self,
-        interest: Interest,
-        *,
-        k: int,
-        strict: bool,
-        threads: int | None = None,
-        progress: GreedyProgress,
-    ) -> None:
-        super().__init__(interest, threads=threads, progress=progress)
+    def __init__(self, interest: Interest, *, k: int, strict: bool, **options: Any) -> None:
+        super().__init__(interest, **options)
         self.k = min(k, self.largest_set + 1)  # whatever is beyond takes e1 whenever there is one, too
         self.strict = int(strict)
         self.degree_max = 0
