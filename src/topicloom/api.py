@@ -118,7 +118,7 @@ def measure(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Figures:
-    """All measures of an overlay, under the names that `topicloom measure --json` uses.
+    """Return all measures of an overlay, under the names that `topicloom measure --json` uses.
 
     With `certify` also lower bounds for every overlay of this interest, and the gaps of this one.
     """

@@ -29,20 +29,20 @@ def freeze_fields(value: Any) -> None:
 
 
 def sealed(array: NDArray[Any]) -> NDArray[Any]:
-    """A read-only, contiguous view whatever the array was, so that a kernel is compiled once."""
+    """Return a read-only, contiguous view whatever the array was, so that a kernel is compiled once."""
     view = np.ascontiguousarray(array).view()
     view.setflags(write=False)
     return view
 
 
 def take_chunks(ids: pa.StringArray, codes: NDArray[Any]) -> pa.ChunkedArray:
-    """The identifiers of all codes, in chunks: one chunk of Arrow strings holds at most 2 GiB."""
+    """Return the identifiers of all codes, in chunks: one chunk of Arrow strings holds at most 2 GiB."""
     starts = range(0, max(len(codes), 1), CHUNK_ROWS)
     return pa.chunked_array([ids.take(pa.array(codes[start : start + CHUNK_ROWS])) for start in starts])
 
 
 def pointers(owners: NDArray[Any], n_owners: int) -> Longs:
-    """Where each owner's run begins in a table sorted by owner; one more entry for the end.
+    """Return where each owner's run begins in a table sorted by owner; one more entry for the end.
 
     >>> pointers(np.array([0, 0, 2]), 3).tolist()
     [0, 2, 2, 3]
@@ -53,13 +53,13 @@ def pointers(owners: NDArray[Any], n_owners: int) -> Longs:
 
 
 def sorted_distinct(values: NDArray[Any]) -> NDArray[Any]:
-    """The distinct values in ascending order (several times faster than numpy's unique on large arrays)."""
+    """Return the distinct values in ascending order; several times faster than numpy's unique."""
     ordered = np.sort(values)
     return ordered[first_of_runs(ordered)]
 
 
 def first_of_runs(ordered: NDArray[Any]) -> Bools:
-    """True at the first of each run of equal values."""
+    """Return True at the first of each run of equal values."""
     first = np.ones(len(ordered), dtype=np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
     return first

@@ -44,7 +44,7 @@ def remove_left_over(target: Path) -> None:
 
 
 def process_runs(process: int) -> bool:
-    """Is there a process of this number on this machine?"""
+    """Return whether there is a process of this number on this machine."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:

@@ -34,7 +34,7 @@ FORMATS = ("png", "svg", "html", "json")
 
 
 def degree_chart(series: Mapping[str, Degrees], title: str = "Degree distribution") -> Any:
-    """The degree distributions of several builds on one workload, as an Altair chart."""
+    """Return the degree distributions of several builds on one workload, as an Altair chart."""
     if not series:
         raise UsageError("a degree chart needs at least one build")
     counts = {name: _counts(degrees) for name, degrees in series.items()}
@@ -48,7 +48,7 @@ def degree_chart(series: Mapping[str, Degrees], title: str = "Degree distributio
 
 
 def degree_panel(workloads: Mapping[str, Mapping[str, Degrees]], title: str = "Degree distributions") -> Any:
-    """One chart per workload, two in a row, each with its own scales; a build keeps its colour in all."""
+    """Return one chart per workload, two in a row, with scales of their own; a build keeps its colour."""
     import altair as alt
 
     if not workloads or not all(workloads.values()):
@@ -66,7 +66,7 @@ def degree_panel(workloads: Mapping[str, Mapping[str, Degrees]], title: str = "D
 
 
 def check_chart_path(path: Path) -> str:
-    """The format that the ending of `path` asks for; refuses one that cannot be drawn."""
+    """Return the format that the ending of `path` asks for; refuses one that cannot be drawn."""
     kind = path.suffix.lstrip(".").lower()
     if kind not in FORMATS:
         raise UsageError(f"a chart cannot be saved as {path.name}: use an ending of {', '.join(FORMATS)}")
@@ -85,7 +85,7 @@ def save_chart(chart: Any, path: Path | str) -> Path:
 
 
 def _counts(degrees: Degrees) -> Longs:
-    """counts[d] = nodes of degree d."""
+    """Return how many nodes have each degree."""
     if isinstance(degrees, Mapping):
         pairs = [(int(degree), int(count)) for degree, count in degrees.items()]
         counts = np.zeros(max((degree for degree, _ in pairs), default=0) + 1, dtype=np.int64)
@@ -100,7 +100,7 @@ def _average(counts: Longs) -> float:
 
 
 def _points(counts: Longs, label: str, first: int) -> list[dict[str, Any]]:
-    """The share of nodes with at least d neighbors, for each d that some node has, in percent."""
+    """Return the share of nodes with at least d neighbors, for each d that some node has, in percent."""
     nodes = max(int(counts.sum()), 1)
     at_least = np.cumsum(counts[::-1])[::-1]
     shown = sorted({first, *(int(d) for d in np.flatnonzero(counts) if d > first)})
@@ -115,7 +115,7 @@ def _points(counts: Longs, label: str, first: int) -> list[dict[str, Any]]:
 
 
 def _mark(counts: Longs, label: str, first: int) -> dict[str, Any]:
-    """Where the average lies on the line."""
+    """Return where the average lies on the line."""
     average = max(_average(counts), first)
     upper = counts[int(np.ceil(average)) :].sum() / max(counts.sum(), 1)
     return {"build": label, "degree": average, "share": float(100 * upper)}
@@ -172,12 +172,12 @@ def _lines(counts: Mapping[str, Longs], labels: Mapping[str, str], names: list[s
 
 
 def _ticks(largest: int) -> list[int]:
-    """1, 2, 5, 10, ... up to the largest degree."""
+    """Return 1, 2, 5, 10, ... up to the largest degree."""
     return [step * 10**power for power in range(8) for step in (1, 2, 5) if step * 10**power <= largest]
 
 
 def _shares(floor: float) -> list[float]:
-    """100%, 10%, ... down to one node."""
+    """Return 100%, 10%, ... down to one node."""
     return [10.0**power for power in range(2, -8, -1) if 10.0**power >= floor * 0.8]
 
 
@@ -186,14 +186,14 @@ def _cycle(values: Sequence[Any], length: int) -> list[Any]:
 
 
 def make_title(text: str, note: str, *, size: int = 16) -> Any:
-    """A heading with a note under it, at the left."""
+    """Return a heading with a note under it, at the left."""
     import altair as alt
 
     return alt.TitleParams(text=text, subtitle=note, anchor="start", offset=14, fontSize=size)
 
 
 def _styled(chart: Any) -> Any:
-    """The look shared by all charts: quiet grid, large enough letters, room around."""
+    """Give a chart the look that all share: quiet grid, large enough letters, room around."""
     return (
         chart.configure(background="white", padding=16, font="Liberation Sans, Arial, Helvetica, sans-serif")
         .configure_title(subtitleFontSize=13, subtitleColor="#555555", subtitlePadding=5)

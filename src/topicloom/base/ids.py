@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 
 def numbered_ids(prefix: str, count: int, *, first: int = 1, of: int | None = None) -> pa.StringArray:
-    """`count` zero-padded names from number `first` on, as wide as `of` (default: the last) needs.
+    """Return `count` zero-padded names from number `first` on, as wide as `of` (default: the last).
 
     >>> numbered_ids("n", 3, of=2000).to_pylist()
     ['n0001', 'n0002', 'n0003']

@@ -10,7 +10,7 @@ from typing import Any
 def lazy_names(
     package: str, homes: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Returns `__getattr__` and `__dir__` of a package; `homes` says in which module each name lives.
+    """Return `__getattr__` and `__dir__` of a package; `homes` says in which module each name lives.
 
     A module is one of the package, or named in full.
 

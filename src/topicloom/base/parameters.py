@@ -21,7 +21,7 @@ SHORTEST = 0.001  # a clock that ticks faster than every millisecond only spins
 
 
 def python_name(key: str) -> str:
-    """What a parameter is called in Python and in the registry; the command line may write it otherwise.
+    """Return the name of a parameter in Python; the command line may write it otherwise.
 
     >>> python_name("time-limit"), python_name("lambda"), python_name("lambda_")
     ('time_limit', 'lambda_', 'lambda_')
@@ -31,7 +31,7 @@ def python_name(key: str) -> str:
 
 
 def plain_name(name: str) -> str:
-    """What the command line calls it: a word that Python keeps for itself loses its underscore.
+    """Return the name on the command line: a Python keyword loses its underscore.
 
     >>> plain_name("lambda_"), plain_name("time_limit")
     ('lambda', 'time_limit')
@@ -55,13 +55,13 @@ class Parameter:
     default: bool | int | float | str = ""
 
     def parse(self, owner: str, key: str, text: str) -> bool | int | float | str:
-        """The value of `text`, or a UsageError that says what `owner` allows."""
+        """Return the value of `text`; a UsageError says what `owner` allows."""
         for value in self._readings(text):
             return value
         raise UsageError(f"`set={key}={text}`: {owner} takes {key} = {self.allowed()}")
 
     def allowed(self) -> str:
-        """The values it takes, in words."""
+        """Return the values it takes, in words."""
         if isinstance(self.default, bool):
             return "true or false"
         kind = "number" if isinstance(self.default, float) else "whole number"
@@ -90,7 +90,7 @@ class Parameter:
 
 @cache
 def parameters_of(function: Callable[..., Any]) -> Mapping[str, Parameter]:
-    """The parameters of a function or a dataclass: those of its arguments that are annotated with one.
+    """Return the parameters of a function or a dataclass: those of its arguments that are annotated with one.
 
     >>> from typing import Annotated
     >>> def build(interest, *, redundancy: Annotated[int, Parameter("runs", least=1)] = 1): ...
@@ -107,7 +107,7 @@ def parameters_of(function: Callable[..., Any]) -> Mapping[str, Parameter]:
 
 
 def read_settings(owner: str, parameters: Mapping[str, Parameter], settings: Sequence[str]) -> dict[str, Any]:
-    """All parameters of `owner`: the defaults, overruled by `key=value` texts.
+    """Return all parameters of `owner`: the defaults, overruled by `key=value` texts.
 
     >>> read_settings("gm", {"redundancy": Parameter("runs", least=1, default=1)}, ["redundancy=2"])
     {'redundancy': 2}
@@ -128,7 +128,7 @@ def read_settings(owner: str, parameters: Mapping[str, Parameter], settings: Seq
 def check_values(
     owner: str, parameters: Mapping[str, Parameter], values: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The same for values given from Python."""
+    """Check values given from Python in the same way, and return all parameters."""
     try:
         return read_settings(owner, parameters, [f"{key}={value}" for key, value in values.items()])
     except UsageError as error:

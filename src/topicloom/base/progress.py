@@ -17,16 +17,16 @@ class Progress(Protocol):
     """What a worker may say and ask."""
 
     def now(self) -> float:
-        """Seconds on some steady clock."""
+        """Return seconds on some steady clock."""
 
     def phase(self, name: str, total: float | None = None) -> None:
-        """A new named stage begins; `total` is its amount of work, None when nobody knows."""
+        """Begin a new named stage; `total` is its amount of work, None if unknown."""
 
     def advance(self, amount: float = 1) -> None:
-        """So much of the current phase is done."""
+        """Report that so much of the current phase is done."""
 
     def should_stop(self) -> bool:
-        """True once the user asked to stop."""
+        """Return True once the user asked to stop."""
 
 
 class Silent:

@@ -22,7 +22,7 @@ class Entry:
 
 
 def find(field: str, table: Mapping[str, E], name: str) -> E:
-    """The entry called `name`, or a UsageError that lists all names; `field` is what the caller gave it as.
+    """Return the entry called `name`; a UsageError about `field` lists all names if there is none.
 
     >>> find("kind", {"dot": 1}, "dot")
     1

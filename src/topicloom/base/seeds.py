@@ -12,7 +12,7 @@ import numpy as np
 
 
 def stream_key(seed: int, *names: str) -> int:
-    """The 64-bit key of the stream `names` under `seed`: the same on every machine and engine.
+    """Return the 64-bit key of the stream `names` under `seed`: the same on every machine and engine.
 
     >>> stream_key(1, "a", "b") == stream_key(1, "a", "b") != stream_key(1, "ab")
     True
@@ -26,5 +26,5 @@ def stream_key(seed: int, *names: str) -> int:
 
 
 def generator(seed: int, *names: str) -> np.random.Generator:
-    """A numpy generator for the stream `names` under `seed`."""
+    """Return a numpy generator for the stream `names` under `seed`."""
     return np.random.Generator(np.random.PCG64(stream_key(seed, *names)))

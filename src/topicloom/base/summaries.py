@@ -56,7 +56,7 @@ class Total(Summary, frozen=True):
 
 
 def plain(value: Any) -> Any:
-    """A summary as dictionaries and lists, flat where it says so; other values as they are.
+    """Return a summary as dictionaries and lists, flat where it says so; other values as they are.
 
     >>> class Row(Summary, frozen=True):
     ...     name: str
@@ -79,5 +79,5 @@ def plain(value: Any) -> Any:
 
 
 def to_json(value: Any) -> bytes:
-    """One line of JSON."""
+    """Return one line of JSON."""
     return msgspec.json.encode(plain(value))

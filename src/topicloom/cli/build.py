@@ -46,7 +46,7 @@ SHOWN = 5  # topics or nodes that are named on the screen; the report in summary
 
 
 def _builders() -> str:
-    """All builders, and those that run when none is named."""
+    """Return all builders, and those that run when none is named."""
     from topicloom.overlay.builders.default import DEFAULT, FALLBACK
     from topicloom.overlay.builders.registry import BUILDERS
 
@@ -149,7 +149,7 @@ def _told(summary: BuildSummary, out: Path) -> list[str]:
 
 
 def _phases_told(summary: BuildSummary) -> list[str]:
-    """Where the time of a build on Spark went, longest first, and who had to know how many nodes."""
+    """Return where the time of a build on Spark went, longest first, and who had to know how many nodes."""
     if summary.engine != "spark":
         return []
     times: dict[str, float] = {}
@@ -175,7 +175,7 @@ def _level_told(level: Report) -> str:
 
 
 def _constraints_told(summary: BuildSummary) -> list[str]:
-    """One line about the constraints of a build, if it had any."""
+    """Return one line about the constraints of a build, if it had any."""
     counts = summary.parameters.get("constraints")
     if not counts:
         return []
@@ -187,7 +187,7 @@ def _constraints_told(summary: BuildSummary) -> list[str]:
 
 
 def _split_told(summary: BuildSummary) -> list[str]:
-    """Why topics stayed split under constraints, and what to do next; nothing if none were given."""
+    """Return why topics stayed split under constraints, and what to do next; nothing if none were given."""
     report = summary.report
     if "topics_split" not in report:
         return []

@@ -31,30 +31,30 @@ class Screen:
         self.out = Console(soft_wrap=not sys.stdout.isatty(), **plain)
 
     def say(self, text: str, *, always: bool = False) -> None:
-        """A message on stderr; `always` even when quiet."""
+        """Print a message on stderr; `always` even when quiet."""
         if always or not self.quiet:
             self.err.print(in_options(text))
 
     def show(self, *parts: Any) -> None:
-        """Results for people on stdout; nothing when JSON was asked for."""
+        """Print results for people on stdout; nothing when JSON was asked for."""
         if not self.json:
             for part in parts:
                 self.out.print(part)
 
     def emit(self, content: Summary) -> None:
-        """The one JSON object on stdout, if JSON was asked for."""
+        """Print the one JSON object on stdout, if JSON was asked for."""
         if self.json:
             sys.stdout.write(to_json(content).decode() + "\n")
             sys.stdout.flush()
 
     def show_list(self, listing: tuple[str, Summary]) -> None:
-        """The same content as text for people or as JSON."""
+        """Print the same content as text for people or as JSON."""
         self.show(listing[0])
         self.emit(listing[1])
 
     @contextmanager
     def working(self) -> Iterator[Bars]:
-        """Progress bars while the block runs."""
+        """Draw progress bars while the block runs."""
         bars = Bars(self.err, visible=not self.quiet and self.err.is_terminal)
         try:
             yield bars
@@ -131,7 +131,7 @@ class Bars:
 
 
 def table(title: str | None, columns: list[tuple[str, str]], rows: list[list[str]]) -> Table:
-    """A plain table: columns are (heading, "left" or "right")."""
+    """Return a plain table: columns are (heading, "left" or "right")."""
     drawn = Table(title=title, title_justify="left", title_style="bold", header_style="", box=SIMPLE_HEAD)
     drawn.padding = (0, 0, 0, 1)
     for heading, side in columns:

@@ -93,7 +93,7 @@ def _text(registry: Mapping[str, Any], *facts: str) -> str:
 
 
 def _block(key: str, aim: str, facts: list[tuple[str, str]], parameters: Mapping[str, Parameter]) -> str:
-    """A name, what it is for, and its facts and parameters below it."""
+    """Return a name, what it is for, and its facts and parameters below it."""
     options = []
     for name, one in parameters.items():
         default = "none" if one.default == "" else one.default

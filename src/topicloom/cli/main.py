@@ -27,7 +27,8 @@ COMMANDS = {
     "build": "Build an overlay in which every topic's subscribers are connected, prove it, and write it to a "
     "folder.",
     "verify": "Prove that for every topic the subscribers are connected through nodes that want it.",
-    "measure": "Degrees, components, diameters, topics per edge, filtering cost and load of an overlay.",
+    "measure": "Measure degrees, components, diameters, topics per edge, filtering cost and load of an "
+    "overlay.",
     "compare": "Build with several algorithms, prove each overlay, and show them side by side.",
     "simulate": "Let every node of the table run a protocol that finds an overlay without a planner, in "
     "virtual time.",
@@ -54,7 +55,7 @@ app = group_app(
 def _main(
     version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
 ) -> None:
-    """Only carries the help text of `--version`, which `run` answers itself."""
+    """Carry the help text of `--version`, which `run` answers itself."""
 
 
 def run(arguments: list[str] | None = None) -> None:
@@ -85,7 +86,7 @@ def _leave_at_once(code: int) -> None:
 
 
 def _await_children() -> None:
-    """A process interrupted between its birth and its program is in nobody's hands; it ends in a moment."""
+    """Wait for child processes that were interrupted before they ran their program."""
     deadline = time.monotonic() + PATIENCE
     with suppress(ChildProcessError):  # none is left
         while time.monotonic() < deadline:
@@ -100,7 +101,7 @@ def execute(arguments: list[str]) -> int:
 
 
 def _options_of(arguments: list[str]) -> set[str]:
-    """All options and arguments of the command that these arguments call."""
+    """Return all options and arguments of the command that these arguments call."""
     command: Any = typer.main.get_command(app)
     for word in arguments:
         if word not in getattr(command, "commands", {}):

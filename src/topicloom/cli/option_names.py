@@ -25,7 +25,7 @@ _options: ContextVar[Options] = ContextVar("options", default=lambda: ())
 
 @contextmanager
 def options_are(options: Options) -> Iterator[None]:
-    """While the block runs, messages name these options; they are looked up only if one does."""
+    """Let messages name these options while the block runs; they are looked up only if one does."""
     token = _options.set(options)
     try:
         yield
@@ -34,7 +34,7 @@ def options_are(options: Options) -> Iterator[None]:
 
 
 def in_options(text: str) -> str:
-    """The message with every field as an option of the running command.
+    """Return the message with every field as an option of the running command.
 
     >>> with options_are(lambda: ["--backups", "--no-header", "--set"]):
     ...     in_options("`backups=0`, `header=False`, `work=5`: see `backups`")

@@ -67,7 +67,7 @@ class InterestOptions:
     strict: Annotated[bool, _option("--strict", "Any refused row is an error (exit 2).", _TABLE)] = False
 
     def source(self) -> TableSource:
-        """The table as described."""
+        """Return the table as described."""
         from topicloom.tables.source import interest_source
 
         if not self.interest:
@@ -83,7 +83,7 @@ class InterestOptions:
         )
 
     def table(self, spark: SparkOptions, screen: Screen, progress: Progress) -> InterestTable:
-        """What the jobs need to read it."""
+        """Return what the jobs need to read it."""
         from topicloom.overlay.jobs.interest_table import InterestTable
 
         return InterestTable(
@@ -109,7 +109,7 @@ class EdgeOptions:
     )
 
     def source(self) -> TableSource:
-        """The table as described."""
+        """Return the table as described."""
         from topicloom.tables.source import edges_source
 
         if not self.edges:
@@ -143,7 +143,7 @@ class LimitOptions:
     ] = None
 
     def files(self) -> ConstraintFiles:
-        """What the jobs need to read them."""
+        """Return what the jobs need to read them."""
         from topicloom.overlay.jobs.constraints import ConstraintFiles
 
         return ConstraintFiles(self.caps, self.forbid, self.require, self.costs, self.start)
@@ -165,7 +165,7 @@ class SparkOptions:
     ] = None
 
     def choice(self) -> SparkChoice:
-        """What the jobs need to start a session."""
+        """Return what the jobs need to start a session."""
         from topicloom.tables.spark.settings import event_log_conf
         from topicloom.tables.spark.spark_choice import SparkChoice
 
@@ -188,10 +188,10 @@ class OutputOptions:
     quiet: Annotated[bool, _option("--quiet", "No progress bars, no remarks.", _OUTPUT)] = False
 
     def screen(self) -> Screen:
-        """The command's view."""
+        """Return the command's view."""
         return Screen(quiet=self.quiet, json=self.json)
 
 
 def notices(screen: Screen) -> Callable[[str], None]:
-    """What the jobs call to tell the user something that must not be missed, even with --quiet."""
+    """Return what the jobs call to tell the user something that must not be missed, even with --quiet."""
     return lambda text: screen.say(text, always=True)

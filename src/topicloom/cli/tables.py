@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def comparison_table(title: str, rows: list[ComparedBuild]) -> Table:
-    """One line per build: how many connections it needs, and whether it is proved."""
+    """Return one line per build: how many connections it needs, and whether it is proved."""
     figures: dict[str, Callable[[ComparedBuild], str]] = {
         "builder": lambda row: row.algorithm,
         "edges": lambda row: f"{row.edges:,}",
@@ -50,7 +50,7 @@ def _measure(row: ComparedBuild, name: str) -> float:
 
 
 def figures_table(title: str | None, figures: list[tuple[str, str]]) -> Table:
-    """Two columns: what, and the figure."""
+    """Return a table of two columns: names and figures."""
     drawn = table(title, [("", "left"), ("", "right")], [[name, value] for name, value in figures])
     drawn.show_header = False
     return drawn

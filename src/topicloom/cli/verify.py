@@ -22,7 +22,7 @@ SHOWN_SIZES = 8
 
 
 def option_groups() -> dict[str, type[Any]]:
-    """The group of options that depends on the registry of brokers."""
+    """Return the group of options that depends on the registry of brokers."""
     return {"brokers": broker_options()}
 
 

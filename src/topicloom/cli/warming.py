@@ -76,7 +76,7 @@ def _meanwhile(work: Callable[[], None]) -> Iterator[None]:
 
 
 def _warm_overlays(progress: Progress) -> None:
-    """Every builder, trees, measures and SpiderCast."""
+    """Run every builder, trees, measures and SpiderCast."""
     interest = generate_interest(
         workload_from_options(300, topics=20, subscriptions="2:6", popularity="zipf:0.5")
     )
@@ -115,7 +115,7 @@ def _warm_overlays(progress: Progress) -> None:
 
 
 def warm_content() -> None:
-    """Every planner, the bounds, and a few rounds of brokers that match events."""
+    """Run every planner, the bounds, and a few rounds of brokers that match events."""
     problem = generate_content(40, 3, 6, ratio=0.5, width=0.2, seed=1).problem
     for name, planner in PLANNERS.items():
         if name != "exact":  # has no kernel of its own

@@ -12,7 +12,7 @@ from topicloom.tables.source import TableSource
 def place_fields(
     columns: Sequence[str] | None, count: int, source: TableSource, shown: str
 ) -> tuple[int | None, ...]:
-    """The position (from 0) of each field's column, None for an optional one that is not there.
+    """Return the position (from 0) of each field's column, None for an optional one that is not there.
 
     `columns` is None when the file has no header.
     """
@@ -34,7 +34,7 @@ def place_fields(
 def choose_columns(
     columns: Sequence[str] | None, count: int, source: TableSource, shown: str
 ) -> tuple[int, int]:
-    """Positions of the first two fields, which the user may choose."""
+    """Return positions of the first two fields, which the user may choose."""
     if count < 2:
         raise InputError(
             f"{shown} has one column and two are needed: check {source.options.separator} "
@@ -53,7 +53,7 @@ def choose_columns(
 
 
 def _fill_in(chosen: list[int | None], columns: Sequence[str] | None, source: TableSource) -> tuple[int, int]:
-    """Columns nobody chose: both default names if both are there, otherwise out of the first two."""
+    """Choose the columns that were not named: both default names if both are there, otherwise out of the first two."""
     first, second = chosen
     named = [columns.index(name) if columns and name in columns else None for name in source.names]
     if first is not None and second is not None:

@@ -28,7 +28,7 @@ class BadCompression(Exception):  # noqa: N818 - about the data
 
 
 def decompressed(raw: BinaryIO, compression: str | None) -> Iterator[bytes]:
-    """The content of `raw` in chunks; raises `BadCompression` where it is damaged or cut short."""
+    """Yield the content of `raw` in chunks; raises `BadCompression` where it is damaged or cut short."""
     chunks = _snappy(raw) if compression == "snappy" else _standard(raw, compression)
     try:
         yield from chunks
@@ -64,7 +64,7 @@ def _snappy(raw: BinaryIO) -> Iterator[bytes]:
 
 
 def _bare_block(data: bytes) -> bytes | None:
-    """The content if the data are one block and nothing else: a block says its length, so that is certain."""
+    """Return the content if the data are one block and nothing else, which its length tells."""
     if data in (b"", b"\0"):
         return b""
     if data[0] == 0:
@@ -76,7 +76,7 @@ def _bare_block(data: bytes) -> bytes | None:
 
 
 def _framed(raw: BinaryIO) -> Iterator[bytes]:
-    """Chunks of the official framing: one byte of kind, three of length (little-endian), then the body."""
+    """Read the official framing: chunks of one byte of kind, three of length (little-endian), a body."""
     while header := _whole(raw, 4, may_end=True):
         kind, body = header[0], _whole(raw, int.from_bytes(header[1:], "little"))
         # The first four bytes of a data chunk are its checksum.
@@ -89,7 +89,7 @@ def _framed(raw: BinaryIO) -> Iterator[bytes]:
 
 
 def _hadoop_blocks(raw: BinaryIO) -> Iterator[bytes]:
-    """Hadoop's blocks: length of the content, then pieces of (length, snappy), all lengths big-endian."""
+    """Read Hadoop's blocks: length of the content, then pieces of (length, snappy), all big-endian."""
     while header := _whole(raw, 4, may_end=True):
         left = int.from_bytes(header, "big")
         while left > 0:
@@ -108,7 +108,7 @@ def _block(data: bytes) -> bytes:
 
 
 def _announced(data: bytes) -> int:
-    """The length of the content, which every snappy block begins with (seven bits per byte, low first)."""
+    """Return the length of the content, with which every block begins (seven bits per byte, low first)."""
     value = 0
     for shift, byte in enumerate(data[:5]):
         value |= (byte & 0x7F) << (7 * shift)

@@ -19,17 +19,17 @@ CHARTS = (".png", ".svg", ".html")
 
 
 def write_table(table: pa.Table, path: Path) -> None:
-    """One Parquet file, compressed, readable by Spark and everything else."""
+    """Write one compressed Parquet file, readable by Spark and everything else."""
     pq.write_table(table, path, compression="zstd")
 
 
 def write_json(content: Any, path: Path) -> None:
-    """One JSON object, a summary or plain values, indented for people."""
+    """Write one JSON object, a summary or plain values, indented for people."""
     path.write_bytes(msgspec.json.format(to_json(content), indent=2) + b"\n")
 
 
 def read_head(path: Path) -> Head | None:
-    """What a JSON file says it is; None where it is not there or says nothing of the sort."""
+    """Return what a JSON file says it is; None where it is not there or says nothing of the sort."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=Head)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
@@ -37,7 +37,7 @@ def read_head(path: Path) -> Head | None:
 
 
 def holds_only(folder: Path, kind: str, *names: str) -> bool:
-    """Tell whether a folder has a summary of this kind and, besides it and charts, no files but `names`."""
+    """Return whether a folder has a summary of this kind and, besides it and charts, no files but `names`."""
     head = read_head(folder / SUMMARY)
     there = {path.name for path in folder.iterdir() if path.suffix not in CHARTS} if head else set()
     return head is not None and head.kind == kind and there <= {SUMMARY, *names}

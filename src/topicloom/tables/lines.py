@@ -51,7 +51,7 @@ def printable(line: bytes) -> str:
 
 
 def split_fields(line: bytes, separator: bytes, quote: bool) -> list[bytes]:
-    """The fields of one record; raises `BadRow` where the quoting is malformed."""
+    """Return the fields of one record; raises `BadRow` where the quoting is malformed."""
     if not quote or _QUOTE not in line:
         return line.split(separator)
     fields: list[bytes] = []
@@ -83,7 +83,7 @@ def _quoted(line: bytes, start: int) -> tuple[bytes, int]:
 
 
 def _closing_quote(data: bytes, start: int) -> int:
-    """The position of the quote that closes the one at `start`, or -1."""
+    """Return the position of the quote that closes the one at `start`, or -1."""
     end = data.find(_QUOTE, start + 1)
     while end >= 0 and data.startswith(_QUOTE, end + 1):
         end = data.find(_QUOTE, end + 2)
@@ -91,7 +91,7 @@ def _closing_quote(data: bytes, start: int) -> int:
 
 
 def json_keys(line: bytes) -> list[str]:
-    """The keys of a JSON line in the order they stand there."""
+    """Return the keys of a JSON line in the order they stand there."""
     return list(json_object(line))
 
 
@@ -129,7 +129,7 @@ def json_object(line: bytes) -> _Object:
 
 
 def json_present(record: _Object, key: str) -> bool:
-    """Does the row say anything under `key`? Null says nothing, unless the key is ambiguous."""
+    """Return whether the row has a value under `key`; null is none, unless the key is ambiguous."""
     return record.get(key) is not None or key in record.repeated
 
 

@@ -27,12 +27,12 @@ _LINES_AT_ONCE = 50_000
 
 
 def file_key(path: str) -> str:
-    """One spelling per file: `file:/a`, `file:///a` and `/a` are the same."""
+    """Return one spelling per file: `file:/a`, `file:///a` and `/a` are the same."""
     return "/" + path.removeprefix("file:").lstrip("/") if path.startswith("file:") else path
 
 
 def parse_blocks(plans: Plans, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The records of batches of (line, address of the file, start of the block).
+    """Yield the records of batches of (line, address of the file, start of the block).
 
     Lines come in file order within a block. Spark cuts large files into blocks and packs small ones together,
     so a header is known by being the first line of a block that starts at 0. Spark's reader has dropped the
@@ -50,7 +50,7 @@ def parse_blocks(plans: Plans, batches: Iterator[pa.RecordBatch]) -> Iterator[pa
 
 
 def _runs(files: pa.Array, starts: pa.Array) -> list[tuple[int, int]]:
-    """Stretches of a batch that come from one block of one file."""
+    """Return stretches of a batch that come from one block of one file."""
     count = len(files)
     if count == 0:
         return []
@@ -63,7 +63,7 @@ def _runs(files: pa.Array, starts: pa.Array) -> list[tuple[int, int]]:
 
 
 def parse_files(plans: Plans, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The records of batches of (address of the file, content); without content the file is opened here."""
+    """Yield the records of batches of (address, content); without content the file is opened here."""
     for batch in batches:
         for number, file in enumerate(batch.column(0)):
             path = file_key(unquote(file.as_py()))
@@ -84,13 +84,13 @@ def _opened(batch: pa.RecordBatch, number: int, path: str) -> BinaryIO:
 
 
 def parsed_schema(fields: Sequence[Field]) -> pa.Schema:
-    """The fields, then file, row and reason."""
+    """Return the fields, then file, row and reason."""
     wanted = [(field.name, field.type) for field in fields]
     return pa.schema(wanted + [(name, pa.string()) for name in REJECTED])
 
 
 def parse_content(chunks: Iterable[bytes], plan: FilePlan) -> Iterator[pa.RecordBatch]:
-    """The records of a whole file."""
+    """Yield the records of a whole file."""
     layout, skip = plan.layout, int(plan.header)
     if plan.multiline and isinstance(layout, Layout):
         arrays = _cut_multiline(chunks, layout.separator)
@@ -140,7 +140,7 @@ def parse_lines(lines: pa.BinaryArray, plan: FilePlan) -> Iterator[pa.RecordBatc
 def _split_easy(
     lines: pa.BinaryArray, fields: Sequence[Field], layout: Layout
 ) -> tuple[pa.BooleanArray, pa.RecordBatch | None]:
-    """Which lines Arrow could read, and their records; None where it could read none."""
+    """Return which lines Arrow could read, and their records, None if it could read none."""
     easy = pc.equal(pc.count_substring(lines, pattern=layout.separator), layout.n_fields - 1)
     if layout.quote:
         easy = pc.and_(easy, pc.invert(pc.match_substring(lines, pattern=b'"')))
@@ -171,7 +171,7 @@ def _split_easy(
 
 
 def _judge(words: pa.StringArray, kind: str) -> tuple[pa.Array, Any]:
-    """The values of some words, and which of them can be used; what cannot is null or anything.
+    """Return the values of some words, and which of them can be used; what cannot is null or anything.
 
     A word that this finds unusable is looked at again alone (`read_value`), which has the last word.
     """
@@ -192,7 +192,7 @@ def _judge(words: pa.StringArray, kind: str) -> tuple[pa.Array, Any]:
 
 
 def _moments(words: pa.StringArray) -> pa.Array | None:
-    """ISO 8601 dates and times as seconds, if all of them are such and have a zone all or none."""
+    """Return ISO 8601 dates and times as seconds, if all of them are such and have a zone all or none."""
     if not pc.all(pc.match_substring_regex(words, pattern=ISO)).as_py():
         return None
     for zone in (None, "UTC"):

@@ -93,7 +93,7 @@ Value = str | float | None
 
 
 def read_record(line: bytes, plan: FilePlan) -> list[Value]:
-    """One line, without its line end, as the values of the fields.
+    """Return one line, without its line end, as the values of the fields.
 
     >>> layout = Layout(b",", True, 3, (0, 1))
     >>> read_record(b'"a,b",1e3,x', FilePlan("f", None, (Field("p"), Field("t", "time")), layout))
@@ -122,7 +122,7 @@ def read_record(line: bytes, plan: FilePlan) -> list[Value]:
 
 
 def read_value(word: str, field: Field) -> str | float:
-    """What a word means as a value of a field; `BadRow` where it means nothing."""
+    """Return what a word means as a value of a field; `BadRow` where it means nothing."""
     if not word and not field.optional:
         raise BadRow(f"the {field.name} is empty")
     if not field.is_number:
@@ -136,7 +136,7 @@ def read_value(word: str, field: Field) -> str | float:
 
 
 def in_range(number: Any, kind: str) -> Any:
-    """Is this number one of its kind? Also of each in an array or in a column of Spark; NaN never is."""
+    """Return whether a number, or each of an array or a Spark column, is of this kind; NaN never is."""
     low, high = -math.inf, math.inf
     if kind == "bound":
         return (number >= low) & (number <= high)
@@ -146,7 +146,7 @@ def in_range(number: Any, kind: str) -> Any:
 
 
 def _number(word: str, kind: str) -> float:
-    """The number that a word means, NaN where it means none; inf must be spelled out."""
+    """Return the number that a word means, NaN where it means none; inf must be spelled out."""
     if _NUMBER.fullmatch(word):
         number = float(word)
         return number if math.isfinite(number) else math.nan

@@ -25,17 +25,17 @@ class Row:
         self.where, self._values = where, values
 
     def __getitem__(self, column: str) -> str:
-        """The field; empty for an optional column that the file does not have."""
+        """Return the field; empty for an optional column that the file does not have."""
         return self._values.get(column, "")
 
     def filled(self, column: str) -> str:
-        """A field that must not be empty."""
+        """Return a field that must not be empty."""
         if not self[column]:
             raise self.wrong(f"{column} is empty")
         return self[column]
 
     def seconds(self, column: str) -> float:
-        """The field as a number of seconds, at least 0."""
+        """Return the field as a number of seconds, at least 0."""
         word = self[column]
         try:
             value = float(word)
@@ -57,7 +57,7 @@ def read_rows(
     option: str = "",
     notice: Notice | None = None,
 ) -> Iterator[Row]:
-    """The rows below the header; empty lines are passed over.
+    """Yield the rows below the header; empty lines are passed over.
 
     Columns that are neither needed nor optional are told by `notice` and left out; without it they are
     refused. `option` stands before the path in messages.

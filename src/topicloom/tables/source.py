@@ -21,12 +21,12 @@ _SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.\-]+:/")
 
 
 def is_address(path: str) -> bool:
-    """Is this an address such as `s3a://...`, and not a path of the machine's own?"""
+    """Return whether this is an address such as `s3a://...`, and not a path of this machine."""
     return _SCHEME.match(path) is not None
 
 
 def address(path: str | os.PathLike[str]) -> str:
-    """A path of our own making as Spark is told it: a cluster's default file system may be another one.
+    """Return a local path as an address: the default file system of a cluster may be another one.
 
     >>> address("/tmp/x"), address("hdfs://host/x")
     ('file:///tmp/x', 'hdfs://host/x')
@@ -103,23 +103,23 @@ _BY_HEADER = OptionNames("its header", "its header", "a header row", "its separa
 
 
 def interest_source(path: str | os.PathLike[str], **choices: Any) -> TableSource:
-    """A table of (node, topic) pairs."""
+    """Describe a table of (node, topic) pairs."""
     return TableSource(os.fspath(path), **choices)
 
 
 def edges_source(path: str | os.PathLike[str], **choices: Any) -> TableSource:
-    """A table of edges (u, v)."""
+    """Describe a table of edges (u, v)."""
     options = OptionNames("`u_column`", "`v_column`", "`edges_no_header`", "`edges_separator`")
     return TableSource(os.fspath(path), EDGES, what="edges", options=options, **choices)
 
 
 def limits_source(path: str | os.PathLike[str], what: str) -> TableSource:
-    """A table of constraints: `caps` (node, cap), `forbid` and `require` (u, v), `costs` (u, v, cost)."""
+    """Describe a table of constraints: caps (node, cap), forbid or require (u, v), costs (u, v, cost)."""
     return TableSource(os.fspath(path), LIMITS[what], what=what, options=_BY_HEADER)
 
 
 def records_source(path: str, what: str, fields: Sequence[Field] = ()) -> TableSource:
-    """A table whose columns are known by their names; `what` it is, for messages."""
+    """Describe a table whose columns are known by their names; `what` it is, for messages."""
     return TableSource(path, tuple(fields), what=what, options=_BY_HEADER, by_name=True)
 
 
@@ -147,7 +147,7 @@ def check_there(source: TableSource) -> None:
 
 
 def format_of(name: str) -> tuple[str | None, str | None]:
-    """Format and compression by the ending of a name.
+    """Return format and compression by the ending of a name.
 
     >>> format_of("a.csv.gz"), format_of("part-0.snappy.parquet"), format_of("notes.txt")
     (('csv', 'gz'), ('parquet', None), (None, None))

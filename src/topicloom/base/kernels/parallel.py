@@ -19,7 +19,7 @@ from topicloom.base.progress import SILENT, Progress, check_stop
 
 
 def default_threads() -> int:
-    """All the cores this process may use."""
+    """Return all the cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -40,7 +40,7 @@ def for_slices(
 
 
 def cut_by_work(work: Floats, *, most: float, slices: int) -> list[tuple[int, int]]:
-    """Consecutive slices of about equal work, about `slices` of them, more where one would exceed `most`.
+    """Return about `slices` consecutive slices of about equal work, more where one would exceed `most`.
 
     No slice exceeds that by more than its last item.
 

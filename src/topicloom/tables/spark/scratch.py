@@ -15,7 +15,7 @@ PREFIX = "topicloom-spark-"
 
 
 def new_scratch() -> Path:
-    """A new folder, with the number of this process in its name."""
+    """Return a new folder, with the number of this process in its name."""
     sweep()
     return Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
 

@@ -55,7 +55,7 @@ _lock = threading.Lock()
 
 
 def get_session(*, master: str | None = None, conf: Mapping[str, str] | None = None) -> SparkSession:
-    """The session of this process, started on the first call (a few seconds).
+    """Return the session of this process, started on the first call (a few seconds).
 
     `conf` wins over every default. A session that the caller's program started itself is used as it is and
     never stopped from here.
@@ -73,7 +73,7 @@ def get_session(*, master: str | None = None, conf: Mapping[str, str] | None = N
 
 
 def session_runs() -> bool:
-    """Is there a session already, so that asking for one takes no time?"""
+    """Return whether there is a session already, so that asking for one takes no time."""
     return _running is not None and not _stopped(_running.spark)
 
 
@@ -84,7 +84,7 @@ def stop_session() -> None:
 
 
 def session_folder(spark: SparkSession) -> Path:
-    """A folder on the driver for this session's own temporary files; removed with the session."""
+    """Return a folder on the driver for this session's own temporary files; removed with the session."""
     with _lock:
         global _running
         if _running is None:
@@ -173,7 +173,7 @@ def _gateway(conf: SparkConf, streams: dict[str, Any]) -> Any:
 
 
 def _variables(settings: dict[str, str], folder: Path) -> dict[str, str]:
-    """What Spark reads from the environment; which Python the tasks run it reads only there."""
+    """Return what Spark reads from the environment; which Python the tasks run it reads only there."""
     master = settings["spark.master"]
     variables = {"JAVA_HOME": str(find_java().home(folder))}
     if stays_here(master):
@@ -197,7 +197,7 @@ def _variables(settings: dict[str, str], folder: Path) -> dict[str, str]:
 
 @contextmanager
 def _environment(variables: dict[str, str]) -> Iterator[None]:
-    """Spark reads these while it starts; the caller's environment is put back afterwards."""
+    """Set variables that Spark reads while it starts; restore the caller's environment afterwards."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:
@@ -212,7 +212,7 @@ def _environment(variables: dict[str, str]) -> Iterator[None]:
 
 @contextmanager
 def _own_interrupt_handler() -> Iterator[None]:
-    """pyspark replaces the handler of Ctrl-C when a context starts; the one before stays in charge."""
+    """Restore the handler of Ctrl-C, which pyspark replaces when a context starts."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -224,7 +224,7 @@ def _own_interrupt_handler() -> Iterator[None]:
 
 
 def _reason_in(log: Path) -> str:
-    """What the JVM said before it gave up, in one line; empty when it said nothing of use."""
+    """Return what the JVM said before it gave up, in one line; empty when it said nothing of use."""
     lines = log.read_text(errors="replace").splitlines() if log.exists() else []
     told = [line.strip().rstrip(".") for line in lines if line.strip() and not line.startswith("WARNING")]
     for pattern in (
@@ -241,7 +241,7 @@ def _reason_in(log: Path) -> str:
 
 
 def _adopt() -> _Running | None:
-    """The session of the program that calls us, if it has one."""
+    """Return the session of the program that calls us, if it has one."""
     from pyspark.sql import SparkSession
 
     active = SparkSession.getActiveSession()
@@ -281,13 +281,13 @@ def _forget() -> None:
 
 
 def _patience(asked: dict[str, str]) -> float:
-    """Seconds that Spark gets to end: longer where executors must be let go and an event log be finished."""
+    """Return the seconds that Spark gets to end: more with executors or an event log."""
     logs = asked.get("spark.eventLog.enabled") == "true"
     return 15.0 if logs or not is_local(asked.get("spark.master", "local")) else 3.0
 
 
 def _hush(spark: SparkSession) -> None:
-    """The thread that takes counts from Java shows a traceback when Java ends first; nobody needs it then."""
+    """Silence the thread that takes counts from Java: it shows a traceback when Java ends first."""
     with suppress(Exception):
         server: Any = spark.sparkContext._accumulatorServer
         server.handle_error = lambda *_: None

@@ -22,7 +22,7 @@ _MASTER = re.compile(
 
 
 def checked_settings(master: str | None, conf: Mapping[str, str] | None) -> dict[str, str]:
-    """What the caller asks for as Spark settings; raises UsageError for what Spark could never take."""
+    """Return the caller's Spark settings; refuse what Spark could never take."""
     asked = {str(key): str(value) for key, value in (conf or {}).items()}
     wrong = next((key for key in asked if not re.fullmatch(r"spark\.[^\s=]+", key)), None)
     if wrong is not None:
@@ -39,7 +39,7 @@ def checked_settings(master: str | None, conf: Mapping[str, str] | None) -> dict
 
 
 def default_conf(master: str) -> dict[str, str]:
-    """What the session is given unless the caller says otherwise; only local masters get machine sizes."""
+    """Return the default settings of a session; only local masters get sizes of this machine."""
     conf = {
         "spark.app.name": "topicloom",
         "spark.ui.enabled": "false",
@@ -64,12 +64,12 @@ def default_conf(master: str) -> dict[str, str]:
 
 
 def is_local(master: str) -> bool:
-    """True when driver and executors share this machine."""
+    """Return whether driver and executors share this machine."""
     return master.startswith("local")
 
 
 def stays_here(master: str) -> bool:
-    """True when nobody beyond this machine needs to reach the driver: local, or a master on loopback.
+    """Return whether only this machine needs to reach the driver: local, or a master on loopback.
 
     >>> stays_here("spark://127.0.0.1:7077"), stays_here("spark://head:7077"), stays_here("yarn")
     (True, False, False)
@@ -80,7 +80,7 @@ def stays_here(master: str) -> bool:
 
 
 def event_log_conf(folder: str) -> dict[str, str]:
-    """Settings that make Spark write its events to `folder`, one file of JSON lines per run."""
+    """Return settings that make Spark write its events to `folder`, one file of JSON lines per run."""
     if not is_address(folder):
         try:
             Path(folder).mkdir(parents=True, exist_ok=True)
@@ -95,7 +95,7 @@ def event_log_conf(folder: str) -> dict[str, str]:
 
 
 def folder_conf(master: str, folder: Path) -> dict[str, str]:
-    """Where Spark keeps its temporary files."""
+    """Return where Spark keeps its temporary files."""
     conf = {"spark.sql.warehouse.dir": (folder / "warehouse").as_uri()}
     if is_local(master):
         # On a cluster the workers' own setting decides where they spill.
@@ -104,14 +104,14 @@ def folder_conf(master: str, folder: Path) -> dict[str, str]:
 
 
 def java_options(asked: dict[str, str]) -> str:
-    """Options of the driver's JVM: our silent log settings, then what the caller wants."""
+    """Return options of the driver's JVM: our silent log settings, then what the caller wants."""
     ours = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()}"
     # The caller's come last: of two equal -D options Java takes the last.
     return f"{ours} {asked.get('spark.driver.extraJavaOptions', '')}".strip()
 
 
 def check_reachable(master: str) -> None:
-    """Spark itself tries for a minute before it says that nobody answers."""
+    """Refuse a master that does not answer: Spark itself would try for a minute."""
     if not master.startswith("spark://"):
         return
     for host, port in _addresses(master):
@@ -121,7 +121,7 @@ def check_reachable(master: str) -> None:
 
 
 def _addresses(master: str) -> Iterator[tuple[str, int]]:
-    """Host and port of each of a standalone cluster's masters."""
+    """Yield host and port of each of a standalone cluster's masters."""
     for one in master.removeprefix("spark://").split(","):
         host, _, port = one.rpartition(":")
         yield host.strip("[]"), int(port)
@@ -135,7 +135,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _memory() -> int:
-    """Bytes of memory this process may use: the machine's, or its control group's if that is less."""
+    """Return bytes of memory this process may use: the machine's, or its control group's if that is less."""
     sizes = []
     with suppress(ValueError, OSError, AttributeError):
         sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))

@@ -22,7 +22,7 @@ Notice = Callable[[str], None]
 
 
 def no_notice(text: str) -> None:
-    """Where nobody listens."""
+    """Ignore a notice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +33,14 @@ class SparkChoice:
     conf: Mapping[str, str] = field(default_factory=dict)
 
     def session(self, progress: Progress = SILENT) -> SparkSession:
-        """The session of this process."""
+        """Return the session of this process."""
         if not session_runs():
             progress.phase("start Spark")
         return get_session(master=self.master, conf=self.conf)
 
     @contextmanager
     def workspace(self, beside: Path | None = None) -> Iterator[Path]:
-        """A folder for intermediate tables, removed afterwards.
+        """Give a folder for intermediate tables, removed afterwards.
 
         On a cluster the workers must reach it, so it lies beside the result, which they must reach anyway.
         """

@@ -65,7 +65,7 @@ class StepTables:
         system.delete(place, True)
 
     def ranked(self, phases: tuple[str, str] | None, frame: DataFrame, order: Sequence[str]) -> DataFrame:
-        """`frame` with a column `rank`: the place of each row in this order, which must not have ties.
+        """Return `frame` with a column `rank`: the place of each row in this order without ties.
 
         It comes from a range sort and the row counts of its partitions, so it depends on no partitioning.
         `phases` name the two jobs. The sorted table stays as `sorted` until the caller drops it.
@@ -109,14 +109,14 @@ def n_rows(part: Path) -> int:
 
 
 def load_table(spark: SparkSession, path: str) -> DataFrame:
-    """A Parquet table that we wrote."""
+    """Return a Parquet table that we wrote."""
     reader = spark.read.option(*NO_PATTERNS)
     schema = _schema_here(path)
     return (reader if schema is None else reader.schema(schema)).parquet(address(path))
 
 
 def _schema_here(path: str) -> StructType | None:
-    """The schema of a table on a disk of this machine; Spark would start a job to find it."""
+    """Return the schema of a table on a disk of this machine; Spark would start a job to find it."""
     from pyspark.errors import PySparkTypeError
     from pyspark.sql.pandas.types import from_arrow_schema
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def resolve(spark: SparkSession, source: TableSource) -> Resolved:
-    """The files that `source` means; raises InputError when there are none or they cannot be used."""
+    """Return the files that `source` means; raises InputError when there are none or they cannot be used."""
     if not source.path:
         raise InputError(f"the path of the {source.what} is empty: name a file or a folder")
     listing = _list_hadoop(spark, source.path) if is_address(source.path) else _list_local(source.path)
@@ -37,7 +37,7 @@ def resolve(spark: SparkSession, source: TableSource) -> Resolved:
 
 
 def signature(spark: SparkSession, source: TableSource) -> list[list[str | int]]:
-    """Name, size and time of change of every file of a table: does a later run see the same?"""
+    """Return name, size and time of change of every file of a table: does a later run see the same?"""
     found: list[list[str | int]] = []
     for file in resolve(spark, source).files:
         if is_address(file.path):
@@ -99,7 +99,7 @@ def _list_hadoop(spark: SparkSession, path: str) -> _Listing:
 
 
 def _data_files(source: TableSource, listing: _Listing) -> list[tuple[str, str]]:
-    """The data files right inside a folder; names that begin with `_` or `.` are not data."""
+    """Return the data files right inside a folder; names that begin with `_` or `.` are not data."""
     visible = [(name, folder) for name, folder in listing.entries if name[0] not in "_."]
     inner = next((name for name, folder in visible if folder), None)
     if inner is not None:

@@ -67,7 +67,7 @@ def _ddl(fields: Sequence[Field]) -> str:
 
 
 def _has_optional(plans: Plans) -> bool:
-    """May an optional field occur in some file? A JSON line may hold one anywhere."""
+    """Return whether an optional field may occur in some file; a JSON line may hold one anywhere."""
     return any(
         field.optional and place is not None
         for plan in plans.values()
@@ -88,7 +88,7 @@ def _files_of(spark: SparkSession, paths: list[str], plans: Plans, ddl: str, rem
 
 
 def _joined(notices: Sequence[Notice]) -> str | None:
-    """One line per header row: first rows that are data differ from file to file, and none may be missed."""
+    """Return one line per header row: first rows that are data differ, and none may be missed."""
     files = Counter(notice.header for notice in notices)
     first = {notice.header: notice.sentence for notice in reversed(notices)}
     more = {1: "", 2: "; the same goes for 1 more file"}
