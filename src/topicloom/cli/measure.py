@@ -36,8 +36,7 @@ def measure(
     threads: Threads = None,
     bounds: Certify = False,
 ) -> None:
-    """Measure degrees, components, diameters, topics per edge, filtering cost and load of an "
-    "overlay."""
+    """Measure degrees, components, diameters, topics per edge, filtering cost and load of an overlay."""
     from topicloom.overlay.jobs.certify import certificate_told
     from topicloom.overlay.jobs.measure import measure_tables
 

@@ -53,7 +53,7 @@ def choose_columns(
 
 
 def _fill_in(chosen: list[int | None], columns: Sequence[str] | None, source: TableSource) -> tuple[int, int]:
-    """Choose the columns that were not named: both default names if both are there, otherwise out of the first two."""
+    """Choose columns that were not named: both default names if they are there, else of the first two."""
     first, second = chosen
     named = [columns.index(name) if columns and name in columns else None for name in source.names]
     if first is not None and second is not None:

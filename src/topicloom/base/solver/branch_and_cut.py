@@ -140,7 +140,7 @@ class BranchAndCut:
         return SearchResult.NONE
 
     def dive(self, most: float, fixed: Fixed | None = None, share: float = 0.0) -> bool:
-        """Look for a quick solution of at most `most`: fix large fractional variables to 1 until none is left.
+        """Look for a solution of at most `most`: fix large fractional variables to 1 until none is left.
 
         Each step fixes that share of them, at least one; it starts where `fixed` are fixed already.
         """
