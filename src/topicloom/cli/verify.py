@@ -8,7 +8,7 @@ import typer
 
 from topicloom.cli.console import Screen, table
 from topicloom.cli.options import EdgeOptions, InterestOptions, OutputOptions, SparkOptions
-from topicloom.cli.verify_brokers import PANEL, Brokers, broker_options, verify_brokers
+from topicloom.cli.verify_brokers import PANEL, BrokerFolders, broker_options, verify_brokers
 
 if TYPE_CHECKING:
     from topicloom.overlay.model.verdict import Verdict
@@ -31,7 +31,7 @@ def verify(
     edges: EdgeOptions,
     spark: SparkOptions,
     output: OutputOptions,
-    brokers: Brokers,
+    brokers: BrokerFolders,
     all_witnesses: Annotated[
         str | None,
         typer.Option(

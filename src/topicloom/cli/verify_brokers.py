@@ -23,16 +23,16 @@ PANEL = "Brokers"
 
 
 @dataclass(frozen=True, slots=True)
-class Brokers:
+class BrokerFolders:
     """The options that name configurations, one for each kind of broker that can be audited."""
 
     def given(self) -> dict[str, str]:
-        """The folders by kind."""
+        """Return the folders by kind."""
         folders = {kind: getattr(self, _attribute(kind)) for kind in auditable()}
         return {kind: folder for kind, folder in folders.items() if folder is not None}
 
     def choice(self) -> tuple[str, Path]:
-        """The kind of broker and the folder."""
+        """Return the kind of broker and the folder."""
         given = self.given()
         if not given:
             raise UsageError(f"--hosts goes with {' or '.join(f'--{kind}' for kind in auditable())} only")
@@ -42,12 +42,12 @@ class Brokers:
         return kind, Path(folder)
 
 
-def broker_options() -> type[Brokers]:
-    """The group of options, as the registry has it."""
+def broker_options() -> type[BrokerFolders]:
+    """Make the group of options from the registry."""
     return make_dataclass(
         "BrokerOptions",
         [(_attribute(kind), *_option(kind, auditing)) for kind, auditing in auditable().items()],
-        bases=(Brokers,),
+        bases=(BrokerFolders,),
         frozen=True,
     )
 
@@ -120,7 +120,7 @@ def _show(screen: Screen, audit: Audit) -> None:
 
 
 def _alone(audit: Audit, link: str) -> str:
-    """Brokers without a link: whether that is meant nobody says."""
+    """Name the brokers without a link; whether that is meant, no file says."""
     if not audit.unlinked:
         return ""
     has = "has" if len(audit.unlinked) == 1 else "have"
