@@ -2,6 +2,7 @@
 
 model/      problem and plan, and their folders
 planners/   one file per algorithm, listed in its registry; costs and bounds
+traffic/    channels made of range subscriptions
 brokers/    a broker and its users, without clock or socket
 simulator/  both in virtual time
 spark/      publication logs and price tables on Spark

@@ -58,12 +58,8 @@ DEFAULT_CHANNELS = 1_000
 MOST_CHANNELS = 1_000_000
 
 SUBSCRIPTION_COLUMNS = (
-    Field("user"),
-    Field("subscription"),
-    Field("attribute"),
-    Field("low", "bound"),
-    Field("high", "bound"),
-)
+    *map(Field, ("user", "subscription", "attribute")), Field("low", "bound"), Field("high", "bound"),
+)  # fmt: skip
 YEAR_5000 = 95_617_584_000.0  # in seconds since 1970: later times are likely to be milliseconds
 RESERVED = (PUBLISHER, TIME, *REJECTED)
 
