@@ -6,9 +6,9 @@ STAMP := $(VENV)/.installed
 EXTRAS := $(VENV)/.installed-extras
 WARM := $(VENV)/.warm
 KERNELS := $(shell find src -path '*kernels*' -name '*.py')
-# Two workers, a file of tests to one of them. Files of whole products come first, then those with
+# Three workers, because brokers and Java make tests wait; a file of tests to one of them. Files of whole products come first, then those with
 # long tests (tests/conftest.py): both workers then end together.
-SIDE_BY_SIDE := -n 2 --dist loadfile --no-loadscope-reorder
+SIDE_BY_SIDE := -n 3 --dist loadfile --no-loadscope-reorder
 FAST := not spark and not needs and not slow and not alone
 
 .DEFAULT_GOAL := help
@@ -53,7 +53,7 @@ check: install ## lint, types and the fast tests on few draws: no Spark, no brok
 	$(MAKE) --no-print-directory --output-sync=target -j2 lint fast
 
 test: lint $(EXTRAS) ## lint, then all tests; those of brokers need mosquitto and nats-server (apt)
-	EXAMPLES=0.5 $(BIN)/pytest $(SIDE_BY_SIDE) -m 'not alone' --durations=20
+	EXAMPLES=0.4 $(BIN)/pytest $(SIDE_BY_SIDE) -m 'not alone' --durations=20
 	$(BIN)/pytest -m alone
 
 fuzz: install ## property tests on new draws: BUDGET=300 seconds; SEED=N TESTS=... repeats a failure

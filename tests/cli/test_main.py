@@ -54,3 +54,9 @@ def test_the_module_of_a_command_loads_no_builder_and_no_kernel():
     found = loaded_by("\n".join(f"import {module}" for module in modules))
     assert found & HEAVY == set()
     assert not [name for name in found if name.startswith("topicloom.overlay.builders.")]
+
+
+def test_a_misspelt_command_is_one_sentence_that_names_the_right_one(capsys):
+    assert main.execute(["bulid"]) == 2
+    told = capsys.readouterr().err
+    assert "No such command 'bulid'. Did you mean 'build'? See " in told and told.count("\n") == 1

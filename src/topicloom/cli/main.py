@@ -148,7 +148,9 @@ def _interrupted() -> int:
 def _usage(error: TyperException) -> str:
     text = error.format_message().rstrip(".").replace("\n", " ")
     context = getattr(error, "ctx", None)
-    return f"{text}; see {context.command_path} --help" if context is not None else text
+    if context is None:
+        return text
+    return f"{text}{' See' if text.endswith('?') else '; see'} {context.command_path} --help"
 
 
 def _complain(sentence: str, code: int) -> int:
