@@ -42,14 +42,14 @@ JUDGES = {
         "overlay/measures/test_bounds.py",
         "overlay/measures/test_connectivity.py",
         "overlay/measures/test_diameter.py",
-        "overlay/measures/test_filtering.py",
+        "overlay/measures/test_components.py",
         "overlay/measures/test_profile.py",
     ],
     "others": [
         "spidercast/simulator/test_views.py",
         "mesh/topic_trees/test_packing.py",
         "mesh/topic_trees/test_spanning.py",
-        "overlay/workloads/test_draw.py",
+        "overlay/workloads/test_generate.py",
     ],
 }
 """One process for each of these: starting one takes longer than most of the tests."""
