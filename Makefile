@@ -6,8 +6,8 @@ STAMP := $(VENV)/.installed
 EXTRAS := $(VENV)/.installed-extras
 WARM := $(VENV)/.warm
 KERNELS := $(shell find src -path '*kernels*' -name '*.py')
-# Three workers, because brokers and Java make tests wait; a file of tests to one of them. Files of whole products come first, then those with
-# long tests (tests/conftest.py): both workers then end together.
+# Three workers on two cores, because tests wait for brokers and Java; one file of tests to one worker. Files
+# of whole products come first, then those with long tests (tests/conftest.py): all workers then end together.
 SIDE_BY_SIDE := -n 3 --dist loadfile --no-loadscope-reorder
 FAST := not spark and not needs and not slow and not alone
 

@@ -38,7 +38,7 @@ SPARK_FIXTURES = {"spark", "cli", "cluster", "archive"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what starts Spark, and put the files with long tests first: two workers then end together.
+    """Mark what starts Spark, and put the files with long tests first: all workers then end together.
 
     The files of this folder itself try whole products, in processes of their own: they are the longest.
     """
