@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from topicloom.cli.option_names import in_options
 from topicloom.cli.options import InterestOptions, OutputOptions, Seed, SetOptions, SparkOptions, Threads
 from topicloom.spidercast.simulator.registry import PROTOCOLS
 
@@ -94,7 +95,7 @@ def _told(summary: SimulationSummary, out: Path | None) -> list[str]:
         topics = "topic is" if split == 1 else "topics are"
         advice = PROTOCOLS[summary.protocol].advice
         proof = f"NOT topic-connected: {split:,} {topics} split into {components:,} components"
-        proof += f"; {advice}" if advice else ""
+        proof += f"; {in_options(advice)}" if advice else ""
     else:
         proof = f"proved: each of the {summary.topics:,} topics is connected"
     lines = [

@@ -71,7 +71,7 @@ PROTOCOLS: dict[str, Protocol] = {
         goals=spidercast,
         aim="every topic of a node is wanted by at least kg + kr of its neighbors",
         paper="Chockler et al., DEBS 2007, sections 2 and 3.3",
-        advice="--set kr=adaptive, a larger kg or view may help",
+        advice="`kr=adaptive`, a larger kg or view may help",
     ),
     "similarity": Protocol(
         goals=similarity,

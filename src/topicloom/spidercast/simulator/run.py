@@ -42,7 +42,7 @@ class SimulationRun:
     """One simulation from start to end; see `simulate`."""
 
     def __init__(
-        self, interest: Interest, scenario: Scenario, threads: int | None, progress: Progress
+        self, interest: Interest, scenario: Scenario, threads: int | None = None, progress: Progress = SILENT
     ) -> None:
         self._interest, self._scenario = interest, scenario
         self._threads, self._progress = threads, progress
