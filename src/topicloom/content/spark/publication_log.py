@@ -25,6 +25,7 @@ from topicloom.errors import InputError
 from topicloom.tables.records import Field
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.job_progress import run_watched
+from topicloom.tables.spark.python_tasks import map_batches
 from topicloom.tables.spark.raw_table import RawTable, quoted_name
 from topicloom.tables.spark.step_tables import StepTables
 
@@ -68,9 +69,8 @@ def summarise_log(
     spark = raw.rows.sparkSession
     shared = spark.sparkContext.broadcast([np.ascontiguousarray(edge) for edge in edges])
     picked = picked_columns(raw, attributes)
-    found = picked.mapInArrow(
-        partial(_look, shared), "kind int, name string, part long, n long, low double, high double"
-    )
+    schema = "kind int, name string, part long, n long, low double, high double"
+    found = map_batches(picked, partial(_look, shared), schema)
     gathered = found.groupBy("kind", "name", "part").agg(
         sf.sum("n").alias("n"), sf.min("low").alias("low"), sf.max("high").alias("high")
     )
@@ -170,7 +170,8 @@ def count_messages(
     from pyspark.sql import functions as sf
 
     shared = raw.rows.sparkSession.sparkContext.broadcast((publishers, grid))
-    keys = picked_columns(raw, attributes).drop("c1").mapInArrow(partial(_count, shared), "key long, n long")
+    picked = picked_columns(raw, attributes).drop("c1")
+    keys = map_batches(picked, partial(_count, shared), "key long, n long")
     with spark_errors(raw.source.path):
         work.write("count messages", keys.groupBy("key").agg(sf.sum("n").alias("n")), COUNTS, stages=2)
     shared.unpersist()

@@ -21,6 +21,7 @@ from topicloom.overlay.model.run_folder import RunFolder
 from topicloom.overlay.spark.divide import EdgeCount, SparkDivide, build_name, count_edges
 from topicloom.overlay.spark.divide_tasks import EDGE_SCHEMA
 from topicloom.overlay.spark.encode import EncodedInterest
+from topicloom.tables.spark.python_tasks import map_batches
 from topicloom.tables.spark.spark_choice import Notice
 from topicloom.tables.spark.step_tables import StepTables, load_table
 
@@ -112,7 +113,7 @@ def ring_table(pairs: DataFrame, n_pairs: int, order: str, seed: int) -> DataFra
 
     parallelism = pairs.sparkSession.sparkContext.defaultParallelism
     tasks = max(parallelism, -(-n_pairs // TASK_ROWS))
-    return pairs.repartition(tasks, "topic").mapInArrow(close, EDGE_SCHEMA).distinct()
+    return map_batches(pairs.repartition(tasks, "topic"), close, EDGE_SCHEMA).distinct()
 
 
 SPARK_BUILDERS: dict[str, Callable[..., SparkBuild]] = {

@@ -33,6 +33,7 @@ from topicloom.overlay.spark.encode import BROADCAST_IDS, EncodedInterest
 from topicloom.tables.source import address
 from topicloom.tables.spark.failures import group_errors
 from topicloom.tables.spark.job_progress import run_watched
+from topicloom.tables.spark.python_tasks import map_batches
 from topicloom.tables.spark.step_tables import StepTables, load_table, n_rows
 
 if TYPE_CHECKING:
@@ -214,7 +215,7 @@ class SparkDivide:
         self, phase: str, rows: DataFrame, n_groups: int, task: Task, schema: str, work: StepTables, name: str
     ) -> None:
         """Run `task` on the rows of every group, one group to a partition, and write what comes out."""
-        parts = rows.repartitionById(max(n_groups, 1), "group").mapInArrow(task, schema)
+        parts = map_batches(rows.repartitionById(max(n_groups, 1), "group"), task, schema)
         with group_errors(self.spark, phase, n_groups):
             run_watched(
                 self.spark,

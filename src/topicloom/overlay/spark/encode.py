@@ -24,6 +24,7 @@ from topicloom.tables.records import ROLES
 from topicloom.tables.source import TableSource, is_address
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.job_progress import run_watched
+from topicloom.tables.spark.python_tasks import map_batches
 from topicloom.tables.spark.raw_table import RawTable, require_no_rejects, rows_were
 from topicloom.tables.spark.read import read_table
 from topicloom.tables.spark.step_tables import StepTables
@@ -228,7 +229,7 @@ def _numbered_pairs(
         columns.append(sf.coalesce("rate", sf.lit(float("nan"))).alias("rate"))
         schema += ", rate double"
     partitions = 1 + totals["rows"] // ROWS_PER_PARTITION
-    return rows.select(*columns).repartition(partitions, "node").mapInArrow(merge_pairs, schema)
+    return map_batches(rows.select(*columns).repartition(partitions, "node"), merge_pairs, schema)
 
 
 def _named_pairs(work: StepTables, counts: dict[str, int]) -> DataFrame:

@@ -19,6 +19,7 @@ from topicloom.overlay.workloads.generate import SEPARATORS, Drawer, Workload, w
 from topicloom.tables.source import address, is_address
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.job_progress import run_watched
+from topicloom.tables.spark.python_tasks import map_batches
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -82,7 +83,7 @@ def generate_frame(spark: SparkSession, workload: Workload, *, partitions: int |
     if partitions is None:
         rows = workload.nodes * (workload.sizes.low + workload.sizes.high) // 2
         partitions = max(spark.sparkContext.defaultParallelism, -(-rows // FILE_ROWS))
-    return spark.range(0, n_slices, 1, max(1, min(partitions, n_slices))).mapInArrow(draw, SCHEMA)
+    return map_batches(spark.range(0, n_slices, 1, max(1, min(partitions, n_slices))), draw, SCHEMA)
 
 
 def _check_replaceable(spark: SparkSession | None, out: str) -> None:

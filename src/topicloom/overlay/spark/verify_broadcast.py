@@ -37,6 +37,7 @@ from topicloom.overlay.spark.verify_findings import (
     witness_table,
     worst_first,
 )
+from topicloom.tables.spark.python_tasks import map_batches
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
@@ -149,13 +150,13 @@ def _found(task: JudgeTask, broadcast: Broadcast[Slots], buckets: Longs, topic_p
 
     # Both directions of a pair fall into one slice, so a slice can tell repeats by itself.
     pair = (fn.least("u", "v"), fn.greatest("u", "v"))
-    slices = task.edges.repartition(parallelism, *pair).mapInArrow(forests, JOIN_SCHEMA)
+    slices = map_batches(task.edges.repartition(parallelism, *pair), forests, JOIN_SCHEMA)
     # One row per bucket, so that topics no edge touches are judged as well.
     numbers = spark.range(n_buckets).selectExpr(
         "cast(id as int) bucket", "cast(-1 as int) a", "cast(-1 as int) b", "cast(null as string) note"
     )
     joins = slices.unionByName(numbers)
-    return joins.repartition(min(n_buckets, 4 * parallelism), "bucket").mapInArrow(judge, FOUND_SCHEMA)
+    return map_batches(joins.repartition(min(n_buckets, 4 * parallelism), "bucket"), judge, FOUND_SCHEMA)
 
 
 def _forest_of_slice(edges: pa.Table, interest: Slots) -> Iterator[pa.RecordBatch]:

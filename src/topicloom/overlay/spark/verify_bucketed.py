@@ -27,6 +27,7 @@ from topicloom.overlay.spark.verify_findings import (
     witness_table,
     worst_first,
 )
+from topicloom.tables.spark.python_tasks import map_batches
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
@@ -149,7 +150,7 @@ def _found(nodes: DataFrame, joined: DataFrame, n_buckets: int, keep: int | None
         rows = pa.Table.from_batches(batches, _ROWS_ARROW)
         yield from _judge(column(rows, "topic"), column(rows, "a"), column(rows, "b"), keep)
 
-    return members.unionByName(joins).repartition(n_buckets, "topic").mapInArrow(judge, FOUND_SCHEMA)
+    return map_batches(members.unionByName(joins).repartition(n_buckets, "topic"), judge, FOUND_SCHEMA)
 
 
 def _judge(topic: Longs, a: Longs, b: Longs, keep: int | None) -> Iterator[pa.RecordBatch]:

@@ -21,6 +21,7 @@ from topicloom.tables.parse_text import REJECTED, Plans, file_key, parse_blocks,
 from topicloom.tables.records import Field, FilePlan
 from topicloom.tables.source import Resolved, TableSource, is_address
 from topicloom.tables.spark.file_plans import Notice, ends_in_carriage_return, plan_file
+from topicloom.tables.spark.python_tasks import map_batches
 from topicloom.tables.spark.raw_table import NO_PATTERNS, REJECT_COLUMNS, RawTable, quoted_name, spark_path
 
 if TYPE_CHECKING:
@@ -78,13 +79,13 @@ def _has_optional(plans: Plans) -> bool:
 def _lines_of(spark: SparkSession, paths: list[str], plans: Plans, ddl: str) -> DataFrame:
     lines = spark.read.option(*NO_PATTERNS).text(paths, lineSep="\n")
     block = ("cast(value as binary)", "_metadata.file_path", "_metadata.file_block_start")
-    return lines.selectExpr(*block).mapInArrow(partial(parse_blocks, plans), ddl)
+    return map_batches(lines.selectExpr(*block), partial(parse_blocks, plans), ddl)
 
 
 def _files_of(spark: SparkSession, paths: list[str], plans: Plans, ddl: str, remote: bool) -> DataFrame:
     files = spark.read.format("binaryFile").option(*NO_PATTERNS).load(paths)
     content = ["content"] if remote else []
-    return files.select("_metadata.file_path", *content).mapInArrow(partial(parse_files, plans), ddl)
+    return map_batches(files.select("_metadata.file_path", *content), partial(parse_files, plans), ddl)
 
 
 def _joined(notices: Sequence[Notice]) -> str | None:
