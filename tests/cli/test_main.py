@@ -60,3 +60,10 @@ def test_a_misspelt_command_is_one_sentence_that_names_the_right_one(capsys):
     assert main.execute(["bulid"]) == 2
     told = capsys.readouterr().err
     assert "No such command 'bulid'. Did you mean 'build'? See " in told and told.count("\n") == 1
+
+
+def test_help_of_run_names_the_kinds_that_run():
+    from topicloom.cli.run import KINDS
+    from topicloom.mesh.kinds.registry import runnable
+
+    assert KINDS.replace(" or ", ", ").split(", ") == list(runnable())

@@ -1,4 +1,4 @@
-"""What must hold in a trees, and what its moves may do, by definition: sets, searches, all pairs."""
+"""What must hold in overlay trees, and what its moves may do, by definition: sets, searches, all pairs."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def total_cost(edges: Iterable[Pair], costs: Mapping[Pair, float]) -> float:
 
 
 def check_overlay_trees(trees: Any, interest: Interest) -> None:
-    """Fail unless all the lists of a trees at rest tell the same story, with one tree per topic."""
+    """Fail unless all the lists of overlay trees at rest tell the same story, with one tree per topic."""
     edges = _checked_edges(trees)
     _check_neighbors(trees, edges)
     threads = _checked_threads(trees, edges)

@@ -29,7 +29,7 @@ def spread(interest: Interest) -> Interest:
 
 
 def laid(interest: Interest, edges: list[Pair], n_fixed: int = 0) -> OverlayTrees:
-    """A trees of these edges, with room for all others."""
+    """Return the overlay trees of these edges, with room for all others."""
     room = np.full(interest.n_nodes, interest.n_nodes, np.int32)
     trees = new_overlay_trees(
         interest.node_ptr,
@@ -45,7 +45,7 @@ def laid(interest: Interest, edges: list[Pair], n_fixed: int = 0) -> OverlayTree
 
 
 def scratch(interest: Interest, costs: dict[Pair, float] | None = None, seed: int = 0) -> Removal:
-    """The breaks of an interest, with these prices of pairs (infinite: forbidden)."""
+    """Return what removal needs for an interest, with these prices of pairs (infinite: forbidden)."""
     both = sorted((a, b, cost) for (u, v), cost in (costs or {}).items() for a, b in ((u, v), (v, u)))
     ends = np.array([a for a, _, _ in both], np.int64)
     prices = (
@@ -64,7 +64,7 @@ def scratch(interest: Interest, costs: dict[Pair, float] | None = None, seed: in
 
 
 class Case:
-    """A topic-connected trees with its scratch, and in plain values what it was made of."""
+    """Trees of a topic-connected overlay with their scratch, and in plain values what they were made of."""
 
     def __init__(
         self,

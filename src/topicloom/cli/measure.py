@@ -73,12 +73,12 @@ def _percentiles(values: dict[str, float]) -> str:
     return " / ".join(f"{values[key]:,.0f}" for key in ("50", "90", "99"))
 
 
-def _bounds(values: tuple[float | None, float | None]) -> str:
-    low, high = (
-        "none" if value is None else format(value, ",.2f" if isinstance(value, float) else ",")
-        for value in values
-    )
-    return high if low == high else f"between {low} and {high}"
+def _bounds(values: tuple[float, float] | tuple[None, None]) -> str:
+    low, high = values
+    if low is None or high is None:
+        return "none: no topic is connected"
+    form = ",.2f" if isinstance(high, float) else ","
+    return format(high, form) if low == high else f"between {low:{form}} and {high:{form}}"
 
 
 FORMS: dict[str, Callable[[Any], str]] = {

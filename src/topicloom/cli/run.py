@@ -21,6 +21,7 @@ topicloom run mosquitto mesh --messages 100 --json
 topicloom run mosquitto mesh --kill all          (each broker once: does the rest go on?)
 topicloom run mosquitto mesh --compare           (beside a full mesh, a star and rings)
 """
+KINDS = "mosquitto, nats or zenoh"  # written here, so that help loads no kind
 SHOWN = 5  # witnesses of each fault
 
 
@@ -30,7 +31,7 @@ def run(
         str,
         typer.Argument(
             metavar="KIND",
-            help="The kind of broker that DIR was exported for, such as mosquitto.",
+            help=f"The kind of broker that DIR was exported for: {KINDS}.",
             show_default=False,
         ),
     ],

@@ -74,6 +74,23 @@ def test_bridges_changed_by_hand_are_seen(tmp_path, ports):
     assert len(audit_folder("mosquitto", folder).doubled) == 1
 
 
+def test_a_bridge_that_two_brokers_include_is_refused(tmp_path, ports):
+    """Both would log in by one name and throw each other out; one of the links would be waited for alone."""
+    folder = exported("mosquitto", tmp_path)
+    names = [name for node in read_mesh(folder).nodes for name in node.configs]
+    sender = next(name for name in names if "connection " in (folder / name).read_text())
+    text = (folder / sender).read_text()
+    place = text.index("connection ")
+    (folder / "shared").mkdir()
+    (folder / "shared" / "bridge.conf").write_text(text[place:])
+    (folder / sender).write_text(text[:place])
+    for name in {sender, next(name for name in names if name != sender)}:
+        with (folder / name).open("a") as conf:
+            conf.write("\ninclude_dir shared\n")
+    with pytest.raises(InputError, match=r"a link '.+' exists already at shared/bridge.conf"):
+        relocate(folder, read_mesh(folder), ports)
+
+
 def test_a_stranger_s_address_is_refused(folder, ports):
     mesh = read_mesh(folder)
     link = mesh.links[0]

@@ -252,7 +252,7 @@ def test_the_papers_p_is_the_cheapest_or_next_to_it():
 
 
 class Claims:
-    """A engine that builds nothing: what share of a group of n nodes represents it is given."""
+    """An engine that builds nothing: what share of a group of n nodes represents it is given."""
 
     def __init__(self, n_light: int, n_bulk: int, share: Callable[[int], float]) -> None:
         self.n_light, self.n_bulk, self.share = n_light, n_bulk, share

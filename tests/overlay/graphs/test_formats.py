@@ -235,6 +235,11 @@ GRAPHML = (
         ("g.json", '{"nodes": [{"id": "a"}], "edges": []}', "'topics'"),
         ("g.json", '{"nodes": [{"id": 1, "topics": [2.5]}], "edges": []}', "2.5"),
         ("g.json", '{"nodes": [{"id": "a", "topics": []}, {"id": "a"}], "edges": []}', "two nodes 'a'"),
+        (
+            "g.json",
+            '{"graph": {"topics_without_nodes": 1}, "nodes": [], "edges": []}',
+            "topics_without_nodes",
+        ),
         ("g.edgelist", "a b\n", "does not begin with"),
         ("g.edgelist", "# topicloom 1 edge list; \n# names base64\n", "base64"),
         ("g.edgelist", "# topicloom 1 edge list; \n# node a {]\n", "line 2"),

@@ -1,4 +1,4 @@
-"""A trees keeps one tree per topic through every removal: otherwise moves break topics without noticing."""
+"""Overlay trees keep one tree per topic through every removal: otherwise moves split topics unnoticed."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 from drawing import examples
 from naive import measures as naive
@@ -97,3 +98,8 @@ def test_nothing_to_connect_is_said_plainly(pairs: list[tuple[str, str]]) -> Non
 def test_the_profile_goes_into_json_as_it_is() -> None:
     found = plain(profile_interest(random_interest(50, 10, 3)))
     assert json.loads(json.dumps(found)) == found
+
+
+def test_topics_without_any_node_have_a_share_of_nothing() -> None:
+    found = profile_interest(Interest.from_scipy(csr_array((0, 3), dtype=np.int8)))
+    assert [topic.share for topic in found.top_topics] == [0.0] * 3

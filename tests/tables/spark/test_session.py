@@ -6,13 +6,19 @@ import os
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from quick_spark import QUICK_JAVA
 from topicloom.errors import UsageError
+from topicloom.tables.spark import session
 from topicloom.tables.spark.session import default_conf, get_session, is_local
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 BUNDLED_JAVA_THEN_INTERRUPT = """
 import os, sys, time
@@ -141,3 +147,16 @@ def test_one_session_per_process(spark: object) -> None:
     assert get_session(master="local[2]", conf={"spark.sql.ansi.enabled": "true"}) is spark
     with pytest.raises(UsageError, match="stop_session"):
         get_session(conf={"spark.driver.memory": "3g"})
+
+
+def test_the_session_of_a_program_is_used_in_every_thread(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread has no active session: a second one cannot start, and the first must not be stopped for it."""
+    monkeypatch.setattr(session, "_running", None)
+    with ThreadPoolExecutor(1) as thread:
+        found = thread.submit(get_session).result()
+    assert found.sparkContext is spark.sparkContext
+    assert session._running is not None and not session._running.ours
+    session.stop_session()
+    assert spark.range(3).count() == 3

@@ -1,4 +1,4 @@
-"""The one union-find of all kernels; the judge (forest.py) keeps its own, so that it shares nothing.
+"""The one union-find of all kernels; the judge has its own (judge_union_find.py), so that it shares nothing.
 
 `parent` holds 0, 1, 2, ... at first; the number at which a walk up ends names the set.
 """

@@ -31,8 +31,6 @@ from topicloom.tables.spark.step_tables import StepTables
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
-    from pyspark.sql import DataFrame
-if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 PUBLISHER, TIME = "publisher", "time"

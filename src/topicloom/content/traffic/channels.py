@@ -157,8 +157,8 @@ def make_grid(
 ) -> ChannelGrid:
     """Make at most `limit` channels (None: all), given the messages in every part of every attribute.
 
-    Each attribute is merged by itself, as if a subscription asked for nothing else. With one attribute this
-    minimizes the exact false traffic, with several an estimate (quantiles of the log do no better).
+    Each attribute is merged by itself, as if a subscription asked for nothing else. With one attribute each
+    step counts the exact false traffic, with several an estimate (quantiles of the log do no better).
     """
     sizes = [axis.n_wanted for axis in axes]
     shape = share_out(sizes, limit) if limit is not None else sizes

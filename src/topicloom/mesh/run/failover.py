@@ -150,9 +150,8 @@ class RecoveryWatch:
 async def fail_over(running: RunningMesh, node: str) -> NodeFailover:
     """Kill the broker of `node`, watch, bring it back, and prove the mesh again."""
     mesh = running.mesh
-    if isinstance(
-        running.adapter, StaysAtBackup
-    ):  # after an earlier kill links are not where the manifest has them
+    # After an earlier kill links are not where the manifest has them.
+    if isinstance(running.adapter, StaysAtBackup):
         mesh = replace(mesh, links=tuple(await running.adapter.links_now(mesh)))
     topics = split_topics(mesh, node)
     inbox = Inbox(time.monotonic)

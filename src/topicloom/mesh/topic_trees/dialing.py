@@ -59,9 +59,8 @@ def start_order(n_nodes: int, links: Sequence[PlannedLink]) -> list[int]:
     """
     weight = _weights(links)
     order = _greedy_order(n_nodes, weight)
-    around: dict[int, list[tuple[int, int, int]]] = defaultdict(
-        list
-    )  # (other, cost if this comes before it, if behind)
+    # Of each node: (other, cost if this comes before it, if behind).
+    around: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
     for (dialer, acceptor), cost in weight.items():
         around[dialer].append((acceptor, cost, 0))
         around[acceptor].append((dialer, 0, cost))

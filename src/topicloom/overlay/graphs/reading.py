@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from topicloom.base.arrays import Ints, Longs
 from topicloom.errors import InputError
 from topicloom.overlay.graphs.names import decoder
-from topicloom.overlay.graphs.writing import NODE_KEYS, RATE_LIST, ROLE_LIST, TOPICS
+from topicloom.overlay.graphs.writing import NODE_KEYS, RATE_LIST, ROLE_LIST, TOPICS, UNWANTED
 from topicloom.overlay.model.interest import Interest, number_identifiers
 from topicloom.overlay.model.overlay import Overlay
 from topicloom.tables.records import ROLES
@@ -48,16 +48,16 @@ class GraphCollector:
         """Take in how the file writes names."""
         self.decode = decoder(how, where)
 
-    def add_topics(self, values: Any, where: str) -> list[int]:
+    def add_topics(self, values: Any, where: str, key: str = UNWANTED) -> list[int]:
         """Number the topics of a JSON array, as text or as it is; no node need want them."""
-        names = [self.decode(topic) for topic in _strings(_listed(values, where, TOPICS), where)]
+        names = [self.decode(topic) for topic in _strings(_listed(values, where, key), where)]
         return [self.topics.setdefault(topic, len(self.topics)) for topic in names]
 
     def add_node(self, name: str, attributes: Mapping[str, Any], where: str) -> None:
         """Add a node with its topics and, where the file has them, its roles and rates."""
         name = self.decode(name)
         topics, roles, rates = (attributes.get(key) for key in NODE_KEYS)
-        topics = self.add_topics([] if topics is None else topics, where)
+        topics = self.add_topics([] if topics is None else topics, where, TOPICS)
         number = self._number(name)
         if self.declared[number]:
             raise InputError(f"{self.file} has two nodes {name!r}")

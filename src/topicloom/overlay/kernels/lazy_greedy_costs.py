@@ -3,7 +3,7 @@
 Every row (a node with its partners of larger number) stands in a heap with the best pair it had when it was
 last scanned. Contributions only fall and degrees only rise, so no pair ever gets better: a row whose pair
 still has the same key when it comes to the top holds the best pair of all, otherwise it is scanned again.
-NodePairs are ranked by these words, smaller is better:
+Pairs are ranked by these words, smaller is better:
 
     tie      -contribution,         cost,  not twins | larger degree,  smaller node,  larger node
     weight   -contribution / cost,  0,     not twins | larger degree,  smaller node,  larger node

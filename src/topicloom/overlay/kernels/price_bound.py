@@ -19,7 +19,7 @@ ALLOWANCE_FLOOR = 1e-3  # allowances are 1/2 on average; below this a node no lo
 
 CHUNK = 128  # nodes that are looked at together for a heavy pair
 
-NO_EDGE = 1e-4  # A pair with less of a fractional edge than this moves no price
+NO_EDGE = 1e-4  # a pair with less of a fractional edge than this moves no price
 
 
 @kernel

@@ -35,7 +35,7 @@ def same_sets(order: Longs, node_ptr: Longs, node_topics: Ints) -> Bools:
 def twin_classes(node_ptr: Longs, node_topics: Ints) -> Ints:
     """Return for each node the number of its set of topics; sets are numbered by their smallest node.
 
-    TopicSets are brought side by side by two hashes and then compared in full: a hash clash could only part
+    Sets are brought side by side by two hashes and then compared in full: a hash clash could only part
     twins, never join strangers.
     """
     n_nodes = len(node_ptr) - 1

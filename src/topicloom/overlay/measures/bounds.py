@@ -104,7 +104,7 @@ class _BoundSearch:
             if rare.n_subscriptions:
                 self._price(rare, np.zeros_like(needs), BRIEF)
         edges = np.max(list(self.edges.values()), axis=0)
-        # The degrees of a part sum to twice its edges.
+        # The degrees of a component sum to twice its edges.
         averages = -(-2 * edges // np.maximum(self.components.sizes, 1))
         self.degree["average"] = int(averages.max(initial=0))
         return Bounds(

@@ -105,9 +105,8 @@ def _connected_diameter(view: OverlayView, members: Ints) -> tuple[int, int]:
         def batch(first: int, last: int, sources: Ints = sources) -> tuple[int, int]:
             return longest_from_each(pointers, neighbors, sources[first:last])
 
-        quiet = WeighedProgress(
-            view.progress, np.zeros(len(sources))
-        )  # hears a stop; what is done is told below
+        # It hears a stop request; what is done is reported below.
+        quiet = WeighedProgress(view.progress, np.zeros(len(sources)))
         found = for_slices(batch, len(sources), slice_size=BATCH, threads=view.threads, progress=quiet)
         longest = max(longest, *(far for far, _ in found))
         work += sum(visits for _, visits in found)

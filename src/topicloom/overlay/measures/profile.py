@@ -142,7 +142,7 @@ def top_topics(interest: Interest) -> tuple[TopTopic, ...]:
     first = np.argsort(-sizes, kind="stable")[:TOP_TOPICS]
     names = interest.topic_ids.take(first).to_pylist()
     return tuple(
-        TopTopic(name, count, count / interest.n_nodes)
+        TopTopic(name, count, count / max(interest.n_nodes, 1))
         for name, count in zip(names, sizes[first].tolist(), strict=True)
     )
 

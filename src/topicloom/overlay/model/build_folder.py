@@ -19,7 +19,7 @@ from topicloom.overlay.model.overlay import Overlay
 from topicloom.tables.folder import CHARTS, REJECTS, SUMMARY, check_own_folder, read_head
 
 EDGES, INTEREST = "edges.parquet", "interest.parquet"
-# What the folder of a simulation holds (see simulation_folder.py).
+# What the folder of a simulation holds (see spidercast/simulator/folder.py).
 SIMULATION = frozenset({SUMMARY, "snapshots.parquet", "degrees.parquet", "partitioned.parquet", "last"})
 # Inside the folder of a result that is not whole yet: what its run has done so far (see run_folder.py).
 PHASES = ".phases"

@@ -32,9 +32,7 @@ class EventAnnouncer:
         self._store = store
         self._topics = topics
         self._queue: list[EventId] = []  # new events, not announced over lazy links so far
-        self._new_neighbors: dict[
-            NodeId, int
-        ] = {}  # new neighbors, and how often they are told everything again
+        self._new_neighbors: dict[NodeId, int] = {}  # how often each is told everything again
         self.due = inf
 
     def announce_later(self, id: EventId, now: float) -> None:

@@ -58,7 +58,8 @@ def run_watched(
     check_stop(progress)
     if phase is not None:
         progress.phase(phase, 1.0)
-    InheritableThread(target=run, daemon=True).start()
+    thread = InheritableThread(target=run, daemon=True)
+    thread.start()
     try:
         tasks = partial(_tasks_done, context, group, groups) if groups else None
         share = partial(_share_done, context, group, stages) if phase is not None else None
@@ -66,6 +67,7 @@ def run_watched(
     except BaseException:
         _cancel(context, group, ended)
         raise
+    thread.join()  # it closes its connection to Java
     return ended.result()
 
 

@@ -158,14 +158,14 @@ def _gateway(conf: SparkConf, streams: dict[str, Any]) -> Any:
     def launch() -> None:
         try:
             started.set_result(launch_gateway(conf, streams))  # type: ignore[no-untyped-call]
-        except Exception as error:
+        except BaseException as error:
             started.set_exception(error)
 
     thread = threading.Thread(target=launch, daemon=True)
     thread.start()
     try:
         return started.result()
-    except (KeyboardInterrupt, SystemExit):
+    except BaseException:
         thread.join(timeout=10)
         if started.done() and not started.exception():
             _end_jvm(started.result().proc)
@@ -242,9 +242,12 @@ def _reason_in(log: Path) -> str:
 
 def _adopt() -> _Running | None:
     """Return the session of the program that calls us, if it has one."""
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
     active = SparkSession.getActiveSession()
+    if active is None and SparkContext._active_spark_context is not None:
+        active = SparkSession.builder.getOrCreate()  # in another thread none is active
     return None if active is None or _stopped(active) else _Running(active, new_scratch(), ours=False)
 
 

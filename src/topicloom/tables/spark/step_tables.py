@@ -68,7 +68,8 @@ class StepTables:
         """Return `frame` with a column `rank`: the place of each row in this order without ties.
 
         It comes from a range sort and the row counts of its partitions, so it depends on no partitioning.
-        `phases` name the two jobs. The sorted table stays as `sorted` until the caller drops it.
+        `phases` name the two jobs; a local folder needs no second one. The sorted table stays as `sorted`
+        until the caller drops it.
         """
         from pyspark.sql import functions as sf
 
@@ -93,7 +94,7 @@ class StepTables:
             sizes: Counter[int] = Counter()
             for path in self.parts(name):  # part-00002-ID.parquet; Spark may cut a partition into files
                 sizes[int(path.name.split("-")[1])] += n_rows(path)
-            return dict(sizes)
+            return dict(sorted(sizes.items()))
         part = sf.shiftright("place", _ROW_BITS).alias("part")
         counted = self.run(phase, self.load(name).groupBy(part).count().orderBy("part").collect)
         return {row["part"]: row["count"] for row in counted}

@@ -109,8 +109,8 @@ class BridgeIndex:
         self._exact: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
         self._wild: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
         prefixes = [p for link in links for r in link.bridge.rules for p in (r.local_prefix, r.remote_prefix)]
-        # Each bridge crossed once each path adds no more levels than this; a name that has grown by more has
-        # crossed one of them twice, and goes on so.
+        # Crossing each bridge once in each direction adds no more levels than this; a name that has grown by
+        # more has crossed one of them twice, and goes on so.
         self._growth = 2 * sum(prefix.count("/") + bool(prefix) for prefix in prefixes) + 1
         for number, link in enumerate(links):
             for rule in link.bridge.rules:

@@ -31,11 +31,11 @@ def relocate_mosquitto(folder: Path, mesh: Mesh, ports: PortMap) -> Relocated:
             configs[name] = "\n".join(_moved(conf, listening, folder, ports)) + "\n"
             for bridge in conf.bridges:
                 link = _link(bridge, node, mesh, ports)
-                _, known = links.setdefault(link.name, (link, bridge.where))
-                if known != bridge.where:  # readiness is told by name
+                if link.name in links:  # readiness is told by name
                     raise bridge.where.fault(
-                        f"a link {link.name!r} exists already at {known}; rename one of them"
+                        f"a link {link.name!r} exists already at {links[link.name][1]}; rename one of them"
                     )
+                links[link.name] = link, bridge.where
     return Relocated(ports.move(mesh, tuple(link for link, _ in links.values())), configs)
 
 
