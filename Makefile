@@ -6,9 +6,9 @@ STAMP := $(VENV)/.installed
 EXTRAS := $(VENV)/.installed-extras
 WARM := $(VENV)/.warm
 KERNELS := $(shell find src -path '*kernels*' -name '*.py')
-# Three workers on two cores, because tests wait for brokers and Java; one file of tests to one worker. Files
-# of whole products come first, then those with long tests (tests/conftest.py): all workers then end together.
-SIDE_BY_SIDE := -n 3 --dist loadfile --no-loadscope-reorder
+# One file of tests to one worker. Files of whole products come first, then those with long tests
+# (tests/conftest.py): all workers then end together.
+SIDE_BY_SIDE := --dist loadfile --no-loadscope-reorder
 FAST := not spark and not needs and not slow and not alone
 
 .DEFAULT_GOAL := help
@@ -47,13 +47,14 @@ lint: install docs ## ruff, mypy --strict, import-linter, the documentation
 	$(BIN)/lint-imports --no-cache
 
 fast: install
-	EXAMPLES=0.15 $(BIN)/pytest $(SIDE_BY_SIDE) -m '$(FAST)' --durations=20
+	EXAMPLES=0.15 $(BIN)/pytest -n 2 $(SIDE_BY_SIDE) -m '$(FAST)' --durations=20
 
 check: install ## lint, types and the fast tests on few draws: no Spark, no brokers, under a minute
 	$(MAKE) --no-print-directory --output-sync=target -j2 lint fast
 
+# Three workers on two cores, because tests wait for brokers and Java.
 test: lint $(EXTRAS) ## lint, then all tests; those of brokers need mosquitto and nats-server (apt)
-	EXAMPLES=0.4 $(BIN)/pytest $(SIDE_BY_SIDE) -m 'not alone' --durations=20
+	EXAMPLES=0.4 $(BIN)/pytest -n 3 $(SIDE_BY_SIDE) -m 'not alone' --durations=20
 	$(BIN)/pytest -m alone
 
 fuzz: install ## property tests on new draws: BUDGET=300 seconds; SEED=N TESTS=... repeats a failure
