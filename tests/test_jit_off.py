@@ -32,6 +32,7 @@ JUDGES = {
         "content/brokers/test_matching.py",
     ],
     "kernels": [
+        "base/kernels/test_bits.py",
         "base/kernels/test_hashing.py",
         "overlay/kernels/test_moves.py",
         "overlay/kernels/test_repair.py",
