@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from content.brokers.fake_wire import Wire
-from topicloom.content.brokers.attachment import UserStage
 from topicloom.content.brokers.messages import (
     Accept,
     Beat,
@@ -25,7 +24,7 @@ from topicloom.content.brokers.messages import (
     RequestToMove,
     Welcome,
 )
-from topicloom.content.brokers.user import User
+from topicloom.content.brokers.user import User, UserStage
 from topicloom.content.brokers.user_rules import UserState
 from topicloom.errors import UsageError
 

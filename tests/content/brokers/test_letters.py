@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawing import examples
-from topicloom.content.brokers.letters import Mailbox, ReceivedNumbers
-from topicloom.content.brokers.messages import Accept, Leave, Letter, Receipt
+from topicloom.content.brokers.letters import DeliveredEvents, Mailbox, ReceivedNumbers
+from topicloom.content.brokers.messages import Accept, EventId, Leave, Letter, Receipt
 from topicloom.wire.core import Send
 
 
@@ -87,3 +87,12 @@ def test_numbers_are_new_once(given_numbers, floor):
         assert numbers.add(number) == (number not in seen)
         seen.add(number)
     assert all(number > numbers.floor + 1 for number in numbers.above), "gaps that are filled take no memory"
+
+
+def test_memory_of_events_is_bounded_and_refuses_late_copies():
+    memory = DeliveredEvents(remember=10.0)
+    for step in range(1_000):
+        assert memory.add(EventId("p", 1 + 3 * step), float(step))
+    assert memory.held() <= 11
+    assert not memory.add(EventId("p", 1), 2_000.0), "a copy that comes after any time is still a copy"
+    assert memory.add(EventId("q", 1), 2_000.0)

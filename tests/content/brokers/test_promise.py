@@ -13,14 +13,13 @@ from hypothesis import strategies as st
 from content.brokers.fake_wire import Wire
 from content.brokers.judge import Judge
 from drawing import examples
-from topicloom.content.brokers.attachment import Attachment
 from topicloom.content.brokers.broker_state import BrokerState
 from topicloom.content.brokers.forwarding import Forwarding
-from topicloom.content.brokers.letters import Mailbox
+from topicloom.content.brokers.letters import DeliveredEvents, Mailbox
 from topicloom.content.brokers.messages import Delivery
 from topicloom.content.brokers.migration import Migration
 from topicloom.content.brokers.settings import BrokerSettings
-from topicloom.content.brokers.user import DeliveredEvents
+from topicloom.content.brokers.user import User
 from topicloom.content.brokers.user_rules import RULES
 
 RANGES = [(((0, 10),),), (((0, 5),),), (((3, 7),), ((8, 9),)), (((9, 10),),), ()]
@@ -184,10 +183,10 @@ BREAKS: dict[str, tuple[type, str, Any, bool]] = {
     "redirected events are not kept": (BrokerState, "deliver", keeps_nothing, True),
     "nobody passes by a dead broker": (Forwarding, "forward_around", lambda *arguments: None, True),
     "the user stays with a dead broker": (
-        Attachment, "_give_up_broker", lambda self, now: setattr(self, "_ping", inf), True,
+        User, "_give_up_broker", lambda self, now: setattr(self, "_ping", inf), True,
     ),
     "publications stay with the broker that was left": (
-        Attachment, "_take_back", lambda self, broker: None, True,
+        User, "_take_back", lambda self, broker: None, True,
     ),
     "letters go out only once": (Mailbox, "handle_timer", lambda self, now: self._timers.clear(), True),
 }  # fmt: skip

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from content.brokers.fake_wire import Wire
 from content.brokers.test_cores import ALL, pair
 from drawing import examples
-from topicloom.content.brokers.attachment import UserStage
 from topicloom.content.brokers.broker import Broker
 from topicloom.content.brokers.messages import (
     Event,
@@ -29,7 +28,7 @@ from topicloom.content.brokers.messages import (
     Ready,
     Register,
 )
-from topicloom.content.brokers.user import User
+from topicloom.content.brokers.user import User, UserStage
 from topicloom.content.brokers.user_rules import UserState
 from topicloom.errors import UsageError
 
@@ -151,7 +150,7 @@ def test_who_wants_what_cannot_be_asks_slowly():
 
 def test_who_has_not_accepted_is_not_moved():
     wire = pair()
-    wire.users["u"]._attachment.policy = lambda foreign: False
+    wire.users["u"].policy = lambda foreign: False
     assert wire.move("u", "C")
     wire.run(1.0)
     wire.hand("u", "A", Letter(1, 10_000, 0, Ready(1, "C")))

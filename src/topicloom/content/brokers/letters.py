@@ -1,4 +1,4 @@
-"""Letters: messages that arrive exactly once, in any order, while both ends live.
+"""Letters: messages that arrive exactly once, in any order, while both ends live; events, once at most.
 
 A letter is sent again until its receipt comes; the receiver knows the numbers it has received. Numbers
 belong to the sender and not to a pair, so two ends may forget each other after a long silence.
@@ -6,13 +6,13 @@ belong to the sender and not to a pair, so two ends may forget each other after 
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from heapq import heappop, heappush
 from itertools import count
 from math import inf
 
-from topicloom.content.brokers.messages import Body, Letter, Name, Receipt
+from topicloom.content.brokers.messages import Body, EventId, Letter, Name, Receipt
 from topicloom.wire.core import Effect, Send
 
 
@@ -49,6 +49,52 @@ class ReceivedNumbers:
         while self.floor + 1 in self.above:
             self.floor += 1
             self.above.discard(self.floor)
+
+
+class DeliveredEvents:
+    """The events that a user has received. It sees only some numbers of a publisher, so gaps never close by
+    themselves: instead the floor follows what came `remember` seconds ago.
+
+    An event with a lower number was published earlier, and nothing is on its way for so long: so nothing is
+    refused that has not been delivered, and nothing is ever delivered twice, however late a copy comes.
+
+    >>> memory = DeliveredEvents(remember=10.0)
+    >>> memory.add(EventId("p", 7), 0.0), memory.add(EventId("p", 7), 1.0), memory.add(EventId("p", 3), 2.0)
+    (True, False, True)
+    >>> memory.add(EventId("p", 20), 15.0), memory.held(), memory.add(EventId("p", 5), 15.0)
+    (True, 1, False)
+    """
+
+    __slots__ = ("_above", "_floor", "_order", "_remember")
+
+    def __init__(self, remember: float) -> None:
+        self._remember = remember
+        self._floor: dict[Name, int] = {}
+        self._above: dict[Name, set[int]] = {}
+        self._order: deque[tuple[float, EventId]] = deque()  # as they came
+
+    def add(self, id: EventId, now: float) -> bool:
+        """Note an event; return True if it is new."""
+        self._forget(now)
+        above = self._above.setdefault(id.publisher, set())
+        if id.number <= self._floor.get(id.publisher, 0) or id.number in above:
+            return False
+        above.add(id.number)
+        self._order.append((now, id))
+        return True
+
+    def held(self) -> int:
+        """Return how many events are remembered one by one."""
+        return len(self._order)
+
+    def _forget(self, now: float) -> None:
+        while self._order and self._order[0][0] <= now - self._remember:
+            id = self._order.popleft()[1]
+            above = self._above[id.publisher]
+            above.discard(id.number)
+            if not above:
+                del self._above[id.publisher]
+            self._floor[id.publisher] = max(self._floor.get(id.publisher, 0), id.number)
 
 
 class _Line:
