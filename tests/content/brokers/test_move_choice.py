@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from content.brokers.fake_wire import Wire
 from content_strategies import content_problems
 from drawing import examples
-from topicloom.content.brokers.move_choice import LocalProblem, Participant, choose_moves
-from topicloom.content.brokers.wants_and_rates import Flow
+from topicloom.content.brokers.move_choice import LocalProblem, choose_moves
 from topicloom.content.model.problem import ContentProblem
 from topicloom.content.planners.broker_trees import CoreModel
 from topicloom.content.planners.cost import measure_cost
@@ -24,27 +23,28 @@ def local_problem(
 ) -> tuple[LocalProblem, list[int]]:
     """What a broker knows when all are up to date, and which users are its own."""
     own = [user for user in range(problem.n_users) if assignment[user] == here]
-
-    def ranges(user: int) -> list[tuple[int, int]]:
-        ends = slice(problem.want_ptr[user], problem.want_ptr[user + 1])
-        return list(zip(problem.want_first[ends].tolist(), problem.want_last[ends].tolist(), strict=True))
-
-    def rates(users: list[int]) -> Flow:
-        total = np.zeros(problem.n_channels)
+    others = [broker for broker in range(problem.n_brokers) if broker != here]
+    groups = [[user] for user in own] + [np.flatnonzero(assignment == broker).tolist() for broker in others]
+    rates, wants = [], []
+    for row, users in enumerate(groups):
         for user in users:
             ends = slice(problem.rate_ptr[user], problem.rate_ptr[user + 1])
-            np.add.at(total, problem.rate_channels[ends], problem.rates[ends])
-        channels = np.flatnonzero(total)
-        return Flow(channels, total[channels])
-
-    users = [Participant(ranges(user), rates([user]), problem.access[user]) for user in own]
-    others: list[Participant | None] = []
-    for broker in range(problem.n_brokers):
-        its_users = [user for user in range(problem.n_users) if assignment[user] == broker]
-        union = sorted({c for user in its_users for a, b in ranges(user) for c in range(a, b + 1)})
-        others.append(None if broker == here else Participant([(c, c) for c in union], rates(its_users)))
+            rates += [
+                (row, *pair) for pair in zip(problem.rate_channels[ends], problem.rates[ends], strict=True)
+            ]
+            ends = slice(problem.want_ptr[user], problem.want_ptr[user + 1])
+            wants += [
+                (row, *pair) for pair in zip(problem.want_first[ends], problem.want_last[ends], strict=True)
+            ]
+    known = ContentProblem.of(
+        [""] * len(groups), problem.brokers, problem.capacity,
+        np.concatenate([problem.access[own], np.zeros((len(others), problem.n_brokers))]),
+        problem.core, problem.n_channels,
+        rates=tuple(zip(*rates, strict=True)) or ((), (), ()),
+        wants=tuple(zip(*wants, strict=True)) or ((), (), ()),
+    )  # fmt: skip
     loads = np.bincount(assignment, weights=problem.demand, minlength=problem.n_brokers)
-    return LocalProblem(here, users, others, loads, problem.capacity), own
+    return LocalProblem(known, here, [True] * len(own), loads), own
 
 
 @examples(80)
@@ -57,7 +57,7 @@ def test_the_change_a_broker_sees_is_the_exact_one(problem, seed):
     model = CoreModel.of(problem.core, "free")
     before = measure_cost(problem, assignment)
     crowded = before.loads[here] > problem.capacity[here] * (1 + 1e-9)
-    found = choose_moves(local, model, problem.n_channels, threshold=0.0, most=1)
+    found = choose_moves(local, model, threshold=0.0, most=1)
     for user, broker, change in found:
         moved = assignment.copy()
         moved[own[user]] = broker
@@ -83,9 +83,9 @@ def test_the_threshold_and_the_number_of_moves_are_kept():
     )  # fmt: skip
     local, _ = local_problem(problem, np.zeros(3, dtype=np.int32), 0)
     model = CoreModel.of(problem.core, "free")
-    assert len(choose_moves(local, model, 1, threshold=0.0, most=9)) == 3
-    assert len(choose_moves(local, model, 1, threshold=0.0, most=2)) == 2
-    assert choose_moves(local, model, 1, threshold=0.9, most=9) == [], "it saves half at best"
+    assert len(choose_moves(local, model, threshold=0.0, most=9)) == 3
+    assert len(choose_moves(local, model, threshold=0.0, most=2)) == 2
+    assert choose_moves(local, model, threshold=0.9, most=9) == [], "it saves half at best"
 
 
 def test_brokers_come_to_rest_at_the_best_place():

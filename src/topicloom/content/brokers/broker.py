@@ -12,7 +12,6 @@ from math import inf
 from random import Random
 
 from topicloom.content.brokers import messages as msg
-from topicloom.content.brokers.admission import Admission
 from topicloom.content.brokers.announcements import Announcements
 from topicloom.content.brokers.broker_state import BrokerState, OtherBrokers
 from topicloom.content.brokers.forwarding import Forwarding, RoutingTrees
@@ -66,23 +65,22 @@ class Broker(BaseCore):
             effects,
         )
         self._announcements = Announcements(self.state)
-        self._admission = admission = Admission(self.state, self._announcements.demand)
-        self.migration = migration = Migration(self.state)
+        self.migration = migration = Migration(self.state, self._announcements.demand)
         self._forwarding = forwarding = Forwarding(self.state, trees or RoutingTrees(brokers, core.core))
         self._from_users: Handlers = {
-            msg.Register: admission.on_register,
-            msg.Connect: admission.on_connect,
-            msg.Subscribe: admission.on_subscribe,
-            msg.Leave: admission.on_leave,
+            msg.Register: migration.on_register,
+            msg.Connect: migration.on_connect,
+            msg.Subscribe: migration.on_subscribe,
+            msg.Leave: migration.on_leave,
             msg.Accept: migration.on_accept,
             msg.Decline: migration.on_decline,
             msg.Publish: forwarding.on_publish,
         }
         self._from_brokers: Handlers = {
-            msg.Replicate: admission.on_replicate,
-            msg.Cancel: admission.on_cancel,
-            msg.HandedOver: admission.on_handed_over,
-            msg.Redirect: admission.on_redirect,
+            msg.Replicate: migration.on_replicate,
+            msg.Cancel: migration.on_cancel,
+            msg.HandedOver: migration.on_handed_over,
+            msg.Redirect: migration.on_redirect,
             msg.Replicated: migration.on_replicated,
             msg.NoRoom: migration.on_no_room,
             msg.TookOver: migration.on_took_over,
@@ -158,7 +156,7 @@ class Broker(BaseCore):
     @property
     def arrived(self) -> int:
         """How many users have come by a migration so far."""
-        return self._admission.arrived
+        return self.migration.arrived
 
     @property
     def load(self) -> float:
@@ -179,9 +177,8 @@ class Broker(BaseCore):
         if not records or not any(True for _ in self.state.others.living()):
             return
         moves = choose_moves(
-            local_problem(self.state, self._brokers, records, now),
+            local_problem(self.state, self._brokers, self._core.core, records, now),
             self._core,
-            self.state.channels.count,
             threshold=self.settings.threshold,
             most=self.settings.moves,
         )
