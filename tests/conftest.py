@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
-import quick_spark
 from brokers_present import missing
 from drawing import examples
 
@@ -65,5 +64,5 @@ def spark() -> Iterator[SparkSession]:
     """The product's own session with 2 shuffle partitions; starting one takes seconds, so it is shared."""
     from topicloom.tables.spark.session import get_session, stop_session
 
-    yield get_session(master="local[2]", conf=quick_spark.SETTINGS)
+    yield get_session(master="local[2]", quick=True)
     stop_session()

@@ -1,16 +1,15 @@
-"""Spark for tables of a few rows: compiling queries and Java well takes longer than running them badly."""
+"""Spark for tables of a few rows, as commands start it for them, in sessions that tests start themselves."""
 
 from __future__ import annotations
 
-# Spark's own classes need no second look at their byte code: a third of the time to start and warm up.
-_TRUSTED = "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
-QUICK_JAVA = f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC {_TRUSTED}"
-SETTINGS = {
-    "spark.sql.shuffle.partitions": "2",
+from topicloom.tables.spark.class_archive import using_archive
+from topicloom.tables.spark.java import find_java
+from topicloom.tables.spark.settings import QUICK, QUICK_JAVA
+
+JAVA = f"{using_archive(find_java())} {QUICK_JAVA}".strip()
+CLUSTER = QUICK | {
     "spark.ui.enabled": "false",
-    "spark.driver.extraJavaOptions": QUICK_JAVA,
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.adaptive.enabled": "false",
+    "spark.driver.extraJavaOptions": JAVA,
+    "spark.executor.extraJavaOptions": JAVA,
 }
-OPTIONS = ["--master", "local[2]", *(f"--spark-conf={key}={value}" for key, value in SETTINGS.items())]
+OPTIONS = ["--master", "local[2]"]

@@ -21,7 +21,7 @@ from pathlib import Path
 import psutil
 import pyspark
 
-from quick_spark import QUICK_JAVA, SETTINGS
+import quick_spark
 from topicloom.tables.spark.java import find_java
 
 SPARK_HOME = Path(pyspark.__file__).parent
@@ -40,12 +40,10 @@ class Cluster:
 
     def conf(self, **more: str) -> dict[str, str]:
         """Settings of a session here, with the packed environment: `spark.` and `more`, _ for a dot."""
-        settings = {
-            "archives": str(self.archive),
-            "executor_extraJavaOptions": QUICK_JAVA,
-            **more,
+        settings = {"archives": str(self.archive), **more}
+        return quick_spark.CLUSTER | {
+            f"spark.{key.replace('_', '.')}": value for key, value in settings.items()
         }
-        return SETTINGS | {f"spark.{key.replace('_', '.')}": value for key, value in settings.items()}
 
     def options(self, **more: str) -> list[str]:
         """The same for a command line."""
@@ -122,7 +120,7 @@ def _environment(folder: Path) -> dict[str, str]:
     """All that the cluster's processes get to know: not this checkout, not its virtual environment."""
     python = folder / "python"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(python)], check=True)
-    for name in ("conf", "java", "tmp"):
+    for name in ("java", "tmp"):
         (folder / name).mkdir()
     return {
         "PATH": f"{python / 'bin'}:/usr/bin:/bin",
@@ -131,11 +129,10 @@ def _environment(folder: Path) -> dict[str, str]:
         "LANG": "C.UTF-8",
         "JAVA_HOME": str(find_java().home(folder / "java")),
         "SPARK_HOME": str(SPARK_HOME),
-        "SPARK_CONF_DIR": str(folder / "conf"),
         "SPARK_LOCAL_DIRS": str(folder / "tmp"),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_DAEMON_MEMORY": "512m",
-        "SPARK_DAEMON_JAVA_OPTS": QUICK_JAVA,
+        "SPARK_DAEMON_JAVA_OPTS": quick_spark.JAVA,
     }
 
 

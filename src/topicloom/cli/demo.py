@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -39,7 +40,13 @@ def demo(
     with screen.working() as progress:
         start = progress.now()
         results = list(
-            run_demo(out, seed=seed, spark=spark.choice(), notice=notices(screen), progress=progress)
+            run_demo(
+                out,
+                seed=seed,
+                spark=replace(spark.choice(), quick=True),
+                notice=notices(screen),
+                progress=progress,
+            )
         )
         progress.phase("draw")
         panel = {

@@ -38,7 +38,7 @@ COMMANDS = {
     "content": "Content-based publish/subscribe at minimum cost: which broker each user should connect to.",
     "demo": "Generate a workload, read it and a real table, build overlays, prove, compare and plot them.",
     "pack": "Pack this environment for Spark workers on other machines; give the archive as spark.archives.",
-    "warm": "Compile all kernels and cache them on disk (done by `make install`).",
+    "warm": "Compile all kernels, archive Spark's classes, and keep both on disk (done by `make install`).",
 }
 
 app = group_app(

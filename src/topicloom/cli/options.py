@@ -87,7 +87,12 @@ class InterestOptions:
         from topicloom.overlay.jobs.interest_table import InterestTable
 
         return InterestTable(
-            self.source(), spark.choice(), self.subscribers_only, self.strict, notices(screen), progress
+            self.source(),
+            spark.choice(self.interest),
+            self.subscribers_only,
+            self.strict,
+            notices(screen),
+            progress,
         )
 
 
@@ -164,8 +169,9 @@ class SparkOptions:
         str | None, _option("--event-log", "Folder for Spark's event log, a file per run.", _SPARK)
     ] = None
 
-    def choice(self) -> SparkChoice:
-        """Return what the jobs need to start a session."""
+    def choice(self, *inputs: str) -> SparkChoice:
+        """Return what the jobs need to start a session, a quick one if all `inputs` are known and small."""
+        from topicloom.tables.source import are_small
         from topicloom.tables.spark.settings import event_log_conf
         from topicloom.tables.spark.spark_choice import SparkChoice
 
@@ -175,7 +181,7 @@ class SparkOptions:
             if not equals:
                 raise UsageError(f"--spark-conf {setting}: write it as key=value")
             conf[key] = value
-        return SparkChoice(self.master, conf)
+        return SparkChoice(self.master, conf, quick=bool(inputs) and are_small(*inputs))
 
 
 @dataclass(frozen=True, slots=True)

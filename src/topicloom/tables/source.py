@@ -17,6 +17,9 @@ FORMATS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "json", ".ndjson": "json", ".
 PARQUET_ENDINGS = (".parquet", ".parquet.gz", ".parquet.gzip", ".parquet.snappy", ".parquet.zst")
 READABLE = ".csv, .tsv, .jsonl, .ndjson, .json or .parquet (text also with .gz, .bz2, .zst or .snappy)"
 
+SMALL_BYTES = 32 << 20  # some two million rows
+_SQUEEZED = 10  # times that compression makes a table smaller, at most
+
 _SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.\-]+:/")
 
 
@@ -144,6 +147,20 @@ def check_there(source: TableSource) -> None:
     """Refuse a path of this machine that does not exist: no need to start Spark for that."""
     if source.path and not is_address(source.path) and not Path(source.path).expanduser().exists():
         raise InputError(f"no such file or folder: {source.path}")
+
+
+def are_small(*paths: str) -> bool:
+    """Return whether these tables lie on this machine and hold little, by the sizes of their files."""
+    size = 0
+    for path in paths:
+        if is_address(path):
+            return False
+        place = Path(path).expanduser()
+        for file in [place] if place.is_file() else place.rglob("*"):
+            size += file.stat().st_size * (_SQUEEZED if file.suffix in SUFFIXES else 1)
+            if size > SMALL_BYTES:
+                return False
+    return True
 
 
 def format_of(name: str) -> tuple[str | None, str | None]:

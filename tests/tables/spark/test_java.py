@@ -60,3 +60,15 @@ def test_no_java_at_all_says_what_to_do(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(MissingJavaError, match="JAVA_HOME") as caught:
         find_java({"PATH": str(tmp_path)})
     assert caught.value.exit_code == 2
+
+
+def test_a_java_that_describes_itself_is_not_started(tmp_path: Path) -> None:
+    """Every command would wait for it."""
+    program = fake_java(tmp_path, "8", knows_module=False)
+    for modules, known in (("java.base jdk.incubator.vector", True), ("java.base", False)):
+        (tmp_path / "release").write_text(f'IMPLEMENTOR="x"\nJAVA_VERSION="17.0.15"\nMODULES="{modules}"\n')
+        assert find_java({"JAVA_HOME": str(tmp_path)}) == Java(program, known)
+    (tmp_path / "release").write_text('JAVA_VERSION="1.8.0_392"\nMODULES="java.base"\n')
+    assert find_java({"JAVA_HOME": str(tmp_path), "PATH": ""}).executable == Path(JAVA)
+    (tmp_path / "release").write_text("nothing of use\n")  # then it is started, and says 8
+    assert find_java({"JAVA_HOME": str(tmp_path), "PATH": ""}).executable == Path(JAVA)

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from quick_spark import QUICK_JAVA
 from topicloom.errors import UsageError
 from topicloom.tables.spark import session
 from topicloom.tables.spark.session import default_conf, get_session, is_local
+from topicloom.tables.spark.settings import QUICK_JAVA
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -46,7 +46,7 @@ def cost(
         summary = measure_assignment(
             problem,
             assignment,
-            spark=spark.choice(),
+            spark=spark.choice(str(assignment)),
             core_model=core_model,
             seed=seed,
             notice=notices(screen),

@@ -94,7 +94,7 @@ def traffic(
                 log,
                 subscriptions,
                 out,
-                spark.choice(),
+                spark.choice(log, subscriptions),
                 channels=_channels(channels),
                 prices=PriceFiles(**asdict(prices)),
                 strict=strict,

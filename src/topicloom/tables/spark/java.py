@@ -76,26 +76,48 @@ def _bundled_java() -> Path | None:
 
 def _probe(executable: Path) -> Java | None:
     """Return what this executable is, or None if it does not run or is too old."""
+    version, has_module = _described(executable) or _tried(executable)
+    return Java(executable, has_module) if version >= OLDEST_JAVA else None
+
+
+def _described(executable: Path) -> tuple[int, bool] | None:
+    """Return version and module as the file `release` of a Java's home tells: starting Java takes longer."""
+    if not os.access(executable, os.X_OK):
+        return None
+    try:
+        text = (executable.parent.parent / "release").read_text()
+    except (OSError, UnicodeDecodeError):
+        return None
+    version, modules = (
+        re.search(r'^JAVA_VERSION=(".*")', text, re.M),
+        re.search(r'^MODULES="(.*)"', text, re.M),
+    )
+    if version is None or modules is None:
+        return None
+    return _major(version[1]), VECTOR_MODULE.partition("=")[2] in modules[1].split()
+
+
+def _tried(executable: Path) -> tuple[int, bool]:
+    """Return the same by starting it; version 0 if it does not start."""
     # One start of Java usually answers both questions; only a Java without the module needs a second.
     version = _version(executable, VECTOR_MODULE)
-    if version is not None:
-        return Java(executable, True) if version >= OLDEST_JAVA else None
-    version = _version(executable)
-    return Java(executable, False) if version is not None and version >= OLDEST_JAVA else None
+    return (version, True) if version else (_version(executable), False)
 
 
-def _version(executable: Path, *options: str) -> int | None:
+def _version(executable: Path, *options: str) -> int:
     try:
         answer = subprocess.run(
             [str(executable), *options, "-version"], capture_output=True, text=True, timeout=60, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
-        return None
-    found = re.search(r'version "(\d+)(?:\.(\d+))?', answer.stderr + answer.stdout)
-    if answer.returncode != 0 or found is None:
-        return None
-    # Java 8 calls itself 1.8.
-    return int(found[2] or 0) if found[1] == "1" else int(found[1])
+        return 0
+    return 0 if answer.returncode else _major(answer.stderr + answer.stdout)
+
+
+def _major(text: str) -> int:
+    """Return the first version that is quoted in a text; Java 8 calls itself 1.8."""
+    found = re.search(r'"(\d+)(?:\.(\d+))?', text)
+    return 0 if found is None else int(found[2] or 0) if found[1] == "1" else int(found[1])
 
 
 def _wrapped_home(executable: Path, folder: Path) -> Path:

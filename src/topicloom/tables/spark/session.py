@@ -21,10 +21,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from topicloom.errors import UsageError
-from topicloom.tables.spark.java import find_java
+from topicloom.tables.spark.class_archive import MAKING, using_archive
+from topicloom.tables.spark.java import Java, find_java
 from topicloom.tables.spark.pack_manifest import PYTHON, worker_python
 from topicloom.tables.spark.scratch import new_scratch
 from topicloom.tables.spark.settings import (
+    JAVA_OPTIONS,
+    QUICK_JAVA,
     check_reachable,
     checked_settings,
     default_conf,
@@ -54,18 +57,20 @@ _running: _Running | None = None
 _lock = threading.Lock()
 
 
-def get_session(*, master: str | None = None, conf: Mapping[str, str] | None = None) -> SparkSession:
+def get_session(
+    *, master: str | None = None, conf: Mapping[str, str] | None = None, quick: bool = False
+) -> SparkSession:
     """Return the session of this process, started on the first call (a few seconds).
 
-    `conf` wins over every default. A session that the caller's program started itself is used as it is and
-    never stopped from here.
+    `quick` suits a process that reads small inputs only. `conf` wins over every default. A session that the
+    caller's program started itself is used as it is and never stopped from here.
     """
     global _running
     asked = checked_settings(master, conf)
     with _lock:
         if _running is None or _stopped(_running.spark):
             _forget()
-            _running = _adopt() or _start(asked)
+            _running = _adopt() or _start(asked, quick)
             _running.asked.update(asked)
         else:
             _apply(_running, asked)
@@ -95,14 +100,16 @@ def session_folder(spark: SparkSession) -> Path:
 # --- starting ------------------------------------------------------------------------------------------
 
 
-def _start(asked: dict[str, str]) -> _Running:
+def _start(asked: dict[str, str], quick: bool) -> _Running:
     master = asked.get("spark.master", "local[*]")
     check_reachable(master)
+    java = find_java()
     folder = new_scratch()
     try:
-        settings = {"spark.master": master, **default_conf(master), **folder_conf(master, folder), **asked}
-        settings["spark.driver.extraJavaOptions"] = java_options(asked)
-        with _environment(_variables(settings, folder)), _own_interrupt_handler():
+        defaults = default_conf(master, quick=quick) | folder_conf(master, folder)
+        settings = {"spark.master": master, **defaults, **asked}
+        settings[JAVA_OPTIONS] = java_options(asked, *_fast_start(asked, java, quick and is_local(master)))
+        with _environment(_variables(settings, folder, java)), _own_interrupt_handler():
             return _launch(settings, folder)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
@@ -172,10 +179,22 @@ def _gateway(conf: SparkConf, streams: dict[str, Any]) -> Any:
         raise
 
 
-def _variables(settings: dict[str, str], folder: Path) -> dict[str, str]:
+def _fast_start(asked: dict[str, str], java: Java, quick: bool) -> Iterator[str]:
+    """Yield options that make Java start faster; a garbage collector only if the caller may have no other."""
+    if not _makes_archive(asked):
+        yield using_archive(java)
+    if quick and JAVA_OPTIONS not in asked:
+        yield QUICK_JAVA
+
+
+def _makes_archive(asked: dict[str, str]) -> bool:
+    return MAKING in asked.get(JAVA_OPTIONS, "")
+
+
+def _variables(settings: dict[str, str], folder: Path, java: Java) -> dict[str, str]:
     """Return what Spark reads from the environment; which Python the tasks run it reads only there."""
     master = settings["spark.master"]
-    variables = {"JAVA_HOME": str(find_java().home(folder))}
+    variables = {"JAVA_HOME": str(java.home(folder))}
     if stays_here(master):
         variables["SPARK_LOCAL_IP"] = "127.0.0.1"
     if is_local(master):
@@ -284,7 +303,9 @@ def _forget() -> None:
 
 
 def _patience(asked: dict[str, str]) -> float:
-    """Return the seconds that Spark gets to end: more with executors or an event log."""
+    """Return the seconds that Spark gets to end: more with executors or with something to write."""
+    if _makes_archive(asked):
+        return 120.0
     logs = asked.get("spark.eventLog.enabled") == "true"
     return 15.0 if logs or not is_local(asked.get("spark.master", "local")) else 3.0
 

@@ -14,6 +14,14 @@ from topicloom.errors import UsageError
 from topicloom.tables.source import address, is_address
 
 GIGABYTE = 1 << 30
+JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+QUICK = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+}
 
 _MASTER = re.compile(
     r"local|local\[(\*|[1-9]\d*)(,[1-9]\d*)?\]|local-cluster\[\s*\d+\s*,\s*\d+\s*,\s*\d+\s*\]"
@@ -38,8 +46,11 @@ def checked_settings(master: str | None, conf: Mapping[str, str] | None) -> dict
     return asked
 
 
-def default_conf(master: str) -> dict[str, str]:
-    """Return the default settings of a session; only local masters get sizes of this machine."""
+def default_conf(master: str, *, quick: bool = False) -> dict[str, str]:
+    """Return the default settings of a session; only local masters get sizes of this machine.
+
+    `quick` suits small inputs on this machine: compiling queries well takes longer than running them badly.
+    """
     conf = {
         "spark.app.name": "topicloom",
         "spark.ui.enabled": "false",
@@ -58,6 +69,8 @@ def default_conf(master: str) -> dict[str, str]:
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         conf["spark.sql.shuffle.partitions"] = str(max(4, 4 * cores))
         conf["spark.driver.memory"] = f"{max(1, min(4, _memory() // 2 // GIGABYTE))}g"
+        if quick:
+            conf |= QUICK
     if stays_here(master):
         conf["spark.driver.host"] = "127.0.0.1"
     return conf
@@ -103,11 +116,11 @@ def folder_conf(master: str, folder: Path) -> dict[str, str]:
     return conf
 
 
-def java_options(asked: dict[str, str]) -> str:
-    """Return options of the driver's JVM: our silent log settings, then what the caller wants."""
-    ours = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()}"
+def java_options(asked: dict[str, str], *ours: str) -> str:
+    """Return options of the driver's JVM: our silent log settings and others, then what the caller wants."""
+    silent = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()}"
     # The caller's come last: of two equal -D options Java takes the last.
-    return f"{ours} {asked.get('spark.driver.extraJavaOptions', '')}".strip()
+    return " ".join(filter(None, (silent, *ours, asked.get(JAVA_OPTIONS, ""))))
 
 
 def check_reachable(master: str) -> None:

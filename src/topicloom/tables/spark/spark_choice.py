@@ -31,12 +31,13 @@ class SparkChoice:
 
     master: str | None = None
     conf: Mapping[str, str] = field(default_factory=dict)
+    quick: bool = False  # this process reads small inputs only
 
     def session(self, progress: Progress = SILENT) -> SparkSession:
         """Return the session of this process."""
         if not session_runs():
             progress.phase("start Spark")
-        return get_session(master=self.master, conf=self.conf)
+        return get_session(master=self.master, conf=self.conf, quick=self.quick)
 
     @contextmanager
     def workspace(self, beside: Path | None = None) -> Iterator[Path]:

@@ -1,0 +1,31 @@
+"""What can be said of a table without reading it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from topicloom.tables.source import SMALL_BYTES, are_small
+
+
+def test_small_tables_are_told_by_the_sizes_of_all_their_files(tmp_path: Path) -> None:
+    """A large one on a JVM for small ones would take twice its time."""
+    large, small = tmp_path / "large.csv", tmp_path / "parts" / "a.csv"
+    small.parent.mkdir()
+    small.write_bytes(b"node,topic\n")
+    with large.open("wb") as file:
+        file.truncate(SMALL_BYTES + 1)
+    assert are_small(str(small)) and are_small(str(small), str(small.parent))
+    assert not are_small(str(large)) and not are_small(str(small), str(large))
+    large.rename(small.parent / "b.csv")
+    assert not are_small(str(small.parent))
+
+
+def test_compressed_tables_count_as_what_they_hold(tmp_path: Path) -> None:
+    table = tmp_path / "table.csv.gz"
+    with table.open("wb") as file:
+        file.truncate(SMALL_BYTES // 9)
+    assert not are_small(str(table))
+
+
+def test_nothing_is_known_of_an_address() -> None:
+    assert not are_small("s3a://bucket/table.csv")
