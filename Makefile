@@ -11,6 +11,9 @@ KERNELS := $(shell find src -path '*kernels*' -name '*.py')
 SIDE_BY_SIDE := --dist loadfile --no-loadscope-reorder
 FAST := not spark and not needs and not slow and not alone
 
+# Some machines tell Python to keep no compiled modules: every process would compile them again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help install demo lint docs fast check test fuzz digests bench pack clean
 
@@ -40,7 +43,7 @@ demo: install ## two workloads from table to proved overlay, with a comparison a
 docs: install ## build/site: the documentation, to be read without a network; a broken link fails
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
-lint: install docs ## ruff, mypy --strict, import-linter, the documentation
+lint: install ## ruff, mypy --strict, import-linter
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict
@@ -53,7 +56,7 @@ check: install ## lint, types and the fast tests on few draws: no Spark, no brok
 	$(MAKE) --no-print-directory --output-sync=target -j2 lint fast
 
 # Three workers on two cores, because tests wait for brokers and Java.
-test: lint $(EXTRAS) ## lint, then all tests; those of brokers need mosquitto and nats-server (apt)
+test: lint docs $(EXTRAS) ## lint and the documentation, then all tests; those of brokers need mosquitto and nats-server (apt)
 	EXAMPLES=0.4 $(BIN)/pytest -n 3 $(SIDE_BY_SIDE) -m 'not alone' --durations=20
 	$(BIN)/pytest -m alone
 
