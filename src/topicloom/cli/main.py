@@ -7,13 +7,12 @@ import signal
 import sys
 import time
 from contextlib import suppress
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from typer.exceptions import TyperException
 
 from topicloom.cli.commands import group_app
-from topicloom.cli.option_names import in_options, options_are
 from topicloom.errors import TopicloomError
 from topicloom.version import __version__
 
@@ -96,25 +95,6 @@ def _await_children() -> None:
 
 def execute(arguments: list[str]) -> int:
     """Run one command line and return its exit code."""
-    with options_are(lambda: _options_of(arguments)):
-        return _execute(arguments)
-
-
-def _options_of(arguments: list[str]) -> set[str]:
-    """Return all options and arguments of the command that these arguments call."""
-    command: Any = typer.main.get_command(app)
-    for word in arguments:
-        if word not in getattr(command, "commands", {}):
-            break
-        command = command.load(word)
-    return {
-        option if option.startswith("-") else option.upper()
-        for parameter in command.params
-        for option in parameter.opts
-    }
-
-
-def _execute(arguments: list[str]) -> int:
     try:
         code = app(args=arguments, standalone_mode=False)
         # Typer itself turns Ctrl-C into this exit code, without a word.
@@ -154,5 +134,5 @@ def _usage(error: TyperException) -> str:
 
 
 def _complain(sentence: str, code: int) -> int:
-    sys.stderr.write(f"topicloom: {in_options(sentence)}\n")
+    sys.stderr.write(f"topicloom: {sentence}\n")
     return code
