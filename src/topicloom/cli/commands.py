@@ -7,14 +7,16 @@ parameter whose type is a dataclass of options is replaced by these, under the h
 
 from __future__ import annotations
 
+import ast
 import functools
 import inspect
 import re
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection
 from copy import copy
 from dataclasses import MISSING, Field, fields, is_dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Annotated, Any
 
 import typer
@@ -24,32 +26,46 @@ from typer.models import OptionInfo
 from topicloom.cli.option_names import options_are
 
 
-def lazy_group(package: str, helps: Mapping[str, str]) -> type[TyperGroup]:
-    """Return a class of command groups; `helps` has the one-line help of each command of `package`."""
+def lazy_group(package: str, names: Collection[str]) -> type[TyperGroup]:
+    """Return a class of command groups; `names` are the commands of `package`."""
 
     class LazyGroup(TyperGroup):
         """Lists its commands by their one-line helps and imports the module of the one that is called."""
 
         def __init__(self, **settings: Any) -> None:
             super().__init__(**settings)
-            self.commands = {name: TyperCommand(name, help=text) for name, text in helps.items()}
+            self.commands = {name: TyperCommand(name) for name in names}
+
+        def get_command(self, ctx: Any, name: str) -> Any:
+            return TyperCommand(name, help=one_line_help(package, name)) if name in names else None
 
         def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
             name, command, rest = super().resolve_command(ctx, args)
             return name, command and self.load(str(name)), rest
 
         def load(self, name: str) -> Any:
-            """Return the command itself, where `commands` has its name and help only."""
+            """Return the command itself, where `get_command` has its name and help only."""
             return load_command(package, name)
 
     return LazyGroup
 
 
-def group_app(name: str, package: str, helps: Mapping[str, str], text: str, lines: str = "") -> typer.Typer:
+def one_line_help(package: str, name: str) -> str:
+    """Return how the docstring of a command, or of a package of commands, begins; nothing is imported."""
+    spec: Any = find_spec(f"{package}.{name}")
+    tree = ast.parse(spec.loader.get_source(spec.name))
+    commands = [one for one in tree.body if isinstance(one, ast.FunctionDef) and one.name == name]
+    text = ast.get_docstring(commands[0] if commands else tree) or ""
+    return " ".join(text.partition("\n\n")[0].split())
+
+
+def group_app(
+    name: str, package: str, names: Collection[str], text: str | None, lines: str = ""
+) -> typer.Typer:
     """Return the application of a command group: its help is `text`, and examples for `lines`."""
     app = typer.Typer(
         name=name,
-        cls=lazy_group(package, helps),
+        cls=lazy_group(package, names),
         no_args_is_help=False,
         add_completion=False,
         rich_markup_mode="rich",

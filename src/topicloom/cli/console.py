@@ -67,11 +67,10 @@ class Screen:
     @contextmanager
     def working(self) -> Iterator[Bars]:
         """Draw progress bars while the block runs."""
-        bars = Bars(self.err, visible=not self.quiet and self.err.is_terminal)
-        try:
-            yield bars
-        finally:
-            bars.close()
+        columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(bar_width=30)
+        hidden = self.quiet or not self.err.is_terminal
+        with Progress(*columns, _Done(), _Left(), console=self.err, transient=True, disable=hidden) as drawn:
+            yield Bars(drawn)
 
 
 LAST = 99.0  # percent: what is left then, writing for instance, cannot be told from what was
@@ -109,37 +108,24 @@ def _clock(seconds: float | None) -> str:
 class Bars:
     """A `topicloom.base.progress.Progress` drawn by rich: one bar per phase, the clock included."""
 
-    def __init__(self, console: Console, *, visible: bool) -> None:
-        self._bars = Progress(
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=30),
-            _Done(),
-            _Left(),
-            console=console,
-            transient=True,
-            disable=not visible,
-        )
+    def __init__(self, drawn: Progress) -> None:
+        self._drawn = drawn
         self._task: TaskID | None = None
-        self._bars.start()
 
     def now(self) -> float:
         return time.monotonic()
 
     def phase(self, name: str, total: float | None = None) -> None:
         if self._task is not None:
-            self._bars.remove_task(self._task)
-        self._task = self._bars.add_task(name, total=total)
+            self._drawn.remove_task(self._task)
+        self._task = self._drawn.add_task(name, total=total)
 
     def advance(self, amount: float = 1) -> None:
         if self._task is not None:
-            self._bars.advance(self._task, amount)
+            self._drawn.advance(self._task, amount)
 
     def should_stop(self) -> bool:
         return False  # Ctrl-C arrives as KeyboardInterrupt
-
-    def close(self) -> None:
-        self._bars.stop()
 
 
 def table(title: str | None, columns: list[tuple[str, str]], rows: list[list[str]]) -> Table:

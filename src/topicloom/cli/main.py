@@ -19,26 +19,10 @@ from topicloom.version import __version__
 DEBUG = "TOPICLOOM_DEBUG"
 PATIENCE = 3.0  # seconds that processes of ours get to end after an interrupt
 INTERRUPTED = 130
-COMMANDS = {
-    "generate": "Write a synthetic interest table: so many nodes, each wanting some topics by a "
-    "popularity law.",
-    "inspect": "Tell what is in an interest table: sizes, popularity, correlation, and which builder fits.",
-    "build": "Build an overlay in which every topic's subscribers are connected, prove it, and write it to a "
-    "folder.",
-    "verify": "Prove that for every topic the subscribers are connected through nodes that want it.",
-    "measure": "Measure degrees, components, diameters, topics per edge, filtering cost and load of an "
-    "overlay.",
-    "compare": "Build with several algorithms, prove each overlay, and show them side by side.",
-    "simulate": "Let every node of the table run a protocol that finds an overlay without a planner, in "
-    "virtual time.",
-    "export": "Write a build as configurations of real brokers, or as a file for graph tools.",
-    "run": "Start the brokers of an exported folder on free ports of this machine and prove what they "
-    "deliver.",
-    "content": "Content-based publish/subscribe at minimum cost: which broker each user should connect to.",
-    "demo": "Generate a workload, read it and a real table, build overlays, prove, compare and plot them.",
-    "pack": "Pack this environment for Spark workers on other machines; give the archive as spark.archives.",
-    "warm": "Compile all kernels and cache them on disk (done by `make install`).",
-}
+COMMANDS = (
+    "generate", "inspect", "build", "verify", "measure", "compare", "simulate", "export", "run", "content",
+    "demo", "pack", "warm",
+)  # fmt: skip
 
 app = group_app(
     "topicloom",
