@@ -49,12 +49,12 @@ def test_fields_become_options(text, shown):
         "--algorithms",
         "KIND",
     ]
-    with options_are(lambda: options):
+    with options_are(options):
         assert in_options(text) == shown
 
 
 def test_without_such_an_option_the_name_stays():
-    with options_are(lambda: ["--seed"]):
+    with options_are(["--seed"]):
         assert in_options("`work=5` and `seed`") == "`work=5` and --seed"
     assert in_options("`seed`") == "`seed`", "outside of a command nothing changes"
 
@@ -70,7 +70,7 @@ def test_what_is_shown_names_options_too():
         "brokers_used": 1,
         "brokers": 1,
     }
-    with options_are(lambda: ["--time-limit"]):
+    with options_are(["--time-limit"]):
         told = figure_lines(PlanFigures(**figures | {"channels": 1, "core_model": "free"}), "a plan")
     assert "use local-search (and --time-limit for more of it)" in told[0]
 

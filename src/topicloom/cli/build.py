@@ -5,20 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from msgspec.structs import asdict
 
 from topicloom.base.summaries import Report
+from topicloom.cli.console import Screen
 from topicloom.cli.options import (
     Certify,
     InterestOptions,
     LimitOptions,
-    OutputOptions,
     Seed,
-    SetOptions,
+    Settings,
     SparkOptions,
     Threads,
-    notices,
 )
 from topicloom.errors import UsageError
 
@@ -57,33 +55,20 @@ def build(
     table: InterestOptions,
     limits: LimitOptions,
     spark: SparkOptions,
-    output: OutputOptions,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Folder for the result (needed).", show_default=False)
-    ] = None,
+    screen: Screen,
+    out: Annotated[Path | None, "Folder for the result (needed)."] = None,
     algorithm: Annotated[
-        str | None,
-        typer.Option(
-            "--algorithm",
-            help=f"Builder: {_builders()} where that would take more than ten minutes.",
-            show_default=False,
-        ),
+        str | None, f"Builder: {_builders()} where that would take more than ten minutes."
     ] = None,
-    settings: SetOptions = None,
+    set_: Settings = None,
     seed: Seed = 0,
     engine: Annotated[
-        str,
-        typer.Option(
-            "--engine",
-            help="local: in this process; spark: groups of nodes side by side on Spark; auto: by size.",
-        ),
+        str, "local: in this process; spark: groups of nodes side by side on Spark; auto: by size."
     ] = "auto",
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the unfinished Spark build in --out.")
-    ] = False,
+    resume: Annotated[bool, "Go on with the unfinished Spark build in --out."] = False,
     threads: Threads = None,
-    bounds: Certify = False,
-    list_builders: Annotated[bool, typer.Option("--list", help="List all builders and leave.")] = False,
+    certify: Certify = False,
+    list_: Annotated[bool, "List all builders and leave."] = False,
 ) -> None:
     """Build an overlay in which every topic's subscribers are connected, prove it, and write it to a folder.
 
@@ -93,16 +78,14 @@ def build(
     from topicloom.overlay.jobs.build import build_to_folder
     from topicloom.overlay.jobs.build_request import BuildRequest, BuildTask
 
-    screen = output.screen()
-    if list_builders:
+    if list_:
         from topicloom.cli.listings import builder_listing
 
-        screen.show_list(builder_listing())
-        return
+        return screen.report(*builder_listing())
     table.source()  # a missing table is told first
     if out is None:
         raise UsageError("--out is missing; name the folder for the result")
-    request = BuildRequest.of(algorithm, settings or [], seed=seed, threads=threads, certify=bounds)
+    request = BuildRequest.of(algorithm, set_ or [], seed=seed, threads=threads, certify=certify)
     with screen.working() as progress:
         task = BuildTask(
             table.table(spark, screen, progress),
@@ -115,15 +98,11 @@ def build(
         )
         summary = build_to_folder(task)
     if summary.rejected:
-        notices(screen)(f"{out / 'rejects.parquet'} lists every refused row with its reason")
-    screen.show(*_told(summary, out))
-    if not output.quiet and "topics_split" not in summary.report:
-        screen.show(f"next: topicloom measure {out} {out}")
-    screen.emit(summary)
-    if not summary.topic_connected:
-        for line in _split_told(summary):
-            screen.say(line, always=True)
-        raise typer.Exit(1)
+        screen.notice(f"{out / 'rejects.parquet'} lists every refused row with its reason")
+    lines = _told(summary, out)
+    if not screen.quiet and "topics_split" not in summary.report:
+        lines.append(f"next: topicloom measure {out} {out}")
+    screen.report(summary, *lines, holds=summary.topic_connected, why=_split_told(summary))
 
 
 def _told(summary: BuildSummary, out: Path) -> list[str]:

@@ -1,50 +1,71 @@
 """Commands are loaded when they are called, so that `--help` and every other command stay quick.
 
-A command is a function in a module of the same name, with an optional `EXAMPLES` text. A parameter whose type
-is a dataclass of options, shared by several commands, is replaced by these options.
+A command is a function in a module of the same name, with an optional `EXAMPLES` text. Its options are its
+parameters, `Annotated[type, "help"]` or with what else typer is to know; `list_` is the option `--list`. A
+parameter whose type is a dataclass of options is replaced by these, under the heading `PANEL`.
 """
 
 from __future__ import annotations
 
+import ast
 import functools
 import inspect
 import re
 import typing
-from collections.abc import Callable, Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from collections.abc import Callable, Collection
+from copy import copy
+from dataclasses import MISSING, Field, fields, is_dataclass
 from importlib import import_module
-from typing import Any
+from importlib.util import find_spec
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+from typer.models import OptionInfo
+
+from topicloom.cli.option_names import options_are
 
 
-def lazy_group(package: str, helps: Mapping[str, str]) -> type[TyperGroup]:
-    """Return a class of command groups; `helps` has the one-line help of each command of `package`."""
+def lazy_group(package: str, names: Collection[str]) -> type[TyperGroup]:
+    """Return a class of command groups; `names` are the commands of `package`."""
 
     class LazyGroup(TyperGroup):
         """Lists its commands by their one-line helps and imports the module of the one that is called."""
 
         def __init__(self, **settings: Any) -> None:
             super().__init__(**settings)
-            self.commands = {name: TyperCommand(name, help=text) for name, text in helps.items()}
+            self.commands = {name: TyperCommand(name) for name in names}
+
+        def get_command(self, ctx: Any, name: str) -> Any:
+            return TyperCommand(name, help=one_line_help(package, name)) if name in names else None
 
         def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
             name, command, rest = super().resolve_command(ctx, args)
             return name, command and self.load(str(name)), rest
 
         def load(self, name: str) -> Any:
-            """Return the command itself, where `commands` has its name and help only."""
+            """Return the command itself, where `get_command` has its name and help only."""
             return load_command(package, name)
 
     return LazyGroup
 
 
-def group_app(name: str, package: str, helps: Mapping[str, str], text: str, lines: str = "") -> typer.Typer:
+def one_line_help(package: str, name: str) -> str:
+    """Return how the docstring of a command, or of a package of commands, begins; nothing is imported."""
+    spec: Any = find_spec(f"{package}.{name}")
+    tree = ast.parse(spec.loader.get_source(spec.name))
+    commands = [one for one in tree.body if isinstance(one, ast.FunctionDef) and one.name == name]
+    text = ast.get_docstring(commands[0] if commands else tree) or ""
+    return " ".join(text.partition("\n\n")[0].split())
+
+
+def group_app(
+    name: str, package: str, names: Collection[str], text: str | None, lines: str = ""
+) -> typer.Typer:
     """Return the application of a command group: its help is `text`, and examples for `lines`."""
     app = typer.Typer(
         name=name,
-        cls=lazy_group(package, helps),
+        cls=lazy_group(package, names),
         no_args_is_help=False,
         add_completion=False,
         rich_markup_mode="rich",
@@ -87,33 +108,41 @@ def with_groups(command: Callable[..., None], **made: type[Any]) -> Callable[...
     spread: list[inspect.Parameter] = []
     for name, parameter in inspect.signature(command).parameters.items():
         if is_dataclass(hints[name]):
-            groups[name] = typing.cast(type[Any], hints[name])
-            spread += _options(groups[name])
+            group = groups[name] = typing.cast(type[Any], hints[name])
+            inside = typing.get_type_hints(group, include_extras=True)
+            spread += [_parameter(one, inside[one.name], group.PANEL) for one in fields(group)]
         else:
-            spread.append(_parameter(name, hints[name], parameter.default))
+            spread.append(_parameter(parameter, hints[name]))
+    names = [one.annotation.__metadata__[0].param_decls[0] for one in spread]
 
     @functools.wraps(command)
     def run(**values: Any) -> None:
         for name, group in groups.items():
             values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
-        command(**values)
+        with options_are(names):
+            command(**values)
 
     run.__signature__ = inspect.Signature(spread)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in spread}
     return run
 
 
-def _options(group: type[Any]) -> list[inspect.Parameter]:
-    hints = typing.get_type_hints(group, include_extras=True)
-    return [
-        _parameter(
-            field.name,
-            hints[field.name],
-            inspect.Parameter.empty if field.default is MISSING else field.default,
-        )
-        for field in fields(group)
-    ]
-
-
-def _parameter(name: str, hint: Any, default: Any) -> inspect.Parameter:
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
+def _parameter(of: inspect.Parameter | Field[Any], hint: Any, panel: str | None = None) -> inspect.Parameter:
+    """Return a parameter, or a field of a group with this heading, as typer takes it."""
+    [told] = hint.__metadata__
+    option = typer.Option(help=told) if isinstance(told, str) else copy(told)
+    word = of.name.rstrip("_").replace("_", "-")
+    if isinstance(option, OptionInfo):
+        option.param_decls = [f"--{word}"]
+        option.rich_help_panel = panel or option.rich_help_panel
+    else:
+        option.param_decls = [word.upper()]
+        option.metavar = option.metavar or word.upper()
+        option.show_default = False
+    default = inspect.Parameter.empty if of.default is MISSING else of.default
+    return inspect.Parameter(
+        of.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=Annotated[hint.__origin__, option],
+    )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from msgspec.structs import replace
 
 from topicloom.base.summaries import UNSET
-from topicloom.cli.options import InterestOptions, OutputOptions, Seed, SparkOptions, Threads
+from topicloom.cli.console import Screen
+from topicloom.cli.options import InterestOptions, Seed, SparkOptions, Threads
 from topicloom.cli.tables import comparison_table
 from topicloom.errors import UsageError
 
@@ -23,17 +23,12 @@ PLOT = "degrees.png"
 def compare(
     interest: InterestOptions,
     spark: SparkOptions,
-    output: OutputOptions,
+    screen: Screen,
     algorithms: Annotated[
-        str, typer.Option("--algorithms", help="Builders, separated by commas (see topicloom build --list).")
+        str, "Builders, separated by commas (see topicloom build --list)."
     ] = "balanced,gm,gm-m,ring-pt",
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Folder for all builds and the plot.", show_default=False)
-    ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option("--plot", help="Where to save the plot (.png, .svg, .html).", show_default=False),
-    ] = None,
+    out: Annotated[Path | None, "Folder for all builds and the plot."] = None,
+    plot: Annotated[Path | None, "Where to save the plot (.png, .svg, .html)."] = None,
     seed: Seed = 0,
     threads: Threads = None,
 ) -> None:
@@ -50,7 +45,6 @@ def compare(
         raise UsageError(f"--algorithms {algorithms}: name each builder once, separated by commas")
     if plot is not None:
         check_chart_path(plot)
-    screen = output.screen()
     with screen.working() as progress:
         comparison = compare_table(
             interest.table(spark, screen, progress),
@@ -65,10 +59,12 @@ def compare(
             save_chart(degree_chart(histograms, title), where)
     first = comparison.rows[0]
     title = f"{first.nodes:,} nodes, {first.topics:,} topics, {first.subscriptions:,} subscriptions"
-    screen.show(comparison_table(title, comparison.rows))
-    screen.show(f"plot: {where}" if where else "--plot FILE saves a plot, --out DIR keeps the builds too")
+    told = [f"plot: {where}" if where else "--plot FILE saves a plot, --out DIR keeps the builds too"]
     if out is not None:
-        screen.show(f"builds: {', '.join(str(out / name) for name in names)}")
-    screen.emit(replace(comparison, plot=str(where) if where else UNSET))
-    if not all(row.topic_connected for row in comparison.rows):
-        raise typer.Exit(1)
+        told.append(f"builds: {', '.join(str(out / name) for name in names)}")
+    screen.report(
+        replace(comparison, plot=str(where) if where else UNSET),
+        comparison_table(title, comparison.rows),
+        *told,
+        holds=all(row.topic_connected for row in comparison.rows),
+    )

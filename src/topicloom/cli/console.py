@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from functools import cached_property
+from typing import Annotated, Any, ClassVar
 
+import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TaskID, TextColumn
@@ -18,48 +21,56 @@ from rich.text import Text
 from topicloom.base.summaries import Summary, to_json
 from topicloom.cli.option_names import in_options
 
+# Identifiers are opaque: `[red]` and `:smile:` in one are text, not orders to the terminal.
+PLAIN: dict[str, Any] = {"highlight": False, "markup": False, "emoji": False}
 
+
+@dataclass(frozen=True)
 class Screen:
-    """One command's view: `progress` for the work below, `say` for notices, `show` for results."""
+    """What a command shows, and the options about it: `working` is for the work below, `report` ends it."""
 
-    def __init__(self, *, quiet: bool = False, json: bool = False) -> None:
-        self.quiet = quiet
-        self.json = json
-        # Identifiers are opaque: `[red]` and `:smile:` in one are text, not orders to the terminal.
-        plain: dict[str, Any] = {"highlight": False, "markup": False, "emoji": False}
-        self.err = Console(stderr=True, soft_wrap=True, **plain)
-        self.out = Console(soft_wrap=not sys.stdout.isatty(), **plain)
+    PANEL: ClassVar[str] = "Output"
 
-    def say(self, text: str, *, always: bool = False) -> None:
-        """Print a message on stderr; `always` even when quiet."""
-        if always or not self.quiet:
-            self.err.print(in_options(text))
+    json: Annotated[bool, "Print one JSON object on stdout and nothing else there."] = False
+    quiet: Annotated[bool, "No progress bars, no remarks."] = False
 
-    def show(self, *parts: Any) -> None:
-        """Print results for people on stdout; nothing when JSON was asked for."""
-        if not self.json:
-            for part in parts:
-                self.out.print(part)
+    @cached_property
+    def err(self) -> Console:
+        return Console(stderr=True, soft_wrap=True, **PLAIN)
 
-    def emit(self, content: Summary) -> None:
-        """Print the one JSON object on stdout, if JSON was asked for."""
+    def say(self, text: str) -> None:
+        """Make a remark on stderr."""
+        if not self.quiet:
+            self.notice(text)
+
+    def notice(self, text: str) -> None:
+        """Tell on stderr what must not be missed, even when quiet."""
+        self.err.print(in_options(text))
+
+    def report(self, summary: Summary, *parts: Any, holds: bool = True, why: Sequence[str] = ()) -> None:
+        """Print the result on stdout, its parts for people or as one JSON object.
+
+        Where what it should prove does not hold, say why and leave with exit code 1.
+        """
         if self.json:
-            sys.stdout.write(to_json(content).decode() + "\n")
+            sys.stdout.write(to_json(summary).decode() + "\n")
             sys.stdout.flush()
-
-    def show_list(self, listing: tuple[str, Summary]) -> None:
-        """Print the same content as text for people or as JSON."""
-        self.show(listing[0])
-        self.emit(listing[1])
+        else:
+            out = Console(soft_wrap=not sys.stdout.isatty(), **PLAIN)
+            for part in parts:
+                out.print(part)
+        if not holds:
+            for line in why:
+                self.notice(line)
+            raise typer.Exit(1)
 
     @contextmanager
     def working(self) -> Iterator[Bars]:
         """Draw progress bars while the block runs."""
-        bars = Bars(self.err, visible=not self.quiet and self.err.is_terminal)
-        try:
-            yield bars
-        finally:
-            bars.close()
+        columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(bar_width=30)
+        hidden = self.quiet or not self.err.is_terminal
+        with Progress(*columns, _Done(), _Left(), console=self.err, transient=True, disable=hidden) as drawn:
+            yield Bars(drawn)
 
 
 LAST = 99.0  # percent: what is left then, writing for instance, cannot be told from what was
@@ -97,37 +108,24 @@ def _clock(seconds: float | None) -> str:
 class Bars:
     """A `topicloom.base.progress.Progress` drawn by rich: one bar per phase, the clock included."""
 
-    def __init__(self, console: Console, *, visible: bool) -> None:
-        self._bars = Progress(
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=30),
-            _Done(),
-            _Left(),
-            console=console,
-            transient=True,
-            disable=not visible,
-        )
+    def __init__(self, drawn: Progress) -> None:
+        self._drawn = drawn
         self._task: TaskID | None = None
-        self._bars.start()
 
     def now(self) -> float:
         return time.monotonic()
 
     def phase(self, name: str, total: float | None = None) -> None:
         if self._task is not None:
-            self._bars.remove_task(self._task)
-        self._task = self._bars.add_task(name, total=total)
+            self._drawn.remove_task(self._task)
+        self._task = self._drawn.add_task(name, total=total)
 
     def advance(self, amount: float = 1) -> None:
         if self._task is not None:
-            self._bars.advance(self._task, amount)
+            self._drawn.advance(self._task, amount)
 
     def should_stop(self) -> bool:
         return False  # Ctrl-C arrives as KeyboardInterrupt
-
-    def close(self) -> None:
-        self._bars.stop()
 
 
 def table(title: str | None, columns: list[tuple[str, str]], rows: list[list[str]]) -> Table:

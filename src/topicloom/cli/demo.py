@@ -6,10 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from topicloom.base.summaries import Seconds, Summary
-from topicloom.cli.options import OutputOptions, Seed, SparkOptions, notices
+from topicloom.cli.console import Screen
+from topicloom.cli.options import Seed, SparkOptions
 from topicloom.cli.tables import comparison_table
 
 if TYPE_CHECKING:
@@ -28,15 +27,14 @@ class DemoSummary(Summary, frozen=True):
 
 def demo(
     spark: SparkOptions,
-    output: OutputOptions,
-    out: Annotated[Path, typer.Option("--out", help="Folder for everything.")] = Path("demo-output"),
+    screen: Screen,
+    out: Annotated[Path, "Folder for everything."] = Path("demo-output"),
     seed: Seed = 1,
 ) -> None:
     """Generate a workload, read it and a real table, build overlays, prove, compare and plot them."""
     from topicloom.base.charts import degree_panel, save_chart
     from topicloom.overlay.jobs.demo import ALGORITHMS, TABLE, run_demo
 
-    screen = output.screen()
     with screen.working() as progress:
         start = progress.now()
         results = list(
@@ -44,7 +42,7 @@ def demo(
                 out,
                 seed=seed,
                 spark=replace(spark.choice(), quick=True),
-                notice=notices(screen),
+                notice=screen.notice,
                 progress=progress,
             )
         )
@@ -54,9 +52,10 @@ def demo(
         }
         save_chart(degree_panel(panel, "How many connections nodes need"), out / PLOT)
         seconds = progress.now() - start
-    for result in results:
-        screen.show(comparison_table(f"\n{result.title}", result.rows))
-    screen.show(
+    rows = [row for result in results for row in result.rows]
+    screen.report(
+        DemoSummary(rows, str(out / PLOT), {"total": seconds}),
+        *(comparison_table(f"\n{result.title}", result.rows) for result in results),
         "",
         "A topic is connected when its subscribers reach each other through nodes that want it, so no",
         "message ever crosses a node that does not. gm aims at the fewest connections, gm-m at the lowest",
@@ -75,8 +74,5 @@ def demo(
         f"  topicloom measure {out / 'rss' / ALGORITHMS[0]} {out / 'rss' / ALGORITHMS[0]}",
         "  topicloom build YOUR_TABLE.csv --out my-overlay",
         "  topicloom build --list",
+        holds=all(row.topic_connected for row in rows),
     )
-    rows = [row for result in results for row in result.rows]
-    screen.emit(DemoSummary(rows, str(out / PLOT), {"total": seconds}))
-    if not all(row.topic_connected for row in rows):
-        raise typer.Exit(1)

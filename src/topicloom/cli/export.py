@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
-from topicloom.cli.options import OutputOptions, notices
+from topicloom.cli.console import Screen
 from topicloom.errors import UsageError
 from topicloom.mesh.jobs.export import (
     DEFAULT_BACKUPS,
@@ -27,7 +28,6 @@ topicloom export mosquitto my-overlay --hosts hosts.csv --tls certificates --bac
 topicloom export zenoh my-overlay --out routers --json
 topicloom export --list          (all kinds and their options)
 """
-_BROKERS = "Brokers"
 
 
 def _takers(option: str) -> str:
@@ -42,105 +42,84 @@ def _host_columns() -> str:
     )
 
 
-def export(
-    output: OutputOptions,
-    kind: Annotated[
-        str | None, typer.Argument(metavar="KIND", help=f"{', '.join(exporters())}.", show_default=False)
-    ] = None,
-    build: Annotated[
-        Path | None, typer.Argument(metavar="BUILD", help="A build folder.", show_default=False)
-    ] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Folder to write.", show_default=False)] = None,
+@dataclass(frozen=True, slots=True)
+class BrokerOptions(ExportOptions):
+    """The options of an export in the words of the command line."""
+
+    PANEL: ClassVar[str] = "Brokers"
+
     hosts: Annotated[
         Path | None,
         typer.Option(
-            "--hosts",
             metavar="FILE",
             help=f"CSV with columns node, host and maybe port{_host_columns()}; without it all brokers "
             "are on 127.0.0.1.",
-            rich_help_panel=_BROKERS,
         ),
-    ] = None,
+    ] = None
     credentials: Annotated[
         Path | None,
         typer.Option(
-            "--credentials",
             metavar="FILE",
             help="CSV with columns node, user, password; without it everybody may log in.",
-            rich_help_panel=_BROKERS,
         ),
-    ] = None,
+    ] = None
     tls: Annotated[
         Path | None,
         typer.Option(
-            "--tls",
             metavar="DIR",
             help="Folder with ca.crt and, for each node, NODE.crt and NODE.key; named in the "
             "configurations, not copied.",
-            rich_help_panel=_BROKERS,
         ),
-    ] = None,
+    ] = None
     backups: Annotated[
         int | None,
         typer.Option(
-            "--backups",
             metavar="N",
             help="Brokers that a link may turn to when its other end is gone, where that is safe "
             f"({_takers('backups')}; default {DEFAULT_BACKUPS}; 0: none).",
-            rich_help_panel=_BROKERS,
-            show_default=False,
         ),
-    ] = None,
+    ] = None
     split: Annotated[
         int | None,
         typer.Option(
-            "--split",
             metavar="N",
             help="Up to N links in each direction of an edge, so that more of them have a safe backup "
             f"({_takers('split')}; default 1: fewest links).",
-            rich_help_panel=_BROKERS,
-            show_default=False,
         ),
-    ] = None,
+    ] = None
     seed: Annotated[
         int | None,
         typer.Option(
-            "--seed",
             metavar="K",
             help="For tests only: keys that follow from this number, so that anybody can make them again "
             f"({_takers('seed')}; default: keys nobody can guess).",
-            rich_help_panel=_BROKERS,
-            show_default=False,
         ),
-    ] = None,
-    list_kinds: Annotated[bool, typer.Option("--list", help="List kinds and leave.")] = False,
+    ] = None
+
+
+def export(
+    screen: Screen,
+    options: BrokerOptions,
+    kind: Annotated[str | None, typer.Argument(help=f"{', '.join(exporters())}.")] = None,
+    build: Annotated[Path | None, typer.Argument(help="A build folder.")] = None,
+    out: Annotated[Path | None, "Folder to write."] = None,
+    list_: Annotated[bool, "List kinds and leave."] = False,
 ) -> None:
     """Write a build as configurations of real brokers, or as a file for graph tools.
 
     Brokers get a spanning tree for each topic, so that nothing goes round in circles, and manifest.json says
     who dials whom, what each topic is called there and in which order to start. No Spark is needed.
     """
-    screen = output.screen()
-    if list_kinds:
+    if list_:
         found = described_exporters()
-        screen.show(*(_line(entry) for entry in found.exporters))
-        screen.emit(found)
-        return
+        return screen.report(found, *(_line(entry) for entry in found.exporters))
     if kind is None or build is None:
         raise UsageError("KIND or BUILD is missing; write topicloom export KIND BUILD --out DIR (see --list)")
     if out is None:
         raise UsageError("--out is missing; name the folder to write")
     with screen.working() as progress:
-        summary = export_build(
-            kind,
-            build,
-            out=out,
-            options=ExportOptions(hosts, credentials, tls, backups, split, seed),
-            notice=notices(screen),
-            progress=progress,
-        )
-    screen.show(*_told(summary))
-    screen.emit(summary)
+        summary = export_build(kind, build, out=out, options=options, notice=screen.notice, progress=progress)
+    screen.report(summary, *_told(summary))
 
 
 def _line(entry: DescribedExporter) -> str:

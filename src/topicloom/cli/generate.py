@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from topicloom.cli.options import OutputOptions, Seed, SparkOptions
+from topicloom.cli.console import Screen
+from topicloom.cli.options import Seed, SparkOptions
 
 EXAMPLES = """
 topicloom generate table.csv --nodes 2000 --popularity rss --seed 1
@@ -15,25 +16,16 @@ topicloom generate table.parquet --nodes 1000000 --topics 10000 --subscriptions 
 
 
 def generate(
-    out: Annotated[
-        str, typer.Argument(metavar="OUT", help="Where to write: .parquet, .csv or .tsv.", show_default=False)
-    ],
-    nodes: Annotated[int, typer.Option("--nodes", min=1, help="Number of nodes.", show_default=False)],
+    out: Annotated[str, typer.Argument(help="Where to write: .parquet, .csv or .tsv.")],
+    nodes: Annotated[int, typer.Option(min=1, help="Number of nodes.")],
     spark: SparkOptions,
-    output: OutputOptions,
-    topics: Annotated[
-        int | None, typer.Option("--topics", min=1, help="Number of topics; a preset has its own.")
-    ] = None,
-    subscriptions: Annotated[
-        str | None, typer.Option("--subscriptions", help="Topics per node: 10, or 10:90 for a uniform draw.")
-    ] = None,
+    screen: Screen,
+    topics: Annotated[int | None, typer.Option(min=1, help="Number of topics; a preset has its own.")] = None,
+    subscriptions: Annotated[str | None, "Topics per node: 10, or 10:90 for a uniform draw."] = None,
     popularity: Annotated[
         str,
-        typer.Option(
-            "--popularity",
-            help="uniform, zipf:A, exponential:S, geometric:R, or a preset: rss, nyse, chen-uniform, "
-            "chen-zipf, chen-exp.",
-        ),
+        "uniform, zipf:A, exponential:S, geometric:R, or a preset: rss, nyse, chen-uniform, chen-zipf, "
+        "chen-exp.",
     ] = "uniform",
     seed: Seed = 0,
 ) -> None:
@@ -41,12 +33,11 @@ def generate(
     from topicloom.overlay.jobs.generate import generate_to
     from topicloom.overlay.workloads.generate import workload_from_options
 
-    screen = output.screen()
     with screen.working() as progress:
         workload = workload_from_options(nodes, topics, subscriptions, popularity, seed)
         report = generate_to(out, workload, spark=spark.choice(), progress=progress)
-    screen.show(
+    screen.report(
+        report,
         f"{report.subscriptions:,} subscriptions of {report.nodes:,} nodes written to {out} "
-        f"in {report.seconds['total']:.1f} s"
+        f"in {report.seconds['total']:.1f} s",
     )
-    screen.emit(report)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from topicloom.cli.console import table
-from topicloom.cli.options import InterestOptions, OutputOptions, SparkOptions, Threads
+from topicloom.cli.console import Screen, table
+from topicloom.cli.options import InterestOptions, SparkOptions, Threads
 from topicloom.cli.tables import figures_table
 
 if TYPE_CHECKING:
@@ -17,23 +17,20 @@ topicloom inspect table.tsv.gz --no-header --json
 """
 
 
-def inspect(
-    interest: InterestOptions, spark: SparkOptions, output: OutputOptions, threads: Threads = None
-) -> None:
+def inspect(interest: InterestOptions, spark: SparkOptions, screen: Screen, threads: Threads = None) -> None:
     """Tell what is in an interest table: sizes, popularity, correlation, and which builder fits."""
     from topicloom.overlay.jobs.measure import inspect_table
 
-    screen = output.screen()
     with screen.working() as progress:
         found = inspect_table(interest.table(spark, screen, progress), threads=threads)
     profile = found.profile
     top = [[row.topic, f"{row.subscribers:,}", f"{row.share:.1%}"] for row in profile.top_topics]
-    screen.show(
+    screen.report(
+        found,
         figures_table(None, _figures(found)),
         table("most wanted topics", [("topic", "left"), ("nodes", "right"), ("share", "right")], top),
         *(f"• {line}" for line in profile.advice),
     )
-    screen.emit(found)
 
 
 def _figures(found: Inspected) -> list[tuple[str, str]]:

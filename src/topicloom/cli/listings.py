@@ -27,23 +27,23 @@ class Listing(Summary, frozen=True):
     FLAT = frozenset({"content"})
 
 
-def builder_listing() -> tuple[str, Listing]:
-    """Return all builders as text and as JSON."""
+def builder_listing() -> tuple[Listing, str]:
+    """Return all builders as JSON and as text."""
     from topicloom.overlay.builders.registry import BUILDERS
 
     keys = ("aim", "guarantee", "complexity", "paper", "engines", "seeded", "honours")
-    return _text(BUILDERS, *FACTS), _json("builders", "algorithm", BUILDERS, keys)
+    return _json("builders", "algorithm", BUILDERS, keys), _text(BUILDERS, *FACTS)
 
 
-def planner_listing() -> tuple[str, Listing]:
+def planner_listing() -> tuple[Listing, str]:
     """Return all algorithms that plan content problems, in the same form."""
     from topicloom.content.planners.registry import PLANNERS
 
     text = _text(PLANNERS, "time", "paper", "random")
-    return text, _json("planners", "algorithm", PLANNERS, ("aim", "paper"))
+    return _json("planners", "algorithm", PLANNERS, ("aim", "paper")), text
 
 
-def protocol_listing() -> tuple[str, Listing]:
+def protocol_listing() -> tuple[Listing, str]:
     """Return all protocols that can be simulated, in the same form; shared parameters come at the end."""
     from topicloom.spidercast.simulator.registry import PROTOCOLS
 
@@ -52,18 +52,18 @@ def protocol_listing() -> tuple[str, Listing]:
     some = next(iter(PROTOCOLS.values())).parameters
     common = {name: parameter for name, parameter in some.items() if name in shared}
     text = "\n\n".join([*blocks, _block("all", "what they have in common", [], common)])
-    return text, _json("protocols", "protocol", PROTOCOLS, ("aim", "paper"))
+    return _json("protocols", "protocol", PROTOCOLS, ("aim", "paper")), text
 
 
-def parameter_listing(parameters: Mapping[str, Parameter]) -> tuple[str, Listing]:
+def parameter_listing(parameters: Mapping[str, Parameter]) -> tuple[Listing, str]:
     """Return the parameters of a command with one algorithm only."""
     text = "\n".join(f"{name}={one.default}: {one.help}" for name, one in parameters.items())
-    return text, Listing({"parameters": _described(parameters)})
+    return Listing({"parameters": _described(parameters)}), text
 
 
-def rule_listing(table: str) -> tuple[str, Listing]:
+def rule_listing(table: str) -> tuple[Listing, str]:
     """Return a table of rules."""
-    return table, Listing({"rules": table.splitlines()})
+    return Listing({"rules": table.splitlines()}), table
 
 
 def _described(parameters: Mapping[str, Parameter]) -> dict[str, Any]:

@@ -7,39 +7,22 @@ import signal
 import sys
 import time
 from contextlib import suppress
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from typer.exceptions import TyperException
 
 from topicloom.cli.commands import group_app
-from topicloom.cli.option_names import in_options, options_are
 from topicloom.errors import TopicloomError
 from topicloom.version import __version__
 
 DEBUG = "TOPICLOOM_DEBUG"
 PATIENCE = 3.0  # seconds that processes of ours get to end after an interrupt
 INTERRUPTED = 130
-COMMANDS = {
-    "generate": "Write a synthetic interest table: so many nodes, each wanting some topics by a "
-    "popularity law.",
-    "inspect": "Tell what is in an interest table: sizes, popularity, correlation, and which builder fits.",
-    "build": "Build an overlay in which every topic's subscribers are connected, prove it, and write it to a "
-    "folder.",
-    "verify": "Prove that for every topic the subscribers are connected through nodes that want it.",
-    "measure": "Measure degrees, components, diameters, topics per edge, filtering cost and load of an "
-    "overlay.",
-    "compare": "Build with several algorithms, prove each overlay, and show them side by side.",
-    "simulate": "Let every node of the table run a protocol that finds an overlay without a planner, in "
-    "virtual time.",
-    "export": "Write a build as configurations of real brokers, or as a file for graph tools.",
-    "run": "Start the brokers of an exported folder on free ports of this machine and prove what they "
-    "deliver.",
-    "content": "Content-based publish/subscribe at minimum cost: which broker each user should connect to.",
-    "demo": "Generate a workload, read it and a real table, build overlays, prove, compare and plot them.",
-    "pack": "Pack this environment for Spark workers on other machines; give the archive as spark.archives.",
-    "warm": "Compile all kernels, archive Spark's classes, and keep both on disk (done by `make install`).",
-}
+COMMANDS = (
+    "generate", "inspect", "build", "verify", "measure", "compare", "simulate", "export", "run", "content",
+    "demo", "pack", "warm",
+)  # fmt: skip
 
 app = group_app(
     "topicloom",
@@ -96,25 +79,6 @@ def _await_children() -> None:
 
 def execute(arguments: list[str]) -> int:
     """Run one command line and return its exit code."""
-    with options_are(lambda: _options_of(arguments)):
-        return _execute(arguments)
-
-
-def _options_of(arguments: list[str]) -> set[str]:
-    """Return all options and arguments of the command that these arguments call."""
-    command: Any = typer.main.get_command(app)
-    for word in arguments:
-        if word not in getattr(command, "commands", {}):
-            break
-        command = command.load(word)
-    return {
-        option if option.startswith("-") else option.upper()
-        for parameter in command.params
-        for option in parameter.opts
-    }
-
-
-def _execute(arguments: list[str]) -> int:
     try:
         code = app(args=arguments, standalone_mode=False)
         # Typer itself turns Ctrl-C into this exit code, without a word.
@@ -154,5 +118,5 @@ def _usage(error: TyperException) -> str:
 
 
 def _complain(sentence: str, code: int) -> int:
-    sys.stderr.write(f"topicloom: {in_options(sentence)}\n")
+    sys.stderr.write(f"topicloom: {sentence}\n")
     return code

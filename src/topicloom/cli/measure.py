@@ -8,14 +8,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import asdict
 
 from topicloom.base.summaries import Figures
-from topicloom.cli.options import (
-    Certify,
-    EdgeOptions,
-    InterestOptions,
-    OutputOptions,
-    SparkOptions,
-    Threads,
-)
+from topicloom.cli.console import Screen
+from topicloom.cli.options import Certify, EdgeOptions, InterestOptions, SparkOptions, Threads
 from topicloom.cli.tables import figures_table
 
 if TYPE_CHECKING:
@@ -32,24 +26,22 @@ def measure(
     interest: InterestOptions,
     edges: EdgeOptions,
     spark: SparkOptions,
-    output: OutputOptions,
+    screen: Screen,
     threads: Threads = None,
-    bounds: Certify = False,
+    certify: Certify = False,
 ) -> None:
     """Measure degrees, components, diameters, topics per edge, filtering cost and load of an overlay."""
     from topicloom.overlay.jobs.certify import certificate_told
     from topicloom.overlay.jobs.measure import measure_tables
 
-    screen = output.screen()
     with screen.working() as progress:
         found = measure_tables(
-            interest.table(spark, screen, progress), edges.source(), threads=threads, bounds=bounds
+            interest.table(spark, screen, progress), edges.source(), threads=threads, bounds=certify
         )
     measures = found.measures
     certificate = certificate_told(found.certificate, measures)
     rows = [*_rows(measures), *_left_out(found.left_out)]
-    screen.show(figures_table(None, rows), *certificate)
-    screen.emit(found)
+    screen.report(found, figures_table(None, rows), *certificate)
 
 
 def _rows(found: Figures) -> Iterator[tuple[str, str]]:

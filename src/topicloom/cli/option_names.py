@@ -9,26 +9,29 @@ What stands in quotes is the user's own and stays as it is.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+
+from topicloom.errors import TopicloomError
 
 FIELD = re.compile(
     r"""`(?P<name>[a-z][a-z0-9_]*)(?:=(?P<value>.*?))?`(?![\w`])"""
     r"""|(?<!\w)'(?:\\.|[^'\\])*'(?!\w)|(?<!\w)"(?:\\.|[^"\\])*"(?!\w)"""
 )
 
-Options = Callable[[], Collection[str]]
-
-_options: ContextVar[Options] = ContextVar("options", default=lambda: ())
+_options: ContextVar[Collection[str]] = ContextVar("options", default=())
 
 
 @contextmanager
-def options_are(options: Options) -> Iterator[None]:
-    """Let messages name these options while the block runs; they are looked up only if one does."""
+def options_are(options: Collection[str]) -> Iterator[None]:
+    """Let messages name these options while the block runs, also that of an error which ends it."""
     token = _options.set(options)
     try:
         yield
+    except TopicloomError as error:
+        error.args = (in_options(str(error)),)
+        raise
     finally:
         _options.reset(token)
 
@@ -36,7 +39,7 @@ def options_are(options: Options) -> Iterator[None]:
 def in_options(text: str) -> str:
     """Return the message with every field as an option of the running command.
 
-    >>> with options_are(lambda: ["--backups", "--no-header", "--set"]):
+    >>> with options_are(["--backups", "--no-header", "--set"]):
     ...     in_options("`backups=0`, `header=False`, `work=5`: see `backups`")
     '--backups 0, --no-header, --set work=5: see --backups'
     """
@@ -47,7 +50,7 @@ def _option(found: re.Match[str]) -> str:
     written, name, value = found[0], found["name"], found["value"]
     if name is None:
         return written
-    options = _options.get()()
+    options = _options.get()
     word = name.rstrip("_").replace("_", "-")
     if value == "False" and f"--no-{word}" in options:
         return f"--no-{word}"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
@@ -18,53 +17,33 @@ if TYPE_CHECKING:  # help needs none of them
     from topicloom.tables.source import TableSource
     from topicloom.tables.spark.spark_choice import SparkChoice
 
-_TABLE, _EDGES, _SPARK, _OUTPUT = "Interest table", "Edge table", "Spark", "Output"
-_LIMITS = "Constraints (tables as for INTEREST; columns by name)"
-
-SetOptions = Annotated[
-    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A parameter (see --list).")
-]
-Seed = Annotated[int, typer.Option("--seed", help="Seed of everything random.")]
-Threads = Annotated[
-    int | None, typer.Option("--threads", min=1, help="Threads of the kernels; all cores by default.")
-]
-Certify = Annotated[
-    bool, typer.Option("--certify", help="Prove how far the overlay is from the best possible one.")
-]
-
-
-def _option(name: str, help_text: str, panel: str) -> typer.models.OptionInfo:
-    option: typer.models.OptionInfo = typer.Option(name, help=help_text, rich_help_panel=panel)
-    return option
+Settings = Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="A parameter (see --list).")]
+Seed = Annotated[int, "Seed of everything random."]
+Threads = Annotated[int | None, typer.Option(min=1, help="Threads of the kernels; all cores by default.")]
+Certify = Annotated[bool, "Prove how far the overlay is from the best possible one."]
 
 
 @dataclass(frozen=True, slots=True)
 class InterestOptions:
     """The interest table."""
 
+    PANEL: ClassVar[str] = "Interest table"
+
     interest: Annotated[
         str,
         typer.Argument(
-            metavar="INTEREST",
             help="Table of (node, topic) pairs: CSV, TSV, JSON lines or Parquet; a file, a folder of files "
             "or a build.",
-            show_default=False,
         ),
     ] = ""
-    node_column: Annotated[
-        str | None, _option("--node-column", "Name or position (from 1) of the node column.", _TABLE)
-    ] = None
-    topic_column: Annotated[
-        str | None, _option("--topic-column", "Name or position (from 1) of the topic column.", _TABLE)
-    ] = None
-    no_header: Annotated[bool, _option("--no-header", "CSV or TSV without a header row.", _TABLE)] = False
-    separator: Annotated[str | None, _option("--separator", "Field separator, one character.", _TABLE)] = None
-    quote: Annotated[bool, _option("--quote", "TSV fields may be quoted as in CSV.", _TABLE)] = False
-    multiline: Annotated[bool, _option("--multiline", "Quoted fields may hold line breaks.", _TABLE)] = False
-    subscribers_only: Annotated[
-        bool, _option("--subscribers-only", "Leave out rows whose role is pub.", _TABLE)
-    ] = False
-    strict: Annotated[bool, _option("--strict", "Any refused row is an error (exit 2).", _TABLE)] = False
+    node_column: Annotated[str | None, "Name or position (from 1) of the node column."] = None
+    topic_column: Annotated[str | None, "Name or position (from 1) of the topic column."] = None
+    no_header: Annotated[bool, "CSV or TSV without a header row."] = False
+    separator: Annotated[str | None, "Field separator, one character."] = None
+    quote: Annotated[bool, "TSV fields may be quoted as in CSV."] = False
+    multiline: Annotated[bool, "Quoted fields may hold line breaks."] = False
+    subscribers_only: Annotated[bool, "Leave out rows whose role is pub."] = False
+    strict: Annotated[bool, "Any refused row is an error (exit 2)."] = False
 
     def source(self) -> TableSource:
         """Return the table as described."""
@@ -91,7 +70,7 @@ class InterestOptions:
             spark.choice(self.interest),
             self.subscribers_only,
             self.strict,
-            notices(screen),
+            screen.notice,
             progress,
         )
 
@@ -100,18 +79,13 @@ class InterestOptions:
 class EdgeOptions:
     """The edge table."""
 
-    edges: Annotated[
-        str,
-        typer.Argument(
-            metavar="EDGES", help="A build folder, or a table with columns u, v.", show_default=False
-        ),
-    ] = ""
-    u_column: Annotated[str | None, _option("--u-column", "Name or position of one end.", _EDGES)] = None
-    v_column: Annotated[str | None, _option("--v-column", "Name or position of the other.", _EDGES)] = None
-    edges_no_header: Annotated[bool, _option("--edges-no-header", "No header row there.", _EDGES)] = False
-    edges_separator: Annotated[str | None, _option("--edges-separator", "Its field separator.", _EDGES)] = (
-        None
-    )
+    PANEL: ClassVar[str] = "Edge table"
+
+    edges: Annotated[str, typer.Argument(help="A build folder, or a table with columns u, v.")] = ""
+    u_column: Annotated[str | None, "Name or position of one end."] = None
+    v_column: Annotated[str | None, "Name or position of the other."] = None
+    edges_no_header: Annotated[bool, "No header row there."] = False
+    edges_separator: Annotated[str | None, "Its field separator."] = None
 
     def source(self) -> TableSource:
         """Return the table as described."""
@@ -132,20 +106,15 @@ class EdgeOptions:
 class LimitOptions:
     """What an overlay must respect."""
 
+    PANEL: ClassVar[str] = "Constraints (tables as for INTEREST; columns by name)"
+
     caps: Annotated[
-        str | None,
-        _option(
-            "--caps", "Most edges of nodes: a table with columns node, cap (node *: all others).", _LIMITS
-        ),
+        str | None, "Most edges of nodes: a table with columns node, cap (node *: all others)."
     ] = None
-    forbid: Annotated[str | None, _option("--forbid", "Pairs without an edge: columns u, v.", _LIMITS)] = None
-    require: Annotated[str | None, _option("--require", "Pairs with an edge: columns u, v.", _LIMITS)] = None
-    start: Annotated[
-        str | None, _option("--start", "Edges that exist and stay: a build, or columns u, v.", _LIMITS)
-    ] = None
-    costs: Annotated[
-        str | None, _option("--costs", "Costs of edges: columns u, v, cost; other pairs cost 1.", _LIMITS)
-    ] = None
+    forbid: Annotated[str | None, "Pairs without an edge: columns u, v."] = None
+    require: Annotated[str | None, "Pairs with an edge: columns u, v."] = None
+    start: Annotated[str | None, "Edges that exist and stay: a build, or columns u, v."] = None
+    costs: Annotated[str | None, "Costs of edges: columns u, v, cost; other pairs cost 1."] = None
 
     def files(self) -> ConstraintFiles:
         """Return what the jobs need to read them."""
@@ -158,16 +127,11 @@ class LimitOptions:
 class SparkOptions:
     """Where Spark runs."""
 
-    master: Annotated[
-        str | None, _option("--master", "Spark master URL; all cores of this machine by default.", _SPARK)
-    ] = None
-    spark_conf: Annotated[
-        list[str] | None,
-        typer.Option("--spark-conf", metavar="KEY=VALUE", help="A Spark setting.", rich_help_panel=_SPARK),
-    ] = None
-    event_log: Annotated[
-        str | None, _option("--event-log", "Folder for Spark's event log, a file per run.", _SPARK)
-    ] = None
+    PANEL: ClassVar[str] = "Spark"
+
+    master: Annotated[str | None, "Spark master URL; all cores of this machine by default."] = None
+    spark_conf: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="A Spark setting.")] = None
+    event_log: Annotated[str | None, "Folder for Spark's event log, a file per run."] = None
 
     def choice(self, *inputs: str) -> SparkChoice:
         """Return what the jobs need to start a session, a quick one if all `inputs` are known and small."""
@@ -182,22 +146,3 @@ class SparkOptions:
                 raise UsageError(f"--spark-conf {setting}: write it as key=value")
             conf[key] = value
         return SparkChoice(self.master, conf, quick=bool(inputs) and are_small(*inputs))
-
-
-@dataclass(frozen=True, slots=True)
-class OutputOptions:
-    """How results and remarks are shown."""
-
-    json: Annotated[
-        bool, _option("--json", "Print one JSON object on stdout and nothing else there.", _OUTPUT)
-    ] = False
-    quiet: Annotated[bool, _option("--quiet", "No progress bars, no remarks.", _OUTPUT)] = False
-
-    def screen(self) -> Screen:
-        """Return the command's view."""
-        return Screen(quiet=self.quiet, json=self.json)
-
-
-def notices(screen: Screen) -> Callable[[str], None]:
-    """Return what the jobs call to tell the user something that must not be missed, even with --quiet."""
-    return lambda text: screen.say(text, always=True)

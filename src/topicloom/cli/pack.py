@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from topicloom.cli.options import OutputOptions
+from topicloom.cli.console import Screen
 
 EXAMPLES = """
 topicloom pack env.tar.gz
@@ -16,24 +16,21 @@ topicloom build TABLE --out DIR --master spark://HOST:7077 --spark-conf spark.ar
 
 
 def pack(
-    out: Annotated[
-        str, typer.Argument(metavar="OUT", help="Where to write: .tar.gz or .tgz.", show_default=False)
-    ],
-    output: OutputOptions,
+    out: Annotated[str, typer.Argument(help="Where to write: .tar.gz or .tgz.")],
+    screen: Screen,
 ) -> None:
     """Pack this environment for Spark workers on other machines; give the archive as spark.archives."""
     from topicloom.overlay.spark.warm import warm_tasks
     from topicloom.tables.spark.pack import pack_environment
 
-    screen = output.screen()
     with screen.working() as progress:
         report = pack_environment(Path(out), warm_tasks, progress=progress)
-    screen.show(
+    screen.report(
+        report,
         f"{report.bytes / 1e6:,.0f} MB written to {out} in {report.seconds['total']:.1f} s: topicloom, "
-        f"{', '.join(report.manifest.packages)}"
+        f"{', '.join(report.manifest.packages)}",
     )
     screen.say(
         f"next: add --master spark://HOST:PORT --spark-conf spark.archives={out} to a command; the workers "
         f"need {report.manifest.python}"
     )
-    screen.emit(report)

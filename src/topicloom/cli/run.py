@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from topicloom.cli.options import OutputOptions, Seed
+from topicloom.cli.console import Screen
+from topicloom.cli.options import Seed
 from topicloom.cli.run_compare import run_comparison
 from topicloom.cli.tables import figures_table
 
@@ -26,38 +27,24 @@ SHOWN = 5  # witnesses of each fault
 
 
 def run(
-    output: OutputOptions,
-    kind: Annotated[
-        str,
-        typer.Argument(
-            metavar="KIND",
-            help=f"The kind of broker that DIR was exported for: {KINDS}.",
-            show_default=False,
-        ),
-    ],
-    folder: Annotated[
-        Path,
-        typer.Argument(metavar="DIR", help="A folder that `topicloom export` wrote.", show_default=False),
-    ],
-    messages: Annotated[int, typer.Option("--messages", min=1, help="Messages on every topic.")] = 10,
+    screen: Screen,
+    kind: Annotated[str, typer.Argument(help=f"The kind of broker that DIR was exported for: {KINDS}.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that `topicloom export` wrote.")],
+    messages: Annotated[int, typer.Option(min=1, help="Messages on every topic.")] = 10,
     kill: Annotated[
         list[str] | None,
         typer.Option(
-            "--kill",
             metavar="NODE",
             help="After the proof kill this node's broker, time until its topics flow again, bring it back; "
             "`all`: one node after the other.",
         ),
     ] = None,
     compare: Annotated[
-        bool,
-        typer.Option(
-            "--compare", help="Run the same interest on a ring per topic, a star and a full mesh too."
-        ),
+        bool, "Run the same interest on a ring per topic, a star and a full mesh too."
     ] = False,
-    timeout: Annotated[float, typer.Option("--timeout", min=1, help="Seconds to get ready.")] = 60.0,
+    timeout: Annotated[float, typer.Option(min=1, help="Seconds to get ready.")] = 60.0,
     settle: Annotated[
-        float, typer.Option("--settle", min=0, help="Seconds in which late duplicates and strays would show.")
+        float, typer.Option(min=0, help="Seconds in which late duplicates and strays would show.")
     ] = 1.0,
     seed: Seed = 0,
 ) -> None:
@@ -69,23 +56,17 @@ def run(
     from topicloom.mesh.jobs.run import run_folder
     from topicloom.mesh.run.running_mesh import RunSettings
 
-    screen = output.screen()
     settings = RunSettings(
         messages=messages, seed=seed, timeout=timeout, settle=settle, kill=tuple(kill or ())
     )
     if compare:
-        run_comparison(screen, kind, folder, settings)
-        return
+        return run_comparison(screen, kind, folder, settings)
     with screen.working() as progress:
         summary, outcome = run_folder(kind, folder, settings, progress=progress)
-    screen.show(
-        figures_table(None, _figures(summary)), *_faults(summary), *_failovers(summary), _told(summary)
-    )
+    lines = [*_faults(summary), *_failovers(summary), _told(summary)]
     if summary.tls:
-        screen.show("host names in certificates were not checked: here all brokers are on 127.0.0.1")
-    screen.emit(summary)
-    if not outcome.exact:
-        raise typer.Exit(1)
+        lines.append("host names in certificates were not checked: here all brokers are on 127.0.0.1")
+    screen.report(summary, figures_table(None, _figures(summary)), *lines, holds=outcome.exact)
 
 
 def _figures(summary: RunSummary) -> list[tuple[str, str]]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from topicloom.cli.console import Screen, table
 
 if TYPE_CHECKING:  # running brokers needs more than the other commands should wait for
@@ -21,20 +19,19 @@ def run_comparison(screen: Screen, kind: str, folder: Path, settings: RunSetting
     with screen.working() as progress:
         found = compare_meshes(kind, folder, settings, progress=progress)
     rows = found.rows
-    screen.show(
+    screen.report(
+        found,
         table("the same interest on four meshes", _columns(rows), _lines(rows)),
         "messages: from broker to broker, for each delivery at another broker than the publisher's",
         "strays: messages that a broker carried and its node does not want (the star's hub wants none)",
+        *(
+            f"{row.design}: {row.expected - row.delivered:,} deliveries missing, "
+            f"{row.duplicates:,} duplicates"
+            for row in rows
+            if row.delivered != row.expected or row.duplicates
+        ),
+        holds=found.exact,
     )
-    for row in rows:
-        if row.delivered != row.expected or row.duplicates:
-            screen.show(
-                f"{row.design}: {row.expected - row.delivered:,} deliveries missing, "
-                f"{row.duplicates:,} duplicates"
-            )
-    screen.emit(found)
-    if not found.exact:
-        raise typer.Exit(1)
 
 
 def _columns(rows: list[DesignSummary]) -> list[tuple[str, str]]:

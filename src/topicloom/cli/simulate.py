@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from topicloom.cli.console import Screen
 from topicloom.cli.option_names import in_options
-from topicloom.cli.options import InterestOptions, OutputOptions, Seed, SetOptions, SparkOptions, Threads
+from topicloom.cli.options import InterestOptions, Seed, Settings, SparkOptions, Threads
 from topicloom.spidercast.simulator.registry import PROTOCOLS
 
 if TYPE_CHECKING:
@@ -30,19 +29,14 @@ DEGREES_PLOT, COURSE_PLOT = "degrees.png", "course.png"
 def simulate(
     table: InterestOptions,
     spark: SparkOptions,
-    output: OutputOptions,
-    protocol: Annotated[
-        str, typer.Option("--protocol", help=f"{', '.join(PROTOCOLS)} (see --list).")
-    ] = "spidercast",
-    settings: SetOptions = None,
+    screen: Screen,
+    protocol: Annotated[str, f"{', '.join(PROTOCOLS)} (see --list)."] = "spidercast",
+    set_: Settings = None,
     seed: Seed = 0,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", help="Folder for snapshots, charts and the last overlay.", show_default=False),
-    ] = None,
+    out: Annotated[Path | None, "Folder for snapshots, charts and the last overlay."] = None,
     threads: Threads = None,
-    list_protocols: Annotated[bool, typer.Option("--list", help="List protocols and leave.")] = False,
-    rules: Annotated[bool, typer.Option("--rules", help="Print the rules of a link and leave.")] = False,
+    list_: Annotated[bool, "List protocols and leave."] = False,
+    rules: Annotated[bool, "Print the rules of a link and leave."] = False,
 ) -> None:
     """Let every node of the table run a protocol that finds an overlay without a planner, in virtual time.
 
@@ -53,21 +47,17 @@ def simulate(
     from topicloom.spidercast.protocol.link_rules import rule_table
     from topicloom.spidercast.simulator.scenario import Scenario
 
-    screen = output.screen()
-    if list_protocols:
-        screen.show_list(protocol_listing())
-        return
+    if list_:
+        return screen.report(*protocol_listing())
     if rules:
-        screen.show_list(rule_listing(rule_table()))
-        return
+        return screen.report(*rule_listing(rule_table()))
     table.source()  # a missing table is told first
-    scenario = Scenario.of(protocol, settings or [], seed=seed)
+    scenario = Scenario.of(protocol, set_ or [], seed=seed)
     with screen.working() as progress:
         summary = simulate_table(
             table.table(spark, screen, progress), scenario, out=out, threads=threads, extras=_draw
         )
-    screen.show(*_told(summary, out))
-    screen.emit(summary)
+    screen.report(summary, *_told(summary, out))
 
 
 def _draw(summary: SimulationSummary, outcome: SimulationOutcome, folder: Path) -> None:

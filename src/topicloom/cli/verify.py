@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from topicloom.cli.console import Screen, table
-from topicloom.cli.options import EdgeOptions, InterestOptions, OutputOptions, SparkOptions
-from topicloom.cli.verify_brokers import PANEL, BrokerFolders, broker_options, verify_brokers
+from topicloom.cli.options import EdgeOptions, InterestOptions, SparkOptions
+from topicloom.cli.verify_brokers import BrokerFolders, broker_options, verify_brokers
 
 if TYPE_CHECKING:
     from topicloom.overlay.model.verdict import Verdict
@@ -30,21 +32,18 @@ def verify(
     interest: InterestOptions,
     edges: EdgeOptions,
     spark: SparkOptions,
-    output: OutputOptions,
+    screen: Screen,
     brokers: BrokerFolders,
-    all_witnesses: Annotated[
+    all_: Annotated[
         str | None,
-        typer.Option(
-            "--all", metavar="FILE", help="Write every split topic there (.jsonl, .json, .parquet)."
-        ),
+        typer.Option(metavar="FILE", help="Write every split topic there (.jsonl, .json, .parquet)."),
     ] = None,
     hosts: Annotated[
-        str | None,
+        Path | None,
         typer.Option(
-            "--hosts",
             metavar="FILE",
             help="Where the brokers are: columns node, host; otherwise told by file names and ports.",
-            rich_help_panel=PANEL,
+            rich_help_panel=BrokerFolders.PANEL,
         ),
     ] = None,
 ) -> None:
@@ -58,37 +57,30 @@ def verify(
     """
     from topicloom.overlay.jobs.verify import verify_edges
 
-    screen = output.screen()
     if brokers.given() or hosts is not None:
-        verify_brokers(screen, brokers.choice(), hosts, interest, edges, spark, all_witnesses)
-        return
+        return verify_brokers(screen, brokers.choice(), hosts, interest, edges, spark, all_)
     with screen.working() as progress:
-        verdict = verify_edges(
-            interest.table(spark, screen, progress), edges.source(), all_witnesses=all_witnesses
-        )
-    _show(screen, verdict, all_witnesses)
-    screen.emit(verdict.summary())
-    if not verdict.topic_connected:
-        raise typer.Exit(1)
+        verdict = verify_edges(interest.table(spark, screen, progress), edges.source(), all_witnesses=all_)
+    screen.report(verdict.summary(), *_told(verdict, all_), holds=verdict.topic_connected)
 
 
-def _show(screen: Screen, verdict: Verdict, all_witnesses: str | None) -> None:
+def _told(verdict: Verdict, all_witnesses: str | None) -> Iterator[object]:
     if verdict.topic_connected:
-        screen.show(f"topic-connected: all {verdict.topics:,} topics, {verdict.edges:,} edges")
+        yield f"topic-connected: all {verdict.topics:,} topics, {verdict.edges:,} edges"
     else:
-        screen.show(
+        yield (
             f"NOT topic-connected: {verdict.topics_partitioned:,} of {verdict.topics:,} topics are split "
             f"({verdict.topic_components:,} components in all, {verdict.edges:,} edges)"
         )
-        screen.show(_witnesses(verdict))
-        screen.show(f"all of them: {all_witnesses}" if all_witnesses else "--all FILE writes all of them")
+        yield _witnesses(verdict)
+        yield f"all of them: {all_witnesses}" if all_witnesses else "--all FILE writes all of them"
     unknown = ", ".join(map(repr, verdict.unknown_names))
     left_out = {
         f"edges name a node that the interest does not have: {unknown}": verdict.unknown_nodes,
         "self-loops": verdict.self_loops,
         "duplicate edges": verdict.duplicate_edges,
     }
-    screen.show(*(f"left out of the proof: {count:,} {what}" for what, count in left_out.items() if count))
+    yield from (f"left out of the proof: {count:,} {what}" for what, count in left_out.items() if count)
 
 
 def _witnesses(verdict: Verdict) -> object:

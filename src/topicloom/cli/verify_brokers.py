@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, make_dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, ClassVar
 
 import typer
 
-from topicloom.base.progress import Progress
 from topicloom.cli.console import Screen
 from topicloom.cli.options import EdgeOptions, InterestOptions, SparkOptions
 from topicloom.errors import UsageError
 from topicloom.mesh.audit.findings import Audit, Finding, several
 from topicloom.mesh.jobs.audit import audit_folder
-from topicloom.mesh.kinds.kind import AuditSupport
 from topicloom.mesh.kinds.registry import KINDS, auditable
-from topicloom.overlay.model.interest import Interest
 
 SHOWN = 20  # findings of one sort
-PANEL = "Brokers"
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerFolders:
     """The options that name configurations, one for each kind of broker that can be audited."""
 
-    def given(self) -> dict[str, str]:
+    PANEL: ClassVar[str] = "Brokers"
+
+    def given(self) -> dict[str, Path]:
         """Return the folders by kind."""
         folders = {kind: getattr(self, _attribute(kind)) for kind in auditable()}
         return {kind: folder for kind, folder in folders.items() if folder is not None}
@@ -38,26 +37,27 @@ class BrokerFolders:
             raise UsageError(f"--hosts goes with {' or '.join(f'--{kind}' for kind in auditable())} only")
         if len(given) > 1:
             raise UsageError(f"{' and '.join(f'--{kind}' for kind in given)}: give one of them")
-        kind, folder = next(iter(given.items()))
-        return kind, Path(folder)
+        return given.popitem()
 
 
 def broker_options() -> type[BrokerFolders]:
     """Make the group of options from the registry."""
-    return make_dataclass(
-        "BrokerOptions",
-        [(_attribute(kind), *_option(kind, auditing)) for kind, auditing in auditable().items()],
-        bases=(BrokerFolders,),
-        frozen=True,
-    )
-
-
-def _option(kind: str, auditing: AuditSupport[Any]) -> tuple[Any, Any]:
-    told = f"Judge the {auditing.link}s of {KINDS[kind].title} configurations instead; EDGES is left out, "
-    option = typer.Option(
-        f"--{kind}", metavar="CONF_DIR", help=f"{told}INTEREST may be.", rich_help_panel=PANEL
-    )
-    return Annotated[str | None, option], field(default=None)
+    kinds = [
+        (
+            _attribute(kind),
+            Annotated[
+                Path | None,
+                typer.Option(
+                    metavar="CONF_DIR",
+                    help=f"Judge the {auditing.link}s of {KINDS[kind].title} configurations instead; EDGES "
+                    "is left out, INTEREST may be.",
+                ),
+            ],
+            field(default=None),
+        )
+        for kind, auditing in auditable().items()
+    ]
+    return make_dataclass("BrokerOptions", kinds, bases=(BrokerFolders,), frozen=True)
 
 
 def _attribute(kind: str) -> str:
@@ -67,7 +67,7 @@ def _attribute(kind: str) -> str:
 def verify_brokers(
     screen: Screen,
     choice: tuple[str, Path],
-    hosts: str | None,
+    hosts: Path | None,
     interest: InterestOptions,
     edges: EdgeOptions,
     spark: SparkOptions,
@@ -82,41 +82,22 @@ def verify_brokers(
     if edges.edges:
         raise UsageError(f"EDGES {edges.edges}: with --{kind} the links are those of the configurations")
     with screen.working() as progress:
-        audit = audit_folder(
-            kind,
-            folder,
-            interest=_interest(screen, interest, spark, progress),
-            hosts=Path(hosts) if hosts is not None else None,
-            progress=progress,
-        )
-    _show(screen, audit)
-    screen.emit(audit)
-    if not audit.sound:
-        raise typer.Exit(1)
+        wanted = interest.table(spark, screen, progress).load().interest if interest.interest else None
+        audit = audit_folder(kind, folder, interest=wanted, hosts=hosts, progress=progress)
+    screen.report(audit, *_told(audit), holds=audit.sound)
 
 
-def _interest(
-    screen: Screen, options: InterestOptions, spark: SparkOptions, progress: Progress
-) -> Interest | None:
-    if not options.interest:
-        return None
-    return options.table(spark, screen, progress).load().interest
-
-
-def _show(screen: Screen, audit: Audit) -> None:
+def _told(audit: Audit) -> Iterator[str]:
     words = auditable()[audit.kind]
     link, topic = words.link, words.topic
     counts = f"{_many(audit.brokers, 'broker')}, {_many(audit.links, link)}, {_many(audit.topics, topic)}"
     if audit.sound:
         proved = "; every node gets what it wants, and no broker anything else" if audit.covered else ""
-        screen.show(
-            f"sound: {counts}; nothing goes round, comes twice or stays away{proved}{_alone(audit, link)}"
-        )
-        return
-    screen.show(f"NOT sound: {counts}{_alone(audit, link)}")
-    _section(screen, "messages go round or come twice", audit.repeating)
-    _section(screen, "messages do not come where they should", audit.losing)
-    _section(screen, "brokers carry topics that their nodes do not want", audit.strays or ())
+        counts += f"; nothing goes round, comes twice or stays away{proved}"
+    yield f"{'sound' if audit.sound else 'NOT sound'}: {counts}{_alone(audit, link)}"
+    yield from _section("messages go round or come twice", audit.repeating)
+    yield from _section("messages do not come where they should", audit.losing)
+    yield from _section("brokers carry topics that their nodes do not want", audit.strays or ())
 
 
 def _alone(audit: Audit, link: str) -> str:
@@ -132,9 +113,8 @@ def _many(count: int, what: str) -> str:
     return f"{count:,} {head if count == 1 else head + 's'}{space}{tail}"
 
 
-def _section(screen: Screen, title: str, findings: tuple[Finding, ...]) -> None:
+def _section(title: str, findings: tuple[Finding, ...]) -> Iterator[str]:
     if findings:
-        screen.show("", f"{title}:")
-        screen.show(*(f"  {finding.text}" for finding in findings[:SHOWN]))
-        if len(findings) > SHOWN:
-            screen.show(f"  and {len(findings) - SHOWN:,} more; --json names all")
+        yield from ("", f"{title}:", *(f"  {finding.text}" for finding in findings[:SHOWN]))
+    if len(findings) > SHOWN:
+        yield f"  and {len(findings) - SHOWN:,} more; --json names all"

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from topicloom.base.summaries import Total
-from topicloom.cli.options import OutputOptions
+from topicloom.cli.console import Screen
 
 
-def warm(output: OutputOptions) -> None:
+def warm(screen: Screen) -> None:
     """Compile all kernels, archive Spark's classes, and keep both on disk (done by `make install`)."""
     from topicloom.cli.warming import warm_kernels
     from topicloom.cli.warming_spark import warm_spark
 
-    screen = output.screen()
     with screen.working() as progress:
         start = progress.now()
         warm_kernels(progress=progress)
@@ -19,4 +18,4 @@ def warm(output: OutputOptions) -> None:
         seconds = progress.now() - start
     spark = "" if archived else "; this Java cannot archive Spark's classes, so Spark starts as ever"
     screen.say(f"ready in {seconds:.1f} s{spark}")
-    screen.emit(Total(seconds={"total": seconds}))
+    screen.report(Total(seconds={"total": seconds}))

@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
+from topicloom.cli.console import Screen
 from topicloom.cli.content.plan import CoreModelName
-from topicloom.cli.content.plan_figures import Problem, figure_lines, overflow_line
-from topicloom.cli.options import OutputOptions, Seed, SparkOptions, notices
+from topicloom.cli.content.plan_figures import Problem, figure_lines, show_plan
+from topicloom.cli.options import Seed, SparkOptions
 from topicloom.content.jobs.plan import measure_assignment
 from topicloom.errors import UsageError
 
@@ -20,16 +21,11 @@ topicloom content cost problem today.csv --core-model unicast
 
 
 def cost(
-    output: OutputOptions,
+    screen: Screen,
     spark: SparkOptions,
     problem: Problem = None,
     assignment: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="ASSIGNMENT",
-            help="A plan folder, or a table with columns user, broker.",
-            show_default=False,
-        ),
+        Path | None, typer.Argument(help="A plan folder, or a table with columns user, broker.")
     ] = None,
     core_model: CoreModelName = "free",
     seed: Seed = 0,
@@ -41,7 +37,6 @@ def cost(
     if problem is None or assignment is None:
         missing = "DIR" if problem is None else "ASSIGNMENT"
         raise UsageError(f"{missing} is missing; write topicloom content cost DIR ASSIGNMENT")
-    screen = output.screen()
     with screen.working() as progress:
         summary = measure_assignment(
             problem,
@@ -49,11 +44,7 @@ def cost(
             spark=spark.choice(str(assignment)),
             core_model=core_model,
             seed=seed,
-            notice=notices(screen),
+            notice=screen.notice,
             progress=progress,
         )
-    screen.show(*figure_lines(summary.figures, str(assignment)))
-    screen.emit(summary)
-    if summary.figures.overflow > 0:
-        screen.say(overflow_line(summary.figures.overflow), always=True)
-        raise typer.Exit(1)
+    show_plan(screen, summary, figure_lines(summary.figures, str(assignment)))

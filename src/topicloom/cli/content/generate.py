@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from topicloom.cli.options import OutputOptions, Seed
+from topicloom.cli.console import Screen
+from topicloom.cli.options import Seed
 from topicloom.content.jobs.generate import generate_content_to
 
 EXAMPLES = """
@@ -17,29 +18,16 @@ topicloom content generate narrow --users 2000 --brokers 20 --channels 200 --wid
 
 
 def generate(
-    out: Annotated[
-        Path, typer.Argument(metavar="DIR", help="The folder to write the problem to.", show_default=False)
-    ],
-    users: Annotated[int, typer.Option("--users", help="Number of users.", show_default=False)],
-    brokers: Annotated[int, typer.Option("--brokers", help="Number of brokers.", show_default=False)],
-    channels: Annotated[
-        int, typer.Option("--channels", help="Equal parts of the content space.", show_default=False)
-    ],
-    output: OutputOptions,
-    model: Annotated[
-        str,
-        typer.Option(
-            "--model", help="plane: prices are distances in a square; iid: prices drawn one by one."
-        ),
-    ] = "plane",
-    ratio: Annotated[float, typer.Option("--ratio", help="Mean access price over mean core price.")] = 1.0,
+    out: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to write the problem to.")],
+    users: Annotated[int, "Number of users."],
+    brokers: Annotated[int, "Number of brokers."],
+    channels: Annotated[int, "Equal parts of the content space."],
+    screen: Screen,
+    model: Annotated[str, "plane: prices are distances in a square; iid: prices drawn one by one."] = "plane",
+    ratio: Annotated[float, "Mean access price over mean core price."] = 1.0,
     width: Annotated[
         str,
-        typer.Option(
-            "--width",
-            help="Mean length of what a user wants, of a content space of length 1; uniform: two uniform "
-            "end points.",
-        ),
+        "Mean length of what a user wants, of a content space of length 1; uniform: two uniform end points.",
     ] = "uniform",
     seed: Seed = 0,
 ) -> None:
@@ -47,14 +35,13 @@ def generate(
 
     The brokers have equal capacities, together twice the demand [Zhao2011, VI].
     """
-    screen = output.screen()
     with screen.working() as progress:
         size = users, brokers, channels
         report = generate_content_to(out, size, model, ratio, width, seed, progress)
-    screen.show(
+    screen.report(
+        report,
         f"{users:,} users, {brokers:,} brokers and {channels:,} channels written to {out} "
         f"in {report.seconds['total']:.1f} s",
         f"demand {report.demand:,.6g} and capacity {report.capacity:,.6g} messages per second; "
         f"a channel is wanted by {report.density:.1%} of the users on average",
     )
-    screen.emit(report)

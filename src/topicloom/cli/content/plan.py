@@ -9,9 +9,10 @@ import typer
 
 from topicloom.base.parameters import read_settings
 from topicloom.base.registry import find
-from topicloom.cli.content.plan_figures import Problem, figure_lines, overflow_line
+from topicloom.cli.console import Screen
+from topicloom.cli.content.plan_figures import Problem, figure_lines, show_plan
 from topicloom.cli.listings import planner_listing
-from topicloom.cli.options import OutputOptions, Seed, SetOptions, notices
+from topicloom.cli.options import Seed, Settings
 from topicloom.content.jobs.plan import plan_content
 from topicloom.content.planners.broker_trees import CODES
 from topicloom.content.planners.registry import DEFAULT, PLANNERS
@@ -27,52 +28,39 @@ topicloom content plan --list      (all algorithms and parameters)
 
 CoreModelName = Annotated[
     str,
-    typer.Option(
-        "--core-model",
-        help=f"How brokers carry messages: {', '.join(CODES)} (a tree per channel and publishing broker; one "
-        "tree for all; a message for each broker; the best trees, for few brokers).",
-    ),
+    f"How brokers carry messages: {', '.join(CODES)} (a tree per channel and publishing broker; one "
+    "tree for all; a message for each broker; the best trees, for few brokers).",
 ]
 
 
 def plan(
-    output: OutputOptions,
+    screen: Screen,
     problem: Problem = None,
-    algorithm: Annotated[
-        str, typer.Option("--algorithm", help=f"{', '.join(PLANNERS)} (see --list).")
-    ] = DEFAULT,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Folder for the plan.", show_default=False)
-    ] = None,
+    algorithm: Annotated[str, f"{', '.join(PLANNERS)} (see --list)."] = DEFAULT,
+    out: Annotated[Path | None, "Folder for the plan."] = None,
     core_model: CoreModelName = "free",
     time_limit: Annotated[
         float | None,
         typer.Option(
-            "--time-limit",
-            metavar="SECONDS",
-            help="local-search: go on annealing for so long; exact: stop after so long.",
+            metavar="SECONDS", help="local-search: go on annealing for so long; exact: stop after so long."
         ),
     ] = None,
-    settings: SetOptions = None,
+    set_: Settings = None,
     seed: Seed = 0,
-    no_trees: Annotated[
-        bool, typer.Option("--no-trees", help="Do not write trees.parquet, the largest file.")
-    ] = False,
-    list_planners: Annotated[bool, typer.Option("--list", help="List algorithms and leave.")] = False,
+    no_trees: Annotated[bool, "Do not write trees.parquet, the largest file."] = False,
+    list_: Annotated[bool, "List algorithms and leave."] = False,
 ) -> None:
     """Assign every user of a content problem to one broker so that all traffic costs little.
 
     The cost counts access links (user to broker) and core links (among brokers) exactly. Without a time limit
     the same seed gives the same plan. Exit 1 if the demand on a broker exceeds its capacity.
     """
-    screen = output.screen()
-    if list_planners:
-        screen.show_list(planner_listing())
-        return
+    if list_:
+        return screen.report(*planner_listing())
     if problem is None:
         raise UsageError("DIR is missing; name the folder of a content problem")
     planner = find("algorithm", PLANNERS, algorithm)
-    parameters = read_settings(algorithm, planner.parameters, settings or [])
+    parameters = read_settings(algorithm, planner.parameters, set_ or [])
     with screen.working() as progress:
         summary = plan_content(
             problem,
@@ -83,15 +71,9 @@ def plan(
             seed=seed,
             time_limit=time_limit,
             trees=not no_trees,
-            notice=notices(screen),
+            notice=screen.notice,
             progress=progress,
         )
-    screen.show(
-        *figure_lines(summary.figures, algorithm),
-        f"planned in {summary.seconds['plan']:.1f} s; "
-        + (f"written to {out}" if out else "--out DIR keeps the plan and its trees"),
-    )
-    screen.emit(summary)
-    if summary.figures.overflow > 0:
-        screen.say(overflow_line(summary.figures.overflow, algorithm), always=True)
-        raise typer.Exit(1)
+    kept = f"written to {out}" if out else "--out DIR keeps the plan and its trees"
+    lines = [*figure_lines(summary.figures, algorithm), f"planned in {summary.seconds['plan']:.1f} s; {kept}"]
+    show_plan(screen, summary, lines, algorithm)

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
+from topicloom.cli.console import Screen
 from topicloom.cli.option_names import in_options
-from topicloom.content.jobs.plan import PlanFigures
+from topicloom.content.jobs.plan import AssignmentSummary, PlanFigures, PlanSummary
 from topicloom.content.planners.registry import DEFAULT
 
 Problem = Annotated[
@@ -16,7 +17,6 @@ Problem = Annotated[
     typer.Argument(
         metavar="DIR",
         help="A content problem: brokers, prices, rates, wants and channels (see content generate, traffic).",
-        show_default=False,
     ),
 ]
 
@@ -25,13 +25,17 @@ LITTLE, MUCH = 0.05, 0.3  # shares of the core in the cost: below it hardly matt
 EVERYWHERE = 0.9  # share of (broker, channel) pairs in use above which a user's place hardly changes a tree
 
 
-def overflow_line(overflow: float, algorithm: str = "") -> str:
-    """Say what to do about a plan that does not fit."""
+def show_plan(
+    screen: Screen, summary: PlanSummary | AssignmentSummary, lines: list[str], algorithm: str = ""
+) -> None:
+    """Show what a plan costs; exit 1, and say what to do, if it does not fit."""
+    overflow = summary.figures.overflow
     other = "" if algorithm == DEFAULT else f", or try --algorithm {DEFAULT}"
-    return (
+    why = (
         f"topicloom: the plan does not fit: {overflow:,.6g} messages per second exceed the capacities; add "
         f"capacity{other}"
     )
+    screen.report(summary, *lines, holds=overflow <= 0, why=[why])
 
 
 def figure_lines(figures: PlanFigures, name: str) -> list[str]:

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from topicloom.cli.console import table
+from topicloom.cli.console import Screen, table
 from topicloom.cli.listings import parameter_listing, rule_listing
-from topicloom.cli.options import OutputOptions, Seed, SetOptions, notices
+from topicloom.cli.options import Seed, Settings
 from topicloom.content.brokers.user_rules import rule_table
 from topicloom.content.jobs.simulate import ContentSimulation, simulate_content_folder
 from topicloom.content.simulator.run import ContentOutcome
@@ -29,41 +29,30 @@ SHOWN = 12  # rounds in the table on the screen: the first ones, and the last
 
 
 def simulate(
-    output: OutputOptions,
-    source: Annotated[
-        Path | None, typer.Argument(metavar="DIR", help="A content problem.", show_default=False)
-    ] = None,
-    settings: SetOptions = None,
+    screen: Screen,
+    source: Annotated[Path | None, typer.Argument(metavar="DIR", help="A content problem.")] = None,
+    set_: Settings = None,
     seed: Seed = 0,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", help="Folder for the rounds, a chart and the last assignment.", show_default=False
-        ),
-    ] = None,
-    list_parameters: Annotated[bool, typer.Option("--list", help="List parameters and leave.")] = False,
-    rules: Annotated[bool, typer.Option("--rules", help="Print the rules of a user and leave.")] = False,
+    out: Annotated[Path | None, "Folder for the rounds, a chart and the last assignment."] = None,
+    list_: Annotated[bool, "List parameters and leave."] = False,
+    rules: Annotated[bool, "Print the rules of a user and leave."] = False,
 ) -> None:
     """Let brokers move their users to cheaper brokers by themselves, from a random start, in virtual time.
 
     The cost of each round is the exact one. The same seed gives the same run.
     """
-    screen = output.screen()
     if rules:
-        screen.show_list(rule_listing(rule_table()))
-        return
-    if list_parameters:
-        screen.show_list(parameter_listing(PARAMETERS))
-        return
+        return screen.report(*rule_listing(rule_table()))
+    if list_:
+        return screen.report(*parameter_listing(PARAMETERS))
     if source is None:
         raise UsageError("DIR is missing; name the folder of a content problem")
-    scenario = ContentScenario.of(settings or [], seed=seed)
+    scenario = ContentScenario.of(set_ or [], seed=seed)
     with screen.working() as progress:
         summary, outcome = simulate_content_folder(
-            source, scenario, out=out, extras=_draw, notice=notices(screen), progress=progress
+            source, scenario, out=out, extras=_draw, notice=screen.notice, progress=progress
         )
-    screen.show(_rounds_table(outcome), *_told(summary, out))
-    screen.emit(summary)
+    screen.report(summary, _rounds_table(outcome), *_told(summary, out))
 
 
 def _draw(summary: ContentSimulation, outcome: ContentOutcome, folder: Path) -> None:

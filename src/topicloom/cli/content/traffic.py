@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
-from topicloom.cli.options import OutputOptions, SparkOptions, notices
+from topicloom.cli.console import Screen
+from topicloom.cli.options import SparkOptions
 from topicloom.content.jobs.traffic import DEFAULT_CHANNELS, TrafficTask, make_traffic
 from topicloom.content.jobs.traffic_folder import TrafficSummary
 from topicloom.content.spark.prices import PriceFiles
@@ -21,73 +22,52 @@ topicloom content traffic --log log.csv --subscriptions subs.csv --out problem -
 topicloom content traffic --log log.csv --subscriptions subs.csv --out problem --brokers brokers.csv
       --regions regions.csv --region-prices prices.csv
 """
-_PRICES = "Brokers and prices (tables with named columns)"
-
-
-def _table(name: str, help_text: str) -> typer.models.OptionInfo:
-    option: typer.models.OptionInfo = typer.Option(name, help=help_text, rich_help_panel=_PRICES)
-    return option
 
 
 @dataclass(frozen=True, slots=True)
-class PriceOptions:
+class PriceOptions(PriceFiles):
     """Where brokers and prices come from, if they are to be written too."""
 
-    brokers: Annotated[str | None, _table("--brokers", "Columns broker, capacity.")] = None
-    access: Annotated[str | None, _table("--access", "Columns user, broker, price.")] = None
-    core: Annotated[str | None, _table("--core", "Columns a, b, price: between brokers.")] = None
-    coordinates: Annotated[
-        str | None, _table("--coordinates", "Columns kind (user or broker), id, x, y: prices are distances.")
-    ] = None
-    regions: Annotated[
-        str | None, _table("--regions", "Columns kind (user or broker), id, region: prices by region.")
-    ] = None
-    region_prices: Annotated[
-        str | None, _table("--region-prices", "Columns a, b, price: between and within regions.")
-    ] = None
+    PANEL: ClassVar[str] = "Brokers and prices (tables with named columns)"
+
+    brokers: Annotated[str | None, "Columns broker, capacity."] = None
+    access: Annotated[str | None, "Columns user, broker, price."] = None
+    core: Annotated[str | None, "Columns a, b, price: between brokers."] = None
+    coordinates: Annotated[str | None, "Columns kind (user or broker), id, x, y: prices are distances."] = (
+        None
+    )
+    regions: Annotated[str | None, "Columns kind (user or broker), id, region: prices by region."] = None
+    region_prices: Annotated[str | None, "Columns a, b, price: between and within regions."] = None
 
 
 def traffic(
     log: Annotated[
         str,
-        typer.Option(
-            "--log",
-            help="Messages: columns publisher, time (seconds or ISO 8601) and a column of numbers for each "
-            "attribute; CSV, TSV, JSON lines or Parquet, a file or a folder of files.",
-            show_default=False,
-        ),
+        "Messages: columns publisher, time (seconds or ISO 8601) and a column of numbers for each "
+        "attribute; CSV, TSV, JSON lines or Parquet, a file or a folder of files.",
     ],
     subscriptions: Annotated[
         str,
-        typer.Option(
-            "--subscriptions",
-            help="What users want: columns user, subscription, attribute, low, high. A range is low <= value "
-            "< high; rows of one subscription are joined by and, subscriptions of a user by or.",
-            show_default=False,
-        ),
+        "What users want: columns user, subscription, attribute, low, high. A range is low <= value "
+        "< high; rows of one subscription are joined by and, subscriptions of a user by or.",
     ],
-    out: Annotated[
-        Path,
-        typer.Option("--out", help="Folder of the content problem; prices in it stay.", show_default=False),
-    ],
+    out: Annotated[Path, "Folder of the content problem; prices in it stay."],
     prices: PriceOptions,
     spark: SparkOptions,
-    output: OutputOptions,
+    screen: Screen,
     channels: Annotated[
         str,
         typer.Option(
-            "--channels",
             metavar="N|exact",
             help="At most so many channels, merged with the least false traffic; exact: all (one attribute).",
         ),
     ] = str(DEFAULT_CHANNELS),
-    strict: Annotated[bool, typer.Option("--strict", help="Any refused row is an error (exit 2).")] = False,
+    strict: Annotated[bool, "Any refused row is an error (exit 2)."] = False,
 ) -> None:
     """Turn a publication log and range subscriptions into the rates, wants and channels of a content problem.
 
     A rate is messages per second over the log's span. Messages that no channel holds are dropped.
     """
-    screen = output.screen()
     with screen.working() as progress:
         found = make_traffic(
             TrafficTask(
@@ -96,14 +76,13 @@ def traffic(
                 out,
                 spark.choice(log, subscriptions),
                 channels=_channels(channels),
-                prices=PriceFiles(**asdict(prices)),
+                prices=prices,
                 strict=strict,
-                notice=notices(screen),
+                notice=screen.notice,
                 progress=progress,
             )
         )
-    screen.show(*_told(found, out))
-    screen.emit(found)
+    screen.report(found, *_told(found, out))
 
 
 def _channels(text: str) -> int | None:
