@@ -19,13 +19,13 @@ WORKLOADS = {
     "uniform": {"popularity": "chen-uniform"},
     "zipf:2": {"popularity": "chen-zipf"},
     "geometric:0.1": {"popularity": "chen-exp"},
-    "002": {"topics": 100, "subscriptions": "10", "popularity": "zipf:0.5"},
+    "rss": {"topics": 100, "subscriptions": "10", "popularity": "zipf:0.5"},
 }
 
 
 @pytest.mark.parametrize(
     ("workload", "average", "maximum"),
-    [("uniform", 5.48, "gm-m"), ("zipf:2", 4.75, "gm-m"), ("geometric:0.1", 2.43, 6), ("002", 5.10, 6)],
+    [("uniform", 5.48, "gm-m"), ("zipf:2", 4.75, "gm-m"), ("geometric:0.1", 2.43, 6), ("rss", 5.10, 6)],
 )
 def test_average_and_maximum_degree(workload, average, maximum):
     """1,000 nodes, 20 moves per edge, mean of two seeds."""

@@ -42,13 +42,13 @@ def test_lemma_6_6_is_exact(k, edges):
     ("nodes", "average"), [(1000, 5.36), (2000, 4.97), (4000, 4.66), (7000, 4.45), (10_000, 4.32)]
 )
 def test_gm_average_degree_falls_with_the_nodes(nodes, average):
-    """002, figure 2 (zipf 0.5, 100 topics, 10 subscriptions); lowest-degree ties come out up to 2% lower."""
+    """[Chockler2007a, Figure 2] (zipf 0.5, 100 topics, 10 subscriptions); our ties come out up to 2% lower."""
     found, _ = mean_degrees(build_gm, [rss(nodes)])
     assert found == pytest.approx(average, rel=0.025)
 
 
 def test_a_ring_per_topic_needs_about_three_times_gm():
-    """002, figure 4a: ring/GM from 2.96 at 1,000 nodes to 3.67 at 10,000."""
+    """[Chockler2007a, Figure 4a]: ring/GM from 2.96 at 1,000 nodes to 3.67 at 10,000."""
     for nodes, ratio in ((1000, 2.96), (10_000, 3.67)):
         interest = rss(nodes)
         ring, _ = mean_degrees(build_ring_pt, [interest])
