@@ -150,7 +150,7 @@ def test_one_that_can_be_read_back_is_an_option_of_verify(
 @pytest.mark.parametrize("name", sorted(KINDS))
 def test_every_kind_is_whole(name: str) -> None:
     kind = KINDS[name]
-    assert kind.name == name and (kind.names is None or kind.names.kind == name)
+    assert kind.name == name and kind.names.kind == name
     assert import_module(f"{kinds.__package__}.{name}.kind"), "its folder has its name"
     assert kind.options <= {field.name for field in fields(ExportOptions)}
     for part in (kind.audit, kind.run):

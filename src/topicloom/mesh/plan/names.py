@@ -26,13 +26,14 @@ _EVERYWHERE = rf"%(?=[0-9A-F]{{2}}|-)|[{_SPACES}{_NONCHARACTERS}]"
 class NameRule:
     """The names of one kind of broker: what must be escaped, and the most bytes of a name.
 
-    Where a name has more than `most_slashes`, slashes are escaped too.
+    With `illegal` None any text is a legal name. Where a name has more than `most_slashes`, slashes are
+    escaped too.
     """
 
     kind: str
-    illegal: re.Pattern[str]
-    most_bytes: int
-    reason: str
+    illegal: re.Pattern[str] | None = None
+    most_bytes: int = 0
+    reason: str = ""
     most_slashes: int | None = None
 
     def encode(self, topic: str) -> str:
@@ -42,6 +43,8 @@ class NameRule:
         >>> rule.encode("plant/line 1/#"), rule.encode("")
         ('plant/line%201/%23', '%-')
         """
+        if self.illegal is None:
+            return topic
         if not topic:
             return EMPTY
         name = self.illegal.sub(_escaped, topic)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,7 @@ import psutil
 
 from topicloom.mesh.model.mesh import Mesh
 
-Pids = Mapping[str, Sequence[int]]
+Pids = Mapping[str, int]  # the process of each node
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +35,13 @@ def measure_usage(pids: Pids) -> ResourceUsage:
     """Ask the system about these processes; one that ended meanwhile counts nothing."""
     cpu: dict[str, float] = {}
     memory: dict[str, int] = {}
-    for node, numbers in pids.items():
+    for node, number in pids.items():
         cpu[node], memory[node] = 0.0, 0
-        for number in numbers:
-            try:
-                process = psutil.Process(number)
-                times = process.cpu_times()
-                cpu[node] += max(times.user + times.system, _scheduled(number))
-                memory[node] += process.memory_info().rss
-            except psutil.NoSuchProcess:
-                continue
+        with suppress(psutil.NoSuchProcess):
+            process = psutil.Process(number)
+            times = process.cpu_times()
+            cpu[node] = max(times.user + times.system, _scheduled(number))
+            memory[node] = process.memory_info().rss
     return ResourceUsage(cpu, memory)
 
 
@@ -62,7 +59,7 @@ def open_connections(mesh: Mesh, pids: Pids) -> Counter[tuple[str, str]]:
 
     Connections of clients do not count: they belong to other processes.
     """
-    node_of = {number: node for node, numbers in pids.items() for number in numbers}
+    node_of = {number: node for node, number in pids.items()}
     port_of = {port: node.name for node in mesh.nodes for port in node.ports.values()}
     found: Counter[tuple[str, str]] = Counter()
     for socket in psutil.net_connections(kind="tcp"):

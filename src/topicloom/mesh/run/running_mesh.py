@@ -12,7 +12,7 @@ from pathlib import Path
 from topicloom.base.progress import Progress
 from topicloom.errors import MeshError
 from topicloom.mesh.model.mesh import Mesh
-from topicloom.mesh.run.adapter import Arrival, BrokerAdapter, CountsMessages, MeshClients, Publication
+from topicloom.mesh.run.adapter import Arrival, BrokerAdapter, MeshClients, Publication
 from topicloom.mesh.run.delivery import DeliveryVerdict, due_arrivals, judge_delivery, plan_publications
 from topicloom.mesh.run.free_ports import is_listening
 from topicloom.mesh.run.inbox import Inbox
@@ -76,13 +76,12 @@ class RunningMesh:
         self._ports = {node.name: adapter.last_port(node) for node in mesh.nodes}
 
     async def start(self, nodes: Sequence[str] | None = None) -> None:
-        """Start all brokers, or those of some nodes, in the order of the mesh."""
-        for command in self.commands:
-            if nodes is None or command.node in nodes:
-                await self._wait_listening(command.node)
-                self.brokers.start(command)
-                self.progress.advance()
-                await asyncio.sleep(0)  # an interrupt comes through here
+        """Start all brokers in the order of the mesh, or those of some nodes."""
+        for node in self.mesh.start_order if nodes is None else nodes:
+            await self._wait_listening(node)
+            self.brokers.start(node, self.commands[node])
+            self.progress.advance()
+            await asyncio.sleep(0)  # an interrupt comes through here
 
     async def _wait_listening(self, dialer: str) -> None:
         """Wait for the brokers, started before this one, that it dials over links with backups.
@@ -191,8 +190,8 @@ class RunningMesh:
         strays = await clients.find_strays(published)
         check()
         verdict = judge_delivery(self.mesh, published, inbox.counts, strays)
-        carried = clients.messages_carried() if isinstance(clients, CountsMessages) else None
-        return DeliveryProof(verdict, inbox.storm, seconds, sum(cpu), max(cpu, default=0.0), carried)
+        busiest = max(cpu, default=0.0)
+        return DeliveryProof(verdict, inbox.storm, seconds, sum(cpu), busiest, clients.messages_carried())
 
     async def publish(self, clients: MeshClients, batch: Sequence[Publication], inbox: Inbox) -> None:
         """Hand over all of these; in a storm brokers may never take them, so that ends it too."""

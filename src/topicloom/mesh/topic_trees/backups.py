@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from topicloom.base.progress import SILENT, Progress, check_stop
+from topicloom.mesh.model.search import search
 from topicloom.mesh.model.topic_trees import PlannedLink
 from topicloom.overlay.model.interest import Interest
 
@@ -178,14 +179,7 @@ class _Arcs:
     def _leads(self, unit: int, start: int, end: int) -> bool:
         """Return whether arcs lead from one node's body to the other's."""
         body, arcs = self.body[unit], self.arcs[unit]
-        seen, queue = {body[start]}, [body[start]]
-        for at in queue:
-            if at == body[end]:
-                return True
-            fresh = arcs.get(at, set()) - seen
-            seen |= fresh
-            queue += fresh
-        return False
+        return body[end] in search(body[start], lambda at: arcs.get(at, ()))
 
 
 def join_ends(nodes: Sequence[int], pairs: Sequence[tuple[int, int]]) -> dict[int, int]:
@@ -200,10 +194,6 @@ def join_ends(nodes: Sequence[int], pairs: Sequence[tuple[int, int]]) -> dict[in
         around[b].append(a)
     body: dict[int, int] = {}
     for start in sorted(around):
-        stack = [start] if start not in body else []
-        while stack:
-            node = stack.pop()
-            if node not in body:
-                body[node] = start
-                stack += around[node]
+        if start not in body:
+            body |= dict.fromkeys(search(start, around.__getitem__), start)
     return body

@@ -24,10 +24,11 @@ from topicloom.mesh.kinds.nats.leaf_connections import (
 )
 from topicloom.mesh.kinds.nats.read import listed, text_of
 from topicloom.mesh.model.config_files import LOOPBACK
-from topicloom.mesh.model.mesh import Mesh, MeshLink, NodeAccount, wanted_topics
+from topicloom.mesh.model.mesh import Mesh, MeshLink, NodeAccount
 from topicloom.mesh.plan.credentials import Login
 from topicloom.mesh.run.adapter import (
     Arrival,
+    MeshClients,
     Publication,
     Stray,
     loopback_context,
@@ -76,18 +77,15 @@ def _logins(accounts: ConfigValue | None) -> dict[str, Login]:
     return found
 
 
-class NatsClients:
+class NatsClients(MeshClients):
     """At each server a client in every account of its node, subscribed to the node's topics there."""
 
     def __init__(
         self, mesh: Mesh, access: Mapping[str, NatsAccess], arrived: Callable[[Arrival], None]
     ) -> None:
-        self._mesh = mesh
+        super().__init__(mesh, arrived)
         self._access = access
-        self._arrived = arrived
         self._ports = {node.name: node.ports for node in mesh.nodes}
-        self._topics = {topic.topic: topic for topic in mesh.topics}
-        self._wanted = wanted_topics(mesh)
         self._clients: dict[NodeAccount, Any] = {}
         self._arrivals: Counter[NodeAccount] = Counter()
         self._links: list[MeshLink] = []

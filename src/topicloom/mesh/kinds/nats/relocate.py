@@ -43,7 +43,7 @@ def relocate_nats(folder: Path, mesh: Mesh, ports: PortMap) -> Relocated:
 
 
 def _link(remote: LeafRemote, node: MeshNode, mesh: Mesh, ports: PortMap) -> MeshLink:
-    ends = [ports.behind(url.address, ("leaf",)).node for url in remote.urls]
+    ends = [ports.behind(url.address, "leaf").node for url in remote.urls]
     link = find_link(mesh, node.name, ends[0], remote.account)
     return replace(link, backups=tuple(ends[1:]))
 
@@ -93,7 +93,7 @@ def _move_remote(remote: LeafRemote, ports: PortMap) -> None:
         text = text_of(url.value) or ""
         parts = split_url(text, url.value.where)
         login, at, _ = parts.netloc.rpartition("@")
-        netloc = f"{login}{at}{LOOPBACK}:{ports.behind(url.address).new_port}"
+        netloc = f"{login}{at}{LOOPBACK}:{ports.behind(url.address, 'leaf').new_port}"
         url.value.put(parts._replace(netloc=netloc).geturl())
     tls = remote.value.get("tls")
     if tls is not None and isinstance(tls.data, dict) and strange:

@@ -87,7 +87,7 @@ def _connect(
 ) -> list[MeshLink]:
     moved, links, strange = [], [], False
     for protocol, more, address in _endpoints(config, "connect", text, shown):
-        port = ports.behind(address, (account,))
+        port = ports.behind(address, account)
         strange = strange or address.host != LOOPBACK
         moved.append(f"{protocol}/{LOOPBACK}:{port.new_port}{more}")
         links.append(replace(find_link(mesh, node.name, port.node, account), backups=()))
