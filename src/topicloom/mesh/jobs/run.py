@@ -14,15 +14,8 @@ from topicloom.mesh.run.adapter import Arrival, Stray
 from topicloom.mesh.run.delivery import MissingDelivery
 from topicloom.mesh.run.failover import NodeFailover
 from topicloom.mesh.run.lifecycle import RunOutcome, nodes_to_kill, run_mesh
+from topicloom.mesh.run.resource_usage import NodeUsage
 from topicloom.mesh.run.running_mesh import RunSettings
-
-
-class NodeUsage(Summary, frozen=True):
-    """What one broker took."""
-
-    node: str
-    cpu_seconds: float
-    memory_bytes: int
 
 
 class RunSummary(Summary, frozen=True, kw_only=True):
@@ -102,14 +95,11 @@ def _summary(kind: str, outcome: RunOutcome) -> RunSummary:
         connections_open=sum(outcome.connections_open.values()) // 2,
         links_at_backups=outcome.elsewhere,
         seconds_deliver=proof.seconds,
-        cpu_seconds=outcome.usage.cpu_total,
+        cpu_seconds=outcome.cpu_seconds,
         cpu_seconds_deliver=proof.cpu_seconds,
         messages_carried=proof.carried,
-        memory_bytes=outcome.usage.memory_total,
-        usage=[
-            NodeUsage(node, cpu, outcome.usage.memory_bytes[node])
-            for node, cpu in outcome.usage.cpu_seconds.items()
-        ],
+        memory_bytes=outcome.memory_bytes,
+        usage=outcome.usage,
         missing=verdict.missing,
         duplicate_witnesses=verdict.duplicate_witnesses,
         stray_witnesses=verdict.stray_witnesses,

@@ -112,8 +112,8 @@ def _row(name: str, outcome: RunOutcome) -> DesignSummary:
         messages_per_delivery=(proof.carried - verdict.published) / elsewhere if elsewhere > 0 else None,
         cpu_seconds_deliver=proof.cpu_seconds,
         cpu_seconds_deliver_max=proof.cpu_seconds_max,
-        cpu_seconds_ready=outcome.usage.cpu_total - proof.cpu_seconds,
-        memory_bytes=outcome.usage.memory_total,
+        cpu_seconds_ready=outcome.cpu_seconds - proof.cpu_seconds,
+        memory_bytes=outcome.memory_bytes,
         seconds_ready=outcome.seconds_ready,
         exact=outcome.exact,
     )

@@ -23,7 +23,7 @@ from topicloom.mesh.run.inbox import Inbox
 from topicloom.mesh.run.processes import BrokerProcesses
 from topicloom.mesh.run.relocate import PortMap, Relocate
 from topicloom.mesh.run.resource_usage import (
-    ResourceUsage,
+    NodeUsage,
     measure_usage,
     open_connections,
     open_connections_per_node,
@@ -41,10 +41,18 @@ class RunOutcome:
     mesh: Mesh
     proof: DeliveryProof
     seconds_ready: float
-    usage: ResourceUsage
+    usage: list[NodeUsage]
     connections_open: Mapping[str, int]
     elsewhere: int  # links that stood at a backup from the beginning
     failover: tuple[NodeFailover, ...]
+
+    @property
+    def cpu_seconds(self) -> float:
+        return sum(one.cpu_seconds for one in self.usage)
+
+    @property
+    def memory_bytes(self) -> int:
+        return sum(one.memory_bytes for one in self.usage)
 
     @property
     def exact(self) -> bool:

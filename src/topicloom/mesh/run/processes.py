@@ -16,10 +16,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 
 from topicloom.errors import MeshError
 from topicloom.mesh.run.adapter import Argv
@@ -38,7 +37,7 @@ class _Running:
     log: Path
 
 
-class BrokerProcesses:
+class BrokerProcesses(AbstractContextManager["BrokerProcesses"]):
     """The processes of one mesh, one for each node; a context that ends with none of them running."""
 
     def __init__(self, folder: Path, logs: Path) -> None:
@@ -48,12 +47,7 @@ class BrokerProcesses:
         self._started = 0
         self.lost_a_port = False  # did a broker end because another program had taken its port?
 
-    def __enter__(self) -> BrokerProcesses:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_fault: object) -> None:
         self.stop()
 
     def start(self, node: str, argv: Argv) -> None:

@@ -5,44 +5,36 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
+from topicloom.base.summaries import Summary
 from topicloom.mesh.model.mesh import Mesh
 
 Pids = Mapping[str, int]  # the process of each node
 
 
-@dataclass(frozen=True, slots=True)
-class ResourceUsage:
-    """Seconds of CPU since their start and bytes of resident memory, by node."""
+class NodeUsage(Summary, frozen=True):
+    """What one broker took since its start: seconds of CPU, and bytes of resident memory."""
 
-    cpu_seconds: Mapping[str, float]
-    memory_bytes: Mapping[str, int]
-
-    @property
-    def cpu_total(self) -> float:
-        return sum(self.cpu_seconds.values())
-
-    @property
-    def memory_total(self) -> int:
-        return sum(self.memory_bytes.values())
+    node: str
+    cpu_seconds: float
+    memory_bytes: int
 
 
-def measure_usage(pids: Pids) -> ResourceUsage:
+def measure_usage(pids: Pids) -> list[NodeUsage]:
     """Ask the system about these processes; one that ended meanwhile counts nothing."""
-    cpu: dict[str, float] = {}
-    memory: dict[str, int] = {}
+    found = []
     for node, number in pids.items():
-        cpu[node], memory[node] = 0.0, 0
+        cpu, memory = 0.0, 0
         with suppress(psutil.NoSuchProcess):
             process = psutil.Process(number)
             times = process.cpu_times()
-            cpu[node] = max(times.user + times.system, _scheduled(number))
-            memory[node] = process.memory_info().rss
-    return ResourceUsage(cpu, memory)
+            cpu = max(times.user + times.system, _scheduled(number))
+            memory = process.memory_info().rss
+        found.append(NodeUsage(node, cpu, memory))
+    return found
 
 
 def _scheduled(number: int) -> float:

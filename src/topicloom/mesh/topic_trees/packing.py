@@ -160,8 +160,6 @@ def _packing(interest: Interest, state: PackingState) -> ForestPacking:
     _, first, inverse = np.unique(class_of, return_index=True, return_inverse=True)
     number = np.argsort(np.argsort(first))[inverse].astype(np.int32)
     roots = np.full(interest.n_topics, NONE, np.int32)
-    alone = interest.topic_sizes() == 1
-    roots[alone] = interest.topic_nodes[interest.topic_ptr[:-1][alone]]
     child, parent = state.tree_a.copy(), state.tree_b.copy()
     unrooted = TopicTrees(interest, state.tree_ptr, state.tree_a, state.tree_b, roots.copy())
     edges = ForestPacking(unrooted, number)
@@ -176,9 +174,9 @@ def _packing(interest: Interest, state: PackingState) -> ForestPacking:
             a, b = int(child[at]), int(parent[at])
             if depth[a] < depth[b]:
                 child[at], parent[at] = b, a
-        if not alone[topic]:
-            members = interest.nodes_of(topic).tolist()
-            roots[topic] = min(members, key=depth.__getitem__, default=NONE)
+        # A node that no link of the class ends at has no depth: it is alone in its topic.
+        members = interest.nodes_of(topic).tolist()
+        roots[topic] = min(members, key=lambda node: depth.get(node, 0), default=NONE)
     return ForestPacking(TopicTrees(interest, state.tree_ptr, child, parent, roots), number)
 
 

@@ -139,7 +139,7 @@ def _files(request: Request, plan: MeshPlan, who: Mapping[str, PeerIdentity]) ->
             "node": node.name,
             "id": identity.peer_id,
             "key": f"{KEYS}/{plan.stems[node.name]}.key" if identity.key else None,
-            "listen": [_listen(node.host, port)],
+            "listen": [multiaddr(same_host(bind_host(node.host)), port)],
             "addrs": [multiaddr(node.host, port)],
             "topics": [topics[topic] for topic in request.interest.topics_of(number)],
             "gossipsub": NO_MESH,
@@ -168,10 +168,3 @@ def multiaddr(host: str, port: int) -> str:
         return f"/ip{ipaddress.ip_address(host).version}/{host}/tcp/{port}"
     except ValueError:
         return f"/dns/{host}/tcp/{port}"
-
-
-def _listen(host: str, port: int) -> str:
-    """Return what the node itself opens: a loopback address as it is, else every address of the machine."""
-    if bind_host(host) is not None:
-        return multiaddr(same_host(host), port)
-    return f"/ip6/::/tcp/{port}" if ":" in host else f"/ip4/0.0.0.0/tcp/{port}"

@@ -14,14 +14,14 @@ from pathlib import Path
 
 from topicloom.mesh.model.mesh import MeshLink
 from topicloom.mesh.plan.credentials import Login, certificates_of
-from topicloom.mesh.plan.hosts import bind_host
+from topicloom.mesh.plan.hosts import is_loopback
 from topicloom.mesh.plan.link_plan import plan_trees
 from topicloom.mesh.plan.mesh_plan import MeshPlan, MeshShape, write_planned
-from topicloom.mesh.plan.names import name_rule
+from topicloom.mesh.plan.names import NameRule
 from topicloom.mesh.plan.request import ExportFigures, Request
 
 # Wildcards; $ begins the broker's own topics; quotes mean something in mosquitto.conf.
-NAMES = name_rule(
+NAMES = NameRule(
     "mosquitto",
     r'[#+"]|^\$',
     65_535,
@@ -70,8 +70,7 @@ def render(plan: MeshPlan, request: Request, say: TopicLines = both_ways) -> tup
 
 def _config(plan: MeshPlan, request: Request, name: str, say: TopicLines) -> str:
     node, stem = plan.node[name], plan.stems[name]
-    host = bind_host(node.host)
-    lines = [f"listener {node.ports['mqtt']}" + (f" {host}" if host else "")]
+    lines = [f"listener {node.ports['mqtt']}" + (f" {node.host}" if is_loopback(node.host) else "")]
     if request.tls is not None:
         files = certificates_of(request.tls, stem)
         lines += [f"cafile {files.authority}", f"certfile {files.certificate}", f"keyfile {files.key}"]
