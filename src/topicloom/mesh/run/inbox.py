@@ -66,7 +66,9 @@ class Inbox:
             if idle > quiet:
                 return False
             before = self._now()
-            await self._pause(min(LOOK, quiet))
+            self._woken.clear()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._woken.wait(), min(LOOK, quiet))
             idle = idle + min(self._now() - before, 2 * LOOK) if self.total == total else 0.0
             total = self.total
         return not self._open and not self.storm
@@ -77,8 +79,3 @@ class Inbox:
         while not self.storm and self._now() < end:
             check()
             await asyncio.sleep(min(LOOK, max(end - self._now(), 0.0)))
-
-    async def _pause(self, seconds: float) -> None:
-        self._woken.clear()
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._woken.wait(), seconds)

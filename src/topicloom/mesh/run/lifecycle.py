@@ -125,7 +125,6 @@ async def _run(
         progress.phase("start brokers", len(running.commands))
         await running.start()
         progress.phase("wait for links", len(mesh.links))
-        await running.wait_linked()
         elsewhere = await running.wait_in_place()
         inbox = Inbox(time.monotonic)
         clients = await running.connect(inbox.arrived)

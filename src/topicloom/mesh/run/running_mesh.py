@@ -120,7 +120,7 @@ class RunningMesh:
                 raise self._not_up(names - up)
 
     async def wait_in_place(self) -> int:
-        """Wait until no link moves between its acceptor and its backups; return how many stay at a backup.
+        """Wait until all links are up and none moves any more; return how many stay at a backup.
 
         A dialer that does not find its acceptor turns to a backup. Mosquitto looks for the first address
         every 5 seconds and returns to it, nats-server keeps to the server that it found. Both are fine:
@@ -129,6 +129,7 @@ class RunningMesh:
         has moved for some time. Mosquitto tries the first address with a connection that it closes again,
         while the link is still at the backup: then there is one connection too many.
         """
+        await self.wait_linked()
         if not any(link.backups for link in self.mesh.links):
             return 0
         elsewhere, steady, before = 0, time.monotonic(), Counter[tuple[str, str]]()

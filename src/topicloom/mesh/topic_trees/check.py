@@ -5,6 +5,7 @@ Each check returns a list of faults as sentences; an empty list is a proof.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from graphlib import CycleError, TopologicalSorter
 
@@ -40,8 +41,7 @@ def check_topic_trees(interest: Interest, overlay: Overlay, trees: TopicTrees) -
             faults.append(f"{name}: its root {_name(node, root)} does not want it")
         if root in child:
             faults.append(f"{name}: its root {_name(node, root)} has a parent")
-        twice = sorted({a for a in child if child.count(a) > 1}) if len(set(child)) < len(child) else []
-        faults += [f"{name}: node {_name(node, a)} has several parents" for a in twice]
+        faults += [f"{name}: node {_name(node, a)} has several parents" for a in _twice(child)]
     return faults
 
 
@@ -93,15 +93,15 @@ def check_links(interest: Interest, links: Sequence[PlannedLink], *, classes: bo
             pairs = [(link.dialer, link.acceptor) for link in own]
             faults += _cycle_fault(f"class {where}", interest.node_ids, pairs, "links")
             faults += _backup_faults(f"class {where}", interest, own)
-            faults += _dial_faults(f"class {where}", interest, own)
+            for dialer in _twice(link.dialer for link in own):
+                # A NATS server passes nothing on between such links.
+                named = _name(interest.node_ids, dialer)
+                faults.append(f"class {where}: {named} dials several links of it")
     return faults
 
 
-def _dial_faults(name: str, interest: Interest, links: Sequence[PlannedLink]) -> list[str]:
-    """Find nodes that dial two links of a class: a NATS server passes nothing on between such links."""
-    dialers = [link.dialer for link in links]
-    twice = sorted({dialer for dialer in dialers if dialers.count(dialer) > 1})
-    return [f"{name}: {_name(interest.node_ids, dialer)} dials several links of it" for dialer in twice]
+def _twice(nodes: Iterable[int]) -> list[int]:
+    return sorted(node for node, count in Counter(nodes).items() if count > 1)
 
 
 def _link_faults(interest: Interest, link: PlannedLink, wanting: list[set[int]], classes: bool) -> list[str]:
