@@ -9,8 +9,12 @@ import pytest
 from brokers_present import needs_mosquitto
 from hand_mesh import INTEREST, LINKS, write_hand_mesh
 from topicloom.cli.main import execute
-from topicloom.mesh.kinds.mosquitto.baselines import full_mesh, star_mesh
+from topicloom.mesh.kinds.mosquitto.baselines import write_full_mesh, write_star
+from topicloom.mesh.model.manifest import read_mesh
 from topicloom.mesh.model.mesh import MeshLink
+from topicloom.mesh.plan.request import Request
+from topicloom.overlay.builders.registry import run_builder
+from topicloom.overlay.model.interest import Interest
 
 MESSAGES = 2
 QUICK = ["--messages", str(MESSAGES), "--settle", "0.2"]
@@ -65,12 +69,13 @@ def test_what_cannot_be_compared_is_refused(folder, capsys, arguments, words):
 
 def test_a_rival_takes_no_name_that_is_there(tmp_path):
     """A node called hub stays itself, and topics below from/ do not mix with what comes from others."""
-    mesh = write_hand_mesh(tmp_path / "mesh", {"hub": ("x",), "b": ("x",)}, ())
-    topics = tuple(type(topic)("x", "from/x", topic.subscribers) for topic in mesh.topics)
-    mesh = type(mesh)(mesh.kind, mesh.nodes, mesh.links, topics, mesh.start_order)
-    ports = iter(range(20_000, 21_000))
-    star, _ = star_mesh(mesh, lambda: next(ports))
-    assert [node.name for node in star.nodes] == ["hub-", "hub", "b"]
-    full, files = full_mesh(mesh, lambda: next(ports))
-    assert full.links == (MeshLink("link0", "b", "hub", ("x",)),)
-    assert 'topic from/x out 1 "" from-/b/' in files["b.conf"]
+    interest = Interest.from_pairs([("hub", "from/x"), ("b", "from/x")])
+    request = Request(interest, run_builder("ring-pt", interest).overlay)
+    star, full = tmp_path / "star", tmp_path / "full"
+    for folder, write in ((star, write_star), (full, write_full_mesh)):
+        folder.mkdir()
+        write(request, folder)
+    assert read_mesh(star).start_order == ("hub-", "b", "hub")
+    assert read_mesh(star).topics[0].subscribers == ("b", "hub")
+    assert read_mesh(full).links == (MeshLink("hub~b", "hub", "b", ("from/x",)),)
+    assert 'topic from/x out 1 "" from-/hub/' in (full / "hub.conf").read_text()

@@ -42,7 +42,7 @@ def test_lemma_6_6_is_exact(k, edges):
     ("nodes", "average"), [(1000, 5.36), (2000, 4.97), (4000, 4.66), (7000, 4.45), (10_000, 4.32)]
 )
 def test_gm_average_degree_falls_with_the_nodes(nodes, average):
-    """[Chockler2007a, Figure 2] (zipf 0.5, 100 topics, 10 subscriptions); our ties come out up to 2% lower."""
+    """[Chockler2007a, Figure 2] (zipf 0.5, 100 topics, 10 subscriptions); ours come out up to 2% lower."""
     found, _ = mean_degrees(build_gm, [rss(nodes)])
     assert found == pytest.approx(average, rel=0.025)
 

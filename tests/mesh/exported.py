@@ -12,7 +12,6 @@ from topicloom.mesh.model.mesh import Mesh, MeshTopic
 from topicloom.mesh.plan.request import Request
 from topicloom.mesh.run.adapter import BrokerAdapter
 from topicloom.mesh.run.lifecycle import RunOutcome, run_mesh
-from topicloom.mesh.run.relocate import move_here
 from topicloom.mesh.run.running_mesh import RunSettings
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
@@ -39,8 +38,7 @@ def export_mesh(
 
 def run(target: BrokerAdapter, folder: Path, settings: RunSettings = QUICK) -> RunOutcome:
     """Run an exported mesh with this target."""
-    place = move_here(find_running(read_mesh(folder).kind).relocate)
-    return run_mesh(target, folder, place, settings)
+    return run_mesh(target, folder, find_running(read_mesh(folder).kind).relocate, settings)
 
 
 def twice(traffic: Any) -> Any:

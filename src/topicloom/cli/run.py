@@ -62,11 +62,11 @@ def run(
     if compare:
         return run_comparison(screen, kind, folder, settings)
     with screen.working() as progress:
-        summary, outcome = run_folder(kind, folder, settings, progress=progress)
+        summary = run_folder(kind, folder, settings, progress=progress)
     lines = [*_faults(summary), *_failovers(summary), _told(summary)]
     if summary.tls:
         lines.append("host names in certificates were not checked: here all brokers are on 127.0.0.1")
-    screen.report(summary, figures_table(None, _figures(summary)), *lines, holds=outcome.exact)
+    screen.report(summary, figures_table(None, _figures(summary)), *lines, holds=summary.exact)
 
 
 def _figures(summary: RunSummary) -> list[tuple[str, str]]:

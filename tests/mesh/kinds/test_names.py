@@ -13,7 +13,7 @@ from mesh.nasty_topics import NASTY
 from topicloom.errors import InputError
 from topicloom.mesh.kinds.registry import KINDS as ALL_KINDS
 
-RULES = {name: kind.names for name, kind in ALL_KINDS.items() if kind.names is not None}
+RULES = {name: kind.names for name, kind in ALL_KINDS.items() if kind.names.illegal is not None}
 KINDS = sorted(RULES)
 ODD = st.text(st.sampled_from('ab01%2EF-/.#+$*>?@_RG "\\\0\x85\u2028\ufffe\U0010ffffé😀\ufeff'), max_size=12)
 TOPICS = ODD | st.text(max_size=30)

@@ -26,12 +26,12 @@ from topicloom.mesh.kinds.kind import AuditSupport, BrokerKind, RunSupport, Unab
 from topicloom.mesh.kinds.registry import KINDS, load_adapter
 from topicloom.mesh.plan.link_plan import plan_trees
 from topicloom.mesh.plan.mesh_plan import MeshPlan, MeshShape, write_planned
-from topicloom.mesh.plan.names import name_rule
+from topicloom.mesh.plan.names import NameRule
 from topicloom.mesh.plan.request import ExportFigures, Request
 from topicloom.mesh.run.running_mesh import RunSettings
 from topicloom.overlay.model.interest import Interest
 
-NAMES = name_rule("toy", "[!]", 100, "toys are small")
+NAMES = NameRule("toy", "[!]", 100, "toys are small")
 
 
 def write_toys(request: Request, folder: Path) -> ExportFigures:
@@ -150,7 +150,7 @@ def test_one_that_can_be_read_back_is_an_option_of_verify(
 @pytest.mark.parametrize("name", sorted(KINDS))
 def test_every_kind_is_whole(name: str) -> None:
     kind = KINDS[name]
-    assert kind.name == name and (kind.names is None or kind.names.kind == name)
+    assert kind.name == name and kind.names.kind == name
     assert import_module(f"{kinds.__package__}.{name}.kind"), "its folder has its name"
     assert kind.options <= {field.name for field in fields(ExportOptions)}
     for part in (kind.audit, kind.run):

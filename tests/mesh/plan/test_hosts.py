@@ -119,4 +119,5 @@ def test_no_two_brokers_share_a_port(chosen: dict[str, tuple[str, int | None]]) 
 
 def test_addresses() -> None:
     assert address("2001:db8::1", 1883) == "[2001:db8::1]:1883"
-    assert (bind_host("::1"), bind_host("localhost"), bind_host("10.0.0.1")) == ("::1", "localhost", None)
+    assert (bind_host("::1"), bind_host("localhost")) == ("::1", "localhost")
+    assert (bind_host("10.0.0.1"), bind_host("fd00::7")) == ("0.0.0.0", "::")

@@ -9,8 +9,7 @@ from hand_mesh import HandLink, hand_mesh, write_hand_mesh
 from topicloom.errors import UsageError
 from topicloom.mesh.jobs.run import run_folder
 from topicloom.mesh.run.adapter import Arrival
-from topicloom.mesh.run.delivery import DeliveryVerdict
-from topicloom.mesh.run.failover import NodeFailover, Recovery, RecoveryWatch, split_topics
+from topicloom.mesh.run.failover import NodeFailover, Recovery, RecoveryWatch, count_topics, split_topics
 from topicloom.mesh.run.inbox import Inbox
 from topicloom.mesh.run.lifecycle import nodes_to_kill
 from topicloom.mesh.run.running_mesh import RunSettings
@@ -43,41 +42,46 @@ def test_only_topics_of_the_node_with_somebody_left_are_told():
     assert [one.topic for one in split_topics(mesh, "a")] == ["x"]
 
 
-EXACT = DeliveryVerdict(2, 8, 8, 0, 0)
-
-
 @pytest.mark.parametrize(
-    ("topics", "missing", "duplicates", "strays", "again", "held"),
+    ("topics", "missing", "duplicates", "strays", "exact_again", "held"),
     [
-        ((Recovery("x", 2, 1, 1.5),), 0, 0, 0, EXACT, True),
-        ((Recovery("x", 2, 2, 0.1),), 0, 0, None, EXACT, True),  # apart, as foreseen; no probes
-        ((Recovery("x", 2, 1, None),), 0, 0, 0, EXACT, False),
-        ((Recovery("x", 2, 1, 1.5),), 1, 0, 0, EXACT, False),  # it flowed once, but not any more
-        ((Recovery("x", 2, 1, 1.5),), 0, 1, 0, EXACT, False),
-        ((Recovery("x", 2, 1, 1.5),), 0, 0, 2, EXACT, False),
-        ((Recovery("x", 2, 1, 1.5),), 0, 0, 0, DeliveryVerdict(2, 8, 7, 0, 0), False),
+        ((Recovery("x", 2, 1, 1.5),), 0, 0, 0, True, True),
+        ((Recovery("x", 2, 2, 0.1),), 0, 0, None, True, True),  # apart, as foreseen; no probes
+        ((Recovery("x", 2, 1, None),), 0, 0, 0, True, False),
+        ((Recovery("x", 2, 1, 1.5),), 1, 0, 0, True, False),  # it flowed once, but not any more
+        ((Recovery("x", 2, 1, 1.5),), 0, 1, 0, True, False),
+        ((Recovery("x", 2, 1, 1.5),), 0, 0, 2, True, False),
+        ((Recovery("x", 2, 1, 1.5),), 0, 0, 0, False, False),
     ],
 )
-def test_what_counts_as_held(topics, missing, duplicates, strays, again, held):
-    assert NodeFailover("b", topics, missing, duplicates, strays, 0, 1.0, again).held is held
+def test_what_counts_as_held(topics, missing, duplicates, strays, exact_again, held):
+    failover = NodeFailover(
+        node="b",
+        missing=missing,
+        duplicates=duplicates,
+        strays=strays,
+        links_at_backups=0,
+        seconds_back=1.0,
+        exact_again=exact_again,
+        **count_topics(topics),
+    )
+    assert failover.held is held
 
 
 @needs_mosquitto
 def test_a_killed_broker_s_topics_flow_again_over_the_backup(tmp_path):
     """c goes to a, d has nowhere to go; then b returns and all is exact once more."""
     write_hand_mesh(tmp_path / "mesh", ALL, STAR)
-    summary, outcome = run_folder(
-        "mosquitto", tmp_path / "mesh", RunSettings(messages=2, settle=0.3, kill=("b",))
-    )
-    (failover,) = outcome.failover
-    assert outcome.exact, summary
-    (topic,) = failover.topics
+    summary = run_folder("mosquitto", tmp_path / "mesh", RunSettings(messages=2, settle=0.3, kill=("b",)))
+    (failover,) = summary.failover
+    assert summary.exact, summary
+    (topic,) = failover.by_topic
     assert (topic.parts, topic.apart) == (3, 2)
     # The bridge waits a second before it turns to the backup.
     assert topic.seconds is not None
     assert topic.seconds > 0.5
-    assert summary.failover[0].exact_again is True
-    assert (failover.missing, failover.duplicates, failover.strays, failover.elsewhere) == (0, 0, 0, 0)
+    assert failover.exact_again is True
+    assert (failover.missing, failover.duplicates, failover.strays, failover.links_at_backups) == (0, 0, 0, 0)
 
 
 def test_a_topic_has_recovered_only_when_all_that_can_have_heard_all_parts():

@@ -16,13 +16,15 @@ from hand_mesh import INTEREST, LINKS, hand_mesh, write_hand_mesh
 from topicloom.errors import MeshError, UsageError
 from topicloom.mesh.kinds.registry import find_running, load_adapter, runnable
 from topicloom.mesh.run import lifecycle as runner
+from topicloom.mesh.run.free_ports import FreePorts
 from topicloom.mesh.run.lifecycle import run_mesh
-from topicloom.mesh.run.relocate import move_here
+from topicloom.mesh.run.relocate import PortMap
 from topicloom.mesh.run.resource_usage import links_elsewhere, open_connections, open_connections_per_node
 from topicloom.mesh.run.running_mesh import RunSettings
 from topicloom.mesh.run.signals import SIGNALS
 
-place = move_here(find_running("mosquitto").relocate)
+place = find_running("mosquitto").relocate
+free_port = FreePorts().take
 QUICK = RunSettings(messages=1, settle=0.2)
 
 
@@ -44,10 +46,10 @@ def test_a_port_that_another_program_takes_in_between_is_no_fault(folder):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
 
-        def unlucky(copy, free_port):
+        def unlucky(copy, mesh, _ports):
             draws.append(copy)
             ports = iter([taken.getsockname()[1]] if len(draws) == 1 else [])
-            return place(copy, lambda: next(ports, None) or free_port())
+            return place(copy, mesh, PortMap(mesh, lambda: next(ports, None) or free_port()))
 
         outcome = run_mesh(load_adapter("mosquitto"), folder, unlucky, QUICK)
     assert outcome.exact
@@ -62,9 +64,9 @@ def test_ports_that_are_always_taken_end_in_an_error(folder, monkeypatch):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
 
-        def unlucky(copy, free_port):
+        def unlucky(copy, mesh, _ports):
             ports = iter([taken.getsockname()[1]])
-            return place(copy, lambda: next(ports, None) or free_port())
+            return place(copy, mesh, PortMap(mesh, lambda: next(ports, None) or free_port()))
 
         run_mesh(load_adapter("mosquitto"), folder, unlucky, QUICK)
     assert brokers_left() == []
@@ -118,9 +120,9 @@ def test_connections_are_counted_from_sockets_by_who_dialed():
         server.bind(("127.0.0.1", 0))
         server.listen()
         mesh.nodes[0].ports["mqtt"] = server.getsockname()[1]
-        assert links_elsewhere(mesh, open_connections(mesh, {"b": [os.getpid()]})) == 1
+        assert links_elsewhere(mesh, open_connections(mesh, {"b": os.getpid()})) == 1
         with socket.create_connection(server.getsockname()), socket.create_connection(server.getsockname()):
-            found = open_connections(mesh, {"b": [os.getpid()]})
+            found = open_connections(mesh, {"b": os.getpid()})
     assert found == {("b", "a"): 2}
     assert open_connections_per_node(found) == {"a": 2, "b": 2}
     assert links_elsewhere(mesh, found) == 0

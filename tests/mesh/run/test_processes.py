@@ -12,7 +12,6 @@ import psutil
 import pytest
 
 from topicloom.errors import MeshError
-from topicloom.mesh.run.adapter import Command
 from topicloom.mesh.run.free_ports import FreePorts
 from topicloom.mesh.run.processes import BrokerProcesses
 
@@ -44,9 +43,9 @@ def wait_for(condition) -> None:
 
 def test_the_context_ends_every_process(folders):
     with BrokerProcesses(*folders) as brokers:
-        brokers.start(Command("a", SLEEPER))
-        brokers.start(Command("b", SLEEPER))
-        pids = [pid for numbers in brokers.pids().values() for pid in numbers]
+        brokers.start("a", SLEEPER)
+        brokers.start("b", SLEEPER)
+        pids = brokers.pids().values()
         assert all(map(is_running, pids))
         # Ctrl-C in a terminal goes to our group; the brokers must be in others.
         assert all(os.getpgid(pid) == pid and os.getsid(pid) == pid for pid in pids)
@@ -56,24 +55,24 @@ def test_the_context_ends_every_process(folders):
 def test_a_fault_in_the_middle_of_starting_leaves_none(folders):
     pids = []
     with pytest.raises(MeshError, match="broker of b"), BrokerProcesses(*folders) as brokers:
-        brokers.start(Command("a", SLEEPER))
-        pids += brokers.pids()["a"]
-        brokers.start(Command("b", ("/no/such/broker",)))
+        brokers.start("a", SLEEPER)
+        pids.append(brokers.pids()["a"])
+        brokers.start("b", ("/no/such/broker",))
     assert not any(map(is_running, pids))
 
 
 def test_one_that_does_not_listen_is_killed(folders, monkeypatch):
     monkeypatch.setattr("topicloom.mesh.run.processes.PATIENCE", 0.3)
     with BrokerProcesses(*folders) as brokers:
-        brokers.start(Command("a", STUBBORN))
-        (pid,) = brokers.pids()["a"]
+        brokers.start("a", STUBBORN)
+        pid = brokers.pids()["a"]
         wait_for(lambda: "ready" in (folders[1] / "0.log").read_text())
     assert not is_running(pid)
 
 
 def test_children_of_a_broker_go_with_it(folders):
     with BrokerProcesses(*folders) as brokers:
-        brokers.start(Command("a", PARENT))
+        brokers.start("a", PARENT)
         wait_for(lambda: (folders[1] / "0.log").read_text().strip())
         grandchild = int((folders[1] / "0.log").read_text())
         assert is_running(grandchild)
@@ -82,7 +81,7 @@ def test_children_of_a_broker_go_with_it(folders):
 
 def test_last_words_of_a_broker_that_ended_are_told(folders):
     with BrokerProcesses(*folders) as brokers:
-        brokers.start(Command("a", (sys.executable, "-c", "print('no such option'); raise SystemExit(3)")))
+        brokers.start("a", (sys.executable, "-c", "print('no such option'); raise SystemExit(3)"))
         wait_for(lambda: not brokers.pids())
         with pytest.raises(MeshError, match=r"broker of a ended with code 3: no such option"):
             brokers.check_alive()
@@ -99,9 +98,7 @@ def test_a_full_disk_is_told(folders, monkeypatch):
 def test_a_taken_port_is_recognised(folders):
     with BrokerProcesses(*folders) as brokers:
         brokers.start(
-            Command(
-                "a", (sys.executable, "-c", "print('Error: Address already in use'); raise SystemExit(1)")
-            )
+            "a", (sys.executable, "-c", "print('Error: Address already in use'); raise SystemExit(1)")
         )
         wait_for(lambda: not brokers.pids())
         with pytest.raises(MeshError):
@@ -111,12 +108,12 @@ def test_a_taken_port_is_recognised(folders):
 
 def test_killing_one_leaves_the_others(folders):
     with BrokerProcesses(*folders) as brokers:
-        brokers.start(Command("a", SLEEPER))
-        brokers.start(Command("b", SLEEPER))
+        brokers.start("a", SLEEPER)
+        brokers.start("b", SLEEPER)
         brokers.kill("a")
         brokers.check_alive()  # it was we who killed it: no fault
         assert list(brokers.pids()) == ["b"]
-        brokers.start(Command("a", SLEEPER))
+        brokers.start("a", SLEEPER)
         assert sorted(brokers.pids()) == ["a", "b"]
 
 
@@ -125,9 +122,8 @@ def test_they_die_with_a_parent_that_is_killed(folders, tmp_path):
     script = (
         "import sys, time; from pathlib import Path;"
         "from topicloom.mesh.run.processes import BrokerProcesses;"
-        "from topicloom.mesh.run.adapter import Command;"
         f"b = BrokerProcesses(Path({str(folders[0])!r}), Path({str(folders[1])!r}));"
-        "b.start(Command('a', ('sleep', '600'))); print(b.pids()['a'][0], flush=True); time.sleep(600)"
+        "b.start('a', ('sleep', '600')); print(b.pids()['a'], flush=True); time.sleep(600)"
     )
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None

@@ -4,19 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import Any
 
-from topicloom.base.summaries import UNSET, UnsetType
-from topicloom.mesh.audit.findings import Finding, Findings, several, several_topics
+from topicloom.mesh.audit.findings import Finding, several, several_topics
 from topicloom.mesh.audit.message_flow import MessageFlow, Spot
-
-
-@dataclass(frozen=True, slots=True)
-class TopicCoverage:
-    """Brokers that miss a topic they want, and those that carry one they do not want; UNSET if not judged."""
-
-    unreached: Findings | UnsetType = UNSET
-    strays: Findings | UnsetType = UNSET
 
 
 def check_coverage(
@@ -25,11 +16,12 @@ def check_coverage(
     spot_of: Mapping[tuple[str, str], Spot] | None = None,
     *,
     by_interest: bool = False,
-) -> TopicCoverage:
+) -> dict[str, Any]:
     """Judge who gets a topic that is published at each broker that wants it.
 
-    `spot_of` (broker, topic), where that is not simply the two. `by_interest`: brokers send a message only
-    where someone further on has subscribed.
+    Returns by field of the audit brokers that miss a topic they want, and those that carry one they do not
+    want. `spot_of` (broker, topic), where that is not simply the two. `by_interest`: brokers send a message
+    only where someone further on has subscribed.
     """
     missed: dict[tuple[tuple[str, ...], ...], list[str]] = defaultdict(list)
     strays: dict[str, list[str]] = defaultdict(list)
@@ -48,10 +40,10 @@ def check_coverage(
             carriers = _between(flows[topic], carriers, set(places.values()))
         for stray in sorted(carriers - set(places.values())):
             strays[stray[0]].append(topic)
-    return TopicCoverage(
-        tuple(_unreached(groups, topics) for groups, topics in missed.items()),
-        tuple(_stray(broker, topics) for broker, topics in sorted(strays.items())),
-    )
+    return {
+        "unreached": tuple(_unreached(groups, topics) for groups, topics in missed.items()),
+        "strays": tuple(_stray(broker, topics) for broker, topics in sorted(strays.items())),
+    }
 
 
 def _mutual(one: str, other: str, reached: Mapping[str, set[Spot]], places: Mapping[str, Spot]) -> bool:

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from topicloom.mesh.model.search import search
+
 Spot = tuple[str, str]  # a broker, and the name (or account) of the message there
 
 
@@ -26,17 +28,11 @@ class Arc:
 
 
 @dataclass(frozen=True, slots=True)
-class DoubledLink:
-    """Several links between the same two spots; `storms` if a message goes round among them for ever."""
-
-    spots: tuple[Spot, Spot]
-    links: tuple[int, ...]
-    storms: bool
-
-
-@dataclass(frozen=True, slots=True)
 class MessageLoop:
-    """Spots in a ring, each linked to the next; `storms` if messages go round, else some come twice only."""
+    """Spots in a ring, each linked to the next; `storms` if messages go round, else some come twice only.
+
+    Two spots may be linked several times: they are a ring too.
+    """
 
     spots: tuple[Spot, ...]
     links: tuple[int, ...]
@@ -61,11 +57,19 @@ class MessageFlow:
         return found
 
     @cached_property
-    def component_of(self) -> dict[Spot, int]:
-        """Return the number of each spot's component: links join spots, whatever their direction."""
-        return {spot: number for number, spots in enumerate(_components(self.between)) for spot in spots}
+    def component_of(self) -> dict[Spot, Spot]:
+        """Return the first spot of each spot's component: links join spots, whatever their direction."""
+        beside: dict[Spot, set[Spot]] = defaultdict(set)
+        for pair in self.between:
+            for spot in sorted(pair):
+                beside[spot] |= pair
+        found: dict[Spot, Spot] = {}
+        for root in beside:
+            if root not in found:
+                found |= dict.fromkeys(search(root, lambda spot: sorted(beside[spot])), root)
+        return found
 
-    def doubled(self) -> list[DoubledLink]:
+    def doubled(self) -> list[MessageLoop]:
         """Find pairs of spots with more than one link, or with a link that sends messages back."""
         found = []
         for ends, arcs in self.between.items():
@@ -76,7 +80,7 @@ class MessageFlow:
             back = any(one.link != other.link for one, other in turns)
             echo = any(one.link == other.link and one.echoes for one, other in turns)
             if len(links) > 1 or own or echo:
-                found.append(DoubledLink((first.tail, first.head), links, back or own))
+                found.append(MessageLoop((first.tail, first.head), links, back or own))
         return found
 
     def loops(self) -> list[MessageLoop]:
@@ -147,11 +151,9 @@ class MessageFlow:
 
     def _next(self, arc: Arc) -> list[Arc]:
         """Return the arcs that a message takes which came over this one."""
-        return [
-            further
-            for further in self.out_of.get(arc.head, ())
-            if further.link != arc.link or arc.echoes or _own(arc, further)
-        ]
+        # Where a broker is linked to itself, what comes in at one end goes out at the other.
+        back = arc.echoes or arc.tail == arc.head
+        return [one for one in self.out_of.get(arc.head, ()) if back or one.link != arc.link]
 
     def _round_trip(self) -> list[MessageLoop]:
         """Find any path that leads back into itself, depth first."""
@@ -209,29 +211,6 @@ class MessageFlow:
                 back = any(arc.head == arcs[0].tail for arc in self.arrivals(arcs[0].head))
                 if not back:
                     yield from arcs
-
-
-def _own(arc: Arc, further: Arc) -> bool:
-    """Return whether a broker is linked to itself: what comes in at one end goes out at the other."""
-    return arc.tail == arc.head and further.link == arc.link
-
-
-def _components(pairs: Iterable[frozenset[Spot]]) -> list[list[Spot]]:
-    beside: dict[Spot, set[Spot]] = defaultdict(set)
-    for pair in pairs:
-        for spot in sorted(pair):
-            beside[spot] |= pair
-    seen: set[Spot] = set()
-    found = []
-    for root in beside:
-        if root not in seen:
-            seen.add(root)
-            part = [root]
-            for spot in part:
-                part += [other for other in sorted(beside[spot]) if other not in seen]
-                seen |= beside[spot]
-            found.append(part)
-    return found
 
 
 def _ring(up: dict[Spot, Spot | None], one: Spot, other: Spot) -> tuple[Spot, ...]:

@@ -84,6 +84,6 @@ def _wanted(
         )
     topics: list[str] = interest.topic_ids.to_pylist()
     return {
-        KINDS[kind].encode(topic): frozenset(nodes[node] for node in interest.nodes_of(number))
+        KINDS[kind].names.encode(topic): frozenset(nodes[node] for node in interest.nodes_of(number))
         for number, topic in enumerate(topics)
     }

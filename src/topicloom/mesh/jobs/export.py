@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
-
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from topicloom.base.atomic_write import remove_left_over, replacing
 from topicloom.base.progress import SILENT, Progress, check_stop
@@ -23,9 +18,7 @@ from topicloom.mesh.plan.credentials import read_credentials
 from topicloom.mesh.plan.hosts import read_hosts
 from topicloom.mesh.plan.request import ExportFigures, Request
 from topicloom.overlay.graphs.formats import GRAPH_FORMATS, GraphFormat
-from topicloom.overlay.model.build_folder import INTEREST, load_build
-from topicloom.overlay.model.interest import Interest
-from topicloom.tables.records import ROLES
+from topicloom.overlay.model.build_folder import load_build, read_interest
 from topicloom.tables.spark.spark_choice import Notice, no_notice
 
 DEFAULT_BACKUPS = 1
@@ -84,11 +77,6 @@ def exporters() -> dict[str, Exporter]:
     return {**GRAPH_FORMATS, **KINDS}
 
 
-def find_exporter(kind: str) -> Exporter:
-    """Return the exporter of this name."""
-    return find("kind", exporters(), kind)
-
-
 def export_build(
     kind: str,
     source: Path,
@@ -100,7 +88,7 @@ def export_build(
 ) -> ExportSummary:
     """Write the export of a build folder to `out`; return its summary."""
     options = options or ExportOptions()
-    exporter = find_exporter(kind)
+    exporter = find("kind", exporters(), kind)
     _check_options(kind, exporter, options)
     check_export_out(out, kind)
     remove_left_over(out)
@@ -137,27 +125,6 @@ def export_build(
         files=files,
         **asdict(figures),
     )
-
-
-def read_interest(source: Path) -> Interest:
-    """Read the interest of a build folder, without Spark."""
-    path = source / INTEREST
-    try:
-        table = pq.read_table(path).sort_by([("node", "ascending"), ("topic", "ascending")])
-        return _with_extras(Interest.from_arrow(table), table)
-    except (OSError, pa.ArrowInvalid) as error:
-        raise InputError(f"build {source} is damaged ({str(error).splitlines()[0]}); make it again") from None
-
-
-def _with_extras(interest: Interest, table: pa.Table) -> Interest:
-    """Add the roles and rates, where the build has them; the rows are distinct and sorted."""
-    extras: dict[str, Any] = {}
-    if "role" in table.column_names:
-        roles = pc.index_in(table["role"], value_set=pa.array(ROLES))
-        extras["roles"] = roles.to_numpy().astype(np.uint8)
-    if "rate" in table.column_names:
-        extras["rates"] = table["rate"].to_numpy().astype(np.float64)
-    return replace(interest, **extras)
 
 
 def described_exporters() -> ExporterList:

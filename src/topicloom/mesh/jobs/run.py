@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from statistics import median
 
 from topicloom.base.progress import SILENT, Progress
 from topicloom.base.summaries import Summary
@@ -13,38 +12,10 @@ from topicloom.mesh.model.manifest import read_mesh
 from topicloom.mesh.model.mesh import Mesh, connections_per_node, hops_max
 from topicloom.mesh.run.adapter import Arrival, Stray
 from topicloom.mesh.run.delivery import MissingDelivery
-from topicloom.mesh.run.failover import NodeFailover, Recovery
+from topicloom.mesh.run.failover import NodeFailover
 from topicloom.mesh.run.lifecycle import RunOutcome, nodes_to_kill, run_mesh
-from topicloom.mesh.run.relocate import move_here
+from topicloom.mesh.run.resource_usage import NodeUsage
 from topicloom.mesh.run.running_mesh import RunSettings
-
-
-class NodeUsage(Summary, frozen=True):
-    """What one broker took."""
-
-    node: str
-    cpu_seconds: float
-    memory_bytes: int
-
-
-class FailoverSummary(Summary, frozen=True, kw_only=True):
-    """What became of a killed broker's topics; see `NodeFailover`."""
-
-    node: str
-    topics: int
-    interrupted: int
-    recovered: int
-    apart: int
-    lost: int
-    seconds_max: float | None
-    seconds_median: float | None
-    missing: int
-    duplicates: int
-    strays: int | None
-    links_at_backups: int
-    seconds_back: float
-    exact_again: bool
-    by_topic: tuple[Recovery, ...]
 
 
 class RunSummary(Summary, frozen=True, kw_only=True):
@@ -77,21 +48,18 @@ class RunSummary(Summary, frozen=True, kw_only=True):
     missing: tuple[MissingDelivery, ...]
     duplicate_witnesses: tuple[Arrival, ...]
     stray_witnesses: tuple[Stray, ...]
-    failover: list[FailoverSummary]
+    failover: tuple[NodeFailover, ...]
 
 
-def run_folder(
-    kind: str, folder: Path, settings: RunSettings, *, progress: Progress = SILENT
-) -> tuple[RunSummary, RunOutcome]:
-    """Start the mesh of an exported folder, prove it, stop it; return the summary and the outcome."""
+def run_folder(kind: str, folder: Path, settings: RunSettings, *, progress: Progress = SILENT) -> RunSummary:
+    """Start the mesh of an exported folder, prove it, stop it; return what came of it."""
     running = find_running(kind)
     nodes_to_kill(read_kind(kind, folder), settings.kill)
     if settings.kill and running.kill is not None:
         able = [name for name, other in runnable().items() if other.kill is None]
         raise UsageError(f"`kill` goes with {' and '.join(able)}: {running.kill.why}")
-    place = move_here(running.relocate)
-    outcome = run_mesh(load_adapter(kind), folder, place, settings, progress=progress)
-    return summarise_run(kind, outcome), outcome
+    outcome = run_mesh(load_adapter(kind), folder, running.relocate, settings, progress=progress)
+    return _summary(kind, outcome)
 
 
 def read_kind(kind: str, folder: Path) -> Mesh:
@@ -105,8 +73,7 @@ def read_kind(kind: str, folder: Path) -> Mesh:
     return mesh
 
 
-def summarise_run(kind: str, outcome: RunOutcome) -> RunSummary:
-    """Summarise a run."""
+def _summary(kind: str, outcome: RunOutcome) -> RunSummary:
     mesh, proof, verdict = outcome.mesh, outcome.proof, outcome.proof.verdict
     return RunSummary(
         kind=kind,
@@ -128,36 +95,13 @@ def summarise_run(kind: str, outcome: RunOutcome) -> RunSummary:
         connections_open=sum(outcome.connections_open.values()) // 2,
         links_at_backups=outcome.elsewhere,
         seconds_deliver=proof.seconds,
-        cpu_seconds=outcome.usage.cpu_total,
+        cpu_seconds=outcome.cpu_seconds,
         cpu_seconds_deliver=proof.cpu_seconds,
         messages_carried=proof.carried,
-        memory_bytes=outcome.usage.memory_total,
-        usage=[
-            NodeUsage(node, cpu, outcome.usage.memory_bytes[node])
-            for node, cpu in outcome.usage.cpu_seconds.items()
-        ],
+        memory_bytes=outcome.memory_bytes,
+        usage=outcome.usage,
         missing=verdict.missing,
         duplicate_witnesses=verdict.duplicate_witnesses,
         stray_witnesses=verdict.stray_witnesses,
-        failover=[_failover(one) for one in outcome.failover],
-    )
-
-
-def _failover(one: NodeFailover) -> FailoverSummary:
-    return FailoverSummary(
-        node=one.node,
-        topics=len(one.topics),
-        interrupted=sum(topic.parts > 1 for topic in one.topics),
-        recovered=sum(topic.seconds is not None and topic.apart == 1 < topic.parts for topic in one.topics),
-        apart=sum(topic.apart > 1 for topic in one.topics),
-        lost=sum(topic.seconds is None for topic in one.topics),
-        seconds_max=max(one.seconds(), default=None),
-        seconds_median=median(one.seconds()) if one.seconds() else None,
-        missing=one.missing,
-        duplicates=one.duplicates,
-        strays=one.strays,
-        links_at_backups=one.elsewhere,
-        seconds_back=one.seconds_back,
-        exact_again=one.again.exact,
-        by_topic=one.topics,
+        failover=outcome.failover,
     )

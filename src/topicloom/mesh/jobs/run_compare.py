@@ -8,33 +8,23 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from topicloom.base.progress import SILENT, Progress
 from topicloom.base.summaries import Summary
 from topicloom.errors import UsageError
 from topicloom.mesh.jobs.run import read_kind
-from topicloom.mesh.kinds.kind import Baseline, Unable
+from topicloom.mesh.kinds.kind import Unable, Write
 from topicloom.mesh.kinds.registry import KINDS, find_running, load_adapter, runnable
 from topicloom.mesh.model.mesh import Mesh, connections_per_node, hops_max
 from topicloom.mesh.plan.request import Request
 from topicloom.mesh.run.lifecycle import RunOutcome, run_mesh
-from topicloom.mesh.run.relocate import Placement, move_here
 from topicloom.mesh.run.running_mesh import RunSettings
 from topicloom.overlay.builders.registry import run_builder
 from topicloom.overlay.model.interest import Interest
 
 OURS = "this mesh"
-
-
-@dataclass(frozen=True, slots=True)
-class MeshDesign:
-    """One mesh to run: its files lie in `folder`, or `place` makes them."""
-
-    name: str
-    folder: Path
-    place: Placement
 
 
 class DesignSummary(Summary, frozen=True, kw_only=True):
@@ -73,42 +63,33 @@ def compare_meshes(
     kind: str, folder: Path, settings: RunSettings, *, progress: Progress = SILENT
 ) -> MeshComparison:
     """Run the exported mesh and the baselines; return rows of figures, ours first."""
-    baselines = find_running(kind).baselines
-    if isinstance(baselines, Unable):
+    running = find_running(kind)
+    if isinstance(running.baselines, Unable):
         able = [name for name, other in runnable().items() if not isinstance(other.baselines, Unable)]
-        raise UsageError(f"`compare` runs {' and '.join(able)} only: {baselines.why}")
+        raise UsageError(f"`compare` runs {' and '.join(able)} only: {running.baselines.why}")
     if settings.kill:
         raise UsageError("`compare` and `kill` do not go together; run the command twice")
     mesh = read_kind(kind, folder)
     rows = []
     with tempfile.TemporaryDirectory(prefix="topicloom-compare-") as scratch:
-        for design in _designs(kind, mesh, folder, Path(scratch), baselines):
-            outcome = run_mesh(load_adapter(kind), design.folder, design.place, settings, progress=progress)
-            rows.append(_row(design.name, outcome))
+        rivals = {"ring per topic": KINDS[kind].write, **running.baselines}
+        for name, made in {OURS: folder, **_write(mesh, rivals, Path(scratch))}.items():
+            outcome = run_mesh(load_adapter(kind), made, running.relocate, settings, progress=progress)
+            rows.append(_row(name, outcome))
     return MeshComparison(kind, rows, rows[0].exact)
 
 
-def _designs(
-    kind: str, mesh: Mesh, folder: Path, scratch: Path, baselines: Mapping[str, Baseline]
-) -> list[MeshDesign]:
-    rings, empty = scratch / "rings", scratch / "empty"
-    for made in (rings, empty):
-        made.mkdir()
+def _write(mesh: Mesh, rivals: Mapping[str, Write], scratch: Path) -> dict[str, Path]:
+    """Write the rivals for the interest of this mesh; return their folders by name."""
     interest = Interest.from_pairs(
         [(node, topic.topic) for topic in mesh.topics for node in topic.subscribers]
     )
-    overlay = run_builder("ring-pt", interest).overlay
-    KINDS[kind].write(Request(interest=interest, overlay=overlay), rings)
-    here = move_here(find_running(kind).relocate)
-    return [
-        MeshDesign(OURS, folder, here),
-        MeshDesign("ring per topic", rings, here),
-        *(MeshDesign(name, empty, _placed(mesh, make)) for name, make in baselines.items()),
-    ]
-
-
-def _placed(mesh: Mesh, make: Baseline) -> Placement:
-    return lambda folder, free_port: make(mesh, free_port)
+    request = Request(interest=interest, overlay=run_builder("ring-pt", interest).overlay)
+    folders = {name: scratch / str(number) for number, name in enumerate(rivals)}
+    for name, write in rivals.items():
+        folders[name].mkdir()
+        write(request, folders[name])
+    return folders
 
 
 def _row(name: str, outcome: RunOutcome) -> DesignSummary:
@@ -131,8 +112,8 @@ def _row(name: str, outcome: RunOutcome) -> DesignSummary:
         messages_per_delivery=(proof.carried - verdict.published) / elsewhere if elsewhere > 0 else None,
         cpu_seconds_deliver=proof.cpu_seconds,
         cpu_seconds_deliver_max=proof.cpu_seconds_max,
-        cpu_seconds_ready=outcome.usage.cpu_total - proof.cpu_seconds,
-        memory_bytes=outcome.usage.memory_total,
+        cpu_seconds_ready=outcome.cpu_seconds - proof.cpu_seconds,
+        memory_bytes=outcome.memory_bytes,
         seconds_ready=outcome.seconds_ready,
         exact=outcome.exact,
     )

@@ -55,27 +55,6 @@ class PackingState(NamedTuple):
 
 
 @kernel
-def shared_topics(u: Ints, v: Ints, node_ptr: Longs, node_topics: Ints, edges: Ints, topics: Ints) -> int:
-    """List all (edge, topic that both ends want) pairs; only count them if `edges` is empty."""
-    found = 0
-    for edge in range(len(u)):
-        i, i_stop = node_ptr[u[edge]], node_ptr[u[edge] + 1]
-        j, j_stop = node_ptr[v[edge]], node_ptr[v[edge] + 1]
-        while i < i_stop and j < j_stop:
-            if node_topics[i] < node_topics[j]:
-                i += 1
-            elif node_topics[i] > node_topics[j]:
-                j += 1
-            else:
-                if len(edges) > 0:
-                    edges[found], topics[found] = edge, node_topics[i]
-                found += 1
-                i += 1
-                j += 1
-    return found
-
-
-@kernel
 def _price(above: Any, members: Any, inside: Any, mark: Any, met: Any, look: Any, most: Any) -> Any:
     """Count the links that a topic would add to this class; FAR if it does not fit or adds above `most`."""
     pieces = 0

@@ -34,19 +34,13 @@ def _select(state: Any) -> Any:
     most = 2 + draw(state.random, np.int64(9))
     start = state.active[draw(state.random, np.int64(len(state.active)))]
     found, barred = 0, NONE
-    if kind == 0:  # a whole class that is not too large, to be emptied
-        where = state.class_of[start]
-        if state.size[where] <= MOST_OUT:
+    if kind <= 1:  # a whole class that is not too large, to be emptied; or some of two classes
+        where = other = state.class_of[start]
+        if kind == 1:
+            other = state.class_of[state.active[draw(state.random, np.int64(len(state.active)))]]
+        elif state.size[where] <= MOST_OUT:
             most = MOST_OUT
             barred = where
-        for t in range(n_topics):
-            topic = (start + t) % n_topics
-            if state.class_of[topic] == where and found < most:
-                state.out[found] = topic
-                found += 1
-    elif kind == 1:  # some of two classes
-        second = state.active[draw(state.random, np.int64(len(state.active)))]
-        where, other = state.class_of[start], state.class_of[second]
         for t in range(n_topics):
             topic = (start + t) % n_topics
             if (state.class_of[topic] == where or state.class_of[topic] == other) and found < most:

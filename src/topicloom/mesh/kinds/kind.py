@@ -16,10 +16,10 @@ from topicloom.mesh.audit.findings import Audit
 from topicloom.mesh.model.mesh import Mesh
 from topicloom.mesh.plan.names import NameRule
 from topicloom.mesh.plan.request import ExportFigures, Request
-from topicloom.mesh.run.relocate import FreePort, Relocate, Relocated
+from topicloom.mesh.run.relocate import Relocate
 
 C = TypeVar("C")
-Baseline = Callable[[Mesh, FreePort], Relocated]  # a mesh as people build it by hand, for the same interest
+Write = Callable[[Request, Path], object]  # fills a folder; returns what there is to tell
 LOGIN_OPTIONS = frozenset({"hosts", "credentials", "tls"})  # of export, for brokers that let users log in
 
 
@@ -57,13 +57,14 @@ class RunSupport:
     """How an exported mesh is moved to this machine, started and proven.
 
     `adapter` names a class of this package as MODULE:CLASS; its module imports the client library. `kill`:
-    why a broker cannot be killed to see the others heal. `baselines` are the meshes to compare with.
+    why a broker cannot be killed to see the others heal. `baselines` write the meshes to compare with: as
+    people build them by hand, for the same interest.
     `cpu_remark` follows the processor time of brokers.
     """
 
     adapter: str
     relocate: Relocate
-    baselines: Mapping[str, Baseline] | Unable
+    baselines: Mapping[str, Write] | Unable
     kill: Unable | None = None
     cpu_remark: str = ""
 
@@ -72,7 +73,7 @@ class RunSupport:
 class BrokerKind:
     """One kind of broker.
 
-    `options` are those that its export honours. `names` is None where any text is a legal name of a topic.
+    `options` are those that its export honours, `names` what topics are called there.
     `host_columns` are columns of a hosts file that have a meaning for this kind only.
     """
 
@@ -81,11 +82,7 @@ class BrokerKind:
     description: str
     options: frozenset[str]
     write: Callable[[Request, Path], ExportFigures]
-    names: NameRule | None
+    names: NameRule
     audit: AuditSupport[Any] | Unable
     run: RunSupport | Unable
     host_columns: tuple[str, ...] = ()
-
-    def encode(self, topic: str) -> str:
-        """Return what a topic is called at these brokers."""
-        return topic if self.names is None else self.names.encode(topic)

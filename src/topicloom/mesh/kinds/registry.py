@@ -33,26 +33,24 @@ def host_columns() -> tuple[str, ...]:
 
 def find_auditing(name: str) -> AuditSupport[Any]:
     """Return how configurations of this kind are judged; refuse a kind that cannot be."""
-    known = auditable()
-    if name not in known:
-        part = KINDS[name].audit if name in KINDS else None
-        raise UsageError(
-            f"cannot verify {name}{_why(part)}; kinds that can be verified are {', '.join(known)}"
-        )
-    return known[name]
+    part = KINDS[name].audit if name in KINDS else None
+    if isinstance(part, AuditSupport):
+        return part
+    raise UsageError(
+        f"cannot verify {name}{_why(part)}; kinds that can be verified are {', '.join(auditable())}"
+    )
 
 
 def find_running(name: str) -> RunSupport:
     """Return how a mesh of this kind is run; refuse a kind that cannot be."""
-    known = runnable()
-    if name not in known:
-        part = KINDS[name].run if name in KINDS else None
-        raise UsageError(f"cannot run {name}{_why(part)}; kinds that can be run are {', '.join(known)}")
-    return known[name]
+    part = KINDS[name].run if name in KINDS else None
+    if isinstance(part, RunSupport):
+        return part
+    raise UsageError(f"cannot run {name}{_why(part)}; kinds that can be run are {', '.join(runnable())}")
 
 
-def _why(part: object) -> str:
-    return f": {part.why}" if isinstance(part, Unable) else ""
+def _why(part: Unable | None) -> str:
+    return f": {part.why}" if part else ""
 
 
 def load_adapter(name: str) -> BrokerAdapter:

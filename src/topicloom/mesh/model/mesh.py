@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from topicloom.mesh.model.search import search
+
 NodeAccount = tuple[str, str]  # a node, and one of its accounts: "" where the kind has none
 Neighbors = Mapping[str, set[str]]  # of each node
 
@@ -122,10 +124,7 @@ def _diameter(subscribers: Sequence[str], near: Neighbors) -> int:
 
 
 def _hops_from(start: str, near: Neighbors, inside: Mapping[str, None]) -> dict[str, int]:
-    hops, queue = {start: 0}, [start]
-    for node in queue:
-        for other in near.get(node, ()):
-            if other in inside and other not in hops:
-                hops[other] = hops[node] + 1
-                queue.append(other)
+    hops = {start: 0}
+    for node, before in search(start, lambda node: near.get(node, set()) & inside.keys()).items():
+        hops.setdefault(node, hops[before] + 1)
     return hops

@@ -108,12 +108,12 @@ def assign_ports(
     return found
 
 
-def bind_host(host: str) -> str | None:
-    """Return what a broker on this host should listen on: a loopback address, else every address (None).
+def bind_host(host: str) -> str:
+    """Return what a broker on this host should listen on: a loopback address, else every address.
 
     The address others dial may belong to a router or a cloud's front door and not to the machine.
     """
-    return host if is_loopback(host) else None
+    return host if is_loopback(host) else "::" if ":" in host else "0.0.0.0"
 
 
 def is_loopback(host: str) -> bool:

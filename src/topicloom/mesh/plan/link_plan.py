@@ -26,26 +26,31 @@ class LinkPlan:
 
 def plan_trees(request: Request) -> LinkPlan:
     """Plan a spanning tree for each topic; the links of all of them together may have cycles."""
-    interest, progress = request.interest, request.progress
-    trees = build_topic_trees(interest, request.overlay, progress=progress)
-    _insist(check_topic_trees(interest, request.overlay, trees))
-    links = tree_links(trees, by_direction=request.split > 1)
-    if request.backups:
-        progress.phase("find backups")
-        links = with_backups(interest, links, most=request.backups, split=request.split, progress=progress)
-    return LinkPlan(links, start_order(interest.n_nodes, links))
+    trees = build_topic_trees(request.interest, request.overlay, progress=request.progress)
+    _insist(check_topic_trees(request.interest, request.overlay, trees))
+    return _planned(request, tree_links(trees, by_direction=request.split > 1))
 
 
 def plan_forests(request: Request) -> LinkPlan:
     """Plan classes of topics, the links of each class a forest."""
-    interest, progress = request.interest, request.progress
-    packing = pack_forests(interest, request.overlay, progress=progress)
-    _insist(check_packing(interest, request.overlay, packing))
-    links = forest_links(packing)
+    packing = pack_forests(request.interest, request.overlay, progress=request.progress)
+    _insist(check_packing(request.interest, request.overlay, packing))
+    return _planned(request, forest_links(packing), packing.class_of.tolist())
+
+
+def _planned(request: Request, links: list[PlannedLink], class_of: list[int] | None = None) -> LinkPlan:
+    """Add the backups that are asked for, and the order to start in."""
     if request.backups:
-        progress.phase("find backups")
-        links = with_backups(interest, links, classes=True, most=request.backups, progress=progress)
-    return LinkPlan(links, start_order(interest.n_nodes, links), packing.class_of.tolist())
+        request.progress.phase("find backups")
+        links = with_backups(
+            request.interest,
+            links,
+            classes=class_of is not None,
+            most=request.backups,
+            split=request.split,
+            progress=request.progress,
+        )
+    return LinkPlan(links, start_order(request.interest.n_nodes, links), class_of)
 
 
 def check_mesh(request: Request, mesh: Mesh) -> None:

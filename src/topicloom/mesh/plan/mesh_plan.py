@@ -11,7 +11,7 @@ from pathlib import Path
 from topicloom.errors import InputError
 from topicloom.mesh.model.config_files import LOOPBACK
 from topicloom.mesh.model.manifest import MANIFEST, mesh_digest, write_mesh
-from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, MeshTopic
+from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, MeshTopic, connections_per_node
 from topicloom.mesh.model.topic_trees import PlannedLink
 from topicloom.mesh.plan.credentials import check_certificates
 from topicloom.mesh.plan.hosts import Place, assign_ports, is_loopback
@@ -19,6 +19,8 @@ from topicloom.mesh.plan.link_plan import LinkPlan, check_mesh
 from topicloom.mesh.plan.names import NameRule, file_stems
 from topicloom.mesh.plan.request import ExportFigures, Request
 from topicloom.version import __version__
+
+NO_CLASS = [-1]  # of a topic, where links carry trees
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +82,10 @@ class MeshPlan:
 
     def figures(self) -> ExportFigures:
         """Return the mesh in numbers."""
-        ends = Counter(end for link in self.mesh.links for end in (link.dialer, link.acceptor))
         return ExportFigures(
             links=len(self.mesh.links),
             accounts=len(self.mesh.accounts),
-            connections_per_node_max=max(ends.values(), default=0),
+            connections_per_node_max=max(connections_per_node(self.mesh).values(), default=0),
             backups=sum(bool(link.backups) for link in self.mesh.links),
             renamed={topic.topic: topic.name for topic in self.mesh.topics if topic.name != topic.topic},
         )
@@ -104,9 +105,11 @@ def plan_mesh(
     stems = file_stems(nodes)
     if request.tls is not None:
         check_certificates(request.tls, stems.values())
-    account_of = [None if class_of is None else account_name(class_of[topic]) for topic in range(len(topics))]
-    wanted = {name: _accounts(interest.topics_of(node), class_of) for node, name in enumerate(nodes)}
-    used = sorted(set(class_of if class_of is not None else ()))
+    classes: Sequence[int] = NO_CLASS * len(topics) if class_of is None else class_of
+    wanted = {
+        name: _accounts(classes[topic] for topic in interest.topics_of(node))
+        for node, name in enumerate(nodes)
+    }
     mesh = Mesh(
         kind=shape.names.kind,
         nodes=_nodes(request, shape, nodes, stems, wanted),
@@ -116,12 +119,12 @@ def plan_mesh(
                 topic=name,
                 name=shape.names.encode(name),
                 subscribers=tuple(nodes[node] for node in interest.nodes_of(topic)),
-                account=account_of[topic],
+                account=account_name(classes[topic]),
             )
             for topic, name in enumerate(topics)
         ),
         start_order=tuple(nodes[node] for node in start_order),
-        accounts=tuple(account_name(number) for number in used),
+        accounts=_accounts(classes),
         options={} if request.tls is None else {"tls": str(request.tls.absolute())},
     )
     return MeshPlan(mesh, stems, wanted)
@@ -151,15 +154,13 @@ def write_planned(
     return plan.figures()
 
 
-def account_name(topic_class: int) -> str:
-    """Return what the account of a class is called."""
-    return f"A{topic_class}"
+def account_name(topic_class: int) -> str | None:
+    """Return what the account of a class is called; none where there are no classes."""
+    return None if topic_class < 0 else f"A{topic_class}"
 
 
-def _accounts(topics: Iterable[int], class_of: Sequence[int] | None) -> tuple[str, ...]:
-    if class_of is None:
-        return ()
-    return tuple(account_name(number) for number in sorted({class_of[topic] for topic in topics}))
+def _accounts(classes: Iterable[int]) -> tuple[str, ...]:
+    return tuple(filter(None, map(account_name, sorted(set(classes)))))
 
 
 def _nodes(
@@ -198,8 +199,8 @@ def _links(
     seen: Counter[str] = Counter()
     for link in links:
         dialer, acceptor = nodes[link.dialer], nodes[link.acceptor]
-        account = None if link.topic_class < 0 else account_name(link.topic_class)
-        name = "~".join([stems[dialer], stems[acceptor], *([account] if account else [])])  # in no stem
+        account = account_name(link.topic_class)
+        name = "~".join(filter(None, [stems[dialer], stems[acceptor], account]))  # no stem has a ~
         seen[name] += 1
         yield MeshLink(
             name=name if seen[name] == 1 else f"{name}~{seen[name]}",

@@ -26,25 +26,28 @@ _EVERYWHERE = rf"%(?=[0-9A-F]{{2}}|-)|[{_SPACES}{_NONCHARACTERS}]"
 class NameRule:
     """The names of one kind of broker: what must be escaped, and the most bytes of a name.
 
-    Where a name has more than `most_slashes`, slashes are escaped too.
+    `illegal` is a regular expression for what is escaped beside what nobody can read; with None any text is
+    a legal name. Where a name has more than `most_slashes`, slashes are escaped too.
     """
 
     kind: str
-    illegal: re.Pattern[str]
-    most_bytes: int
-    reason: str
+    illegal: str | None = None
+    most_bytes: int = 0
+    reason: str = ""
     most_slashes: int | None = None
 
     def encode(self, topic: str) -> str:
         """Return the name of a topic; refuse one that would be too long.
 
-        >>> rule = name_rule("toy", "[#]", 20, "toys are small")
+        >>> rule = NameRule("toy", "[#]", 20, "toys are small")
         >>> rule.encode("plant/line 1/#"), rule.encode("")
         ('plant/line%201/%23', '%-')
         """
+        if self.illegal is None:
+            return topic
         if not topic:
             return EMPTY
-        name = self.illegal.sub(_escaped, topic)
+        name = re.sub(f"{_EVERYWHERE}|{self.illegal}", _escaped, topic)
         if self.most_slashes is not None and name.count("/") > self.most_slashes:
             name = name.replace("/", "%2F")
         size = len(name.encode())
@@ -53,13 +56,6 @@ class NameRule:
                 f"topic {topic[:40]!r}... has a name of {size:,} bytes on {self.kind}: {self.reason}"
             )
         return name
-
-
-def name_rule(
-    kind: str, illegal: str, most_bytes: int, reason: str, *, most_slashes: int | None = None
-) -> NameRule:
-    """Return a rule that escapes what the regular expression `illegal` finds, and what nobody can read."""
-    return NameRule(kind, re.compile(f"{_EVERYWHERE}|{illegal}"), most_bytes, reason, most_slashes)
 
 
 def _escaped(found: re.Match[str]) -> str:

@@ -8,26 +8,19 @@ from __future__ import annotations
 import asyncio
 import shutil
 import ssl
-from collections.abc import Awaitable, Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import TypeVar
 
 from topicloom.errors import UsageError
-from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode
+from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, wanted_topics
 
 LOOK = 0.02  # seconds between two questions to the brokers
 STILL = 0.1  # seconds between two readings that must agree
 T = TypeVar("T")
-SomeClients = TypeVar("SomeClients", bound="MeshClients")
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """One process to start: the node it belongs to and its command line."""
-
-    node: str
-    argv: tuple[str, ...]
+Argv = tuple[str, ...]  # the command line of a process
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,89 +50,96 @@ class Stray:
     detail: str
 
 
-class MeshClients(Protocol):
-    """Clients at every broker: one that subscribes to all topics its node wants, and publishes."""
+class MeshClients(ABC):
+    """Clients at every broker: one that subscribes to all topics its node wants, and publishes.
 
+    Each message they get is passed to `arrived`. A broker that is killed must not disturb the clients of
+    others.
+    """
+
+    def __init__(self, mesh: Mesh, arrived: Callable[[Arrival], None]) -> None:
+        self._mesh = mesh
+        self._arrived = arrived
+        self._topics = {topic.topic: topic for topic in mesh.topics}
+        self._wanted = wanted_topics(mesh)
+
+    @abstractmethod
     async def open(self) -> None:
-        """Connect and subscribe all clients."""
+        """Connect and subscribe all clients, once all links are up.
 
+        Returns when the subscriptions are in force across the links too, so that no message published from
+        then on may be lost; after some seconds of waiting for that it returns all the same, and the proof
+        shows it. A ConnectionError means that a broker does not answer yet: the runner tries again.
+        """
+
+    @abstractmethod
     async def close(self) -> None:
         """Disconnect all clients."""
 
+    @abstractmethod
     async def publish(self, publication: Publication) -> None:
         """Hand one message to the node's broker; return when the broker has it."""
 
+    @abstractmethod
     async def find_strays(self, publications: Sequence[Publication]) -> list[Stray]:
         """Return what brokers carried beyond what these publications need; asked once all is quiet."""
 
+    def seen_strays(self) -> list[Stray] | None:
+        """Return all strays since the clients connected; None without probes that see them as they come.
 
-@runtime_checkable
-class SeesStrays(Protocol):
-    """Clients with probes that see strays; then failover is judged for strays as well.
+        Counters against an exact expectation cannot: while brokers come and go, nobody knows the paths.
+        """
+        return None
 
-    Counters against an exact expectation cannot do so: while brokers come and go, nobody knows the paths.
-    """
-
-    def seen_strays(self) -> list[Stray]:
-        """Return all strays since the clients connected."""
-
-
-@runtime_checkable
-class CountsMessages(Protocol):
-    """Clients with probes that see every message at every broker."""
-
-    def messages_carried(self) -> int:
-        """Count how often a broker took up one of our messages, since the clients connected."""
+    def messages_carried(self) -> int | None:
+        """Count how often brokers took up one of our messages; None without probes that see every one."""
+        return None
 
 
-@runtime_checkable
-class StaysAtBackup(Protocol):
-    """An adapter of brokers whose links stay with a backup that they found."""
+class BrokerAdapter(ABC):
+    """One kind of broker; `program` is what runs it, if that is one of its own."""
 
-    async def links_now(self, mesh: Mesh) -> list[MeshLink]:
-        """Return the links that are up, each with the acceptor that it has now, and as its backups the other
-        ends in the order in which it would turn to them."""
-
-
-class BrokerAdapter(Protocol):
-    """One kind of broker."""
-
+    program: str
     returns_after: float  # seconds after which a link at a backup does not return by itself any more
-
-    def last_port(self, node: MeshNode) -> int:
-        """Return the port that the node's broker opens last: when it takes connections, so do the others."""
 
     def check_present(self) -> None:
         """Refuse, with the package to install, if the broker's program or client library is not here."""
+        find_program(self.program)
 
-    def commands(self, mesh: Mesh, folder: Path) -> list[Command]:
-        """Return what to start, in order; the configurations of the mesh lie in `folder`.
+    @abstractmethod
+    def last_port(self, node: MeshNode) -> int:
+        """Return the port that the node's broker opens last: when it takes connections, so do the others."""
+
+    @abstractmethod
+    def commands(self, mesh: Mesh, folder: Path) -> Mapping[str, Argv]:
+        """Return what to start for each node; the configurations of the mesh lie in `folder`.
 
         `folder` is a temporary copy and the working directory of the processes: files in it may be amended.
-        Several processes of one node are fine. Their output is kept, and its end shown if one dies.
+        Their output is kept, and its end shown if one dies.
         """
 
+    @abstractmethod
     async def links_up(self, mesh: Mesh) -> set[str]:
         """Return the names of the links that are up now; brokers that do not answer yet have none."""
 
+    async def links_now(self, mesh: Mesh) -> Sequence[MeshLink]:
+        """Return the links, each with the acceptor that it stays with, and as its backups the other ends in
+        the order in which it would turn to them."""
+        return mesh.links
+
+    @abstractmethod
+    def clients(self, mesh: Mesh, arrived: Callable[[Arrival], None]) -> MeshClients:
+        """Return clients for every broker, not yet connected."""
+
     async def connect(self, mesh: Mesh, arrived: Callable[[Arrival], None]) -> MeshClients:
-        """Connect and subscribe clients everywhere; each message they get is passed to `arrived`.
-
-        Called once all links are up. Returns when the subscriptions are in force across the links too, so
-        that no message published from then on may be lost; after some seconds of waiting for that it
-        returns all the same, and the proof shows it. A ConnectionError means that a broker does not answer
-        yet: the runner tries again. A broker that is killed later must not disturb the other clients.
-        """
-
-
-async def open_clients(clients: SomeClients) -> SomeClients:
-    """Open the clients; none is left connected if that fails."""
-    try:
-        await clients.open()
-    except BaseException:
-        await clients.close()
-        raise
-    return clients
+        """Connect and subscribe clients everywhere; none is left connected if that fails."""
+        clients = self.clients(mesh, arrived)
+        try:
+            await clients.open()
+        except BaseException:
+            await clients.close()
+            raise
+        return clients
 
 
 async def wait_until_none(missing: Callable[[], Awaitable[int]], patience: float) -> None:

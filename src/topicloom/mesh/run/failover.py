@@ -18,10 +18,12 @@ import asyncio
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from statistics import median
+from typing import Any
 
+from topicloom.base.summaries import Summary
 from topicloom.mesh.model.mesh import Mesh, components_of, neighbors_by_topic
-from topicloom.mesh.run.adapter import Arrival, MeshClients, Publication, SeesStrays, StaysAtBackup
-from topicloom.mesh.run.delivery import DeliveryVerdict
+from topicloom.mesh.run.adapter import Arrival, MeshClients, Publication
 from topicloom.mesh.run.inbox import Inbox
 from topicloom.mesh.run.running_mesh import RunningMesh
 
@@ -56,30 +58,49 @@ class Recovery:
     seconds: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class NodeFailover:
-    """One killed broker. `missing`: deliveries of the last round that did not come. `strays` is None where
-    the kind has no probes; `elsewhere` is how many links stayed with a backup when it was back
-    `seconds_back` later; `again` is the proof after that."""
+class NodeFailover(Summary, frozen=True, kw_only=True):
+    """One killed broker, as `run --json` prints it: its topics counted, then each of them.
+
+    `lost`: topics that did not recover. `seconds_max` and `seconds_median` are of topics that a backup
+    joined; those never split waited for nothing. `missing`: deliveries of the last round that did not come.
+    `strays` is None where the kind has no probes; `links_at_backups` is how many links stayed with a backup
+    when it was back `seconds_back` later; `exact_again` tells of the proof after that.
+    """
 
     node: str
-    topics: tuple[Recovery, ...]
+    topics: int
+    interrupted: int
+    recovered: int
+    apart: int
+    lost: int
+    seconds_max: float | None
+    seconds_median: float | None
     missing: int
     duplicates: int
     strays: int | None
-    elsewhere: int
+    links_at_backups: int
     seconds_back: float
-    again: DeliveryVerdict
+    exact_again: bool
+    by_topic: tuple[Recovery, ...]
 
     @property
     def held(self) -> bool:
-        recovered = all(topic.seconds is not None for topic in self.topics)
-        faults = self.missing or self.duplicates or self.strays
-        return recovered and not faults and self.again.exact
+        return self.exact_again and not (self.lost or self.missing or self.duplicates or self.strays)
 
-    def seconds(self) -> list[float]:
-        """Return how long topics took that a backup joined; those never split waited for nothing."""
-        return [one.seconds for one in self.topics if one.seconds is not None and one.apart < one.parts]
+
+def count_topics(topics: Sequence[Recovery]) -> dict[str, Any]:
+    """Return what a failover tells of its topics, by field."""
+    took = [one.seconds for one in topics if one.seconds is not None and one.apart < one.parts]
+    return {
+        "topics": len(topics),
+        "interrupted": sum(one.parts > 1 for one in topics),
+        "recovered": sum(one.seconds is not None and one.apart == 1 < one.parts for one in topics),
+        "apart": sum(one.apart > 1 for one in topics),
+        "lost": sum(one.seconds is None for one in topics),
+        "seconds_max": max(took, default=None),
+        "seconds_median": median(took) if took else None,
+        "by_topic": tuple(topics),
+    }
 
 
 def split_topics(mesh: Mesh, node: str) -> list[SplitTopic]:
@@ -149,11 +170,9 @@ class RecoveryWatch:
 
 async def fail_over(running: RunningMesh, node: str) -> NodeFailover:
     """Kill the broker of `node`, watch, bring it back, and prove the mesh again."""
-    mesh = running.mesh
-    # After an earlier kill links are not where the manifest has them.
-    if isinstance(running.adapter, StaysAtBackup):
-        mesh = replace(mesh, links=tuple(await running.adapter.links_now(mesh)))
-    topics = split_topics(mesh, node)
+    # After an earlier kill links may not be where the manifest has them.
+    links = await running.adapter.links_now(running.mesh)
+    topics = split_topics(replace(running.mesh, links=tuple(links)), node)
     inbox = Inbox(time.monotonic)
     watch = RecoveryWatch(topics, inbox)
     clients = await running.connect(watch.arrived)
@@ -163,13 +182,13 @@ async def fail_over(running: RunningMesh, node: str) -> NodeFailover:
         await _watch(running, watch, clients, inbox, began)
         moments = {topic.topic: watch.recovered_at(topic) for topic in topics}
         missing, duplicates = inbox.missing, sum(count - 1 for count in inbox.counts.values())
-        strays = sum(one.count for one in clients.seen_strays()) if isinstance(clients, SeesStrays) else None
+        seen = clients.seen_strays()
+        strays = None if seen is None else sum(one.count for one in seen)
     finally:
         await clients.close()
     back = time.monotonic()
     await running.start([node])
-    await running.wait_linked()
-    elsewhere = await running.wait_in_place()
+    links_at_backups = await running.wait_in_place()
     seconds_back = time.monotonic() - back
     inbox = Inbox(time.monotonic)
     clients = await running.connect(inbox.arrived)
@@ -183,7 +202,14 @@ async def fail_over(running: RunningMesh, node: str) -> NodeFailover:
         seconds = None if moment is None else moment - began
         recoveries.append(Recovery(topic.topic, len(topic.components), len(topic.joined), seconds))
     return NodeFailover(
-        node, tuple(recoveries), missing, duplicates, strays, elsewhere, seconds_back, again.verdict
+        node=node,
+        missing=missing,
+        duplicates=duplicates,
+        strays=strays,
+        links_at_backups=links_at_backups,
+        seconds_back=seconds_back,
+        exact_again=again.verdict.exact,
+        **count_topics(recoveries),
     )
 
 

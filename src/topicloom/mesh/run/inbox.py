@@ -50,10 +50,6 @@ class Inbox:
         """Return how many of those expected have not come."""
         return len(self._open)
 
-    @property
-    def complete(self) -> bool:
-        return not self._open
-
     def give_up(self) -> None:
         """Stop waiting for what has not come by now."""
         self._open.clear()
@@ -65,15 +61,17 @@ class Inbox:
         what came meanwhile has not been read yet.
         """
         idle, total = 0.0, self.total
-        while not self.complete and not self.storm:
+        while self._open and not self.storm:
             check()
             if idle > quiet:
                 return False
             before = self._now()
-            await self._pause(min(LOOK, quiet))
+            self._woken.clear()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._woken.wait(), min(LOOK, quiet))
             idle = idle + min(self._now() - before, 2 * LOOK) if self.total == total else 0.0
             total = self.total
-        return self.complete and not self.storm
+        return not self._open and not self.storm
 
     async def settle(self, seconds: float, check: Callable[[], None]) -> None:
         """Let time pass in which duplicates and strays would show; a storm ends it."""
@@ -81,8 +79,3 @@ class Inbox:
         while not self.storm and self._now() < end:
             check()
             await asyncio.sleep(min(LOOK, max(end - self._now(), 0.0)))
-
-    async def _pause(self, seconds: float) -> None:
-        self._woken.clear()
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._woken.wait(), seconds)

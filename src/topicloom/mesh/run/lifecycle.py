@@ -14,15 +14,16 @@ from pathlib import Path
 
 from topicloom.base.progress import SILENT, Progress
 from topicloom.errors import MeshError, UsageError
+from topicloom.mesh.model.manifest import read_mesh
 from topicloom.mesh.model.mesh import Mesh
 from topicloom.mesh.run.adapter import BrokerAdapter
 from topicloom.mesh.run.failover import NodeFailover, fail_over
 from topicloom.mesh.run.free_ports import FreePorts
 from topicloom.mesh.run.inbox import Inbox
 from topicloom.mesh.run.processes import BrokerProcesses
-from topicloom.mesh.run.relocate import Placement
+from topicloom.mesh.run.relocate import PortMap, Relocate
 from topicloom.mesh.run.resource_usage import (
-    ResourceUsage,
+    NodeUsage,
     measure_usage,
     open_connections,
     open_connections_per_node,
@@ -40,10 +41,18 @@ class RunOutcome:
     mesh: Mesh
     proof: DeliveryProof
     seconds_ready: float
-    usage: ResourceUsage
+    usage: list[NodeUsage]
     connections_open: Mapping[str, int]
     elsewhere: int  # links that stood at a backup from the beginning
     failover: tuple[NodeFailover, ...]
+
+    @property
+    def cpu_seconds(self) -> float:
+        return sum(one.cpu_seconds for one in self.usage)
+
+    @property
+    def memory_bytes(self) -> int:
+        return sum(one.memory_bytes for one in self.usage)
 
     @property
     def exact(self) -> bool:
@@ -53,16 +62,16 @@ class RunOutcome:
 def run_mesh(
     adapter: BrokerAdapter,
     folder: Path,
-    place: Placement,
+    relocate: Relocate,
     settings: RunSettings,
     *,
     progress: Progress = SILENT,
 ) -> RunOutcome:
-    """Run the mesh whose files lie in `folder`, moved to this machine by `place`."""
+    """Run the mesh whose files lie in `folder`, moved to this machine as its kind of broker asks for."""
     for attempt in range(1, ATTEMPTS + 1):
         with SignalGuard() as signals, tempfile.TemporaryDirectory(prefix="topicloom-run-") as scratch:
             work, logs = Path(scratch, "mesh"), Path(scratch, "logs")
-            mesh = _prepare(folder, work, logs, place)
+            mesh = _prepare(folder, work, logs, relocate)
             kill = nodes_to_kill(mesh, settings.kill)
             brokers = BrokerProcesses(work, logs)
             try:
@@ -73,12 +82,13 @@ def run_mesh(
     raise AssertionError("the last attempt returns or raises")
 
 
-def _prepare(folder: Path, work: Path, logs: Path, place: Placement) -> Mesh:
+def _prepare(folder: Path, work: Path, logs: Path, relocate: Relocate) -> Mesh:
     """Copy the folder, and move the copy to this machine."""
     try:
         shutil.copytree(folder, work)
         logs.mkdir()
-        mesh, configs = place(work, FreePorts().take)
+        mesh = read_mesh(work)
+        mesh, configs = relocate(work, mesh, PortMap(mesh, FreePorts().take))
         for name, text in configs.items():
             (work / name).write_text(text)
     except OSError as error:  # of copying it is a list of faults, one for each file
@@ -115,7 +125,6 @@ async def _run(
         progress.phase("start brokers", len(running.commands))
         await running.start()
         progress.phase("wait for links", len(mesh.links))
-        await running.wait_linked()
         elsewhere = await running.wait_in_place()
         inbox = Inbox(time.monotonic)
         clients = await running.connect(inbox.arrived)

@@ -16,13 +16,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 
 from topicloom.errors import MeshError
-from topicloom.mesh.run.adapter import Command
+from topicloom.mesh.run.adapter import Argv
 
 PATIENCE = 3.0  # seconds from the polite signal to the one that cannot be refused
 TAIL = 6  # lines of a broker's output in an error
@@ -34,37 +33,31 @@ PR_SET_PDEATHSIG = 1
 
 @dataclass(slots=True)
 class _Running:
-    command: Command
     process: subprocess.Popen[bytes]
     log: Path
 
 
-class BrokerProcesses:
-    """All processes of one mesh; a context that ends with none of them running."""
+class BrokerProcesses(AbstractContextManager["BrokerProcesses"]):
+    """The processes of one mesh, one for each node; a context that ends with none of them running."""
 
     def __init__(self, folder: Path, logs: Path) -> None:
         self._folder = folder
         self._logs = logs
-        self._running: list[_Running] = []
+        self._running: dict[str, _Running] = {}  # by node, in the order of starting
         self._started = 0
         self.lost_a_port = False  # did a broker end because another program had taken its port?
 
-    def __enter__(self) -> BrokerProcesses:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_fault: object) -> None:
         self.stop()
 
-    def start(self, command: Command) -> None:
-        """Start one process; its output goes to a file of its own."""
+    def start(self, node: str, argv: Argv) -> None:
+        """Start the process of a node; its output goes to a file of its own."""
         log = self._logs / f"{self._started}.log"
         self._started += 1
         with log.open("wb") as output:
             try:
                 process = subprocess.Popen(
-                    command.argv,
+                    argv,
                     cwd=self._folder,
                     stdin=subprocess.DEVNULL,
                     stdout=output,
@@ -73,20 +66,16 @@ class BrokerProcesses:
                     preexec_fn=_die_with_parent(),
                 )
             except OSError as error:
-                raise MeshError(f"cannot start the broker of {command.node}: {error}") from None
-        self._running.append(_Running(command, process, log))
+                raise MeshError(f"cannot start the broker of {node}: {error}") from None
+        self._running[node] = _Running(process, log)
 
     def nodes(self) -> list[str]:
         """Return the nodes with a process that we started and did not end yet, in the order of starting."""
-        return list(dict.fromkeys(one.command.node for one in self._running))
+        return list(self._running)
 
-    def pids(self) -> dict[str, list[int]]:
-        """Return the processes of each node that run now."""
-        found: dict[str, list[int]] = {}
-        for one in self._running:
-            if one.process.poll() is None:
-                found.setdefault(one.command.node, []).append(one.process.pid)
-        return found
+    def pids(self) -> dict[str, int]:
+        """Return the process of each node where it runs now."""
+        return {node: one.process.pid for node, one in self._running.items() if one.process.poll() is None}
 
     def check_alive(self) -> None:
         """Raise the last output of a broker that ended by itself, or that the disk is full."""
@@ -94,38 +83,34 @@ class BrokerProcesses:
             raise MeshError(
                 f"the disk is full at {self._logs.parent}, where brokers write; make room there or set TMPDIR"
             )
-        for one in self._running:
+        for node, one in self._running.items():
             code = one.process.poll()
             if code is not None:
                 self.lost_a_port |= PORT_TAKEN in one.log.read_text(errors="replace").lower()
                 how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
-                raise MeshError(f"the broker of {one.command.node} {how}: {_last_output(one.log)}")
+                raise MeshError(f"the broker of {node} {how}: {_last_output(one.log)}")
 
     def kill(self, node: str) -> None:
-        """End a node's processes at once, as a crash would."""
-        for one in [one for one in self._running if one.command.node == node]:
-            _signal_group(one.process, signal.SIGKILL)
-            one.process.wait()
-            self._running.remove(one)
+        """End a node's process at once, as a crash would."""
+        # Also when the broker itself has ended: a child that it left in its group has not.
+        process = self._running.pop(node).process
+        _signal_group(process, signal.SIGKILL)
+        process.wait()
 
-    def stop(self, node: str | None = None) -> None:
-        """End all processes, or those of a node: politely, then by force."""
-        ending = [one for one in self._running if node in (None, one.command.node)]
-        for one in ending:
-            _signal_group(one.process, signal.SIGTERM)
+    def stop(self) -> None:
+        """End all processes: politely, then by force."""
+        processes = [one.process for one in self._running.values()]
+        for process in processes:
+            _signal_group(process, signal.SIGTERM)
         deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline and not all(_has_ended(one.process) for one in ending):
+        while time.monotonic() < deadline and not all(map(_has_ended, processes)):
             time.sleep(0.01)
-        for one in ending:
-            # Also when the broker itself has ended: a child that it left in its group has not.
-            _signal_group(one.process, signal.SIGKILL)
-            one.process.wait()
-            self._running.remove(one)
+        for node in self.nodes():
+            self.kill(node)
 
     def said(self, node: str, about: str) -> str:
         """Return the last output of a node's broker, about this if there is any."""
-        logs = [one.log for one in self._running if one.command.node == node]
-        return _last_output(logs[-1], about) if logs else "it does not run"
+        return _last_output(self._running[node].log, about) if node in self._running else "it does not run"
 
 
 def _last_output(log: Path, about: str = "") -> str:

@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 from topicloom.errors import InputError
 from topicloom.mesh.model.config_files import LOOPBACK, Address, Location, same_host
-from topicloom.mesh.model.manifest import read_mesh
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode
 
 FreePort = Callable[[], int]
@@ -28,16 +27,11 @@ class Relocated(NamedTuple):
     configs: Mapping[str, str]
 
 
-Placement = Callable[[Path, FreePort], Relocated]  # of the mesh of a folder
-
-
 @dataclass(frozen=True, slots=True)
 class MovedPort:
-    """A port of a node by its purpose, where it was and where it is now; `host` is what others call it."""
+    """A port of a node by its purpose, and where it is now."""
 
     node: str
-    host: str
-    port: int
     purpose: str
     new_port: int
 
@@ -46,75 +40,51 @@ class PortMap:
     """All ports of a mesh, where they were and where they are now; ports nobody dials are drawn here too."""
 
     def __init__(self, mesh: Mesh, free_port: FreePort) -> None:
-        self._draw = free_port
-        self._drawn: set[int] = set()
-        self._ports: dict[tuple[str, int], MovedPort] = {}
-        self._by_purpose: dict[tuple[str, str], MovedPort] = {}
+        self._free_port = free_port
+        self._ports: dict[tuple[str, int], MovedPort] = {}  # by host and port as they were
         for node in mesh.nodes:
             for purpose, port in node.ports.items():
-                moved = MovedPort(node.name, node.host, port, purpose, self.free_port())
+                moved = MovedPort(node.name, purpose, free_port())
                 taken = self._ports.setdefault((same_host(node.host), port), moved)
                 if taken is not moved:
                     raise InputError(
                         f"manifest.json: {node.name} and {taken.node} both listen on {node.host}:{port}; "
                         "give one of them another port"
                     )
-                self._by_purpose[node.name, purpose] = moved
-
-    def free_port(self) -> int:
-        """Draw a port that was not drawn before."""
-        while (port := self._draw()) in self._drawn:
-            pass
-        self._drawn.add(port)
-        return port
 
     def new_port(self, node: MeshNode, port: int) -> int:
         """Return where a node's port is now; one that the manifest does not know gets a free one."""
         moved = self.of(node, port)
-        return moved.new_port if moved is not None else self.free_port()
+        return moved.new_port if moved is not None else self._free_port()
 
     def of(self, node: MeshNode, port: int) -> MovedPort | None:
         """Return the node's own port of this number, if the manifest has it."""
         moved = self._ports.get((same_host(node.host), port))
         return moved if moved is not None and moved.node == node.name else None
 
-    def behind(self, address: Address, purposes: tuple[str, ...] | None = None) -> MovedPort:
+    def behind(self, address: Address, purpose: str) -> MovedPort:
         """Return whose port an address is; refuse one that is nobody's, or serves something else."""
         moved = self._ports.get((same_host(address.host), address.port))
         if moved is None:
             raise address.where.fault(
                 f"{address} is no broker of this mesh; correct it, or add the node to manifest.json"
             )
-        if purposes is not None and moved.purpose not in purposes:
+        if moved.purpose != purpose:
             raise address.where.fault(
-                f"{address} is the {moved.purpose} port of {moved.node}; links dial {' or '.join(purposes)}"
+                f"{address} is the {moved.purpose} port of {moved.node}; links dial {purpose}"
             )
         return moved
 
     def move(self, mesh: Mesh, links: tuple[MeshLink, ...]) -> Mesh:
         """Return the mesh on this machine, with the links that its configurations make."""
-        nodes = (
-            replace(
-                node,
-                host=LOOPBACK,
-                ports={purpose: self._by_purpose[node.name, purpose].new_port for purpose in node.ports},
-            )
-            for node in mesh.nodes
-        )
+        nodes = []
+        for node in mesh.nodes:
+            ports = {purpose: self.new_port(node, port) for purpose, port in node.ports.items()}
+            nodes.append(replace(node, host=LOOPBACK, ports=ports))
         return replace(mesh, nodes=tuple(nodes), links=links)
 
 
 Relocate = Callable[[Path, Mesh, PortMap], Relocated]  # what every kind that can be run does in its language
-
-
-def move_here(relocate: Relocate) -> Placement:
-    """Return the placement that moves the mesh of a folder as this kind of broker is relocated."""
-
-    def place(folder: Path, free_port: FreePort) -> Relocated:
-        mesh = read_mesh(folder)
-        return relocate(folder, mesh, PortMap(mesh, free_port))
-
-    return place
 
 
 def absolute_path(text: str, where: Location, config: Path, folder: Path) -> str:

@@ -3,49 +3,38 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
+from topicloom.base.summaries import Summary
 from topicloom.mesh.model.mesh import Mesh
 
-Pids = Mapping[str, Sequence[int]]
+Pids = Mapping[str, int]  # the process of each node
 
 
-@dataclass(frozen=True, slots=True)
-class ResourceUsage:
-    """Seconds of CPU since their start and bytes of resident memory, by node."""
+class NodeUsage(Summary, frozen=True):
+    """What one broker took since its start: seconds of CPU, and bytes of resident memory."""
 
-    cpu_seconds: Mapping[str, float]
-    memory_bytes: Mapping[str, int]
-
-    @property
-    def cpu_total(self) -> float:
-        return sum(self.cpu_seconds.values())
-
-    @property
-    def memory_total(self) -> int:
-        return sum(self.memory_bytes.values())
+    node: str
+    cpu_seconds: float
+    memory_bytes: int
 
 
-def measure_usage(pids: Pids) -> ResourceUsage:
+def measure_usage(pids: Pids) -> list[NodeUsage]:
     """Ask the system about these processes; one that ended meanwhile counts nothing."""
-    cpu: dict[str, float] = {}
-    memory: dict[str, int] = {}
-    for node, numbers in pids.items():
-        cpu[node], memory[node] = 0.0, 0
-        for number in numbers:
-            try:
-                process = psutil.Process(number)
-                times = process.cpu_times()
-                cpu[node] += max(times.user + times.system, _scheduled(number))
-                memory[node] += process.memory_info().rss
-            except psutil.NoSuchProcess:
-                continue
-    return ResourceUsage(cpu, memory)
+    found = []
+    for node, number in pids.items():
+        cpu, memory = 0.0, 0
+        with suppress(psutil.NoSuchProcess):
+            process = psutil.Process(number)
+            times = process.cpu_times()
+            cpu = max(times.user + times.system, _scheduled(number))
+            memory = process.memory_info().rss
+        found.append(NodeUsage(node, cpu, memory))
+    return found
 
 
 def _scheduled(number: int) -> float:
@@ -62,7 +51,7 @@ def open_connections(mesh: Mesh, pids: Pids) -> Counter[tuple[str, str]]:
 
     Connections of clients do not count: they belong to other processes.
     """
-    node_of = {number: node for node, numbers in pids.items() for number in numbers}
+    node_of = {number: node for node, number in pids.items()}
     port_of = {port: node.name for node in mesh.nodes for port in node.ports.values()}
     found: Counter[tuple[str, str]] = Counter()
     for socket in psutil.net_connections(kind="tcp"):

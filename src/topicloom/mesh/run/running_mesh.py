@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from topicloom.base.progress import Progress
 from topicloom.errors import MeshError
 from topicloom.mesh.model.mesh import Mesh
-from topicloom.mesh.run.adapter import Arrival, BrokerAdapter, CountsMessages, MeshClients, Publication
+from topicloom.mesh.run.adapter import Arrival, BrokerAdapter, MeshClients, Publication
 from topicloom.mesh.run.delivery import DeliveryVerdict, due_arrivals, judge_delivery, plan_publications
 from topicloom.mesh.run.free_ports import is_listening
 from topicloom.mesh.run.inbox import Inbox
@@ -76,13 +76,12 @@ class RunningMesh:
         self._ports = {node.name: adapter.last_port(node) for node in mesh.nodes}
 
     async def start(self, nodes: Sequence[str] | None = None) -> None:
-        """Start all brokers, or those of some nodes, in the order of the mesh."""
-        for command in self.commands:
-            if nodes is None or command.node in nodes:
-                await self._wait_listening(command.node)
-                self.brokers.start(command)
-                self.progress.advance()
-                await asyncio.sleep(0)  # an interrupt comes through here
+        """Start all brokers in the order of the mesh, or those of some nodes."""
+        for node in self.mesh.start_order if nodes is None else nodes:
+            await self._wait_listening(node)
+            self.brokers.start(node, self.commands[node])
+            self.progress.advance()
+            await asyncio.sleep(0)  # an interrupt comes through here
 
     async def _wait_listening(self, dialer: str) -> None:
         """Wait for the brokers, started before this one, that it dials over links with backups.
@@ -92,33 +91,36 @@ class RunningMesh:
         """
         waiting = {link.acceptor for link in self.mesh.links if link.dialer == dialer and link.backups}
         waiting &= set(self.brokers.nodes())
-        deadline = time.monotonic() + self.settings.timeout
-        while waiting and time.monotonic() < deadline:
-            self.brokers.check_alive()
+        async for late in self._looks(LOOK):
             for acceptor in sorted(waiting):
                 if await is_listening(self._ports[acceptor]):
                     waiting.remove(acceptor)
-            if waiting:
-                await asyncio.sleep(LOOK)
+            if late or not waiting:
+                return
+
+    async def _looks(self, pause: float = POLL) -> AsyncIterator[bool]:
+        """Yield now and then, while all brokers live, whether the time to get ready is up."""
+        deadline = time.monotonic() + self.settings.timeout
+        while True:
+            self.brokers.check_alive()
+            yield time.monotonic() > deadline
+            await asyncio.sleep(pause)
 
     async def wait_linked(self) -> None:
         """Wait until all links are up; name those that are not in time."""
         names = {link.name for link in self.mesh.links}
-        deadline = time.monotonic() + self.settings.timeout
         known = 0
-        while True:
-            self.brokers.check_alive()
+        async for late in self._looks():
             up = await self.adapter.links_up(self.mesh) & names
             self.progress.advance(max(len(up) - known, 0))
             known = max(known, len(up))
             if up == names:
                 return
-            if time.monotonic() > deadline:
+            if late:
                 raise self._not_up(names - up)
-            await asyncio.sleep(POLL)
 
     async def wait_in_place(self) -> int:
-        """Wait until no link moves between its acceptor and its backups; return how many stay at a backup.
+        """Wait until all links are up and none moves any more; return how many stay at a backup.
 
         A dialer that does not find its acceptor turns to a backup. Mosquitto looks for the first address
         every 5 seconds and returns to it, nats-server keeps to the server that it found. Both are fine:
@@ -127,12 +129,11 @@ class RunningMesh:
         has moved for some time. Mosquitto tries the first address with a connection that it closes again,
         while the link is still at the backup: then there is one connection too many.
         """
+        await self.wait_linked()
         if not any(link.backups for link in self.mesh.links):
             return 0
-        deadline = time.monotonic() + self.settings.timeout
-        steady, before = time.monotonic(), Counter[tuple[str, str]]()
-        while True:
-            self.brokers.check_alive()
+        elsewhere, steady, before = 0, time.monotonic(), Counter[tuple[str, str]]()
+        async for late in self._looks():
             open_now = open_connections(self.mesh, self.brokers.pids())
             elsewhere = links_elsewhere(self.mesh, open_now)
             now = time.monotonic()
@@ -140,10 +141,10 @@ class RunningMesh:
                 steady, before = now, open_now
             enough = self.adapter.returns_after if elsewhere else CALM
             whole = open_now.total() == len(self.mesh.links)
-            if (whole and now - steady > enough) or now > deadline:
-                await self.wait_linked()
-                return elsewhere
-            await asyncio.sleep(POLL)
+            if late or (whole and now - steady > enough):
+                break
+        await self.wait_linked()
+        return elsewhere
 
     def _not_up(self, missing: set[str]) -> MeshError:
         links = [link for link in self.mesh.links if link.name in missing]
@@ -157,21 +158,19 @@ class RunningMesh:
 
     async def connect(self, arrived: Callable[[Arrival], None]) -> MeshClients:
         """Connect clients everywhere; ask brokers that do not answer yet again until the time is up."""
-        deadline = time.monotonic() + self.settings.timeout
-        while True:
-            self.brokers.check_alive()
+        async for late in self._looks():
             try:
                 return await self.adapter.connect(self.mesh, arrived)
             except ConnectionError as error:
-                if time.monotonic() > deadline:
+                if late:
                     raise MeshError(f"clients cannot connect: {error}") from None
-            await asyncio.sleep(POLL)
+        raise AssertionError("it is late at last")
 
     async def prove(self, messages: int, clients: MeshClients, inbox: Inbox) -> DeliveryProof:
         """Publish on every topic from several of its subscribers and judge what arrives."""
         plan = plan_publications(self.mesh, messages, seed=self.settings.seed)
         check = self.brokers.check_alive
-        before = measure_usage(self.brokers.pids()).cpu_seconds
+        before = {one.node: one.cpu_seconds for one in measure_usage(self.brokers.pids())}
         began = time.monotonic()
         published: list[Publication] = []
         for first in range(0, len(plan), BATCH):
@@ -185,14 +184,14 @@ class RunningMesh:
             if inbox.storm:
                 break
         seconds = time.monotonic() - began
-        after = measure_usage(self.brokers.pids()).cpu_seconds
-        cpu = [after[node] - before.get(node, 0.0) for node in after]
+        after = measure_usage(self.brokers.pids())
+        cpu = [one.cpu_seconds - before.get(one.node, 0.0) for one in after]
         await inbox.settle(self.settings.settle, check)
         strays = await clients.find_strays(published)
         check()
         verdict = judge_delivery(self.mesh, published, inbox.counts, strays)
-        carried = clients.messages_carried() if isinstance(clients, CountsMessages) else None
-        return DeliveryProof(verdict, inbox.storm, seconds, sum(cpu), max(cpu, default=0.0), carried)
+        busiest = max(cpu, default=0.0)
+        return DeliveryProof(verdict, inbox.storm, seconds, sum(cpu), busiest, clients.messages_carried())
 
     async def publish(self, clients: MeshClients, batch: Sequence[Publication], inbox: Inbox) -> None:
         """Hand over all of these; in a storm brokers may never take them, so that ends it too."""

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from topicloom.base.progress import SILENT, Progress, check_stop
+from topicloom.mesh.model.search import search
 from topicloom.mesh.model.topic_trees import PlannedLink
 from topicloom.overlay.model.interest import Interest
 
@@ -50,9 +51,8 @@ def with_backups(
     for turn in range(1, most):
         for at, link in enumerate(bundles):
             check_stop(progress)
-            backup = arcs.best_backup(link) if len(link.backups) == turn else -1
-            if backup >= 0:
-                bundles[at] = arcs.add(link, backup)
+            if len(link.backups) == turn:
+                bundles[at] = arcs.with_backup(link)
     if split > 1 and not classes:
         bundles = _reunite(bundles)
     return sorted(bundles, key=lambda link: (link.topic_class, link.dialer, link.acceptor, link.topics))
@@ -60,22 +60,19 @@ def with_backups(
 
 def _divide(arcs: _Arcs, link: PlannedLink, parts: int) -> list[PlannedLink]:
     """Divide a link into several with a first backup each, if one does not serve all; best served first."""
-    whole = arcs.best_backup(link)
-    if whole >= 0 or parts < 2:
-        return [arcs.add(link, whole) if whole >= 0 else link]
+    whole = arcs.with_backup(link)
+    if whole.backups or parts < 2:
+        return [whole]
     done: list[PlannedLink] = []
     rest = list(link.topics)
     while rest and len(done) < parts - 1:
         served = arcs.most_served(link, rest)
         if not served:
             break
-        own = replace(link, topics=tuple(served))
-        done.append(arcs.add(own, arcs.best_backup(own)))
+        done.append(arcs.with_backup(replace(link, topics=tuple(served))))
         rest = [topic for topic in rest if topic not in served]
     if rest:
-        own = replace(link, topics=tuple(rest))
-        backup = arcs.best_backup(own)
-        done.append(arcs.add(own, backup) if backup >= 0 else own)
+        done.append(arcs.with_backup(replace(link, topics=tuple(rest))))
     return done
 
 
@@ -149,15 +146,18 @@ class _Arcs:
                             self.may_move[at] = False
         return depth
 
-    def best_backup(self, link: PlannedLink) -> int:
-        """Return the safe backup nearest to the roots that wants all topics of the link, or -1."""
+    def with_backup(self, link: PlannedLink) -> PlannedLink:
+        """Add the safe backup nearest to the roots that wants all topics of the link, if there is one."""
         wanting: set[int] = set.intersection(*(self.members[topic] for topic in link.topics))
         wanting -= {link.dialer, link.acceptor, *link.backups}
         units = self._units(link)
         for node in sorted(wanting, key=lambda node: (sum(self.depth[unit][node] for unit in units), node)):
             if not any(self._leads(unit, node, link.dialer) for unit in units):
-                return node
-        return -1
+                for unit in units:
+                    body = self.body[unit]
+                    self.arcs[unit][body[link.dialer]].add(body[node])
+                return replace(link, backups=(*link.backups, node))
+        return link
 
     def most_served(self, link: PlannedLink, topics: Sequence[int]) -> list[int]:
         """Return those of these topics that one backup can serve, for the backup that serves most."""
@@ -168,24 +168,10 @@ class _Arcs:
                     served[node].append(topic)
         return served[min(served, key=lambda node: (-len(served[node]), node))] if served else []
 
-    def add(self, link: PlannedLink, backup: int) -> PlannedLink:
-        """Return the link with one backup more."""
-        for unit in self._units(link):
-            body = self.body[unit]
-            self.arcs[unit][body[link.dialer]].add(body[backup])
-        return replace(link, backups=(*link.backups, backup))
-
     def _leads(self, unit: int, start: int, end: int) -> bool:
         """Return whether arcs lead from one node's body to the other's."""
         body, arcs = self.body[unit], self.arcs[unit]
-        seen, queue = {body[start]}, [body[start]]
-        for at in queue:
-            if at == body[end]:
-                return True
-            fresh = arcs.get(at, set()) - seen
-            seen |= fresh
-            queue += fresh
-        return False
+        return body[end] in search(body[start], lambda at: arcs.get(at, ()))
 
 
 def join_ends(nodes: Sequence[int], pairs: Sequence[tuple[int, int]]) -> dict[int, int]:
@@ -200,10 +186,6 @@ def join_ends(nodes: Sequence[int], pairs: Sequence[tuple[int, int]]) -> dict[in
         around[b].append(a)
     body: dict[int, int] = {}
     for start in sorted(around):
-        stack = [start] if start not in body else []
-        while stack:
-            node = stack.pop()
-            if node not in body:
-                body[node] = start
-                stack += around[node]
+        if start not in body:
+            body |= dict.fromkeys(search(start, around.__getitem__), start)
     return body

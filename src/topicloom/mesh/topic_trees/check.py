@@ -5,7 +5,11 @@ Each check returns a list of faults as sentences; an empty list is a proof.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from graphlib import CycleError, TopologicalSorter
+
+from scipy.cluster.hierarchy import DisjointSet
 
 from topicloom.mesh.model.topic_trees import ForestPacking, PlannedLink, TopicTrees
 from topicloom.overlay.model.interest import Interest
@@ -37,8 +41,7 @@ def check_topic_trees(interest: Interest, overlay: Overlay, trees: TopicTrees) -
             faults.append(f"{name}: its root {_name(node, root)} does not want it")
         if root in child:
             faults.append(f"{name}: its root {_name(node, root)} has a parent")
-        twice = sorted({a for a in child if child.count(a) > 1}) if len(set(child)) < len(child) else []
-        faults += [f"{name}: node {_name(node, a)} has several parents" for a in twice]
+        faults += [f"{name}: node {_name(node, a)} has several parents" for a in _twice(child)]
     return faults
 
 
@@ -90,15 +93,15 @@ def check_links(interest: Interest, links: Sequence[PlannedLink], *, classes: bo
             pairs = [(link.dialer, link.acceptor) for link in own]
             faults += _cycle_fault(f"class {where}", interest.node_ids, pairs, "links")
             faults += _backup_faults(f"class {where}", interest, own)
-            faults += _dial_faults(f"class {where}", interest, own)
+            for dialer in _twice(link.dialer for link in own):
+                # A NATS server passes nothing on between such links.
+                named = _name(interest.node_ids, dialer)
+                faults.append(f"class {where}: {named} dials several links of it")
     return faults
 
 
-def _dial_faults(name: str, interest: Interest, links: Sequence[PlannedLink]) -> list[str]:
-    """Find nodes that dial two links of a class: a NATS server passes nothing on between such links."""
-    dialers = [link.dialer for link in links]
-    twice = sorted({dialer for dialer in dialers if dialers.count(dialer) > 1})
-    return [f"{name}: {_name(interest.node_ids, dialer)} dials several links of it" for dialer in twice]
+def _twice(nodes: Iterable[int]) -> list[int]:
+    return sorted(node for node, count in Counter(nodes).items() if count > 1)
 
 
 def _link_faults(interest: Interest, link: PlannedLink, wanting: list[set[int]], classes: bool) -> list[str]:
@@ -138,65 +141,41 @@ def _backup_faults(name: str, interest: Interest, links: Sequence[PlannedLink]) 
     may move, and the arcs of all these links, to acceptors and backups, form no cycle, then in any choice
     each body has at most one arc and there is no cycle: a forest.
     """
-    joined, _ = _join((link.dialer, link.acceptor) for link in links if not link.backups)
-    body = {node: own[0] for node, own in joined.items()}
+    moving = [link for link in links if link.backups]
+    ends = (end for link in moving for end in (link.dialer, link.acceptor, *link.backups))
+    body, _ = _join(((link.dialer, link.acceptor) for link in links if not link.backups), ends)
     arcs: dict[int, set[int]] = {}
-    for link in links:
-        if link.backups:
-            start = body.get(link.dialer, link.dialer)
-            if start in arcs:
-                return [
-                    f"{name}: backups are not safe, {_name(interest.node_ids, link.dialer)} dials two links"
-                ]
-            arcs[start] = {body.get(end, end) for end in (link.acceptor, *link.backups)}
-    state: dict[int, int] = {}  # 1: on the path here, 2: leads to no cycle
-    for start in sorted(arcs):
-        stack = [(start, iter(sorted(arcs[start])))] if start not in state else []
-        state.setdefault(start, 1)
-        while stack:
-            at, rest = stack[-1]
-            following = next(rest, None)
-            if following is None:
-                state[at] = 2
-                stack.pop()
-            elif state.get(following) == 1:
-                return [
-                    f"{name}: backups are not safe, they may close a cycle at {_name(interest.node_ids, at)}"
-                ]
-            elif following not in state:
-                state[following] = 1
-                stack.append((following, iter(sorted(arcs.get(following, ())))))
+    for link in moving:
+        if body[link.dialer] in arcs:
+            return [f"{name}: backups are not safe, {_name(interest.node_ids, link.dialer)} dials two links"]
+        arcs[body[link.dialer]] = {body[end] for end in (link.acceptor, *link.backups)}
+    try:
+        TopologicalSorter(arcs).prepare()
+    except CycleError as error:
+        at = _name(interest.node_ids, error.args[1][0])
+        return [f"{name}: backups are not safe, they may close a cycle at {at}"]
     return []
 
 
 def _tree_faults(name: str, node: Sequence[object], members: set[int], pairs: list[Edge]) -> list[str]:
     """Check that these edges are a spanning tree of the members."""
     faults = _cycle_fault(name, node, pairs)
-    joined, _ = _join((a, b) for a, b in pairs if a in members and b in members)
+    joined, _ = _join(((a, b) for a, b in pairs if a in members and b in members), members)
     kept = min(members, default=-1)
-    lost = members.difference(joined.get(kept, [kept]))
+    lost = members - joined.subset(kept) if members else members
     if lost:
         faults.append(f"{name}: {_name(node, min(lost))} is not connected with {_name(node, kept)}")
     return faults
 
 
-def _join(pairs: Iterable[Edge]) -> tuple[dict[int, list[int]], Edge | None]:
-    """Join the ends of edges one by one.
-
-    Returns for each node the list of all that the edges join it with, and the first edge between two nodes
-    that the edges before it had joined already.
-    """
-    joined: dict[int, list[int]] = {}
-    closing = None
+def _join(pairs: Iterable[Edge], nodes: Iterable[int] = ()) -> tuple[DisjointSet, Edge | None]:
+    """Join the ends of edges; return what is joined, and the first edge whose ends were before it."""
+    joined, closing = DisjointSet(nodes), None
     for a, b in pairs:
-        one, other = joined.setdefault(a, [a]), joined.setdefault(b, [b])
-        if one is other:
+        joined.add(a)
+        joined.add(b)
+        if not joined.merge(a, b):
             closing = closing or (a, b)
-            continue
-        if len(one) < len(other):
-            one, other = other, one
-        one += other
-        joined.update(dict.fromkeys(other, one))
     return joined, closing
 
 

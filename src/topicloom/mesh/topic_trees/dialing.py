@@ -7,7 +7,7 @@ early those with backups should be few; then the others.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from heapq import heapify, heappop, heappush
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from topicloom.mesh.model.topic_trees import ForestPacking, PlannedLink, TopicTrees
 
+Neighbor = tuple[int, int, int]  # (node, cost if this one comes before it, if behind)
 ROUNDS = 20  # over all nodes, at most; in practice a handful
 
 
@@ -25,10 +26,9 @@ def tree_links(trees: TopicTrees, *, by_direction: bool = False) -> list[Planned
     number. With `by_direction` an edge that is used both ways gets two links, one for each
     direction, and then every topic is dialled from child to parent: more connections, more safe backups.
     """
-    topic = np.repeat(np.arange(trees.n_topics), np.diff(trees.starts)).tolist()
     carried: dict[tuple[int, int], list[int]] = {}
-    for t, a, b in zip(topic, trees.child.tolist(), trees.parent.tolist(), strict=True):
-        carried.setdefault((a, b), []).append(t)
+    for topic, a, b in _edges(trees):
+        carried.setdefault((a, b), []).append(topic)
     if not by_direction:
         standing = Counter(trees.parent.tolist())
         for a, b in sorted(carried):
@@ -41,14 +41,16 @@ def tree_links(trees: TopicTrees, *, by_direction: bool = False) -> list[Planned
 
 def forest_links(packing: ForestPacking) -> list[PlannedLink]:
     """Return a link for each class and edge of its forest, dialled towards the root of the forest."""
-    trees = packing.trees
-    topic = np.repeat(np.arange(trees.n_topics), np.diff(trees.starts)).tolist()
     carried: dict[tuple[int, int, int], list[int]] = {}
-    for t, a, b in zip(topic, trees.child.tolist(), trees.parent.tolist(), strict=True):
-        where = int(packing.class_of[t])
-        key = (where, b, a) if (where, b, a) in carried else (where, a, b)
-        carried.setdefault(key, []).append(t)
+    for topic, a, b in _edges(packing.trees):
+        carried.setdefault((int(packing.class_of[topic]), a, b), []).append(topic)
     return [PlannedLink(a, b, tuple(carried[c, a, b]), c) for c, a, b in sorted(carried)]
+
+
+def _edges(trees: TopicTrees) -> Iterator[tuple[int, int, int]]:
+    """Yield (topic, child, parent)."""
+    topics = np.repeat(np.arange(trees.n_topics), np.diff(trees.starts)).tolist()
+    return zip(topics, trees.child.tolist(), trees.parent.tolist(), strict=True)
 
 
 def start_order(n_nodes: int, links: Sequence[PlannedLink]) -> list[int]:
@@ -57,16 +59,14 @@ def start_order(n_nodes: int, links: Sequence[PlannedLink]) -> list[int]:
     >>> start_order(3, [PlannedLink(0, 2, (0,)), PlannedLink(2, 1, (0,))])
     [1, 2, 0]
     """
-    weight = _weights(links)
-    order = _greedy_order(n_nodes, weight)
-    # Of each node: (other, cost if this comes before it, if behind).
-    around: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
-    for (dialer, acceptor), cost in weight.items():
+    around: list[list[Neighbor]] = [[] for _ in range(n_nodes)]
+    for (dialer, acceptor), cost in _weights(links).items():
         around[dialer].append((acceptor, cost, 0))
         around[acceptor].append((dialer, 0, cost))
+    order = _greedy_order(around)
     place = {node: at for at, node in enumerate(order)}
     for _ in range(ROUNDS):
-        moved = sum(_move(order, place, node, around[node]) for node in sorted(around))
+        moved = sum(_move(order, place, node, around[node]) for node in range(n_nodes))
         if not moved:
             break
     return order
@@ -80,18 +80,13 @@ def _weights(links: Sequence[PlannedLink]) -> Counter[tuple[int, int]]:
     return weight
 
 
-def _greedy_order(n_nodes: int, weight: Counter[tuple[int, int]]) -> list[int]:
+def _greedy_order(around: Sequence[Sequence[Neighbor]]) -> list[int]:
     """Take next the node that waits for least, then the one most waited for, then the smallest."""
-    waits, wanted = [0] * n_nodes, [0] * n_nodes  # for those that are not started, by those
-    around: list[list[tuple[int, int, int]]] = [[] for _ in range(n_nodes)]  # (other, it waits, it is wanted)
-    for (dialer, acceptor), cost in weight.items():
-        waits[dialer] += cost
-        wanted[acceptor] += cost
-        around[acceptor].append((dialer, cost, 0))
-        around[dialer].append((acceptor, 0, cost))
-    queue = [(waits[node], -wanted[node], node) for node in range(n_nodes)]
+    left = set(range(len(around)))
+    waits = [sum(before for _, before, _ in own) for own in around]  # for those that are left
+    wanted = [sum(behind for *_, behind in own) for own in around]  # by those
+    queue = [(waits[node], -wanted[node], node) for node in left]
     heapify(queue)
-    left = set(range(n_nodes))
     order: list[int] = []
     while queue:
         *known, node = heappop(queue)
@@ -99,15 +94,15 @@ def _greedy_order(n_nodes: int, weight: Counter[tuple[int, int]]) -> list[int]:
             continue  # there is a later entry for it
         left.remove(node)
         order.append(node)
-        for other, waited, wants in around[node]:
-            waits[other] -= waited
-            wanted[other] -= wants
+        for other, before, behind in around[node]:
+            waits[other] -= behind
+            wanted[other] -= before
             if other in left:
                 heappush(queue, (waits[other], -wanted[other], other))
     return order
 
 
-def _move(order: list[int], place: dict[int, int], node: int, around: Sequence[tuple[int, int, int]]) -> bool:
+def _move(order: list[int], place: dict[int, int], node: int, around: Sequence[Neighbor]) -> bool:
     """Move the node to where it costs least, keeping the order of the others; False if it is there."""
     here = place[node]
     now = sum(before if place[other] > here else behind for other, before, behind in around)
@@ -120,7 +115,7 @@ def _move(order: list[int], place: dict[int, int], node: int, around: Sequence[t
     return True
 
 
-def _costs(place: dict[int, int], around: Sequence[tuple[int, int, int]]) -> Iterator[tuple[int, int]]:
+def _costs(place: dict[int, int], around: Sequence[Neighbor]) -> Iterator[tuple[int, int]]:
     """Yield (cost, place) in front of all neighbors and right behind each of them."""
     cost = sum(before for _, before, _ in around)
     yield cost, 0

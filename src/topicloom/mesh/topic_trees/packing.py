@@ -21,11 +21,12 @@ from topicloom.mesh.kernels.forest_packing import (
     WORK,
     PackingState,
     place_topic,
-    shared_topics,
 )
 from topicloom.mesh.kernels.forest_search import search_classes
+from topicloom.mesh.model.search import search
 from topicloom.mesh.model.topic_trees import ForestPacking, TopicTrees
 from topicloom.mesh.topic_trees.spanning import split_message
+from topicloom.overlay.graphs.writing import shared_topics
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 
@@ -91,12 +92,9 @@ def _new_state(interest: Interest, overlay: Overlay, rows: int) -> PackingState:
     """Return the state with nothing placed yet and room for so many classes."""
     n, sizes = interest.n_nodes, interest.topic_sizes()
     node_ptr, node_topics = sealed(interest.node_ptr), sealed(interest.node_topics)
-    ends = sealed(overlay.u), sealed(overlay.v)
-    nothing = np.empty(0, np.int32)
-    total = shared_topics(*ends, node_ptr, node_topics, nothing, nothing)
-    edges, topics = np.empty(total, np.int32), np.empty(total, np.int32)
-    if total:
-        shared_topics(*ends, node_ptr, node_topics, edges, topics)
+    pairs = interest.pair_nodes().astype(np.int64) * max(interest.n_topics, 1) + interest.node_topics
+    counts, topics = shared_topics(interest, pairs, overlay.u, overlay.v)
+    edges = np.repeat(np.arange(overlay.n_edges), counts)
     # An edge that many topics could use is likely to be there already when the next one is placed.
     wanted = np.bincount(edges, minlength=overlay.n_edges)
     order = np.lexsort((edges, -wanted[edges], topics))
@@ -162,8 +160,6 @@ def _packing(interest: Interest, state: PackingState) -> ForestPacking:
     _, first, inverse = np.unique(class_of, return_index=True, return_inverse=True)
     number = np.argsort(np.argsort(first))[inverse].astype(np.int32)
     roots = np.full(interest.n_topics, NONE, np.int32)
-    alone = interest.topic_sizes() == 1
-    roots[alone] = interest.topic_nodes[interest.topic_ptr[:-1][alone]]
     child, parent = state.tree_a.copy(), state.tree_b.copy()
     unrooted = TopicTrees(interest, state.tree_ptr, state.tree_a, state.tree_b, roots.copy())
     edges = ForestPacking(unrooted, number)
@@ -178,9 +174,9 @@ def _packing(interest: Interest, state: PackingState) -> ForestPacking:
             a, b = int(child[at]), int(parent[at])
             if depth[a] < depth[b]:
                 child[at], parent[at] = b, a
-        if not alone[topic]:
-            members = interest.nodes_of(topic).tolist()
-            roots[topic] = min(members, key=depth.__getitem__, default=NONE)
+        # A node that no link of the class ends at has no depth: it is alone in its topic.
+        members = interest.nodes_of(topic).tolist()
+        roots[topic] = min(members, key=lambda node: depth.get(node, 0), default=NONE)
     return ForestPacking(TopicTrees(interest, state.tree_ptr, child, parent, roots), number)
 
 
@@ -193,24 +189,12 @@ def _depths(low: list[int], high: list[int]) -> dict[int, int]:
     depth: dict[int, int] = {}
     for node in sorted(around):
         if node not in depth:
-            *_, end = _parents(around, node)
-            over = _parents(around, end)
+            *_, end = search(node, around.__getitem__)
+            over = search(end, around.__getitem__)
             path = [list(over)[-1]]
             while path[-1] != end:
                 path.append(over[path[-1]])
             middle = path[len(path) // 2]
-            for reached, parent in _parents(around, middle).items():
+            for reached, parent in search(middle, around.__getitem__).items():
                 depth[reached] = 0 if reached == middle else depth[parent] + 1
     return depth
-
-
-def _parents(around: dict[int, list[int]], start: int) -> dict[int, int]:
-    """Return each node's neighbor on the path to `start`, in the order of a breadth-first search."""
-    over = {start: start}
-    queue = [start]
-    for node in queue:
-        for other in around[node]:
-            if other not in over:
-                over[other] = node
-                queue.append(other)
-    return over

@@ -21,6 +21,7 @@ from topicloom.base.arrays import Ints, sealed
 from topicloom.base.progress import SILENT, Progress, check_stop
 from topicloom.errors import InputError
 from topicloom.mesh.kernels.spanning_trees import ROOT, TreeWork, exchange_parents, plant_trees, rank_nodes
+from topicloom.mesh.model.search import search
 from topicloom.mesh.model.topic_trees import TopicTrees
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
@@ -91,12 +92,8 @@ def split_message(interest: Interest, overlay: Overlay, topic: int) -> str:
     ptr, nbr = overlay.adjacency()
     members = set(interest.nodes_of(topic).tolist())
     first = min(members)
-    reached, queue = {first}, [first]
-    for node in queue:
-        fresh = (set(nbr[ptr[node] : ptr[node + 1]].tolist()) & members) - reached
-        reached |= fresh
-        queue += fresh
-    ends = (interest.node_ids[node].as_py() for node in (first, min(members - reached)))
+    reached = search(first, lambda node: members.intersection(nbr[ptr[node] : ptr[node + 1]].tolist()))
+    ends = (interest.node_ids[node].as_py() for node in (first, min(members - reached.keys())))
     return split_sentence(interest.topic_ids[topic].as_py(), *ends)
 
 

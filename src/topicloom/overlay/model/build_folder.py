@@ -5,18 +5,23 @@ The layout is a promise to users (see docs/files.md); only this file writes or r
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from topicloom.base.summaries import FORMAT
 from topicloom.errors import InputError
 from topicloom.overlay.model.build import Build, BuildHead, BuildSummary
+from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 from topicloom.tables.folder import CHARTS, REJECTS, SUMMARY, check_own_folder, read_head
+from topicloom.tables.records import ROLES
 
 EDGES, INTEREST = "edges.parquet", "interest.parquet"
 # What the folder of a simulation holds (see spidercast/simulator/folder.py).
@@ -105,3 +110,24 @@ def load_build(folder: str | Path) -> Build:
         seconds=summary.seconds,
         report=summary.report,
     )
+
+
+def read_interest(source: Path) -> Interest:
+    """Read the interest of a build folder, without Spark."""
+    path = source / INTEREST
+    try:
+        table = pq.read_table(path).sort_by([("node", "ascending"), ("topic", "ascending")])
+        return _with_extras(Interest.from_arrow(table), table)
+    except (OSError, pa.ArrowInvalid) as error:
+        raise InputError(f"build {source} is damaged ({str(error).splitlines()[0]}); make it again") from None
+
+
+def _with_extras(interest: Interest, table: pa.Table) -> Interest:
+    """Add the roles and rates, where the build has them; the rows are distinct and sorted."""
+    extras: dict[str, Any] = {}
+    if "role" in table.column_names:
+        roles = pc.index_in(table["role"], value_set=pa.array(ROLES))
+        extras["roles"] = roles.to_numpy().astype(np.uint8)
+    if "rate" in table.column_names:
+        extras["rates"] = table["rate"].to_numpy().astype(np.float64)
+    return replace(interest, **extras)

@@ -39,7 +39,7 @@ def mesh(tmp_path):
         write_hand_mesh(folder, interest, links)
         if change is not None:
             change(folder)
-        return run_folder("mosquitto", folder, settings)[0]
+        return run_folder("mosquitto", folder, settings)
 
     yield run
     assert [child.cmdline() for child in psutil.Process().children() if "mosquitto" in child.name()] == []

@@ -54,7 +54,7 @@ def identities(
             peer_id = check_peer_id(place.more[PEER_ID], place.where)
             found[node] = old if old is not None and old.peer_id == peer_id else PeerIdentity(peer_id)
         elif seed is not None:
-            found[node] = make_identity(_derived(seed, node))
+            found[node] = make_identity(generator(seed, "gossipsub", "key", node).bytes(SEED_BYTES))
         else:
             found[node] = old or make_identity(secrets.token_bytes(SEED_BYTES))
         other = owners.setdefault(found[node].peer_id, node)
@@ -123,10 +123,6 @@ def _from_base58(text: str) -> bytes:
         number = number * 58 + _ALPHABET.index(char)
     zeros = len(text) - len(text.lstrip("1"))
     return bytes(zeros) + number.to_bytes((number.bit_length() + 7) // 8)
-
-
-def _derived(seed: int, node: str) -> bytes:
-    return generator(seed, "gossipsub", "key", node).bytes(SEED_BYTES)
 
 
 def _public_key(seed: bytes) -> bytes:

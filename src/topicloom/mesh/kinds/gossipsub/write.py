@@ -9,7 +9,7 @@ harm: messages have identifiers, and a node passes on each only once.
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,20 +19,21 @@ import numpy as np
 from topicloom.base.progress import check_stop
 from topicloom.errors import InputError
 from topicloom.mesh.kinds.gossipsub.keys import PeerIdentity, identities, read_identity
-from topicloom.mesh.model.config_files import LOOPBACK, same_host
+from topicloom.mesh.model.config_files import same_host
 from topicloom.mesh.model.manifest import MANIFEST, kind_of, read_mesh, write_mesh
-from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, MeshTopic
-from topicloom.mesh.plan.hosts import Place, assign_ports, bind_host
-from topicloom.mesh.plan.mesh_plan import refuse_empty
-from topicloom.mesh.plan.names import file_stems
+from topicloom.mesh.model.topic_trees import PlannedLink
+from topicloom.mesh.plan.hosts import bind_host
+from topicloom.mesh.plan.mesh_plan import MeshPlan, MeshShape, plan_mesh, refuse_empty
+from topicloom.mesh.plan.names import NameRule
 from topicloom.mesh.plan.request import ExportFigures, Request
 from topicloom.mesh.topic_trees.spanning import split_sentence
 from topicloom.overlay.graphs.writing import shared_topics
 from topicloom.overlay.measures.connectivity import check_overlay
 
-KIND = "gossipsub"
+NAMES = NameRule("gossipsub")
 FORMAT = 1
-PURPOSE, PORT = "p2p", 4001
+PURPOSE = "p2p"
+SHAPE = MeshShape(NAMES, ((PURPOSE, 4001),), ".json")
 KEYS = "keys"
 # The names of go's GossipSubParams and of js's options; go refuses a Dscore above Dhi.
 NO_MESH = {"D": 0, "Dlo": 0, "Dhi": 0, "Dout": 0, "Dscore": 0, "Dlazy": 0}
@@ -44,25 +45,14 @@ def export_gossipsub(request: Request, folder: Path) -> ExportFigures:
     refuse_empty(request)
     _refuse_split(request)
     nodes: list[str] = request.interest.node_ids.to_pylist()
-    stems = file_stems(nodes)
-    places = request.places or dict.fromkeys(nodes, Place(LOOPBACK))
-    ports = assign_ports(places, {node: [(PURPOSE, PORT)] for node in nodes})
+    plan = plan_mesh(request, SHAPE, _links(request), range(len(nodes)))
     request.progress.phase("keys")
     kept = read_identities(request.earlier) if request.earlier is not None else {}
-    who = identities(nodes, places, kept=kept, seed=request.seed)
+    who = identities(nodes, request.places, kept=kept, seed=request.seed)
     refuse_loss(kept, who)
     check_stop(request.progress)
     request.progress.phase("write")
-    mesh = Mesh(
-        kind=KIND,
-        nodes=tuple(
-            MeshNode(node, places[node].host, ports[node], (f"{stems[node]}.json",)) for node in nodes
-        ),
-        links=_links(request, nodes, stems),
-        topics=_topics(request, nodes),
-        start_order=tuple(nodes),
-    )
-    keys = {f"{KEYS}/{stems[node]}.key": f"{who[node].key}\n" for node in nodes if who[node].key}
+    keys = {f"{KEYS}/{plan.stems[node]}.key": f"{who[node].key}\n" for node in nodes if who[node].key}
     if keys:
         (folder / KEYS).mkdir(mode=0o700)
     new = sum(who[node].key is not None and who[node] != kept.get(node) for node in nodes)
@@ -70,15 +60,14 @@ def export_gossipsub(request: Request, folder: Path) -> ExportFigures:
         request.notice(
             f"{new:,} new private keys are in {KEYS}/: give each node its own and nobody another's"
         )
-    write_mesh(folder, mesh, _files(request, mesh, stems, who) | keys, secret=keys.keys())
+    write_mesh(folder, plan.mesh, _files(request, plan, who) | keys, secret=keys.keys())
     most = int(request.interest.subscription_sizes().max())
     if most > MOST_TOPICS:
         request.notice(
             f"a node has {most:,} topics: py-libp2p heeds {MOST_TOPICS} of a peer unless its Pubsub has a "
             "larger max_subscriptions_per_peer"
         )
-    degrees = request.overlay.degrees()
-    return ExportFigures(links=len(mesh.links), connections_per_node_max=int(degrees.max()))
+    return plan.figures()
 
 
 def _refuse_split(request: Request) -> None:
@@ -93,7 +82,7 @@ def read_identities(folder: Path) -> dict[str, PeerIdentity]:
 
     A key that was taken away to its node is not there any more: the peer id still is.
     """
-    if not (folder / MANIFEST).is_file() or kind_of(folder) != KIND:
+    if not (folder / MANIFEST).is_file() or kind_of(folder) != NAMES.kind:
         return {}
     try:
         return {
@@ -131,16 +120,13 @@ def refuse_loss(kept: Mapping[str, PeerIdentity], found: Mapping[str, PeerIdenti
         )
 
 
-def _files(
-    request: Request, mesh: Mesh, stems: Mapping[str, str], who: Mapping[str, PeerIdentity]
-) -> dict[str, str]:
+def _files(request: Request, plan: MeshPlan, who: Mapping[str, PeerIdentity]) -> dict[str, str]:
     """Return the text of each node's file."""
-    topics: list[str] = request.interest.topic_ids.to_pylist()
-    by_name = {node.name: node for node in mesh.nodes}
+    mesh, topics = plan.mesh, request.interest.topic_ids.to_pylist()
     peers: dict[str, list[dict[str, Any]]] = {node.name: [] for node in mesh.nodes}
     for link in mesh.links:
         for own, other in ((link.dialer, link.acceptor), (link.acceptor, link.dialer)):
-            address = multiaddr(by_name[other].host, by_name[other].ports[PURPOSE])
+            address = multiaddr(plan.node[other].host, plan.node[other].ports[PURPOSE])
             # `id` and `addrs` are the fields of go's peer.AddrInfo and of js's AddrInfo.
             entry = {"node": other, "id": who[other].peer_id, "addrs": [address], "topics": link.topics}
             peers[own].append(entry)
@@ -152,8 +138,8 @@ def _files(
             "kind": mesh.kind,
             "node": node.name,
             "id": identity.peer_id,
-            "key": f"{KEYS}/{stems[node.name]}.key" if identity.key else None,
-            "listen": [_listen(node.host, port)],
+            "key": f"{KEYS}/{plan.stems[node.name]}.key" if identity.key else None,
+            "listen": [multiaddr(same_host(bind_host(node.host)), port)],
             "addrs": [multiaddr(node.host, port)],
             "topics": [topics[topic] for topic in request.interest.topics_of(number)],
             "gossipsub": NO_MESH,
@@ -163,28 +149,13 @@ def _files(
     return texts
 
 
-def _links(request: Request, nodes: Sequence[str], stems: Mapping[str, str]) -> tuple[MeshLink, ...]:
+def _links(request: Request) -> list[PlannedLink]:
     """Return a link for every edge; both ends dial, the later one in order of nodes is called the dialer."""
     interest, overlay = request.interest, request.overlay
-    topics: list[str] = interest.topic_ids.to_pylist()
     pairs = interest.pair_nodes().astype(np.int64) * max(interest.n_topics, 1) + interest.node_topics
     counts, shared = shared_topics(interest, pairs, overlay.u, overlay.v)
-    ends = np.cumsum(counts).tolist()
-    links = []
-    for u, v, start, end in zip(overlay.u, overlay.v, [0, *ends], ends, strict=False):
-        dialer, acceptor = nodes[v], nodes[u]
-        name = f"{stems[dialer]}~{stems[acceptor]}"  # no stem has this character
-        links.append(MeshLink(name, dialer, acceptor, tuple(topics[topic] for topic in shared[start:end])))
-    return tuple(links)
-
-
-def _topics(request: Request, nodes: Sequence[str]) -> tuple[MeshTopic, ...]:
-    """Return the topics under their own names: any text is a topic of GossipSub."""
-    interest = request.interest
-    return tuple(
-        MeshTopic(name, name, tuple(nodes[node] for node in interest.nodes_of(topic)))
-        for topic, name in enumerate(interest.topic_ids.to_pylist())
-    )
+    edges = zip(overlay.u.tolist(), overlay.v.tolist(), np.split(shared, np.cumsum(counts)), strict=False)
+    return [PlannedLink(v, u, tuple(topics.tolist())) for u, v, topics in edges]
 
 
 def multiaddr(host: str, port: int) -> str:
@@ -197,10 +168,3 @@ def multiaddr(host: str, port: int) -> str:
         return f"/ip{ipaddress.ip_address(host).version}/{host}/tcp/{port}"
     except ValueError:
         return f"/dns/{host}/tcp/{port}"
-
-
-def _listen(host: str, port: int) -> str:
-    """Return what the node itself opens: a loopback address as it is, else every address of the machine."""
-    if bind_host(host) is not None:
-        return multiaddr(same_host(host), port)
-    return f"/ip6/::/tcp/{port}" if ":" in host else f"/ip4/0.0.0.0/tcp/{port}"

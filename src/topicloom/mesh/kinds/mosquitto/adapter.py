@@ -21,9 +21,8 @@ from topicloom.mesh.kinds.mosquitto.mqtt_client import MqttAccess, MqttClient
 from topicloom.mesh.kinds.mosquitto.write import SALT_BYTES, mosquitto_hash
 from topicloom.mesh.model.mesh import Mesh, MeshNode
 from topicloom.mesh.plan.credentials import Login
-from topicloom.mesh.run.adapter import Arrival, BrokerAdapter, Command, find_program, open_clients
+from topicloom.mesh.run.adapter import Argv, Arrival, BrokerAdapter, find_program
 
-PROGRAM = "mosquitto"
 STATES = "$SYS/broker/connection/#"  # where a dialing broker publishes whether a bridge is up
 ROUNDS = 101  # of PBKDF2, as mosquitto_passwd has it; the password is random and gone in a minute
 
@@ -31,27 +30,24 @@ ROUNDS = 101  # of PBKDF2, as mosquitto_passwd has it; the password is random an
 class MosquittoAdapter(BrokerAdapter):
     """Starts Mosquitto brokers; remembers how to log in to each."""
 
+    program = "mosquitto"
     returns_after = 8.0  # it looks for the first address every 5 seconds
 
     def __init__(self) -> None:
         self._access: dict[str, MqttAccess] = {}
         self._watchers: dict[str, tuple[MqttClient, set[str]]] = {}
 
-    def check_present(self) -> None:
-        find_program(PROGRAM)
-
     def last_port(self, node: MeshNode) -> int:
         return node.ports["mqtt"]
 
-    def commands(self, mesh: Mesh, folder: Path) -> list[Command]:
+    def commands(self, mesh: Mesh, folder: Path) -> dict[str, Argv]:
         login = Login(f"topicloom-{secrets.token_hex(8)}", secrets.token_hex(16))
-        program = find_program(PROGRAM)
         for node in mesh.nodes:
             conf = folder / node.configs[0]
             amend(conf, folder, login)
             self._access[node.name] = read_access(conf, folder, node.ports["mqtt"], login)
-        files = {node.name: node.configs[0] for node in mesh.nodes}
-        return [Command(name, (program, "-c", files[name])) for name in mesh.start_order]
+        program = find_program(self.program)
+        return {node.name: (program, "-c", node.configs[0]) for node in mesh.nodes}
 
     async def links_up(self, mesh: Mesh) -> set[str]:
         dialers = dict.fromkeys(link.dialer for link in mesh.links)
@@ -71,8 +67,8 @@ class MosquittoAdapter(BrokerAdapter):
                 await client.subscribe([STATES], 0)
         return states
 
-    async def connect(self, mesh: Mesh, arrived: Callable[[Arrival], None]) -> MosquittoClients:
-        return await open_clients(MosquittoClients(mesh, self._access, arrived))
+    def clients(self, mesh: Mesh, arrived: Callable[[Arrival], None]) -> MosquittoClients:
+        return MosquittoClients(mesh, self._access, arrived)
 
 
 def _state_hearer(states: set[str]) -> Callable[[str, bytes], None]:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from itertools import chain
+from typing import Any
 
 from topicloom.mesh.audit.broker_files import BrokerDirectory
-from topicloom.mesh.audit.coverage import TopicCoverage, check_coverage
+from topicloom.mesh.audit.coverage import check_coverage
 from topicloom.mesh.audit.findings import Audit, Finding, several, several_topics
-from topicloom.mesh.audit.message_flow import DoubledLink, MessageFlow, MessageLoop
-from topicloom.mesh.kinds.mosquitto.bridge_flow import BridgeIndex, BridgeLink, rule_of
+from topicloom.mesh.audit.message_flow import MessageFlow, MessageLoop, Spot
+from topicloom.mesh.kinds.mosquitto.bridge_flow import BridgeIndex, BridgeLink, rules_of
 from topicloom.mesh.kinds.mosquitto.distinct_names import distinct_names
 from topicloom.mesh.kinds.mosquitto.read import MosquittoConf
 
@@ -29,10 +31,9 @@ def audit_mosquitto(
     found = _Found(links)
     for name, label in names.items():
         found.add(name, label, *carried.flow(name))
-    coverage = TopicCoverage()
+    coverage: dict[str, Any] = {}
     if wanted is not None:
-        flows = {name: carried.flow(name)[0] for name in wanted}
-        coverage = check_coverage(wanted, flows)
+        coverage = check_coverage(wanted, {name: carried.flow(name)[0] for name in wanted})
     return Audit(
         "mosquitto",
         len(directory.brokers),
@@ -42,9 +43,8 @@ def audit_mosquitto(
         doubled=tuple(found.doubled_findings()),
         one_sided=(*lost, *_same_client(links), *found.one_way_findings()),
         unconnected=tuple(found.split_findings()),
-        unreached=coverage.unreached,
-        strays=coverage.strays,
         unlinked=_unlinked(directory, links) if wanted is None else (),
+        **coverage,
     )
 
 
@@ -101,7 +101,7 @@ class _Found:
     def __init__(self, links: list[BridgeLink]) -> None:
         self._links = links
         self._loops: dict[tuple[frozenset[int], bool], tuple[MessageLoop, _Topics]] = {}
-        self._doubled: dict[tuple[tuple[int, ...], bool], tuple[DoubledLink, _Topics]] = {}
+        self._doubled: dict[tuple[tuple[int, ...], bool], tuple[MessageLoop, _Topics]] = {}
         self._one_way: dict[tuple[str, str], tuple[dict[str, None], _Topics]] = {}
         self._split: dict[tuple[tuple[str, ...], ...], _Topics] = {}
 
@@ -117,7 +117,7 @@ class _Found:
             if arc.tail[1] == name:  # under another name it is another topic's turn
                 bridge = self._links[arc.link].bridge
                 out = self._links[arc.link].dialer == arc.tail[0]
-                rule = rule_of(bridge, name, out=out)
+                rule = next(rules_of(bridge, name, out=out), None)
                 if rule and not name.startswith(rule.local_prefix if out else rule.remote_prefix):
                     continue  # `a` for `a/#` with the prefix `a/`: mosquitto's own oddity, meant by nobody
                 lines, topics = self._one_way.setdefault((arc.tail[0], arc.head[0]), ({}, {}))
@@ -132,7 +132,7 @@ class _Found:
         found = []
         for number in links:
             bridge, name = self._links[number].bridge, next(iter(topics))
-            rule = rule_of(bridge, name, out=True) or rule_of(bridge, name, out=False)
+            rule = next(chain(*(rules_of(bridge, name, out=out) for out in (True, False))), None)
             found.append(str(rule.where if rule else bridge.where))
         return tuple(found)
 
@@ -196,7 +196,7 @@ def _components(name: str, flow: MessageFlow) -> tuple[tuple[str, ...], ...]:
     which is meant, so some split topics are not found. With an interest or a manifest each topic is judged
     by who wants it, under its one name.
     """
-    brokers: dict[int, list[str]] = defaultdict(list)
+    brokers: dict[Spot, list[str]] = defaultdict(list)
     renamed = set()
     for (broker, called), component in flow.component_of.items():
         brokers[component].append(broker)

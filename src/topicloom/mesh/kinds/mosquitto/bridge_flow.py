@@ -37,38 +37,25 @@ def sent_as(bridge: Bridge, name: str, *, out: bool) -> str | None:
     prefix is taken away only where the name begins with it: `a/#` matches `a` too, which keeps its name.
     """
     found = None
-    for rule in bridge.rules:
-        if not (rule.goes_out if out else rule.comes_in):
-            continue
-        pattern, old, new = (
-            (rule.local, rule.local_prefix, rule.remote_prefix)
-            if out
-            else (rule.remote, rule.remote_prefix, rule.local_prefix)
-        )
-        if matches(pattern, name):
-            if old or new:
-                return new + name.removeprefix(old)
-            found = name
+    for rule in rules_of(bridge, name, out=out):
+        ends = rule.local_prefix, rule.remote_prefix
+        old, new = ends if out else ends[::-1]
+        if old or new:
+            return new + name.removeprefix(old)
+        found = name
     return found
 
 
-def rule_of(bridge: Bridge, name: str, *, out: bool) -> TopicRule | None:
-    """Return the first rule that lets a message of this name cross."""
+def rules_of(bridge: Bridge, name: str, *, out: bool) -> Iterator[TopicRule]:
+    """Yield the rules that let a message of this name cross."""
     for rule in bridge.rules:
         if (rule.goes_out if out else rule.comes_in) and matches(rule.local if out else rule.remote, name):
-            return rule
-    return None
+            yield rule
 
 
 def covers(wide: str, narrow: str) -> bool:
     """Return whether the wide pattern matches every name that the narrow one matches."""
-    wider, narrower = wide.split("/"), narrow.split("/")
-    for index, level in enumerate(wider):
-        if level == "#":
-            return True
-        if index >= len(narrower) or narrower[index] == "#" or level not in ("+", narrower[index]):
-            return False
-    return len(wider) == len(narrower)
+    return common(wide, narrow) == narrow
 
 
 def common(one: str, other: str) -> str | None:

@@ -13,29 +13,23 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from topicloom.mesh.kinds.mosquitto.mqtt_client import MqttAccess, MqttClient
-from topicloom.mesh.model.mesh import Mesh, wanted_topics
-from topicloom.mesh.run.adapter import Arrival, Publication, Stray, wait_until_none
+from topicloom.mesh.model.mesh import Mesh
+from topicloom.mesh.run.adapter import Arrival, MeshClients, Publication, Stray, wait_until_none
 
 HELLO = b"hello "  # begins the messages that only show that a bridge carries
 PATIENCE = 2.0  # seconds without a further hello until it is given up
 PACKET = 200  # topics in one subscription request
 
 
-class MosquittoClients:
+class MosquittoClients(MeshClients):
     """At each broker a client with all topics of its node, and one with `#`.
 
     In a mesh with the option `origin` messages arrive from other brokers as ORIGIN/NODE/TOPIC.
     """
 
     def __init__(self, mesh: Mesh, access: dict[str, MqttAccess], arrived: Callable[[Arrival], None]) -> None:
-        self._mesh = mesh
-        self._arrived = arrived
-        self._names = {topic.topic: topic.name for topic in mesh.topics}
-        self._topics = {topic.name: topic.topic for topic in mesh.topics}
-        wanted = wanted_topics(mesh)
-        self._wanted = {
-            node.name: [topic.name for topic in wanted.get((node.name, ""), ())] for node in mesh.nodes
-        }
+        super().__init__(mesh, arrived)
+        self._called = {topic.name: topic.topic for topic in mesh.topics}
         self._origin = mesh.options.get("origin")
         self._carried: dict[str, Counter[str]] = {node.name: Counter() for node in mesh.nodes}
         self._taken_up = 0
@@ -48,17 +42,15 @@ class MosquittoClients:
         }
 
     def _hearer(self, node: str) -> Callable[[str, bytes], None]:
-        topics, arrived = self._topics, self._arrived
-
         def got(name: str, payload: bytes) -> None:
             if not payload.startswith(HELLO):
                 plain = self._without_origin(name)
-                arrived(Arrival(node, topics.get(plain, plain), int(payload)))
+                self._arrived(Arrival(node, self._called.get(plain, plain), int(payload)))
 
         return got
 
     def _prober(self, node: str) -> Callable[[str, bytes], None]:
-        wanted, carried = frozenset(self._wanted[node]), self._carried[node]
+        wanted, carried = frozenset(self._names(node)), self._carried[node]
 
         def got(name: str, payload: bytes) -> None:
             if payload.startswith(HELLO):
@@ -75,6 +67,9 @@ class MosquittoClients:
             return name
         return name.split("/", 2)[2]
 
+    def _names(self, node: str) -> list[str]:
+        return [topic.name for topic in self._wanted.get((node, ""), ())]
+
     def _filters(self, name: str) -> list[str]:
         """Return what to subscribe to for a topic of this name."""
         return [name] if self._origin is None else [name, f"{self._origin}/+/{name}"]
@@ -83,7 +78,7 @@ class MosquittoClients:
         """Connect all, subscribe all, and see that every bridge carries."""
         await asyncio.gather(*(client.connect() for client in self._everyone()))
         for node, client in self._clients.items():
-            names = [filter for name in self._wanted[node] for filter in self._filters(name)]
+            names = [filter for name in self._names(node) for filter in self._filters(name)]
             for first in range(0, len(names), PACKET):
                 await client.subscribe(names[first : first + PACKET], 1)
         await asyncio.gather(*(probe.subscribe(["#"], 0) for probe in self._probes.values()))
@@ -93,11 +88,11 @@ class MosquittoClients:
         """Send a hello over every link, and wait until its acceptor's probe has seen it."""
         waiting: set[tuple[str, bytes]] = set()
         for number, link in enumerate(self._mesh.links):
-            name = next((self._names[topic] for topic in link.topics if topic in self._names), None)
-            if name is not None:
+            topic = next((self._topics[name] for name in link.topics if name in self._topics), None)
+            if topic is not None:
                 payload = HELLO + str(number).encode()
                 waiting.add((link.acceptor, payload))
-                await self._clients[link.dialer].publish(name, payload)
+                await self._clients[link.dialer].publish(topic.name, payload)
 
         async def missing() -> int:
             return len(waiting - self._hellos)
@@ -106,7 +101,7 @@ class MosquittoClients:
 
     async def publish(self, publication: Publication) -> None:
         payload = str(publication.message).encode()
-        await self._clients[publication.node].publish(self._names[publication.topic], payload)
+        await self._clients[publication.node].publish(self._topics[publication.topic].name, payload)
 
     async def find_strays(self, publications: Sequence[Publication]) -> list[Stray]:
         return self.seen_strays()
@@ -114,7 +109,7 @@ class MosquittoClients:
     def seen_strays(self) -> list[Stray]:
         """Return what the `#` probes saw of topics that their nodes do not want."""
         return [
-            Stray(node, count, f"carried {count} messages on {self._topics.get(name, name)}")
+            Stray(node, count, f"carried {count} messages on {self._called.get(name, name)}")
             for node, carried in self._carried.items()
             for name, count in sorted(carried.items())
         ]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 
-from topicloom.mesh.model.config_files import ALIKE, Location, read_text
+from topicloom.mesh.model.config_files import Location, read_text, refuse_misspelt
 
 MOST_INCLUDES = 16  # folders within folders; a folder that includes itself would never end
 # What a line may begin with, of mosquitto 1.5 to 2.1: a file for any of them is read.
@@ -110,8 +109,6 @@ class ConfReader:
 
 def refuse_unknown(line: ConfLine) -> None:
     """Refuse a line that mosquitto would not start with: a link that is not read would look like none."""
-    if line.key in OPTIONS or line.key.startswith(PLUGIN_OPTIONS):
-        return
-    meant = get_close_matches(line.key, sorted(OPTIONS), 1, ALIKE)
-    hint = f"write {meant[0]} if you mean that" if meant else "mosquitto would not start with it; remove it"
-    raise line.where.fault(f"there is no option {line.key}; {hint}")
+    if line.key not in OPTIONS and not line.key.startswith(PLUGIN_OPTIONS):
+        refuse_misspelt(line.key, sorted(OPTIONS), line.where)
+        raise line.where.fault(f"there is no option {line.key}; mosquitto would not start with it; remove it")

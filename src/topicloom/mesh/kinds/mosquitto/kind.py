@@ -5,7 +5,7 @@ from __future__ import annotations
 from topicloom.mesh.audit.broker_files import ConfiguredBroker, known_hosts
 from topicloom.mesh.kinds.kind import LOGIN_OPTIONS, AuditSupport, BrokerKind, RunSupport
 from topicloom.mesh.kinds.mosquitto.audit import audit_mosquitto
-from topicloom.mesh.kinds.mosquitto.baselines import full_mesh, star_mesh
+from topicloom.mesh.kinds.mosquitto.baselines import write_full_mesh, write_star
 from topicloom.mesh.kinds.mosquitto.read import MosquittoConf, read_mosquitto
 from topicloom.mesh.kinds.mosquitto.relocate import relocate_mosquitto
 from topicloom.mesh.kinds.mosquitto.write import NAMES, export_mosquitto
@@ -35,6 +35,8 @@ MOSQUITTO = BrokerKind(
         called=("mosquitto",),
     ),
     run=RunSupport(
-        "mosquitto.adapter:MosquittoAdapter", relocate_mosquitto, {"star": star_mesh, "full mesh": full_mesh}
+        "mosquitto.adapter:MosquittoAdapter",
+        relocate_mosquitto,
+        {"star": write_star, "full mesh": write_full_mesh},
     ),
 )

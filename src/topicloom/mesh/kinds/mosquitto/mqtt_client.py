@@ -44,10 +44,13 @@ class MqttClient:
         self._loop = asyncio.get_running_loop()
         self._answers: dict[object, asyncio.Future[Any]] = {}
         self._client = mqtt.Client(CallbackAPIVersion.VERSION2, client_id=name, clean_session=True)
-        self._client.on_socket_open = self._opened
-        self._client.on_socket_close = self._closed
-        self._client.on_socket_register_write = self._wants_to_write
-        self._client.on_socket_unregister_write = self._has_written
+        write = self._client.loop_write
+        self._client.on_socket_open = lambda _c, _u, channel: self._loop.add_reader(
+            channel, self._read, channel
+        )
+        self._client.on_socket_register_write = lambda _c, _u, channel: self._loop.add_writer(channel, write)
+        self._client.on_socket_unregister_write = lambda _c, _u, channel: self._loop.remove_writer(channel)
+        self._client.on_socket_close = lambda _c, _u, channel: self._closed(channel)
         self._client.on_connect = lambda _c, _u, _f, code, _p: self._answer("connect", code)
         self._client.on_subscribe = lambda _c, _u, mid, codes, _p: self._answer(("sub", mid), codes)
         self._client.on_publish = lambda _c, _u, mid, _code, _p: self._answer(("pub", mid), None)
@@ -125,19 +128,10 @@ class MqttClient:
 
     # --- the socket --------------------------------------------------------------------------------
 
-    def _opened(self, _client: object, _data: object, channel: Any) -> None:
-        self._loop.add_reader(channel, self._read, channel)
-
-    def _closed(self, _client: object, _data: object, channel: Any) -> None:
+    def _closed(self, channel: Any) -> None:
         if self._loop.is_closed():  # after an interrupt, when paho tidies up at its own end
             return
         self._loop.remove_reader(channel)
-        self._loop.remove_writer(channel)
-
-    def _wants_to_write(self, _client: object, _data: object, channel: Any) -> None:
-        self._loop.add_writer(channel, self._client.loop_write)
-
-    def _has_written(self, _client: object, _data: object, channel: Any) -> None:
         self._loop.remove_writer(channel)
 
     def _read(self, channel: Any) -> None:

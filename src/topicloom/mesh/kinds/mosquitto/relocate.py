@@ -41,7 +41,7 @@ def relocate_mosquitto(folder: Path, mesh: Mesh, ports: PortMap) -> Relocated:
 
 def _link(bridge: Bridge, node: MeshNode, mesh: Mesh, ports: PortMap) -> MeshLink:
     """Return the link a bridge makes; its name is the one its state is published under."""
-    ends = [ports.behind(address, ("mqtt",)).node for address in bridge.addresses]
+    ends = [ports.behind(address, "mqtt").node for address in bridge.addresses]
     topics = tuple(
         topic.topic
         for topic in mesh.topics
@@ -88,7 +88,9 @@ def _moved(
             if "port" not in keys:
                 yield f"port {listening[line.where]}"
         elif line.where in bridges:
-            moved = [f"{LOOPBACK}:{ports.behind(at).new_port}" for at in bridges[line.where].addresses]
+            moved = [
+                f"{LOOPBACK}:{ports.behind(at, 'mqtt').new_port}" for at in bridges[line.where].addresses
+            ]
             yield " ".join([line.key, *moved])
         elif line.key == "bridge_bind_address":
             yield f"bridge_bind_address {LOOPBACK}"

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
 from topicloom.mesh.model.mesh import MeshLink
 from topicloom.mesh.plan.credentials import Login, certificates_of
-from topicloom.mesh.plan.hosts import bind_host
+from topicloom.mesh.plan.hosts import is_loopback
 from topicloom.mesh.plan.link_plan import plan_trees
 from topicloom.mesh.plan.mesh_plan import MeshPlan, MeshShape, write_planned
-from topicloom.mesh.plan.names import name_rule
+from topicloom.mesh.plan.names import NameRule
 from topicloom.mesh.plan.request import ExportFigures, Request
 
 # Wildcards; $ begins the broker's own topics; quotes mean something in mosquitto.conf.
-NAMES = name_rule(
+NAMES = NameRule(
     "mosquitto",
     r'[#+"]|^\$',
     65_535,
@@ -32,6 +32,7 @@ SHAPE = MeshShape(NAMES, (("mqtt", 1883),), ".conf")
 TLS_PORT = 8883
 ITERATIONS = 5000  # of PBKDF2; mosquitto_passwd uses 101, the file format allows any number
 SALT_BYTES = 12
+TopicLines = Callable[[MeshLink, str], list[str]]
 BRIDGE = (  # what every bridge says
     "cleansession true",
     "notifications true",
@@ -47,13 +48,18 @@ def export_mosquitto(request: Request, folder: Path) -> ExportFigures:
     return write_planned(request, folder, shape, plan_trees, render, "the brokers let everybody in")
 
 
-def render(plan: MeshPlan, request: Request) -> tuple[dict[str, str], list[str]]:
+def both_ways(link: MeshLink, name: str) -> list[str]:
+    """Return what a bridge says of a topic, by its name at the brokers."""
+    return [f"topic {name} both 1"]
+
+
+def render(plan: MeshPlan, request: Request, say: TopicLines = both_ways) -> tuple[dict[str, str], list[str]]:
     """Return the files by name, and the names of those with secrets."""
     files: dict[str, str] = {}
     secret: list[str] = []
     for node in plan.mesh.nodes:
         name = node.configs[0]
-        files[name] = _config(plan, request, node.name)
+        files[name] = _config(plan, request, node.name, say)
         if request.logins:
             callers = plan.callers[node.name].get(None, [])
             passwords = f"{plan.stems[node.name]}.passwd"
@@ -62,10 +68,9 @@ def render(plan: MeshPlan, request: Request) -> tuple[dict[str, str], list[str]]
     return files, secret
 
 
-def _config(plan: MeshPlan, request: Request, name: str) -> str:
+def _config(plan: MeshPlan, request: Request, name: str, say: TopicLines) -> str:
     node, stem = plan.node[name], plan.stems[name]
-    host = bind_host(node.host)
-    lines = [f"listener {node.ports['mqtt']}" + (f" {host}" if host else "")]
+    lines = [f"listener {node.ports['mqtt']}" + (f" {node.host}" if is_loopback(node.host) else "")]
     if request.tls is not None:
         files = certificates_of(request.tls, stem)
         lines += [f"cafile {files.authority}", f"certfile {files.certificate}", f"keyfile {files.key}"]
@@ -78,11 +83,11 @@ def _config(plan: MeshPlan, request: Request, name: str) -> str:
     else:
         lines += ["# Everybody who reaches the port may log in.", "allow_anonymous true"]
     for link in plan.dialled[name]:
-        lines += ["", *_bridge(plan, request, link)]
+        lines += ["", *_bridge(plan, request, link, say)]
     return plan.heading("Mosquitto configuration", name, "#") + "\n".join(lines) + "\n"
 
 
-def _bridge(plan: MeshPlan, request: Request, link: MeshLink) -> list[str]:
+def _bridge(plan: MeshPlan, request: Request, link: MeshLink, say: TopicLines) -> list[str]:
     ends = [plan.node[end] for end in (link.acceptor, *link.backups)]
     # Without brackets also for IPv6: Mosquitto 2.0 cuts at the last colon and takes them for part of a name.
     addresses = " ".join(f"{end.host}:{end.ports['mqtt']}" for end in ends)
@@ -98,7 +103,7 @@ def _bridge(plan: MeshPlan, request: Request, link: MeshLink) -> list[str]:
         lines += [f"remote_username {login.user}", f"remote_password {login.password}"]
     if request.tls is not None:
         lines += [f"bridge_cafile {certificates_of(request.tls, plan.stems[link.dialer]).authority}"]
-    return lines + [f"topic {plan.name_of[topic]} both 1" for topic in link.topics]
+    return lines + [line for topic in link.topics for line in say(link, plan.name_of[topic])]
 
 
 def mosquitto_hash(login: Login, salt: bytes | None = None, rounds: int = ITERATIONS) -> str:

@@ -12,33 +12,30 @@ from topicloom.errors import InputError
 from topicloom.mesh.kinds.nats.clients import NatsAccess, NatsClients, read_access
 from topicloom.mesh.kinds.nats.leaf_connections import live_links, read_all_leafs
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode
-from topicloom.mesh.run.adapter import Arrival, BrokerAdapter, Command, find_program, open_clients
+from topicloom.mesh.run.adapter import Argv, Arrival, BrokerAdapter, find_program
 
-PROGRAM = "nats-server"
 CHECKS_AT_ONCE = 4
 
 
 class NatsAdapter(BrokerAdapter):
     """Starts NATS servers; remembers how to log in to each."""
 
+    program = "nats-server"
     returns_after = 0.5  # never: it keeps to the server that it found
 
     def __init__(self) -> None:
         self._access: dict[str, NatsAccess] = {}
 
-    def check_present(self) -> None:
-        find_program(PROGRAM)
-
     def last_port(self, node: MeshNode) -> int:
         return node.ports["client"]
 
-    def commands(self, mesh: Mesh, folder: Path) -> list[Command]:
-        program = find_program(PROGRAM)
+    def commands(self, mesh: Mesh, folder: Path) -> dict[str, Argv]:
+        program = find_program(self.program)
         files = {node.name: node.configs[0] for node in mesh.nodes}
         with ThreadPoolExecutor(CHECKS_AT_ONCE) as pool:
             list(pool.map(lambda name: _check_config(program, folder, name), files.values()))
         self._access = {name: read_access(folder / file) for name, file in files.items()}
-        return [Command(name, (program, "-c", files[name])) for name in mesh.start_order]
+        return {name: (program, "-c", file) for name, file in files.items()}
 
     async def links_up(self, mesh: Mesh) -> set[str]:
         return {link.name for link in live_links(mesh, await read_all_leafs(mesh))}
@@ -53,8 +50,8 @@ class NatsAdapter(BrokerAdapter):
             found.append(replace(link, backups=backups))
         return found
 
-    async def connect(self, mesh: Mesh, arrived: Callable[[Arrival], None]) -> NatsClients:
-        return await open_clients(NatsClients(mesh, self._access, arrived))
+    def clients(self, mesh: Mesh, arrived: Callable[[Arrival], None]) -> NatsClients:
+        return NatsClients(mesh, self._access, arrived)
 
 
 def _check_config(program: str, folder: Path, file: str) -> None:
@@ -64,4 +61,4 @@ def _check_config(program: str, folder: Path, file: str) -> None:
     )
     if done.returncode != 0:
         said = (done.stderr + done.stdout).strip().replace("\n", " | ")
-        raise InputError(f"nats-server refuses {file}: {said.removeprefix(PROGRAM + ': ')}")
+        raise InputError(f"nats-server refuses {file}: {said.removeprefix('nats-server: ')}")

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from topicloom.errors import InputError
 from topicloom.mesh.audit.broker_files import BrokerDirectory
-from topicloom.mesh.audit.coverage import TopicCoverage, check_coverage
+from topicloom.mesh.audit.coverage import check_coverage
 from topicloom.mesh.audit.findings import Audit, Finding, several
 from topicloom.mesh.audit.message_flow import Arc, MessageFlow, Spot
 from topicloom.mesh.kinds.nats.forwarding import Forwarding, LeafLink
@@ -22,22 +23,18 @@ from topicloom.mesh.model.mesh import Mesh
 
 
 def audit_nats(
-    directory: BrokerDirectory[NatsConf],
-    wanted: Mapping[str, frozenset[str]] | None = None,
-    account_of: Mapping[str, str] | None = None,
+    directory: BrokerDirectory[NatsConf], wanted: Mapping[str, frozenset[str]] | None, mesh: Mesh | None
 ) -> Audit:
-    """Return all findings; `wanted` are the servers that want each topic, `account_of` its account."""
+    """Return all findings; `wanted` are the servers that want each topic, the manifest has its account."""
     links, lost = _links(directory)
     group = _groups(directory)
     flow = MessageFlow(_arcs(links, group))
     hubs = Forwarding(links, group, flow)
     spots = _spots(directory, links, group)
-    coverage = TopicCoverage()
+    coverage: dict[str, Any] = {}
     if wanted is not None:
-        accounts = account_of or {}
-        homes = {
-            (b, t): (group[b], accounts.get(t, GLOBAL)) for t, brokers in wanted.items() for b in brokers
-        }
+        account_of = _accounts(wanted, mesh, directory)
+        homes = {(b, t): (group[b], account_of[t]) for t, brokers in wanted.items() for b in brokers}
         flows = {t: hubs.flow_of({homes[b, t] for b in brokers}) for t, brokers in wanted.items()}
         coverage = check_coverage(wanted, flows, homes, by_interest=True)
     return Audit(
@@ -50,18 +47,9 @@ def audit_nats(
         one_sided=(*lost, *hubs.absent()),
         # Topics of one account may have different subscribers; where they are known, each topic is judged.
         unconnected=(*_split(flow, spots), *hubs.findings()) if wanted is None else (),
-        unreached=coverage.unreached,
-        strays=coverage.strays,
         unlinked=_unlinked(directory, links, group) if wanted is None else (),
+        **coverage,
     )
-
-
-def judge_nats(
-    directory: BrokerDirectory[NatsConf], wanted: Mapping[str, frozenset[str]] | None, mesh: Mesh | None
-) -> Audit:
-    """Return all findings; the manifest says which account a topic is in."""
-    accounts = _accounts(wanted, mesh, directory) if wanted is not None else None
-    return audit_nats(directory, wanted, accounts)
 
 
 def _accounts(wanted: Iterable[str], mesh: Mesh | None, servers: BrokerDirectory[NatsConf]) -> dict[str, str]:
@@ -214,9 +202,9 @@ def _doubled(flow: MessageFlow, links: list[LeafLink]) -> Iterator[Finding]:
 
 def _split(flow: MessageFlow, spots: Mapping[Spot, None]) -> Iterator[Finding]:
     """Find accounts of the same name on several servers that no link joins."""
-    components: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
-    for number, (server, account) in enumerate(spots):
-        component = flow.component_of.get((server, account), -1 - number)
+    components: dict[str, dict[Spot, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for server, account in spots:
+        component = flow.component_of.get((server, account), (server, account))
         components[account][component].append(server)
     for account, grouped in components.items():
         if len(grouped) > 1:

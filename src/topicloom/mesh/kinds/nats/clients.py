@@ -13,7 +13,7 @@ import nats
 import nats.errors
 
 from topicloom.errors import MeshError
-from topicloom.mesh.kinds.nats.config_language import ConfigValue, parse_nats
+from topicloom.mesh.kinds.nats.config_language import parse_nats
 from topicloom.mesh.kinds.nats.crossings import LinkCounts, judge_counters
 from topicloom.mesh.kinds.nats.leaf_connections import (
     count_messages,
@@ -22,12 +22,13 @@ from topicloom.mesh.kinds.nats.leaf_connections import (
     read_all_leafs,
     read_client_subjects,
 )
-from topicloom.mesh.kinds.nats.read import listed, text_of
+from topicloom.mesh.kinds.nats.read import text_of, users_of
 from topicloom.mesh.model.config_files import LOOPBACK
-from topicloom.mesh.model.mesh import Mesh, MeshLink, NodeAccount, wanted_topics
+from topicloom.mesh.model.mesh import Mesh, MeshLink, NodeAccount
 from topicloom.mesh.plan.credentials import Login
 from topicloom.mesh.run.adapter import (
     Arrival,
+    MeshClients,
     Publication,
     Stray,
     loopback_context,
@@ -58,36 +59,23 @@ def read_access(path: Path) -> NatsAccess:
         named = text_of(tls.get(name)) if tls is not None else None
         return path.parent / named if named is not None else None
 
-    logins, certificate = _logins(config.get("accounts")), file("cert_file")
+    logins: dict[str, Login] = {}  # the first user with a password of each account
+    for user, (account, password) in users_of(config):
+        if password is not None:  # those with keys are not for us
+            logins.setdefault(account, Login(user, password))
+    certificate = file("cert_file")
     return NatsAccess(logins, file("ca_file") or certificate, certificate, file("key_file"))
 
 
-def _logins(accounts: ConfigValue | None) -> dict[str, Login]:
-    """Return the first user with a password of each account; those with keys are not for us."""
-    found: dict[str, Login] = {}
-    if accounts is None or not isinstance(accounts.data, dict):
-        return found
-    for account, block in accounts.data.items():
-        for entry in listed(block, "users"):
-            user = text_of(entry.get("user", "username"))
-            password = text_of(entry.get("password", "pass"))
-            if user is not None and password is not None:
-                found.setdefault(account, Login(user, password))
-    return found
-
-
-class NatsClients:
+class NatsClients(MeshClients):
     """At each server a client in every account of its node, subscribed to the node's topics there."""
 
     def __init__(
         self, mesh: Mesh, access: Mapping[str, NatsAccess], arrived: Callable[[Arrival], None]
     ) -> None:
-        self._mesh = mesh
+        super().__init__(mesh, arrived)
         self._access = access
-        self._arrived = arrived
         self._ports = {node.name: node.ports for node in mesh.nodes}
-        self._topics = {topic.topic: topic for topic in mesh.topics}
-        self._wanted = wanted_topics(mesh)
         self._clients: dict[NodeAccount, Any] = {}
         self._arrivals: Counter[NodeAccount] = Counter()
         self._links: list[MeshLink] = []

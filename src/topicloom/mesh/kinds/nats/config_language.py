@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -57,6 +57,15 @@ class ConfigValue:
                 if key.lower() in names:
                     return value
         return None
+
+    def walk(self, name: str = "") -> Iterator[tuple[str, ConfigValue]]:
+        """Yield all values in here, itself first, each with its name; entries of a list have none."""
+        yield name, self
+        if isinstance(self.data, dict):
+            for key, entry in self.data.items():
+                yield from entry.walk(key)
+        for entry in self.data if isinstance(self.data, list) else ():
+            yield from entry.walk()
 
     def entries(self) -> list[ConfigValue]:
         """Return the entries of a list; anything else is a list of itself."""

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from topicloom.mesh.audit.findings import Finding, several
 from topicloom.mesh.audit.message_flow import MessageFlow, Spot
 from topicloom.mesh.kinds.nats.read import LeafRemote
+from topicloom.mesh.model.search import search
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +85,9 @@ class Forwarding:
 
     def _hears(self, near: Spot, wanted: set[Spot]) -> bool:
         """Return whether anyone wants it at this spot, or joined to it otherwise than by its dialling."""
-        seen, queue = {near}, [near]
-        for spot in queue:
-            more = {arc.head for arc in self._flow.out_of.get(spot, ())} - seen
-            more -= self._dialled[near].keys() if spot == near else set()
-            seen |= more
-            queue += sorted(more)
-        return bool(seen & wanted)
+
+        def heads(spot: Spot) -> set[Spot]:
+            found = {arc.head for arc in self._flow.out_of.get(spot, ())}
+            return found - self._dialled[near].keys() if spot == near else found
+
+        return bool(search(near, heads).keys() & wanted)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from topicloom.mesh.audit.broker_files import ConfiguredBroker, known_hosts
 from topicloom.mesh.kinds.kind import LOGIN_OPTIONS, AuditSupport, BrokerKind, RunSupport, Unable
-from topicloom.mesh.kinds.nats.audit import judge_nats
+from topicloom.mesh.kinds.nats.audit import audit_nats
 from topicloom.mesh.kinds.nats.read import NatsConf, read_nats
 from topicloom.mesh.kinds.nats.relocate import relocate_nats
 from topicloom.mesh.kinds.nats.write import NAMES, export_nats
@@ -31,7 +31,7 @@ NATS = BrokerKind(
         parts_of=lambda conf: map(Path, conf.files),
         broker=_broker,
         has_links=lambda conf: bool(conf.remotes),
-        judge=judge_nats,
+        judge=audit_nats,
         no_link="leaf node remote; routes within a cluster are not judged",
         link="leaf node link",
         topic="account",

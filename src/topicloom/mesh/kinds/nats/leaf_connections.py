@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -23,9 +23,8 @@ from topicloom.mesh.model.mesh import Mesh, MeshLink, NodeAccount, wanted_topics
 ANSWER = 10.0  # seconds a server may take for one answer
 
 
-@dataclass(frozen=True, slots=True)
-class LeafConnection:
-    """One leaf connection of a server.
+class LeafConnection(msgspec.Struct, frozen=True):
+    """One leaf connection of a server, as it reports it.
 
     `port` is the remote end's: the leaf port of the acceptor where this server dialled, else an ephemeral
     one. `subjects` is what the other end has announced interest in, if it was asked for.
@@ -35,7 +34,7 @@ class LeafConnection:
     port: int
     in_msgs: int
     out_msgs: int
-    subjects: frozenset[str] = frozenset()
+    subjects: frozenset[str] = msgspec.field(default=frozenset(), name="subscriptions_list")
 
 
 Leafs = Mapping[str, Sequence[LeafConnection]]  # of each node
@@ -51,16 +50,7 @@ async def read_all_leafs(mesh: Mesh, *, subjects: bool = False) -> Leafs:
 async def read_leafs(port: int, *, subjects: bool = False) -> list[LeafConnection]:
     """Ask the server with this monitoring port for its leaf connections."""
     answer = await _get(port, "/leafz?subs=1" if subjects else "/leafz")
-    return [
-        LeafConnection(
-            account=str(leaf["account"]),
-            port=int(leaf["port"]),
-            in_msgs=int(leaf["in_msgs"]),
-            out_msgs=int(leaf["out_msgs"]),
-            subjects=frozenset(leaf.get("subscriptions_list") or ()),
-        )
-        for leaf in answer.get("leafs") or ()
-    ]
+    return msgspec.convert(answer.get("leafs") or [], list[LeafConnection])
 
 
 async def read_client_subjects(port: int) -> dict[str, set[str]]:

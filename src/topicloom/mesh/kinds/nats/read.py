@@ -81,7 +81,7 @@ class NatsConf:
     @property
     def files(self) -> set[str]:
         """Return this file and all that it includes."""
-        return {self.file, *files_of(self.root)}
+        return {self.file, *(value.where.file for _, value in self.root.walk())}
 
     def port(self, purpose: str) -> ListenPort | None:
         """Return the port of this purpose, if it listens for that."""
@@ -98,7 +98,7 @@ def read_nats(
     leaf = config.get(*LEAFNODES)
     cluster = config.get("cluster")
     accounts = dict(_accounts(config))
-    users = dict(_users(config, leaf))
+    users = dict(users_of(config, leaf))
     named = None if config.get(*OPERATOR) else accounts
     authorization = leaf.get("authorization") if leaf else None
     return NatsConf(
@@ -134,14 +134,6 @@ def _words(block: ConfigValue) -> list[tuple[str, ConfigValue]]:
     return (
         [(word.lower(), value) for word, value in block.data.items()] if isinstance(block.data, dict) else []
     )
-
-
-def files_of(value: ConfigValue) -> Iterator[str]:
-    """Yield the files that parts of this value stand in."""
-    yield value.where.file
-    if isinstance(value.data, (dict, list)):
-        for entry in value.data.values() if isinstance(value.data, dict) else value.data:
-            yield from files_of(entry)
 
 
 def text_of(value: ConfigValue | None) -> str | None:
@@ -220,8 +212,10 @@ def _accounts(config: ConfigValue) -> Iterator[tuple[str, Location]]:
         yield from ((text_of(entry) or "", entry.where) for entry in block.entries())
 
 
-def _users(config: ConfigValue, leaf: ConfigValue | None) -> Iterator[tuple[str, tuple[str, str | None]]]:
-    """Yield (user, (account, password)) of everyone a leaf node may log in as.
+def users_of(
+    config: ConfigValue, leaf: ConfigValue | None = None
+) -> Iterator[tuple[str, tuple[str, str | None]]]:
+    """Yield (user, (account, password)) of everyone who may log in, of leaf nodes if `leaf` is their block.
 
     Users in the block `leafnodes { authorization }` replace those of accounts, as in the server.
     """

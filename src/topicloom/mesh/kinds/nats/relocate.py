@@ -21,6 +21,7 @@ from topicloom.mesh.run.relocate import PortMap, Relocated, absolute_path, find_
 
 PATHS = frozenset({"ca_file", "cert_file", "key_file", "credentials", "creds"})
 KNOWN = frozenset({"listen", "port", "host", "net", *MONITORS})
+ADVERTISED = frozenset({"advertise", "client_advertise"})
 PURPOSES = ("client", "leaf", "monitor")
 _ESCAPED = {value: f"\\{key}" for key, value in ESCAPES.items()}
 
@@ -37,13 +38,15 @@ def relocate_nats(folder: Path, mesh: Mesh, ports: PortMap) -> Relocated:
             _move_ports(conf, node, ports)
             for remote in conf.remotes:
                 _move_remote(remote, ports)
-            _move_paths(conf.root, folder / name, folder)
+            for key, value in conf.root.walk():
+                if key.lower() in PATHS and isinstance(value.data, str):
+                    value.put(absolute_path(value.data, value.where, folder / name, folder))
             configs[name] = render_nats(conf.root, KNOWN) + "\n"
     return Relocated(ports.move(mesh, number_repeats(links)), configs)
 
 
 def _link(remote: LeafRemote, node: MeshNode, mesh: Mesh, ports: PortMap) -> MeshLink:
-    ends = [ports.behind(url.address, ("leaf",)).node for url in remote.urls]
+    ends = [ports.behind(url.address, "leaf").node for url in remote.urls]
     link = find_link(mesh, node.name, ends[0], remote.account)
     return replace(link, backups=tuple(ends[1:]))
 
@@ -65,25 +68,22 @@ def _move_ports(conf: NatsConf, node: MeshNode, ports: PortMap) -> None:
     if cluster is not None:
         raise cluster.where.fault("cluster routes join servers in another way than links; remove this block")
     for block, purpose in ((config, "client"), (leaf, "leaf")):
+        if block is None or not isinstance(block.data, dict):
+            continue
         found = conf.port(purpose)
-        if block is not None and found is not None and isinstance(block.data, dict):
-            for key in [key for key in block.data if key.lower() in ("host", "net", "port")]:
-                del block.data[key]
+        gone = ADVERTISED | {"host", "net", "port"} if found is not None else ADVERTISED
+        for key in [key for key in block.data if key.lower() in gone]:
+            del block.data[key]
+        if found is not None:
             listen = block.get("listen")
-            text = f"{LOOPBACK}:{ports.new_port(node, found.port)}"
             if listen is None:
-                block.data["listen"] = ConfigValue(text, found.where)
-            else:
-                listen.put(text)
+                listen = block.data["listen"] = ConfigValue("", found.where)
+            listen.put(f"{LOOPBACK}:{ports.new_port(node, found.port)}")
     for key in MONITORS:
         monitor, port = config.get(key), conf.port("monitor")
         if monitor is not None and port is not None:
             number = ports.new_port(node, port.port)
             monitor.put(f"{LOOPBACK}:{number}" if key in ("http", "https") else number)
-    for block in (config, leaf):
-        for name in ("client_advertise", "advertise"):
-            if block is not None and block.get(name) is not None and isinstance(block.data, dict):
-                del block.data[name]
 
 
 def _move_remote(remote: LeafRemote, ports: PortMap) -> None:
@@ -93,25 +93,12 @@ def _move_remote(remote: LeafRemote, ports: PortMap) -> None:
         text = text_of(url.value) or ""
         parts = split_url(text, url.value.where)
         login, at, _ = parts.netloc.rpartition("@")
-        netloc = f"{login}{at}{LOOPBACK}:{ports.behind(url.address).new_port}"
+        netloc = f"{login}{at}{LOOPBACK}:{ports.behind(url.address, 'leaf').new_port}"
         url.value.put(parts._replace(netloc=netloc).geturl())
     tls = remote.value.get("tls")
     if tls is not None and isinstance(tls.data, dict) and strange:
         # The certificate names the node's host. NATS can only leave out the whole check of it.
         tls.data["insecure"] = ConfigValue(True, tls.where)
-
-
-def _move_paths(value: ConfigValue, config: Path, folder: Path) -> None:
-    """Make every path absolute that the server reads from."""
-    if isinstance(value.data, dict):
-        for key, entry in value.data.items():
-            if key.lower() in PATHS and isinstance(entry.data, str):
-                entry.put(absolute_path(entry.data, entry.where, config, folder))
-            else:
-                _move_paths(entry, config, folder)
-    elif isinstance(value.data, list):
-        for entry in value.data:
-            _move_paths(entry, config, folder)
 
 
 def render_nats(config: ConfigValue, known: frozenset[str] = frozenset()) -> str:

@@ -9,17 +9,17 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import quote
 
-from topicloom.mesh.model.config_files import address
+from topicloom.mesh.model.config_files import LOOPBACK, address
 from topicloom.mesh.model.mesh import MeshLink
 from topicloom.mesh.plan.credentials import Login, certificates_of
-from topicloom.mesh.plan.hosts import bind_host
+from topicloom.mesh.plan.hosts import bind_host, is_loopback
 from topicloom.mesh.plan.link_plan import plan_forests
 from topicloom.mesh.plan.mesh_plan import MeshPlan, MeshShape, write_planned
-from topicloom.mesh.plan.names import name_rule
+from topicloom.mesh.plan.names import NameRule
 from topicloom.mesh.plan.request import ExportFigures, Request
 
 # Wildcards; tokens between dots may not be empty; $ and the two prefixes belong to the server.
-NAMES = name_rule(
+NAMES = NameRule(
     "nats",
     r"[*>]|^\$|^\.|(?<=\.)\.|\.\Z|^_(?=G?R_\.)",
     3_840,
@@ -52,11 +52,8 @@ def login_of(request: Request, node: str, account: str) -> Login:
 
 def _config(plan: MeshPlan, request: Request, name: str) -> str:
     node = plan.node[name]
-    everywhere = "0.0.0.0" if ":" not in node.host else "::"
-    bind = {
-        purpose: address(bind_host(node.host) or everywhere, port) for purpose, port in node.ports.items()
-    }
-    monitor = address(bind_host(node.host) or "127.0.0.1", node.ports["monitor"])
+    bind = {purpose: address(bind_host(node.host), port) for purpose, port in node.ports.items()}
+    monitor = address(node.host if is_loopback(node.host) else LOOPBACK, node.ports["monitor"])
     lines = [f"server_name: {_text(plan.stems[name])}", f'listen: "{bind["client"]}"']
     lines += ["# Statistics tell strangers much: this machine only.", f'http: "{monitor}"']
     if request.tls is not None:

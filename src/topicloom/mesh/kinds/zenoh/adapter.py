@@ -18,7 +18,7 @@ from topicloom.mesh.kinds.zenoh.sessions import (
     read_router,
 )
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, NodeAccount
-from topicloom.mesh.run.adapter import Arrival, BrokerAdapter, Command, open_clients
+from topicloom.mesh.run.adapter import Argv, Arrival, BrokerAdapter
 
 
 class ZenohAdapter(BrokerAdapter):
@@ -36,16 +36,16 @@ class ZenohAdapter(BrokerAdapter):
     def last_port(self, node: MeshNode) -> int:
         return next(iter(node.ports.values()))
 
-    def commands(self, mesh: Mesh, folder: Path) -> list[Command]:
+    def commands(self, mesh: Mesh, folder: Path) -> dict[str, Argv]:
         self._routers.clear()
+        program = (sys.executable, "-m", "topicloom.mesh.kinds.zenoh.router_process")
         found = {}
         for place, node in enumerate(mesh.nodes):
             trace = f"trace-{place}"
             self._traces[node.name] = folder / trace
             routers = self._routers_of(node, folder)
-            found[node.name] = (trace, *(f"{one.identifier}={one.config}" for one in routers))
-        program = (sys.executable, "-m", "topicloom.mesh.kinds.zenoh.router_process")
-        return [Command(name, (*program, *found[name])) for name in mesh.start_order]
+            found[node.name] = (*program, trace, *(f"{one.identifier}={one.config}" for one in routers))
+        return found
 
     def _routers_of(self, node: MeshNode, folder: Path) -> list[ZenohRouter]:
         ports = {port: account for account, port in node.ports.items()}
@@ -72,5 +72,5 @@ class ZenohAdapter(BrokerAdapter):
             and dialer in views.get(acceptor, nothing).neighbors
         )
 
-    async def connect(self, mesh: Mesh, arrived: Callable[[Arrival], None]) -> ZenohClients:
-        return await open_clients(ZenohClients(mesh, self._routers, self._traces, arrived))
+    def clients(self, mesh: Mesh, arrived: Callable[[Arrival], None]) -> ZenohClients:
+        return ZenohClients(mesh, self._routers, self._traces, arrived)

@@ -17,15 +17,22 @@ from topicloom.mesh.kinds.zenoh.sessions import (
     linked,
     read_all_views,
 )
-from topicloom.mesh.model.mesh import Mesh, NodeAccount, wanted_topics
-from topicloom.mesh.run.adapter import Arrival, Publication, Stray, read_until_still, wait_until_none
+from topicloom.mesh.model.mesh import Mesh, NodeAccount
+from topicloom.mesh.run.adapter import (
+    Arrival,
+    MeshClients,
+    Publication,
+    Stray,
+    read_until_still,
+    wait_until_none,
+)
 
 PATIENCE = 5.0  # seconds without progress until interest that has not spread is given up
 THREADS = 16  # the library's calls block
 CLOSING = 5.0  # seconds to take leave
 
 
-class ZenohClients:
+class ZenohClients(MeshClients):
     """At each router a client that has subscribed to the topics of its node and account."""
 
     def __init__(
@@ -35,12 +42,9 @@ class ZenohClients:
         traces: Mapping[str, Path],
         arrived: Callable[[Arrival], None],
     ) -> None:
-        self._mesh = mesh
+        super().__init__(mesh, arrived)
         self._routers = routers
         self._traces = traces
-        self._arrived = arrived
-        self._topics = {topic.topic: topic for topic in mesh.topics}
-        self._wanted = wanted_topics(mesh)
         self._arrivals: Counter[tuple[str, str]] = Counter()
         self._sessions: dict[NodeAccount, ZenohSession] = {}
         self._subscribers: list[Any] = []

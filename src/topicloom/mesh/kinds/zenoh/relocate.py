@@ -29,46 +29,61 @@ def relocate_zenoh(folder: Path, mesh: Mesh, ports: PortMap) -> Relocated:
     links: list[MeshLink] = []
     for node in mesh.nodes:
         for name in node.configs:
-            text = read_text(folder / name, name)
-            config = parse_zenoh(text, name)
-            account = _listen(config, text, name, node, ports)
-            links += _connect(config, text, name, node, account, mesh, ports)
-            _move_paths(config, text, name, folder)
-            configs[name] = msgspec.json.format(msgspec.json.encode(config), indent=2).decode() + "\n"
+            file = _ZenohFile(folder, name)
+            account = _listen(file, node, ports)
+            links += _connect(file, node, account, mesh, ports)
+            file.move_paths(file.config, folder)
+            configs[name] = msgspec.json.format(msgspec.json.encode(file.config), indent=2).decode() + "\n"
     return Relocated(ports.move(mesh, number_repeats(links)), configs)
 
 
-def parse_zenoh(text: str, shown: str) -> ZenohConfig:
-    """Parse JSON that may hold comments and trailing commas; other liberties of JSON5 are refused."""
-    # Each comment leaves its line ends behind, so that the lines of a fault are those of the file.
-    plain = _NO_DATA.sub(lambda found: found[1] or "\n" * found[0].count("\n"), text)
-    try:
-        return msgspec.json.decode(plain, type=ZenohConfig)
-    except msgspec.MsgspecError as error:
-        at = re.search(r"byte (\d+)", str(error))
-        line = plain.encode()[: int(at[1])].count(b"\n") + 1 if at else 1
-        raise Location(shown, line).fault(
-            "this is no JSON; quote names and texts with double quotes"
-        ) from None
+class _ZenohFile:
+    """A configuration that may hold comments and trailing commas; other liberties of JSON5 are refused."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.name = name
+        self.text = read_text(folder / name, name)
+        # Each comment leaves its line ends behind, so that the lines of a fault are those of the file.
+        plain = _NO_DATA.sub(lambda found: found[1] or "\n" * found[0].count("\n"), self.text)
+        try:
+            self.config = msgspec.json.decode(plain, type=ZenohConfig)
+        except msgspec.MsgspecError as error:
+            at = re.search(r"byte (\d+)", str(error))
+            line = plain.encode()[: int(at[1])].count(b"\n") + 1 if at else 1
+            raise Location(name, line).fault(
+                "this is no JSON; quote names and texts with double quotes"
+            ) from None
+
+    def where(self, part: str) -> Location:
+        """Return the first line that holds this text."""
+        at = self.text.find(part)
+        return Location(self.name, self.text.count("\n", 0, at) + 1 if at >= 0 else 1)
+
+    def endpoints(self, part: str) -> Iterator[tuple[str, str, Address]]:
+        """Yield (protocol, what follows the address, address) of each endpoint of `listen` or `connect`."""
+        block = self.config.get(part)
+        listed = block.get("endpoints", []) if isinstance(block, dict) else []
+        for endpoint in listed if isinstance(listed, list) else [listed]:
+            where = self.where(str(endpoint))
+            protocol, slash, rest = str(endpoint).partition("/")
+            address, mark, more = re.sub(r"[?#]", "\0\\g<0>", rest, count=1).partition("\0")
+            if not slash:
+                raise where.fault(f"{endpoint!r} is no endpoint; write tcp/HOST:PORT")
+            yield protocol, more if mark else "", parse_address(address, 7447, where)
+
+    def move_paths(self, config: ZenohConfig, folder: Path) -> None:
+        """Make the paths in a part of the configuration absolute."""
+        for key, value in config.items():
+            if isinstance(value, dict):
+                self.move_paths(value, folder)
+            elif key in PATHS and isinstance(value, str):
+                config[key] = absolute_path(value, self.where(value), folder / self.name, folder)
 
 
-def _endpoints(config: ZenohConfig, part: str, text: str, shown: str) -> Iterator[tuple[str, str, Address]]:
-    """Yield (protocol, what follows the address, address) of each endpoint under `listen` or `connect`."""
-    block = config.get(part)
-    listed = block.get("endpoints", []) if isinstance(block, dict) else []
-    for endpoint in listed if isinstance(listed, list) else [listed]:
-        where = _where(str(endpoint), text, shown)
-        protocol, slash, rest = str(endpoint).partition("/")
-        address, mark, more = re.sub(r"[?#]", "\0\\g<0>", rest, count=1).partition("\0")
-        if not slash:
-            raise where.fault(f"{endpoint!r} is no endpoint; write tcp/HOST:PORT")
-        yield protocol, more if mark else "", parse_address(address, 7447, where)
-
-
-def _listen(config: ZenohConfig, text: str, shown: str, node: MeshNode, ports: PortMap) -> str:
+def _listen(file: _ZenohFile, node: MeshNode, ports: PortMap) -> str:
     """Move what the router listens on; return the account of that port."""
     moved, accounts = [], []
-    for protocol, more, address in _endpoints(config, "listen", text, shown):
+    for protocol, more, address in file.endpoints("listen"):
         port = ports.of(node, address.port)
         if port is None:
             raise address.where.fault(
@@ -77,37 +92,21 @@ def _listen(config: ZenohConfig, text: str, shown: str, node: MeshNode, ports: P
         moved.append(f"{protocol}/{LOOPBACK}:{port.new_port}{more}")
         accounts.append(port.purpose)
     if len(set(accounts)) != 1:
-        raise Location(shown, 1).fault(f"a router of {node.name} must listen on the port of one account")
-    config["listen"]["endpoints"] = moved
+        raise Location(file.name, 1).fault(f"a router of {node.name} must listen on the port of one account")
+    file.config["listen"]["endpoints"] = moved
     return accounts[0]
 
 
-def _connect(
-    config: ZenohConfig, text: str, shown: str, node: MeshNode, account: str, mesh: Mesh, ports: PortMap
-) -> list[MeshLink]:
+def _connect(file: _ZenohFile, node: MeshNode, account: str, mesh: Mesh, ports: PortMap) -> list[MeshLink]:
     moved, links, strange = [], [], False
-    for protocol, more, address in _endpoints(config, "connect", text, shown):
-        port = ports.behind(address, (account,))
+    for protocol, more, address in file.endpoints("connect"):
+        port = ports.behind(address, account)
         strange = strange or address.host != LOOPBACK
         moved.append(f"{protocol}/{LOOPBACK}:{port.new_port}{more}")
         links.append(replace(find_link(mesh, node.name, port.node, account), backups=()))
     if moved:
-        config["connect"]["endpoints"] = moved
-    tls = config.get("transport", {}).get("link", {}).get("tls")
+        file.config["connect"]["endpoints"] = moved
+    tls = file.config.get("transport", {}).get("link", {}).get("tls")
     if isinstance(tls, dict) and strange:
         tls["verify_name_on_connect"] = False  # the certificate names the node's host
     return links
-
-
-def _move_paths(config: ZenohConfig, text: str, shown: str, folder: Path) -> None:
-    for key, value in config.items():
-        if isinstance(value, dict):
-            _move_paths(value, text, shown, folder)
-        elif key in PATHS and isinstance(value, str):
-            config[key] = absolute_path(value, _where(value, text, shown), folder / shown, folder)
-
-
-def _where(part: str, text: str, shown: str) -> Location:
-    """Return the first line that holds this text."""
-    at = text.find(part)
-    return Location(shown, text.count("\n", 0, at) + 1 if at >= 0 else 1)

@@ -21,6 +21,7 @@ import msgspec
 from topicloom.errors import UsageError
 from topicloom.mesh.kinds.zenoh.router_process import FULL, LINKS
 from topicloom.mesh.model.config_files import LOOPBACK
+from topicloom.mesh.model.search import search
 
 ANSWER = 20.0  # seconds a process may take to tell of all its routers
 QUESTION = 1.0  # seconds until a question without an answer is given up
@@ -174,9 +175,4 @@ async def read_all_views(traces: Iterable[Path], *, full: bool = True) -> dict[s
 
 def linked(views: Mapping[str, RouterView], start: str) -> set[str]:
     """Return the routers that links join to this one, itself among them."""
-    together, queue = {start}, [start]
-    while queue:
-        more = views.get(queue.pop(), RouterView()).neighbors - together
-        together |= more
-        queue.extend(more)
-    return together
+    return set(search(start, lambda router: views.get(router, RouterView()).neighbors))

@@ -16,11 +16,11 @@ from topicloom.mesh.plan.credentials import certificates_of
 from topicloom.mesh.plan.hosts import bind_host
 from topicloom.mesh.plan.link_plan import plan_forests
 from topicloom.mesh.plan.mesh_plan import MeshPlan, MeshShape, write_planned
-from topicloom.mesh.plan.names import name_rule
+from topicloom.mesh.plan.names import NameRule
 from topicloom.mesh.plan.request import ExportFigures, Request
 
 # Wildcards and what is reserved; chunks between slashes may not be empty; @ hides a chunk from wildcards.
-NAMES = name_rule(
+NAMES = NameRule(
     "zenoh",
     r"[*$#?]|^/|(?<=/)/|/\Z|(?:^|(?<=/))@",
     60_000,
@@ -62,11 +62,10 @@ def _refuse_addresses(request: Request) -> None:
 def _config(plan: MeshPlan, request: Request, name: str, account: str) -> str:
     node = plan.node[name]
     scheme = "tcp" if request.tls is None else "tls"
-    bind = bind_host(node.host) or ("::" if ":" in node.host else "0.0.0.0")
     dialled = [plan.node[link.acceptor] for link in plan.dialled[name] if link.account == account]
     content: dict[str, object] = {
         "mode": "router",
-        "listen": {"endpoints": [f"{scheme}/{address(bind, node.ports[account])}"]},
+        "listen": {"endpoints": [f"{scheme}/{address(bind_host(node.host), node.ports[account])}"]},
         "connect": {
             "endpoints": [f"{scheme}/{address(end.host, end.ports[account])}" for end in dialled],
             "timeout_ms": -1,
