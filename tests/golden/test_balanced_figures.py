@@ -5,7 +5,6 @@ Failing here means that its search got weaker. The bounds leave 1 to 2% to chanc
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from topicloom.overlay.builders.balanced import build_balanced
@@ -28,14 +27,10 @@ WORKLOADS = {
     [("uniform", 5.48, "gm-m"), ("zipf:2", 4.75, "gm-m"), ("geometric:0.1", 2.43, 6), ("rss", 5.10, 6)],
 )
 def test_average_and_maximum_degree(workload, average, maximum):
-    """1,000 nodes, 20 moves per edge, mean of two seeds."""
-    found, highest = [], []
-    for seed in (1, 2):
-        interest = generate_interest(workload_from_options(1000, seed=seed, **WORKLOADS[workload]))
-        overlay = build_balanced(interest, work=20).overlay
-        assert check_overlay(interest, overlay).topic_connected
-        found.append(overlay.degrees().mean())
-        bound = build_gm_m(interest).overlay.degrees().max() if maximum == "gm-m" else maximum
-        highest.append(overlay.degrees().max() - bound)
-    assert np.mean(found) <= average
-    assert max(highest) <= 0
+    """1,000 nodes, 20 moves per edge."""
+    interest = generate_interest(workload_from_options(1000, seed=1, **WORKLOADS[workload]))
+    overlay = build_balanced(interest, work=20).overlay
+    assert check_overlay(interest, overlay).topic_connected
+    degrees = overlay.degrees()
+    assert degrees.mean() <= average
+    assert degrees.max() <= (build_gm_m(interest).overlay.degrees().max() if maximum == "gm-m" else maximum)
