@@ -9,7 +9,7 @@ its edge, and the greedy fills up with everything else fixed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -35,22 +35,14 @@ from topicloom.overlay.model.overlay import Overlay
 
 
 def build_greedy(
-    task: ConstrainedTask,
-    choose: Callable[..., tuple[Ints, Ints, Ints]],
-    *,
-    phases: bool,
-    redundancy: int = 1,
-    watch: Stopwatch,
+    task: ConstrainedTask, *, phases: bool, redundancy: int = 1, watch: Stopwatch
 ) -> tuple[Overlay, dict[str, Any]]:
-    """Choose edges: by `choose` where there is nothing to respect, else by contribution or in `phases`.
+    """Choose edges by contribution alone, or in `phases`.
 
     Further runs of `redundancy` keep to the caps too, so they may get less far than the first. Returns the
     overlay and what the build reports about topics that stayed split.
     """
     interest = task.interest
-    if task.is_free:
-        u, v, _ = choose(interest, threads=task.threads, watch=watch)
-        return Overlay.from_edges(interest.node_ids, u, v), {}
     outcome = choose_best(task, phases=phases, watch=watch)
     edges = joined_edges(task.fixed, outcome.edges)
     overlay = Overlay.from_edges(interest.node_ids, *edges)
@@ -62,11 +54,22 @@ def build_greedy(
 
     if outcome.open_joins:
         report = diagnose(task, overlay, rebuild, watch)
+    for found in further_runs(task, edges, redundancy, watch):
+        edges = joined_edges(edges, found.edges)
+    return Overlay.from_edges(interest.node_ids, *edges), report
+
+
+def further_runs(
+    task: ConstrainedTask, used: Edges, redundancy: int, watch: Stopwatch
+) -> Iterator[GreedyOutcome]:
+    """Choose again and again among the pairs not yet used, until no pair is left that joins anything."""
     for run in range(1, redundancy):
         with watch.phase(f"choose edges, run {run + 1}", 1.0):
-            edges = joined_edges(edges, choose_again(task, edges, progress=watch.progress).edges)
-        overlay = Overlay.from_edges(interest.node_ids, *edges)
-    return overlay, report
+            found = choose_again(task, used, progress=watch.progress)
+        if not len(found.u):
+            return
+        used = joined_edges(used, found.edges)
+        yield found
 
 
 def choose_best(task: ConstrainedTask, *, phases: bool, watch: Stopwatch) -> GreedyOutcome:

@@ -18,7 +18,6 @@ from topicloom.overlay.builders.build_progress import GreedyProgress, count_join
 from topicloom.overlay.builders.greedy import SLICE_WORK, Greedy
 from topicloom.overlay.kernels.filler_edges import fill_up
 from topicloom.overlay.kernels.greedy_state import refresh_units
-from topicloom.overlay.kernels.twins import chain_twins, pair_twins
 from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
@@ -71,14 +70,14 @@ def choose_minmax_oda(
         )
         members = np.diff(greedy.state.member_ptr)[greedy.twin_units]
         limit = 1
-        greedy.run(limit, (pair_twins,))
+        greedy.run(limit)
         parts = [greedy.steps()]
         while greedy.open_joins or (limit == 1 and (members > 2).any()):
             done = len(greedy.steps()[0])
             u, v = (np.concatenate([part[side] for part in parts]) for side in (0, 1))
             parts.append(_fill(interest, greedy, limit, u, v))
             limit += 1
-            greedy.run(limit, (chain_twins,) if limit == 2 else ())
+            greedy.run(limit)
             u, v, contribution = greedy.steps()
             parts.append((u[done:], v[done:], contribution[done:]))
     u, v, contribution = (np.concatenate([part[i] for part in parts]) for i in range(3))

@@ -9,19 +9,18 @@ from __future__ import annotations
 import numpy as np
 
 from topicloom.base.arrays import Bools, Ints, Longs
-from topicloom.base.progress import SILENT, Progress, Stopwatch
+from topicloom.base.progress import SILENT, Progress
 from topicloom.overlay.builders.build_progress import GreedyProgress
-from topicloom.overlay.builders.gm_m import choose_gm_m
+from topicloom.overlay.builders.constrained import ConstrainedTask, Edges, choose_constrained
 from topicloom.overlay.builders.greedy import Greedy
 from topicloom.overlay.model.interest import Interest
-
-Edges = tuple[Ints, Ints]
 
 
 def build_inner(group: Interest, *, threads: int | None = None, progress: Progress = SILENT) -> Edges:
     """Build a topic-connected overlay of one group of light nodes, by GM-M: both ends of its edges."""
-    u, v, _ = choose_gm_m(group, threads=threads, watch=Stopwatch(progress))
-    return u, v
+    progress.phase("choose edges", 1.0)
+    task = ConstrainedTask.of(group, threads=threads)
+    return choose_constrained(task, phases=True, progress=progress).edges
 
 
 def build_outer(
@@ -44,10 +43,10 @@ def build_outer(
     greedy = Greedy(group, degree=degree.astype(np.int32), phases=True, threads=threads, progress=progress)
     greedy.join_groups(clump)
     limit = max(degree_max, 1)
-    greedy.run(limit, ())
+    greedy.run(limit)
     while greedy.open_joins:
         limit += 1
-        greedy.run(limit, ())
+        greedy.run(limit)
     u, v, _ = greedy.steps()
     return u, v
 
