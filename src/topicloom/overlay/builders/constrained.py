@@ -196,20 +196,14 @@ class GreedyOutcome:
         return np.flatnonzero(self.components > 1)
 
 
-def choose_constrained(task: ConstrainedTask, *, phases: bool, progress: Progress) -> GreedyOutcome:
-    """Choose edges in one run: by contribution alone, or with `phases` by GM-M's degree limits 1, 2, ..."""
-    return _choose(task, task.fixed, phases=phases, joined=True, progress=progress)
-
-
-def choose_again(task: ConstrainedTask, used: Edges, *, progress: Progress) -> GreedyOutcome:
-    """Choose among the pairs that are not used yet, every node alone again [Chockler2007a, 6.4]."""
-    return _choose(task, used, phases=False, joined=False, progress=progress)
-
-
-def _choose(
-    task: ConstrainedTask, taken: Edges, *, phases: bool, joined: bool, progress: Progress
+def choose_constrained(
+    task: ConstrainedTask, *, phases: bool, used: Edges | None = None, progress: Progress
 ) -> GreedyOutcome:
-    greedy = new_greedy(task, taken, phases=phases, joined=joined, progress=progress)
+    """Choose edges in one run: by contribution alone, or with `phases` by GM-M's degree limits 1, 2, ...
+
+    With `used` among the pairs that are not used yet, every node alone again [Chockler2007a, 6.4].
+    """
+    greedy = new_greedy(task, used or task.fixed, phases=phases, joined=used is None, progress=progress)
     greedy.choose_all(phases=phases)
     return GreedyOutcome(*greedy.steps(), greedy.state.components, greedy.state.place_label)
 

@@ -16,21 +16,19 @@ from typing import Any
 
 import numpy as np
 
-from topicloom.base.arrays import Bools, Ints
+from topicloom.base.arrays import Ints
 from topicloom.base.progress import Progress, Stopwatch, check_stop
 from topicloom.overlay.builders.build_progress import QuietProgress
 from topicloom.overlay.builders.constrained import (
     ConstrainedTask,
     Edges,
     GreedyOutcome,
-    choose_again,
     choose_constrained,
     joined_edges,
     node_caps,
 )
 from topicloom.overlay.builders.diagnosis import diagnose
 from topicloom.overlay.model.constraints import NodePairs
-from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 
 
@@ -65,7 +63,7 @@ def further_runs(
     """Choose again and again among the pairs not yet used, until no pair is left that joins anything."""
     for run in range(1, redundancy):
         with watch.phase(f"choose edges, run {run + 1}", 1.0):
-            found = choose_again(task, used, progress=watch.progress)
+            found = choose_constrained(task, phases=False, used=used, progress=watch.progress)
         if not len(found.u):
             return
         used = joined_edges(used, found.edges)
@@ -192,7 +190,7 @@ def _carry_out(
     edge = (np.array([exchange.x], np.int32), np.array([exchange.y], np.int32))
     stay: Edges = joined_edges((outcome.u[kept], outcome.v[kept]), edge)
     part = replace(
-        task, interest=_only_topics(interest, touched), fixed=joined_edges(task.fixed, stay), threads=1
+        task, interest=interest.only_topics(touched), fixed=joined_edges(task.fixed, stay), threads=1
     )
     filled = choose_constrained(part, phases=False, progress=progress)
     components, labels = outcome.components.copy(), outcome.labels.copy()
@@ -200,14 +198,6 @@ def _carry_out(
     labels[np.repeat(touched, interest.topic_sizes())] = filled.labels
     worth = np.concatenate((outcome.contribution[kept], np.ones(1, np.int32), filled.contribution))
     return GreedyOutcome(*joined_edges(stay, filled.edges), worth, components, labels)
-
-
-def _only_topics(interest: Interest, wanted: Bools) -> Interest:
-    """Return the same nodes and topics with only the subscriptions of the wanted topics."""
-    keep = wanted[interest.node_topics]
-    return Interest.from_codes(
-        interest.node_ids, interest.topic_ids, interest.pair_nodes()[keep], interest.node_topics[keep]
-    )
 
 
 def _signature(outcome: GreedyOutcome) -> bytes:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from topicloom.base.arrays import Floats, Ints, Longs, neighbor_lists, sealed
+from topicloom.base.arrays import Floats, Ints, Longs, neighbor_lists, run_sums, sealed
 from topicloom.base.kernels.parallel import cut_by_work, default_threads, for_bounds
 from topicloom.base.progress import check_stop
 from topicloom.overlay.builders.build_progress import GreedyProgress
@@ -72,9 +72,7 @@ class Greedy:
         progress: GreedyProgress,
     ) -> None:
         self.state = state = new_state(
-            interest.node_ptr,
-            interest.node_topics,
-            interest.n_topics,
+            interest,
             twin_classes(interest.node_ptr, interest.node_topics),
             fold=degree is None and banned is None and caps is None,
             degree=degree,
@@ -116,7 +114,7 @@ class Greedy:
 
         Before the first run, and only where units are single nodes.
         """
-        self.state = join_groups(self.state, group)
+        join_groups(self.state, sealed(group), np.full(group.max(initial=-1) + 1, -1, np.int32))
         self.progress.total = max(self.open_joins, 1)
 
     def lift_caps(self) -> None:
@@ -210,8 +208,7 @@ class Greedy:
 def _row_work(state: GreedyState) -> Floats:
     """Return how many list entries a scan of each unit's row reads at most, with the sweep over all units."""
     lengths = np.diff(state.place_ptr)[state.slot_topic]
-    sums = np.concatenate(([0.0], np.cumsum(lengths, dtype=np.float64)))
-    return sums[state.slot_ptr[1:]] - sums[state.slot_ptr[:-1]] + len(state.twin_class) / 8
+    return run_sums(lengths.astype(np.float64), state.slot_ptr) + len(state.twin_class) / 8
 
 
 # Without a degree limit twins are linked at once; under GM-M's limits 1 and 2 one step each.

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import numpy as np
 
-from topicloom.base.arrays import Ints, Lists, neighbor_lists, sealed
+from topicloom.base.arrays import Ints, Lists, neighbor_lists, run_sums, sealed
 from topicloom.base.kernels.parallel import cut_by_work, for_bounds
 from topicloom.base.parameters import Parameter
 from topicloom.base.progress import SILENT, Progress, Stopwatch
@@ -112,8 +112,7 @@ def _fill_lists(greedy: Greedy, lists: Lists, room: Ints, u: Ints, v: Ints) -> I
     node_ptr, node_lists, list_ptr, _ = lists
     neighbors = neighbor_lists(u, v, len(room))
     seen = np.full(len(room), -1, np.int32)
-    sums = np.concatenate(([0], np.cumsum(np.diff(list_ptr)[node_lists], dtype=np.float64)))
-    work = (sums[node_ptr[1:]] - sums[node_ptr[:-1]]) * (room > 0) + 1.0
+    work = run_sums(np.diff(list_ptr)[node_lists], node_ptr) * (room > 0) + 1.0
 
     def fill(first: int, last: int) -> Ints:
         return fill_up(lists, neighbors, room, seen, first, last)

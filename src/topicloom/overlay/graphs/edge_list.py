@@ -63,10 +63,7 @@ def write_edge_list(interest: Interest, overlay: Overlay, path: Path, *, progres
 def read_edge_list(path: Path) -> tuple[Interest, Overlay]:
     """Read the interest and overlay of an edge list that `write_edge_list` wrote."""
     with path.open(encoding="utf-8", newline="\n") as file:
-        try:
-            return _read_lines(file, path)
-        except UnicodeDecodeError as error:
-            raise InputError(f"{path} is not UTF-8 text: {error}") from None
+        return _read_lines(file, path)
 
 
 def _read_lines(file: TextIO, path: Path) -> tuple[Interest, Overlay]:

@@ -47,6 +47,10 @@ from topicloom.version import __version__
 
 INGEST, WRITE, VERIFY = "ingest", "write", "verify"
 TABLES = ("nodes", "topics", "pairs")  # of an encoded interest
+# What of a table's source must be the same for a run to be resumed.
+ASKED_OF_TABLE = (
+    "path", "first", "second", "names", "header", "separator", "quote", "multiline", "format", "what",
+)  # fmt: skip
 
 
 class IngestRecord(EncodedInterest, frozen=True, kw_only=True):
@@ -155,22 +159,6 @@ def _run(
     return summary
 
 
-class RequestedTable(Summary, frozen=True):
-    """The table of a request, as the user described it."""
-
-    path: str
-    first: str | None
-    second: str | None
-    names: tuple[str, str]
-    header: bool
-    separator: str | None
-    quote: bool | None
-    multiline: bool
-    format: str | None
-    what: str
-    subscribers_only: bool
-
-
 class RunRequest(Summary, frozen=True, kw_only=True):
     """What must be the same for a run to be resumed; the files are known once Spark runs."""
 
@@ -178,20 +166,19 @@ class RunRequest(Summary, frozen=True, kw_only=True):
     algorithm: str
     parameters: Parameters
     seed: int
-    interest: RequestedTable
+    interest: Parameters
     files: list[list[str | int]] | UnsetType = msgspec.field(default=UNSET, name="interest files")
 
     @classmethod
     def of(cls, task: BuildTask) -> RunRequest:
         """Describe a task, all but its files."""
         table, request = task.table, task.request
-        names = [name for name in RequestedTable.__struct_fields__ if name != "subscribers_only"]
-        described: Parameters = {name: getattr(table.source, name) for name in names}
+        described = {name: getattr(table.source, name) for name in ASKED_OF_TABLE}
         return cls(
             algorithm=request.algorithm,
             parameters={plain_name(key): value for key, value in request.parameters.items()},
             seed=request.seed,
-            interest=RequestedTable(**described, subscribers_only=table.subscribers_only),
+            interest={**described, "subscribers_only": table.subscribers_only},
         )
 
     def digest(self) -> str:

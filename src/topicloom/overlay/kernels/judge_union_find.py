@@ -83,18 +83,10 @@ def _settle(parent: Any, sizes: Any) -> None:
         sizes[parent[slot]] += 1
 
 
-@kernel
-def _slots(node_topics: Any, next_slot: Any, out: Any) -> None:
-    for position in range(len(node_topics)):
-        topic = node_topics[position]
-        out[position] = next_slot[topic]
-        next_slot[topic] += 1
-
-
-def node_slots(topic_ptr: Longs, node_topics: Ints) -> Ints:
+def node_slots(node_topics: Ints) -> Ints:
     """Return for every subscription in node order its slot in topic order."""
     out = np.empty(len(node_topics), dtype=np.int32)
-    _slots(sealed(node_topics), np.array(topic_ptr[:-1], dtype=np.int64), out)
+    out[np.argsort(node_topics, kind="stable")] = np.arange(len(node_topics), dtype=np.int32)
     return out
 
 

@@ -160,7 +160,8 @@ def choose_costed(
 
     `limit`: a node of that degree takes no edge. `counts` is scratch, zero before and after.
     """
-    while (row := _best_row(best)) >= 0:
+    row = _best_row(best)
+    while row >= 0:
         if state.lowest[row] >= limit:
             best.out[row] = True
         elif _still_true(state, best, row, weigh, limit):
@@ -172,4 +173,5 @@ def choose_costed(
             scans -= 1
             _scan(state, costs, best, row, weigh, limit, counts)
             best.out[row] = best.partner[row] < 0
+        row = _best_row(best)
     return LEVEL_DONE

@@ -80,8 +80,9 @@ def check_overlay(
     codes = node_codes(overlay.node_ids, interest.node_ids)
     ends = codes[overlay.u], codes[overlay.v]
     edges = sound_edges(*ends, interest.n_nodes)
-    lists = interest.node_ptr, interest.node_topics, interest.topic_ptr
-    found = join_topics(edges, *lists, n_witnesses=n_witnesses, progress=progress)
+    lists = interest.node_ptr, interest.node_topics
+    parent = join_topics(edges.low, edges.high, *lists, progress=progress)
+    found = components_of(interest.topic_ptr, parent, keep=n_witnesses)
     return Verdict(
         topics=found.topics,
         topics_partitioned=found.split,
@@ -117,23 +118,25 @@ def sound_edges(u: Ints, v: Ints, n_nodes: int) -> SoundEdges:
     )
 
 
-def join_topics(
-    edges: SoundEdges,
-    node_ptr: Longs,
-    node_topics: Ints,
-    topic_ptr: Longs,
-    *,
-    n_witnesses: int | None,
-    progress: Progress,
-) -> TopicComponents:
-    """Join what the edges join, and describe the components of all topics."""
+def join_topics(u: Ints, v: Ints, node_ptr: Longs, node_topics: Ints, *, progress: Progress) -> Ints:
+    """Return the union-find of all slots under sound edges."""
     parent = fresh_slots(len(node_topics))
-    slots = node_slots(topic_ptr, node_topics)
-    for start in range(0, len(edges.low), SLICE_EDGES):
+    slots = node_slots(node_topics)
+    for start in range(0, len(u), SLICE_EDGES):
         check_stop(progress)
         part = slice(start, start + SLICE_EDGES)
-        join_edges(edges.low[part], edges.high[part], node_ptr, node_topics, slots, parent)
-    return components_of(topic_ptr, parent, keep=n_witnesses)
+        join_edges(u[part], v[part], node_ptr, node_topics, slots, parent)
+    return parent
+
+
+def topic_components(interest: Interest, overlay: Overlay, *, progress: Progress = SILENT) -> Longs:
+    """Return the number of components of each topic; 0 for a topic without subscribers.
+
+    The overlay's nodes are those of the interest.
+    """
+    lists = interest.node_ptr, interest.node_topics
+    roots = np.flatnonzero(settle(join_topics(overlay.u, overlay.v, *lists, progress=progress)))
+    return np.diff(np.searchsorted(roots, interest.topic_ptr))
 
 
 def components_of(topic_ptr: Longs, parent: Ints, *, keep: int | None) -> TopicComponents:

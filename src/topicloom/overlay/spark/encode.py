@@ -13,7 +13,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from pyarrow.dataset import dataset
 
+from topicloom.base.arrays import Longs
 from topicloom.base.progress import SILENT, Progress
 from topicloom.base.summaries import Summary
 from topicloom.errors import InputError
@@ -69,6 +71,13 @@ class EncodedInterest(Summary, frozen=True, kw_only=True):
             columns["role"].astype(np.uint8) if "role" in columns else None,
             columns.get("rate"),
         )
+
+    def topic_sizes(self) -> Longs:
+        """Count the nodes that want each topic, part by part: the interest is not held."""
+        sizes = np.zeros(self.n_topics, np.int64)
+        for batch in dataset(self.pairs).to_batches(columns=["topic"]):
+            sizes += np.bincount(batch.column(0).to_numpy(), minlength=self.n_topics)
+        return sizes
 
 
 class InterestRead(NamedTuple):

@@ -8,7 +8,13 @@ import pyarrow.compute as pc
 
 from topicloom.base.arrays import Ints, Longs, pointers, sorted_distinct
 from topicloom.overlay.kernels.judge_union_find import node_slots
-from topicloom.overlay.measures.connectivity import N_NAMES, join_topics, node_codes, sound_edges
+from topicloom.overlay.measures.connectivity import (
+    N_NAMES,
+    components_of,
+    join_topics,
+    node_codes,
+    sound_edges,
+)
 from topicloom.overlay.model.verdict import Verdict
 from topicloom.overlay.spark.verify_findings import Findings, JudgeTask, witness_table
 
@@ -24,9 +30,8 @@ def find_on_driver(task: JudgeTask) -> Findings:
     sound = sound_edges(codes[: len(edges)], codes[len(edges) :], len(node_ids))
     task.progress.phase("verify: join edges")
     node_ptr, node_topics, topic_ptr, topic_nodes = _lists(nodes, topics, len(node_ids), len(topic_ids))
-    found = join_topics(
-        sound, node_ptr, node_topics, topic_ptr, n_witnesses=task.keep, progress=task.progress
-    )
+    parent = join_topics(sound.low, sound.high, node_ptr, node_topics, progress=task.progress)
+    found = components_of(topic_ptr, parent, keep=task.keep)
     verdict = Verdict(
         topics=found.topics,
         topics_partitioned=found.split,
@@ -52,7 +57,7 @@ def _lists(nodes: Ints, topics: Ints, n_nodes: int, n_topics: int) -> tuple[Long
     nodes, topics = (part.astype(np.int32) for part in np.divmod(keys, max(n_topics, 1)))
     topic_ptr = pointers(topics, n_topics)
     topic_nodes = np.empty_like(nodes)
-    topic_nodes[node_slots(topic_ptr, topics)] = nodes
+    topic_nodes[node_slots(topics)] = nodes
     return pointers(nodes, n_nodes), topics, topic_ptr, topic_nodes
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from topicloom.base.arrays import Bools, Ints, Longs
+from topicloom.base.arrays import Bools, Ints, Longs, run_places, run_sums
 from topicloom.base.progress import SILENT, Progress
 from topicloom.overlay.builders.build_progress import GreedyProgress
 from topicloom.overlay.builders.constrained import ConstrainedTask, Edges, choose_constrained
@@ -69,14 +69,16 @@ def choose_representatives(interest: Interest, *, lambda_: int = 3, wanted: Bool
     missing = np.minimum(interest.topic_sizes(), lambda_)
     if wanted is not None:
         missing[~wanted] = 0
-    gain = _count_topics(interest, missing > 0)
+    gain = run_sums((missing > 0)[interest.node_topics].astype(np.int64), interest.node_ptr)
     chosen: list[int] = []
     while len(gain) and gain[best := int(gain.argmax())] > 0:
         chosen.append(best)
         topics = interest.topics_of(best)
         served = topics[missing[topics] > 0]
         missing[served] -= 1
-        _lower(interest, served[missing[served] == 0], gain)
+        covered = served[missing[served] == 0]
+        places = run_places(interest.topic_ptr[covered], interest.topic_sizes()[covered])
+        np.subtract.at(gain, interest.topic_nodes[places], 1)
         gain[best] = -interest.n_topics  # never again
     return np.array(sorted(chosen), dtype=np.int32)
 
@@ -89,18 +91,3 @@ def topics_elsewhere(group: Interest, topic_sizes: Longs) -> Bools:
     """
     own = group.topic_sizes()
     return (own > 0) & (topic_sizes > own)
-
-
-def _count_topics(interest: Interest, open_topics: Bools) -> Longs:
-    """Count the open topics that each node wants."""
-    before = np.concatenate(([0], np.cumsum(open_topics[interest.node_topics])))
-    return np.diff(before[interest.node_ptr])
-
-
-def _lower(interest: Interest, topics: Ints, gain: Longs) -> None:
-    """Take these topics, now covered, off the count of each of their subscribers."""
-    starts, sizes = interest.topic_ptr[topics], interest.topic_sizes()[topics]
-    ends = np.cumsum(sizes)
-    if len(topics):
-        places = np.arange(ends[-1]) + np.repeat(starts - (ends - sizes), sizes)
-        np.subtract.at(gain, interest.topic_nodes[places], 1)
