@@ -6,6 +6,7 @@ Arrays in, arrays out; the topic lists of a node are ascending.
 from __future__ import annotations
 
 import heapq
+from typing import Any
 
 import numpy as np
 
@@ -72,10 +73,10 @@ def top_intersections(nodes: Ints, d: int, lists: Lists, shares: Floats, shared:
                     touched[n_touched] = other
                     n_touched += 1
                 common[other] += 1
-        best = [(0.0, 0)] * d
+        best: list[Any] = [(0.0, 0)] * d
         for j in range(n_touched):
             other = touched[j]
-            both = np.int64(common[other])
+            both: Any = np.int64(common[other])
             common[other] = 0
             if other == node:
                 continue
