@@ -12,7 +12,6 @@ from itertools import pairwise
 import numpy as np
 
 from topicloom.base.arrays import Ints, Longs
-from topicloom.base.kernels.jit import kernel
 from topicloom.overlay.kernels.greedy_state import GreedyState
 
 
@@ -23,35 +22,28 @@ def twin_classes(node_ptr: Longs, node_topics: Ints) -> Ints:
     return np.array([numbers.setdefault(own, len(numbers)) for own in sets], np.int32)
 
 
-@kernel
 def pair_twins(state: GreedyState, unit: int) -> Ints:
     """Link consecutive members, the first step; return (edges x 2) nodes. All have degree 0 before."""
-    start, stop = state.member_ptr[unit], state.member_ptr[unit + 1]
-    edges = np.empty(((stop - start) // 2, 2), np.int32)
-    for i in range(len(edges)):
-        for side in range(2):
-            edges[i, side] = state.member[start + 2 * i + side]
-            state.degree[edges[i, side]] += 1
-    return edges
+    members = _members(state, unit)
+    return _counted(state, members[: len(members) // 2 * 2].reshape(-1, 2))
 
 
-@kernel
 def chain_twins(state: GreedyState, unit: int) -> Ints:
     """Tie the pairs (and an odd one left over) into one path, the second step.
 
-    The growing path always owns the smallest node with room, and its other end is the only one that
-    must be passed over when looking for the next.
+    The growing path always owns the smallest node with room: its first node, then the larger one of the pair
+    that was tied to it last but one.
     """
-    start, stop = state.member_ptr[unit], state.member_ptr[unit + 1]
-    n_edges = max((stop - start + 1) // 2 - 1, 0)
-    edges = np.empty((n_edges, 2), np.int32)
-    low = start  # the path's end that is linked next
-    far = start + 1  # its other end, next in turn
-    for i in range(n_edges):
-        new = start + 2 * (i + 1)
-        last = min(new + 1, stop - 1)  # the new pair's other end; the odd one is both ends itself
-        edges[i, 0], edges[i, 1] = state.member[low], state.member[new]
-        state.degree[edges[i, 0]] += 1
-        state.degree[edges[i, 1]] += 1
-        low, far = far, last
+    members = _members(state, unit)
+    new = np.arange(2, len(members), 2)
+    return _counted(state, np.stack((members[np.maximum(new - 3, 0)], members[new]), axis=1))
+
+
+def _members(state: GreedyState, unit: int) -> Ints:
+    return state.member[state.member_ptr[unit] : state.member_ptr[unit + 1]]
+
+
+def _counted(state: GreedyState, edges: Ints) -> Ints:
+    """Return the edges, once the degrees of their ends count them."""
+    np.add.at(state.degree, edges, 1)
     return edges

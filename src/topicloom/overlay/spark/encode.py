@@ -145,7 +145,7 @@ def _encode_there(work: StepTables, rows: DataFrame, totals: dict[str, int]) -> 
     hashes = totals
     if n_pairs != totals["rows"]:
         # A pair that occurs twice has cancelled itself out.
-        hashes = work.run("hash pairs", lambda: _totals(_named_pairs(work, counts)))
+        hashes = work.run("hash pairs", lambda: _totals(_distinct_pairs(rows)))
     return *counts.values(), n_pairs, format_digest(n_pairs, hashes["hash1"], hashes["hash2"])
 
 
@@ -174,9 +174,13 @@ def interest_rows(raw: RawTable, *, subscribers_only: bool = False) -> DataFrame
 
 def digest_rows(spark: SparkSession, rows: DataFrame, *, progress: Progress = SILENT) -> str:
     """Return the digest of the distinct pairs of a table, without numbering anything."""
-    distinct = rows.select("node", "topic").distinct()
+    distinct = _distinct_pairs(rows)
     totals = run_watched(spark, lambda: _totals(distinct), progress=progress, phase="hash pairs")
     return format_digest(totals["rows"], totals["hash1"], totals["hash2"])
+
+
+def _distinct_pairs(rows: DataFrame) -> DataFrame:
+    return rows.select("node", "topic").distinct()
 
 
 def _subscribers(rows: DataFrame) -> DataFrame:
@@ -239,14 +243,6 @@ def _numbered_pairs(
         schema += ", rate double"
     partitions = 1 + totals["rows"] // ROWS_PER_PARTITION
     return map_batches(rows.select(*columns).repartition(partitions, "node"), merge_pairs, schema)
-
-
-def _named_pairs(work: StepTables, counts: dict[str, int]) -> DataFrame:
-    """Return the distinct pairs by their identifiers again."""
-    pairs = work.load("pairs").select("node", "topic").toDF("node_number", "topic_number")
-    for name, count in counts.items():
-        pairs = pairs.join(_dictionary(work, name, count), f"{name}_number")
-    return pairs.select("node", "topic")
 
 
 def _sorted_ids(path: str) -> pa.StringArray:
