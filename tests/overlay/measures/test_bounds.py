@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -120,22 +118,22 @@ def test_one_unit_too_much_is_no_proof():
     for node in (0, 7, 29):
         toll = duals.toll.copy()
         toll[node] += min(left for pair, left in spare.items() if node in pair)
-        assert is_proof(interest, replace(duals, toll=toll))
+        assert is_proof(interest, duals._replace(toll=toll))
         toll[node] += UNIT
-        assert not is_proof(interest, replace(duals, toll=toll))
+        assert not is_proof(interest, duals._replace(toll=toll))
 
 
 def test_figures_that_cannot_be_summed_exactly_are_no_proof():
     """Off the grid, negative, missing or without end: refused, however low they are."""
     interest, duals = searched(30)
     for broken in (
-        replace(duals, price=np.zeros_like(duals.price)),  # a price of 0 hides that a topic is shared
-        replace(duals, price=-duals.price),
-        replace(duals, price=duals.price[:-1]),
-        replace(duals, price=np.full_like(duals.price, np.nan)),
-        replace(duals, toll=duals.toll - 1.0),
-        replace(duals, allowance=np.full_like(duals.allowance, np.inf)),
-        replace(duals, price=duals.price + UNIT / 2),
+        duals._replace(price=np.zeros_like(duals.price)),  # a price of 0 hides that a topic is shared
+        duals._replace(price=-duals.price),
+        duals._replace(price=duals.price[:-1]),
+        duals._replace(price=np.full_like(duals.price, np.nan)),
+        duals._replace(toll=duals.toll - 1.0),
+        duals._replace(allowance=np.full_like(duals.allowance, np.inf)),
+        duals._replace(price=duals.price + UNIT / 2),
     ):
         assert not is_proof(interest, broken)
 
