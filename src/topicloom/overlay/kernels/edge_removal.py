@@ -214,8 +214,8 @@ def undo(trees: OverlayTrees, removal: Removal) -> None:
         edge = np.int64(removal.removed[i])
         place_edge(trees, edge, np.int64(trees.edge_u[edge]), np.int64(trees.edge_v[edge]))
     for record in range(counts[RECORDS]):
-        of = removal.records[record].astype(np.int64)
-        add_tree_edge(trees, of[1], of[2], of[3])
+        of = removal.records[record]
+        add_tree_edge(trees, np.int64(of[1]), np.int64(of[2]), np.int64(of[3]))
     _forget(removal)
 
 
