@@ -59,7 +59,7 @@ def run_sums(values: NDArray[Any], starts: Longs) -> NDArray[Any]:
     [3, 0, 3]
     """
     sums = np.concatenate((np.zeros(1, values.dtype), np.cumsum(values)))
-    return sums[starts[1:]] - sums[starts[:-1]]
+    return np.diff(sums[starts])
 
 
 def run_places(starts: Longs, sizes: Longs) -> Longs:
@@ -69,7 +69,8 @@ def run_places(starts: Longs, sizes: Longs) -> Longs:
     [5, 6, 0, 1, 2]
     """
     ends = np.cumsum(sizes)
-    return np.arange(sizes.sum()) + np.repeat(starts - (ends - sizes), sizes)
+    places: Longs = np.arange(sizes.sum()) + np.repeat(starts - (ends - sizes), sizes)
+    return places
 
 
 def sorted_distinct(values: NDArray[Any]) -> NDArray[Any]:
