@@ -51,7 +51,7 @@ def run(options: Options) -> Iterator[Row]:
     for name, exit_code, partitioned in (("connected", 0, 0), ("broken", 1, BLOCK_TOPICS)):
         case = f"`topicloom verify`, {partitioned} topics partitioned"
         yield attempt(table, case, partial(_command_cells, options, name, exit_code, partitioned, asked))
-    for path in ("broadcast", "bucketed"):
+    for path in ("driver", "bucketed"):
         yield attempt(table, f"the {path} path", partial(_path_cells, options, path))
 
 

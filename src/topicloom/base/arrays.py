@@ -52,6 +52,27 @@ def pointers(owners: NDArray[Any], n_owners: int) -> Longs:
     return starts
 
 
+def run_sums(values: NDArray[Any], starts: Longs) -> NDArray[Any]:
+    """Return the sum of each run of values; `starts` are pointers, as `pointers` gives them.
+
+    >>> run_sums(np.array([1, 2, 3]), np.array([0, 2, 2, 3])).tolist()
+    [3, 0, 3]
+    """
+    sums = np.concatenate((np.zeros(1, values.dtype), np.cumsum(values)))
+    return np.diff(sums[starts])
+
+
+def run_places(starts: Longs, sizes: Longs) -> Longs:
+    """Return the places of runs that begin at `starts`, one run after the other.
+
+    >>> run_places(np.array([5, 0]), np.array([2, 3])).tolist()
+    [5, 6, 0, 1, 2]
+    """
+    ends = np.cumsum(sizes)
+    places: Longs = np.arange(sizes.sum()) + np.repeat(starts - (ends - sizes), sizes)
+    return places
+
+
 def sorted_distinct(values: NDArray[Any]) -> NDArray[Any]:
     """Return the distinct values in ascending order; several times faster than numpy's unique."""
     ordered = np.sort(values)
@@ -75,3 +96,19 @@ def neighbor_lists(u: Ints, v: Ints, n_nodes: int) -> tuple[Longs, Ints]:
     owners = np.concatenate((u, v))
     order = np.argsort(owners, kind="stable")
     return pointers(owners, n_nodes), np.concatenate((v, u))[order].astype(np.int32)
+
+
+def component_labels(n_nodes: int, u: NDArray[Any], v: NDArray[Any]) -> Ints:
+    """Return for each node the number of its component under the edges (u[i], v[i]).
+
+    >>> component_labels(4, np.array([0]), np.array([2])).tolist()
+    [0, 1, 0, 2]
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    if n_nodes == 0:
+        return np.empty(0, np.int32)
+    graph = coo_array((np.ones(len(u), np.int8), (u, v)), shape=(n_nodes, n_nodes)).tocsr()
+    labels: Ints = connected_components(graph, directed=False)[1]
+    return labels

@@ -12,10 +12,8 @@ from drawing import examples
 from naive.constrained import naive_constrained
 from naive.constrained_cases import cases, pair_table
 from strategies import interests
-from topicloom.base.progress import SILENT, Stopwatch
+from topicloom.base.progress import SILENT
 from topicloom.overlay.builders.constrained import ConstrainedTask, choose_constrained
-from topicloom.overlay.builders.gm import choose_gm
-from topicloom.overlay.builders.gm_m import choose_gm_m
 from topicloom.overlay.model.constraints import NO_CAP, Constraints
 
 
@@ -50,8 +48,9 @@ def test_limits_that_limit_nothing_change_nothing(interest):
     pairs = pair_table(list(combinations(range(n), 2)), n)
     free = Constraints(np.full(n, NO_CAP, np.int32))
     same = Constraints(None, priced=pairs, costs=np.full(len(pairs), 3.0))
-    for phases, plain in ((False, choose_gm), (True, choose_gm_m)):
-        steps = [part.tolist() for part in plain(interest, watch=Stopwatch(SILENT))]
+    for phases in (False, True):
+        plain = choose_constrained(ConstrainedTask.of(interest), phases=phases, progress=SILENT)
+        steps = [part.tolist() for part in plain.steps]
         for constraints in (free, same):
             for costs in ("tie", "weight"):
                 task = ConstrainedTask(interest, constraints, (pairs.u[:0], pairs.v[:0]), costs)

@@ -393,7 +393,7 @@ def test_components_of_groups_are_those_that_merging_gives(interest, data):
     """The tables written at once must be a state as the kernels know it: rings, labels, sizes, counts."""
     group = np.array([data.draw(st.integers(-1, 2)) for _ in range(interest.n_nodes)], dtype=np.int32)
     classes = twin_classes(interest.node_ptr, interest.node_topics)
-    slow = new_state(interest.node_ptr, interest.node_topics, interest.n_topics, classes)
+    slow = new_state(interest, classes)
     for topic in range(interest.n_topics):
         places = range(slow.place_ptr[topic], slow.place_ptr[topic + 1])
         for a in places:
@@ -401,7 +401,8 @@ def test_components_of_groups_are_those_that_merging_gives(interest, data):
                 same = group[slow.place_unit[a]] == group[slow.place_unit[b]] >= 0
                 if same and slow.place_label[a] != slow.place_label[b]:
                     merge(slow, topic, slow.place_label[a], slow.place_label[b])
-    fast = join_groups(new_state(interest.node_ptr, interest.node_topics, interest.n_topics, classes), group)
+    fast = new_state(interest, classes)
+    join_groups(fast, group, np.full(3, -1, np.int32))
     assert fast.components.tolist() == slow.components.tolist()
     for labels in (fast, slow):
         assert (labels.place_label[slow.slot_place] == labels.slot_label).all()

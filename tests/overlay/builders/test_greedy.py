@@ -14,8 +14,8 @@ from naive.greedy import naive_gm, naive_gm_m, naive_ring_pt, replay
 from strategies import interests
 from topicloom.base.progress import SILENT, Stopwatch
 from topicloom.overlay.builders.baselines import build_ring_pt
-from topicloom.overlay.builders.gm import choose_gm
-from topicloom.overlay.builders.gm_m import choose_gm_m
+from topicloom.overlay.builders.constrained import ConstrainedTask, choose_constrained
+from topicloom.overlay.builders.constrained_greedy import further_runs
 from topicloom.overlay.model.interest import Interest
 
 
@@ -23,12 +23,16 @@ def steps(chosen) -> list[tuple[int, int, int]]:
     return [tuple(map(int, step)) for step in zip(*chosen, strict=True)]
 
 
-def gm(interest: Interest, **options) -> list[tuple[int, int, int]]:
-    return steps(choose_gm(interest, watch=Stopwatch(SILENT), **options))
+def gm(interest: Interest, redundancy: int = 1, **options) -> list[tuple[int, int, int]]:
+    task = ConstrainedTask.of(interest, **options)
+    first = choose_constrained(task, phases=False, progress=SILENT)
+    runs = [first, *further_runs(task, first.edges, redundancy, Stopwatch(SILENT))]
+    return [step for run in runs for step in steps(run.steps)]
 
 
 def gm_m(interest: Interest, **options) -> list[tuple[int, int, int]]:
-    return steps(choose_gm_m(interest, watch=Stopwatch(SILENT), **options))
+    task = ConstrainedTask.of(interest, **options)
+    return steps(choose_constrained(task, phases=True, progress=SILENT).steps)
 
 
 # A row that remembers few pairs is scanned again often, and joint scans from one row on take the other

@@ -64,7 +64,7 @@ def test_what_breaks_is_recorded_once_for_every_component_more(case, data):
     lost = joins_lost(case.interest, edge_set(case.trees), removed)
     list_removed(case.trees, case.removal, removed)
     remove_edges(case.trees, case.removal)
-    records = case.removal.record_topic[: case.removal.counts[RECORDS]]
+    records = case.removal.records[: case.removal.counts[RECORDS], 0]
     assert np.bincount(records, minlength=case.interest.n_topics).tolist() == lost
 
 

@@ -13,9 +13,9 @@ from naive.overlays import measured
 from topicloom.overlay.measures.components import (
     measure_components,
     measure_filtering,
-    topic_components,
     topic_filtering_costs,
 )
+from topicloom.overlay.measures.connectivity import topic_components
 from topicloom.overlay.measures.degree import measure_degree
 from topicloom.overlay.measures.diameter import measure_overlay_diameter, topic_diameter_bounds
 from topicloom.overlay.measures.load import node_loads, topics_along_edges
@@ -32,7 +32,7 @@ def test_topic_components_are_those_of_the_induced_subgraphs(case: tuple[Interes
     interest, overlay = case
     expected = naive.topic_component_counts(interest, overlay)
     view = view_of(interest, overlay, threads=1)
-    assert topic_components(view).tolist() == expected
+    assert topic_components(view.interest, view.overlay).tolist() == expected
     found = measure_components(view)
     assert found["topic_components"] == sum(expected)
     assert found["topics_partitioned"] == sum(count > 1 for count in expected)

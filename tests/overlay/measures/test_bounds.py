@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -20,12 +18,12 @@ from naive.bounds import (
 )
 from strategies import interests
 from topicloom.base.progress import SILENT
-from topicloom.overlay.kernels.price_bound import UNIT
+from topicloom.overlay.kernels.price_bound import UNIT, Duals
 from topicloom.overlay.kernels.tree_bound import share_out
 from topicloom.overlay.measures.bound_effort import FULL
 from topicloom.overlay.measures.cover_bound import find_needs, overlaps
 from topicloom.overlay.measures.interest_components import find_components
-from topicloom.overlay.measures.price_bound import Duals, is_proof, units_by_component, weigh_pairs
+from topicloom.overlay.measures.price_bound import is_proof, units_by_component, weigh_pairs
 from topicloom.overlay.measures.price_search import PriceSearch
 from topicloom.overlay.measures.tree_bound import (
     is_split,
@@ -120,22 +118,22 @@ def test_one_unit_too_much_is_no_proof():
     for node in (0, 7, 29):
         toll = duals.toll.copy()
         toll[node] += min(left for pair, left in spare.items() if node in pair)
-        assert is_proof(interest, replace(duals, toll=toll))
+        assert is_proof(interest, duals._replace(toll=toll))
         toll[node] += UNIT
-        assert not is_proof(interest, replace(duals, toll=toll))
+        assert not is_proof(interest, duals._replace(toll=toll))
 
 
 def test_figures_that_cannot_be_summed_exactly_are_no_proof():
     """Off the grid, negative, missing or without end: refused, however low they are."""
     interest, duals = searched(30)
     for broken in (
-        replace(duals, price=np.zeros_like(duals.price)),  # a price of 0 hides that a topic is shared
-        replace(duals, price=-duals.price),
-        replace(duals, price=duals.price[:-1]),
-        replace(duals, price=np.full_like(duals.price, np.nan)),
-        replace(duals, toll=duals.toll - 1.0),
-        replace(duals, allowance=np.full_like(duals.allowance, np.inf)),
-        replace(duals, price=duals.price + UNIT / 2),
+        duals._replace(price=np.zeros_like(duals.price)),  # a price of 0 hides that a topic is shared
+        duals._replace(price=-duals.price),
+        duals._replace(price=duals.price[:-1]),
+        duals._replace(price=np.full_like(duals.price, np.nan)),
+        duals._replace(toll=duals.toll - 1.0),
+        duals._replace(allowance=np.full_like(duals.allowance, np.inf)),
+        duals._replace(price=duals.price + UNIT / 2),
     ):
         assert not is_proof(interest, broken)
 

@@ -12,8 +12,9 @@ from naive.instances import lemma_6_6
 from strategies import interests
 from topicloom.overlay.builders.exact import build_exact
 from topicloom.overlay.builders.gm import build_gm
+from topicloom.overlay.kernels.price_bound import Duals
 from topicloom.overlay.measures.bounds import bound_overlays, gap
-from topicloom.overlay.measures.price_bound import Duals, is_proof
+from topicloom.overlay.measures.price_bound import is_proof
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
 

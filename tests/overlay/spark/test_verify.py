@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Pair = tuple[str, str]
-WAYS = ("broadcast", "bucketed")
+WAYS = ("driver", "bucketed")
 NODES, TOPICS = "abcdefgh", "rstuv"
 
 
@@ -208,9 +208,9 @@ def test_both_ways_agree(
 @pytest.mark.parametrize(
     ("way", "name"),
     [
-        ("broadcast", "all.jsonl"),
-        ("broadcast", "all.json"),
-        ("broadcast", "all.parquet"),
+        ("driver", "all.jsonl"),
+        ("driver", "all.json"),
+        ("driver", "all.parquet"),
         ("bucketed", "all.jsonl"),
     ],
 )
@@ -249,18 +249,18 @@ def test_a_file_without_witnesses_is_still_a_whole_file(tmp_path: Path, name: st
 
 
 def test_the_limit_decides_the_way(spark: SparkSession, tmp_path: Path) -> None:
-    """Recorded in the verdict; an interest above the limit must not be sent to the tasks."""
+    """Recorded in the verdict; tables above the limit must not be collected."""
     pairs, rows = [("a", "x"), ("b", "x")], [("a", "b")]
-    ways = [judge(spark, pairs, rows, tmp_path, "auto", broadcast_limit=limit).path for limit in (2, 1)]
-    assert ways == ["broadcast", "bucketed"]
+    ways = [judge(spark, pairs, rows, tmp_path, "auto", driver_rows=limit).path for limit in (3, 2)]
+    assert ways == ["driver", "bucketed"]
 
 
 def test_long_identifiers_count_against_the_limit(spark: SparkSession, tmp_path: Path) -> None:
     """The names travel to the driver as they are: few rows of long names can be too much for it."""
     short, long = [("a", "x"), ("b", "x")], [("a" * 100, "é" * 50), ("b" * 100, "é" * 50)]
-    ways = [judge(spark, pairs, [], tmp_path, "auto", broadcast_bytes=400).path for pairs in (short, long)]
-    assert ways == ["broadcast", "bucketed"]
-    assert judge(spark, [], [], tmp_path, "auto", broadcast_bytes=0).path == "broadcast"
+    ways = [judge(spark, pairs, [], tmp_path, "auto", driver_bytes=400).path for pairs in (short, long)]
+    assert ways == ["driver", "bucketed"]
+    assert judge(spark, [], [], tmp_path, "auto", driver_bytes=0).path == "driver"
 
 
 def test_unusable_options_are_refused_before_any_work(spark: SparkSession, tmp_path: Path) -> None:
@@ -270,7 +270,7 @@ def test_unusable_options_are_refused_before_any_work(spark: SparkSession, tmp_p
     (tmp_path / "all.json").mkdir()
     with pytest.raises(UsageError, match=r"all\.json'` is a folder"):
         check_witness_file(tmp_path / "all.json")
-    with pytest.raises(UsageError, match="broadcast, bucketed"):
+    with pytest.raises(UsageError, match="driver, bucketed"):
         judge(spark, [("a", "x")], [], tmp_path, "sideways")
 
 
@@ -296,7 +296,7 @@ def test_a_stop_request_is_honoured(spark: SparkSession, tmp_path: Path, way: st
     progress = Stopping()
     with pytest.raises(Interrupted):
         judge(spark, [("a", "x")], [], tmp_path, way, progress=progress)
-    assert progress.phases == ["verify: read interest" if way == "broadcast" else "verify: topics"]
+    assert progress.phases == ["verify: read interest" if way == "driver" else "verify: topics"]
     assert progress.done == pytest.approx(1)
 
 
@@ -309,4 +309,4 @@ def test_memory_says_the_same_as_spark(spark: SparkSession, tmp_path: Path) -> N
     overlay = Overlay.from_arrow(interest.node_ids, _table(sound, "u", "v"))
     named = [(row["u"], row["v"]) for row in overlay.to_arrow().to_pylist()]
     memory = check_overlay(interest, overlay)
-    assert replace(memory, path="broadcast") == judge(spark, pairs, named, tmp_path, "broadcast")
+    assert replace(memory, path="driver") == judge(spark, pairs, named, tmp_path, "driver")

@@ -16,7 +16,7 @@ import numpy as np
 from topicloom.base.arrays import Ints
 from topicloom.base.parameters import Parameter
 from topicloom.base.progress import SILENT, Progress, Stopwatch
-from topicloom.overlay.builders.build_progress import GreedyProgress, QuietProgress, count_joins
+from topicloom.overlay.builders.build_progress import QuietProgress
 from topicloom.overlay.builders.constrained import (
     ConstrainedTask,
     Costs,
@@ -27,7 +27,7 @@ from topicloom.overlay.builders.constrained import (
     rising,
 )
 from topicloom.overlay.builders.diagnosis import diagnose
-from topicloom.overlay.builders.greedy import BOTH_STEPS, NO_LIMIT, Greedy
+from topicloom.overlay.builders.greedy import NO_LIMIT
 from topicloom.overlay.builders.local_search import LocalSearch
 from topicloom.overlay.builders.serving_tree import PATH_DEGREE, serving_tree
 from topicloom.overlay.model.build import Build
@@ -152,22 +152,17 @@ class Balance:
 
         Where caps of single nodes leave topics split they are passed over at last: relief comes later.
         """
-        task, plain = self.task, self.task.is_free
+        task = self.task
         with self.watch.phase("choose edges", 1.0):
-            if plain:
-                joins = count_joins(task.interest)
-                progress = GreedyProgress(self.watch.progress, joins, scan_share=0.2, bend=2.5)
-                greedy = Greedy(task.interest, threads=task.threads, progress=progress)
-            else:
-                greedy = new_greedy(task, task.fixed, bend=2.5, joined=True, progress=self.watch.progress)
-            greedy.run(limit, BOTH_STEPS if plain else ())
+            greedy = new_greedy(task, task.fixed, progress=self.watch.progress)
+            greedy.run(limit)
             for higher in rising(limit, task.interest.n_nodes):
                 if greedy.open_joins == 0:
                     break
-                greedy.run(higher, ())
-            if greedy.open_joins and not plain:
+                greedy.run(higher)
+            if greedy.open_joins:
                 greedy.lift_caps()
-                greedy.run(NO_LIMIT, ())
+                greedy.run(NO_LIMIT)
         u, v, _ = greedy.steps()
         return joined_edges(task.fixed, (u, v))
 
@@ -277,9 +272,7 @@ class Balance:
         kept = search.edges_within(limits.caps)
         if len(kept[0]) == search.n_edges:
             return kept
-        greedy = new_greedy(
-            self.task, kept, bend=2.5, joined=True, progress=QuietProgress(self.watch.progress)
-        )
-        greedy.run(NO_LIMIT, ())  # what room is left
+        greedy = new_greedy(self.task, kept, progress=QuietProgress(self.watch.progress))
+        greedy.run(NO_LIMIT)  # what room is left
         u, v, _ = greedy.steps()
         return joined_edges(kept, (u, v))

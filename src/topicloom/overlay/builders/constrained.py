@@ -18,10 +18,10 @@ from topicloom.base.parameters import Parameter
 from topicloom.base.progress import Progress, check_stop
 from topicloom.errors import InputError
 from topicloom.overlay.builders.build_progress import GreedyProgress, count_joins
-from topicloom.overlay.builders.greedy import NO_LIMIT, SLICE_WORK, Greedy
+from topicloom.overlay.builders.greedy import SLICE_WORK, Greedy
 from topicloom.overlay.kernels.lazy_greedy import LEVEL_DONE
 from topicloom.overlay.kernels.lazy_greedy_costs import choose_costed, new_best_pairs, new_pair_costs
-from topicloom.overlay.model.constraints import NO_CAP, Constraints, NodePairs
+from topicloom.overlay.model.constraints import NO_CAP, UNCONSTRAINED, Constraints, NodePairs
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 
@@ -124,7 +124,7 @@ class CostedGreedy(Greedy):
         self.weigh = weigh
         self.scans = max(int(SLICE_WORK / 4 / max(self.row_work.mean(), 1)), 1) if interest.n_nodes else 1
 
-    def run(self, limit: int, link_twins: Any = ()) -> None:
+    def run(self, limit: int) -> None:
         """Run as `Greedy.run`; units are single nodes, so there are no twins to link."""
         best = new_best_pairs(self.state.lowest, limit)
         tables = (self.state, self.costs, best, self.chosen)
@@ -155,7 +155,7 @@ class ConstrainedTask:
     def of(
         cls,
         interest: Interest,
-        constraints: Constraints,
+        constraints: Constraints = UNCONSTRAINED,
         start: Overlay | None = None,
         costs: str = "tie",
         threads: int | None = None,
@@ -187,50 +187,46 @@ class GreedyOutcome:
     def edges(self) -> Edges:
         return self.u, self.v
 
+    @property
+    def steps(self) -> tuple[Ints, Ints, Ints]:
+        return self.u, self.v, self.contribution
+
     def split(self) -> Longs:
         """Return the topics in more than one component."""
         return np.flatnonzero(self.components > 1)
 
 
-def choose_constrained(task: ConstrainedTask, *, phases: bool, progress: Progress) -> GreedyOutcome:
-    """Choose edges in one run: by contribution alone, or with `phases` by GM-M's degree limits 1, 2, ..."""
-    return _choose(task, task.fixed, phases=phases, joined=True, progress=progress)
-
-
-def choose_again(task: ConstrainedTask, used: Edges, *, progress: Progress) -> GreedyOutcome:
-    """Choose among the pairs that are not used yet, every node alone again [Chockler2007a, 6.4]."""
-    return _choose(task, used, phases=False, joined=False, progress=progress)
-
-
-def _choose(
-    task: ConstrainedTask, taken: Edges, *, phases: bool, joined: bool, progress: Progress
+def choose_constrained(
+    task: ConstrainedTask, *, phases: bool, used: Edges | None = None, progress: Progress
 ) -> GreedyOutcome:
-    greedy = new_greedy(task, taken, bend=1.2 if phases else 2.5, joined=joined, progress=progress)
-    limit: int | None = 1 if phases else NO_LIMIT
-    while limit is not None and greedy.open_joins:
-        greedy.run(limit, ())
-        limit = greedy.next_limit(limit)
+    """Choose edges in one run: by contribution alone, or with `phases` by GM-M's degree limits 1, 2, ...
+
+    With `used` among the pairs that are not used yet, every node alone again [Chockler2007a, 6.4].
+    """
+    greedy = new_greedy(task, used or task.fixed, phases=phases, joined=used is None, progress=progress)
+    greedy.choose_all(phases=phases)
     return GreedyOutcome(*greedy.steps(), greedy.state.components, greedy.state.place_label)
 
 
 def new_greedy(
-    task: ConstrainedTask, taken: Edges, *, bend: float, joined: bool, progress: Progress
+    task: ConstrainedTask, taken: Edges, *, phases: bool = False, joined: bool = True, progress: Progress
 ) -> Greedy:
     """Return a greedy in which `taken` pairs have edges, which join topics only if `joined`."""
     interest, limits = task.interest, task.constraints
-    forbidden = (limits.forbidden.u, limits.forbidden.v)
-    total = count_joins(interest)
-    state: dict[str, Any] = {
+    share, bend = (0.1, 1.2) if phases else (0.2, 2.5)
+    shown = GreedyProgress(progress, count_joins(interest), scan_share=share, bend=bend)
+    options: dict[str, Any] = {"phases": phases, "threads": task.threads, "progress": shown}
+    if task.is_free and len(taken[0]) == 0:
+        return Greedy(interest, **options)
+    options |= {
         "degree": NodePairs(*taken).degrees(interest.n_nodes),
-        "banned": joined_edges(forbidden, taken),
+        "banned": joined_edges((limits.forbidden.u, limits.forbidden.v), taken),
         "caps": limits.caps,
-        "threads": task.threads,
-        "progress": GreedyProgress(progress, total, scan_share=0.1, bend=bend),
     }
     if len(limits.priced):
-        greedy: Greedy = CostedGreedy(interest, limits, weigh=task.costs == "weight", **state)
+        greedy: Greedy = CostedGreedy(interest, limits, weigh=task.costs == "weight", **options)
     else:
-        greedy = Greedy(interest, **state)
+        greedy = Greedy(interest, **options)
     if joined:
         greedy.preconnect(*taken)
     return greedy

@@ -9,48 +9,38 @@ its edge, and the greedy fills up with everything else fixed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from topicloom.base.arrays import Bools, Ints
+from topicloom.base.arrays import Ints
 from topicloom.base.progress import Progress, Stopwatch, check_stop
 from topicloom.overlay.builders.build_progress import QuietProgress
 from topicloom.overlay.builders.constrained import (
     ConstrainedTask,
     Edges,
     GreedyOutcome,
-    choose_again,
     choose_constrained,
     joined_edges,
     node_caps,
 )
 from topicloom.overlay.builders.diagnosis import diagnose
 from topicloom.overlay.model.constraints import NodePairs
-from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 
 
 def build_greedy(
-    task: ConstrainedTask,
-    choose: Callable[..., tuple[Ints, Ints, Ints]],
-    *,
-    phases: bool,
-    redundancy: int = 1,
-    watch: Stopwatch,
+    task: ConstrainedTask, *, phases: bool, redundancy: int = 1, watch: Stopwatch
 ) -> tuple[Overlay, dict[str, Any]]:
-    """Choose edges: by `choose` where there is nothing to respect, else by contribution or in `phases`.
+    """Choose edges by contribution alone, or in `phases`.
 
     Further runs of `redundancy` keep to the caps too, so they may get less far than the first. Returns the
     overlay and what the build reports about topics that stayed split.
     """
     interest = task.interest
-    if task.is_free:
-        u, v, _ = choose(interest, threads=task.threads, watch=watch)
-        return Overlay.from_edges(interest.node_ids, u, v), {}
     outcome = choose_best(task, phases=phases, watch=watch)
     edges = joined_edges(task.fixed, outcome.edges)
     overlay = Overlay.from_edges(interest.node_ids, *edges)
@@ -62,11 +52,22 @@ def build_greedy(
 
     if outcome.open_joins:
         report = diagnose(task, overlay, rebuild, watch)
+    for found in further_runs(task, edges, redundancy, watch):
+        edges = joined_edges(edges, found.edges)
+    return Overlay.from_edges(interest.node_ids, *edges), report
+
+
+def further_runs(
+    task: ConstrainedTask, used: Edges, redundancy: int, watch: Stopwatch
+) -> Iterator[GreedyOutcome]:
+    """Choose again and again among the pairs not yet used, until no pair is left that joins anything."""
     for run in range(1, redundancy):
         with watch.phase(f"choose edges, run {run + 1}", 1.0):
-            edges = joined_edges(edges, choose_again(task, edges, progress=watch.progress).edges)
-        overlay = Overlay.from_edges(interest.node_ids, *edges)
-    return overlay, report
+            found = choose_constrained(task, phases=False, used=used, progress=watch.progress)
+        if not len(found.u):
+            return
+        used = joined_edges(used, found.edges)
+        yield found
 
 
 def choose_best(task: ConstrainedTask, *, phases: bool, watch: Stopwatch) -> GreedyOutcome:
@@ -189,7 +190,7 @@ def _carry_out(
     edge = (np.array([exchange.x], np.int32), np.array([exchange.y], np.int32))
     stay: Edges = joined_edges((outcome.u[kept], outcome.v[kept]), edge)
     part = replace(
-        task, interest=_only_topics(interest, touched), fixed=joined_edges(task.fixed, stay), threads=1
+        task, interest=interest.only_topics(touched), fixed=joined_edges(task.fixed, stay), threads=1
     )
     filled = choose_constrained(part, phases=False, progress=progress)
     components, labels = outcome.components.copy(), outcome.labels.copy()
@@ -197,14 +198,6 @@ def _carry_out(
     labels[np.repeat(touched, interest.topic_sizes())] = filled.labels
     worth = np.concatenate((outcome.contribution[kept], np.ones(1, np.int32), filled.contribution))
     return GreedyOutcome(*joined_edges(stay, filled.edges), worth, components, labels)
-
-
-def _only_topics(interest: Interest, wanted: Bools) -> Interest:
-    """Return the same nodes and topics with only the subscriptions of the wanted topics."""
-    keep = wanted[interest.node_topics]
-    return Interest.from_codes(
-        interest.node_ids, interest.topic_ids, interest.pair_nodes()[keep], interest.node_topics[keep]
-    )
 
 
 def _signature(outcome: GreedyOutcome) -> bytes:

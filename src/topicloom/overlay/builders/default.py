@@ -12,6 +12,7 @@ import numpy as np
 from topicloom.base.arrays import Longs
 from topicloom.overlay.builders.balanced import default_work
 from topicloom.overlay.builders.registry import parse_parameters
+from topicloom.overlay.measures.profile_advice import told_seconds
 
 DEFAULT, FALLBACK = "balanced", "dcbr-m"
 MOST_SECONDS = 600.0
@@ -65,21 +66,16 @@ def choose_default(interest: Extent, parameters: Mapping[str, Any], *, bound: bo
     'balanced: no algorithm was named, and its time model says under 1 s'
     """
     seconds = expected_seconds(interest, parameters.get("work", "auto"))
+    told = told_seconds(seconds)
     if seconds <= MOST_SECONDS:
-        reason = f"no algorithm was named, and its time model says {_told(seconds)}"
+        reason = f"no algorithm was named, and its time model says {told}"
     elif bound:
-        reason = f"parameters or constraints of its were given; its time model says {_told(seconds)}"
+        reason = f"parameters or constraints of its were given; its time model says {told}"
     else:
         return BuilderChoice(
             FALLBACK,
             parse_parameters(FALLBACK, []),
-            f"{FALLBACK}: no algorithm was named, and the time model of {DEFAULT} says {_told(seconds)}; "
+            f"{FALLBACK}: no algorithm was named, and the time model of {DEFAULT} says {told}; "
             f"`algorithm={DEFAULT}` runs it all the same",
         )
     return BuilderChoice(DEFAULT, dict(parameters), f"{DEFAULT}: {reason}")
-
-
-def _told(seconds: float) -> str:
-    if seconds < 1:
-        return "under 1 s"
-    return f"about {seconds:.0f} s" if seconds < 120 else f"about {seconds / 60:.0f} min"

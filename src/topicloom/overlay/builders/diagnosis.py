@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from topicloom.base.arrays import Ints, Longs, neighbor_lists
+from topicloom.base.arrays import Ints, Longs, neighbor_lists, run_sums
 from topicloom.base.progress import Progress, Stopwatch, check_stop
 from topicloom.overlay.builders.build_progress import QuietProgress
 from topicloom.overlay.builders.constrained import ConstrainedTask, node_caps
-from topicloom.overlay.measures.components import topic_components
-from topicloom.overlay.measures.measure import view_of
+from topicloom.overlay.measures.connectivity import topic_components
 from topicloom.overlay.model.constraints import NO_CAP, NodePairs
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
@@ -67,7 +66,7 @@ def diagnose(
 
 def split_topics(interest: Interest, overlay: Overlay) -> Longs:
     """Return the topics whose subscribers are in more than one component."""
-    return np.flatnonzero(topic_components(view_of(interest, overlay)) > 1)
+    return np.flatnonzero(topic_components(interest, overlay) > 1)
 
 
 def nodes_at_cap(interest: Interest, overlay: Overlay, caps: Ints, split: Longs) -> list[int]:
@@ -145,8 +144,7 @@ class Demand:
         sizes = self.interest.topic_sizes()
         edges = np.maximum(sizes - 1, 0)
         room = np.minimum(caps[self.interest.topic_nodes] - self.outside, np.repeat(edges, sizes))
-        sums = np.concatenate(([0], np.cumsum(np.maximum(room, 0), dtype=np.int64)))
-        ends = sums[self.interest.topic_ptr[1:]] - sums[self.interest.topic_ptr[:-1]]
+        ends = run_sums(np.maximum(room, 0), self.interest.topic_ptr)
         tight = np.flatnonzero(ends < 2 * edges)
         if len(tight):
             topic = int(tight[0])

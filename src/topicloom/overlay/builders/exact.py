@@ -101,10 +101,7 @@ def _report(answer: ExactAnswer, overlay: Overlay) -> dict[str, Any]:
         "edges_bound_at_degree" if answer.by_degree else "edges_bound": answer.edges_bound,
         "degree_max_bound": answer.degree_bound,
         "gap": edges / answer.edges_bound - 1 if edges else 0.0,
-        "pairs": answer.pairs,
-        "rounds": answer.rounds,
-        "cuts": answer.cuts,
-        "branches": answer.nodes,
+        **answer.work,
     }
 
 

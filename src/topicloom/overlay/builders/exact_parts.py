@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 
 Edges = tuple[NDArray[Any], NDArray[Any]]
+WORK = ("pairs", "rounds", "cuts", "branches")  # what a report counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +31,7 @@ class ExactAnswer:
     edges_bound: int
     degree_bound: int
     by_degree: bool = False
-    pairs: int = 0
-    rounds: int = 0
-    cuts: int = 0
-    nodes: int = 0
+    work: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(WORK, 0))
 
 
 class PartSearch:
@@ -229,13 +228,12 @@ def _answer(
     by_degree: bool = False,
 ) -> ExactAnswer:
     searches = [piece.search for piece in pieces if piece.search is not None]
+    pairs = sum(piece.program.n_pairs for piece in pieces if piece.program is not None)
+    sums = (sum(getattr(search, name) for search in searches) for name in ("rounds", "cuts", "nodes"))
     return ExactAnswer(
         edges,
         edges_bound,
         degree_bound,
         by_degree,
-        pairs=sum(piece.program.n_pairs for piece in pieces if piece.program is not None),
-        rounds=sum(search.rounds for search in searches),
-        cuts=sum(search.cuts for search in searches),
-        nodes=sum(search.nodes for search in searches),
+        dict(zip(WORK, (pairs, *sums), strict=True)),
     )

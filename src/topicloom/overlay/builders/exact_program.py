@@ -7,10 +7,8 @@ into p blocks, at least p - 1 chosen pairs lie inside the topic and run between 
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
-from topicloom.base.arrays import Bools, Floats, Ints, Longs, pointers
+from topicloom.base.arrays import Floats, Ints, Longs, component_labels, pointers
 from topicloom.base.progress import Progress, check_stop
 from topicloom.base.solver.linear_program import SumRow
 from topicloom.overlay.builders.exact_reduction import Part
@@ -107,11 +105,12 @@ class ExactProgram:
         used = np.flatnonzero(value > EPSILON)
         a, b, value = self.entry_a[used], self.entry_b[used], value[used]
         # Two slots joined by an edge of 1 never part: what is left to decide is mostly small.
-        group = _components(int(self.slot_ptr[-1]), a, b, value >= 1 - EPSILON)
+        whole = value >= 1 - EPSILON
+        group = component_labels(int(self.slot_ptr[-1]), a[whole], b[whole])
         a, b = group[a], group[b]
         a, b, value = a[a != b], b[a != b], value[a != b]
         n = int(group.max()) + 1
-        component = _components(n, a, b, np.ones(len(a), dtype=bool))
+        component = component_labels(n, a, b)
         order = np.argsort(component, kind="stable")
         rank = np.empty(n, dtype=np.int64)
         rank[order] = np.arange(n)
@@ -140,11 +139,3 @@ class ExactProgram:
             check_stop(self.progress)
             truncate(begin, end, first.astype(np.int32), ptr, to[order], twin, weight, y, parent)
         return parent
-
-
-def _components(n: int, a: Longs, b: Longs, chosen: Bools) -> Longs:
-    """Return the component number of each of n points under the chosen edges."""
-    ends = (a[chosen], b[chosen])
-    graph = coo_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(n, n)).tocsr()
-    labels: Longs = connected_components(graph, directed=False)[1].astype(np.int64)
-    return labels

@@ -5,20 +5,14 @@ Guarantee: at most log(subscriptions) times the optimal number of edges [Chockle
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated
 
-import numpy as np
-
-from topicloom.base.arrays import Ints
 from topicloom.base.parameters import Parameter
 from topicloom.base.progress import SILENT, Progress, Stopwatch
-from topicloom.overlay.builders.build_progress import GreedyProgress, count_joins
 from topicloom.overlay.builders.constrained import ConstrainedTask, Costs
 from topicloom.overlay.builders.constrained_greedy import build_greedy
-from topicloom.overlay.builders.greedy import BOTH_STEPS, NO_LIMIT, Greedy
 from topicloom.overlay.model.build import Build
-from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints, NodePairs
+from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 
@@ -49,24 +43,5 @@ def build_gm(
     """
     watch = Stopwatch(progress)
     task = ConstrainedTask.of(interest, constraints, start, costs, threads)
-    choose = partial(choose_gm, redundancy=redundancy)
-    overlay, report = build_greedy(task, choose, phases=False, redundancy=redundancy, watch=watch)
+    overlay, report = build_greedy(task, phases=False, redundancy=redundancy, watch=watch)
     return Build(overlay, "gm", {"redundancy": redundancy, "costs": costs}, seed, watch.seconds, report)
-
-
-def choose_gm(
-    interest: Interest, *, redundancy: int = 1, threads: int | None = None, watch: Stopwatch
-) -> tuple[Ints, Ints, Ints]:
-    """Return the edges in the order GM chooses them, with the contribution of each at its time."""
-    u, v, contribution = (np.zeros(0, np.int32) for _ in range(3))
-    for run in range(redundancy):
-        banned, degree = ((u, v), NodePairs(u, v).degrees(interest.n_nodes)) if run else (None, None)
-        with watch.phase("choose edges" if run == 0 else f"choose edges, run {run + 1}", 1.0):
-            progress = GreedyProgress(watch.progress, count_joins(interest), scan_share=0.2, bend=2.5)
-            greedy = Greedy(interest, degree=degree, banned=banned, threads=threads, progress=progress)
-            greedy.run(NO_LIMIT, BOTH_STEPS)
-        steps = greedy.steps()
-        u, v, contribution = (np.concatenate(both) for both in zip((u, v, contribution), steps, strict=True))
-        if len(steps[0]) == 0:
-            break  # no pair is left that joins anything
-    return u, v, contribution

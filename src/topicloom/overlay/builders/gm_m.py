@@ -5,13 +5,9 @@ Guarantee: at most log(nodes x topics) times the optimal maximum degree [Chen201
 
 from __future__ import annotations
 
-from topicloom.base.arrays import Ints
 from topicloom.base.progress import SILENT, Progress, Stopwatch
-from topicloom.overlay.builders.build_progress import GreedyProgress, count_joins
 from topicloom.overlay.builders.constrained import ConstrainedTask, Costs
 from topicloom.overlay.builders.constrained_greedy import build_greedy
-from topicloom.overlay.builders.greedy import Greedy
-from topicloom.overlay.kernels.twins import chain_twins, pair_twins
 from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints
 from topicloom.overlay.model.interest import Interest
@@ -38,21 +34,5 @@ def build_gm_m(
     """
     watch = Stopwatch(progress)
     task = ConstrainedTask.of(interest, constraints, start, costs, threads)
-    overlay, report = build_greedy(task, choose_gm_m, phases=True, watch=watch)
+    overlay, report = build_greedy(task, phases=True, watch=watch)
     return Build(overlay, "gm-m", {"costs": costs}, seed, watch.seconds, report)
-
-
-def choose_gm_m(
-    interest: Interest, *, threads: int | None = None, watch: Stopwatch
-) -> tuple[Ints, Ints, Ints]:
-    """Return the edges in the order GM-M chooses them, with the contribution of each at its time."""
-    with watch.phase("choose edges", 1.0):
-        progress = GreedyProgress(watch.progress, count_joins(interest), scan_share=0.1, bend=1.2)
-        greedy = Greedy(interest, phases=True, threads=threads, progress=progress)
-        # Pairs of twins are made in phase 1 and tied into paths in phase 2; three or more need both.
-        limit = 1
-        greedy.run(limit, (pair_twins,))
-        while greedy.open_joins or (limit == 1 and len(greedy.twin_units)):
-            limit += 1
-            greedy.run(limit, (chain_twins,) if limit == 2 else ())
-    return greedy.steps()

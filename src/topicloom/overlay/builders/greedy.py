@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from topicloom.base.arrays import Floats, Ints, Longs, neighbor_lists, sealed
+from topicloom.base.arrays import Floats, Ints, Longs, neighbor_lists, run_sums, sealed
 from topicloom.base.kernels.parallel import cut_by_work, default_threads, for_bounds
 from topicloom.base.progress import check_stop
 from topicloom.overlay.builders.build_progress import GreedyProgress
@@ -49,6 +49,7 @@ SLICE_WORK = 1e8
 LEAST_WORK = 2e6  # list entries that a slice should have: handing out less costs more than it saves
 
 LinkTwins = Callable[[GreedyState, int], Ints]
+TWIN_STEPS: tuple[LinkTwins, ...] = (pair_twins, chain_twins)
 
 
 class Greedy:
@@ -71,9 +72,7 @@ class Greedy:
         progress: GreedyProgress,
     ) -> None:
         self.state = state = new_state(
-            interest.node_ptr,
-            interest.node_topics,
-            interest.n_topics,
+            interest,
             twin_classes(interest.node_ptr, interest.node_topics),
             fold=degree is None and banned is None and caps is None,
             degree=degree,
@@ -92,6 +91,7 @@ class Greedy:
         self.mark = np.full(interest.n_topics, -1, np.int32)
         self.twin_units = np.flatnonzero((np.diff(state.member_ptr) > 1) & (sizes > 0))
         self.twin_sizes = sizes[self.twin_units]
+        self.linked = 0  # steps of linking twins that are done
         self.threads = threads or default_threads()
         self.progress = progress
         progress.rows = max(n_units, 1)
@@ -114,7 +114,7 @@ class Greedy:
 
         Before the first run, and only where units are single nodes.
         """
-        self.state = join_groups(self.state, group)
+        join_groups(self.state, sealed(group), np.full(group.max(initial=-1) + 1, -1, np.int32))
         self.progress.total = max(self.open_joins, 1)
 
     def lift_caps(self) -> None:
@@ -122,26 +122,38 @@ class Greedy:
         self.state.cap[:] = FULL
         refresh_units(self.state)
 
-    def next_limit(self, limit: int) -> int | None:
-        """Return the lowest limit above `limit` that lets another node take an edge, None if there is none.
+    def choose_all(self, *, phases: bool) -> None:
+        """Choose all edges: by contribution alone, or with `phases` by GM-M's degree limits 1, 2, ..."""
+        limit: int | None = 1 if phases else NO_LIMIT
+        while limit is not None and (self.open_joins or self._twins_left):
+            self.run(limit)
+            limit = self._next_limit(limit)
 
-        Only where units are single nodes.
-        """
+    @property
+    def _twins_left(self) -> bool:
+        return len(self.twin_units) > 0 and self.linked < len(TWIN_STEPS)
+
+    def _next_limit(self, limit: int) -> int | None:
+        """Return the lowest limit above `limit` that lets another node take an edge, None if none does."""
+        if self._twins_left:
+            return limit + 1
         lowest = self.state.lowest
         waiting = lowest[(lowest >= limit) & (lowest < FULL)]
         return int(waiting.min()) + 1 if len(waiting) else None
 
-    def run(self, limit: int, link_twins: Sequence[LinkTwins]) -> None:
+    def run(self, limit: int) -> None:
         """Add edges while both ends stay within `limit` edges and something is left to join.
 
-        Twins are linked, by the steps `link_twins`, when their turn comes: no pair with one of them
-        contributes more than the size of their set, and at that size twins go first.
+        Twins are linked when their turn comes: no pair with one of them contributes more than the size of
+        their set, and at that size twins go first. Each of the two steps takes one edge of a node.
         """
+        steps = TWIN_STEPS[self.linked : limit]
+        self.linked = max(self.linked, min(limit, len(TWIN_STEPS)))
         self._scan(np.flatnonzero(self.state.lowest < limit), limit)
         fill_heap(self.state, self.rows, self.heap, limit)
         for size in np.unique(self.twin_sizes)[::-1]:
             self._choose(limit, least=int(size) + 1)
-            self._link(self.twin_units[self.twin_sizes == size], int(size), link_twins)
+            self._link(self.twin_units[self.twin_sizes == size], int(size), steps)
         self._choose(limit, least=1)
 
     def steps(self) -> tuple[Ints, Ints, Ints]:
@@ -196,9 +208,7 @@ class Greedy:
 def _row_work(state: GreedyState) -> Floats:
     """Return how many list entries a scan of each unit's row reads at most, with the sweep over all units."""
     lengths = np.diff(state.place_ptr)[state.slot_topic]
-    sums = np.concatenate(([0.0], np.cumsum(lengths, dtype=np.float64)))
-    return sums[state.slot_ptr[1:]] - sums[state.slot_ptr[:-1]] + len(state.twin_class) / 8
+    return run_sums(lengths.astype(np.float64), state.slot_ptr) + len(state.twin_class) / 8
 
 
 # Without a degree limit twins are linked at once; under GM-M's limits 1 and 2 one step each.
-BOTH_STEPS: tuple[LinkTwins, ...] = (pair_twins, chain_twins)

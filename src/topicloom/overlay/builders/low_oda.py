@@ -14,7 +14,7 @@ from topicloom.base.arrays import Ints
 from topicloom.base.parameters import Parameter
 from topicloom.base.progress import SILENT, Progress, Stopwatch
 from topicloom.overlay.builders.build_progress import GreedyProgress, count_joins
-from topicloom.overlay.builders.gm import choose_gm
+from topicloom.overlay.builders.constrained import ConstrainedTask, choose_constrained
 from topicloom.overlay.builders.greedy import NO_LIMIT, Greedy, LinkTwins
 from topicloom.overlay.kernels.best_partners import TOP, new_rows
 from topicloom.overlay.kernels.lazy_greedy import Heap, fill_heap, new_heap, refill_heap
@@ -60,12 +60,13 @@ def choose_low_oda(
     interest: Interest, *, k: int, strict: bool, threads: int | None = None, watch: Stopwatch
 ) -> tuple[Ints, Ints, Ints]:
     """Return the edges in the order Low-ODA chooses them, with the contribution of each at its time."""
-    if k == 1 and strict:
-        return choose_gm(interest, threads=threads, watch=watch)  # e1 never exceeds e2
     with watch.phase("choose edges", 1.0):
+        if k == 1 and strict:  # e1 never exceeds e2
+            task = ConstrainedTask.of(interest, threads=threads)
+            return choose_constrained(task, phases=False, progress=watch.progress).steps
         progress = GreedyProgress(watch.progress, count_joins(interest), scan_share=0.1, bend=1.5)
         low_oda = _LowOda(interest, k=k, strict=strict, threads=threads, progress=progress)
-        low_oda.choose_all()
+        low_oda.weigh_all()
     return low_oda.steps()
 
 
@@ -94,7 +95,7 @@ class _LowOda(Greedy):
         self.unpaired = set(self.twin_sizes.tolist())
         self.unchained = set(self.twin_sizes[members > 2].tolist())
 
-    def choose_all(self) -> None:
+    def weigh_all(self) -> None:
         """Add edges until nothing is left to join."""
         self._scan(np.arange(len(self.heap.row), dtype=np.int64), NO_LIMIT)
         fill_heap(self.state, self.rows, self.heap, NO_LIMIT)

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import numpy as np
 
-from topicloom.base.arrays import Ints, Lists, neighbor_lists, sealed
+from topicloom.base.arrays import Ints, Lists, neighbor_lists, run_sums, sealed
 from topicloom.base.kernels.parallel import cut_by_work, for_bounds
 from topicloom.base.parameters import Parameter
 from topicloom.base.progress import SILENT, Progress, Stopwatch
@@ -18,7 +18,6 @@ from topicloom.overlay.builders.build_progress import GreedyProgress, count_join
 from topicloom.overlay.builders.greedy import SLICE_WORK, Greedy
 from topicloom.overlay.kernels.filler_edges import fill_up
 from topicloom.overlay.kernels.greedy_state import refresh_units
-from topicloom.overlay.kernels.twins import chain_twins, pair_twins
 from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
@@ -71,14 +70,14 @@ def choose_minmax_oda(
         )
         members = np.diff(greedy.state.member_ptr)[greedy.twin_units]
         limit = 1
-        greedy.run(limit, (pair_twins,))
+        greedy.run(limit)
         parts = [greedy.steps()]
         while greedy.open_joins or (limit == 1 and (members > 2).any()):
             done = len(greedy.steps()[0])
             u, v = (np.concatenate([part[side] for part in parts]) for side in (0, 1))
             parts.append(_fill(interest, greedy, limit, u, v))
             limit += 1
-            greedy.run(limit, (chain_twins,) if limit == 2 else ())
+            greedy.run(limit)
             u, v, contribution = greedy.steps()
             parts.append((u[done:], v[done:], contribution[done:]))
     u, v, contribution = (np.concatenate([part[i] for part in parts]) for i in range(3))
@@ -113,8 +112,7 @@ def _fill_lists(greedy: Greedy, lists: Lists, room: Ints, u: Ints, v: Ints) -> I
     node_ptr, node_lists, list_ptr, _ = lists
     neighbors = neighbor_lists(u, v, len(room))
     seen = np.full(len(room), -1, np.int32)
-    sums = np.concatenate(([0], np.cumsum(np.diff(list_ptr)[node_lists], dtype=np.float64)))
-    work = (sums[node_ptr[1:]] - sums[node_ptr[:-1]]) * (room > 0) + 1.0
+    work = run_sums(np.diff(list_ptr)[node_lists], node_ptr) * (room > 0) + 1.0
 
     def fill(first: int, last: int) -> Ints:
         return fill_up(lists, neighbors, room, seen, first, last)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from topicloom.base.arrays import Ints, Longs, pointers, sealed
+from topicloom.base.arrays import Ints, Longs
 from topicloom.base.progress import SILENT, Progress, check_stop
 from topicloom.overlay.kernels.serving_tree import DONE, OUTSIDE, REFUSED, grow_tree, relieve
 from topicloom.overlay.kernels.twins import twin_classes
@@ -47,14 +47,7 @@ def serving_tree(interest: Interest, *, progress: Progress = SILENT) -> tuple[In
 
 def _grow(interest: Interest, nodes: Longs, progress: Progress) -> Ints | None:
     """Return the maximum spanning forest of distinct interests (parents by place) if it serves all topics."""
-    sizes = interest.subscription_sizes()[nodes]
-    node_ptr = np.concatenate(([0], np.cumsum(sizes)))
-    slots = np.arange(node_ptr[-1]) + np.repeat(interest.node_ptr[nodes] - node_ptr[:-1], sizes)
-    node_topics = interest.node_topics[slots]
-    by_topic = np.argsort(node_topics, kind="stable")
-    topic_nodes = np.repeat(np.arange(len(nodes), dtype=np.int32), sizes)[by_topic]
-    by_topic_ptr = pointers(node_topics, interest.n_topics)
-    lists = (sealed(node_ptr), sealed(node_topics), sealed(by_topic_ptr), sealed(topic_nodes))
+    lists = interest.restrict(nodes).sealed_lists()
     parent = np.full(len(nodes), OUTSIDE, np.int32)
     degree, best, common = (np.zeros(len(nodes), np.int32) for _ in range(3))
     seen = np.zeros(interest.n_topics, np.int32)

@@ -32,7 +32,7 @@ def build_2d_oda(
     with watch.phase("place stars", interest.n_topics):
         stars = new_stars(interest)
         lists = interest.sealed_lists()
-        linked = np.zeros(interest.n_nodes, np.bool_)
+        linked = np.full(interest.n_nodes, -1, np.int32)
         while (hub := largest_quotient(stars.weight, stars.least)) >= 0:
             check_stop(progress)
             add_star(stars, hub, lists, linked)

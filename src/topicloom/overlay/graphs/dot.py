@@ -51,16 +51,13 @@ def write_dot(interest: Interest, overlay: Overlay, path: Path, *, progress: Pro
 def read_dot(path: Path) -> tuple[Interest, Overlay]:
     """Read the interest and overlay of a file that `write_dot` wrote; other DOT is refused."""
     with path.open(encoding="utf-8", newline="\n") as file:
-        try:
-            if not file.readline().startswith(_HEAD) or file.readline() != "graph overlay {\n":
-                raise InputError(f"{path} does not begin with {_HEAD!r}: only DOT of our own is read")
-            collector = GraphCollector(str(path))
-            for row, line in enumerate(file, start=3):
-                if line == "}\n":
-                    return collector.finish()
-                _read_statement(line.rstrip("\n"), f"{path} line {row}", collector)
-        except UnicodeDecodeError as error:
-            raise InputError(f"{path} is not UTF-8 text: {error}") from None
+        if not file.readline().startswith(_HEAD) or file.readline() != "graph overlay {\n":
+            raise InputError(f"{path} does not begin with {_HEAD!r}: only DOT of our own is read")
+        collector = GraphCollector(str(path))
+        for row, line in enumerate(file, start=3):
+            if line == "}\n":
+                return collector.finish()
+            _read_statement(line.rstrip("\n"), f"{path} line {row}", collector)
     raise InputError(f"{path} ends before its graph does: the file is cut off")
 
 

@@ -15,7 +15,7 @@ import json
 import re
 import sys
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from topicloom.base.progress import SILENT, Progress
 from topicloom.errors import InputError
@@ -62,33 +62,31 @@ def write_edge_list(interest: Interest, overlay: Overlay, path: Path, *, progres
 
 def read_edge_list(path: Path) -> tuple[Interest, Overlay]:
     """Read the interest and overlay of an edge list that `write_edge_list` wrote."""
-    with path.open(encoding="utf-8", newline="\n") as file:
-        try:
-            return _read_lines(file, path)
-        except UnicodeDecodeError as error:
-            raise InputError(f"{path} is not UTF-8 text: {error}") from None
-
-
-def _read_lines(file: TextIO, path: Path) -> tuple[Interest, Overlay]:
-    if not file.readline().startswith(_HEAD):
-        raise InputError(f"{path} does not begin with {_HEAD!r}: an edge list alone has no topics to read")
     collector = GraphCollector(str(path))
-    for row, line in enumerate(file, start=2):
-        where = f"{path} line {row}"
-        words = line.rstrip("\n").split(" ")
-        if words[0] != "#":
-            if len(words) < 2:
-                raise InputError(f"{where}: an edge is two names")
-            collector.add_edge(words[0], words[1])
-        elif words[1] == "names" and len(words) == 3:
-            collector.names_are(words[2], where)
-        elif words[1] == UNWANTED and len(words) == 3:
-            collector.add_topics(words[2], where)
-        elif words[1] == "node" and len(words) == 4:
-            collector.add_node(words[2], _values(words[3], where), where)
-        else:
-            raise InputError(f"{where} is none of ours: {line.strip()[:60]!r}")
+    with path.open(encoding="utf-8", newline="\n") as file:
+        if not file.readline().startswith(_HEAD):
+            raise InputError(
+                f"{path} does not begin with {_HEAD!r}: an edge list alone has no topics to read"
+            )
+        for row, line in enumerate(file, start=2):
+            _read_line(line, f"{path} line {row}", collector)
     return collector.finish()
+
+
+def _read_line(line: str, where: str, collector: GraphCollector) -> None:
+    words = line.rstrip("\n").split(" ")
+    if words[0] != "#":
+        if len(words) < 2:
+            raise InputError(f"{where}: an edge is two names")
+        collector.add_edge(words[0], words[1])
+    elif words[1] == "names" and len(words) == 3:
+        collector.names_are(words[2], where)
+    elif words[1] == UNWANTED and len(words) == 3:
+        collector.add_topics(words[2], where)
+    elif words[1] == "node" and len(words) == 4:
+        collector.add_node(words[2], _values(words[3], where), where)
+    else:
+        raise InputError(f"{where} is none of ours: {line.strip()[:60]!r}")
 
 
 def _values(text: str, where: str) -> dict[str, Any]:

@@ -79,5 +79,7 @@ def load_graph(path: str | os.PathLike[str], kind: str | None = None) -> tuple[I
         raise InputError(f"{path}: the ending names no graph format; give one of {', '.join(GRAPH_FORMATS)}")
     try:
         return GRAPH_FORMATS[kind].read(path)
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 text: {error}") from None
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from None

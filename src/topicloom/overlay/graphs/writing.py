@@ -15,7 +15,7 @@ from typing import TextIO
 
 import numpy as np
 
-from topicloom.base.arrays import Ints, Longs
+from topicloom.base.arrays import Ints, Longs, run_places
 from topicloom.base.progress import Progress, check_stop
 from topicloom.errors import InputError
 from topicloom.overlay.graphs.names import Names
@@ -142,9 +142,7 @@ def shared_topics(interest: Interest, keys: Longs, u: Ints, v: Ints) -> tuple[Lo
     swap = sizes[u] > sizes[v]
     small, large = np.where(swap, v, u), np.where(swap, u, v)
     lengths = sizes[small]
-    before = np.cumsum(lengths) - lengths
-    places = np.repeat(interest.node_ptr[small] - before, lengths) + np.arange(lengths.sum())
-    topics = interest.node_topics[places].astype(np.int64)
+    topics = interest.node_topics[run_places(interest.node_ptr[small], lengths)].astype(np.int64)
     edges = np.repeat(np.arange(len(u)), lengths)
     wanted = large[edges].astype(np.int64) * max(interest.n_topics, 1) + topics
     at = np.searchsorted(keys, wanted)

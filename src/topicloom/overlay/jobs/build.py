@@ -14,7 +14,7 @@ from topicloom.overlay.jobs.build_request import BuildRequest, BuildTask, summar
 from topicloom.overlay.jobs.build_spark import build_on_spark
 from topicloom.overlay.jobs.certify import certify
 from topicloom.overlay.jobs.constraints import load_constraints
-from topicloom.overlay.jobs.engine import LOCAL_SUBSCRIPTIONS, TableExtent, choose_engine
+from topicloom.overlay.jobs.engine import LOCAL_SUBSCRIPTIONS, choose_engine
 from topicloom.overlay.jobs.interest_table import LoadedInterest, load_interest
 from topicloom.overlay.jobs.verify import judge
 from topicloom.overlay.measures.connectivity import check_overlay
@@ -44,12 +44,11 @@ def _for_spark(task: BuildTask, read: InterestRead) -> BuildTask | None:
     """Return the task as it runs on Spark, if `--engine auto` means that."""
     request, count = task.request, read.encoded.n_subscriptions
     if count > LOCAL_SUBSCRIPTIONS and task.in_memory is None:
-        extent = TableExtent(task.table.spark.session(task.progress), read.encoded, task.progress)
-        request = request.settled(extent)
-    choice = choose_engine(request.algorithm, count, in_memory=task.in_memory)
-    if choice.engine != "spark":
+        request = request.settled(read.encoded)
+    engine, reason = choose_engine(request.algorithm, count, in_memory=task.in_memory)
+    if engine != "spark":
         return None
-    request = replace(request, engine_reason=choice.reason)
+    request = replace(request, engine_reason=reason)
     _remark_reasons(task, request)
     return replace(task, request=request)
 
@@ -68,8 +67,8 @@ def _build_here(task: BuildTask, read: InterestRead, began: float) -> BuildSumma
     request = replace(task.request, constraints=constraints, start=start).settled(loaded.interest)
     if task.engine == "auto":
         count = loaded.interest.n_subscriptions
-        choice = choose_engine(request.algorithm, count, in_memory=task.in_memory)
-        request = replace(request, engine_reason=choice.reason)
+        _, reason = choose_engine(request.algorithm, count, in_memory=task.in_memory)
+        request = replace(request, engine_reason=reason)
     _remark_reasons(task, request)
     summary, build = build_loaded(
         loaded, request, task.out, spark=table.spark, began=began, progress=progress

@@ -8,8 +8,10 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec.structs import asdict
@@ -17,7 +19,6 @@ from msgspec.structs import replace as replace_fields
 
 from topicloom.base.atomic_write import replacing
 from topicloom.base.parameters import plain_name
-from topicloom.base.summaries import UNSET, Parameters, Summary, UnsetType, plain
 from topicloom.errors import InputError, UsageError
 from topicloom.overlay.builders.default import FALLBACK
 from topicloom.overlay.builders.registry import parse_parameters
@@ -47,6 +48,10 @@ from topicloom.version import __version__
 
 INGEST, WRITE, VERIFY = "ingest", "write", "verify"
 TABLES = ("nodes", "topics", "pairs")  # of an encoded interest
+# What of a table's source must be the same for a run to be resumed.
+ASKED_OF_TABLE = (
+    "path", "first", "second", "names", "header", "separator", "quote", "multiline", "format", "what",
+)  # fmt: skip
 
 
 class IngestRecord(EncodedInterest, frozen=True, kw_only=True):
@@ -70,12 +75,12 @@ def build_on_spark(task: BuildTask, read: InterestRead | None = None) -> BuildSu
         task.remark(reason)
     check_there(task.table.source)
     began = task.progress.now()
-    asked = RunRequest.of(task)
+    asked = _asked(task)
     if task.goes_on:
         check_same(task.out, asked, parts=True)  # before Spark starts
     session = task.table.spark.session(task.progress)
     files = signature(session, task.table.source) if read is None else read.files
-    asked = replace_fields(asked, files=files)
+    asked["interest files"] = files
     if task.resume and (done := _finished(task.out, asked)) is not None:
         task.remark(f"{task.out} is whole already: nothing was left to do")
         return done
@@ -106,7 +111,7 @@ def _advice(out: Path, error: BaseException) -> str:
 
 
 def _run(
-    task: BuildTask, run: RunFolder, read: InterestRead | None, began: float, asked: RunRequest
+    task: BuildTask, run: RunFolder, read: InterestRead | None, began: float, asked: Mapping[str, Any]
 ) -> BuildSummary:
     """Run all phases; `began` is when the first run would have begun had the later ones followed at once."""
     table, progress, request = task.table, task.progress, task.request
@@ -144,7 +149,7 @@ def _run(
         "total": progress.now() - began,
     }
     summary = summarise_build(request, "spark", encoded, build, verdict, phases, seconds)
-    summary = replace_fields(summary, request=asked.digest())
+    summary = replace_fields(summary, request=_digest(asked))
     with replacing(task.out) as folder:
         folder.mkdir()
         for name in (EDGES, INTEREST):
@@ -155,48 +160,22 @@ def _run(
     return summary
 
 
-class RequestedTable(Summary, frozen=True):
-    """The table of a request, as the user described it."""
-
-    path: str
-    first: str | None
-    second: str | None
-    names: tuple[str, str]
-    header: bool
-    separator: str | None
-    quote: bool | None
-    multiline: bool
-    format: str | None
-    what: str
-    subscribers_only: bool
+def _asked(task: BuildTask) -> dict[str, Any]:
+    """Return what must be the same for a run to be resumed, all but the files of the interest."""
+    table, request = task.table, task.request
+    described = {name: getattr(table.source, name) for name in ASKED_OF_TABLE}
+    return {
+        "version": __version__,
+        "algorithm": request.algorithm,
+        "parameters": {plain_name(key): value for key, value in request.parameters.items()},
+        "seed": request.seed,
+        "interest": {**described, "subscribers_only": table.subscribers_only},
+    }
 
 
-class RunRequest(Summary, frozen=True, kw_only=True):
-    """What must be the same for a run to be resumed; the files are known once Spark runs."""
-
-    version: str = __version__
-    algorithm: str
-    parameters: Parameters
-    seed: int
-    interest: RequestedTable
-    files: list[list[str | int]] | UnsetType = msgspec.field(default=UNSET, name="interest files")
-
-    @classmethod
-    def of(cls, task: BuildTask) -> RunRequest:
-        """Describe a task, all but its files."""
-        table, request = task.table, task.request
-        names = [name for name in RequestedTable.__struct_fields__ if name != "subscribers_only"]
-        described: Parameters = {name: getattr(table.source, name) for name in names}
-        return cls(
-            algorithm=request.algorithm,
-            parameters={plain_name(key): value for key, value in request.parameters.items()},
-            seed=request.seed,
-            interest=RequestedTable(**described, subscribers_only=table.subscribers_only),
-        )
-
-    def digest(self) -> str:
-        """Return a short text by which a finished build can tell whether it is the one asked for."""
-        return hashlib.sha256(msgspec.json.encode(plain(self), order="sorted")).hexdigest()[:32]
+def _digest(asked: Mapping[str, Any]) -> str:
+    """Return a short text by which a finished build can tell whether it is the one asked for."""
+    return hashlib.sha256(msgspec.json.encode(asked, order="sorted")).hexdigest()[:32]
 
 
 def shown_phase(name: str) -> str:
@@ -245,11 +224,11 @@ def _verify(task: BuildTask, run: RunFolder) -> VerdictSummary:
 # --- ending --------------------------------------------------------------------------------------------
 
 
-def _finished(out: Path, asked: RunRequest) -> BuildSummary | None:
+def _finished(out: Path, asked: Mapping[str, Any]) -> BuildSummary | None:
     """Return the summary of a whole build of the same request, when there is nothing to take up."""
     if not is_build(out) or whole_phases(out / PHASES):
         return None
-    if read_summary(out).request != asked.digest():
+    if read_summary(out).request != _digest(asked):
         raise InputError(
             f"`resume`: {out} holds a finished build of another request; leave `resume` out to replace it"
         )

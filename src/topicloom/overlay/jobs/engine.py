@@ -2,34 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-import numpy as np
-
-from topicloom.base.arrays import Longs
-from topicloom.base.progress import Progress
 from topicloom.errors import UsageError
 from topicloom.overlay.builders.registry import BUILDERS, find_builder
-from topicloom.overlay.spark.encode import EncodedInterest
-from topicloom.tables.spark.job_progress import run_watched
-from topicloom.tables.spark.step_tables import load_table
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 ENGINES = ("auto", "local", "spark")
 
 # Up to so many subscriptions `auto` builds in this process, which then needs about 3 GB at most.
 LOCAL_SUBSCRIPTIONS = 10_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class EngineChoice:
-    """An engine, and why it was taken (empty: nobody needs to be told)."""
-
-    engine: str
-    reason: str = ""
 
 
 def check_engine(engine: str, algorithm: str | None, *, in_memory: str | None, resume: bool) -> None:
@@ -49,37 +28,18 @@ def check_engine(engine: str, algorithm: str | None, *, in_memory: str | None, r
         )
 
 
-def choose_engine(algorithm: str, subscriptions: int, *, in_memory: str | None) -> EngineChoice:
-    """Choose what `--engine auto` means for this builder and so many subscriptions."""
+def choose_engine(algorithm: str, subscriptions: int, *, in_memory: str | None) -> tuple[str, str]:
+    """Return what `--engine auto` means for this builder and so many subscriptions, and why.
+
+    The reason is empty where nobody needs to be told.
+    """
     if "spark" not in find_builder(algorithm).engines:
-        return EngineChoice("local")
+        return "local", ""
     size = f"{subscriptions:,} subscriptions"
     if subscriptions <= LOCAL_SUBSCRIPTIONS:
         why = f"{size}, up to {LOCAL_SUBSCRIPTIONS:,} are built in this process; or give `engine=spark`"
-        return EngineChoice("local", f"engine local: {why}")
+        return "local", f"engine local: {why}"
     if in_memory is not None:
-        return EngineChoice("local", f"engine local: {in_memory} needs the interest in memory")
+        return "local", f"engine local: {in_memory} needs the interest in memory"
     why = f"{size}, more than the {LOCAL_SUBSCRIPTIONS:,} that are built in this process"
-    return EngineChoice("spark", f"engine spark: {why}; `engine=local` does so all the same")
-
-
-@dataclass(frozen=True, slots=True)
-class TableExtent:
-    """What the time model of the default builder wants to know, asked of tables."""
-
-    spark: SparkSession
-    encoded: EncodedInterest
-    progress: Progress
-
-    @property
-    def n_nodes(self) -> int:
-        return self.encoded.n_nodes
-
-    @property
-    def n_subscriptions(self) -> int:
-        return self.encoded.n_subscriptions
-
-    def topic_sizes(self) -> Longs:
-        counts = load_table(self.spark, self.encoded.pairs).groupBy("topic").count().select("count")
-        found = run_watched(self.spark, counts.toArrow, progress=self.progress)
-        return np.asarray(found["count"].to_numpy(), dtype=np.int64)
+    return "spark", f"engine spark: {why}; `engine=local` does so all the same"

@@ -86,25 +86,22 @@ def _link(stars: Stars, a: int, b: int, node_ptr: Longs, node_topics: Ints) -> N
 
 
 @kernel
-def add_star(stars: Stars, hub: int, lists: Lists, linked: Bools) -> None:
-    """Link `hub` to the other subscribers of its densest topic and close that; `linked` is all False."""
+def add_star(stars: Stars, hub: int, lists: Lists, linked: Ints) -> None:
+    """Link `hub` to the other subscribers of its densest topic and close that.
+
+    `linked` tells for each node the last topic whose hub it was found to be linked to; -1 at first.
+    """
     node_ptr, node_topics, topic_ptr, topic_nodes = lists
     topic = stars.topic[hub]
     members = topic_nodes[topic_ptr[topic] : topic_ptr[topic + 1]]
-    linked[hub] = True
-    newest = stars.last_end[hub]
-    end = newest
+    linked[hub] = topic
+    end = stars.last_end[hub]
     while end >= 0:
-        linked[stars.v[end >> 1] if end & 1 == 0 else stars.u[end >> 1]] = True
+        linked[stars.v[end >> 1] if end & 1 == 0 else stars.u[end >> 1]] = topic
         end = stars.end_before[end]
     for node in members:
-        if not linked[node]:
+        if linked[node] != topic:
             _link(stars, hub, node, node_ptr, node_topics)
         stars.weight[node] -= len(members)
-    linked[hub] = False
-    end = newest
-    while end >= 0:
-        linked[stars.v[end >> 1] if end & 1 == 0 else stars.u[end >> 1]] = False
-        end = stars.end_before[end]
     stars.is_open[topic] = False
     _refresh(stars, members, node_ptr, node_topics)

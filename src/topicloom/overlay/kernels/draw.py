@@ -49,21 +49,6 @@ def _last_at_least(survival: Any, first: Any, bound: Any) -> Any:
 
 
 @kernel
-def _sort_range(values: Any, start: Any, stop: Any) -> None:
-    """Sort in place by Shell's method: rows are short, and it compiles in no time."""
-    gap = (stop - start) // 2
-    while gap > 0:
-        for i in range(start + gap, stop):
-            value = values[i]
-            j = i
-            while j >= start + gap and values[j - gap] > value:
-                values[j] = values[j - gap]
-                j -= gap
-            values[j] = value
-        gap = 1 if gap == 2 else gap * 5 // 11
-
-
-@kernel
 def _draw_topics(key: Any, start: Any, pointers: Any, survival: Any, drawn_by: Any, out: Any) -> None:
     """Fill out[pointers[i]:pointers[i+1]] for node start + i; `drawn_by[t]` is the last i that drew t."""
     for i in range(len(pointers) - 1):
@@ -80,7 +65,7 @@ def _draw_topics(key: Any, start: Any, pointers: Any, survival: Any, drawn_by: A
                 slot += 1
                 while first < len(survival) - 1 and drawn_by[first] == i:
                     first += 1
-        _sort_range(out, pointers[i], pointers[i + 1])
+        out[pointers[i] : pointers[i + 1]].sort()
 
 
 def log_survival(log_weights: Floats) -> Floats:

@@ -38,10 +38,7 @@ class Removal(NamedTuple):
     word_at: Ints  # word of topic bits -> its position among those in use, -1 if not
     words: Ints  # position -> word of topic bits
     broken: Words  # position -> the broken topics of that word
-    record_topic: Ints
-    record_edge: Ints  # the edge that carried it
-    record_u: Ints  # slots
-    record_v: Ints
+    records: Ints  # record x (topic, the edge that carried it, its two slots)
     walked_ptr: Ints  # record -> start of the nodes that came off
     walked: Ints
     stamp: Longs  # node -> last walk that met it
@@ -87,10 +84,7 @@ def new_removal(
         word_at=np.full((n_topics + 63) // 64, -1, np.int32),
         words=ints(words),
         broken=np.zeros(words, np.uint64),
-        record_topic=ints(records),
-        record_edge=ints(records),
-        record_u=ints(records),
-        record_v=ints(records),
+        records=ints(records, 4),
         walked_ptr=ints(records + 1),
         walked=ints(apart + 2 * largest_topic),
         stamp=np.zeros(n_nodes, np.int64),
@@ -196,8 +190,8 @@ def remove_edges(trees: OverlayTrees, removal: Removal) -> bool:
             if replaced:
                 continue
             record = counts[RECORDS]
-            removal.record_topic[record], removal.record_edge[record] = trees.slot_topic[slot_u], edge
-            removal.record_u[record], removal.record_v[record] = slot_u, slot_v
+            removal.records[record, 0], removal.records[record, 1] = trees.slot_topic[slot_u], edge
+            removal.records[record, 2], removal.records[record, 3] = slot_u, slot_v
             removal.walked_ptr[record], removal.walked_ptr[record + 1] = start, start + found
             counts[RECORDS] += 1
             counts[WALKED] = start + found
@@ -220,12 +214,8 @@ def undo(trees: OverlayTrees, removal: Removal) -> None:
         edge = np.int64(removal.removed[i])
         place_edge(trees, edge, np.int64(trees.edge_u[edge]), np.int64(trees.edge_v[edge]))
     for record in range(counts[RECORDS]):
-        add_tree_edge(
-            trees,
-            np.int64(removal.record_edge[record]),
-            np.int64(removal.record_u[record]),
-            np.int64(removal.record_v[record]),
-        )
+        of = removal.records[record]
+        add_tree_edge(trees, np.int64(of[1]), np.int64(of[2]), np.int64(of[3]))
     _forget(removal)
 
 

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from topicloom.base.arrays import Ints, Longs, first_of_runs, pointers
+from topicloom.base.arrays import Ints, Longs, pointers
 from topicloom.base.kernels.jit import kernel
+from topicloom.overlay.model.interest import Interest
 
 FULL = 2**30  # the degree of a unit that may take no further edge: at or above every degree limit
 
@@ -48,9 +49,7 @@ class GreedyState(NamedTuple):
 
 
 def new_state(
-    node_ptr: Longs,
-    node_topics: Ints,
-    n_topics: int,
+    interest: Interest,
     classes: Ints,
     *,
     fold: bool = False,
@@ -59,27 +58,25 @@ def new_state(
     banned: tuple[Longs, Ints] | None = None,
 ) -> GreedyState:
     """Return the state in which every unit is alone in each topic: one unit per twin class if `fold`."""
-    n_nodes = len(node_ptr) - 1
+    n_nodes = interest.n_nodes
     if fold:
         member = np.argsort(classes, kind="stable").astype(np.int32)
-        member_ptr = pointers(classes, int(classes.max()) + 1 if n_nodes else 0)
-        twin_class = np.arange(len(member_ptr) - 1, dtype=np.int32)
+        member_ptr = pointers(classes, int(classes.max(initial=-1)) + 1)
+        interest = interest.restrict(member[member_ptr[:-1]])  # the smallest node of each class
+        twin_class = np.arange(interest.n_nodes, dtype=np.int32)
     else:
         member = np.arange(n_nodes, dtype=np.int32)
         member_ptr = np.arange(n_nodes + 1, dtype=np.int64)
         twin_class = classes.copy()
     n_units = len(twin_class)
-    chosen = member[member_ptr[:-1]].astype(np.int64)
-    sizes = node_ptr[chosen + 1] - node_ptr[chosen]
-    slot_ptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)))
-    source = np.arange(slot_ptr[-1]) - np.repeat(slot_ptr[:-1] - node_ptr[chosen], sizes)
-    slot_topic = node_topics[source].astype(np.int32)
+    slot_ptr, slot_topic, place_ptr, place_unit = (
+        np.array(part)
+        for part in (interest.node_ptr, interest.node_topics, interest.topic_ptr, interest.topic_nodes)
+    )
     place_slot = np.argsort(slot_topic, kind="stable").astype(np.int32)
     slot_place = np.empty_like(place_slot)
     places = np.arange(len(place_slot), dtype=np.int32)
     slot_place[place_slot] = places
-    place_ptr = pointers(slot_topic, n_topics)
-    place_unit = np.repeat(np.arange(n_units, dtype=np.int32), sizes)[place_slot]
     subscriptions = (slot_ptr, slot_topic, slot_place, place_ptr, place_unit, place_slot)
     components = np.diff(place_ptr).astype(np.int32)
     alone = (slot_place.copy(), places.copy(), places.copy(), np.ones(len(places), np.int32), components)
@@ -91,38 +88,6 @@ def new_state(
     state = GreedyState(*units, *banned, *alone, degree, cap, lowest, first_lowest)
     refresh_units(state)
     return state
-
-
-def join_groups(state: GreedyState, group: Ints) -> GreedyState:
-    """Return the state in which units of one `group` are joined on all topics they share; negative: alone.
-
-    In the combine phase of divide and conquer [Chen2010, Algorithm 12] the nodes of one group count as
-    joined: the group's own overlay joins them, perhaps through nodes that do not take part. A component is a
-    run of places sorted by topic and group, and its label is the first of them, as merging would leave it.
-    """
-    n_topics = len(state.place_ptr) - 1
-    places = np.arange(len(state.place_slot), dtype=np.int64)
-    topic = np.repeat(np.arange(n_topics, dtype=np.int64), np.diff(state.place_ptr))
-    number = group[state.place_unit].astype(np.int64)
-    # Places without a group sort behind all groups, each with a number of its own.
-    number = np.where(number < 0, group.max(initial=0) + 1 + places, number)
-    order = np.lexsort((number, topic))
-    begin = np.flatnonzero(first_of_runs(topic[order]) | first_of_runs(number[order]))
-    sizes = np.diff(np.append(begin, len(places)))
-    label, place_next = np.empty(len(places), np.int32), np.empty(len(places), np.int32)
-    label[order] = np.repeat(order[begin], sizes)
-    following = np.roll(order, -1)
-    following[begin + sizes - 1] = order[begin]
-    place_next[order] = following
-    label_size = np.ones(len(places), dtype=np.int32)
-    label_size[order[begin]] = sizes
-    return state._replace(
-        slot_label=label[state.slot_place],
-        place_label=label,
-        place_next=place_next,
-        label_size=label_size,
-        components=np.bincount(topic[order[begin]], minlength=n_topics).astype(np.int32),
-    )
 
 
 @kernel
@@ -191,3 +156,23 @@ def join_edges(state: GreedyState, u: Ints, v: Ints) -> None:
     """Put edges between the units u[i] and v[i], one after another."""
     for i in range(len(u)):
         join_units(state, u[i], v[i])
+
+
+@kernel
+def join_groups(state: GreedyState, group: Ints, first: Ints) -> None:
+    """Join the units of one `group` on all topics they share; negative: alone.
+
+    In the combine phase of divide and conquer [Chen2010, Algorithm 12] the nodes of one group count as
+    joined: the group's own overlay joins them, perhaps through nodes that do not take part. `first` holds -1
+    for every group, and then the first place of the group in the topic at hand.
+    """
+    for topic in range(len(state.place_ptr) - 1):
+        start = state.place_ptr[topic]
+        for place in range(start, state.place_ptr[topic + 1]):
+            own = group[state.place_unit[place]]
+            if own < 0:
+                continue
+            if first[own] >= start:
+                merge(state, topic, state.place_label[first[own]], place)
+            else:
+                first[own] = place

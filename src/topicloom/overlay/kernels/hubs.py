@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from topicloom.base.arrays import Bools, Floats, Ints, Longs, Words, sealed
+from topicloom.base.arrays import Bools, Floats, Ints, Longs, Words, run_sums, sealed
 from topicloom.base.kernels.bits import ones
 from topicloom.base.kernels.jit import kernel
 from topicloom.overlay.model.interest import Interest
@@ -58,8 +58,7 @@ def counting_work(interest: Interest) -> Floats:
     n_words = interest.n_nodes // 64 + 1
     sizes = interest.topic_sizes()
     steps = np.where(sizes * DENSE >= interest.n_nodes, n_words, sizes).astype(np.float64)
-    sums = np.concatenate(([0.0], np.cumsum(steps[interest.node_topics])))
-    return sums[interest.node_ptr[1:]] - sums[interest.node_ptr[:-1]] + n_words
+    return run_sums(steps[interest.node_topics], interest.node_ptr) + n_words
 
 
 @kernel

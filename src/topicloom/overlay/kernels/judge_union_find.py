@@ -24,16 +24,13 @@ def _root(parent: Any, slot: Any) -> Any:
 
 
 @kernel
-def _join(parent: Any, a: Any, b: Any) -> Any:
-    """Put the components of two slots together; False if they were one already."""
+def _join(parent: Any, a: Any, b: Any) -> None:
+    """Put the components of two slots together."""
     a, b = _root(parent, a), _root(parent, b)
-    if a == b:
-        return False
     if a < b:
         parent[b] = a
     else:
         parent[a] = b
-    return True
 
 
 @kernel
@@ -56,16 +53,8 @@ def _seek(values: Any, low: Any, stop: Any, target: Any) -> Any:
 
 
 @kernel
-def _join_edges(
-    u: Any, v: Any, node_ptr: Any, node_topics: Any, node_slots: Any, parent: Any, out_a: Any, out_b: Any
-) -> Any:
-    """Join the slots of every topic both ends want; returns how many joins were new.
-
-    The new ones, a spanning forest of each topic under these edges, are written to `out_a`, `out_b`
-    unless those are empty.
-    """
-    found = 0
-    keep = len(out_a) > 0
+def _join_edges(u: Any, v: Any, node_ptr: Any, node_topics: Any, node_slots: Any, parent: Any) -> None:
+    """Join the slots of every topic both ends want."""
     for edge in range(len(u)):
         i, i_stop = node_ptr[u[edge]], node_ptr[u[edge] + 1]
         j, j_stop = node_ptr[v[edge]], node_ptr[v[edge] + 1]
@@ -75,13 +64,9 @@ def _join_edges(
             elif node_topics[j] < node_topics[i]:
                 j = _seek(node_topics, j + 1, j_stop, node_topics[i])
             else:
-                if _join(parent, node_slots[i], node_slots[j]):
-                    if keep:
-                        out_a[found], out_b[found] = node_slots[i], node_slots[j]
-                    found += 1
+                _join(parent, node_slots[i], node_slots[j])
                 i += 1
                 j += 1
-    return found
 
 
 @kernel
@@ -98,18 +83,10 @@ def _settle(parent: Any, sizes: Any) -> None:
         sizes[parent[slot]] += 1
 
 
-@kernel
-def _slots(node_topics: Any, next_slot: Any, out: Any) -> None:
-    for position in range(len(node_topics)):
-        topic = node_topics[position]
-        out[position] = next_slot[topic]
-        next_slot[topic] += 1
-
-
-def node_slots(topic_ptr: Longs, node_topics: Ints) -> Ints:
+def node_slots(node_topics: Ints) -> Ints:
     """Return for every subscription in node order its slot in topic order."""
     out = np.empty(len(node_topics), dtype=np.int32)
-    _slots(sealed(node_topics), np.array(topic_ptr[:-1], dtype=np.int64), out)
+    out[np.argsort(node_topics, kind="stable")] = np.arange(len(node_topics), dtype=np.int32)
     return out
 
 
@@ -118,18 +95,10 @@ def fresh_slots(count: int) -> Ints:
     return np.arange(count, dtype=np.int32)
 
 
-def join_edges(
-    u: Ints, v: Ints, node_ptr: Longs, node_topics: Ints, slots: Ints, parent: Ints, *, keep: bool = False
-) -> tuple[Ints, Ints]:
-    """Join all that the edges join; with `keep` the pairs of slots that were joined anew."""
-    sizes = np.diff(node_ptr)
-    most = int(min(len(parent), np.minimum(sizes[u], sizes[v]).sum())) if keep else 0
-    out_a, out_b = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)
-    ends = sealed(u), sealed(v)
-    found = _join_edges(
-        ends[0], ends[1], sealed(node_ptr), sealed(node_topics), sealed(slots), parent, out_a, out_b
-    )
-    return (out_a[:found], out_b[:found]) if keep else (out_a, out_b)
+def join_edges(u: Ints, v: Ints, node_ptr: Longs, node_topics: Ints, slots: Ints, parent: Ints) -> None:
+    """Join all that the edges join."""
+    lists = sealed(node_ptr), sealed(node_topics), sealed(slots)
+    _join_edges(sealed(u), sealed(v), *lists, parent)
 
 
 def join_pairs(a: Ints, b: Ints, parent: Ints) -> None:

@@ -1,9 +1,10 @@
 """Lazy greedy choice of edges that have costs, over single nodes: exact and simple, for smaller instances.
 
-Every row (a node with its partners of larger number) stands in a heap with the best pair it had when it was
-last scanned. Contributions only fall and degrees only rise, so no pair ever gets better: a row whose pair
-still has the same key when it comes to the top holds the best pair of all, otherwise it is scanned again.
-Pairs are ranked by these words, smaller is better:
+Every row (a node with its partners of larger number) stands with the best pair it had when it was last
+scanned. Contributions only fall and degrees only rise, so no pair ever gets better: if the pair of the best
+row still has the same key it is the best pair of all, otherwise the row is scanned again. A scan looks at all
+later nodes, so looking through all rows for the best one costs no more. Pairs are ranked by these words,
+smaller is better:
 
     tie      -contribution,         cost,  not twins | larger degree,  smaller node,  larger node
     weight   -contribution / cost,  0,     not twins | larger degree,  smaller node,  larger node
@@ -16,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topicloom.base.arrays import Floats, Ints, Longs, pointers
+from topicloom.base.arrays import Bools, Floats, Ints, Longs, pointers
 from topicloom.base.kernels.jit import kernel
 from topicloom.overlay.kernels.best_partners import NOT_TWINS, clear_banned, count_in_places
 from topicloom.overlay.kernels.greedy_state import GreedyState
@@ -34,15 +35,14 @@ class PairCosts(NamedTuple):
 
 
 class BestPairs(NamedTuple):
-    """For each row its best pair at the last scan (partner -1: never scanned), and the heap of rows."""
+    """For each row its best pair at the last scan (partner -1: never scanned); a row without one is out."""
 
     partner: Ints
     cost: Floats
     word_1: Floats
     word_2: Floats
     word_3: Longs
-    heap: Ints
-    size: Longs  # an array of one
+    out: Bools
 
 
 def new_pair_costs(priced: NodePairs, costs: Floats, n_nodes: int) -> PairCosts:
@@ -53,53 +53,33 @@ def new_pair_costs(priced: NodePairs, costs: Floats, n_nodes: int) -> PairCosts:
 def new_best_pairs(lowest: Ints, limit: int) -> BestPairs:
     """Return rows that are not scanned yet: each stands before everything that a scan could give it."""
     n_nodes = len(lowest)
-    rows = np.flatnonzero(lowest < limit).astype(np.int32)
-    heap = np.zeros(n_nodes, np.int32)
-    heap[: len(rows)] = rows
     return BestPairs(
         np.full(n_nodes, -1, np.int32),
         np.ones(n_nodes),
         np.full(n_nodes, -np.inf),
         np.zeros(n_nodes),
         np.zeros(n_nodes, np.int64),
-        heap,
-        np.array([len(rows)], np.int64),
+        lowest >= limit,
     )
 
 
 @kernel
-def _before(best: BestPairs, a: int, b: int) -> bool:
-    if best.word_1[a] != best.word_1[b]:
-        return best.word_1[a] < best.word_1[b]
-    if best.word_2[a] != best.word_2[b]:
-        return best.word_2[a] < best.word_2[b]
-    if best.word_3[a] != best.word_3[b]:
-        return best.word_3[a] < best.word_3[b]
-    return a < b
-
-
-@kernel
-def _settle_top(best: BestPairs) -> None:
-    """Restore the order of the heap after its first row got a worse key."""
-    i, row = 0, best.heap[0]
-    while True:
-        child = 2 * i + 1
-        if child >= best.size[0]:
-            break
-        if child + 1 < best.size[0] and _before(best, best.heap[child + 1], best.heap[child]):
-            child += 1
-        if not _before(best, best.heap[child], row):
-            break
-        best.heap[i] = best.heap[child]
-        i = child
-    best.heap[i] = row
-
-
-@kernel
-def _drop_top(best: BestPairs) -> None:
-    best.size[0] -= 1
-    best.heap[0] = best.heap[best.size[0]]
-    _settle_top(best)
+def _best_row(best: BestPairs) -> int:
+    """Return the row of the smallest words, the smallest of several; -1 if all are out."""
+    found = -1
+    for row in range(len(best.out)):
+        if best.out[row]:
+            continue
+        if found >= 0:
+            if best.word_1[row] > best.word_1[found]:
+                continue
+            if best.word_1[row] == best.word_1[found]:
+                if best.word_2[row] > best.word_2[found]:
+                    continue
+                if best.word_2[row] == best.word_2[found] and best.word_3[row] >= best.word_3[found]:
+                    continue
+        found = row
+    return found
 
 
 @kernel
@@ -180,10 +160,10 @@ def choose_costed(
 
     `limit`: a node of that degree takes no edge. `counts` is scratch, zero before and after.
     """
-    while best.size[0] > 0:
-        row = best.heap[0]
+    row = _best_row(best)
+    while row >= 0:
         if state.lowest[row] >= limit:
-            _drop_top(best)
+            best.out[row] = True
         elif _still_true(state, best, row, weigh, limit):
             other = best.partner[row]
             take_edge(state, chosen, row, other, row, other)
@@ -192,8 +172,6 @@ def choose_costed(
                 return PAUSED
             scans -= 1
             _scan(state, costs, best, row, weigh, limit, counts)
-            if best.partner[row] < 0:
-                _drop_top(best)
-            else:
-                _settle_top(best)
+            best.out[row] = best.partner[row] < 0
+        row = _best_row(best)
     return LEVEL_DONE

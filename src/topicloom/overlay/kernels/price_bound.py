@@ -7,6 +7,8 @@ told in `measures/price_bound.py`. Slots run node by node, places topic by topic
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from topicloom.base.arrays import Floats, Ints, Lists, Longs
@@ -22,26 +24,47 @@ CHUNK = 128  # nodes that are looked at together for a heavy pair
 NO_EDGE = 1e-4  # a pair with less of a fractional edge than this moves no price
 
 
+class Duals(NamedTuple):
+    """Prices of subscriptions (in the order of `node_topics`), tolls and allowances of nodes."""
+
+    price: Floats
+    toll: Floats
+    allowance: Floats
+
+    def on_grid(self) -> Duals:
+        """Rounded down to multiples of UNIT, prices and allowances to at least one; allowances rounded."""
+        return Duals(
+            np.maximum(np.floor(self.price / UNIT), 1.0) * UNIT,
+            np.floor(self.toll / UNIT) * UNIT,
+            np.maximum(np.rint(self.allowance / UNIT), 1.0) * UNIT,
+        )
+
+
+class HeavyPairs(NamedTuple):
+    """Some pairs of nodes, with the slots of the topics they share."""
+
+    keys: Longs
+    u: Ints
+    v: Ints
+    entry_ptr: Longs
+    slot_u: Ints
+    slot_v: Ints
+
+
 @kernel
 def heaviest_pairs(
-    start: int,
-    stop: int,
-    lists: Lists,
-    prices: tuple[Floats, Floats, Floats, Floats],
-    others: Ints,
-    ratios: Floats,
-    excess: Floats,
-) -> None:
+    start: int, stop: int, lists: Lists, duals: Duals, place_price: Floats, others: Ints, ratios: Floats
+) -> float:
     """Find for each node from `start` to `stop` its pairs with the largest ratio of charge to allowance.
 
-    `prices` are those of slots and of places, tolls and allowances.
-
-    others[u], ratios[u] hold them, heaviest first (ratio 0: none); excess[u] is positive if any pair of u is
-    charged more than its allowance (such a pair passes any `least` up to 1). Prices of topics with more than
-    one subscriber must be positive: a pair that is charged nothing is taken for one that shares nothing.
+    others[u], ratios[u] hold them, heaviest first (ratio 0: none). The largest excess is returned: positive
+    if any pair is charged more than its allowance (such a pair passes any `least` up to 1). Prices of topics
+    with more than one subscriber must be positive: a pair that is charged nothing is taken for one that
+    shares nothing.
     """
     node_ptr, node_topics, topic_ptr, topic_nodes = lists
-    price, place_price, toll, allowance = prices
+    price, toll, allowance = duals.price, duals.toll, duals.allowance
+    excess = -1.0
     n_nodes = len(node_ptr) - 1
     kept = others.shape[1]
     charge = np.zeros(n_nodes, np.float64)
@@ -52,7 +75,6 @@ def heaviest_pairs(
                 charge[topic_nodes[place]] += max(mine, place_price[place])
         charge[u] = 0.0
         ratios[u, :] = 0.0
-        excess[u] = -1.0
         least, my_toll, mine = 0.0, toll[u], allowance[u]
         for base in range(0, n_nodes, CHUNK):
             end = min(base + CHUNK, n_nodes)
@@ -69,25 +91,20 @@ def heaviest_pairs(
                         at -= 1
                     ratios[u, at], others[u, at] = ratio, v
                     least = ratios[u, kept - 1]
-                    excess[u] = max(excess[u], due - allowed)
+                    excess = max(excess, due - allowed)
         charge[:] = 0.0
+    return excess
 
 
 @kernel
 def shared_slots(
-    pair_u: Ints,
-    pair_v: Ints,
-    node_ptr: Longs,
-    node_topics: Ints,
-    entry_ptr: Longs,
-    slot_u: Ints,
-    slot_v: Ints,
+    u: Ints, v: Ints, node_ptr: Longs, node_topics: Ints, ptr: Longs, slot_u: Ints, slot_v: Ints
 ) -> None:
-    """List the slots of the topics that both nodes of each pair want, from entry_ptr[pair] on."""
-    for pair in range(len(pair_u)):
-        x, y = node_ptr[pair_u[pair]], node_ptr[pair_v[pair]]
-        at = entry_ptr[pair]
-        while at < entry_ptr[pair + 1]:
+    """List the slots of the topics that both nodes of each pair want, from ptr[pair] on."""
+    for pair in range(len(u)):
+        x, y = node_ptr[u[pair]], node_ptr[v[pair]]
+        at = ptr[pair]
+        while at < ptr[pair + 1]:
             if node_topics[x] == node_topics[y]:
                 slot_u[at], slot_v[at] = x, y
                 at += 1
@@ -105,22 +122,13 @@ def raise_prices(
     node_ptr: Longs,
     counted: Floats,
     needs: Floats,
-    pair_u: Ints,
-    pair_v: Ints,
-    entry_ptr: Longs,
-    slot_u: Ints,
-    slot_v: Ints,
-    price: Floats,
-    toll: Floats,
-    allowance: Floats,
+    pairs: HeavyPairs,
+    duals: Duals,
+    sums: Duals,
+    ratios: Floats,
     sharp: float,
     step: float,
     allowance_step: float,
-    floor: float,
-    ratios: Floats,
-    price_sum: Floats,
-    toll_sum: Floats,
-    allowance_sum: Floats,
 ) -> None:
     """Take `steps` steps of multiplicative ascent on the given pairs, adding the prices of each to the sums.
 
@@ -130,7 +138,9 @@ def raise_prices(
     fractional edge x. The slope of a price is 1 less the x of the pairs it is charged to; ties for the
     larger price are split. A node whose edges sum above the average earns allowance.
     """
-    n_nodes, n_pairs = len(node_ptr) - 1, len(pair_u)
+    pair_u, pair_v, entry_ptr, slot_u, slot_v = pairs.u, pairs.v, pairs.entry_ptr, pairs.slot_u, pairs.slot_v
+    price, toll, allowance = duals.price, duals.toll, duals.allowance
+    n_nodes, n_pairs, floor = len(node_ptr) - 1, len(pair_u), 0.2 / sharp
     heaviest, weight = np.empty(n_nodes), np.empty(n_nodes)
     value, edges = np.empty(n_nodes), np.empty(n_nodes)
     load = np.empty(len(price))
@@ -152,9 +162,9 @@ def raise_prices(
             for slot in range(node_ptr[u], node_ptr[u + 1]):
                 price[slot] /= heaviest[u]
                 value[u] += counted[slot] * price[slot]
-                price_sum[slot] += price[slot]
-            toll_sum[u] += toll[u]
-            allowance_sum[u] += allowance[u]
+                sums.price[slot] += price[slot]
+            sums.toll[u] += toll[u]
+            sums.allowance[u] += allowance[u]
         weight[:] = 0.0
         for pair in range(n_pairs):
             u, v = pair_u[pair], pair_v[pair]

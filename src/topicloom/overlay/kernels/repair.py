@@ -51,7 +51,7 @@ def _mask(removal: Removal) -> bool:
     broken, apart, apart_at, planes = removal.broken, removal.apart, removal.apart_at, removal.planes
     one = np.uint64(1)
     for record in range(counts[RECORDS]):
-        topic = removal.record_topic[record]
+        topic = removal.records[record, 0]
         if topic_open[topic] == 0:
             if counts[TOPICS] == len(removal.topics):
                 return False
@@ -77,10 +77,10 @@ def _mask(removal: Removal) -> bool:
                 counts[APART] += 1
     # Numbers are given in the order of the records: a later break cuts a side off an earlier one.
     for record in range(counts[RECORDS]):
-        topic = removal.record_topic[record]
+        topic = removal.records[record, 0]
         number = 1
         for earlier in range(record):
-            number += removal.record_topic[earlier] == topic
+            number += removal.records[earlier, 0] == topic
         at, flag = word_at[topic >> 6], one << np.uint64(topic & 63)
         for i in range(removal.walked_ptr[record], removal.walked_ptr[record + 1]):
             _set_number(planes, apart_at[removal.walked[i]], at, flag, number)

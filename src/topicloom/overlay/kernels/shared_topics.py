@@ -5,6 +5,9 @@ Arrays in, arrays out; the topic lists of a node are ascending.
 
 from __future__ import annotations
 
+import heapq
+from typing import Any
+
 import numpy as np
 
 from topicloom.base.arrays import Floats, Ints, Lists, Longs, Words
@@ -49,29 +52,6 @@ def shared_along_edges(
 
 
 @kernel
-def _below(key: float, count: int, other_key: float, other_count: int) -> bool:
-    """Compare: less similar, or as similar and sharing fewer topics."""
-    return key < other_key or (key == other_key and count < other_count)
-
-
-@kernel
-def _sink(keys: Floats, counts: Longs, size: int) -> None:
-    """Restore the min-heap of (key, count) after its first entry grew."""
-    at = 0
-    while True:
-        child = 2 * at + 1
-        if child >= size:
-            return
-        if child + 1 < size and _below(keys[child + 1], counts[child + 1], keys[child], counts[child]):
-            child += 1
-        if not _below(keys[child], counts[child], keys[at], counts[at]):
-            return
-        keys[at], keys[child] = keys[child], keys[at]
-        counts[at], counts[child] = counts[child], counts[at]
-        at = child
-
-
-@kernel
 def top_intersections(nodes: Ints, d: int, lists: Lists, shares: Floats, shared: Floats) -> None:
     """Average |A & B| / min(|A|, |B|) and |A & B| over the d most similar others of each of `nodes`.
 
@@ -81,8 +61,6 @@ def top_intersections(nodes: Ints, d: int, lists: Lists, shares: Floats, shared:
     n_nodes = len(node_ptr) - 1
     common = np.zeros(n_nodes, np.int32)
     touched = np.empty(n_nodes, np.int32)
-    keys = np.empty(d, np.float64)
-    counts = np.empty(d, np.int64)
     for i in range(len(nodes)):
         node = nodes[i]
         size = node_ptr[node + 1] - node_ptr[node]
@@ -95,20 +73,20 @@ def top_intersections(nodes: Ints, d: int, lists: Lists, shares: Floats, shared:
                     touched[n_touched] = other
                     n_touched += 1
                 common[other] += 1
-        keys[:] = 0.0
-        counts[:] = 0
+        best: list[Any] = [(0.0, 0)] * d
         for j in range(n_touched):
             other = touched[j]
-            both = int(common[other])
+            both: Any = np.int64(common[other])
             common[other] = 0
             if other == node:
                 continue
             key = both / min(size, node_ptr[other + 1] - node_ptr[other])
-            if _below(keys[0], counts[0], key, both):
-                keys[0], counts[0] = key, both
-                _sink(keys, counts, d)
-        shares[i] = keys.sum() / d
-        shared[i] = counts.sum() / d
+            if (key, both) > best[0]:
+                heapq.heapreplace(best, (key, both))
+        shares[i], shared[i] = 0.0, 0.0
+        for key, both in best:
+            shares[i] += key / d
+            shared[i] += both / d
 
 
 BLOCK = 256  # nodes compared at a time: their words stay in the cache

@@ -120,26 +120,16 @@ def _join_by_paths(
                 level[other], back[other] = level[node] + 1, node
                 queue[tail] = other
                 tail += 1
-    longest = 2 * level[queue[tail - 1]]
-    first = np.zeros(longest + 2, np.int64)  # crossing edges, sorted by the nodes their path takes
+    cost, ends = np.empty(len(nbr) // 2, np.int32), np.empty((2, len(nbr) // 2), np.int32)
+    n = 0  # crossing edges, each with the nodes that its path takes
     for i in range(tail):
         node = queue[i]
         for slot in range(ptr[node], ptr[node + 1]):
             other = nbr[slot]
             if node < other and root(parent, origin[node]) != root(parent, origin[other]):
-                first[level[node] + level[other] + 1] += 1
-    for cost in range(longest + 1):
-        first[cost + 1] += first[cost]
-    ends = np.empty((2, first[longest + 1]), np.int32)
-    for i in range(tail):
-        node = queue[i]
-        for slot in range(ptr[node], ptr[node + 1]):
-            other = nbr[slot]
-            if node < other and root(parent, origin[node]) != root(parent, origin[other]):
-                cost = level[node] + level[other]
-                ends[0, first[cost]], ends[1, first[cost]] = node, other
-                first[cost] += 1
-    for i in range(ends.shape[1]):
+                cost[n], ends[0, n], ends[1, n] = level[node] + level[other], node, other
+                n += 1
+    for i in np.argsort(cost[:n], kind="mergesort"):
         if apart == 1:
             break
         if root(parent, origin[ends[0, i]]) == root(parent, origin[ends[1, i]]):

@@ -1,4 +1,4 @@
-"""The part of an overlay inside one topic: its subgraph on the topic's subscribers, and its components.
+"""The part of an overlay inside one topic: its subgraph on the topic's subscribers.
 
 Arrays in, arrays out. `ptr`, `nbr` are the overlay's adjacency (writable, as `Overlay.adjacency` gives it);
 `members` are node numbers in any order. `place` is scratch of one entry per node, -1 everywhere on entry
@@ -35,37 +35,3 @@ def induced_subgraph(members: Ints, ptr: Longs, nbr: Ints, place: Ints) -> tuple
     for i in range(n):
         place[members[i]] = -1
     return local_ptr, local_nbr[:filled]
-
-
-@kernel
-def count_topic_components(
-    topics: Ints, topic_ptr: Longs, topic_nodes: Ints, ptr: Longs, nbr: Ints, out: Longs
-) -> None:
-    """Set out[t] to the number of components of topic t's subscribers, for every t in `topics`."""
-    n_nodes = len(ptr) - 1
-    place = np.full(n_nodes, -1, np.int32)  # 0: a subscriber not reached yet
-    queue = np.empty(n_nodes, np.int32)
-    for topic in topics:
-        members = topic_nodes[topic_ptr[topic] : topic_ptr[topic + 1]]
-        for node in members:
-            place[node] = 0
-        count = 0
-        for start in members:
-            if place[start] != 0:
-                continue
-            count += 1
-            place[start] = 1
-            queue[0] = start
-            head, tail = 0, 1
-            while head < tail:
-                node = queue[head]
-                head += 1
-                for slot in range(ptr[node], ptr[node + 1]):
-                    other = nbr[slot]
-                    if place[other] == 0:
-                        place[other] = 1
-                        queue[tail] = other
-                        tail += 1
-        for node in members:
-            place[node] = -1
-        out[topic] = count

@@ -82,7 +82,4 @@ def rare_topics(interest: Interest, work: float) -> Interest:
     order = np.argsort(sizes, kind="stable")
     rare = np.zeros(interest.n_topics, np.bool_)
     rare[order[np.cumsum(sizes[order] ** 2) <= work]] = True
-    kept = rare[interest.node_topics]
-    return Interest.from_codes(
-        interest.node_ids, interest.topic_ids, interest.pair_nodes()[kept], interest.node_topics[kept]
-    )
+    return interest.only_topics(rare)

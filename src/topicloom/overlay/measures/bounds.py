@@ -16,11 +16,11 @@ import numpy as np
 from topicloom.base.arrays import Longs
 from topicloom.base.kernels.parallel import default_threads
 from topicloom.base.progress import SILENT, Progress
-from topicloom.overlay.kernels.price_bound import UNIT
+from topicloom.overlay.kernels.price_bound import UNIT, Duals
 from topicloom.overlay.measures.bound_effort import BRIEF, SHORT_WORK, Effort, choose_effort, rare_topics
 from topicloom.overlay.measures.cover_bound import find_needs, overlaps
 from topicloom.overlay.measures.interest_components import find_components
-from topicloom.overlay.measures.price_bound import Duals, is_proof, units_by_component
+from topicloom.overlay.measures.price_bound import is_proof, units_by_component
 from topicloom.overlay.measures.price_search import PriceSearch
 from topicloom.overlay.measures.tree_bound import (
     is_split,

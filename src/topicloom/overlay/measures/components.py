@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from topicloom.base.arrays import Ints, Longs
+from topicloom.base.arrays import Ints, Longs, component_labels
 from topicloom.base.summaries import Figures
 from topicloom.overlay.kernels.steiner import filtering_costs
-from topicloom.overlay.kernels.topic_subgraphs import count_topic_components
+from topicloom.overlay.measures.connectivity import topic_components
 from topicloom.overlay.measures.measure import Figure, Measure, OverlayView, for_topics
 
 
 def measure_components(view: OverlayView) -> Figures:
     """Measure how many components topics have and how many topics are split."""
-    counts = topic_components(view)
+    view.progress.phase("topic components", view.overlay.n_edges)
+    counts = topic_components(view.interest, view.overlay, progress=view.progress)
+    view.progress.advance(view.overlay.n_edges)
     split = int(np.count_nonzero(counts > 1))
     return {
         # A topic nobody wants cannot be split: it counts 1, as one with a single subscriber.
@@ -26,27 +28,6 @@ def measure_components(view: OverlayView) -> Figures:
         "topics_partitioned": split,
         "topic_connected": split == 0,
     }
-
-
-def topic_components(view: OverlayView) -> Longs:
-    """Return the number of components of each topic; 0 for a topic without subscribers."""
-    counts = np.zeros(view.interest.n_topics, dtype=np.int64)
-
-    def work(topics: Ints) -> None:
-        count_topic_components(topics, *view.topic_lists, *view.adjacency, counts)
-
-    for_topics(view, "topic components", work, (view.interest.topic_sizes() + 1).astype(np.float64))
-    return counts
-
-
-def overlay_components(view: OverlayView) -> Ints:
-    """Return for each node the number of the overlay's component it is in."""
-    from scipy.sparse.csgraph import connected_components
-
-    if view.overlay.n_nodes == 0:
-        return np.empty(0, dtype=np.int32)
-    labels: Ints = connected_components(view.overlay.to_scipy(), directed=False)[1]
-    return labels
 
 
 def measure_filtering(view: OverlayView) -> Figures:
@@ -61,14 +42,14 @@ def measure_filtering(view: OverlayView) -> Figures:
 
 def topic_filtering_costs(view: OverlayView) -> Longs:
     """Return the cost of each topic; -1 where the overlay does not join its subscribers at all."""
-    component = overlay_components(view)
+    component = component_labels(view.overlay.n_nodes, view.overlay.u, view.overlay.v)
     costs = np.zeros(view.interest.n_topics, dtype=np.int64)
 
     def work(topics: Ints) -> None:
         filtering_costs(topics, *view.topic_lists, *view.adjacency, component, costs)
 
     # A connected topic costs nothing, and most are: only the others are looked at.
-    split = np.flatnonzero(topic_components(view) > 1)
+    split = np.flatnonzero(topic_components(view.interest, view.overlay, progress=view.progress) > 1)
     for_topics(view, "filtering cost", work, (view.interest.topic_sizes() + 1).astype(np.float64), split)
     return costs
 

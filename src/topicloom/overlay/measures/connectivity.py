@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from topicloom.base.arrays import Ints, Longs, sorted_distinct
-from topicloom.base.progress import SILENT, Progress
+from topicloom.base.progress import SILENT, Progress, check_stop
 from topicloom.base.summaries import Figures
 from topicloom.overlay.kernels.judge_union_find import fresh_slots, join_edges, node_slots, settle
 from topicloom.overlay.model.interest import Interest
@@ -21,7 +21,7 @@ from topicloom.overlay.model.verdict import Verdict, Witness
 
 N_WITNESSES = 10  # how many split topics a verdict lists unless told otherwise
 N_NAMES = 5  # how many unknown identifiers a verdict names
-EDGE_COUNTS = ("edges", "unknown_nodes", "self_loops", "duplicate_edges")  # as in a verdict
+SLICE_EDGES = 2_000_000  # that are joined before the user may stop us
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,8 +36,8 @@ class SoundEdges:
 
     def counts(self) -> Figures:
         """Return how many rows were sorted how, under the names of a verdict."""
-        counted = (len(self.low), self.unknown, self.loops, self.duplicates)
-        return dict(zip(EDGE_COUNTS, counted, strict=True))
+        left_out = {"self_loops": self.loops, "duplicate_edges": self.duplicates}
+        return {"edges": len(self.low), "unknown_nodes": self.unknown, **left_out}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,9 +80,8 @@ def check_overlay(
     codes = node_codes(overlay.node_ids, interest.node_ids)
     ends = codes[overlay.u], codes[overlay.v]
     edges = sound_edges(*ends, interest.n_nodes)
-    parent = fresh_slots(interest.n_subscriptions)
-    slots = node_slots(interest.topic_ptr, interest.node_topics)
-    join_edges(edges.low, edges.high, interest.node_ptr, interest.node_topics, slots, parent)
+    lists = interest.node_ptr, interest.node_topics
+    parent = join_topics(edges.low, edges.high, *lists, progress=progress)
     found = components_of(interest.topic_ptr, parent, keep=n_witnesses)
     return Verdict(
         topics=found.topics,
@@ -119,9 +118,28 @@ def sound_edges(u: Ints, v: Ints, n_nodes: int) -> SoundEdges:
     )
 
 
-def components_of(
-    topic_ptr: Longs, parent: Ints, *, keep: int | None, first_topic: int = 0
-) -> TopicComponents:
+def join_topics(u: Ints, v: Ints, node_ptr: Longs, node_topics: Ints, *, progress: Progress) -> Ints:
+    """Return the union-find of all slots under sound edges."""
+    parent = fresh_slots(len(node_topics))
+    slots = node_slots(node_topics)
+    for start in range(0, len(u), SLICE_EDGES):
+        check_stop(progress)
+        part = slice(start, start + SLICE_EDGES)
+        join_edges(u[part], v[part], node_ptr, node_topics, slots, parent)
+    return parent
+
+
+def topic_components(interest: Interest, overlay: Overlay, *, progress: Progress = SILENT) -> Longs:
+    """Return the number of components of each topic; 0 for a topic without subscribers.
+
+    The overlay's nodes are those of the interest.
+    """
+    lists = interest.node_ptr, interest.node_topics
+    roots = np.flatnonzero(settle(join_topics(overlay.u, overlay.v, *lists, progress=progress)))
+    return np.diff(np.searchsorted(roots, interest.topic_ptr))
+
+
+def components_of(topic_ptr: Longs, parent: Ints, *, keep: int | None) -> TopicComponents:
     """Count and describe the components of topics whose slots are topic_ptr[t]..topic_ptr[t+1]-1.
 
     Of the split topics the `keep` worst are described (None: all), most components first, then by number.
@@ -138,7 +156,7 @@ def components_of(
         mine = roots[starts[topic] : starts[topic + 1]]
         order = np.argsort(-sizes[mine], kind="stable")
         first, second = mine[order[:2]].tolist()
-        described.append(SplitTopic(first_topic + topic, sizes[mine[order]].astype(np.int64), first, second))
+        described.append(SplitTopic(topic, sizes[mine[order]].astype(np.int64), first, second))
     return TopicComponents(len(counts), len(split), int(np.maximum(counts, 1).sum()), described)
 
 

@@ -16,12 +16,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from topicloom.base.arrays import Ints, Longs, sealed
+from topicloom.base.arrays import Ints, Longs, component_labels, sealed
 from topicloom.base.kernels.parallel import for_slices
 from topicloom.base.summaries import Figures
 from topicloom.overlay.kernels.distance import BATCH, longest_from_each, sweep, topic_diameters
 from topicloom.overlay.kernels.topic_subgraphs import induced_subgraph
-from topicloom.overlay.measures.components import overlay_components
 from topicloom.overlay.measures.measure import Figure, Measure, OverlayView, WeighedProgress, for_topics
 
 # A topic with at most so many subscribers x edge ends is always measured exactly.
@@ -69,7 +68,7 @@ def topic_diameter_bounds(view: OverlayView) -> tuple[Longs, Longs]:
 
 def measure_overlay_diameter(view: OverlayView) -> Figures:
     """Measure the diameter of the overlay's largest component, and count the components."""
-    component = overlay_components(view)
+    component = component_labels(view.overlay.n_nodes, view.overlay.u, view.overlay.v)
     sizes = np.bincount(component)
     lower, upper = 0, 0
     if len(sizes):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from topicloom.base.arrays import Longs
+from topicloom.base.arrays import Longs, component_labels
 from topicloom.overlay.model.interest import Interest
 
 
@@ -35,15 +35,9 @@ def find_components(interest: Interest) -> InterestComponents:
     >>> find_components(interest).sizes.tolist()
     [2, 1]
     """
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    n, t = interest.n_nodes, interest.n_topics
-    if n == 0:
-        return InterestComponents(np.zeros(0, np.int64), np.zeros(0, np.int64))
-    pointers = np.concatenate((interest.node_ptr, np.full(t, interest.n_subscriptions, dtype=np.int64)))
-    ones = np.ones(interest.n_subscriptions, dtype=np.int8)
-    graph = csr_array((ones, interest.node_topics + n, pointers), shape=(n + t, n + t))
-    labels = connected_components(graph, directed=False)[1][:n]
-    of_node = np.unique(labels, return_inverse=True)[1].astype(np.int64)
+    n_nodes = interest.n_nodes
+    labels = component_labels(
+        n_nodes + interest.n_topics, interest.pair_nodes(), interest.node_topics + n_nodes
+    )
+    of_node = np.unique(labels[:n_nodes], return_inverse=True)[1].astype(np.int64)
     return InterestComponents(of_node, np.bincount(of_node))

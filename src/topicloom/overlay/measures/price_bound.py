@@ -24,31 +24,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from topicloom.base.arrays import Floats, Ints, Longs
+from topicloom.base.arrays import Floats, Ints, Longs, run_sums
 from topicloom.base.kernels.parallel import cut_by_work, for_bounds
 from topicloom.base.progress import SILENT, Progress
-from topicloom.overlay.kernels.price_bound import UNIT, heaviest_pairs
+from topicloom.overlay.kernels.price_bound import UNIT, Duals, heaviest_pairs
 from topicloom.overlay.measures.interest_components import InterestComponents
 from topicloom.overlay.model.interest import Interest
 
 SLICE_WORK = 2e8  # list entries that one call reads before the user may stop us: a fraction of a second
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Duals:
-    """Prices of subscriptions (in the order of `node_topics`), tolls and allowances of nodes."""
-
-    price: Floats
-    toll: Floats
-    allowance: Floats
-
-    def on_grid(self) -> Duals:
-        """Rounded down to multiples of UNIT, prices and allowances to at least one; allowances rounded."""
-        return Duals(
-            np.maximum(np.floor(self.price / UNIT), 1.0) * UNIT,
-            np.floor(self.toll / UNIT) * UNIT,
-            np.maximum(np.rint(self.allowance / UNIT), 1.0) * UNIT,
-        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,22 +52,19 @@ def weigh_pairs(
     place_price = duals.price[place_slots(interest)]
     others = np.zeros((n_nodes, keep), np.int32)
     ratios = np.zeros((n_nodes, keep))
-    excess = np.full(n_nodes, -1.0)
 
-    def work(start: int, stop: int) -> None:
-        prices = (duals.price, place_price, duals.toll, duals.allowance)
-        heaviest_pairs(start, stop, lists, prices, others, ratios, excess)
+    def work(start: int, stop: int) -> float:
+        return heaviest_pairs(start, stop, lists, duals, place_price, others, ratios)
 
     bounds = cut_by_work(pass_work(interest), most=SLICE_WORK, slices=8 * threads)
-    for_bounds(work, bounds, threads=threads, progress=progress)
-    return Heaviest(others, ratios, float(excess.max(initial=-1.0)))
+    excess = for_bounds(work, bounds, threads=threads, progress=progress)
+    return Heaviest(others, ratios, max(excess, default=-1.0))
 
 
 def pass_work(interest: Interest) -> Floats:
     """Return for each node, how many list entries it takes to charge all its pairs."""
     sizes = interest.topic_sizes().astype(np.float64)[interest.node_topics]
-    sums = np.concatenate(([0.0], np.cumsum(sizes)))
-    return sums[interest.node_ptr[1:]] - sums[interest.node_ptr[:-1]] + interest.n_nodes / 8
+    return run_sums(sizes, interest.node_ptr) + interest.n_nodes / 8
 
 
 def place_slots(interest: Interest) -> Longs:
@@ -94,13 +74,11 @@ def place_slots(interest: Interest) -> Longs:
 
 def is_proof(interest: Interest, duals: Duals, *, threads: int = 1, progress: Progress = SILENT) -> bool:
     """Does every pair of nodes keep to (*)? Exact; False also for figures that are no multiples of UNIT."""
-    figures = (duals.price, duals.toll, duals.allowance)
-    lengths = (interest.n_subscriptions, interest.n_nodes, interest.n_nodes)
-    if any(len(array) != length for array, length in zip(figures, lengths, strict=True)):
+    if tuple(map(len, duals)) != (interest.n_subscriptions, interest.n_nodes, interest.n_nodes):
         return False
     # Multiples of 2**-34 have exact sums below 2**19; prices that prove anything stay far below.
     most = 2.0**17 / max(int(interest.subscription_sizes().max(initial=1)), 1)
-    for array, least in zip(figures, (UNIT, 0.0, UNIT), strict=True):
+    for array, least in zip(duals, (UNIT, 0.0, UNIT), strict=True):
         if not ((array >= least) & (array <= most)).all() or (np.rint(array / UNIT) * UNIT != array).any():
             return False
     return weigh_pairs(interest, duals, keep=1, threads=threads, progress=progress).excess <= 0.0

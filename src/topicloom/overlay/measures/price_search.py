@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from topicloom.base.arrays import Floats, Ints, Longs, sealed
+from topicloom.base.arrays import Floats, Longs, sealed
 from topicloom.base.progress import Progress, check_stop
-from topicloom.overlay.kernels.price_bound import raise_prices, shared_slots
+from topicloom.overlay.kernels.price_bound import Duals, HeavyPairs, raise_prices, shared_slots
 from topicloom.overlay.kernels.shared_topics import shared_along_edges
-from topicloom.overlay.measures.price_bound import Duals, Heaviest, place_slots, weigh_pairs
+from topicloom.overlay.measures.price_bound import Heaviest, place_slots, weigh_pairs
 from topicloom.overlay.model.interest import Interest
 
 KEPT = 12  # pairs that a round keeps of each node
@@ -33,18 +33,6 @@ class Round:
     steps: int
     sharp: float
     pace: float
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class HeavyPairs:
-    """Some pairs of nodes, with the slots of the topics they share."""
-
-    keys: Longs
-    u: Ints
-    v: Ints
-    entry_ptr: Longs
-    slot_u: Ints
-    slot_v: Ints
 
 
 class PriceSearch:
@@ -117,29 +105,35 @@ class PriceSearch:
 
     def _raise(self, duals: Duals, turn: Round, *, move_allowances: bool) -> Duals:
         """Return the average of the second half of the steps: prices swing around where they belong."""
-        price, toll, allowance = duals.price.copy(), duals.toll.copy(), duals.allowance.copy()
-        price[~self.shared] = 0.0
-        counted = self._counted(price)
+        duals = Duals(*(figures.copy() for figures in duals))
+        duals.price[~self.shared] = 0.0
+        counted = self._counted(duals.price)
         ratios = np.zeros(len(self.pairs.u))
         step = turn.pace / turn.sharp
-        most = max(int(STEP_WORK / (len(self.pairs.slot_u) + len(price) + 1)), 1)
+        most = max(int(STEP_WORK / (len(self.pairs.slot_u) + len(duals.price) + 1)), 1)
         pairs = self.pairs
         for steps in (turn.steps - turn.steps // 2, turn.steps // 2):
-            sums = Duals(np.zeros_like(price), np.zeros_like(toll), np.zeros_like(toll))
+            sums = Duals(*map(np.zeros_like, duals))
             for done in range(0, steps, most):
                 check_stop(self.progress)
                 raise_prices(
-                    min(most, steps - done), sealed(self.interest.node_ptr), counted, self.needs,
-                    pairs.u, pairs.v, pairs.entry_ptr, pairs.slot_u, pairs.slot_v,
-                    price, toll, allowance,
-                    turn.sharp, step, step if move_allowances else 0.0, 0.2 / turn.sharp,
-                    ratios, sums.price, sums.toll, sums.allowance,
-                )  # fmt: skip
+                    min(most, steps - done),
+                    sealed(self.interest.node_ptr),
+                    counted,
+                    self.needs,
+                    pairs,
+                    duals,
+                    sums,
+                    ratios,
+                    turn.sharp,
+                    step,
+                    step if move_allowances else 0.0,
+                )
         heavy = ratios >= STILL_HEAVY
         if not heavy.all():
             self.pairs = self._pairs(pairs.keys[heavy])
         count = turn.steps // 2
-        return Duals(sums.price / count, sums.toll / count, sums.allowance / count)
+        return Duals(*(figures / count for figures in sums))
 
     def _counted(self, price: Floats) -> Floats:
         """1 for every price that counts, 0 for the lowest of each topic: its node is the root there."""

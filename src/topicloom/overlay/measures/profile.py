@@ -10,9 +10,6 @@ The sentences of advice are in `profile_advice.py`.
 
 from __future__ import annotations
 
-from collections import Counter
-from itertools import pairwise
-
 import numpy as np
 from msgspec.structs import replace
 
@@ -22,6 +19,7 @@ from topicloom.base.progress import SILENT, Progress
 from topicloom.base.seeds import generator
 from topicloom.base.summaries import Summary
 from topicloom.overlay.kernels.shared_topics import top_intersections
+from topicloom.overlay.kernels.twins import twin_classes
 from topicloom.overlay.measures.interest_components import find_components
 from topicloom.overlay.measures.profile_advice import Default, advise
 from topicloom.overlay.model.interest import Interest
@@ -131,9 +129,8 @@ def _spread(sizes: Longs) -> Spread:
 
 def identical_share(interest: Interest) -> float:
     """Return the share of nodes whose exact set of topics some other node has too."""
-    lists = interest.node_topics
-    sets = Counter(lists[start:stop].tobytes() for start, stop in pairwise(interest.node_ptr.tolist()))
-    return sum(count for count in sets.values() if count > 1) / max(interest.n_nodes, 1)
+    counts = np.bincount(twin_classes(interest.node_ptr, interest.node_topics))
+    return float(counts[counts > 1].sum()) / max(interest.n_nodes, 1)
 
 
 def top_topics(interest: Interest) -> tuple[TopTopic, ...]:

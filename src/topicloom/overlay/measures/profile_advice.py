@@ -67,13 +67,13 @@ def _structure(found: Profile) -> list[str]:
 
 def _builders(default: Default | None) -> list[str]:
     name, seconds = default or ("balanced", None)
-    expected = "" if seconds is None else f", in {_told(seconds)} by its time model"
+    expected = "" if seconds is None else f", in {told_seconds(seconds)} by its time model"
     if name == "balanced":
         first = f"Builders: balanced, the default, gives a low average and a low maximum degree{expected}."
     else:
         first = (
-            f"Builders: balanced would take {_told(seconds or 0)} by its time model, so the default here is "
-            f"{name}: divide and conquer, a low maximum degree in much less time."
+            f"Builders: balanced would take {told_seconds(seconds or 0)} by its time model, so the default "
+            f"here is {name}: divide and conquer, a low maximum degree in much less time."
         )
     return [
         first,
@@ -82,7 +82,8 @@ def _builders(default: Default | None) -> list[str]:
     ]
 
 
-def _told(seconds: float) -> str:
+def told_seconds(seconds: float) -> str:
+    """Say how long something takes, roughly."""
     if seconds < 1:
         return "under 1 s"
     return f"about {seconds:.0f} s" if seconds < 120 else f"about {seconds / 60:.0f} min"

@@ -15,10 +15,10 @@ import numpy as np
 
 from topicloom.base.arrays import Floats, Longs, pointers
 from topicloom.base.progress import Progress, check_stop
-from topicloom.overlay.kernels.price_bound import UNIT
+from topicloom.overlay.kernels.price_bound import UNIT, Duals
 from topicloom.overlay.kernels.tree_bound import cheapest_trees, share_out
 from topicloom.overlay.measures.interest_components import InterestComponents
-from topicloom.overlay.measures.price_bound import Duals, place_slots
+from topicloom.overlay.measures.price_bound import place_slots
 from topicloom.overlay.model.interest import Interest
 
 MOST_CHARGES = 2_000_000  # above so many (pair, topic) charges the split is not tried

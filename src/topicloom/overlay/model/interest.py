@@ -16,12 +16,14 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from topicloom.base.arrays import (
+    Bools,
     Bytes,
     Floats,
     Ints,
     Longs,
     freeze_fields,
     pointers,
+    run_places,
     sealed,
     sorted_distinct,
     take_chunks,
@@ -232,10 +234,8 @@ class Interest:
         >>> part.node_ids.to_pylist(), part.topics_of(1).tolist(), part.topic_sizes().tolist()
         (['a', 'c'], [1], [1, 1])
         """
-        starts = self.node_ptr[nodes]
-        sizes = self.node_ptr[nodes + 1] - starts
-        ends = np.cumsum(sizes)
-        source = np.arange(ends[-1] if len(nodes) else 0) + np.repeat(starts - (ends - sizes), sizes)
+        sizes = self.subscription_sizes()[nodes]
+        source = run_places(self.node_ptr[nodes], sizes)
         return Interest.from_codes(
             self.node_ids.take(pa.array(nodes)),
             self.topic_ids,
@@ -243,6 +243,13 @@ class Interest:
             self.node_topics[source],
             None if self.roles is None else self.roles[source],
             None if self.rates is None else self.rates[source],
+        )
+
+    def only_topics(self, wanted: Bools) -> Interest:
+        """Return the same nodes and topics with only the subscriptions of the wanted topics."""
+        kept = wanted[self.node_topics]
+        return Interest.from_codes(
+            self.node_ids, self.topic_ids, self.pair_nodes()[kept], self.node_topics[kept]
         )
 
     # --- to other forms ----------------------------------------------------------------------------

@@ -26,7 +26,7 @@ REQUEST, LOCK = "request.json", "lock"
 
 Told = Callable[[str, float], None]
 R = TypeVar("R", bound=Summary)
-Request = Summary | Mapping[str, Any]
+Request = Mapping[str, Any]
 
 
 class TablesOnly(Summary, frozen=True):

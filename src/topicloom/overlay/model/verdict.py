@@ -53,7 +53,7 @@ class Verdict:
     the interest, of the rest `self_loops` join a node to itself, of the rest `duplicate_edges` repeat an
     undirected pair, and `edges` remain, on which alone the proof stands. `unknown_names` are the first
     unknown identifiers in byte order. `witnesses` are the worst topics, most components first, then by
-    topic. `path` is how it was proved: `memory`, `broadcast` or `bucketed`.
+    topic. `path` is how it was proved: `memory`, `driver` or `bucketed`.
     """
 
     topics: int

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,13 +72,6 @@ def build_dcbr_m_on_spark(
     )
 
 
-def build_dcb_m_on_spark(
-    spark: SparkSession, encoded: EncodedInterest, run: RunFolder, **options: Any
-) -> SparkBuild:
-    """Build DCB-M."""
-    return build_dcbr_m_on_spark(spark, encoded, run, lambda_=None, **options)
-
-
 def build_ring_pt_on_spark(
     spark: SparkSession,
     encoded: EncodedInterest,
@@ -117,7 +111,7 @@ def ring_table(pairs: DataFrame, n_pairs: int, order: str, seed: int) -> DataFra
 
 
 SPARK_BUILDERS: dict[str, Callable[..., SparkBuild]] = {
-    "dcb-m": build_dcb_m_on_spark,
+    "dcb-m": partial(build_dcbr_m_on_spark, lambda_=None),
     "dcbr-m": build_dcbr_m_on_spark,
     "ring-pt": build_ring_pt_on_spark,
 }

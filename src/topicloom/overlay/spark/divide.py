@@ -50,13 +50,6 @@ class SplitRecord(Summary, frozen=True):
     light: int
 
 
-class RepresentativesRecord(Summary, frozen=True):
-    """For each group its nodes and its representatives."""
-
-    nodes: tuple[int, ...]
-    representatives: tuple[int, ...]
-
-
 class EdgeCount(Summary, frozen=True):
     """How many edges a phase made, and the largest degree after it."""
 
@@ -86,8 +79,7 @@ class SparkDivide:
 
     def represent(self, groups: Groups) -> LevelSizes:
         name = _chosen_name(groups)
-        record = self.run.keep(name, RepresentativesRecord, lambda folder: self._represent(groups, folder))
-        return LevelSizes(record.nodes, record.representatives)
+        return self.run.keep(name, LevelSizes, lambda folder: self._represent(groups, folder))
 
     def build(self, groups: Groups, level: int) -> int:
         name = build_name(level)
@@ -160,7 +152,7 @@ class SparkDivide:
         work.drop("sizes")
         return SplitRecord(int(eta), bulk, light)
 
-    def _represent(self, groups: Groups, folder: Path) -> RepresentativesRecord:
+    def _represent(self, groups: Groups, folder: Path) -> LevelSizes:
         level, n_groups = len(groups) - 1, groups[-1]
         clumps = self.represent(groups[:-1]).representatives if level else ()
         singles = (self.n_light, self.n_bulk, 0)[min(level, 2)]
@@ -170,7 +162,7 @@ class SparkDivide:
         if self.lambda_ is None:
             chosen = members.selectExpr("node", "group clump")
             work.write(None, chosen, "chosen")
-            return RepresentativesRecord(tuple(sizes), tuple(sizes))
+            return LevelSizes(tuple(sizes), tuple(sizes))
         rows = self.rows(members.select("node", "group"), self.n_members(groups[:-1]))
         wanted = self._topic_sizes(self.pairs() if level == 0 else rows)
         broadcast = self.spark.sparkContext.broadcast(wanted)
@@ -183,7 +175,7 @@ class SparkDivide:
             broadcast.destroy()
         counted = work.run(None, lambda: work.load("chosen").groupBy("clump").count().collect())
         counts = {row["clump"]: row["count"] for row in counted}
-        return RepresentativesRecord(tuple(sizes), tuple(counts.get(group, 0) for group in range(n_groups)))
+        return LevelSizes(tuple(sizes), tuple(counts.get(group, 0) for group in range(n_groups)))
 
     def _build(self, groups: Groups, level: int, folder: Path) -> EdgeCount:
         from pyspark.sql import functions as sf

@@ -13,7 +13,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from pyarrow.dataset import dataset
 
+from topicloom.base.arrays import Longs
 from topicloom.base.progress import SILENT, Progress
 from topicloom.base.summaries import Summary
 from topicloom.errors import InputError
@@ -69,6 +71,13 @@ class EncodedInterest(Summary, frozen=True, kw_only=True):
             columns["role"].astype(np.uint8) if "role" in columns else None,
             columns.get("rate"),
         )
+
+    def topic_sizes(self) -> Longs:
+        """Count the nodes that want each topic, part by part: the interest is not held."""
+        sizes = np.zeros(self.n_topics, np.int64)
+        for batch in dataset(self.pairs).to_batches(columns=["topic"]):
+            sizes += np.bincount(batch.column(0).to_numpy(), minlength=self.n_topics)
+        return sizes
 
 
 class InterestRead(NamedTuple):
@@ -136,7 +145,7 @@ def _encode_there(work: StepTables, rows: DataFrame, totals: dict[str, int]) -> 
     hashes = totals
     if n_pairs != totals["rows"]:
         # A pair that occurs twice has cancelled itself out.
-        hashes = work.run("hash pairs", lambda: _totals(_named_pairs(work, counts)))
+        hashes = work.run("hash pairs", lambda: _totals(_distinct_pairs(rows)))
     return *counts.values(), n_pairs, format_digest(n_pairs, hashes["hash1"], hashes["hash2"])
 
 
@@ -165,9 +174,13 @@ def interest_rows(raw: RawTable, *, subscribers_only: bool = False) -> DataFrame
 
 def digest_rows(spark: SparkSession, rows: DataFrame, *, progress: Progress = SILENT) -> str:
     """Return the digest of the distinct pairs of a table, without numbering anything."""
-    distinct = rows.select("node", "topic").distinct()
+    distinct = _distinct_pairs(rows)
     totals = run_watched(spark, lambda: _totals(distinct), progress=progress, phase="hash pairs")
     return format_digest(totals["rows"], totals["hash1"], totals["hash2"])
+
+
+def _distinct_pairs(rows: DataFrame) -> DataFrame:
+    return rows.select("node", "topic").distinct()
 
 
 def _subscribers(rows: DataFrame) -> DataFrame:
@@ -230,14 +243,6 @@ def _numbered_pairs(
         schema += ", rate double"
     partitions = 1 + totals["rows"] // ROWS_PER_PARTITION
     return map_batches(rows.select(*columns).repartition(partitions, "node"), merge_pairs, schema)
-
-
-def _named_pairs(work: StepTables, counts: dict[str, int]) -> DataFrame:
-    """Return the distinct pairs by their identifiers again."""
-    pairs = work.load("pairs").select("node", "topic").toDF("node_number", "topic_number")
-    for name, count in counts.items():
-        pairs = pairs.join(_dictionary(work, name, count), f"{name}_number")
-    return pairs.select("node", "topic")
 
 
 def _sorted_ids(path: str) -> pa.StringArray:

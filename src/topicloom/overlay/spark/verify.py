@@ -1,7 +1,7 @@
 """The judge: proves topic-connectivity of any edge table against any interest table, at any size.
 
-It shares no code with the builders. Two paths lead to the same verdict: `verify_broadcast.py` while the
-interest fits into every task, `verify_bucketed.py` beyond that; its rows and its bytes decide.
+It shares no code with the builders. Two paths lead to the same verdict: `verify_driver.py` while both
+tables fit into the driver, `verify_bucketed.py` beyond that; their rows and their bytes decide.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from topicloom.base.progress import SILENT, Progress, check_stop
 from topicloom.errors import UsageError
 from topicloom.overlay.measures.connectivity import N_WITNESSES
 from topicloom.overlay.model.verdict import Verdict, Witness, check_witness_file, write_witnesses
-from topicloom.overlay.spark.verify_broadcast import find_broadcast
 from topicloom.overlay.spark.verify_bucketed import find_bucketed
+from topicloom.overlay.spark.verify_driver import find_on_driver
 from topicloom.overlay.spark.verify_findings import JudgeTask
 from topicloom.tables.source import address
 from topicloom.tables.spark.job_progress import run_watched
@@ -25,12 +25,12 @@ from topicloom.tables.spark.job_progress import run_watched
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# Interest rows up to which the interest is sent to every task: about 8 bytes each, 320 MB at the limit.
-BROADCAST_LIMIT = 40_000_000
-# Bytes of interest up to which the driver collects it: half of what `settings.py` lets travel there.
-BROADCAST_BYTES = 1 << 30
+# Rows of interest and edges up to which the driver judges them: about 8 bytes each, 320 MB at the limit.
+DRIVER_ROWS = 40_000_000
+# Bytes up to which it collects them: half of what `settings.py` lets travel there.
+DRIVER_BYTES = 1 << 30
 ROW_BYTES = 8  # what a row costs in Arrow besides its two names: the place where each begins
-PATHS = {"broadcast": find_broadcast, "bucketed": find_bucketed}
+PATHS = {"driver": find_on_driver, "bucketed": find_bucketed}
 
 
 def verify_tables(
@@ -40,8 +40,8 @@ def verify_tables(
     *,
     work_dir: str | Path,
     path: str = "auto",
-    broadcast_limit: int = BROADCAST_LIMIT,
-    broadcast_bytes: int = BROADCAST_BYTES,
+    driver_rows: int = DRIVER_ROWS,
+    driver_bytes: int = DRIVER_BYTES,
     n_witnesses: int = N_WITNESSES,
     witnesses_file: str | Path | None = None,
     progress: Progress = SILENT,
@@ -55,31 +55,29 @@ def verify_tables(
     """
     if witnesses_file is not None:
         check_witness_file(witnesses_file)
+    tables = interest.select("node", "topic"), edges.select("u", "v")
     if path == "auto":
-        fits = _fits(spark, interest, broadcast_limit, broadcast_bytes, progress)
-        path = "broadcast" if fits else "bucketed"
+        fits = _fits(spark, tables[0].union(tables[1]), driver_rows, driver_bytes, progress)
+        path = "driver" if fits else "bucketed"
     if path not in PATHS:
         raise UsageError(f"path {path!r} is not known; use auto, {', '.join(PATHS)}")
     check_stop(progress)
     keep = None if witnesses_file is not None else n_witnesses
-    tables = interest.select("node", "topic"), edges.select("u", "v")
     verdict, worst = PATHS[path](JudgeTask(spark, *tables, address(work_dir), keep, progress))
     if witnesses_file is not None:
         write_witnesses(worst, Path(witnesses_file))
     return replace(verdict, witnesses=_witnesses(worst.slice(0, n_witnesses)), path=path)
 
 
-def _fits(
-    spark: SparkSession, interest: DataFrame, max_rows: int, max_bytes: int, progress: Progress
-) -> bool:
-    """May the whole interest go through the driver to every task? One pass over its rows tells."""
+def _fits(spark: SparkSession, rows: DataFrame, max_rows: int, max_bytes: int, progress: Progress) -> bool:
+    """May all these rows go to the driver? One pass over them tells."""
     from pyspark.sql import functions as sf
 
     octets = sf.sum(sf.octet_length("node") + sf.octet_length("topic"))
-    table = interest.agg(sf.count(sf.lit(1)).alias("rows"), octets.alias("octets"))
+    table = rows.agg(sf.count(sf.lit(1)).alias("rows"), octets.alias("octets"))
     found = run_watched(spark, table.first, progress=progress, phase="verify: count")
-    rows, names = (found["rows"], found["octets"] or 0) if found is not None else (0, 0)
-    return bool(rows <= max_rows and names + ROW_BYTES * rows <= max_bytes)
+    count, names = (found["rows"], found["octets"] or 0) if found is not None else (0, 0)
+    return bool(count <= max_rows and names + ROW_BYTES * count <= max_bytes)
 
 
 def _witnesses(worst: pa.Table) -> tuple[Witness, ...]:

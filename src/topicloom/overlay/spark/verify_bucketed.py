@@ -13,20 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from topicloom.base.arrays import Longs, sorted_distinct
 from topicloom.overlay.kernels.judge_union_find import fresh_slots, join_pairs
-from topicloom.overlay.measures.connectivity import N_NAMES, SplitTopic, TopicComponents, components_of
-from topicloom.overlay.spark.verify_findings import (
-    FOUND_SCHEMA,
-    Findings,
-    JudgeTask,
-    column,
-    findings,
-    found_batch,
-    witness_table,
-    worst_first,
-)
+from topicloom.overlay.measures.connectivity import N_NAMES, components_of
+from topicloom.overlay.model.verdict import Verdict
+from topicloom.overlay.spark.verify_findings import Findings, JudgeTask, witness_table
 from topicloom.tables.spark.python_tasks import map_batches
 
 if TYPE_CHECKING:
@@ -37,6 +30,12 @@ if TYPE_CHECKING:
 BUCKET_ROWS = 4_000_000
 MEMBER = -1  # in the column `b`: this row is a subscription of node `a`, not a join
 _ROWS_ARROW = pa.schema([("topic", pa.int64()), ("a", pa.int64()), ("b", pa.int64())])
+# Every task sends home one row per split topic, and one of totals: `components`, `first` = topics,
+# `second` = split.
+TOTALS = -1  # in the column `topic`: this row holds totals
+FOUND_SCHEMA = "topic long, components long, sizes array<long>, first long, second long"
+_NUMBERS = [(name, pa.int64()) for name in ("topic", "components", "first", "second")]
+_FOUND_ARROW = pa.schema([*_NUMBERS[:2], ("sizes", pa.list_(pa.int64())), *_NUMBERS[2:]])
 
 
 def find_bucketed(task: JudgeTask) -> Findings:
@@ -59,12 +58,16 @@ def find_bucketed(task: JudgeTask) -> Findings:
     table = _found(nodes, joined, n_buckets, task.keep)
     found = run(table.toArrow, phase="verify: judge topics")
     names = run(lambda: _unknown_names(joined)) if counts["unknown_nodes"] else ()
-    rows = worst_first(found, task.keep)
+    totals = found.filter(pc.equal(found["topic"], TOTALS))
+    n_topics, split, components = (
+        pc.sum(totals[name]).as_py() or 0 for name in ("first", "second", "components")
+    )
+    rows = _worst_first(found, task.keep)
     ends = pa.concat_arrays([rows[end].combine_chunks() for end in ("first", "second")])
     end_names = _names(spark, nodes, "node", ends)
     topic_names = _names(spark, topics, "topic", rows["topic"].combine_chunks())
-    worst = witness_table(rows, topic_names, end_names[: len(rows)], end_names[len(rows) :])
-    return findings(found, counts, names, worst)
+    worst = witness_table(topic_names, rows["sizes"], end_names[: len(rows)], end_names[len(rows) :])
+    return Findings(Verdict(n_topics, split, components, **counts, unknown_names=names), worst)
 
 
 # --- the tables ----------------------------------------------------------------------------------------
@@ -148,7 +151,7 @@ def _found(nodes: DataFrame, joined: DataFrame, n_buckets: int, keep: int | None
 
     def judge(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         rows = pa.Table.from_batches(batches, _ROWS_ARROW)
-        yield from _judge(column(rows, "topic"), column(rows, "a"), column(rows, "b"), keep)
+        yield from _judge(_column(rows, "topic"), _column(rows, "a"), _column(rows, "b"), keep)
 
     return map_batches(members.unionByName(joins).repartition(n_buckets, "topic"), judge, FOUND_SCHEMA)
 
@@ -169,11 +172,23 @@ def _judge(topic: Longs, a: Longs, b: Longs, keep: int | None) -> Iterator[pa.Re
     join_pairs(first, second, parent)
     topic_ptr = np.searchsorted(slots, np.arange(len(topics) + 1) * np.int64(len(nodes)))
     found = components_of(topic_ptr, parent, keep=keep)
-    worst = [SplitTopic(int(topics[one.topic]), one.sizes, one.first, one.second) for one in found.worst]
-    yield found_batch(
-        TopicComponents(found.topics, found.split, found.components, worst),
-        lambda slot: int(nodes[slots[slot] % len(nodes)]),
-    )
+    ends = [(one.first, one.second) for one in found.worst]
+    named = nodes[slots[np.array(ends, np.int64).reshape(-1, 2)] % max(len(nodes), 1)]
+    rows: dict[str, list[Any]] = {
+        "topic": [TOTALS, *(topics[one.topic] for one in found.worst)],
+        "components": [found.components, *(len(one.sizes) for one in found.worst)],
+        "sizes": [[], *(one.sizes for one in found.worst)],
+        "first": [found.topics, *named[:, 0]],
+        "second": [found.split, *named[:, 1]],
+    }
+    yield pa.RecordBatch.from_pydict(rows, schema=_FOUND_ARROW)
+
+
+def _worst_first(found: pa.Table, keep: int | None) -> pa.Table:
+    """Return the rows of split topics, most components first, then by topic number."""
+    rows = found.filter(pc.greater_equal(found["topic"], 0))
+    order = pc.sort_indices(rows, sort_keys=[("components", "descending"), ("topic", "ascending")])
+    return rows.take(order if keep is None else order.slice(0, keep))
 
 
 def _names(spark: SparkSession, table: DataFrame, name: str, numbers: pa.Array) -> Any:
@@ -183,3 +198,8 @@ def _names(spark: SparkSession, table: DataFrame, name: str, numbers: pa.Array) 
     wanted = spark.createDataFrame(pa.table({f"{name}_id": pc.unique(numbers)}))
     known = table.select(f"{name}_id", name).join(wanted, f"{name}_id").toArrow()
     return known[name].take(pc.index_in(numbers, value_set=known[f"{name}_id"])).combine_chunks()
+
+
+def _column(table: pa.Table, name: str) -> NDArray[Any]:
+    """Return a numeric column without nulls as one numpy array."""
+    return np.asarray(table[name].combine_chunks().to_numpy(zero_copy_only=False))

@@ -9,14 +9,13 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from topicloom.base.arrays import Longs
+from topicloom.base.arrays import Ints
 from topicloom.base.progress import SILENT, Progress, check_stop
 from topicloom.errors import InputError, UsageError
 from topicloom.overlay.builders.divide.groups import SINGLE
 from topicloom.overlay.builders.divide.phases import build_outer, choose_representatives, topics_elsewhere
-from topicloom.overlay.measures.connectivity import check_overlay
+from topicloom.overlay.measures.connectivity import check_overlay, node_codes
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 
@@ -53,21 +52,21 @@ def combine_overlays(
             wanted = topics_elsewhere(group, interest.topic_sizes())
             takes_part[nodes] = False
             takes_part[nodes[choose_representatives(group, lambda_=lambda_, wanted=wanted)]] = True
-    nodes, degree = np.flatnonzero(takes_part), inner.degrees()
+    part_nodes, degree = np.flatnonzero(takes_part), inner.degrees()
     most = int(degree.max(initial=0))
     progress.phase("join overlays", 1.0)
-    part = interest.restrict(nodes)
-    u, v = build_outer(part, clump[nodes], degree[nodes], most, threads=threads, progress=progress)
-    ends = (np.concatenate((inner.u, nodes[u])), np.concatenate((inner.v, nodes[v])))
+    part = interest.restrict(part_nodes)
+    u, v = build_outer(part, clump[part_nodes], degree[part_nodes], most, threads=threads, progress=progress)
+    ends = (np.concatenate((inner.u, part_nodes[u])), np.concatenate((inner.v, part_nodes[v])))
     return Overlay.from_edges(interest.node_ids, *ends)
 
 
-def _disjoint_groups(interest: Interest, overlays: Sequence[Overlay]) -> list[Longs]:
+def _disjoint_groups(interest: Interest, overlays: Sequence[Overlay]) -> list[Ints]:
     """Return the nodes of each overlay; refuse unknown nodes, nodes in two overlays and split topics."""
     taken = np.zeros(interest.n_nodes, dtype=np.bool_)
     groups = []
     for place, overlay in enumerate(overlays, start=1):
-        nodes = np.sort(_numbers_in(interest.node_ids, overlay.node_ids))
+        nodes = np.sort(node_codes(overlay.node_ids, interest.node_ids))
         if len(nodes) and (nodes[0] < 0 or (nodes[1:] == nodes[:-1]).any()):
             raise InputError(f"overlay {place} has a node that is not in the interest, or one twice")
         if taken[nodes].any():
@@ -89,15 +88,9 @@ def join(node_ids: pa.StringArray, overlays: Sequence[Overlay]) -> Overlay:
     >>> join(pa.array(["a", "b", "c"]), [part]).v.tolist()
     [2]
     """
-    ends: list[list[Longs]] = [[np.zeros(0, np.int64)], [np.zeros(0, np.int64)]]
+    ends: list[list[Ints]] = [[np.zeros(0, np.int32)], [np.zeros(0, np.int32)]]
     for overlay in overlays:
-        numbers = _numbers_in(node_ids, overlay.node_ids)
+        numbers = node_codes(overlay.node_ids, node_ids)
         ends[0].append(numbers[overlay.u])
         ends[1].append(numbers[overlay.v])
     return Overlay.from_edges(node_ids, *(np.concatenate(side) for side in ends))
-
-
-def _numbers_in(node_ids: pa.StringArray, some: pa.StringArray) -> Longs:
-    """Return the number of each of `some` identifiers among `node_ids`; -1 for a stranger."""
-    numbers = pc.fill_null(pc.index_in(some, value_set=node_ids), -1)
-    return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.int64)

@@ -13,9 +13,9 @@ from topicloom.base.arrays import Ints, Longs, pointers
 from topicloom.base.kernels.parallel import default_threads, for_bounds
 from topicloom.base.progress import SILENT, Progress, Stopwatch, check_stop
 from topicloom.overlay.builders.build_progress import ShareOfProgress
+from topicloom.overlay.builders.constrained import Edges
 from topicloom.overlay.builders.divide.groups import SINGLE, BulkSplit, deal_members, hash_ranks, split_bulk
 from topicloom.overlay.builders.divide.phases import (
-    Edges,
     build_inner,
     build_outer,
     choose_representatives,

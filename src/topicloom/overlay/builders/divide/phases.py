@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from topicloom.base.arrays import Bools, Ints, Longs
-from topicloom.base.progress import SILENT, Progress, Stopwatch
+from topicloom.base.arrays import Bools, Ints, Longs, run_places, run_sums
+from topicloom.base.progress import SILENT, Progress
 from topicloom.overlay.builders.build_progress import GreedyProgress
-from topicloom.overlay.builders.gm_m import choose_gm_m
+from topicloom.overlay.builders.constrained import ConstrainedTask, Edges, choose_constrained
 from topicloom.overlay.builders.greedy import Greedy
 from topicloom.overlay.model.interest import Interest
-
-Edges = tuple[Ints, Ints]
 
 
 def build_inner(group: Interest, *, threads: int | None = None, progress: Progress = SILENT) -> Edges:
     """Build a topic-connected overlay of one group of light nodes, by GM-M: both ends of its edges."""
-    u, v, _ = choose_gm_m(group, threads=threads, watch=Stopwatch(progress))
-    return u, v
+    progress.phase("choose edges", 1.0)
+    task = ConstrainedTask.of(group, threads=threads)
+    return choose_constrained(task, phases=True, progress=progress).edges
 
 
 def build_outer(
@@ -44,10 +43,10 @@ def build_outer(
     greedy = Greedy(group, degree=degree.astype(np.int32), phases=True, threads=threads, progress=progress)
     greedy.join_groups(clump)
     limit = max(degree_max, 1)
-    greedy.run(limit, ())
+    greedy.run(limit)
     while greedy.open_joins:
         limit += 1
-        greedy.run(limit, ())
+        greedy.run(limit)
     u, v, _ = greedy.steps()
     return u, v
 
@@ -70,14 +69,16 @@ def choose_representatives(interest: Interest, *, lambda_: int = 3, wanted: Bool
     missing = np.minimum(interest.topic_sizes(), lambda_)
     if wanted is not None:
         missing[~wanted] = 0
-    gain = _count_topics(interest, missing > 0)
+    gain = run_sums((missing > 0)[interest.node_topics].astype(np.int64), interest.node_ptr)
     chosen: list[int] = []
     while len(gain) and gain[best := int(gain.argmax())] > 0:
         chosen.append(best)
         topics = interest.topics_of(best)
         served = topics[missing[topics] > 0]
         missing[served] -= 1
-        _lower(interest, served[missing[served] == 0], gain)
+        covered = served[missing[served] == 0]
+        places = run_places(interest.topic_ptr[covered], interest.topic_sizes()[covered])
+        np.subtract.at(gain, interest.topic_nodes[places], 1)
         gain[best] = -interest.n_topics  # never again
     return np.array(sorted(chosen), dtype=np.int32)
 
@@ -90,18 +91,3 @@ def topics_elsewhere(group: Interest, topic_sizes: Longs) -> Bools:
     """
     own = group.topic_sizes()
     return (own > 0) & (topic_sizes > own)
-
-
-def _count_topics(interest: Interest, open_topics: Bools) -> Longs:
-    """Count the open topics that each node wants."""
-    before = np.concatenate(([0], np.cumsum(open_topics[interest.node_topics])))
-    return np.diff(before[interest.node_ptr])
-
-
-def _lower(interest: Interest, topics: Ints, gain: Longs) -> None:
-    """Take these topics, now covered, off the count of each of their subscribers."""
-    starts, sizes = interest.topic_ptr[topics], interest.topic_sizes()[topics]
-    ends = np.cumsum(sizes)
-    if len(topics):
-        places = np.arange(ends[-1]) + np.repeat(starts - (ends - sizes), sizes)
-        np.subtract.at(gain, interest.topic_nodes[places], 1)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Annotated, Protocol
 
 from topicloom.base.parameters import Parameter
+from topicloom.base.summaries import Summary
 from topicloom.overlay.builders.divide.groups import cheapest_group_count, count_groups, fewest_groups
 
 Eta = Annotated[
@@ -26,8 +27,7 @@ KernelNodes = Annotated[
 Groups = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LevelSizes:
+class LevelSizes(Summary, frozen=True):
     """The groups of one level: how many nodes each has, and how many of them represent it."""
 
     nodes: tuple[int, ...]
