@@ -13,18 +13,16 @@ from random import Random
 
 from topicloom.content.brokers import messages as msg
 from topicloom.content.brokers.announcements import Announcements
-from topicloom.content.brokers.broker_state import BrokerState, OtherBrokers
+from topicloom.content.brokers.broker_state import BrokerState
 from topicloom.content.brokers.forwarding import Forwarding, RoutingTrees
-from topicloom.content.brokers.letters import Mailbox
 from topicloom.content.brokers.messages import Body, Handlers, Message, Name, Rates
 from topicloom.content.brokers.migration import Migration
 from topicloom.content.brokers.move_choice import choose_moves, local_problem
 from topicloom.content.brokers.settings import BrokerSettings
-from topicloom.content.brokers.user_records import UserRecords
 from topicloom.content.brokers.user_rules import UserState
 from topicloom.content.brokers.wants_and_rates import Channels
 from topicloom.content.planners.broker_trees import CoreModel
-from topicloom.wire.core import BaseCore, Effect, Send
+from topicloom.wire.core import BaseCore, Send
 
 LOST_PINGS = 3  # a user that is silent for so many of its pings is gone
 
@@ -50,20 +48,9 @@ class Broker(BaseCore):
         `prices(user)` from a user to each (None: not known, so the user stays where it is). `life` must be
         higher after each restart. `trees` may be shared by brokers that run in one process."""
         self.name, self.settings = name, settings or BrokerSettings()
-        self._brokers, self._core, self._rng = list(brokers), core, rng
-        effects: list[Effect] = []
-        super().__init__(effects)
-        self.state = BrokerState(
-            name,
-            self.settings,
-            channels,
-            capacity,
-            prices,
-            Mailbox(life, self.settings.resend, effects, self.settings.remember),
-            OtherBrokers((other for other in brokers if other != name), channels),
-            UserRecords(channels),
-            effects,
-        )
+        self._core, self._rng = core, rng
+        self.state = BrokerState(name, brokers, capacity, channels, prices, self.settings, life)
+        super().__init__(self.state.effects)
         self._announcements = Announcements(self.state)
         self.migration = migration = Migration(self.state, self._announcements.demand)
         self._forwarding = forwarding = Forwarding(self.state, trees or RoutingTrees(brokers, core.core))
@@ -174,16 +161,16 @@ class Broker(BaseCore):
     def ask_users_to_move(self, now: float) -> None:
         """Ask a few users to move, those with the most traffic first: one round of [Zhao2011, IV-C]."""
         records = list(self.state.users.in_charge())
-        if not records or not any(True for _ in self.state.others.living()):
+        if not records or not any(self.state.others.living()):
             return
         moves = choose_moves(
-            local_problem(self.state, self._brokers, self._core.core, records, now),
+            local_problem(self.state, self._core.core, records, now),
             self._core,
             threshold=self.settings.threshold,
             most=self.settings.moves,
         )
         for user, place, _ in moves:
-            self.migration.request_to_move(records[user], self._brokers[place], now)
+            self.migration.request_to_move(records[user], self.state.brokers[place], now)
 
     def _note_alive(self, name: Name, message: Message, now: float) -> None:
         """Note that `name` lives. Another broker may have been given up, or restarted so soon that nobody

@@ -6,7 +6,7 @@ belong to the sender and not to a pair, so two ends may forget each other after 
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from heapq import heappop, heappush
 from itertools import count
@@ -65,36 +65,28 @@ class DeliveredEvents:
     (True, 1, False)
     """
 
-    __slots__ = ("_above", "_floor", "_order", "_remember")
+    __slots__ = ("_had", "_order", "_remember")
 
     def __init__(self, remember: float) -> None:
         self._remember = remember
-        self._floor: dict[Name, int] = {}
-        self._above: dict[Name, set[int]] = {}
+        self._had: defaultdict[Name, ReceivedNumbers] = defaultdict(ReceivedNumbers)
         self._order: deque[tuple[float, EventId]] = deque()  # as they came
 
     def add(self, id: EventId, now: float) -> bool:
         """Note an event; return True if it is new."""
-        self._forget(now)
-        above = self._above.setdefault(id.publisher, set())
-        if id.number <= self._floor.get(id.publisher, 0) or id.number in above:
-            return False
-        above.add(id.number)
-        self._order.append((now, id))
-        return True
+        while self._order and self._order[0][0] <= now - self._remember:
+            old = self._order.popleft()[1]
+            had = self._had[old.publisher]
+            had.floor = max(had.floor, old.number)
+            had.above.discard(old.number)
+        fresh = self._had[id.publisher].add(id.number)
+        if fresh:
+            self._order.append((now, id))
+        return fresh
 
     def held(self) -> int:
         """Return how many events are remembered one by one."""
         return len(self._order)
-
-    def _forget(self, now: float) -> None:
-        while self._order and self._order[0][0] <= now - self._remember:
-            id = self._order.popleft()[1]
-            above = self._above[id.publisher]
-            above.discard(id.number)
-            if not above:
-                del self._above[id.publisher]
-            self._floor[id.publisher] = max(self._floor.get(id.publisher, 0), id.number)
 
 
 class _Line:

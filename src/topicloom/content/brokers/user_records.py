@@ -52,9 +52,8 @@ class UserRecord:
     """A user as a broker knows it. `deadline` is when the present state ends by itself.
 
     It is not asked to move before `rest`; `declined` counts the moves in a row that came to nothing. `told`
-    is what it says it publishes, `numbers` are its subscriptions in the index. `other` is the foreign broker
-    while moving, the broker in charge while redirecting; `kept` then holds all that came for it since it left
-    and what it had not confirmed.
+    is what it says it publishes. `other` is the foreign broker while moving, the broker in charge while
+    redirecting; `kept` then holds all that came for it since it left and what it had not confirmed.
     """
 
     name: Name
@@ -67,7 +66,6 @@ class UserRecord:
     heard: float
     rest: float = 0.0
     declined: int = 0
-    numbers: tuple[int, ...] = ()
     ranges: list[tuple[int, int]] = field(default_factory=list)
     told: Flow = NOTHING
     demand: float = 0.0
@@ -122,7 +120,7 @@ class UserRecords:
         return record
 
     def remove(self, record: UserRecord) -> None:
-        self._unlist(record)
+        self._index.assign(record.name, ())
         del self.records[record.name]
         self.changed = True
 
@@ -132,10 +130,8 @@ class UserRecords:
             return
         record.version, record.rates, record.told = version, rates, flow_of(rates)
         if wants != record.wants:
-            self._unlist(record)
-            record.wants = wants
-            record.numbers = tuple(self._index.add(record.name, box) for box in wants)
-            record.ranges = self._channels.ranges_of(wants)
+            self._index.assign(record.name, wants)
+            record.wants, record.ranges = wants, self._channels.ranges_of(wants)
             self.changed = True
 
     def wants(self) -> Wants:
@@ -166,8 +162,3 @@ class UserRecords:
         """Yield names whose deadline has come; it may have been moved since."""
         while self._deadlines and self._deadlines[0][0] <= now:
             yield heappop(self._deadlines)[2]
-
-    def _unlist(self, record: UserRecord) -> None:
-        for number in record.numbers:
-            self._index.remove(number)
-        record.numbers = ()
