@@ -14,7 +14,7 @@ import numpy as np
 from topicloom.base.kernels.jit import kernel
 from topicloom.content.kernels.assignment import move, move_change, weigh_trees
 from topicloom.content.kernels.broker_trees import UNICAST
-from topicloom.content.kernels.move_bounds import UNKNOWN, may_save
+from topicloom.content.kernels.move_bounds import UNKNOWN, access_loss, may_save
 
 NOWHERE = -1
 MISSES = 2  # brokers computed in vain before the rest, of higher estimates, is left alone
@@ -150,20 +150,16 @@ def _pushed(fixed: Any, state: Any, broker: int, users: Any, found: Any) -> Any:
     regret = np.full(len(found), np.inf)
     count = 0
     for user in users:
-        demand = fixed.demand[user]
-        if state.broker[user] != broker or state.load[broker] - demand > fixed.capacity[broker]:
+        left = state.load[broker] - fixed.demand[user]
+        if state.broker[user] != broker or left > fixed.capacity[broker]:
             continue
-        lowest = np.inf
-        for b in range(len(state.load)):
-            if b != broker and state.load[b] + demand <= fixed.capacity[b]:
-                lowest = min(lowest, fixed.access[user, b])
-        lowest = demand * (lowest - fixed.access[user, broker])
-        if lowest < regret[-1]:
+        loss = access_loss(fixed, state, np.int64(user), False)
+        if loss < regret[-1]:
             k = len(found) - 1
-            while k > 0 and regret[k - 1] > lowest:
+            while k > 0 and regret[k - 1] > loss:
                 regret[k], found[k] = regret[k - 1], found[k - 1]
                 k -= 1
-            regret[k], found[k] = lowest, user
+            regret[k], found[k] = loss, user
             count = min(count + 1, len(found))
     return count
 

@@ -66,12 +66,17 @@ def measure_cost(problem: ContentProblem, assignment: Ints, core_model: str = "f
     )
 
 
+def problem_arrays(problem: ContentProblem, model: CoreModel | None = None) -> ProblemArrays:
+    """Return a problem in the form the kernels take; without a model only for those that weigh no trees."""
+    other = {"capacity": problem.load_limits, "core": model and model.arrays}
+    return ProblemArrays(**{name: getattr(problem, name) for name in ProblemArrays._fields} | other)
+
+
 def search_arrays(
     problem: ContentProblem, model: CoreModel, assignment: Ints
 ) -> tuple[ProblemArrays, AssignmentState]:
     """Return a problem and an assignment in the form the kernels take."""
-    other = {"capacity": problem.load_limits, "core": model.arrays}
-    fixed = ProblemArrays(**{name: getattr(problem, name) for name in ProblemArrays._fields} | other)
+    fixed = problem_arrays(problem, model)
     n, channels = problem.n_brokers, problem.n_channels
     each = (channels, n)
     counts = {"wanted": each, "members": channels, "relieved": channels}
