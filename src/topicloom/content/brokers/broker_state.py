@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -25,24 +25,23 @@ from topicloom.content.brokers.wants_and_rates import (
 )
 from topicloom.wire.core import Close, Effect
 
+NO_NEWS = msg.News(0, None, None, (), 0.0, 0.0)
+
 
 @dataclass(slots=True)
 class OtherBroker:
-    """One other broker. Letters overtake each other, so each part has the version it came with.
+    """One other broker. Letters overtake each other, so parts that may be absent have versions of their own.
 
-    `life` is the highest it was heard in. `ranges` are the channels that its own users want.
+    `life` is the highest it was heard in, `last` the newest of its news.
     """
 
     name: Name
     heard: float
     alive: bool = True
     life: int = -1
-    load: float = 0.0
-    capacity: float = 0.0
+    last: msg.News = NO_NEWS
     wants_version: int = 0
     rates_version: int = 0
-    load_version: int = 0
-    ranges: list[tuple[int, int]] = field(default_factory=list)
     flow: Flow = NOTHING
 
 
@@ -69,9 +68,8 @@ class OtherBrokers:
             self._index.assign(name, news.wants)
         if news.rates is not None and news.version > peer.rates_version:
             peer.rates_version, peer.flow = news.version, flow_of(news.rates)
-        if news.version > peer.load_version:
-            peer.load_version, peer.load, peer.capacity = news.version, news.load, news.capacity
-            peer.ranges = list(news.ranges)
+        if news.version > peer.last.version:
+            peer.last = news
 
     def mark_dead(self, name: Name) -> None:
         """Mark a broker as dead: nothing is wanted or published there. If it is alive, it will tell anew."""

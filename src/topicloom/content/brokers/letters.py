@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
 from math import inf
@@ -16,6 +17,7 @@ from topicloom.content.brokers.messages import Body, EventId, Letter, Name, Rece
 from topicloom.wire.core import Effect, Send
 
 
+@dataclass(slots=True)
 class ReceivedNumbers:
     """The numbers received from one sender: all up to `floor`, which rises as gaps close, and some above.
 
@@ -24,11 +26,8 @@ class ReceivedNumbers:
     ([True, True, False, True], 2, {4})
     """
 
-    __slots__ = ("above", "floor")
-
-    def __init__(self) -> None:
-        self.floor = 0
-        self.above: set[int] = set()
+    floor: int = 0
+    above: set[int] = field(default_factory=set)
 
     def add(self, number: int) -> bool:
         """Note a number; return True if it is new."""
@@ -89,18 +88,16 @@ class DeliveredEvents:
         return len(self._order)
 
 
+@dataclass(slots=True)
 class _Line:
     """The letters between this end and one other."""
 
-    __slots__ = ("had", "life", "open", "used")
-
-    def __init__(self) -> None:
-        # Sent, no receipt yet; ascending numbers. The first one is asked for with every letter: in a plain
-        # dict that means to step over all that were removed before it.
-        self.open: OrderedDict[int, Body] = OrderedDict()
-        self.life = -1  # of the other
-        self.had = ReceivedNumbers()
-        self.used = True  # since the last look
+    # Sent, no receipt yet; ascending numbers. The first one is asked for with every letter: in a plain dict
+    # that means to step over all that were removed before it.
+    open: OrderedDict[int, Body] = field(default_factory=OrderedDict)
+    life: int = -1  # of the other
+    had: ReceivedNumbers = field(default_factory=ReceivedNumbers)
+    used: bool = True  # since the last look
 
 
 class Mailbox:

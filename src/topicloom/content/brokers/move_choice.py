@@ -46,14 +46,13 @@ def choose_moves(
     homes = [here] * own + [place for place in range(problem.n_brokers) if place != here]
     fixed, state = search_arrays(problem, model, np.array(homes, dtype=np.int32))
     state.load[:] = local.loads
-    estimate = np.zeros(problem.n_brokers)
     found: list[tuple[int, int, float]] = []
     for user in np.argsort(-problem.demand[:own], kind="stable").tolist():
         if len(found) >= most:
             break
         if not local.movable[user]:
             continue
-        target, change = best_move(fixed, state, user, problem.n_brokers, False, estimate)
+        target, change = best_move(fixed, state, user, problem.n_brokers, False)
         least = threshold * problem.demand[user] * problem.access[user, here]
         crowded = state.load[here] > fixed.capacity[here]
         if target != NOWHERE and (crowded or (change < 0 and -change > least)):
@@ -70,11 +69,11 @@ def local_problem(
     Users on the move, and those that moved or declined recently, are counted but not moved.
     """
     here, peers = state.brokers.index(state.name), list(state.others.peers.values())
-    known = [(peer.load, peer.capacity) if peer.alive else (0.0, -1.0) for peer in peers]
+    known = [(peer.last.load, peer.last.capacity) if peer.alive else (0.0, -1.0) for peer in peers]
     known.insert(here, (state.load, state.capacity))
     loads, capacity = np.array(known).T
     prices = [state.prices(record.name) for record in records]
-    ranges = [record.ranges for record in records] + [peer.ranges for peer in peers]
+    ranges = [*(record.ranges for record in records), *(peer.last.ranges for peer in peers)]
     flows = [record.flow(now) for record in records] + [peer.flow for peer in peers]
     access = np.zeros((len(flows), len(known)))
     for row, price in enumerate(prices):

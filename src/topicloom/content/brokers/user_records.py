@@ -57,13 +57,13 @@ class UserRecord:
     """
 
     name: Name
-    term: int
-    state: UserState
-    version: int
-    wants: Wants
-    rates: Rates | None
     counter: RateCounter
-    heard: float
+    term: int = -1
+    state: UserState = UserState.ATTACHED
+    version: int = -1
+    wants: Wants = ()
+    rates: Rates | None = None
+    heard: float = 0.0
     rest: float = 0.0
     declined: int = 0
     ranges: list[tuple[int, int]] = field(default_factory=list)
@@ -88,11 +88,12 @@ class UserRecord:
 class ExpectedUser:
     """A user that another broker wants to send us; room is reserved until `deadline`."""
 
+    name: Name
     move: int
     home: Name
     counted: Rates
     demand: float
-    deadline: float
+    deadline: float = inf
 
 
 class UserRecords:
@@ -107,17 +108,9 @@ class UserRecords:
         self._deadlines: list[tuple[float, int, Name]] = []
         self._order = count()
 
-    def get(self, name: Name) -> UserRecord | None:
-        return self.records.get(name)
-
     def state_of(self, name: Name) -> UserState:
         record = self.records.get(name)
         return UserState.ABSENT if record is None else record.state
-
-    def enter(self, name: Name, term: int, counter: RateCounter, now: float) -> UserRecord:
-        record = UserRecord(name, term, UserState.ATTACHED, -1, (), None, counter, now)
-        self.records[name] = record
-        return record
 
     def remove(self, record: UserRecord) -> None:
         self._index.assign(record.name, ())
@@ -150,10 +143,10 @@ class UserRecords:
     def in_charge(self) -> Iterator[UserRecord]:
         return (record for record in self.records.values() if record.in_charge)
 
-    def set_deadline(self, user: UserRecord | ExpectedUser, name: Name, deadline: float) -> None:
+    def set_deadline(self, user: UserRecord | ExpectedUser, deadline: float) -> None:
         user.deadline = deadline
         if deadline < inf:
-            heappush(self._deadlines, (deadline, next(self._order), name))
+            heappush(self._deadlines, (deadline, next(self._order), user.name))
 
     def next_deadline(self) -> float:
         return self._deadlines[0][0] if self._deadlines else inf

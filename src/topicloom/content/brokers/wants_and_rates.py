@@ -187,8 +187,6 @@ def flow_of(rates: Rates | None) -> Flow:
     if not rates:
         return NOTHING
     table = np.array(rates, dtype=np.float64)
-    channels = table[:, 0].astype(np.int64)
-    if np.all(channels[1:] > channels[:-1]):
-        return Flow(channels, table[:, 1])
-    distinct, place = np.unique(channels, return_inverse=True)  # somebody did not keep to the order
-    return Flow(distinct, np.bincount(place, weights=table[:, 1]).astype(np.float64))
+    # Somebody may not have kept to the order, or repeat a channel.
+    channels, place = np.unique(table[:, 0].astype(np.int64), return_inverse=True)
+    return Flow(channels, np.bincount(place, weights=table[:, 1]).astype(np.float64))

@@ -76,28 +76,21 @@ def scan_windows(
 
 @kernel
 def best_pair(
-    row: int,
-    most: int,
-    order: Any,
-    key: Any,
-    price: Any,
-    limit: float,
-    fixed: Any,
-    known: Any,
-    doubt: float,
-    best: Any,
+    row: int, most: int, listed: Any, limit: float, fixed: Any, known: Any, doubt: float, best: Any
 ) -> int:
     """Find the pair of users in `order` with the largest traffic / price that fits; return the next row.
 
-    `best` is (pair, ratio): the best pair so far (-1: none yet) and its traffic and price. `known` is
-    (before, sends, gets): no user sends more than `sends` to, or gets more than `gets` from, one other. With
-    reach = (sends + gets) / 2 a pair has no more traffic than the sum of both reaches. key[k] is reach * best price -
-    best traffic * price of user order[k] when the call was prepared (reach alone if there was no traffic
-    yet), falling: so a pair whose keys sum to less than 0 is worse, and so are those after it. Equal keys
-    ascend by price, then user: of pairs that can at best be equal, the first that loses the tie ends the row.
-    `doubt` is what rounding may change in such a sum. The call ends after about `most` pairs.
+    `listed` is (order, key, price). `best` is (pair, ratio): the best pair so far (-1: none yet) and its
+    traffic and price. `known` is (before, sends, gets): no user sends more than `sends` to, or gets more than
+    `gets` from, one other. With reach = (sends + gets) / 2 a pair has no more traffic than the sum of both
+    reaches. key[k] is reach * best price - best traffic * price of user order[k] when the call was prepared
+    (reach alone if there was no traffic yet), falling: so a pair whose keys sum to less than 0 is worse, and
+    so are those after it. Equal keys ascend by price, then user: of pairs that can at best be equal, the
+    first that loses the tie ends the row. `doubt` is what rounding may change in such a sum. The call ends
+    after about `most` pairs.
     """
-    (pair, ratio), demand, (before, sends, gets) = best, fixed.demand, known
+    (order, key, price), (pair, ratio), (before, sends, gets) = listed, best, known
+    demand = fixed.demand
     looked = 0
     while row < len(order) - 1 and looked < most:
         a = order[row]

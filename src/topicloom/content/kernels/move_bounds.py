@@ -143,9 +143,9 @@ def _fill_relief(fixed: Any, state: Any, channel: int) -> None:
 
 
 @kernel
-def worth_vacating(fixed: Any, state: Any, broker: int, users: Any, least: float, left: Any) -> Any:
-    """Tell whether it may save more than `least` that these users leave; `left` is zero before and after."""
-    saved = 0.0
+def worth_vacating(fixed: Any, state: Any, broker: int, users: Any, least: float) -> Any:
+    """Tell whether it may save more than `least` that these users leave."""
+    saved, left = 0.0, state.left
     for k in range(len(users)):
         one = np.int64(users[k])
         loss = access_loss(fixed, state, one, False)

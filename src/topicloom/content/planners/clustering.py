@@ -88,11 +88,11 @@ class _Clusters:
         pair, ratio, doubt = np.full(2, -1, dtype=np.int64), np.zeros(2), 0.0
 
         def search(order: Ints, key: Floats) -> None:
-            row, ordered, keys = 0, sealed(order.astype(np.int64)), sealed(key)
+            row, listed = 0, (sealed(order.astype(np.int64)), sealed(key), price)
             while row < len(order) - 1:
                 check_stop(self.progress)
-                so_far = float(limit[broker]), self.fixed, self.known, doubt, (pair, ratio)
-                row = best_pair(row, SLICE, ordered, keys, price, *so_far)
+                so_far = self.fixed, self.known, doubt, (pair, ratio)
+                row = best_pair(row, SLICE, listed, float(limit[broker]), *so_far)
 
         head = free[_largest(worth, STAGES[0])]
         search(head, np.zeros(len(head)))

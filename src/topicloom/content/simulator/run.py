@@ -187,7 +187,7 @@ class ContentRun:
         cost = measure_cost(self.problem, self._assignment(), "free")
         counters, rows = self.world.counters, self._rows
         brokers = [member for member in self.world.members if isinstance(member, Broker)]
-        arrived = sum(broker.arrived for broker in brokers)
+        arrived = sum(broker.migration.arrived for broker in brokers)
         before = sum(row["migrations"] for row in rows)
         control = counters.control - self._registered
         assert isfinite(cost.total)
