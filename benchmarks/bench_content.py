@@ -203,6 +203,6 @@ def ratios(model: str, width: float) -> dict[str, float]:
 
 
 def _random_cost(problem: Any) -> float:
-    from topicloom.content.jobs.plan import random_mean
+    from topicloom.content.jobs.plan import random_costs
 
-    return random_mean(problem, "free", 0)
+    return float(np.mean([cost.total for cost in random_costs(problem, "free", 0)]))

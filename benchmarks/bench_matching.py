@@ -85,9 +85,8 @@ def measure(many: int, width: int, length: float, scans: bool) -> dict[str, floa
         few = points[:100]
         answer["numpy"] = len(few) / _seconds(lambda: [_scan(low, high, point) for point in few])
         flat = SubscriptionIndex(width)
-        flat._reserve(many)  # everything stays in the tail: the kernel itself scans
-        flat._low[:many], flat._high[:many], flat._number[:many], flat._used = low, high, range(many), many
         flat._tidy = lambda: None  # type: ignore[method-assign]
+        flat.add_many(range(many), low, high)  # everything stays in the tail: the kernel itself scans
         answer["compiled"] = len(few) / _seconds(lambda: flat.match_batch(few))
     return answer
 

@@ -121,12 +121,10 @@ def test_streams_are_apart():
 
 
 def test_the_result_does_not_depend_on_the_blocks(monkeypatch):
-    import topicloom.content.model.prices as prices
     import topicloom.content.workload as content
 
     one = generate_content(30, 4, 8, seed=9).problem
     monkeypatch.setattr(content, "BLOCK_CELLS", 20)
-    monkeypatch.setattr(prices, "BLOCK_CELLS", 9)
     other = generate_content(30, 4, 8, seed=9).problem
     assert np.array_equal(one.rates, other.rates) and np.array_equal(one.access, other.access)
 

@@ -10,8 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from topicloom.base.arrays import Floats, Ints, Longs
 from topicloom.base.ids import numbered_ids
@@ -63,7 +61,7 @@ def generate_content(
     first, last = _draw_wants(users, edges, length, seed)
     problem = ContentProblem.of(
         numbered_ids("u", users),
-        _broker_ids(brokers),
+        numbered_ids("b", brokers, digits=2),
         np.zeros(brokers),
         access,
         core,
@@ -95,11 +93,6 @@ def check_content(
     if not 0 < length <= 1:
         raise UsageError(f"`width={width}` is no length; use uniform or a number above 0 and at most 1")
     return length
-
-
-def _broker_ids(count: int) -> pa.StringArray:
-    digits = pc.cast(pa.array(np.arange(1, count + 1)), pa.string())
-    return pc.binary_join_element_wise("b", pc.utf8_lpad(digits, max(len(str(count)), 2), "0"), "")
 
 
 def _place(users: int, brokers: int, ratio: float, seed: int) -> Coordinates:

@@ -216,7 +216,7 @@ class Wire:
         return self.brokers[broker].state.users
 
     def state(self, broker: Name, user: Name) -> UserState:
-        return self.brokers[broker].state_of(user)
+        return self.brokers[broker].state.users.state_of(user)
 
     def faulty(self, known: float) -> list[str]:
         """What is wrong with the deliveries: those that were due and not made, made twice, or not wanted.

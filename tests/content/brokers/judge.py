@@ -58,7 +58,7 @@ class Watch:
         return self._effects
 
     def watched(self, on: str, user: Name, work: Callable[[], Any]) -> Any:
-        before, mark = self._broker.state_of(user), len(self._so_far())
+        before, mark = self._broker.state.users.state_of(user), len(self._so_far())
         result = work()
         sent = [
             str(effect.message.body.__struct_config__.tag)
@@ -68,7 +68,7 @@ class Watch:
             and user in (*effect.to, getattr(effect.message.body, "user", None))
         ]
         words = tuple(dict.fromkeys(word.upper() for word in sent if word not in UNJUDGED))
-        self._judge.judge(before, on, words, self._broker.state_of(user))
+        self._judge.judge(before, on, words, self._broker.state.users.state_of(user))
         return result
 
 
@@ -98,7 +98,7 @@ def _watch(broker: Broker, judge: Judge, watched: Callable[[str, Name, Callable[
             return watched("decision", record.name, lambda: call(record, foreign, now)) if possible else False
 
         def expire(self, name: Name, now: float) -> None:
-            record, call = broker.state.users.get(name), super().expire
+            record, call = broker.state.users.records.get(name), super().expire
             if record is not None and record.deadline <= now:
                 watched("time", name, lambda: call(name, now))
             else:

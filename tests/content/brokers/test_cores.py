@@ -85,7 +85,7 @@ def test_a_client_whose_broker_dies_finds_another_and_publishes_what_was_not_con
 def test_a_broker_that_was_started_anew_is_told_again():
     wire = pair()
     broker = wire.brokers["A"]
-    record = broker.state.users.get("u")
+    record = broker.state.users.records.get("u")
     broker.state.users.remove(record)  # as if it had lost its memory
     wire.run(wire.settings.ping + 1.0)
     assert wire.state("A", "u") is UserState.ATTACHED and wire.users["u"].broker == "A"

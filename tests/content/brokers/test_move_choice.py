@@ -100,7 +100,9 @@ def test_brokers_come_to_rest_at_the_best_place():
     assert asked == 2
     wire.run(20.0)
     assert wire.sent["request-to-move"] == asked
-    assert wire.brokers["B"].load == pytest.approx(2 * 3.0) and wire.brokers["A"].load == pytest.approx(3.0)
+    assert wire.brokers["B"].state.load == pytest.approx(2 * 3.0) and wire.brokers[
+        "A"
+    ].state.load == pytest.approx(3.0)
     assert wire.unquiet() == []
 
 
@@ -111,7 +113,7 @@ def test_no_broker_takes_more_than_it_can_carry():
         wire.add(f"u{number}", (((0, 10),),), "A" if number else "B", rates=((number, 1.0),))
     wire.run(30.0)
     assert [len(broker.users) for broker in wire.brokers.values()] == [2, 2]
-    assert [broker.load for broker in wire.brokers.values()] == pytest.approx([8.0, 8.0])
+    assert [broker.state.load for broker in wire.brokers.values()] == pytest.approx([8.0, 8.0])
     # B is cheaper for both users of A, but they are not sent where there is no room.
     assert wire.sent["request-to-move"] == 1 and wire.sent["no-room"] == 0
 
@@ -121,4 +123,4 @@ def test_a_crowded_broker_lets_users_go_at_a_loss():
     for number in range(4):
         wire.add(f"u{number}", (((0, 10),),), "A" if number else "B", rates=((number, 1.0),))
     wire.run(30.0)
-    assert [broker.load for broker in wire.brokers.values()] == pytest.approx([8.0, 8.0])
+    assert [broker.state.load for broker in wire.brokers.values()] == pytest.approx([8.0, 8.0])

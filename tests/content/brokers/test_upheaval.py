@@ -191,7 +191,7 @@ def test_rates_beyond_all_measure_do_not_spoil_the_sums():
     wire.hand("A", "w", Letter(1, 1, 0, Register(1, 1, ALL, mad, (), True)))
     assert [fault.peer for fault in wire.faults] == ["B", "w"]
     wire.run(5.0)
-    assert isfinite(wire.brokers["A"].load)
+    assert isfinite(wire.brokers["A"].state.load)
 
 
 def test_a_user_without_known_prices_stays_where_it_is():

@@ -57,8 +57,8 @@ def say(wire: Wire, sender: str, body: object) -> None:
 WORDS = [
     ("u", Register(9, 9, ALL_WANTS, None, ("B",))),
     ("u", Register(1, 1, ALL_WANTS, None, ())),
-    ("u", Connect(9, 3, 9, ALL_WANTS, None, ("B",))),
-    ("u", Connect(1, 3, 1, ALL_WANTS, None, ("B",))),
+    ("u", Connect(9, 9, ALL_WANTS, None, ("B",), 3)),
+    ("u", Connect(1, 1, ALL_WANTS, None, ("B",), 3)),
     ("u", Subscribe(9, (), None)),
     ("u", Accept(1)),
     ("u", Accept(7)),
@@ -88,7 +88,7 @@ def judge():
         wire.run(3 * wire.settings.ttl)
     full = alone(judge, UserState.ABSENT, capacity=0.0)
     told = ((1, 5.0),)
-    for body in (Register(9, 9, ALL_WANTS, told, ()), Connect(9, 3, 9, ALL_WANTS, told, ("B",))):
+    for body in (Register(9, 9, ALL_WANTS, told, ()), Connect(9, 9, ALL_WANTS, told, ("B",), 3)):
         full.brokers["A"]._announcements._before[:] = range(11)
         say(full, "u", body)
     say(full, "B", Replicate(3, "u", 5, 1, ALL_WANTS, None, (), 1.0))
@@ -130,7 +130,7 @@ def test_a_step_that_the_table_does_not_allow_is_noticed(monkeypatch):
 
     def stays(migration, peer, body, now):
         real(migration, peer, body, now)
-        record = migration._state.users.get(body.user)
+        record = migration._state.users.records.get(body.user)
         if record is not None:
             record.state = UserState.ATTACHED
 

@@ -75,7 +75,7 @@ def test_no_users_whose_leaving_saves_are_passed_over(problem, data, model):
     fixed, state = search.fixed, search.state
     home = data.draw(st.sampled_from(state.broker.tolist()))
     leaving = np.flatnonzero(state.broker == home).astype(np.int32)[: data.draw(st.integers(1, 3))]
-    if worth_vacating(fixed, state, home, leaving, 0.0, search.left):
+    if worth_vacating(fixed, state, home, leaving, 0.0):
         return
     before = measure_cost(problem, state.broker, model).total
     others = [broker for broker in range(problem.n_brokers) if broker != home]

@@ -27,12 +27,16 @@ from topicloom.content.model.problem_folder import (
     WANTS,
     check_capacity,
     check_generated,
-    interval_bounds,
     read_problem,
     write_content_table,
     write_problem,
 )
+from topicloom.content.traffic.channels import ChannelGrid
 from topicloom.errors import InputError
+
+
+def channels_cut_at(ends: np.ndarray) -> pa.Table:
+    return ChannelGrid(("content",), (ends[:-1],), (ends[1:],)).bounds()
 
 
 def assert_same(one: ContentProblem, other: ContentProblem) -> None:
@@ -90,7 +94,7 @@ def test_coordinates_give_prices_by_distance_and_scale(tmp_path):
 @given(problem=content_problems())
 def test_what_is_written_comes_back(tmp_path_factory, problem):
     folder = tmp_path_factory.mktemp("content") / "problem"
-    write_problem(folder, problem, interval_bounds("content", np.linspace(0, 1, problem.n_channels + 1)))
+    write_problem(folder, problem, channels_cut_at(np.linspace(0, 1, problem.n_channels + 1)))
     assert_same(read_problem(folder, lambda text: None), problem)
 
 
@@ -106,9 +110,7 @@ def test_written_coordinates_give_the_same_prices(tmp_path):
         rates=([0], [0], [1]),
         wants=([1], [0], [0]),
     )
-    write_problem(
-        tmp_path / "p", problem, interval_bounds("content", np.array([0, 1])), coordinates=coordinates
-    )
+    write_problem(tmp_path / "p", problem, channels_cut_at(np.array([0.0, 1.0])), coordinates=coordinates)
     assert not (tmp_path / "p" / ACCESS).exists()
     assert_same(read_problem(tmp_path / "p", silent), problem)
 
@@ -162,7 +164,7 @@ def test_channels_are_written_last(tmp_path, monkeypatch):
         write_content_table(folder, name, rows)
 
     monkeypatch.setattr(module, "write_content_table", watched)
-    bounds = interval_bounds("content", np.linspace(0, 1, 3))
+    bounds = channels_cut_at(np.linspace(0, 1, 3))
     write_problem(tmp_path / "copy", read_problem(write(tmp_path), silent), bounds)
     assert written[-1] == CHANNELS and set(written) == set(PLAIN)
 
@@ -208,7 +210,7 @@ def test_the_closure_is_the_cheapest_way_and_its_example_is_true(prices):
 
 def test_only_a_generated_problem_is_replaced(tmp_path, monkeypatch):
     problem = read_problem(write(tmp_path), silent)
-    bounds = interval_bounds("content", np.linspace(0, 1, 3))
+    bounds = channels_cut_at(np.linspace(0, 1, 3))
     check_generated(tmp_path / "new")
     with pytest.raises(InputError, match="something else"):  # somebody's own tables
         check_generated(tmp_path)

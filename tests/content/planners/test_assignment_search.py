@@ -39,7 +39,7 @@ def test_best_move_beats_all_brokers_that_join_no_tree(problem, data, model, any
     search = drawn_search(data, problem, model)
     fixed, state = search.fixed, search.state
     user = data.draw(st.integers(0, problem.n_users - 1))
-    target, change = best_move(fixed, state, user, problem.n_brokers, anywhere, search.estimate)
+    target, change = best_move(fixed, state, user, problem.n_brokers, anywhere)
     room = problem.load_limits
     open_to = [
         broker
@@ -80,9 +80,7 @@ def test_no_sure_migration_is_left(problem, data, model):
     search.reach_local_optimum()
     room = problem.load_limits
     for user in range(problem.n_users):
-        target, change = best_move(
-            search.fixed, search.state, user, problem.n_brokers, False, search.estimate
-        )
+        target, change = best_move(search.fixed, search.state, user, problem.n_brokers, False)
         assert target == NOWHERE or change >= -1e-6 * max(search.total, 1e-6), (user, target)
         home = search.state.broker[user]
         if search.state.load[home] > room[home]:
@@ -94,7 +92,7 @@ def test_no_sure_migration_is_left(problem, data, model):
 def test_annealing_keeps_the_books_and_the_capacities(problem, data, model):
     search = drawn_search(data, problem, model)
     over = search.overflow
-    search.anneal(near_brokers(problem), 7, 200, 1.0, 0.01)
+    search.anneal(near_brokers(problem), 7, 200, 1.0)
     assert search.total == pytest.approx(measure_cost(problem, search.state.broker, model).total, abs=1e-7)
     assert search.overflow <= over + 1e-9
 

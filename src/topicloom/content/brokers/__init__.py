@@ -6,7 +6,7 @@ promised. The paper's API, who calls it, and who does what it asks for:
 | paper | here | called by | carried out by |
 |---|---|---|---|
 | register() | message Register | `User.start` | `Migration.on_register` |
-| summarize() | `Broker.summarize` | `Migration.on_accept`, `Announcements.tell_rates` | `RateCounter` |
+| summarize() | `RateCounter.rates` | `Migration.on_accept`, `UserRecord.flow` | `RateCounter` |
 | request_to_move() | RequestToMove | `Broker.ask_users_to_move` | `User`, by its policy |
 | accept(), decline | messages Accept, Decline | the user's policy | `Migration.on_accept`, `on_decline` |
 | replicate() | message Replicate | `Migration.on_accept` | `Migration.on_replicate` |

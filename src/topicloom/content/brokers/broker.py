@@ -13,18 +13,15 @@ from random import Random
 
 from topicloom.content.brokers import messages as msg
 from topicloom.content.brokers.announcements import Announcements
-from topicloom.content.brokers.broker_state import BrokerState, OtherBrokers
+from topicloom.content.brokers.broker_state import BrokerState
 from topicloom.content.brokers.forwarding import Forwarding, RoutingTrees
-from topicloom.content.brokers.letters import Mailbox
-from topicloom.content.brokers.messages import Body, Handlers, Message, Name, Rates
+from topicloom.content.brokers.messages import Handlers, Message, Name
 from topicloom.content.brokers.migration import Migration
 from topicloom.content.brokers.move_choice import choose_moves, local_problem
 from topicloom.content.brokers.settings import BrokerSettings
-from topicloom.content.brokers.user_records import UserRecords
-from topicloom.content.brokers.user_rules import UserState
 from topicloom.content.brokers.wants_and_rates import Channels
 from topicloom.content.planners.broker_trees import CoreModel
-from topicloom.wire.core import BaseCore, Effect, Send
+from topicloom.wire.core import BaseCore, Send
 
 LOST_PINGS = 3  # a user that is silent for so many of its pings is gone
 
@@ -50,20 +47,9 @@ class Broker(BaseCore):
         `prices(user)` from a user to each (None: not known, so the user stays where it is). `life` must be
         higher after each restart. `trees` may be shared by brokers that run in one process."""
         self.name, self.settings = name, settings or BrokerSettings()
-        self._brokers, self._core, self._rng = list(brokers), core, rng
-        effects: list[Effect] = []
-        super().__init__(effects)
-        self.state = BrokerState(
-            name,
-            self.settings,
-            channels,
-            capacity,
-            prices,
-            Mailbox(life, self.settings.resend, effects, self.settings.remember),
-            OtherBrokers((other for other in brokers if other != name), channels),
-            UserRecords(channels),
-            effects,
-        )
+        self._core, self._rng = core, rng
+        self.state = BrokerState(name, brokers, capacity, channels, prices, self.settings, life)
+        super().__init__(self.state.effects)
         self._announcements = Announcements(self.state)
         self.migration = migration = Migration(self.state, self._announcements.demand)
         self._forwarding = forwarding = Forwarding(self.state, trees or RoutingTrees(brokers, core.core))
@@ -108,12 +94,15 @@ class Broker(BaseCore):
         self._note_alive(peer, message, now)
         if type(message) is msg.Letter:
             body = self.state.mailbox.receive(peer, message)
-            if body is not None:
-                self._handle(peer, body, now)
+            handlers = self._from_brokers if peer in self.state.others.peers else self._from_users
+            if type(body) in handlers:
+                handlers[type(body)](peer, body, now)
+            elif body is not None:
+                self.state.fault(peer, f"{type(body).__name__} is nothing for it to say to a broker")
         elif type(message) is msg.Receipt:
             self.state.mailbox.receipt(peer, message)
         elif type(message) is msg.Ping:
-            record = self.state.users.get(peer)
+            record = self.state.users.records.get(peer)
             yours = record is not None and record.in_charge and record.term == message.term
             self._effects.append(Send((peer,), msg.Pong(message.term, yours)))
         elif type(message) is not msg.Beat:
@@ -123,7 +112,7 @@ class Broker(BaseCore):
 
     def request_to_move(self, user: Name, foreign: Name, now: float) -> bool:
         """Ask a user to move, whatever it costs; return False if it cannot be asked now."""
-        record = self.state.users.get(user)
+        record = self.state.users.records.get(user)
         asked = record is not None and self.migration.request_to_move(record, foreign, now)
         self._rearm()
         return asked
@@ -153,42 +142,24 @@ class Broker(BaseCore):
         """The users of which this is the broker."""
         return [record.name for record in self.state.users.in_charge()]
 
-    @property
-    def arrived(self) -> int:
-        """How many users have come by a migration so far."""
-        return self.migration.arrived
-
-    @property
-    def load(self) -> float:
-        """The demands of its users, and of those it reserves room for."""
-        return self.state.load
-
-    def summarize(self, user: Name, now: float) -> Rates:
-        """Return how often a user publishes on each channel, as counted here [Zhao2011, V]."""
-        record = self.state.users.get(user)
-        return record.counter.rates(now) if record is not None else ()
-
-    def state_of(self, user: Name) -> UserState:
-        return self.state.users.state_of(user)
-
     def ask_users_to_move(self, now: float) -> None:
         """Ask a few users to move, those with the most traffic first: one round of [Zhao2011, IV-C]."""
         records = list(self.state.users.in_charge())
-        if not records or not any(True for _ in self.state.others.living()):
+        if not records or not any(self.state.others.living()):
             return
         moves = choose_moves(
-            local_problem(self.state, self._brokers, self._core.core, records, now),
+            local_problem(self.state, self._core.core, records, now),
             self._core,
             threshold=self.settings.threshold,
             most=self.settings.moves,
         )
         for user, place, _ in moves:
-            self.migration.request_to_move(records[user], self._brokers[place], now)
+            self.migration.request_to_move(records[user], self.state.brokers[place], now)
 
     def _note_alive(self, name: Name, message: Message, now: float) -> None:
         """Note that `name` lives. Another broker may have been given up, or restarted so soon that nobody
         missed it: either way one of the two knows nothing of the other any more."""
-        record, peer = self.state.users.get(name), self.state.others.peers.get(name)
+        record, peer = self.state.users.records.get(name), self.state.others.peers.get(name)
         if record is not None:
             record.heard = now
         if peer is None:
@@ -217,14 +188,6 @@ class Broker(BaseCore):
         for record in list(state.users.in_charge()):
             if record.heard < now - patience:
                 self.migration.forget_silent(record, now)
-
-    def _handle(self, peer: Name, body: Body, now: float) -> None:
-        handlers = self._from_brokers if peer in self.state.others.peers else self._from_users
-        handler = handlers.get(type(body))
-        if handler is None:
-            self.state.fault(peer, f"{type(body).__name__} is nothing for it to say to a broker")
-        else:
-            handler(peer, body, now)
 
     def _rearm(self) -> None:
         state = self.state

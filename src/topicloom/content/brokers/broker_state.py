@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from topicloom.base.arrays import Floats
 from topicloom.content.brokers import messages as msg
 from topicloom.content.brokers.letters import Mailbox
 from topicloom.content.brokers.matching import SubscriptionIndex
-from topicloom.content.brokers.messages import Body, Box, Event, Name, Point, Rates, Wants
+from topicloom.content.brokers.messages import Body, Event, Name, Point, Rates, Wants
 from topicloom.content.brokers.settings import BrokerSettings
 from topicloom.content.brokers.user_records import UserRecord, UserRecords
 from topicloom.content.brokers.user_rules import UserState
@@ -25,27 +25,24 @@ from topicloom.content.brokers.wants_and_rates import (
 )
 from topicloom.wire.core import Close, Effect
 
+NO_NEWS = msg.News(0, None, None, (), 0.0, 0.0)
+
 
 @dataclass(slots=True)
 class OtherBroker:
-    """One other broker. Letters overtake each other, so each part has the version it came with.
+    """One other broker. Letters overtake each other, so parts that may be absent have versions of their own.
 
-    `life` is the highest it was heard in. `ranges` are the channels that its own users want, `numbers` the
-    boxes that it wants, with their numbers in the index.
+    `life` is the highest it was heard in, `last` the newest of its news.
     """
 
     name: Name
     heard: float
     alive: bool = True
     life: int = -1
-    load: float = 0.0
-    capacity: float = 0.0
+    last: msg.News = NO_NEWS
     wants_version: int = 0
     rates_version: int = 0
-    load_version: int = 0
-    ranges: list[tuple[int, int]] = field(default_factory=list)
     flow: Flow = NOTHING
-    numbers: dict[Box, int] = field(default_factory=dict)
 
 
 class OtherBrokers:
@@ -68,17 +65,16 @@ class OtherBrokers:
         peer = self.peers[name]
         if news.wants is not None and news.version > peer.wants_version:
             peer.wants_version = news.version
-            self._set_wants(peer, news.wants)
+            self._index.assign(name, news.wants)
         if news.rates is not None and news.version > peer.rates_version:
             peer.rates_version, peer.flow = news.version, flow_of(news.rates)
-        if news.version > peer.load_version:
-            peer.load_version, peer.load, peer.capacity = news.version, news.load, news.capacity
-            peer.ranges = list(news.ranges)
+        if news.version > peer.last.version:
+            peer.last = news
 
     def mark_dead(self, name: Name) -> None:
         """Mark a broker as dead: nothing is wanted or published there. If it is alive, it will tell anew."""
         peer = self.peers[name]
-        self._set_wants(peer, ())
+        self._index.assign(name, ())
         self.peers[name] = OtherBroker(name, peer.heard, alive=False, life=peer.life)
 
     def interested(self, point: Point) -> set[Name]:
@@ -92,29 +88,27 @@ class OtherBrokers:
             total[peer.flow.channels] += peer.flow.rates
         return total
 
-    def _set_wants(self, peer: OtherBroker, wants: Wants) -> None:
-        now = set(wants)
-        for box in [box for box in peer.numbers if box not in now]:
-            self._index.remove(peer.numbers.pop(box))
-        for box in wants:
-            if box not in peer.numbers:
-                peer.numbers[box] = self._index.add(peer.name, box)
 
-
-@dataclass(slots=True)
 class BrokerState:
     """Shared by the parts of a broker. `strays` counts events redirected to us for users we do not know."""
 
-    name: Name
-    settings: BrokerSettings
-    channels: Channels
-    capacity: float
-    prices: Callable[[Name], Sequence[float] | None]
-    mailbox: Mailbox
-    others: OtherBrokers
-    users: UserRecords
-    effects: list[Effect]
-    strays: int = 0
+    def __init__(
+        self,
+        name: Name,
+        brokers: Sequence[Name],
+        capacity: float,
+        channels: Channels,
+        prices: Callable[[Name], Sequence[float] | None],
+        settings: BrokerSettings,
+        life: int,
+    ) -> None:
+        self.name, self.brokers, self.capacity = name, list(brokers), capacity
+        self.channels, self.prices, self.settings = channels, prices, settings
+        self.effects: list[Effect] = []
+        self.strays = 0
+        self.mailbox = Mailbox(life, settings.resend, self.effects, settings.remember)
+        self.others = OtherBrokers((other for other in brokers if other != name), channels)
+        self.users = UserRecords(channels)
 
     def tell(self, broker: Name, body: Body, now: float) -> None:
         """Write to another broker, unless it is dead."""

@@ -7,6 +7,7 @@ publisher's broker and the brokers with a subscriber, the free core model. Dead 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from math import isnan
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from topicloom.base.arrays import Floats, sealed
 from topicloom.content.brokers.broker_state import BrokerState
 from topicloom.content.brokers.messages import Body, Event, Forward, Name, Publish
-from topicloom.content.kernels.broker_trees import grow_spanning
+from topicloom.content.planners.broker_trees import spanning_links
 
 Links = tuple[tuple[Name, Name], ...]
 KEPT = 4_096  # trees
@@ -32,52 +33,35 @@ class RoutingTrees:
         self._names = list(names)
         self._place = {name: place for place, name in enumerate(self._names)}
         self._core = sealed(np.asarray(core, dtype=np.float64))
-        self._cache: dict[tuple[Name, frozenset[Name]], Links] = {}
+        self._grown = lru_cache(KEPT)(self._grow)
 
     def links(self, root: Name, targets: Iterable[Name]) -> Links:
         """Return the links of the tree from `root` to `targets`, each as (from, to), parents first."""
-        key = root, frozenset(targets)
-        found = self._cache.get(key)
-        if found is None:
-            if len(self._cache) >= KEPT:
-                self._cache.clear()
-            found = self._cache[key] = self._grow(root, key[1])
-        return found
+        return self._grown(root, frozenset(targets))
 
     def _grow(self, root: Name, targets: frozenset[Name]) -> Links:
         places = [self._place[root], *sorted(self._place[name] for name in targets if name != root)]
-        members, above = np.array(places, dtype=np.int32), np.zeros(len(places), dtype=np.int32)
-        grow_spanning(self._core, members, len(places), above, np.zeros(len(places)))
-        ordered = [self._names[place] for place in members.tolist()]
-        return tuple((ordered[above[k]], ordered[k]) for k in range(1, len(ordered)))
+        links = spanning_links(self._core, places)
+        return tuple((self._names[parent], self._names[child]) for parent, child in links)
 
 
 def branches(root: Name, links: Links) -> Iterator[tuple[Name, Links]]:
-    """Yield each child of the root with the links below it.
+    """Yield each child of the root with the links below it, parents first.
 
-    Works for any tree that somebody sends: links that hang on nothing are left out.
+    Works for whatever somebody sends: links that hang on nothing before them are left out.
 
     >>> list(branches("a", (("a", "b"), ("b", "c"), ("a", "d"), ("x", "y"))))
     [('b', (('b', 'c'),)), ('d', ())]
     """
-    below: dict[Name, list[Name]] = {}
+    top = {root: root}  # the child of the root that a broker is below
+    below: dict[Name, list[tuple[Name, Name]]] = {}
     for parent, child in links:
-        below.setdefault(parent, []).append(child)
-    reached = {root}
-    for first in below.get(root, ()):
-        if first in reached:
-            continue
-        reached.add(first)
-        part: list[tuple[Name, Name]] = []
-        todo = [first]
-        while todo:
-            parent = todo.pop()
-            for child in below.get(parent, ()):
-                if child not in reached:
-                    reached.add(child)
-                    part.append((parent, child))
-                    todo.append(child)
-        yield first, tuple(part)
+        if parent in top and child not in top:
+            top[child] = child if parent == root else top[parent]
+            part = below.setdefault(top[child], [])
+            if parent != root:
+                part.append((parent, child))
+    return ((child, tuple(part)) for child, part in below.items())
 
 
 class Forwarding:
@@ -94,7 +78,7 @@ class Forwarding:
             return
         if not self._is_valid(peer, event):
             return
-        record, channel = state.users.get(peer), state.channels.channel_of(event.point)
+        record, channel = state.users.records.get(peer), state.channels.channel_of(event.point)
         if record is not None and record.in_charge and channel >= 0:
             record.counter.count(channel, now)
         targets = state.others.interested(event.point)

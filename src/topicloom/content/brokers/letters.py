@@ -6,8 +6,9 @@ belong to the sender and not to a pair, so two ends may forget each other after 
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
 from math import inf
@@ -16,6 +17,7 @@ from topicloom.content.brokers.messages import Body, EventId, Letter, Name, Rece
 from topicloom.wire.core import Effect, Send
 
 
+@dataclass(slots=True)
 class ReceivedNumbers:
     """The numbers received from one sender: all up to `floor`, which rises as gaps close, and some above.
 
@@ -24,11 +26,8 @@ class ReceivedNumbers:
     ([True, True, False, True], 2, {4})
     """
 
-    __slots__ = ("above", "floor")
-
-    def __init__(self) -> None:
-        self.floor = 0
-        self.above: set[int] = set()
+    floor: int = 0
+    above: set[int] = field(default_factory=set)
 
     def add(self, number: int) -> bool:
         """Note a number; return True if it is new."""
@@ -65,50 +64,40 @@ class DeliveredEvents:
     (True, 1, False)
     """
 
-    __slots__ = ("_above", "_floor", "_order", "_remember")
+    __slots__ = ("_had", "_order", "_remember")
 
     def __init__(self, remember: float) -> None:
         self._remember = remember
-        self._floor: dict[Name, int] = {}
-        self._above: dict[Name, set[int]] = {}
+        self._had: defaultdict[Name, ReceivedNumbers] = defaultdict(ReceivedNumbers)
         self._order: deque[tuple[float, EventId]] = deque()  # as they came
 
     def add(self, id: EventId, now: float) -> bool:
         """Note an event; return True if it is new."""
-        self._forget(now)
-        above = self._above.setdefault(id.publisher, set())
-        if id.number <= self._floor.get(id.publisher, 0) or id.number in above:
-            return False
-        above.add(id.number)
-        self._order.append((now, id))
-        return True
+        while self._order and self._order[0][0] <= now - self._remember:
+            old = self._order.popleft()[1]
+            had = self._had[old.publisher]
+            had.floor = max(had.floor, old.number)
+            had.above.discard(old.number)
+        fresh = self._had[id.publisher].add(id.number)
+        if fresh:
+            self._order.append((now, id))
+        return fresh
 
     def held(self) -> int:
         """Return how many events are remembered one by one."""
         return len(self._order)
 
-    def _forget(self, now: float) -> None:
-        while self._order and self._order[0][0] <= now - self._remember:
-            id = self._order.popleft()[1]
-            above = self._above[id.publisher]
-            above.discard(id.number)
-            if not above:
-                del self._above[id.publisher]
-            self._floor[id.publisher] = max(self._floor.get(id.publisher, 0), id.number)
 
-
+@dataclass(slots=True)
 class _Line:
     """The letters between this end and one other."""
 
-    __slots__ = ("had", "life", "open", "used")
-
-    def __init__(self) -> None:
-        # Sent, no receipt yet; ascending numbers. The first one is asked for with every letter: in a plain
-        # dict that means to step over all that were removed before it.
-        self.open: OrderedDict[int, Body] = OrderedDict()
-        self.life = -1  # of the other
-        self.had = ReceivedNumbers()
-        self.used = True  # since the last look
+    # Sent, no receipt yet; ascending numbers. The first one is asked for with every letter: in a plain dict
+    # that means to step over all that were removed before it.
+    open: OrderedDict[int, Body] = field(default_factory=OrderedDict)
+    life: int = -1  # of the other
+    had: ReceivedNumbers = field(default_factory=ReceivedNumbers)
+    used: bool = True  # since the last look
 
 
 class Mailbox:

@@ -6,7 +6,7 @@ what is added waits there, what is removed is emptied in place.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from math import ceil, inf
 from typing import Any
 
@@ -14,12 +14,12 @@ import numpy as np
 
 from topicloom.base.arrays import Floats, Longs
 from topicloom.content.brokers.messages import Box
-from topicloom.content.kernels.matching import FAN, LEVELS, match_boxes
+from topicloom.content.kernels.matching import match_boxes
 from topicloom.errors import UsageError
 
+FAN = 16  # boxes or nodes below a node
 TAIL = 32  # so many are scanned as fast as a tree; beyond, a twelfth of the tree is allowed
 FOUND = 1 << 12
-_GROWN = 1 << 22
 
 
 class SubscriptionIndex:
@@ -37,16 +37,24 @@ class SubscriptionIndex:
     def __init__(self, n_attributes: int) -> None:
         self.n_attributes = n_attributes
         self._low, self._high = np.empty((2 * TAIL, n_attributes)), np.empty((2 * TAIL, n_attributes))
-        self._number = np.empty(2 * TAIL, dtype=np.int64)
+        self._skip, self._number = np.empty((2, 2 * TAIL), dtype=np.int64)
         self._row: dict[int, int] = {}
         self._owner: dict[int, Hashable] = {}
+        self._assigned: dict[Hashable, dict[Box, int]] = {}
         self._next = self._packed = self._used = 0
-        self._nodes: tuple[Any, Any, Any] = self._no_nodes()
-        self._found = np.empty(FOUND, dtype=np.int32)
-        self._stack = np.empty((FAN * LEVELS, 2), dtype=np.int32)
+        self._found = np.empty(FOUND, dtype=np.int64)
 
     def __len__(self) -> int:
         return len(self._row)
+
+    def assign(self, owner: Hashable, boxes: Iterable[Box]) -> None:
+        """Give an owner these subscriptions instead of those it was assigned before."""
+        before, wanted = self._assigned.pop(owner, {}), dict.fromkeys(boxes)
+        for box in before.keys() - wanted.keys():
+            self.remove(before[box])
+        now = {box: before[box] if box in before else self.add(owner, box) for box in wanted}
+        if now:
+            self._assigned[owner] = now
 
     def add(self, owner: Hashable, box: Box) -> int:
         """Add a subscription and return its number; a range of `box` is (low, high), half-open."""
@@ -63,14 +71,11 @@ class SubscriptionIndex:
             raise UsageError("the ends of a range are numbers or infinite, never NaN")
         if self._used + count > len(self._low):
             self._tidy()  # subscriptions may come and go without any event in between
-        numbers = range(self._next, self._next + count)
-        self._reserve(self._used + count)
-        rows = slice(self._used, self._used + count)
-        self._low[rows], self._high[rows], self._number[rows] = low, high, numbers
-        self._row.update(zip(numbers, range(self._used, self._used + count), strict=True))
+        numbers, places = (range(first, first + count) for first in (self._next, self._used))
+        self._write(self._used, low, high, np.array(numbers, dtype=np.int64))
+        self._row.update(zip(numbers, places, strict=True))
         self._owner.update(zip(numbers, owners, strict=True))
         self._next += count
-        self._used += count
         return numbers
 
     def remove(self, number: int) -> None:
@@ -93,32 +98,25 @@ class SubscriptionIndex:
         points = np.ascontiguousarray(points, dtype=np.float64).reshape(-1, self.n_attributes)
         self._tidy()
         ptr = np.zeros(len(points) + 1, dtype=np.int64)
-        ends, parts, done, total = ptr[1:], [], 0, 0
-        while done < len(points):
-            reached, count = match_boxes(
-                points, done, self._low, self._high, self._packed, self._used, *self._nodes, self._stack,
-                ends, self._found,
-            )  # fmt: skip
-            parts.append(self._number[self._found[:count]])
-            ends[done:reached] += total
-            total += count
-            done = reached
-            if done < len(points) and len(self._found) < _GROWN + self._used:
-                self._found = np.empty(4 * len(self._found), dtype=np.int32)
-        return ptr, parts[0] if len(parts) == 1 else np.concatenate([*parts, np.empty(0, dtype=np.int64)])
+        rows = self._low, self._high, self._skip, self._number, self._used
+        count = match_boxes(points, *rows, ptr, self._found)
+        if count > len(self._found):
+            self._found = np.empty(2 * count, dtype=np.int64)
+            match_boxes(points, *rows, ptr, self._found)
+        return ptr, self._found[:count].copy()
 
-    def _no_nodes(self) -> tuple[Any, Any, Any]:
-        empty = np.empty((0, self.n_attributes))
-        return empty, empty.copy(), np.zeros(1, dtype=np.int32)
-
-    def _reserve(self, rows: int) -> None:
-        if rows > len(self._low):
-            size = max(rows, 2 * len(self._low))
-            for name in ("_low", "_high", "_number"):
-                old = getattr(self, name)
-                new = np.empty((size, *old.shape[1:]), dtype=old.dtype)
-                new[: self._used] = old[: self._used]
-                setattr(self, name, new)
+    def _write(self, first: int, low: Floats, high: Floats, number: Longs) -> None:
+        """Make these the last rows, from `first` on, each skipped to the next."""
+        self._used = first + len(low)
+        skip = np.arange(first, self._used) + 1
+        for name, new in (("_low", low), ("_high", high), ("_number", number), ("_skip", skip)):
+            rows = getattr(self, name)
+            if self._used > len(rows):
+                room = np.empty((max(self._used, 2 * len(rows)), *rows.shape[1:]), dtype=rows.dtype)
+                room[:first] = rows[:first]
+                setattr(self, name, room)
+                rows = room
+            rows[first : self._used] = new
 
     def _tidy(self) -> None:
         """Build the tree anew once the tail, or the emptied rows, cost more than that."""
@@ -127,59 +125,48 @@ class SubscriptionIndex:
             self._pack()
 
     def _pack(self) -> None:
-        alive = np.flatnonzero(self._low[: self._used, 0] < inf) if self.n_attributes else np.arange(0)
-        # A subscription may itself be empty or begin at infinity: it never matches, but it has a number.
-        if len(alive) != len(self._row):
-            alive = np.sort(np.fromiter(self._row.values(), dtype=np.int64, count=len(self._row)))
-        low, high, number = self._low[alive], self._high[alive], self._number[alive]
-        order = _tiles(low, high)
-        n = self._packed = self._used = len(order)
-        self._low[:n], self._high[:n], self._number[:n] = low[order], high[order], number[order]
-        self._row = dict(zip(self._number[:n].tolist(), range(n), strict=True))
-        self._nodes = self._bounds(n) if n else self._no_nodes()
+        """Put all subscriptions into a tree, close ones below the same node, nodes before what they bound."""
+        self._packed = self._used = 0
+        if not self._row:
+            return
+        rows = np.fromiter(self._row.values(), dtype=np.int64, count=len(self._row))
+        rows = rows[_tiles(_middles(self._low[rows], self._high[rows]))]
+        low, high, number = self._low[rows], self._high[rows], self._number[rows]
+        sizes = [FAN]  # of what is below a node, level by level
+        while sizes[-1] < len(rows):
+            sizes.append(sizes[-1] * FAN)
+        boxes: Longs = np.arange(len(rows))
+        place = boxes + sum(boxes // size + 1 for size in sizes)  # after all nodes that begin before
+        self._packed = int(place[-1]) + 1
+        nothing = np.empty((self._packed, self.n_attributes))
+        self._write(0, nothing, nothing, np.full(self._packed, -1))
+        self._low[place], self._high[place], self._number[place] = low, high, number
+        for level, size in enumerate(sizes, start=1):
+            firsts = boxes[::size]
+            nodes = place[firsts] - level
+            self._low[nodes] = np.minimum.reduceat(low, firsts)
+            self._high[nodes] = np.maximum.reduceat(high, firsts)
+            self._skip[nodes] = place[np.minimum(firsts + size, len(rows)) - 1] + 1
+        self._row = dict(zip(number.tolist(), place.tolist(), strict=True))
 
-    def _bounds(self, n: int) -> tuple[Any, Any, Any]:
-        lows: list[Floats] = []
-        highs: list[Floats] = []
-        starts = [0]
-        low, high = self._low[:n], self._high[:n]
-        while not lows or len(low) > 1:
-            cuts = np.arange(0, len(low), FAN)
-            low, high = np.minimum.reduceat(low, cuts), np.maximum.reduceat(high, cuts)
-            lows.append(low)
-            highs.append(high)
-            starts.append(starts[-1] + len(low))
-        return np.concatenate(lows), np.concatenate(highs), np.array(starts, dtype=np.int32)
 
-
-def _tiles(low: Floats, high: Floats) -> Longs:
+def _tiles(middles: Floats) -> Longs:
     """Return an order that puts close boxes into neighboring rows: sort-tile-recursive, by the middles."""
-    n, width = low.shape
-    group = np.zeros(n, dtype=np.int64)
-    order: Longs = np.arange(n)
-    leaves = ceil(n / FAN)
-    for attribute in range(width):
-        middle = _middle(low[:, attribute], high[:, attribute])
-        order = np.lexsort((middle, group))
-        if attribute == width - 1:
-            break
-        # So many slabs along this attribute within each group, a tile of rows each.
-        slabs = max(1, round(leaves ** (1 / (width - attribute))))
-        leaves = ceil(leaves / slabs)
-        sizes = np.bincount(group)
-        place = np.empty(n, dtype=np.int64)
-        place[order] = np.arange(n) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        group = group * slabs + place * slabs // np.maximum(sizes[group], 1)
-        group = np.unique(group, return_inverse=True)[1]
-    return order
+    order: Longs = np.argsort(middles[:, 0], kind="stable")
+    width = middles.shape[1]
+    if width == 1:
+        return order
+    slabs = max(1, round(ceil(len(order) / FAN) ** (1 / width)))
+    parts = np.array_split(order, slabs)
+    return np.concatenate([part[_tiles(middles[part, 1:])] for part in parts])
 
 
-def _middle(low: Floats, high: Floats) -> Floats:
+def _middles(low: Floats, high: Floats) -> Floats:
     """Return the middle of each range; infinite ends count as the outermost finite ones."""
     ends = np.concatenate([low, high])
-    finite = ends[np.isfinite(ends)]
-    if not len(finite):
-        return np.zeros(len(low))
-    least, most = finite.min(), finite.max()
-    middle: Floats = np.clip(low, least, most) / 2 + np.clip(high, least, most) / 2
-    return middle
+    finite = np.isfinite(ends)
+    least = np.min(ends, axis=0, initial=inf, where=finite)
+    most = np.max(ends, axis=0, initial=-inf, where=finite)
+    least, most = np.where(least <= most, (least, most), 0.0)
+    middles: Floats = np.clip(low, least, most) / 2 + np.clip(high, least, most) / 2
+    return middles

@@ -44,28 +44,28 @@ class _OfTerm(WireMessage, frozen=True):
 # -- user to broker -----------------------------------------------------------------------------------------
 
 
-class Register(_OfTerm, frozen=True):
+class Attempt(_OfTerm, frozen=True):
     """Be my broker, under this term. `before` are brokers that may hold events for me.
 
-    `rates` are what the user says it will publish; None: the broker shall count. `force`: every broker I
-    know refused me, so take me even if there is no room.
+    `rates` are what the user says it will publish; None: the broker shall count.
     """
 
     version: int
     wants: Wants
     rates: Rates | None
     before: tuple[Name, ...]
+
+
+class Register(Attempt, frozen=True):
+    """`force`: every broker I know refused me, so take me even if there is no room."""
+
     force: bool = False
 
 
-class Connect(_OfTerm, frozen=True):
-    """As Register, for a move that my home broker prepared with you."""
+class Connect(Attempt, frozen=True):
+    """For a move that my home broker prepared with you."""
 
     move: int
-    version: int
-    wants: Wants
-    rates: Rates | None
-    before: tuple[Name, ...]
 
 
 class Subscribe(WireMessage, frozen=True):

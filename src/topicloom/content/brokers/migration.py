@@ -33,26 +33,20 @@ class Migration:
     # -- users coming -----------------------------------------------------------------------------------
 
     def on_register(self, peer: Name, body: msg.Register, now: float) -> None:
-        self._admit(peer, body, None, now, force=body.force)
+        self._admit(peer, body, None, now, body.force)
 
     def on_connect(self, peer: Name, body: msg.Connect, now: float) -> None:
         expected = self._state.users.expected.get(peer)
         if expected is not None and (expected.move != body.move or expected.home not in body.before):
             expected = None  # too late: the room may be gone
-        self._admit(peer, body, expected, now)
+        self._admit(peer, body, expected, now, expected is not None)
 
     def _admit(
-        self,
-        peer: Name,
-        body: msg.Register | msg.Connect,
-        expected: ExpectedUser | None,
-        now: float,
-        *,
-        force: bool = False,
+        self, peer: Name, body: msg.Attempt, expected: ExpectedUser | None, now: float, force: bool
     ) -> None:
         """Become the broker of `peer`, or refuse it."""
         state, users = self._state, self._state.users
-        record = users.get(peer)
+        record = users.records.get(peer)
         if record is not None and record.term >= body.term:
             return
         if not state.is_valid(peer, body.wants, body.rates):
@@ -65,19 +59,19 @@ class Migration:
             ranges = state.channels.ranges_of(body.wants)
             demand = self._demand_of(ranges, flow_of(body.rates), counted=record is not None)
         # A user that was here recently may come back even if its room is taken: we hold its events.
-        if not (force or record is not None or expected is not None or state.has_room(demand)):
+        if not (force or record is not None or state.has_room(demand)):
             state.mailbox.send(peer, msg.Refused(body.term), now)
             return
         counted = RateCounter(state.settings.window, now, expected.counted if expected is not None else ())
         if record is None:
-            record = users.enter(peer, body.term, counted, now)
+            record = users.records[peer] = UserRecord(peer, counted)
         elif not settled and expected is not None:
             record.counter = counted
         state.cancel_move(record, now)
         users.expected.pop(peer, None)
         kept, record.kept = record.kept, {}
         record.term, record.state, record.other, record.heard = body.term, UserState.ATTACHED, "", now
-        users.set_deadline(record, peer, inf)
+        users.set_deadline(record, inf)
         users.set_wants(record, body.version, body.wants, body.rates)
         record.demand = demand
         record.rest = now + state.settings.stay * state.settings.round if expected is not None else now
@@ -90,27 +84,28 @@ class Migration:
                 state.tell(broker, msg.TookOver(peer, body.term), now)
 
     def on_subscribe(self, peer: Name, body: msg.Subscribe, now: float) -> None:
-        record = self._state.users.get(peer)
+        record = self._state.users.records.get(peer)
         if record is not None and self._state.is_valid(peer, body.wants, body.rates):
             self._state.users.set_wants(record, body.version, body.wants, body.rates)
             record.demand = self._demand_of(record.ranges, record.flow(now))
 
     def on_leave(self, peer: Name, body: msg.Leave, now: float) -> None:
-        record = self._state.users.get(peer)
+        record = self._state.users.records.get(peer)
         if record is not None and record.term <= body.term:
             self._state.forget_user(record, now)
 
     def on_replicate(self, peer: Name, body: msg.Replicate, now: float) -> None:
         """Reserve room for a user that may come, if there is any."""
         state, users = self._state, self._state.users
-        record = users.get(body.user)
+        record = users.records.get(body.user)
         ours = record is not None and record.in_charge
         valid = state.is_valid(peer, body.wants, body.rates) and state.is_valid(peer, (), body.counted)
         if ours or not valid or not 0 <= body.demand < inf or not state.has_room(body.demand):
             state.tell(peer, msg.NoRoom(body.move, body.user), now)
             return
-        expected = users.expected[body.user] = ExpectedUser(body.move, peer, body.counted, body.demand, inf)
-        users.set_deadline(expected, body.user, now + KEEP_ROOM * state.settings.patience)
+        expected = ExpectedUser(body.user, body.move, peer, body.counted, body.demand)
+        users.expected[body.user] = expected
+        users.set_deadline(expected, now + KEEP_ROOM * state.settings.patience)
         state.tell(peer, msg.Replicated(body.move, body.user), now)
 
     def on_cancel(self, peer: Name, body: msg.Cancel, now: float) -> None:
@@ -123,7 +118,7 @@ class Migration:
             self.on_redirect(peer, msg.Redirect(body.user, event), now)
 
     def on_redirect(self, peer: Name, body: msg.Redirect, now: float) -> None:
-        record = self._state.users.get(body.user)
+        record = self._state.users.records.get(body.user)
         if record is None:
             self._state.strays += 1
         else:
@@ -137,7 +132,7 @@ class Migration:
             return False
         record.state, record.move, record.other = UserState.ASKED, next(self._moves), foreign
         self._state.mailbox.send(record.name, msg.RequestToMove(record.move, foreign), now)
-        self._set_deadline(record, self._state.settings.patience, now)
+        self._state.users.set_deadline(record, now + self._state.settings.patience)
         return True
 
     def on_accept(self, peer: Name, body: msg.Accept, now: float) -> None:
@@ -150,7 +145,7 @@ class Migration:
         record.state = UserState.COPYING
         known = record.term, record.version, record.wants, record.rates, record.counter.rates(now)
         self._state.tell(record.other, msg.Replicate(record.move, peer, *known, record.demand), now)
-        self._set_deadline(record, self._state.settings.patience, now)
+        self._state.users.set_deadline(record, now + self._state.settings.patience)
 
     def on_decline(self, peer: Name, body: msg.Decline, now: float) -> None:
         record = self._moving(peer, UserState.ASKED, body.move)
@@ -164,7 +159,7 @@ class Migration:
         record.state = UserState.READY
         self._state.mailbox.send(record.name, msg.Ready(record.move, peer), now)
         # The user tries for as long as it is patient, and one of two messages must then come back here.
-        self._set_deadline(record, 3 * self._state.settings.patience, now)
+        self._state.users.set_deadline(record, now + 3 * self._state.settings.patience)
 
     def on_no_room(self, peer: Name, body: msg.NoRoom, now: float) -> None:
         record = self._moving(body.user, UserState.COPYING, body.move)
@@ -173,7 +168,7 @@ class Migration:
 
     def on_took_over(self, peer: Name, body: msg.TookOver, now: float) -> None:
         """Hand over a user that another broker has now, and redirect for a TTL."""
-        state, record = self._state, self._state.users.get(body.user)
+        state, record = self._state, self._state.users.records.get(body.user)
         if record is None:
             return
         if record.term >= body.term:
@@ -185,14 +180,14 @@ class Migration:
             assert isinstance(sent, msg.Delivery)
             record.kept[sent.event.id] = sent.event
         record.term, record.state, record.other = body.term, UserState.REDIRECTING, peer
-        self._set_deadline(record, state.settings.ttl, now)
+        state.users.set_deadline(record, now + state.settings.ttl)
         if record.kept:
             state.tell(peer, msg.HandedOver(record.name, body.term, tuple(record.kept.values())), now)
 
     def expire(self, name: Name, now: float) -> None:
         """End what has lasted until its deadline, if the deadline was not moved."""
         users = self._state.users
-        expected, record = users.expected.get(name), users.get(name)
+        expected, record = users.expected.get(name), users.records.get(name)
         if expected is not None and expected.deadline <= now:
             del users.expected[name]
         if record is None or record.deadline > now:
@@ -214,11 +209,8 @@ class Migration:
                 self._end_move(record, now)
 
     def _moving(self, user: Name, state: UserState, move: int) -> UserRecord | None:
-        record = self._state.users.get(user)
+        record = self._state.users.records.get(user)
         return record if record is not None and (record.state, record.move) == (state, move) else None
-
-    def _set_deadline(self, record: UserRecord, seconds: float, now: float) -> None:
-        self._state.users.set_deadline(record, record.name, now + seconds)
 
     def _end_move(self, record: UserRecord, now: float) -> None:
         """Call the move off and leave the user alone for a while, each time for longer: one that always
@@ -226,4 +218,4 @@ class Migration:
         record.state, record.other = UserState.ATTACHED, ""
         record.rest = now + self._state.settings.stay * self._state.settings.round * 2**record.declined
         record.declined = min(record.declined + 1, MOST_DOUBLINGS)
-        self._state.users.set_deadline(record, record.name, inf)
+        self._state.users.set_deadline(record, inf)

@@ -14,7 +14,6 @@ import numpy as np
 
 from topicloom.base.arrays import Floats
 from topicloom.content.brokers.broker_state import BrokerState
-from topicloom.content.brokers.messages import Name
 from topicloom.content.brokers.user_records import UserRecord
 from topicloom.content.brokers.user_rules import UserState
 from topicloom.content.kernels.assignment import move
@@ -47,14 +46,13 @@ def choose_moves(
     homes = [here] * own + [place for place in range(problem.n_brokers) if place != here]
     fixed, state = search_arrays(problem, model, np.array(homes, dtype=np.int32))
     state.load[:] = local.loads
-    estimate = np.zeros(problem.n_brokers)
     found: list[tuple[int, int, float]] = []
     for user in np.argsort(-problem.demand[:own], kind="stable").tolist():
         if len(found) >= most:
             break
         if not local.movable[user]:
             continue
-        target, change = best_move(fixed, state, user, problem.n_brokers, False, estimate)
+        target, change = best_move(fixed, state, user, problem.n_brokers, False)
         least = threshold * problem.demand[user] * problem.access[user, here]
         crowded = state.load[here] > fixed.capacity[here]
         if target != NOWHERE and (crowded or (change < 0 and -change > least)):
@@ -64,30 +62,27 @@ def choose_moves(
 
 
 def local_problem(
-    state: BrokerState, brokers: Sequence[Name], core: Floats, records: Sequence[UserRecord], now: float
+    state: BrokerState, core: Floats, records: Sequence[UserRecord], now: float
 ) -> LocalProblem:
-    """Return what is known of `records`, our users, and of `brokers`, all of them in the order of the prices.
+    """Return what is known of `records`, our users, and of all brokers, in the order of the prices.
 
     Users on the move, and those that moved or declined recently, are counted but not moved.
     """
-    peers = [state.others.peers.get(name) for name in brokers]  # None: we ourselves
-    loads, capacity = np.zeros(len(brokers)), np.full(len(brokers), -1.0)
-    for place, peer in enumerate(peers):
-        if peer is None:
-            loads[place], capacity[place] = state.load, state.capacity
-        elif peer.alive:
-            loads[place], capacity[place] = peer.load, peer.capacity
+    here, peers = state.brokers.index(state.name), list(state.others.peers.values())
+    known = [(peer.last.load, peer.last.capacity) if peer.alive else (0.0, -1.0) for peer in peers]
+    known.insert(here, (state.load, state.capacity))
+    loads, capacity = np.array(known).T
     prices = [state.prices(record.name) for record in records]
-    ranges = [record.ranges for record in records] + [peer.ranges for peer in peers if peer is not None]
-    flows = [record.flow(now) for record in records] + [peer.flow for peer in peers if peer is not None]
-    access = np.zeros((len(flows), len(brokers)))
+    ranges = [*(record.ranges for record in records), *(peer.last.ranges for peer in peers)]
+    flows = [record.flow(now) for record in records] + [peer.flow for peer in peers]
+    access = np.zeros((len(flows), len(known)))
     for row, price in enumerate(prices):
         access[row] = 0.0 if price is None else price
     wants = [(row, first, last) for row, runs in enumerate(ranges) for first, last in runs]
     user, first, last = np.array(wants, dtype=np.int64).reshape(-1, 3).T
     problem = ContentProblem.of(
         [""] * len(flows),
-        [""] * len(brokers),
+        [""] * len(known),
         capacity,
         access,
         core,
@@ -103,4 +98,4 @@ def local_problem(
         price is not None and record.state is UserState.ATTACHED and record.rest <= now
         for price, record in zip(prices, records, strict=True)
     ]
-    return LocalProblem(problem, list(brokers).index(state.name), movable, loads)
+    return LocalProblem(problem, here, movable, loads)

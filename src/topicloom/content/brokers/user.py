@@ -173,21 +173,22 @@ class User(BaseCore):
 
     def _register(self, broker: Name, now: float) -> None:
         """Ask a broker to be ours."""
-        before = self._begin_attempt(broker, UserStage.REGISTERING, now)
-        register = msg.Register(self.term, self._version, self.wants, self._rates, before, self._force)
-        self._mailbox.send(broker, register, now)
+        self._attempt(UserStage.REGISTERING, msg.Register, broker, self._force, now)
 
     def _tell_wants(self, now: float) -> None:
         if self.broker is not None:
             told = msg.Subscribe(self._version, self.wants, self._rates)
             self._mailbox.send(self.broker, told, now)
 
-    def _begin_attempt(self, broker: Name, stage: UserStage, now: float) -> tuple[Name, ...]:
-        """Begin an attempt; return the brokers, other than its target, that may hold events for us."""
+    def _attempt(
+        self, stage: UserStage, kind: type[msg.Register | msg.Connect], broker: Name, how: int, now: float
+    ) -> None:
+        """Begin to turn to a broker; `how` is what one kind of attempt says beyond the others."""
         self.term += 1
         self.stage, self._target, self._told = stage, broker, self._version
         self._deadline = now + self.settings.patience
-        return self._before(now)
+        known = self._version, self.wants, self._rates, self._before(now)
+        self._mailbox.send(broker, kind(self.term, *known, how), now)  # type: ignore[arg-type]
 
     def _attempt_failed(self, now: float) -> None:
         """Go back to the broker we have after a refusal or no answer, or on to the next one."""
@@ -287,12 +288,9 @@ class User(BaseCore):
 
     def _on_ready(self, peer: Name, body: msg.Ready, now: float) -> None:
         """Connect to the foreign broker, if we have accepted that."""
-        if not self._is_ours(peer) or self._accepted != (body.move, body.foreign):
-            return
-        before = self._begin_attempt(body.foreign, UserStage.CONNECTING, now)
-        connect = msg.Connect(self.term, body.move, self._version, self.wants, self._rates, before)
-        self._mailbox.send(body.foreign, connect, now)
+        if self._is_ours(peer) and self._accepted == (body.move, body.foreign):
+            self._attempt(UserStage.CONNECTING, msg.Connect, body.foreign, body.move, now)
 
 
 def _is_attempt(body: object) -> bool:
-    return isinstance(body, msg.Register | msg.Connect)
+    return isinstance(body, msg.Attempt)

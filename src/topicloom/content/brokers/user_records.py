@@ -52,22 +52,20 @@ class UserRecord:
     """A user as a broker knows it. `deadline` is when the present state ends by itself.
 
     It is not asked to move before `rest`; `declined` counts the moves in a row that came to nothing. `told`
-    is what it says it publishes, `numbers` are its subscriptions in the index. `other` is the foreign broker
-    while moving, the broker in charge while redirecting; `kept` then holds all that came for it since it left
-    and what it had not confirmed.
+    is what it says it publishes. `other` is the foreign broker while moving, the broker in charge while
+    redirecting; `kept` then holds all that came for it since it left and what it had not confirmed.
     """
 
     name: Name
-    term: int
-    state: UserState
-    version: int
-    wants: Wants
-    rates: Rates | None
     counter: RateCounter
-    heard: float
+    term: int = -1
+    state: UserState = UserState.ATTACHED
+    version: int = -1
+    wants: Wants = ()
+    rates: Rates | None = None
+    heard: float = 0.0
     rest: float = 0.0
     declined: int = 0
-    numbers: tuple[int, ...] = ()
     ranges: list[tuple[int, int]] = field(default_factory=list)
     told: Flow = NOTHING
     demand: float = 0.0
@@ -90,11 +88,12 @@ class UserRecord:
 class ExpectedUser:
     """A user that another broker wants to send us; room is reserved until `deadline`."""
 
+    name: Name
     move: int
     home: Name
     counted: Rates
     demand: float
-    deadline: float
+    deadline: float = inf
 
 
 class UserRecords:
@@ -109,20 +108,12 @@ class UserRecords:
         self._deadlines: list[tuple[float, int, Name]] = []
         self._order = count()
 
-    def get(self, name: Name) -> UserRecord | None:
-        return self.records.get(name)
-
     def state_of(self, name: Name) -> UserState:
         record = self.records.get(name)
         return UserState.ABSENT if record is None else record.state
 
-    def enter(self, name: Name, term: int, counter: RateCounter, now: float) -> UserRecord:
-        record = UserRecord(name, term, UserState.ATTACHED, -1, (), None, counter, now)
-        self.records[name] = record
-        return record
-
     def remove(self, record: UserRecord) -> None:
-        self._unlist(record)
+        self._index.assign(record.name, ())
         del self.records[record.name]
         self.changed = True
 
@@ -132,10 +123,8 @@ class UserRecords:
             return
         record.version, record.rates, record.told = version, rates, flow_of(rates)
         if wants != record.wants:
-            self._unlist(record)
-            record.wants = wants
-            record.numbers = tuple(self._index.add(record.name, box) for box in wants)
-            record.ranges = self._channels.ranges_of(wants)
+            self._index.assign(record.name, wants)
+            record.wants, record.ranges = wants, self._channels.ranges_of(wants)
             self.changed = True
 
     def wants(self) -> Wants:
@@ -154,10 +143,10 @@ class UserRecords:
     def in_charge(self) -> Iterator[UserRecord]:
         return (record for record in self.records.values() if record.in_charge)
 
-    def set_deadline(self, user: UserRecord | ExpectedUser, name: Name, deadline: float) -> None:
+    def set_deadline(self, user: UserRecord | ExpectedUser, deadline: float) -> None:
         user.deadline = deadline
         if deadline < inf:
-            heappush(self._deadlines, (deadline, next(self._order), name))
+            heappush(self._deadlines, (deadline, next(self._order), user.name))
 
     def next_deadline(self) -> float:
         return self._deadlines[0][0] if self._deadlines else inf
@@ -166,8 +155,3 @@ class UserRecords:
         """Yield names whose deadline has come; it may have been moved since."""
         while self._deadlines and self._deadlines[0][0] <= now:
             yield heappop(self._deadlines)[2]
-
-    def _unlist(self, record: UserRecord) -> None:
-        for number in record.numbers:
-            self._index.remove(number)
-        record.numbers = ()

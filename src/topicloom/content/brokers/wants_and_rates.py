@@ -9,12 +9,14 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from topicloom.base.arrays import Floats, Longs
 from topicloom.content.brokers.messages import Box, Point, Rates, Wants
+
+N = TypeVar("N", int, float)
 
 
 def check_wants(wants: Wants, n_attributes: int) -> str:
@@ -47,17 +49,9 @@ def union(wants: Iterable[Box]) -> Wants:
     boxes = sorted({box for box in wants if all(low < high for low, high in box)})
     if not boxes:
         return ()
-    return _merged(boxes) if len(boxes[0]) == 1 else _outermost(boxes)
-
-
-def _merged(boxes: list[Box]) -> Wants:
-    found: list[list[float]] = []
-    for ((low, high),) in boxes:
-        if found and low <= found[-1][1]:
-            found[-1][1] = max(found[-1][1], high)
-        else:
-            found.append([low, high])
-    return tuple(((low, high),) for low, high in found)
+    if len(boxes[0]) == 1:
+        return tuple((run,) for run in joined((run for (run,) in boxes), gap=0))
+    return _outermost(boxes)
 
 
 def _outermost(boxes: list[Box]) -> Wants:
@@ -70,15 +64,17 @@ def _outermost(boxes: list[Box]) -> Wants:
     return tuple(box for box, hidden in zip(boxes, inside, strict=True) if not hidden)
 
 
-def joined(runs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return ranges of channels, both ends included, that cover the runs; ascending, never touching.
+def joined(runs: Iterable[tuple[N, N]], gap: int = 1) -> list[tuple[N, N]]:
+    """Return ranges that cover the runs, ascending, each more than `gap` above the one before.
+
+    The ends of ranges of channels are both included, so they touch if one begins 1 above the other.
 
     >>> joined([(5, 6), (0, 1), (2, 3)])
     [(0, 3), (5, 6)]
     """
-    found: list[tuple[int, int]] = []
+    found: list[tuple[N, N]] = []
     for first, last in sorted(set(runs)):
-        if found and first <= found[-1][1] + 1:
+        if found and first <= found[-1][1] + gap:
             found[-1] = found[-1][0], max(found[-1][1], last)
         else:
             found.append((first, last))
@@ -191,8 +187,6 @@ def flow_of(rates: Rates | None) -> Flow:
     if not rates:
         return NOTHING
     table = np.array(rates, dtype=np.float64)
-    channels = table[:, 0].astype(np.int64)
-    if np.all(channels[1:] > channels[:-1]):
-        return Flow(channels, table[:, 1])
-    distinct, place = np.unique(channels, return_inverse=True)  # somebody did not keep to the order
-    return Flow(distinct, np.bincount(place, weights=table[:, 1]).astype(np.float64))
+    # Somebody may not have kept to the order, or repeat a channel.
+    channels, place = np.unique(table[:, 0].astype(np.int64), return_inverse=True)
+    return Flow(channels, np.bincount(place, weights=table[:, 1]).astype(np.float64))

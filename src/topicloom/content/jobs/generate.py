@@ -7,7 +7,8 @@ from pathlib import Path
 from topicloom.base.atomic_write import remove_left_over
 from topicloom.base.progress import Progress, Stopwatch, check_stop
 from topicloom.base.summaries import Seconds, Summary
-from topicloom.content.model.problem_folder import check_generated, interval_bounds, write_problem
+from topicloom.content.model.problem_folder import check_generated, write_problem
+from topicloom.content.traffic.channels import ChannelGrid
 from topicloom.content.workload import ATTRIBUTE, check_content, generate_content
 
 
@@ -45,7 +46,7 @@ def generate_content_to(
         write_problem(
             out,
             drawn.problem,
-            interval_bounds(ATTRIBUTE, drawn.edges),
+            ChannelGrid((ATTRIBUTE,), (drawn.edges[:-1],), (drawn.edges[1:],)).bounds(),
             coordinates=drawn.coordinates,
             generated=True,
         )

@@ -117,8 +117,7 @@ def plan_content(
     )
     watch.seconds["plan"] = progress.now() - begun
     with watch.phase("judge"):
-        cost = measure_cost(problem, plan.assignment, core_model)
-        figures = measure_plan(problem, cost, plan, core_model, seed, progress)
+        figures = measure_plan(problem, plan, core_model, seed, progress)
 
     def summarised() -> PlanSummary:
         return PlanSummary(
@@ -134,7 +133,7 @@ def plan_content(
     with watch.phase("write"):
         if out is not None:
             listed = trees_of(problem, plan.assignment, core_model, progress=progress) if trees else None
-            write_plan(out, summarised(), problem, plan.assignment, cost.loads, listed)
+            write_plan(out, summarised(), problem, plan.assignment, listed)
     return summarised()
 
 
@@ -152,8 +151,7 @@ def measure_assignment(
     start = progress.now()
     problem = read_problem(source, notice, need_capacity=False)
     plan = ContentPlan(_read_assignment(path, problem, spark, progress), "given")
-    cost = measure_cost(problem, plan.assignment, core_model)
-    figures = measure_plan(problem, cost, plan, core_model, seed, progress)
+    figures = measure_plan(problem, plan, core_model, seed, progress)
     return AssignmentSummary(figures, {"total": progress.now() - start})
 
 
@@ -168,9 +166,10 @@ def _read_assignment(path: Path, problem: ContentProblem, spark: SparkChoice, pr
 
 
 def measure_plan(
-    problem: ContentProblem, cost: PlanCost, plan: ContentPlan, model: str, seed: int, progress: Progress
+    problem: ContentProblem, plan: ContentPlan, model: str, seed: int, progress: Progress
 ) -> PlanFigures:
     """Compare a plan's cost with random plans and with the lower bound."""
+    cost = measure_cost(problem, plan.assignment, model)
     bound = max(lower_bound(problem, model, progress=progress).total, plan.bound or 0.0)
     if cost.overflow == 0.0 and bound <= cost.total * (1 + ROUNDING):
         bound = min(bound, cost.total)  # an optimal plan's bound may lie above its cost by rounding
@@ -204,8 +203,3 @@ def random_costs(problem: ContentProblem, core_model: str, seed: int) -> list[Pl
     """Return what five random plans cost."""
     plans = (plan_random(problem, seed=seed + k).assignment for k in range(RANDOM_PLANS))
     return [measure_cost(problem, plan, core_model) for plan in plans]
-
-
-def random_mean(problem: ContentProblem, core_model: str, seed: int) -> float:
-    """Return the mean cost of five random plans."""
-    return float(np.mean([cost.total for cost in random_costs(problem, core_model, seed)]))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
 from topicloom.base.atomic_write import remove_left_over, replacing
 from topicloom.base.progress import SILENT, Progress, Stopwatch
 from topicloom.base.summaries import Parameters, ResultSummary, Seconds, Summary
-from topicloom.content.jobs.plan import random_mean
+from topicloom.content.jobs.plan import random_costs
 from topicloom.content.model.plan_folder import ASSIGNMENT, write_assignment
 from topicloom.content.model.problem import ContentProblem
 from topicloom.content.model.problem_folder import read_problem
@@ -92,7 +93,8 @@ def simulate_content_folder(
         outcome = simulate_content(problem, start, scenario, progress=progress)
     with watch.phase("central", shown="plan centrally"):
         central = _central(outcome.problem, scenario, progress)
-    expected = random_mean(outcome.problem, "free", scenario.seed)
+    costs = random_costs(outcome.problem, "free", scenario.seed)
+    expected = float(np.mean([cost.total for cost in costs]))
     seconds = {**watch.seconds, "total": progress.now() - begun}
     summary = summarise_content_simulation(scenario, outcome, central, expected, seconds)
     if out is not None:

@@ -18,10 +18,10 @@ def anneal(fixed: Any, state: Any, near: Any, counter: Any, proposals: int, star
 
     About a third are swaps of two users; the others move one user to a broker near it (`near[user]`), to any
     broker, or to the broker of another user. Capacities are always kept. Returns the counter of the random
-    stream, the change of cost and the number of changes taken.
+    stream and the number of changes taken.
     """
     n_users, n_brokers = fixed.access.shape
-    gained, taken = 0.0, 0
+    taken = 0
     cooling = (end / start) ** (1.0 / max(proposals, 1))
     heat = start
     for _ in range(proposals):
@@ -36,11 +36,7 @@ def anneal(fixed: Any, state: Any, near: Any, counter: Any, proposals: int, star
         limit = -heat * np.log(1.0 - uniform(counter))
         home = state.broker[user]
         if kind < 0.3:
-            other = int(draw * n_users)
-            change = _try_swap(fixed, state, user, other, limit)
-            if change != np.inf:
-                gained += change
-                taken += 1
+            taken += _try_swap(fixed, state, user, int(draw * n_users), limit)
             continue
         if kind < 0.65:
             target = np.int64(near[user, int(draw * near.shape[1])])
@@ -52,17 +48,15 @@ def anneal(fixed: Any, state: Any, near: Any, counter: Any, proposals: int, star
             continue
         if least_change(fixed, state, user, target) > limit:
             continue
-        change = move_change(fixed, state, user, target)
-        if change <= limit:
+        if move_change(fixed, state, user, target) <= limit:
             move(fixed, state, user, target)
-            gained += change
             taken += 1
-    return counter, gained, taken
+    return counter, taken
 
 
 @kernel
-def _try_swap(fixed: Any, state: Any, user: int, other: int, limit: float) -> Any:
-    """Swap the brokers of two users if there is room and it costs at most `limit`; return inf if not."""
+def _try_swap(fixed: Any, state: Any, user: int, other: int, limit: float) -> bool:
+    """Swap the brokers of two users if there is room and it costs at most `limit`; tell whether it did."""
     home, target = np.int64(state.broker[user]), np.int64(state.broker[other])
     difference = fixed.demand[user] - fixed.demand[other]
     if (
@@ -70,15 +64,13 @@ def _try_swap(fixed: Any, state: Any, user: int, other: int, limit: float) -> An
         or state.load[target] + difference > fixed.capacity[target]
         or state.load[home] - difference > fixed.capacity[home]
     ):
-        return np.inf
+        return False
     one, two = least_change(fixed, state, user, target), least_change(fixed, state, other, home)
     if one + two > 2.0 * limit:  # each may gain by the other's move: what both join, and what they leave
-        return np.inf
+        return False
     change = move_change(fixed, state, user, target)
     move(fixed, state, user, target)
     change += move_change(fixed, state, other, home)
-    if change <= limit:
-        move(fixed, state, other, home)
-        return change
-    move(fixed, state, user, home)
-    return np.inf
+    taken = change <= limit
+    move(fixed, state, other if taken else user, home)
+    return taken

@@ -32,10 +32,11 @@ class ProblemArrays(
 class AssignmentState(
     namedtuple(
         "AssignmentState",
-        "broker load wanted sent weight members lightest cost relief relieved listed ints floats trials sure",
+        "broker load wanted sent weight members lightest cost relief relieved"
+        " listed ints floats trials sure estimate left",
     )
 ):
-    """An assignment and all that follows from it; from `listed` on scratch.
+    """An assignment and all that follows from it; from `listed` on scratch, of which `left` is kept zero.
 
     Channels x brokers: `wanted` counts subscribers, `sent` adds up rates, `weight` holds the trees' weights.
     `members[c]` is the number of brokers with a subscriber, `lightest[c]` the least of the weights, `cost[c]`

@@ -2,7 +2,8 @@
 
 The traffic of users i and j counts both directions: b_ij = sum over c of g[i,c] s[j,c] + g[j,c] s[i,c], where
 g are rates and s is 1 where a channel is wanted. Wanted channels come in ranges, so with running sums of each
-user's rates b_ij takes a few look-ups; it is never tabulated.
+user's rates b_ij takes a few look-ups; it is never tabulated. `fixed` are ProblemArrays; `before` are the
+running sums of every user's rates: those of user i begin at rate_ptr[i] + i with a 0.
 
 Ratios of traffic to price are compared by cross-multiplication: with traffic, a price of 0 is better than any
 other; no traffic is 0 whatever the price.
@@ -10,26 +11,10 @@ other; no traffic is 0 whatever the price.
 
 from __future__ import annotations
 
-from collections import namedtuple
 from typing import Any
 
 from topicloom.base.kernels.jit import kernel
 from topicloom.content.kernels.placement import roomiest
-
-
-class ClusterArrays(
-    namedtuple(
-        "ClusterArrays",
-        "access demand limit rate_ptr channels rates before want_ptr firsts ends sends gets n_channels",
-    )
-):
-    """The problem as plain arrays; user i wants the channels firsts[k]..ends[k]-1 for its k in `want_ptr`.
-
-    `before` are the running sums of every user's rates: those of user i begin at rate_ptr[i] + i with a 0. No
-    user sends more than `sends` to, or gets more than `gets` from, one other.
-    """
-
-    __slots__ = ()
 
 
 @kernel
@@ -44,18 +29,18 @@ def beats(traffic: float, price: float, best_traffic: float, best_price: float) 
 
 
 @kernel
-def _sent(arrays: Any, i: int, j: int) -> Any:
+def _sent(fixed: Any, before: Any, i: int, j: int) -> Any:
     """Return the rate of user i on the channels that user j wants.
 
     The channels of i ascend, so at least c - (n_channels - n) and at most c of all n are below c: the search
     for the place of c begins between the two, and ends at once for a user that publishes everywhere.
     """
-    channels, before, start = arrays.channels, arrays.before, arrays.rate_ptr[i]
-    n = arrays.rate_ptr[i + 1] - start
+    channels, start = fixed.rate_channels, fixed.rate_ptr[i]
+    n = fixed.rate_ptr[i + 1] - start
     total = 0.0
-    for k in range(2 * arrays.want_ptr[j], 2 * arrays.want_ptr[j + 1]):
-        c = arrays.ends[k >> 1] if k & 1 else arrays.firsts[k >> 1]
-        low, high = max(c - (arrays.n_channels - n), 0), min(c, n)
+    for k in range(2 * fixed.want_ptr[j], 2 * fixed.want_ptr[j + 1]):
+        c = fixed.want_last[k >> 1] + 1 if k & 1 else fixed.want_first[k >> 1]
+        low, high = max(c - (len(fixed.channel_rate) - n), 0), min(c, n)
         while low < high:
             middle = (low + high) >> 1
             if channels[start + middle] < c:
@@ -67,40 +52,45 @@ def _sent(arrays: Any, i: int, j: int) -> Any:
 
 
 @kernel
-def scan_windows(first: int, stop: int, arrays: Any, firsts: Any, ends: Any, below: Any, gets: Any) -> None:
+def scan_windows(
+    first: int, stop: int, fixed: Any, before: Any, firsts: Any, ends: Any, below: Any, sends: Any, gets: Any
+) -> None:
     """Find the most that the users first..stop-1 send on one of the windows firsts[k]..ends[k]-1.
 
-    `arrays.sends` is the most of each user, `gets` the most on each window; `below` is scratch, a user's rate
-    below each channel.
+    `sends` is the most of each user, `gets` the most on each window; `below` is scratch, a user's rate below
+    each channel.
     """
     for i in range(first, stop):
-        at = arrays.rate_ptr[i]
+        at = fixed.rate_ptr[i]
         for c in range(len(below)):
-            while at < arrays.rate_ptr[i + 1] and arrays.channels[at] < c:
+            while at < fixed.rate_ptr[i + 1] and fixed.rate_channels[at] < c:
                 at += 1
-            below[c] = arrays.before[at + i]
+            below[c] = before[at + i]
         most = 0.0
         for k in range(len(firsts)):
             rate = below[ends[k]] - below[firsts[k]]
             most = max(most, rate)
             gets[k] = max(gets[k], rate)
-        arrays.sends[i] = most
+        sends[i] = most
 
 
 @kernel
 def best_pair(
-    row: int, most: int, order: Any, key: Any, price: Any, limit: float, arrays: Any, doubt: float, best: Any
+    row: int, most: int, listed: Any, limit: float, fixed: Any, known: Any, doubt: float, best: Any
 ) -> int:
     """Find the pair of users in `order` with the largest traffic / price that fits; return the next row.
 
-    `best` is (pair, ratio): the best pair so far (-1: none yet) and its traffic and price. With reach =
-    (sends + gets) / 2 a pair has no more traffic than the sum of both reaches. key[k] is reach * best price -
-    best traffic * price of user order[k] when the call was prepared (reach alone if there was no traffic
-    yet), falling: so a pair whose keys sum to less than 0 is worse, and so are those after it. Equal keys
-    ascend by price, then user: of pairs that can at best be equal, the first that loses the tie ends the row.
-    `doubt` is what rounding may change in such a sum. The call ends after about `most` pairs.
+    `listed` is (order, key, price). `best` is (pair, ratio): the best pair so far (-1: none yet) and its
+    traffic and price. `known` is (before, sends, gets): no user sends more than `sends` to, or gets more than
+    `gets` from, one other. With reach = (sends + gets) / 2 a pair has no more traffic than the sum of both
+    reaches. key[k] is reach * best price - best traffic * price of user order[k] when the call was prepared
+    (reach alone if there was no traffic yet), falling: so a pair whose keys sum to less than 0 is worse, and
+    so are those after it. Equal keys ascend by price, then user: of pairs that can at best be equal, the
+    first that loses the tie ends the row. `doubt` is what rounding may change in such a sum. The call ends
+    after about `most` pairs.
     """
-    (pair, ratio), demand, sends, gets = best, arrays.demand, arrays.sends, arrays.gets
+    (order, key, price), (pair, ratio), (before, sends, gets) = listed, best, known
+    demand = fixed.demand
     looked = 0
     while row < len(order) - 1 and looked < most:
         a = order[row]
@@ -119,7 +109,7 @@ def best_pair(
                     continue
             if demand[i] + demand[j] > limit:
                 continue
-            traffic = _sent(arrays, i, j) + _sent(arrays, j, i)
+            traffic = _sent(fixed, before, i, j) + _sent(fixed, before, j, i)
             better = beats(traffic, cost, ratio[0], ratio[1])
             equal = not better and not beats(ratio[0], ratio[1], traffic, cost)
             if pair[0] < 0 or better or (equal and not later):
@@ -132,30 +122,30 @@ def best_pair(
 
 
 @kernel
-def _join(user: int, broker: int, arrays: Any, wanted: Any, sent: Any) -> None:
+def _join(user: int, broker: int, fixed: Any, wanted: Any, sent: Any) -> None:
     """Count `user` on `broker`: wanted[c, b] are b's subscribers of c, sent[c, b] its rate below c."""
-    for k in range(arrays.want_ptr[user], arrays.want_ptr[user + 1]):
-        for c in range(arrays.firsts[k], arrays.ends[k]):
+    for k in range(fixed.want_ptr[user], fixed.want_ptr[user + 1]):
+        for c in range(fixed.want_first[k], fixed.want_last[k] + 1):
             wanted[c, broker] += 1.0
     total = 0.0
-    at, end = arrays.rate_ptr[user], arrays.rate_ptr[user + 1]
+    at, end = fixed.rate_ptr[user], fixed.rate_ptr[user + 1]
     for c in range(len(wanted)):
-        if at < end and arrays.channels[at] == c:
-            total += arrays.rates[at]
+        if at < end and fixed.rate_channels[at] == c:
+            total += fixed.rates[at]
             at += 1
         sent[c + 1, broker] += total
 
 
 @kernel
 def join_clusters(
-    first: int, stop: int, arrays: Any, wanted: Any, sent: Any, traffic: Any, load: Any, assignment: Any
+    first: int, stop: int, fixed: Any, wanted: Any, sent: Any, traffic: Any, load: Any, assignment: Any
 ) -> int:
     """Add the users first..stop-1 to the broker with room and the largest traffic / price.
 
     Returns how many found no room. If `traffic` is empty, users that have a broker already are counted there
     and no other is placed: the first call. Otherwise it is scratch, a user's traffic with every broker.
     """
-    demand, limit, access = arrays.demand, arrays.limit, arrays.access
+    demand, limit, access = fixed.demand, fixed.capacity, fixed.access
     unplaced = 0
     for user in range(first, stop):
         best = assignment[user]
@@ -163,12 +153,12 @@ def join_clusters(
             continue
         if best < 0:
             traffic[:] = 0.0
-            for k in range(arrays.rate_ptr[user], arrays.rate_ptr[user + 1]):
-                row = wanted[arrays.channels[k]]
+            for k in range(fixed.rate_ptr[user], fixed.rate_ptr[user + 1]):
+                row = wanted[fixed.rate_channels[k]]
                 for b in range(len(load)):
-                    traffic[b] += arrays.rates[k] * row[b]
-            for k in range(arrays.want_ptr[user], arrays.want_ptr[user + 1]):
-                above, below = sent[arrays.ends[k]], sent[arrays.firsts[k]]
+                    traffic[b] += fixed.rates[k] * row[b]
+            for k in range(fixed.want_ptr[user], fixed.want_ptr[user + 1]):
+                above, below = sent[fixed.want_last[k] + 1], sent[fixed.want_first[k]]
                 for b in range(len(load)):
                     traffic[b] += above[b] - below[b]
             for b in range(len(load)):
@@ -181,5 +171,5 @@ def join_clusters(
                 unplaced += 1
             assignment[user] = best
         load[best] += demand[user]
-        _join(user, best, arrays, wanted, sent)
+        _join(user, best, fixed, wanted, sent)
     return unplaced

@@ -16,20 +16,17 @@ from topicloom.content.kernels.user_moves import NOWHERE, best_move
 
 
 @kernel
-def vacate(
-    fixed: Any, state: Any, broker: int, users: Any, tries: int, least: float, estimate: Any, left: Any
-) -> Any:
+def vacate(fixed: Any, state: Any, broker: int, users: Any, tries: int, least: float) -> Any:
     """Move some users off a broker, each where it costs least; undo it unless that saves `least`.
 
-    With all its users the broker is closed. `left` is scratch, a zero for every channel. Returns the number
-    of moves that stay and the change of cost.
+    With all its users the broker is closed. Returns the number of moves that stay and the change of cost.
     """
     gained, moved = 0.0, 0
-    if not worth_vacating(fixed, state, broker, users, least, left):
+    if not worth_vacating(fixed, state, broker, users, least):
         return 0, 0.0
     for k in range(len(users)):
         user = np.int64(users[k])
-        target, change = best_move(fixed, state, user, tries, False, estimate)
+        target, change = best_move(fixed, state, user, tries, False)
         if target == NOWHERE:
             break
         move(fixed, state, user, target)
@@ -43,13 +40,11 @@ def vacate(
 
 
 @kernel
-def gather(
-    fixed: Any, state: Any, channel: int, users: Any, found: Any, tries: int, least: float, scratch: Any
-) -> Any:
+def gather(fixed: Any, state: Any, channel: int, users: Any, found: Any, tries: int, least: float) -> Any:
     """Move all subscribers of a channel off brokers that have few of them, where that saves.
 
-    `users` are all who want the channel; `found` is scratch, as long as the most subscribers to move;
-    `scratch` is (estimate, left) of `vacate`. Returns the number of moves that stay and the change of cost.
+    `users` are all who want the channel; `found` is scratch, as long as the most subscribers to move. Returns
+    the number of moves that stay and the change of cost.
     """
     moves, gained = 0, 0.0
     for broker in range(len(state.load)):
@@ -61,7 +56,7 @@ def gather(
             if state.broker[user] == broker:
                 found[n] = user
                 n += 1
-        more, change = vacate(fixed, state, broker, found[:n], tries, least, scratch[0], scratch[1])
+        more, change = vacate(fixed, state, broker, found[:n], tries, least)
         moves += more
         gained += change
     return moves, gained

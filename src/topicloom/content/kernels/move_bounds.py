@@ -37,7 +37,7 @@ def _freed(fixed: Any, state: Any, channel: int, broker: int) -> Any:
 
 
 @kernel
-def _access_loss(fixed: Any, state: Any, user: int, anywhere: bool) -> Any:
+def access_loss(fixed: Any, state: Any, user: int, anywhere: bool) -> Any:
     """Return how much more the access link costs, at least, on any other broker with room."""
     home, demand = state.broker[user], fixed.demand[user]
     lowest = np.inf
@@ -74,7 +74,7 @@ def may_save(fixed: Any, state: Any, user: int, anywhere: bool, least: float, th
 
     The quick look takes it that FREE trees get no lighter; a `thorough` one finds only users it passed over.
     """
-    loss = _access_loss(fixed, state, user, anywhere)
+    loss = access_loss(fixed, state, user, anywhere)
     if loss == np.inf:
         return False
     home = np.int64(state.broker[user])
@@ -143,12 +143,12 @@ def _fill_relief(fixed: Any, state: Any, channel: int) -> None:
 
 
 @kernel
-def worth_vacating(fixed: Any, state: Any, broker: int, users: Any, least: float, left: Any) -> Any:
-    """Tell whether it may save more than `least` that these users leave; `left` is zero before and after."""
-    saved = 0.0
+def worth_vacating(fixed: Any, state: Any, broker: int, users: Any, least: float) -> Any:
+    """Tell whether it may save more than `least` that these users leave."""
+    saved, left = 0.0, state.left
     for k in range(len(users)):
         one = np.int64(users[k])
-        loss = _access_loss(fixed, state, one, False)
+        loss = access_loss(fixed, state, one, False)
         if loss == np.inf:
             return False
         saved += _start_gain(fixed, state, one, len(users)) - loss

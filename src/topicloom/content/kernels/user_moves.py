@@ -14,19 +14,19 @@ import numpy as np
 from topicloom.base.kernels.jit import kernel
 from topicloom.content.kernels.assignment import move, move_change, weigh_trees
 from topicloom.content.kernels.broker_trees import UNICAST
-from topicloom.content.kernels.move_bounds import UNKNOWN, may_save
+from topicloom.content.kernels.move_bounds import UNKNOWN, access_loss, may_save
 
 NOWHERE = -1
 MISSES = 2  # brokers computed in vain before the rest, of higher estimates, is left alone
 
 
 @kernel
-def _add_channel(fixed: Any, state: Any, channel: int, home: int, own: Any, estimate: Any, sure: Any) -> None:
+def _add_channel(fixed: Any, state: Any, channel: int, home: int, own: Any) -> None:
     """Add a wanted channel to the estimated change of cost, for every target.
 
     Without the user its home may lose the channel; `weight` then holds the trees without it.
     """
-    n = len(estimate)
+    n, estimate = len(state.load), state.estimate
     wanted, sent, old = state.wanted[channel], state.sent[channel], state.weight[channel]
     weight, members, stays = old, state.members[channel], 0.0
     leaves = wanted[home] == 1
@@ -58,21 +58,21 @@ def _add_channel(fixed: Any, state: Any, channel: int, home: int, own: Any, esti
                 estimate[b] += state.trials[2][b]
             else:
                 estimate[b] += fixed.channel_rate[channel] * (weight[b] - lightest)
-            sure[b] = 0
+            state.sure[b] = 0
 
 
 @kernel
-def best_move(fixed: Any, state: Any, user: int, tries: int, anywhere: bool, estimate: Any) -> Any:
+def best_move(fixed: Any, state: Any, user: int, tries: int, anywhere: bool) -> Any:
     """Return the broker to which a move changes the cost least (most negative), and that change.
 
     Only brokers with room count, unless `anywhere`; NOWHERE if there is none. At most `tries` brokers are
     computed beyond those whose change follows from the tables.
     """
-    home, n, sure = np.int64(state.broker[user]), len(state.load), state.sure
-    demand = fixed.demand[user]
+    home, n, demand = np.int64(state.broker[user]), len(state.load), fixed.demand[user]
+    estimate = state.estimate
+    state.sure[:] = 1
     for b in range(n):
         estimate[b] = demand * (fixed.access[user, b] - fixed.access[user, home])
-        sure[b] = 1
     at, end = fixed.rate_ptr[user], fixed.rate_ptr[user + 1]
     for k in range(at, end):
         c = fixed.rate_channels[k]
@@ -87,17 +87,17 @@ def best_move(fixed: Any, state: Any, user: int, tries: int, anywhere: bool, est
             while at < end and fixed.rate_channels[at] < c:
                 at += 1
             own = fixed.rates[at] if at < end and fixed.rate_channels[at] == c else 0.0
-            _add_channel(fixed, state, c, home, own, estimate, sure)
+            _add_channel(fixed, state, c, home, own)
     for b in range(n):
         if b == home or not (anywhere or state.load[b] + demand <= fixed.capacity[b]):
             estimate[b] = np.inf
-    return _choose(fixed, state, user, tries, estimate, sure)
+    return _choose(fixed, state, user, tries)
 
 
 @kernel
-def _choose(fixed: Any, state: Any, user: int, tries: int, estimate: Any, sure: Any) -> Any:
+def _choose(fixed: Any, state: Any, user: int, tries: int) -> Any:
     """Return the best of the estimated targets; compute `tries` of those not known exactly, lowest first."""
-    target, change, misses = NOWHERE, np.inf, 0
+    target, change, misses, estimate = NOWHERE, np.inf, 0, state.estimate
     while True:
         b = 0
         for other in range(1, len(estimate)):
@@ -105,7 +105,7 @@ def _choose(fixed: Any, state: Any, user: int, tries: int, estimate: Any, sure: 
                 b = other
         if estimate[b] == np.inf:
             return target, change
-        if sure[b]:
+        if state.sure[b]:
             return (b, estimate[b]) if estimate[b] < change else (target, change)
         if tries > 0 and misses < MISSES:
             tries -= 1
@@ -117,9 +117,7 @@ def _choose(fixed: Any, state: Any, user: int, tries: int, estimate: Any, sure: 
 
 
 @kernel
-def descend(
-    fixed: Any, state: Any, users: Any, tries: int, least: float, thorough: bool, estimate: Any
-) -> Any:
+def descend(fixed: Any, state: Any, users: Any, tries: int, least: float, thorough: bool) -> Any:
     """Let each of `users` migrate to its best broker with room, if that saves more than `least`.
 
     A user of an overloaded broker leaves in any case. Returns the number of moves and the change of cost.
@@ -131,7 +129,7 @@ def descend(
         overloaded = state.load[home] > fixed.capacity[home]
         if not (overloaded or may_save(fixed, state, user, False, least, thorough)):
             continue
-        target, change = best_move(fixed, state, user, tries, False, estimate)
+        target, change = best_move(fixed, state, user, tries, False)
         if target != NOWHERE and (change < -least or overloaded):
             move(fixed, state, user, target)
             moves += 1
@@ -150,42 +148,37 @@ def _pushed(fixed: Any, state: Any, broker: int, users: Any, found: Any) -> Any:
     regret = np.full(len(found), np.inf)
     count = 0
     for user in users:
-        demand = fixed.demand[user]
-        if state.broker[user] != broker or state.load[broker] - demand > fixed.capacity[broker]:
+        left = state.load[broker] - fixed.demand[user]
+        if state.broker[user] != broker or left > fixed.capacity[broker]:
             continue
-        lowest = np.inf
-        for b in range(len(state.load)):
-            if b != broker and state.load[b] + demand <= fixed.capacity[b]:
-                lowest = min(lowest, fixed.access[user, b])
-        lowest = demand * (lowest - fixed.access[user, broker])
-        if lowest < regret[-1]:
+        loss = access_loss(fixed, state, np.int64(user), False)
+        if loss < regret[-1]:
             k = len(found) - 1
-            while k > 0 and regret[k - 1] > lowest:
+            while k > 0 and regret[k - 1] > loss:
                 regret[k], found[k] = regret[k - 1], found[k - 1]
                 k -= 1
-            regret[k], found[k] = lowest, user
+            regret[k], found[k] = loss, user
             count = min(count + 1, len(found))
     return count
 
 
 @kernel
 def push(
-    fixed: Any, state: Any, users: Any, homes: Any, tries: int, least: float, thorough: bool, scratch: Any
+    fixed: Any, state: Any, users: Any, homes: Any, tries: int, least: float, thorough: bool, found: Any
 ) -> Any:
     """Let each of `users` take the place of another one on a full broker that it prefers.
 
     The other goes where it costs least: to the freed place (a swap) or elsewhere (a chain). `homes` are
-    (pointers, users): `homes[1][homes[0][b]:homes[0][b+1]]` were b's users when the pass began. `scratch` is
-    (estimate, found): an entry per broker, and one per user that is tried as the one to leave.
+    (pointers, users): `homes[1][homes[0][b]:homes[0][b+1]]` were b's users when the pass began. `found` is
+    scratch, an entry per user that is tried as the one to leave.
     """
-    (ptr, by_broker), (estimate, found) = homes, scratch
-    moves, gained = 0, 0.0
+    (ptr, by_broker), moves, gained = homes, 0, 0.0
     for place in range(len(users)):
         user = np.int64(users[place])
         if not may_save(fixed, state, user, True, least, thorough):
             continue
         home = np.int64(state.broker[user])
-        target, change = best_move(fixed, state, user, tries, True, estimate)
+        target, change = best_move(fixed, state, user, tries, True)
         if target == NOWHERE or change >= -least:
             continue
         move(fixed, state, user, target)
@@ -201,7 +194,7 @@ def push(
             candidate = np.int64(found[k])
             if candidate == user:
                 continue
-            other, further = best_move(fixed, state, candidate, tries, False, estimate)
+            other, further = best_move(fixed, state, candidate, tries, False)
             if other != NOWHERE and change + further < whole:
                 best, where, whole = candidate, other, change + further
         if best == NOWHERE:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from topicloom.base.arrays import Floats, Ints
+from topicloom.base.arrays import Ints
 from topicloom.base.atomic_write import replacing
 from topicloom.base.summaries import Summary
 from topicloom.content.model.problem import ContentProblem
@@ -41,9 +41,7 @@ def write_assignment(folder: Path, problem: ContentProblem, assignment: Ints) ->
     write_table(pa.table({"user": problem.users, "broker": named}), folder / ASSIGNMENT)
 
 
-def write_plan(
-    out: Path, summary: Summary, problem: ContentProblem, plan: Ints, loads: Floats, trees: Trees | None
-) -> None:
+def write_plan(out: Path, summary: Summary, problem: ContentProblem, plan: Ints, trees: Trees | None) -> None:
     """Write a whole plan in place of `out`; without `trees` their file is left out."""
     with replacing(out) as folder:
         folder.mkdir()
@@ -51,7 +49,7 @@ def write_plan(
         columns = {
             "broker": problem.brokers,
             "users": np.bincount(plan, minlength=problem.n_brokers),
-            "load": loads,
+            "load": np.bincount(plan, weights=problem.demand, minlength=problem.n_brokers),
             "capacity": problem.capacity,
         }
         write_table(pa.table(columns), folder / LOADS)

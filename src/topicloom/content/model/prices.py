@@ -17,7 +17,6 @@ from topicloom.base.arrays import Bools, Floats, Longs, freeze_fields, take_chun
 from topicloom.content.model.tables import ACCESS, COORDINATES, CORE, CheckedTable, read_rows
 from topicloom.errors import InputError
 
-BLOCK_CELLS = 1 << 20  # distances computed at once: little memory is needed besides the matrix
 ROUNDING = 1e-9  # relative: a price this much above that of a path is not an error
 
 
@@ -39,11 +38,11 @@ class Coordinates:
 
     def prices(self) -> tuple[Floats, Floats]:
         """Return access and core prices."""
-        core = _distances(self.brokers, self.brokers)
-        core *= self.core_scale
-        access = _distances(self.users, self.brokers)
+        from scipy.spatial.distance import cdist
+
+        access, core = cdist(self.users, self.brokers), cdist(self.brokers, self.brokers)
         access *= self.user_scale[:, None]
-        return access, core
+        return access, core * self.core_scale
 
 
 def read_prices(
@@ -152,20 +151,6 @@ def metric_closure(core: Floats) -> tuple[Floats, tuple[int, int, int] | None]:
     path = closed[a] + closed[:, b]
     path[[a, b]] = np.inf
     return closed, (a, b, int(np.argmin(path)))
-
-
-def _distances(points: Floats, others: Floats) -> Floats:
-    matrix = np.empty((len(points), len(others)))
-    step = max(BLOCK_CELLS // max(len(others), 1), 1)
-    for start in range(0, len(points), step):
-        block, own = matrix[start : start + step], points[start : start + step]
-        np.subtract(own[:, 0, None], others[:, 0], out=block)
-        up = own[:, 1, None] - others[:, 1]
-        np.multiply(block, block, out=block)
-        np.multiply(up, up, out=up)
-        np.add(block, up, out=block)
-        np.sqrt(block, out=block)
-    return matrix
 
 
 def check_places(rows: CheckedTable, brokers: pa.StringArray) -> tuple[Bools, Bools]:

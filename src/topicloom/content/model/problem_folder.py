@@ -92,24 +92,18 @@ def check_capacity(problem: ContentProblem) -> None:
     )
 
 
-def interval_bounds(attribute: str, edges: Floats) -> pa.ListArray:
-    """Return the `bounds` of channels that cut one attribute at `edges` (one more than channels)."""
-    n = len(edges) - 1
-    names = pa.array([attribute], pa.string()).take(pa.array(np.zeros(n, dtype=np.int32)))
-    parts = [names, pa.array(edges[:-1], pa.float64()), pa.array(edges[1:], pa.float64())]
-    entries = pa.StructArray.from_arrays(parts, ["attribute", "low", "high"])
-    return pa.ListArray.from_arrays(pa.array(np.arange(n + 1, dtype=np.int32)), entries).cast(BOUNDS)
-
-
 def write_problem(
     folder: Path,
     problem: ContentProblem,
-    bounds: pa.ListArray,
+    channels: pa.Table,
     *,
     coordinates: Coordinates | None = None,
     generated: bool = False,
 ) -> None:
-    """Write a whole problem in place of `folder`; prices as coordinates if there are any."""
+    """Write a whole problem in place of `folder`; prices as coordinates if there are any.
+
+    `channels` are the number and the bounds of every channel.
+    """
     users, brokers = problem.users, problem.brokers
     with replacing(folder) as temporary:
         temporary.mkdir()
@@ -125,9 +119,8 @@ def write_problem(
         columns = {"first_channel": problem.want_first, "last_channel": problem.want_last}
         names = take_chunks(users, problem.want_users)
         write_content_table(temporary, WANTS, pa.table({"user": names, **columns}))
-        channels = pa.table({"channel": np.arange(problem.n_channels, dtype=np.int32), "bounds": bounds})
-        channels = channels.replace_schema_metadata(GENERATED if generated else None)
-        write_content_table(temporary, CHANNELS, channels)
+        marked = channels.replace_schema_metadata(GENERATED if generated else None)
+        write_content_table(temporary, CHANNELS, marked)
 
 
 def check_generated(out: Path) -> None:

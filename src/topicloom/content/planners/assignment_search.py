@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,8 @@ REGROUPED = 100_000  # pairs of a user and a broker up to which blocks of users 
 SMALLEST_BLOCK = 4
 WORTH = 1e-3  # blocks are tried again if they saved this share of the cost
 BLOCK = 4096
+PROPOSALS = 10_000  # of annealing in one call: well under a second
+COOLED = 1.0 / 300.0  # a round of annealing ends at this share of its first temperature
 NEAR = 8  # brokers with the lowest access price that annealing proposes more often
 
 
@@ -38,6 +41,7 @@ class AssignmentSearch:
     """One assignment, all tables that follow from it, and the moves that change it.
 
     Every move returns the change of cost. `until` is the time at which the search ends, if it is limited.
+    `best` is the best assignment that was noted, `least` its overflow and cost.
     """
 
     problem: ContentProblem
@@ -47,9 +51,9 @@ class AssignmentSearch:
     progress: Progress
     order: Ints
     alike: Ints
-    estimate: Floats
-    left: Ints
+    best: Ints
     until: float | None = None
+    least: tuple[float, float] = (inf, inf)
     moves: dict[str, int] = field(default_factory=dict)
 
     @classmethod
@@ -60,8 +64,7 @@ class AssignmentSearch:
         fixed, state = search_arrays(problem, model, assignment)
         order = np.argsort(-problem.demand, kind="stable").astype(np.int32)
         alike = np.argsort(interest_centers(problem), kind="stable").astype(np.int32)
-        estimate, left = np.zeros(problem.n_brokers), np.zeros(problem.n_channels, dtype=np.int32)
-        return cls(problem, fixed, state, tries, progress, order, alike, estimate, left)
+        return cls(problem, fixed, state, tries, progress, order, alike, assignment)
 
     @property
     def total(self) -> float:
@@ -79,6 +82,11 @@ class AssignmentSearch:
         self.state.broker[:] = assignment
         fill_state(self.fixed, self.state)
 
+    def note_best(self) -> None:
+        """Keep the present assignment as `best` if it has the least overflow so far, then the least cost."""
+        if (self.overflow, self.total) < self.least:
+            self.least, self.best = (self.overflow, self.total), self.state.broker.copy()
+
     def out_of_time(self) -> bool:
         """Tell whether the time has passed; raise if the user asked to stop."""
         check_stop(self.progress)
@@ -90,15 +98,14 @@ class AssignmentSearch:
         Users leave overloaded brokers even at a cost. A `thorough` pass looks at the users that others pass
         over: they save only if trees get lighter with a new broker.
         """
-        how = self.tries, LEAST * self.total, thorough, self.estimate
+        how = self.tries, LEAST * self.total, thorough
         return sum(self._apply("migrate", descend, users, *how) for users in self._slices())
 
     def push(self, *, thorough: bool = False) -> float:
         """Let users take the places of others on full brokers (swaps and chains)."""
         by_broker = np.argsort(self.state.broker, kind="stable").astype(np.int32)
         homes = pointers(self.state.broker, self.problem.n_brokers), by_broker
-        scratch = self.estimate, np.zeros(PUSHED, dtype=np.int32)
-        how = homes, self.tries, LEAST * self.total, thorough, scratch
+        how = homes, self.tries, LEAST * self.total, thorough, np.zeros(PUSHED, dtype=np.int32)
         return sum(self._apply("push", push, users, *how) for users in self._slices())
 
     def close(self) -> float:
@@ -130,12 +137,12 @@ class AssignmentSearch:
         leaving = users[self.state.broker[users] == broker]
         if not len(leaving):
             return 0.0
-        return self._apply("vacate", vacate, broker, leaving, self.tries, least, self.estimate, self.left)
+        return self._apply("vacate", vacate, broker, leaving, self.tries, least)
 
     def gather(self) -> float:
         """Move the few subscribers of a channel off a broker together, where that saves."""
         gained, found = 0.0, np.zeros(GATHERED, dtype=np.int32)
-        how = found, self.tries, LEAST * self.total, (self.estimate, self.left)
+        how = found, self.tries, LEAST * self.total
         for channel in np.flatnonzero(self.problem.channel_rate).tolist():
             counts = self.state.wanted[channel]
             if np.any((counts > 1) & (counts <= GATHERED)):
@@ -174,12 +181,18 @@ class AssignmentSearch:
             while self.regroup() < -WORTH * self.total:
                 self.reach_local_optimum()
 
-    def anneal(self, near: Ints, counter: int, proposals: int, start: float, end: float) -> int:
-        """Make some proposals of annealing; return the counter of the random stream."""
-        check_stop(self.progress)
-        after, _, taken = anneal(self.fixed, self.state, near, np.uint64(counter), proposals, start, end)
-        self._count("anneal", taken)
-        return int(after)
+    def anneal(self, near: Ints, counter: int, proposals: int, heat: float) -> int:
+        """Make proposals of annealing from a temperature on; return the counter of the random stream."""
+        for done in range(0, proposals, PROPOSALS):
+            if self.out_of_time():
+                break
+            part = min(PROPOSALS, proposals - done)
+            heats = (heat * COOLED ** (at / proposals) for at in (done, done + part))
+            after, taken = anneal(self.fixed, self.state, near, np.uint64(counter), part, *heats)
+            self._count("anneal", taken)
+            self.progress.advance(part)
+            counter = int(after)
+        return counter
 
     def _slices(self) -> Iterator[Ints]:
         for first in range(0, len(self.order), SLICE):

@@ -11,6 +11,7 @@ false: three brokers around a fourth are joined more cheaply through it. The los
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -80,7 +81,7 @@ class CoreModel:
         if self.name == "steiner" and ends:
             hull = int(self.hulls[sum(1 << broker for broker in ends)])
             ends = [broker for broker in range(len(self.core)) if hull >> broker & 1]
-        return spanning_edges(self.core, ends)
+        return [_pair(*link) for link in spanning_links(self.core, ends)]
 
     def _shared_edges(self, ends: set[int]) -> list[tuple[int, int]]:
         order, parent = self.arrays.order.tolist(), self.arrays.parent.tolist()
@@ -90,12 +91,18 @@ class CoreModel:
         return [_pair(parent[v], v) for v in order[1:] if 0 < below[v] < len(ends)]
 
 
-def spanning_edges(core: Floats, ends: list[int]) -> list[tuple[int, int]]:
-    """Return the edges of the minimum spanning tree of some brokers."""
+def spanning_links(core: Floats, ends: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the minimum spanning tree of some brokers, from the first on: (parent, child) links."""
+    order, above, _ = _grown(core, ends)
+    return list(zip(order[above[1:]].tolist(), order[1:].tolist(), strict=True))
+
+
+def _grown(core: Floats, ends: Sequence[int]) -> tuple[Ints, Ints, Floats]:
+    """Return brokers in the order in which they join the tree, their parents' places and edges' prices."""
     n = len(ends)
-    members, above, edge = np.array(ends, dtype=np.int32), np.zeros(n, dtype=np.int32), np.zeros(n)
-    grow_spanning(core, members, n, above, edge)
-    return [_pair(int(members[above[k]]), int(members[k])) for k in range(1, n)]
+    order, above, edge = np.array(ends, dtype=np.int32), np.zeros(n, dtype=np.int32), np.zeros(n)
+    grow_spanning(core, order, n, above, edge)
+    return order, above, edge
 
 
 def _pair(a: int, b: int) -> tuple[int, int]:
@@ -104,10 +111,8 @@ def _pair(a: int, b: int) -> tuple[int, int]:
 
 def _shared_tree(core: Floats) -> tuple[Ints, Ints, Floats]:
     """Return the minimum spanning tree of all brokers: order from the root on, parents, prices of steps."""
-    n = len(core)
-    order, above, edge = np.arange(n, dtype=np.int32), np.zeros(n, dtype=np.int32), np.zeros(n)
-    grow_spanning(core, order, n, above, edge)
-    parent, step = np.zeros(n, dtype=np.int32), np.zeros(n)
+    order, above, edge = _grown(core, range(len(core)))
+    parent, step = np.zeros_like(above), np.zeros_like(edge)
     parent[order], step[order] = order[above], edge
     return order, parent, step
 

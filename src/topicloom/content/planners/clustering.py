@@ -13,8 +13,9 @@ import numpy as np
 
 from topicloom.base.arrays import Floats, Ints, Longs, sealed
 from topicloom.base.progress import SILENT, Progress, Stopwatch, check_stop
-from topicloom.content.kernels.clustering import ClusterArrays, best_pair, join_clusters, scan_windows
+from topicloom.content.kernels.clustering import best_pair, join_clusters, scan_windows
 from topicloom.content.model.problem import ContentPlan, ContentProblem
+from topicloom.content.planners.cost import problem_arrays
 
 # The most promising users are tried first: the better their best pair, the fewer of all can beat it.
 STAGES = (64, 1024)
@@ -50,44 +51,35 @@ class _Clusters:
     def __init__(self, problem: ContentProblem, progress: Progress) -> None:
         self.problem, self.progress = problem, progress
         self.assignment: Ints = np.full(problem.n_users, -1, dtype=np.int32)
-        self.arrays = self._with_bounds(
-            ClusterArrays(
-                problem.access,
-                problem.demand,
-                problem.load_limits,
-                problem.rate_ptr,
-                problem.rate_channels,
-                problem.rates,
-                running_sums(problem),
-                problem.want_ptr,
-                problem.want_first,
-                sealed(problem.want_last + np.int32(1)),
-                sends=np.zeros(problem.n_users),
-                gets=np.zeros(problem.n_users),
-                n_channels=problem.n_channels,
-            )
-        )
-        self.reach = (self.arrays.sends + self.arrays.gets) / 2
+        self.fixed = problem_arrays(problem)
+        self.known = running_sums(problem), *self._bounds(running_sums(problem))
+        self.reach = (self.known[1] + self.known[2]) / 2
 
-    def _with_bounds(self, arrays: ClusterArrays) -> ClusterArrays:
-        """Fill in the most that every user sends to, and gets from, one other: upper bounds.
+    def _bounds(self, before: Floats) -> tuple[Floats, Floats]:
+        """Return the most that every user sends to, and gets from, one other: upper bounds.
 
         What a user wants lies in a window of channels, and there are far fewer windows than users.
         """
         problem = self.problem
         wanting = np.flatnonzero(np.diff(problem.want_ptr))
-        firsts, ends, window = windows_of(problem, wanting)
-        most, below = np.zeros(len(firsts)), np.zeros(problem.n_channels + 1)
-        step = max(SLICE // (len(firsts) + len(below)), 1)
+        windows = windows_of(problem, wanting)
+        below, most = np.zeros(problem.n_channels + 1), np.zeros(len(windows[0]))
+        sends, gets = np.zeros(problem.n_users), np.zeros(problem.n_users)
+        step = max(SLICE // (len(most) + len(below)), 1)
         for user in range(0, problem.n_users, step):
             check_stop(self.progress)
-            scan_windows(user, min(user + step, problem.n_users), arrays, firsts, ends, below, most)
-        arrays.gets[wanting] = most[window]
-        return arrays._replace(sends=sealed(arrays.sends), gets=sealed(arrays.gets))
+            stop = min(user + step, problem.n_users)
+            scan_windows(user, stop, self.fixed, before, *windows[:2], below, sends, most)
+        gets[wanting] = most[windows[2]]
+        return sealed(sends), sealed(gets)
 
     def seed_broker(self, broker: int) -> None:
         """Put the best pair of users without a broker on `broker`, if any two fit."""
-        price, demand, limit = sealed(self.problem.access[:, broker]), self.problem.demand, self.arrays.limit
+        price, demand, limit = (
+            sealed(self.problem.access[:, broker]),
+            self.problem.demand,
+            self.fixed.capacity,
+        )
         free = np.flatnonzero(self.assignment < 0)
         least = demand[free].min(initial=np.inf)
         free = free[demand[free] + least <= limit[broker]]
@@ -96,12 +88,11 @@ class _Clusters:
         pair, ratio, doubt = np.full(2, -1, dtype=np.int64), np.zeros(2), 0.0
 
         def search(order: Ints, key: Floats) -> None:
-            row, ordered, keys = 0, sealed(order.astype(np.int64)), sealed(key)
+            row, listed = 0, (sealed(order.astype(np.int64)), sealed(key), price)
             while row < len(order) - 1:
                 check_stop(self.progress)
-                row = best_pair(
-                    row, SLICE, ordered, keys, price, float(limit[broker]), self.arrays, doubt, (pair, ratio)
-                )
+                so_far = self.fixed, self.known, doubt, (pair, ratio)
+                row = best_pair(row, SLICE, listed, float(limit[broker]), *so_far)
 
         head = free[_largest(worth, STAGES[0])]
         search(head, np.zeros(len(head)))
@@ -130,7 +121,7 @@ class _Clusters:
         slices += [(first, min(first + step, n_users), scratch) for first in range(0, n_users, step)]
         for first, stop, traffic in slices:
             check_stop(self.progress)
-            unplaced += join_clusters(first, stop, self.arrays, wanted, sent, traffic, load, self.assignment)
+            unplaced += join_clusters(first, stop, self.fixed, wanted, sent, traffic, load, self.assignment)
             self.progress.advance((stop - first) * len(traffic[:1]))
         return unplaced
 

@@ -66,18 +66,23 @@ def measure_cost(problem: ContentProblem, assignment: Ints, core_model: str = "f
     )
 
 
+def problem_arrays(problem: ContentProblem, model: CoreModel | None = None) -> ProblemArrays:
+    """Return a problem in the form the kernels take; without a model only for those that weigh no trees."""
+    other = {"capacity": problem.load_limits, "core": model and model.arrays}
+    return ProblemArrays(**{name: getattr(problem, name) for name in ProblemArrays._fields} | other)
+
+
 def search_arrays(
     problem: ContentProblem, model: CoreModel, assignment: Ints
 ) -> tuple[ProblemArrays, AssignmentState]:
     """Return a problem and an assignment in the form the kernels take."""
-    other = {"capacity": problem.load_limits, "core": model.arrays}
-    fixed = ProblemArrays(**{name: getattr(problem, name) for name in ProblemArrays._fields} | other)
+    fixed = problem_arrays(problem, model)
     n, channels = problem.n_brokers, problem.n_channels
     each = (channels, n)
     counts = {"wanted": each, "members": channels, "relieved": channels}
-    counts |= {"listed": n, "ints": (2, n), "sure": n}
+    counts |= {"listed": n, "ints": (2, n), "sure": n, "left": channels}
     sums = {"load": n, "sent": each, "weight": each, "lightest": channels, "cost": channels, "relief": each}
-    sums |= {"floats": (2, n), "trials": (3, n)}
+    sums |= {"floats": (2, n), "trials": (3, n), "estimate": n}
     state = AssignmentState(
         broker=np.array(assignment, dtype=np.int32),
         **{name: np.zeros(shape, dtype=np.int32) for name, shape in counts.items()},
@@ -97,14 +102,12 @@ def trees_of(
     """
     model = CoreModel.of(problem.core, core_model)
     _, state = search_arrays(problem, model, assignment)
-    published = np.zeros((problem.n_channels, problem.n_brokers), dtype=np.bool_)
-    published[problem.rate_channels, np.repeat(assignment, np.diff(problem.rate_ptr))] = True
     for channel in range(problem.n_channels):
         check_stop(progress)
         members = np.flatnonzero(state.wanted[channel]).tolist()
         inside = set(members)
         common: list[tuple[int, int]] | None = None
-        for broker in np.flatnonzero(published[channel]).tolist():
+        for broker in np.flatnonzero(state.sent[channel]).tolist():
             if core_model == "unicast" or broker not in inside:
                 edges = model.edges(broker, members)
             else:  # all brokers with a subscriber share the tree

@@ -122,12 +122,10 @@ Cells = tuple[Longs, Longs, Floats]  # row, column, value
 def channel_classes(problem: ContentProblem) -> tuple[Bools, Floats]:
     """Group channels with the same subscribers; return classes x users: who wants, who publishes how much."""
     wants = np.zeros((problem.n_channels, problem.n_users), dtype=np.bool_)
-    owner = problem.want_users
-    for user, first, last in zip(owner, problem.want_first, problem.want_last, strict=True):
-        wants[first : last + 1, user] = True
-    publisher = problem.rate_users
+    for channel in range(problem.n_channels):
+        wants[channel, problem.subscribers_of(channel)] = True
     rates = np.zeros(wants.shape)
-    rates[problem.rate_channels, publisher] = problem.rates
+    rates[problem.rate_channels, problem.rate_users] = problem.rates
     used = problem.channel_rate > 0
     classes, number = np.unique(wants[used], axis=0, return_inverse=True)
     summed = np.zeros(classes.shape)
@@ -187,9 +185,7 @@ class AssignmentProgram:
         brokers = self.shape[1]
         most = min(brokers, len(members))
         sets = [list(own) for size in range(1, most + 1) for own in combinations(range(brokers), size)]
-        inside = np.zeros((len(sets), brokers), dtype=np.bool_)
-        for number, own in enumerate(sets):
-            inside[number, own] = True
+        inside = np.array([np.isin(range(brokers), own) for own in sets])
         weights = np.array([model.weights(own) for own in sets])  # sets x brokers
         sigma = self._variables(np.zeros(len(sets)))
         self._rows(1, 1.0, 1.0, (np.zeros(len(sets), np.int64), sigma, np.ones(len(sets))))

@@ -26,8 +26,6 @@ from topicloom.content.planners.random_placement import plan_random
 from topicloom.content.planners.steiner_mixing import plan_steiner_mixing
 
 HEATS = (1.0, 0.3, 0.1)  # temperatures at which rounds of annealing begin, in units of a user's mean cost
-COOLED = 1.0 / 300.0  # a round ends at this share of its first temperature
-SLICE = 10_000  # proposals per call: well under a second
 FEWEST = 60_000  # proposals at least, however few users there are
 LARGE = 30_000_000  # pairs of a user and a broker above which `start=all` means greedy packing only
 CENTERS = 16  # brokers around which `start_by_interest` tries to gather all users
@@ -118,7 +116,6 @@ def plan_local_search(
             progress.advance()
     search = AssignmentSearch.of(problem, model, starts[names[0]], tries=tries, progress=progress)
     search.until = until
-    best = BestAssignment(search)
     costs: dict[str, float] = {}
     with watch.phase("descend", len(names), "local search"):
         for name in names:
@@ -127,30 +124,15 @@ def plan_local_search(
             search.reset(starts[name])
             search.reach_block_optimum()
             costs[name] = search.total
-            best.note()
+            search.note_best()
             progress.advance()
-    _anneal(search, best, work, stream_key(seed, "content", "anneal"), watch)
+    _anneal(search, work, stream_key(seed, "content", "anneal"), watch)
     report = {"starts": costs, "moves": dict(search.moves), "best_start": min(costs, key=costs.__getitem__)}
     parameters = {"start": start, "work": work, "tries": tries, "time_limit": time_limit}
-    return ContentPlan(best.assignment, "local-search", parameters, report, seconds=watch.seconds, seed=seed)
+    return ContentPlan(search.best, "local-search", parameters, report, seconds=watch.seconds, seed=seed)
 
 
-class BestAssignment:
-    """The best assignment seen: least overflow, then least cost."""
-
-    def __init__(self, search: AssignmentSearch) -> None:
-        self._search = search
-        self._key = (float("inf"), float("inf"))
-        self.assignment = search.state.broker.copy()
-
-    def note(self) -> None:
-        """Keep the present assignment if it is better."""
-        key = (self._search.overflow, self._search.total)
-        if key < self._key:
-            self._key, self.assignment = key, self._search.state.broker.copy()
-
-
-def _anneal(search: AssignmentSearch, best: BestAssignment, work: int, key: int, watch: Stopwatch) -> None:
+def _anneal(search: AssignmentSearch, work: int, key: int, watch: Stopwatch) -> None:
     """Anneal in rounds from the best assignment, each ended by local search.
 
     Without a time limit there is one round per heat; with one, they are repeated until it has passed.
@@ -165,24 +147,12 @@ def _anneal(search: AssignmentSearch, best: BestAssignment, work: int, key: int,
     with watch.phase("anneal", total):
         while True:
             for heat in HEATS:
-                search.reset(best.assignment)
+                search.reset(search.best)
                 unit = heat * search.total / problem.n_users
-                counter = _round(search, near, counter, budget, unit)
+                counter = search.anneal(near, counter, budget, unit)
                 search.reach_local_optimum()
-                best.note()
+                search.note_best()
                 if search.out_of_time():
                     return
             if not limited:
                 return
-
-
-def _round(search: AssignmentSearch, near: Ints, counter: int, budget: int, heat: float) -> int:
-    """Make `budget` proposals in slices; return the counter of the random stream."""
-    done = 0
-    while done < budget and not search.out_of_time():
-        part = min(SLICE, budget - done)
-        hot, cold = (heat * COOLED ** (at / budget) for at in (done, done + part))
-        counter = search.anneal(near, counter, part, hot, cold)
-        search.progress.advance(part)
-        done += part
-    return counter

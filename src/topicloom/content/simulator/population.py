@@ -88,22 +88,14 @@ def make_brokers(problem: ContentProblem, scale: float, seed: int, settings: Bro
 
 
 def with_traffic(problem: ContentProblem, traffic: Longs) -> ContentProblem:
-    """Return the problem with user i publishing and wanting what user `traffic[i]` did.
+    """Return the problem with user i publishing and wanting what user `traffic[i]` did, each of them once.
 
     >>> one = ContentProblem.of(["i", "j"], ["b"], [9.0], [[1.0], [2.0]], [[0.0]], 1,
     ...     rates=([0], [0], [3.0]), wants=([1], [0], [0]))
     >>> with_traffic(one, np.array([1, 0])).rate_ptr.tolist()
     [0, 0, 1]
     """
-
-    def rows(ptr: Longs) -> tuple[Longs, Longs]:
-        lengths = np.diff(ptr)[traffic]
-        owner = np.repeat(np.arange(len(traffic)), lengths)
-        begins = np.repeat(ptr[:-1][traffic] - (np.cumsum(lengths) - lengths), lengths)
-        return owner, begins + np.arange(len(owner))
-
-    rate_user, rate = rows(problem.rate_ptr)
-    want_user, want = rows(problem.want_ptr)
+    now = np.argsort(traffic)
     return ContentProblem.of(
         problem.users,
         problem.brokers,
@@ -111,6 +103,6 @@ def with_traffic(problem: ContentProblem, traffic: Longs) -> ContentProblem:
         problem.access,
         problem.core,
         problem.n_channels,
-        rates=(rate_user, problem.rate_channels[rate], problem.rates[rate]),
-        wants=(want_user, problem.want_first[want], problem.want_last[want]),
+        rates=(now[problem.rate_users], problem.rate_channels, problem.rates),
+        wants=(now[problem.want_users], problem.want_first, problem.want_last),
     )

@@ -157,17 +157,14 @@ class ContentRun:
                 f"{2 * (first + last):g} s, or set a smaller max_delay"
             )
         count = self._count
-        owners = np.repeat(np.arange(problem.n_users), np.diff(problem.rate_ptr))
+        owners = problem.rate_users
         rows = self._draw.choice(len(owners), count, p=problem.rates / total)
         times = now + first + np.sort(self._draw.random(count)) * (self.settings.round - first - last)
         for row, time in zip(rows.tolist(), times.tolist(), strict=True):
             self.world.call_at(time, partial(self._event, int(owners[row]), int(problem.rate_channels[row])))
 
     def _event(self, user: int, channel: int, now: float) -> None:
-        problem = self.problem
-        inside = (problem.want_first <= channel) & (channel <= problem.want_last)
-        owners = np.searchsorted(problem.want_ptr, np.flatnonzero(inside), side="right") - 1
-        expected = set(owners.tolist()) - {user}
+        expected = set(self.problem.subscribers_of(channel).tolist()) - {user}
         # The whole channel is wanted or not: any value in it does.
         id = self.world.tell(user, partial(User.publish, point=(channel + 0.5,), payload=b"", now=now))
         self.world.counters.publish(id, expected)
@@ -190,7 +187,7 @@ class ContentRun:
         cost = measure_cost(self.problem, self._assignment(), "free")
         counters, rows = self.world.counters, self._rows
         brokers = [member for member in self.world.members if isinstance(member, Broker)]
-        arrived = sum(broker.arrived for broker in brokers)
+        arrived = sum(broker.migration.arrived for broker in brokers)
         before = sum(row["migrations"] for row in rows)
         control = counters.control - self._registered
         assert isfinite(cost.total)

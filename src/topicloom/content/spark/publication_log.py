@@ -186,7 +186,7 @@ def _count(
 ) -> Iterator[pa.RecordBatch]:
     """Count one partition's rows per key; yield the counts whenever there are many."""
     publishers, grid = shared.value
-    keys, counts = np.zeros(0, np.int64), np.zeros(0, np.int64)
+    counts = nothing = pa.table({"key": np.zeros(0, np.int64), "n": np.zeros(0, np.int64)})
     for table in _gathered(batches):
         channel = grid.channel_of([column.to_numpy() for column in table.columns[1:]])
         inside = channel >= 0
@@ -195,27 +195,13 @@ def _count(
             raise InputError("the log changed while it was read: publishers are there that were not before")
         key = who.to_numpy().astype(np.int64) * grid.n_channels + channel
         new, n = np.unique(key[inside], return_counts=True)
-        keys, counts = _joined(np.concatenate([keys, new]), np.concatenate([counts, n]))
-        if len(keys) > _KEYS_AT_ONCE:
-            yield from _key_batches(keys, counts)
-            keys, counts = keys[:0], counts[:0]
-    yield from _key_batches(keys, counts)
-
-
-def _joined(keys: Longs, counts: Longs) -> tuple[Longs, Longs]:
-    """Add up the counts of equal keys. A stable sort of two sorted runs is a merge."""
-    order = np.argsort(keys, kind="stable")
-    keys = keys[order]
-    heads = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))[: len(keys)]
-    return keys[heads], np.add.reduceat(counts[order], heads) if len(heads) else counts
-
-
-def _key_batches(keys: Longs, counts: Longs) -> Iterator[pa.RecordBatch]:
-    for start in range(0, len(keys), 100_000):
-        stop = start + 100_000
-        yield pa.RecordBatch.from_arrays(
-            [pa.array(keys[start:stop]), pa.array(counts[start:stop])], names=["key", "n"]
-        )
+        counts = pa.concat_tables([counts, pa.table({"key": new, "n": n})])
+        counts = counts.group_by("key", use_threads=False).aggregate([("n", "sum")])
+        counts = counts.select(["key", "n_sum"]).rename_columns(["key", "n"])
+        if counts.num_rows > _KEYS_AT_ONCE:
+            yield from counts.to_batches(max_chunksize=100_000)
+            counts = nothing
+    yield from counts.to_batches(max_chunksize=100_000)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
