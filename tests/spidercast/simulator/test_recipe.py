@@ -47,7 +47,7 @@ def test_a_new_protocol_runs_from_python(registered: None) -> None:
 
 
 def test_a_new_protocol_is_listed_and_run_by_the_command(
-    registered: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    registered: None, spark: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert execute(["simulate", "--list", "--json"]) == 0
     listed = {row["protocol"]: row for row in json.loads(capsys.readouterr().out)["protocols"]}
