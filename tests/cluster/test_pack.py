@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import topicloom
-from topicloom.cli.main import COMMANDS, execute
+from topicloom.cli.main import execute
 from topicloom.errors import InputError, UsageError
 from topicloom.overlay.spark.warm import warm_tasks
 from topicloom.tables.spark import pack
@@ -232,13 +232,3 @@ def test_the_event_log_has_a_folder_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(UsageError, match="`event_log="):
         event_log_conf(str(tmp_path / "file"))
-
-
-def test_every_command_and_option_of_the_page_exists() -> None:
-    page = (ROOT / "docs" / "cluster.md").read_text()
-    page = re.sub(r"^bin/spark-class .*$", "", page, flags=re.MULTILINE)  # Spark's own options
-    there = set(COMMANDS)
-    assert set(re.findall(r"^(?:\$ )?topicloom ([a-z]+)", page, re.MULTILINE)) <= there
-    code = "\n".join(path.read_text() for path in (ROOT / "src" / "topicloom" / "cli").glob("*.py"))
-    shown = set(re.findall(r"--[a-z][a-z-]+", page)) - {"--py-files", "--wheel", "--no-isolation"}
-    assert shown <= set(re.findall(r"--[a-z][a-z-]+", code))

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LOG_VARIABLE = "TOPICLOOM_SPARK_LOG"
+_START_WITHIN = 60.0  # seconds that Java gets to start, so that an interrupted start can be ended
 
 
 @dataclass(slots=True)
@@ -173,7 +174,7 @@ def _gateway(conf: SparkConf, streams: dict[str, Any]) -> Any:
     try:
         return started.result()
     except BaseException:
-        thread.join(timeout=10)
+        thread.join(timeout=_START_WITHIN)
         if started.done() and not started.exception():
             _end_jvm(started.result().proc)
         raise
