@@ -9,15 +9,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from topicloom.base.arrays import Ints, Longs, pointers, sorted_distinct
+from topicloom.base.arrays import Ints, Longs
 from topicloom.base.progress import check_stop
-from topicloom.overlay.kernels.judge_union_find import fresh_slots, join_edges, join_pairs, node_slots
+from topicloom.overlay.kernels.judge_union_find import fresh_slots, join_edges, join_pairs
 from topicloom.overlay.measures.connectivity import (
     EDGE_COUNTS,
     N_NAMES,
@@ -25,6 +25,7 @@ from topicloom.overlay.measures.connectivity import (
     node_codes,
     sound_edges,
 )
+from topicloom.overlay.measures.judge_tables import NumberedPairs
 from topicloom.overlay.spark.verify_findings import (
     FOUND_SCHEMA,
     NOTE,
@@ -67,11 +68,12 @@ def find_broadcast(task: JudgeTask) -> Findings:
     """Judge the edges with the interest in every task."""
     spark = task.spark
     pairs = task.run(task.interest.toArrow, "verify: read interest")
-    topic_ids, topic_ptr, topic_nodes, shared = _encode(pairs)
+    known = NumberedPairs.of(pairs)
+    topic_ids, topic_ptr, topic_nodes = known.topic_ids, known.topic_ptr, known.topic_nodes
     del pairs
     check_stop(task.progress)
     buckets = _cut(topic_ptr, max(spark.sparkContext.defaultParallelism, len(topic_nodes) // BUCKET_SLOTS))
-    slots = Slots(**shared, bucket_slots=topic_ptr[buckets])
+    slots = Slots(known.node_ids, known.node_ptr, known.node_topics, known.slots, topic_ptr[buckets])
     _warm()
     broadcast = spark.sparkContext.broadcast(slots)
     try:
@@ -85,36 +87,6 @@ def find_broadcast(task: JudgeTask) -> Findings:
     counts = {name: sum(note["counts"][name] for note in notes) for name in EDGE_COUNTS}
     names = {name for note in notes for name in note["names"]}
     return findings(found, counts, names, witness_table(rows, topic_ids.take(rows["topic"]), *ends))
-
-
-def _encode(pairs: pa.Table) -> tuple[pa.StringArray, Longs, Ints, dict[str, Any]]:
-    """Number the distinct pairs, by node and by topic; repeated rows count once.
-
-    The judge numbers by itself: a fault in `Interest`, which the builders use, must not hide from it.
-    """
-    node_ids, nodes = _dictionary(pairs["node"])
-    topic_ids, topics = _dictionary(pairs["topic"])
-    keys = sorted_distinct(nodes.astype(np.int64) * max(len(topic_ids), 1) + topics)
-    nodes, topics = np.divmod(keys, max(len(topic_ids), 1))
-    nodes, topics = nodes.astype(np.int32), topics.astype(np.int32)
-    topic_ptr = pointers(topics, len(topic_ids))
-    slots = node_slots(topic_ptr, topics)
-    topic_nodes = np.empty(len(nodes), dtype=np.int32)
-    topic_nodes[slots] = nodes
-    node_ptr = pointers(nodes, len(node_ids))
-    shared = {"node_ids": node_ids, "node_ptr": node_ptr, "node_topics": topics, "slots": slots}
-    return topic_ids, topic_ptr, topic_nodes, shared
-
-
-def _dictionary(names: pa.ChunkedArray) -> tuple[pa.StringArray, Ints]:
-    """Return distinct names in byte order, and the number of each row's name."""
-    encoded = pa.concat_arrays(names.cast(pa.large_string()).chunks or [pa.array([], pa.large_string())])
-    encoded = encoded.dictionary_encode()
-    order = pc.sort_indices(encoded.dictionary).to_numpy()
-    rank = np.empty(len(order), dtype=np.int32)
-    rank[order] = np.arange(len(order), dtype=np.int32)
-    ids = encoded.dictionary.take(pa.array(order)).cast(pa.string())
-    return ids, rank[encoded.indices.to_numpy(zero_copy_only=False)]
 
 
 def _cut(topic_ptr: Longs, n_buckets: int) -> Longs:

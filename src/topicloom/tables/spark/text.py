@@ -11,18 +11,18 @@ Spark would; one behind an address Spark hands to them.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from functools import partial, reduce
 from typing import TYPE_CHECKING
 
-from topicloom.errors import InputError
+from topicloom.tables.file_plans import Notice, joined_notices, plan_file, wanted_fields
 from topicloom.tables.parse_text import REJECTED, Plans, file_key, parse_blocks, parse_files
+from topicloom.tables.reader import REJECT_COLUMNS
 from topicloom.tables.records import Field, FilePlan
 from topicloom.tables.source import Resolved, TableSource, is_address
-from topicloom.tables.spark.file_plans import Notice, ends_in_carriage_return, plan_file
+from topicloom.tables.spark.file_plans import beginnings_of, ends_in_carriage_return
 from topicloom.tables.spark.python_tasks import map_batches
-from topicloom.tables.spark.raw_table import NO_PATTERNS, REJECT_COLUMNS, RawTable, quoted_name, spark_path
+from topicloom.tables.spark.raw_table import NO_PATTERNS, RawTable, quoted_name, spark_path
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -37,7 +37,7 @@ def read_text(spark: SparkSession, source: TableSource, resolved: Resolved) -> R
     by_lines: list[str] = []
     whole: dict[bool, list[str]] = {False: [], True: []}  # is it behind an address?
     for file in resolved.files:
-        planned = plan_file(spark, file, source, resolved.format)
+        planned = plan_file(file, source, resolved.format, beginnings_of(spark))
         if planned is None:
             continue
         plan, notice = planned
@@ -48,32 +48,20 @@ def read_text(spark: SparkSession, source: TableSource, resolved: Resolved) -> R
             by_lines.append(path)
         else:
             whole[is_address(file.path)].append(path)
-    if not plans:
-        row = {"interest": "subscription", "edges": "edge"}.get(source.what, "row")
-        raise InputError(f"{source.path} holds no {row}: it is empty")
+    wanted = wanted_fields(source, plans.values())
     ddl = _ddl(source.fields)
     parts = [_lines_of(spark, by_lines, plans, ddl)] if by_lines else []
     parts += [_files_of(spark, paths, plans, ddl, remote) for remote, paths in whole.items() if paths]
     parsed = reduce(lambda one, other: one.unionAll(other), parts).persist(StorageLevel.DISK_ONLY)
     good, bad = parsed.where("_reason is null"), parsed.where("_reason is not null")
-    wanted = [field for field in source.fields if not field.optional or _has_optional(plans)]
     rows = good.select(*[quoted_name(field.name) for field in wanted])
     rejects = bad.select(*[sf.col(f"_{name}").alias(name) for name in REJECT_COLUMNS])
-    return RawTable(source, rows, rejects, _joined(notices), parsed)
+    return RawTable(source, rows, rejects, joined_notices(notices), parsed)
 
 
 def _ddl(fields: Sequence[Field]) -> str:
     kinds = [f"{quoted_name(field.name)} {'double' if field.is_number else 'string'}" for field in fields]
     return ", ".join([*kinds, *(f"{name} string" for name in REJECTED)])
-
-
-def _has_optional(plans: Plans) -> bool:
-    """Return whether an optional field may occur in some file; a JSON line may hold one anywhere."""
-    return any(
-        field.optional and place is not None
-        for plan in plans.values()
-        for field, place in zip(plan.fields, plan.layout.places, strict=True)
-    )
 
 
 def _lines_of(spark: SparkSession, paths: list[str], plans: Plans, ddl: str) -> DataFrame:
@@ -86,15 +74,3 @@ def _files_of(spark: SparkSession, paths: list[str], plans: Plans, ddl: str, rem
     files = spark.read.format("binaryFile").option(*NO_PATTERNS).load(paths)
     content = ["content"] if remote else []
     return map_batches(files.select("_metadata.file_path", *content), partial(parse_files, plans), ddl)
-
-
-def _joined(notices: Sequence[Notice]) -> str | None:
-    """Return one line per header row: first rows that are data differ, and none may be missed."""
-    files = Counter(notice.header for notice in notices)
-    first = {notice.header: notice.sentence for notice in reversed(notices)}
-    more = {1: "", 2: "; the same goes for 1 more file"}
-    lines = [
-        first[header] + more.get(count, f"; the same goes for {count - 1} more files")
-        for header, count in files.items()
-    ]
-    return "\n".join(lines) or None
