@@ -155,7 +155,7 @@ UNUSABLE: dict[str, tuple[Any, str, dict[str, Any]]] = {
     "type": (table(node=["a"], topic=pa.array([[1]])), "t.parquet", {}),
     "role type": (table(node=["a"], topic=["x"], role=[True]), "t.parquet", {}),
     "date": (table(node=["a"], topic=pa.array([1], pa.date32())), "t.parquet", {}),
-    "other types": (several(table("a.parquet", node=[1], topic=["x"]), table(node=["a"], topic=["x"])), "", {}),
+    "other types": (several(table("a.parquet", node=[1], topic=[2]), table(node=["a"], topic=[2])), "", {}),
 }  # fmt: skip
 
 
@@ -165,8 +165,7 @@ def told(reader: TableReader, described: TableSource) -> Any:
         raw = reader.read(described)
         rows = sorted(map(str, raw.to_arrow().to_pylist()))
         rejects = raw.sorted_rejects().to_pylist()
-        assert raw.n_rejects() == len(rejects)
-        found = raw.names, rows, rejects, raw.first_reject(), raw.notice
+        found = raw.names, rows, rejects, raw.notice
         raw.release()
     except TopicloomError as error:
         return type(error), str(error)
@@ -214,22 +213,23 @@ def test_logs_and_edges_mean_the_same_to_both_readers(spark, tmp_path):
 
 
 WORDS = st.text(st.sampled_from('ab,"\r\t é;\\'), max_size=4)
-
-
-@given(
+FILES = st.tuples(
     st.lists(st.lists(WORDS, min_size=1, max_size=4), max_size=12),
     st.sampled_from(["\n", "\r\n"]),
-    st.sampled_from(["csv", "tsv"]),
-    st.booleans(),
+    st.sampled_from(["", ".gz", ".zst"]),
 )
-@examples(25)
-def test_random_tables_mean_the_same_to_both_readers(spark, tmp_path_factory, rows, end, kind, header):
+
+
+@given(st.lists(FILES, min_size=1, max_size=6), st.sampled_from(["csv", "tsv"]), st.booleans())
+@examples(10)
+def test_random_tables_mean_the_same_to_both_readers(spark, tmp_path_factory, files, kind, header):
     folder = tmp_path_factory.mktemp("random")
     separator = {"csv": ",", "tsv": "\t"}[kind]
-    lines = [["node", "topic", "rate"], ["a", "x", "1"], *rows] if header else [["a", "x"], *rows]
-    path = folder / f"t.{kind}"
-    path.write_bytes(end.join(separator.join(row) for row in lines).encode())
-    described = interest_source(path, header=header)
+    for number, (rows, end, ending) in enumerate(files):
+        lines = [["node", "topic", "rate"], ["a", "x", "1"], *rows] if header else [["a", "x"], *rows]
+        data = end.join(separator.join(row) for row in lines).encode()
+        (folder / f"{number}.{kind}{ending}").write_bytes(compressed(data, ending[1:]))
+    described = interest_source(folder, header=header)
     assert told(LocalReader(), described) == told(SparkReader(spark), described)
 
 
@@ -267,8 +267,10 @@ def cli(spark, capsys):
     return run
 
 
-@pytest.mark.parametrize("case", ["csv", "bad rows", "roles", "folder", "parquet", "strange header"])
-@pytest.mark.parametrize("more", [(), ("--subscribers-only",)], ids=["all", "subscribers"])
+@pytest.mark.parametrize(
+    ("case", "more"),
+    [("bad rows", ()), ("roles", ()), ("roles", ("--subscribers-only",)), ("folder", ()), ("parquet", ())],
+)
 def test_builds_have_the_same_bytes(both, tmp_path, case, more):
     make, path, _ = CASES[case]
     (tmp_path / "t").mkdir()
@@ -339,11 +341,10 @@ def test_traffic_is_the_same(both, tmp_path, monkeypatch):
     subs = "".join(f"u{i % 4},{i},{'xy'[i % 2]},{i % 5},{i % 5 + 3}\n" for i in range(12))
     (tmp_path / "subs.csv").write_text(f"user,subscription,attribute,low,high\n{subs}")
     (tmp_path / "brokers.csv").write_text("broker,capacity\nB,100\nC,100\n")
-    named = "".join(
-        f"user,{name},{k},0\n" for k, name in enumerate(["p0", "p1", "p2", "u0", "u1", "u2", "u3"])
-    )
+    people = ["p0", "p1", "p2", "u0", "u1", "u2", "u3"]
+    named = "".join(f"user,{name},{k},0\n" for k, name in enumerate(people))
     (tmp_path / "places.csv").write_text(f"kind,id,x,y\nbroker,B,0,0\nbroker,C,5,5\n{named}")
-    for sample in (20_000, 20, 5):
+    for sample in (20, 5):
         monkeypatch.setattr(publication_log, "SAMPLE_ROWS", sample)
         both("content", "traffic", "--log", tmp_path / "log.csv", "--subscriptions", tmp_path / "subs.csv",
              "--brokers", tmp_path / "brokers.csv", "--coordinates", tmp_path / "places.csv",
