@@ -6,6 +6,8 @@ What fails here is a table that means one thing to Spark and another to `--engin
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -354,3 +356,37 @@ def test_traffic_is_the_same(both, tmp_path, monkeypatch):
     users = "".join(f"{name},B\n" for name in people)
     (tmp_path / "plan.csv").write_text(f"user,broker\n{users}")
     both("content", "cost", tmp_path / "local-out", tmp_path / "plan.csv")
+
+
+def test_without_spark_nothing_of_it_is_loaded(tmp_path):
+    """Loading pyspark alone takes longer than reading a small table."""
+    (tmp_path / "i.csv").write_bytes(as_csv(PAIRS))
+    commands = [
+        [
+            "build",
+            str(tmp_path / "i.csv"),
+            "--out",
+            str(tmp_path / "b"),
+            "--algorithm",
+            "gm",
+            "--engine",
+            "local",
+        ],
+        ["verify", str(tmp_path / "i.csv"), str(tmp_path / "b"), "--engine", "local"],
+        ["inspect", str(tmp_path / "b")],
+        ["verify", str(tmp_path / "b"), str(tmp_path / "b")],
+        ["measure", str(tmp_path / "b"), str(tmp_path / "b")],
+        ["simulate", str(tmp_path / "b")],
+        ["compare", str(tmp_path / "b"), "--algorithms", "gm,ring-pt"],
+        ["build", str(tmp_path / "b"), "--start", str(tmp_path / "b"), "--out", str(tmp_path / "c")],
+    ]
+    script = (
+        "import sys, topicloom\n"
+        "from topicloom.cli.main import execute\n"
+        f"for words in {commands!r}:\n"
+        "    assert execute([*words, '--quiet', '--json']) == 0, words\n"
+        f"topicloom.read({str(tmp_path / 'i.csv')!r}, engine='local')\n"
+        "assert not {'pyspark', 'py4j'} & set(sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -7,8 +7,6 @@ into p blocks, at least p - 1 chosen pairs lie inside the topic and run between 
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from topicloom.base.arrays import Bools, Floats, Ints, Longs, pointers
 from topicloom.base.progress import Progress, check_stop
@@ -144,6 +142,9 @@ class ExactProgram:
 
 def _components(n: int, a: Longs, b: Longs, chosen: Bools) -> Longs:
     """Return the component number of each of n points under the chosen edges."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     ends = (a[chosen], b[chosen])
     graph = coo_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(n, n)).tocsr()
     labels: Longs = connected_components(graph, directed=False)[1].astype(np.int64)
