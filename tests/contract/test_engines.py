@@ -182,6 +182,7 @@ def test_a_table_means_the_same_to_both_readers(spark, tmp_path, case):
     described = interest_source(tmp_path / "t" / path, **choices)
     here, there = told(LocalReader(), described), told(SparkReader(spark), described)
     assert here == there
+    assert here == told(SparkReader(spark, collect=True), described)
     assert (len(here) == 2) == (case in UNUSABLE and case != "header only")
 
 
@@ -232,7 +233,9 @@ def test_random_tables_mean_the_same_to_both_readers(spark, tmp_path_factory, fi
         data = end.join(separator.join(row) for row in lines).encode()
         (folder / f"{number}.{kind}{ending}").write_bytes(compressed(data, ending[1:]))
     described = interest_source(folder, header=header)
-    assert told(LocalReader(), described) == told(SparkReader(spark), described)
+    here = told(LocalReader(), described)
+    assert here == told(SparkReader(spark), described)
+    assert here == told(SparkReader(spark, collect=True), described)
 
 
 # --- whole commands --------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from topicloom.overlay.jobs.build_spark import build_on_spark
 from topicloom.overlay.jobs.certify import certify
 from topicloom.overlay.jobs.constraints import load_constraints
 from topicloom.overlay.jobs.engine import LOCAL_SUBSCRIPTIONS, TableExtent, choose_engine
-from topicloom.overlay.jobs.interest_table import LoadedInterest, load_interest
+from topicloom.overlay.jobs.interest_table import LoadedInterest, is_small, load_interest
 from topicloom.overlay.jobs.verify import judge, judge_here
 from topicloom.overlay.measures.connectivity import check_overlay
 from topicloom.overlay.model.build import Build, BuildSummary
@@ -33,13 +33,19 @@ def build_to_folder(task: BuildTask) -> BuildSummary:
     if task.engine == "spark" or task.goes_on:
         return build_on_spark(task)
     began = task.progress.now()
-    if task.table.reads_here():
-        return _build_here(task, task.table.load_here(), began)
+    loaded = task.table.load_small()
+    if loaded is not None and (task.engine == "local" or _builds_here(task, loaded)):
+        return _build_here(task, loaded, began)
     with task.table.spark.workspace(beside=task.out) as work:
         read = task.table.encode(work)
         if task.engine == "auto" and (large := _for_spark(task, read)) is not None:
             return build_on_spark(large, read)
         return _build_here(task, load_interest(read, task.progress), began)
+
+
+def _builds_here(task: BuildTask, loaded: LoadedInterest) -> bool:
+    """Return whether a small interest is built in this process, which only its size can decide against."""
+    return task.in_memory is not None or loaded.interest.n_subscriptions <= LOCAL_SUBSCRIPTIONS
 
 
 def _for_spark(task: BuildTask, read: InterestRead) -> BuildTask | None:
@@ -131,7 +137,7 @@ def build_loaded(
         verdict = (
             judge_here(*tables, progress=progress)
             if loaded.here
-            else judge(*tables, spark=spark, beside=out, progress=progress)
+            else judge(*tables, spark=spark, beside=out, small=is_small(loaded), progress=progress)
         )
         summary = summarised(verdict, written)
         write_json(summary, folder / SUMMARY)

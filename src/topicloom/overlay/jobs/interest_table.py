@@ -16,8 +16,10 @@ from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.merge_pairs import number_small
 from topicloom.overlay.spark.encode import InterestRead, no_rows, read_interest
 from topicloom.tables.local.read import LocalReader
+from topicloom.tables.local.table import LocalTable
 from topicloom.tables.reader import TableRead, require_no_rejects
-from topicloom.tables.source import TableSource, check_there
+from topicloom.tables.source import TableSource, are_small, check_there
+from topicloom.tables.spark.read import collect_table
 from topicloom.tables.spark.spark_choice import Notice, SparkChoice, no_notice, tell_refused
 
 PAIR = ["node", "topic"]
@@ -33,6 +35,11 @@ class LoadedInterest:
     rejected: int = 0
     raw: TableRead | None = None  # for its rejects
     here: bool = False  # read in this process, and to be proved there
+
+
+def is_small(loaded: LoadedInterest) -> bool:
+    """Return whether it was read at once: then it is proved so too."""
+    return isinstance(loaded.raw, LocalTable)
 
 
 def load_interest(read: InterestRead, progress: Progress) -> LoadedInterest:
@@ -87,14 +94,21 @@ class InterestTable:
 
     def load(self) -> LoadedInterest:
         """Read it into memory."""
-        if self.reads_here():
-            return self.load_here()
+        if (loaded := self.load_small()) is not None:
+            return loaded
         with self.spark.workspace() as work:
             return load_interest(self.encode(work), self.progress)
 
-    def load_here(self) -> LoadedInterest:
-        """Read it into memory without Spark."""
-        raw = LocalReader().read(self.source, progress=self.progress)
+    def load_small(self) -> LoadedInterest | None:
+        """Read it into memory at once, without Spark or by one job; None: it is too large for that."""
+        if self.reads_here():
+            return self._load(LocalReader().read(self.source, progress=self.progress), here=True)
+        if self.spark.engine == "spark" or not are_small(self.source.path):
+            return None
+        session = self.spark.session(self.progress)
+        return self._load(collect_table(session, self.source, progress=self.progress), here=False)
+
+    def _load(self, raw: LocalTable, *, here: bool) -> LoadedInterest:
         self.progress.phase("number pairs")
         rows, rejected = raw.rows, raw.n_rejects()
         if self.subscribers_only:
@@ -108,7 +122,7 @@ class InterestTable:
         interest = number_small(rows, extras)
         self._tell(raw, rejected, rows.num_rows, self.notice)
         duplicates = rows.num_rows - interest.n_subscriptions
-        return LoadedInterest(interest, interest_digest(interest), duplicates, rejected, raw, here=True)
+        return LoadedInterest(interest, interest_digest(interest), duplicates, rejected, raw, here=here)
 
     def read_told(self, source: TableSource) -> TableRead:
         """Read the rows of this table or of one that goes with it; the user hears what there is to know."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from topicloom.base.progress import SILENT, Progress
@@ -17,11 +19,16 @@ from topicloom.overlay.model.verdict import Verdict, check_witness_file
 from topicloom.overlay.spark.encode import digest_rows, interest_rows
 from topicloom.overlay.spark.verify import verify_tables
 from topicloom.tables.local.read import LocalReader
-from topicloom.tables.source import TableSource, check_there
+from topicloom.tables.reader import TableReader
+from topicloom.tables.source import TableSource, are_small, check_there
 from topicloom.tables.spark.failures import spark_errors
-from topicloom.tables.spark.read import read_table
+from topicloom.tables.spark.job_progress import run_watched
+from topicloom.tables.spark.read import SparkReader, read_table
 from topicloom.tables.spark.spark_choice import SparkChoice
 from topicloom.tables.spark.step_tables import load_table
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 def judge(
@@ -31,10 +38,18 @@ def judge(
     spark: SparkChoice,
     beside: Path | None = None,
     path: str = "auto",
+    small: bool = False,
     progress: Progress = SILENT,
 ) -> Verdict:
-    """Judge two Parquet tables of our own making; work tables may lie `beside` a path."""
+    """Judge two Parquet tables of our own making; work tables may lie `beside` a path.
+
+    Of `small` ones Spark reads the rows and the driver judges them: a Python worker takes longer to start.
+    """
     session = spark.session(progress)
+    if small:
+        with spark_errors(str(edges)):
+            rows = [_collected(session, table, progress) for table in (interest, edges)]
+        return check_tables(rows[0], rows[1], progress=progress)
     with spark.workspace(beside) as work, spark_errors(str(edges)):
         return verify_tables(
             session,
@@ -44,6 +59,11 @@ def judge(
             path=path,
             progress=progress,
         )
+
+
+def _collected(session: SparkSession, path: Path, progress: Progress) -> pa.Table:
+    table = load_table(session, str(path))
+    return run_watched(session, table.toArrow, progress=progress, phase="verify: read")
 
 
 def judge_here(interest: Path, edges: Path, *, progress: Progress = SILENT) -> Verdict:
@@ -59,7 +79,10 @@ def verify_edges(interest: InterestTable, edges: TableSource, *, all_witnesses: 
     for named in (source, edges):
         check_there(named)
     if interest.spark.reads_here(source, edges, notice=interest.notice):
-        verdict = _verify_here(interest, edges, all_witnesses)
+        verdict = _verify_small(interest, edges, LocalReader(), all_witnesses)
+    elif interest.spark.engine != "spark" and are_small(source.path, edges.path):
+        reader = SparkReader(interest.spark.session(interest.progress), collect=True)
+        verdict = _verify_small(interest, edges, reader, all_witnesses)
     else:
         verdict = _verify_there(interest, edges, all_witnesses)
     if verdict.topics == 0:
@@ -69,13 +92,15 @@ def verify_edges(interest: InterestTable, edges: TableSource, *, all_witnesses: 
     return verdict
 
 
-def _verify_here(interest: InterestTable, edges: TableSource, all_witnesses: str | None) -> Verdict:
-    """Read both tables in this process and judge them there."""
+def _verify_small(
+    interest: InterestTable, edges: TableSource, reader: TableReader, all_witnesses: str | None
+) -> Verdict:
+    """Read both tables into memory and judge them there."""
     source, tables = interest.source, []
     for named in (source, edges):
-        read = LocalReader().read(named, progress=interest.progress)
+        read = reader.read(named, progress=interest.progress)
         interest.tell_read(read)
-        tables.append(read.rows)
+        tables.append(read.to_arrow())
     pairs, ends = tables
     pairs = subscribers(pairs) if interest.subscribers_only else pairs
     if is_build(Path(edges.path)) and source.path != edges.path:

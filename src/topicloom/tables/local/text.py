@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -12,7 +14,7 @@ from topicloom.tables.file_plans import Notice, beginnings_here, joined_notices,
 from topicloom.tables.local.table import LocalTable
 from topicloom.tables.parse_text import REJECTED, parse_content, parsed_schema
 from topicloom.tables.reader import REJECT_COLUMNS
-from topicloom.tables.records import FilePlan
+from topicloom.tables.records import Field, FilePlan
 from topicloom.tables.source import Resolved, TableSource
 
 
@@ -31,10 +33,17 @@ def read_text(source: TableSource, resolved: Resolved, progress: Progress) -> Lo
         check_stop(progress)
         batches += _read_file(path, plan)
     parsed = pa.Table.from_batches(batches, parsed_schema(source.fields))
+    return told_apart(source, parsed, wanted, joined_notices(notices))
+
+
+def told_apart(
+    source: TableSource, parsed: pa.Table, wanted: Sequence[Field], notice: str | None
+) -> LocalTable:
+    """Return parsed lines as rows and rejects: a row with a reason is one of the latter."""
     fine = pc.is_null(parsed["_reason"])
     rows = parsed.filter(fine).select([field.name for field in wanted])
     rejects = parsed.filter(pc.invert(fine)).select(list(REJECTED)).rename_columns(list(REJECT_COLUMNS))
-    return LocalTable(source, rows, rejects, joined_notices(notices))
+    return LocalTable(source, rows, rejects, notice)
 
 
 def _read_file(path: str, plan: FilePlan) -> list[pa.RecordBatch]:

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from topicloom.base.progress import SILENT, Progress, check_stop
-from topicloom.tables.source import TableSource
+from topicloom.tables.local.table import LocalTable
+from topicloom.tables.source import TableSource, are_small
 from topicloom.tables.spark.frames import read_parquet
 from topicloom.tables.spark.raw_table import RawTable
 from topicloom.tables.spark.table_files import resolve
-from topicloom.tables.spark.text import read_text
+from topicloom.tables.spark.text import collect_text, read_text
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -18,13 +19,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SparkReader:
-    """Reads tables through a session."""
+    """Reads tables through a session; with `collect` small ones of this machine come into memory at once."""
 
     spark: SparkSession
+    collect: bool = False
 
-    def read(self, source: TableSource, *, progress: Progress = SILENT) -> RawTable:
+    def read(self, source: TableSource, *, progress: Progress = SILENT) -> RawTable | LocalTable:
         """Return the table that `source` describes."""
+        if self.collect and are_small(source.path):
+            return collect_table(self.spark, source, progress=progress)
         return read_table(self.spark, source, progress=progress)
+
+
+def collect_table(spark: SparkSession, source: TableSource, *, progress: Progress = SILENT) -> LocalTable:
+    """Return a small table in memory, by one job for text and two for Parquet, none with a Python worker."""
+    check_stop(progress)
+    resolved = resolve(spark, source)
+    if resolved.format != "parquet":
+        return collect_text(spark, source, resolved, progress)
+    raw = read_parquet(spark, source, resolved)
+    rows = raw.to_arrow(progress=progress, phase=f"read {source.what}")
+    return LocalTable(source, rows, raw.sorted_rejects(progress=progress), raw.notice)
 
 
 def read_table(spark: SparkSession, source: TableSource, *, progress: Progress = SILENT) -> RawTable:
