@@ -15,10 +15,11 @@ from topicloom.overlay.model.build_folder import is_build, read_summary
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.merge_pairs import number_small
 from topicloom.overlay.spark.encode import InterestRead, no_rows, read_interest
+from topicloom.tables.local.limits import collects
 from topicloom.tables.local.read import LocalReader
 from topicloom.tables.local.table import LocalTable
 from topicloom.tables.reader import TableRead, require_no_rejects
-from topicloom.tables.source import TableSource, are_small, check_there
+from topicloom.tables.source import TableSource, check_there
 from topicloom.tables.spark.read import collect_table
 from topicloom.tables.spark.spark_choice import Notice, SparkChoice, no_notice, tell_refused
 
@@ -103,7 +104,7 @@ class InterestTable:
         """Read it into memory at once, without Spark or by one job; None: it is too large for that."""
         if self.reads_here():
             return self._load(LocalReader().read(self.source, progress=self.progress), here=True)
-        if self.spark.engine == "spark" or not are_small(self.source.path):
+        if self.spark.engine == "spark" or not collects(self.source):
             return None
         session = self.spark.session(self.progress)
         return self._load(collect_table(session, self.source, progress=self.progress), here=False)

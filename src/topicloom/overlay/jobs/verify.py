@@ -18,9 +18,10 @@ from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.verdict import Verdict, check_witness_file
 from topicloom.overlay.spark.encode import digest_rows, interest_rows
 from topicloom.overlay.spark.verify import verify_tables
+from topicloom.tables.local.limits import collects
 from topicloom.tables.local.read import LocalReader
 from topicloom.tables.reader import TableReader
-from topicloom.tables.source import TableSource, are_small, check_there
+from topicloom.tables.source import TableSource, check_there
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.job_progress import run_watched
 from topicloom.tables.spark.read import SparkReader, read_table
@@ -80,7 +81,7 @@ def verify_edges(interest: InterestTable, edges: TableSource, *, all_witnesses: 
         check_there(named)
     if interest.spark.reads_here(source, edges, notice=interest.notice):
         verdict = _verify_small(interest, edges, LocalReader(), all_witnesses)
-    elif interest.spark.engine != "spark" and are_small(source.path, edges.path):
+    elif interest.spark.engine != "spark" and collects(source, edges):
         reader = SparkReader(interest.spark.session(interest.progress), collect=True)
         verdict = _verify_small(interest, edges, reader, all_witnesses)
     else:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from topicloom.base.progress import SILENT, Progress, check_stop
+from topicloom.tables.local.limits import collects
 from topicloom.tables.local.table import LocalTable
-from topicloom.tables.source import TableSource, are_small
+from topicloom.tables.source import TableSource
 from topicloom.tables.spark.frames import read_parquet
 from topicloom.tables.spark.raw_table import RawTable
 from topicloom.tables.spark.table_files import resolve
@@ -26,7 +27,7 @@ class SparkReader:
 
     def read(self, source: TableSource, *, progress: Progress = SILENT) -> RawTable | LocalTable:
         """Return the table that `source` describes."""
-        if self.collect and are_small(source.path):
+        if self.collect and collects(source):
             return collect_table(self.spark, source, progress=progress)
         return read_table(self.spark, source, progress=progress)
 
