@@ -38,14 +38,16 @@ def read(
     multiline: bool = False,
     subscribers_only: bool = False,
     strict: bool = False,
+    engine: str = "auto",
     master: str | None = None,
     spark_conf: Mapping[str, str] | None = None,
     progress: Progress | None = None,
 ) -> Interest:
-    """Read an interest table (CSV, TSV, JSON lines, Parquet; file, folder or build) through Spark.
+    """Read an interest table (CSV, TSV, JSON lines, Parquet; file, folder or build).
 
-    The same rules as on the command line. A header that is not `node, topic`, and refused rows, are told
-    by a `UserWarning`.
+    The same rules as on the command line. Spark reads it; with `engine="local"` this process does, for files
+    of this machine up to 256 MiB, and for a build anyway unless `engine="spark"`. A header that is not
+    `node, topic`, and refused rows, are told by a `UserWarning`.
     """
     import warnings
 
@@ -57,7 +59,7 @@ def read(
     source = interest_source(
         path, header=header, separator=separator, quote=quote, multiline=multiline, **columns
     )
-    spark = SparkChoice(master, dict(spark_conf or {}))
+    spark = SparkChoice(master, dict(spark_conf or {}), engine=engine)
     clock = progress or Silent(time.monotonic)
     notices: list[str] = []
     try:

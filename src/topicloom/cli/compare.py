@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from topicloom.base.summaries import UNSET
 from topicloom.cli.console import Screen
-from topicloom.cli.options import InterestOptions, Seed, SparkOptions, Threads
+from topicloom.cli.options import EngineOptions, InterestOptions, Seed, Threads
 from topicloom.cli.tables import comparison_table
 from topicloom.errors import UsageError
 
@@ -22,7 +22,7 @@ PLOT = "degrees.png"
 
 def compare(
     interest: InterestOptions,
-    spark: SparkOptions,
+    spark: EngineOptions,
     screen: Screen,
     algorithms: Annotated[
         str, "Builders, separated by commas (see topicloom build --list)."

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from topicloom.base.summaries import Seconds, Summary
 from topicloom.cli.console import Screen
-from topicloom.cli.options import Seed, SparkOptions
+from topicloom.cli.options import EngineOptions, Seed
 from topicloom.cli.tables import comparison_table
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class DemoSummary(Summary, frozen=True):
 
 
 def demo(
-    spark: SparkOptions,
+    spark: EngineOptions,
     screen: Screen,
     out: Annotated[Path, "Folder for everything."] = Path("demo-output"),
     seed: Seed = 1,

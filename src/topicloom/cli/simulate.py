@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from topicloom.cli.console import Screen
 from topicloom.cli.option_names import in_options
-from topicloom.cli.options import InterestOptions, Seed, Settings, SparkOptions, Threads
+from topicloom.cli.options import EngineOptions, InterestOptions, Seed, Settings, Threads
 from topicloom.spidercast.simulator.registry import PROTOCOLS
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ DEGREES_PLOT, COURSE_PLOT = "degrees.png", "course.png"
 
 def simulate(
     table: InterestOptions,
-    spark: SparkOptions,
+    spark: EngineOptions,
     screen: Screen,
     protocol: Annotated[str, f"{', '.join(PROTOCOLS)} (see --list)."] = "spidercast",
     set_: Settings = None,
