@@ -14,6 +14,7 @@ from topicloom.spidercast.protocol.node import Node
 from topicloom.spidercast.protocol.node_state import NodeContext
 from topicloom.spidercast.simulator.given_views import ViewTable
 from topicloom.spidercast.simulator.node_changes import ChangeKind, NodeChange, own_topics
+from topicloom.spidercast.simulator.outages import Outages
 from topicloom.spidercast.simulator.scenario import Scenario
 from topicloom.spidercast.simulator.world import World
 
@@ -26,6 +27,7 @@ class Population:
 
     def __init__(self, world: World, interest: Interest, scenario: Scenario) -> None:
         self._world, self._interest, self._scenario = world, interest, scenario
+        self.outages = Outages(world, interest, scenario)
         n_nodes, n_topics = interest.n_nodes, interest.n_topics
         self._views = None if scenario.gossip else ViewTable(n_nodes, n_topics, scenario.share, scenario.seed)
         self._rng = Random(stream_key(scenario.seed, "simulate", "nodes"))
@@ -34,6 +36,7 @@ class Population:
         self._lives = [0] * n_nodes
         self.joined: dict[int, float] = {}  # who is here, and since when
         self.joins = self.departures = self.crashes = 0
+        self.crash_times: list[float] = []
         self.duplicates = self.repaired = self.late = 0  # of nodes that are away now
 
     def first_changes(self) -> list[NodeChange]:
@@ -48,6 +51,7 @@ class Population:
     def begin(self) -> None:
         """Carry out all changes of time 0, and schedule the others."""
         changes = self.first_changes()
+        self.outages.begin()
         # Nodes that are here from the start must be known before the first of them looks for neighbors.
         for change in changes:
             if change.time == 0.0 and change.kind is ChangeKind.JOIN:
@@ -135,6 +139,7 @@ class Population:
             return self._views.view_of(node)
         here = [other for other in self.joined if other != node]
         known = self._rng.sample(here, min(ENTRY_POINTS, len(here)))
+        known = self.outages.both_sides(known, here)
         return Gossip(context, [self._described(other) for other in known])
 
     def _described(self, node: int) -> Descriptor:
@@ -155,6 +160,7 @@ class Population:
 
     def _crash(self, node: int) -> None:
         self.crashes += 1
+        self.crash_times.append(self._world.now)
         self._depart(node)
         self._world.crash(node)
         life = self._lives[node]

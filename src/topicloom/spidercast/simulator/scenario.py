@@ -11,6 +11,7 @@ from typing import Any
 from topicloom.base.parameters import read_settings
 from topicloom.errors import UsageError
 from topicloom.overlay.model.interest import Interest
+from topicloom.simulation.faults import HALF, Fault, read_faults
 from topicloom.simulation.links import Links, check_latency, read_links
 from topicloom.spidercast.protocol.goals import NodeGoals
 from topicloom.spidercast.protocol.settings import ProtocolSettings
@@ -67,6 +68,16 @@ class Scenario:
             interest, life=values["life"], off=off, crash=values["crash"], until=until, seed=self.seed
         )
 
+    @property
+    def cuts(self) -> list[Fault]:
+        """The cuts of the network, as they were written."""
+        return read_faults("cut", self.values["cut"], HALF)
+
+    @property
+    def freezes(self) -> list[Fault]:
+        """When which share of the nodes is paused."""
+        return read_faults("freeze", self.values["freeze"])
+
     def trace(self, interest: Interest) -> list[NodeChange] | None:
         return read_trace(self.values["trace"], interest) if self.values["trace"] else None
 
@@ -84,6 +95,16 @@ def _check(values: Mapping[str, Any]) -> None:
         raise UsageError(f"`trace={values['trace']}`: there is no such file")
     if values["life"] and values["trace"]:
         raise UsageError("`life=...` and `trace=...` exclude each other: either chance or the file decides")
+    faults = [
+        *(("cut", fault) for fault in read_faults("cut", values["cut"], HALF)),
+        *(("freeze", fault) for fault in read_faults("freeze", values["freeze"])),
+    ]
+    for name, fault in faults:
+        if values["seconds"] and fault.end > values["seconds"]:
+            raise UsageError(
+                f"`{name}={values[name]}`: it ends at {fault.end:g} s, after the end of the run, "
+                f"seconds={values['seconds']:g}"
+            )
     for name in ("off", "crash", "until"):
         if values[name] and not values["life"]:
             raise UsageError(f"`{name}={values[name]:g}`: it belongs to churn; set life=SECONDS too")
