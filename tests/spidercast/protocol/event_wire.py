@@ -79,7 +79,7 @@ class Wire:
         return self.loop.now
 
     def add(self, name: NodeId, topics: Iterable[Topic] = "x") -> Dissemination:
-        context = NodeContext(name, frozenset(topics), 1, self.settings, Random(0))
+        context = NodeContext(name, frozenset(topics), 1, self.settings, Random(0), life=1)
         node = self.nodes[name] = Dissemination(context)
         self.contexts[name] = context
         self.got[name] = []

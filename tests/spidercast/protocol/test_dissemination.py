@@ -315,9 +315,9 @@ def test_numbers_rise_over_lives_and_subscriptions() -> None:
     node = wire.nodes[0]
     node.unsubscribed("x", 0.0)
     node.subscribed("x", 0.0)
-    third = wire.publish(0)  # the version did not rise, and yet:
+    third = wire.publish(0)  # the life is the same, and yet:
     assert third.number > second.number
-    again = Dissemination(NodeContext(0, frozenset("x"), 2, ProtocolSettings(), Random(0)))
+    again = Dissemination(NodeContext(0, frozenset("x"), 1, ProtocolSettings(), Random(0), life=2))
     assert again.publish("x", b"", 0.0).number > third.number
 
 

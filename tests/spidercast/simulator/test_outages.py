@@ -9,7 +9,6 @@ from spidercast.simulator.worlds import departments, mixed, run
 FAST = "diameters=never"
 
 
-@pytest.mark.xfail(strict=True, reason="both halves are covered, so nobody looks further")
 @pytest.mark.parametrize("view", ["view=1", "view=gossip"])
 @pytest.mark.parametrize("seconds", [5, 60])
 @pytest.mark.parametrize("seed", [1, 2])
@@ -21,7 +20,6 @@ def test_a_cut_heals_within_five_seconds(view: str, seconds: int, seed: int) -> 
     assert outcome.snapshots[-1]["topics_partitioned"] == 0
 
 
-@pytest.mark.xfail(strict=True, reason="a department covers itself")
 @pytest.mark.parametrize("view", ["view=1", "view=gossip"])
 @pytest.mark.parametrize(("nodes", "size"), [(60, 4), (60, 12), (200, 4), (200, 40)])
 def test_departments_with_a_common_topic_are_whole(view: str, nodes: int, size: int) -> None:

@@ -20,9 +20,9 @@ from topicloom.spidercast.protocol.node_state import NodeContext
 from topicloom.spidercast.protocol.ordering import Ordering
 from topicloom.wire.core import Deliver, Send
 
-# Numbers of a life start at version << VERSION_BITS: a life may publish a million events on a topic for each
-# version that the next life is ahead.
-VERSION_BITS = 20
+# Numbers of a life start at incarnation << LIFE_BITS: a life may publish a million events on a topic for each
+# millisecond until the next life.
+LIFE_BITS = 20
 MOST_HOPS = 1 << 31
 
 
@@ -37,7 +37,7 @@ class Dissemination:
 
     def __init__(self, context: NodeContext) -> None:
         self._context = context
-        self._first = context.version << VERSION_BITS
+        self._first = context.life << LIFE_BITS
         self._links: dict[NodeId, Topics] = {}  # the caller's own sets: never copied, a node may have many
         self._since = -inf  # when the first topic was subscribed to; others only if at another time
         self._since_later: dict[Topic, float] | None = None
@@ -135,7 +135,7 @@ class Dissemination:
         if self._store is None:
             self._allocate()
         previous = self._numbers.get(topic, 0)
-        number = (previous or max(context.version << VERSION_BITS, self._highest)) + 1
+        number = (previous or max(self._first, self._highest)) + 1
         self._numbers[topic] = number
         id = EventId(context.name, topic, number)
         event = Event(id, previous, 1, 0.0, payload)

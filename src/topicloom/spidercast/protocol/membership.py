@@ -44,7 +44,7 @@ class Membership:
         """Return one known node outside `banned` by `choice`, or None."""
         raise NotImplementedError
 
-    def heard(self, node: NodeId, version: int, interest: Topics, now: float) -> None:
+    def heard(self, node: NodeId, life: int, version: int, interest: Topics, now: float) -> None:
         """Note what `node` itself just said it wants."""
 
     def gone(self, node: NodeId, now: float) -> None:

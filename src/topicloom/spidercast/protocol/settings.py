@@ -28,9 +28,12 @@ class ProtocolSettings:
     disconnect_quarantine: Annotated[
         float, amount("seconds before a second DISCONNECT to the same neighbor")
     ] = 10.0
+    # See probes.py: only where topics have roots.
+    probe: Annotated[float, amount("seconds between two looks whether a topic has another root")] = 5.0
     gossip_view: Annotated[int, amount("nodes that a gossip view holds")] = 50
     gossip_shuffle: Annotated[int, amount("nodes that gossip exchanges at a time")] = 10
     gossip_period: Annotated[float, amount("seconds between two exchanges of gossip")] = 1.0
+    gossip_seed: Annotated[float, amount("seconds between two exchanges with an entry point")] = 10.0
     gossip_forget: Annotated[
         float, amount("seconds after which gossip forgets a node that nobody heard of")
     ] = 30.0
@@ -53,7 +56,10 @@ class ProtocolSettings:
     ] = 10.0
 
     def __post_init__(self) -> None:
-        clocks = ("connect_timeout", "heartbeat", "detector", "doubt", "gossip_period", "repair_timeout")
+        clocks = (
+            "connect_timeout", "heartbeat", "detector", "doubt", "probe", "gossip_period", "gossip_seed",
+            "repair_timeout",
+        )  # fmt: skip
         check_constants(self, clocks=clocks)
         if self.detector <= self.heartbeat:
             raise UsageError(

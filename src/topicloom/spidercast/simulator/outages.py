@@ -79,5 +79,3 @@ class Outages:
                 if across:
                     known[number % len(known)] = across[known[0] % len(across)]
         return known
-
-

@@ -19,7 +19,6 @@ from topicloom.spidercast.simulator.scenario import Scenario
 from topicloom.spidercast.simulator.world import World
 
 ENTRY_POINTS = 3  # nodes that a joining node knows when views come by gossip
-LIVES = 1 << 20  # the interest of a node has versions n * LIVES + 1, ... in its n-th life: always rising
 
 
 class Population:
@@ -119,7 +118,6 @@ class Population:
             self._add_to_views(change)
         self.joins += 1
         self.joined[node] = self._world.now
-        version = self._lives[node] * LIVES + 1
         self._lives[node] += 1
         self._world.enter(
             node,
@@ -130,7 +128,7 @@ class Population:
                 rng=self._rng,
                 settings=scenario.settings,
                 goals=scenario.goals,
-                version=version,
+                incarnation=self._lives[node],
             ),
         )
 
@@ -145,14 +143,14 @@ class Population:
     def _described(self, node: int) -> Descriptor:
         found = self._world.find(node)
         if found is None:  # it starts in the same moment
-            return Descriptor(node, 1, 0.0, frozenset(own_topics(self._interest, node)))
-        return Descriptor(node, found.context.version, 0.0, found.interest)
+            return Descriptor(node, 1, 0.0, frozenset(own_topics(self._interest, node)), 1)
+        return Descriptor(node, found.version, 0.0, found.interest, found.incarnation)
 
     def _depart(self, node: int) -> None:
         """Do what leaving and crashing have in common."""
         self.departures += 1
         del self.joined[node]
-        spread = self._world.present(node).dissemination
+        spread = self._world.present(node).events
         self.duplicates += spread.duplicates
         self.repaired += spread.repaired
         self.late += spread.late

@@ -1,0 +1,104 @@
+"""What a maintenance task answers: Figure 4 of [Chockler2007b], row by row of `link_rules.py`."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+from topicloom.spidercast.protocol import messages as msg
+from topicloom.spidercast.protocol.messages import NodeId, Topics
+from topicloom.spidercast.protocol.neighbors import TaskNeighbors
+
+
+class LinkMessages(TaskNeighbors):
+    """The answers of a task to one message each."""
+
+    __slots__ = ()
+
+    def on_connect(self, peer: NodeId, message: msg.Connect, now: float) -> None:
+        self._membership.heard(peer, message.life, message.version, message.interest, now)
+        if peer in self.neighbors:
+            self._update(peer, message, now)
+        elif self._has_room():
+            self._add(peer, message, now)
+        else:
+            self._redirect(peer, message)
+            return
+        introduction: Any = self._introduction()
+        self._context.send(peer, msg.ConnectOk(*introduction))
+
+    def _redirect(self, peer: NodeId, message: msg.Connect) -> None:
+        """Name the neighbor with room that shares most with the requester, or nobody."""
+        margin = self._context.settings.margin
+        best: list[NodeId] = []
+        most = 0
+        for other, neighbor in self.neighbors.items():
+            if neighbor.degree >= neighbor.target + margin or neighbor.doubted:
+                continue
+            shared = len(neighbor.interest & message.interest)
+            if shared > most:
+                best, most = [other], shared
+            elif shared == most:
+                best.append(other)
+        named = best[self._context.rng.randrange(len(best))] if best else None
+        interest: Topics = frozenset() if named is None else self.neighbors[named].interest
+        self._context.send(peer, msg.Redirect(self.id, named, interest))
+
+    def on_redirect(self, peer: NodeId, message: msg.Redirect, now: float) -> None:
+        named = message.node
+        if named is not None and self._requests.is_asked(peer, now) and self._is_stranger(named, now):
+            self._requests.redirected(named, message.interest)
+            if self.goal.lacking:
+                self._wake_soon(now)
+
+    def on_connect_ok(self, peer: NodeId, message: msg.ConnectOk, now: float) -> None:
+        self._membership.heard(peer, message.life, message.version, message.interest, now)
+        if peer in self.neighbors:
+            self._update(peer, message, now)
+        elif self._requests.is_asked(peer, now) and self._has_room():
+            self._add(peer, message, now)
+        else:
+            self._context.send(peer, msg.Leave(self.id))
+
+    def on_leave(self, peer: NodeId, message: msg.Leave, now: float) -> None:
+        if message.gone:
+            self._membership.gone(peer, now)
+        self.drop(peer, "left", now)
+
+    def on_disconnect(self, peer: NodeId, message: msg.Disconnect, now: float) -> None:
+        neighbor = self.neighbors.get(peer)
+        if neighbor is None:
+            self._context.send(peer, msg.Leave(self.id))
+            return
+        self._mark_alive(neighbor, now)
+        if not self._is_needed(peer, neighbor):
+            self._remove(peer, "not needed", now)
+            self._context.send(peer, msg.DisconnectOk(self.id))
+            if self.content:
+                self.target = len(self.neighbors)
+
+    def on_disconnect_ok(self, peer: NodeId, message: msg.DisconnectOk, now: float) -> None:
+        neighbor = self.neighbors.get(peer)
+        if neighbor is not None and neighbor.asked > -inf:  # not asked: a late echo of an earlier link
+            self._remove(peer, "not needed", now)
+
+    def on_heartbeat(self, peer: NodeId, message: msg.Heartbeat, now: float) -> bool:
+        """Note that `peer` lives, and its state; return True if its interest is newer than the known one."""
+        neighbor = self.neighbors.get(peer)
+        if neighbor is None:
+            if not self._requests.is_asked(peer, now) and peer != self._context.name:
+                self._context.send(peer, msg.Leave(self.id))
+            return False
+        neighbor.heard = now
+        neighbor.degree, neighbor.target = message.degree, message.target
+        self._mark_alive(neighbor, now)
+        if (
+            neighbor.degree >= neighbor.target
+            and self._asked_until(neighbor) <= now
+            and not self._is_needed(peer, neighbor)
+        ):
+            self._wake_soon(now)  # it may be one to let go
+        if (message.life, message.version) > (neighbor.life, neighbor.version):
+            return True  # as often as it is said: question or answer may be lost
+        neighbor.heartbeat = message
+        return False
