@@ -33,6 +33,8 @@ from topicloom.spidercast.protocol.messages import (
 from topicloom.spidercast.protocol.node_state import NodeContext
 
 NO_ROOTS: RootNames = {}
+RELATED = 4  # the side table holds so many times the nodes of the view
+FAST_ROUNDS = 12  # exchanges that a node begins with, ten in a period: its first neighbors should be good ones
 
 
 class Known(NamedTuple):
@@ -92,13 +94,14 @@ class Gossip(Membership):
         self._count = max(1, context.settings.gossip_shuffle)
         self._forget = context.settings.gossip_forget
         self._view: dict[NodeId, Known] = {}
-        self._related = RelatedNodes(self._size, context.interest)
+        self._related = RelatedNodes(RELATED * self._size, context.interest)
         self._gone: dict[
             NodeId, tuple[tuple[float, int], float]
         ] = {}  # its life and version, and when it went
         self._partner: NodeId | None = None
         self._sent: list[NodeId] = []
         self._asked_seed = False
+        self._fast = 0
         self._next = self._ask_seed = inf
 
     @property
@@ -120,8 +123,12 @@ class Gossip(Membership):
         """Begin at a random moment of the period: otherwise all entry points would be asked at once."""
         self._enter(now)
         settings, draw = self._context.settings, self._context.rng.random
-        self._next = now + draw() * settings.gossip_period
+        self._fast = FAST_ROUNDS
+        self._next = now + draw() * settings.gossip_period / 10
         self._ask_seed = now + (1 + draw()) * settings.gossip_seed
+
+    def warm_up(self) -> float:
+        return self._context.settings.gossip_period
 
     def heard(self, node: NodeId, life: int, version: int, interest: Topics, now: float) -> None:
         """Take the word of the node itself, whatever others said of it."""
@@ -144,7 +151,7 @@ class Gossip(Membership):
     def interest_changed(self, now: float) -> None:
         """Fill the side table anew from the nodes at hand."""
         noted = self._related.nodes
-        self._related = RelatedNodes(self._size, self._context.interest)
+        self._related = RelatedNodes(RELATED * self._size, self._context.interest)
         for node, known in (*noted.items(), *self._view.items()):
             self._related.note(node, known)
 
@@ -170,7 +177,9 @@ class Gossip(Membership):
     def handle_timer(self, now: float) -> None:
         if now < self._next:
             return
-        self._next = now + self._context.settings.gossip_period
+        period = self._context.settings.gossip_period
+        self._next = now + (period / 10 if self._fast > 0 else period)
+        self._fast -= 1
         if self._partner is not None:
             self._drop(self._partner)
             self._partner = None

@@ -36,6 +36,7 @@ class MaintenanceTask(LinkMessages):
         if not self.goal.asleep:
             # Random links lead where greedy ones do not, so greedy ones come first.
             later = settings.heartbeat if self.id is TaskId.RANDOM else 0.0
+            later += self._membership.warm_up()
             self.wake = now + later + rng.random() * settings.connect_timeout
             self.beat = now + rng.random() * settings.heartbeat
 

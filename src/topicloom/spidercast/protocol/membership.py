@@ -53,6 +53,10 @@ class Membership:
     def start(self, now: float) -> None:
         """Begin."""
 
+    def warm_up(self) -> float:
+        """Return for how many seconds after `start` it is better not to choose."""
+        return 0.0
+
     def interest_changed(self, now: float) -> None:
         """Adapt to the node's new interest."""
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 from topicloom.overlay.model.interest import Interest
 from topicloom.spidercast.simulator.scenario import Scenario
@@ -57,8 +58,8 @@ class Outages:
         """Schedule the begin and the end of each."""
         call_at, cuts = self._world.call_at, self._world.cuts
         for fault, sides in self._cuts:
-            call_at(fault.start, lambda now, sides=sides: cuts.append(sides))
-            call_at(fault.end, lambda now, sides=sides: cuts.remove(sides))
+            call_at(fault.start, partial(_do, cuts.append, sides))
+            call_at(fault.end, partial(_do, cuts.remove, sides))
         for fault, nodes in self._freezes:
             call_at(fault.start, self._each(nodes, self._world.freeze))
             call_at(fault.end, self._each(nodes, self._world.thaw))
@@ -79,3 +80,7 @@ class Outages:
                 if across:
                     known[number % len(known)] = across[known[0] % len(across)]
         return known
+
+
+def _do(action: Callable[[Any], object], what: Any, now: float) -> None:
+    action(what)
