@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from drawing import examples
 from topicloom.simulation.links import Links
 from topicloom.simulation.loop import Loop
-from topicloom.spidercast.protocol.gossip import Gossip
+from topicloom.spidercast.protocol.gossip import RELATED, Gossip
 from topicloom.spidercast.protocol.membership import Membership, NeighborChoice
 from topicloom.spidercast.protocol.messages import Descriptor, NodeId, Shuffle, ShuffleReply, Topics
 from topicloom.spidercast.protocol.node_state import NodeContext
@@ -368,7 +368,7 @@ def test_the_side_table_keeps_room_for_rare_topics_and_follows_the_interest() ->
     gossip.interest_changed(0.0)
     for name in range(20):
         gossip.receive("p", Shuffle((told(name),)), 0.0)
-    assert len(gossip._related.nodes) == 2  # of four places, two for each of two topics
+    assert len(gossip._related.nodes) == 8  # of sixteen places, eight for each of two topics
     gossip.receive("p", Shuffle((told("rare", topics="y"),)), 0.0)
     assert gossip.choose(NeighborChoice.GREEDY, {"y"}, (), Random(1)) == "rare"
     gossip._context.interest = frozenset("z")
@@ -431,7 +431,7 @@ def test_nothing_that_comes_breaks_a_view(steps: list[tuple[tuple, float]], size
             assert to not in {d.node for d in message.descriptors}
             asked = to if isinstance(message, Shuffle) else asked
         assert len(gossip.view) <= size
-        assert len(gossip._related.nodes) <= size
+        assert len(gossip._related.nodes) <= RELATED * size
         assert len(gossip._gone) <= size
         assert "me" not in gossip.view and "me" not in gossip._related.nodes
         counts = Counter(t for k in gossip._related.nodes.values() for t in k.interest)

@@ -34,7 +34,9 @@ from topicloom.spidercast.protocol.node_state import NodeContext
 
 NO_ROOTS: RootNames = {}
 RELATED = 4  # the side table holds so many times the nodes of the view
-FAST_ROUNDS = 12  # exchanges that a node begins with, ten in a period: its first neighbors should be good ones
+FAST_ROUNDS = (
+    12  # exchanges that a node begins with, ten in a period: its first neighbors should be good ones
+)
 
 
 class Known(NamedTuple):
@@ -236,10 +238,19 @@ class Gossip(Membership):
             context.name, context.version, 0.0, context.interest, context.life, context.address, roots
         )
         known = ((node, self._view[node]) for node in nodes)
+        addresses = context.addresses
         return (
             own,
             *(
-                Descriptor(node, k.version, max(0.0, now - k.since), k.interest, k.life, "", k.roots)
+                Descriptor(
+                    node,
+                    k.version,
+                    max(0.0, now - k.since),
+                    k.interest,
+                    k.life,
+                    addresses.get(node, ""),
+                    k.roots,
+                )
                 for node, k in known
             ),
         )
@@ -253,6 +264,7 @@ class Gossip(Membership):
             if told.node == self._context.name or not 0 <= told.age <= self._forget or told.version < 0:
                 continue
             known = Known(told.life, told.version, now - told.age, told.interest, told.roots)
+            context.note_address(told.node, told.address)
             if told.roots and context.roots is not None and context.roots.differ(told.roots, known.since):
                 context.suspect(told.node)
             last, when = self._gone.get(told.node, ((-1, -1), -inf))

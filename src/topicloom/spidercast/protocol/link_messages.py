@@ -8,6 +8,7 @@ from typing import Any
 from topicloom.spidercast.protocol import messages as msg
 from topicloom.spidercast.protocol.messages import NodeId, Topics
 from topicloom.spidercast.protocol.neighbors import TaskNeighbors
+from topicloom.wire.core import Close
 
 
 class LinkMessages(TaskNeighbors):
@@ -16,6 +17,10 @@ class LinkMessages(TaskNeighbors):
     __slots__ = ()
 
     def on_connect(self, peer: NodeId, message: msg.Connect, now: float) -> None:
+        unfit = self._unfit(message)
+        if unfit:
+            self._turn_away(peer, unfit, now)
+            return
         self._membership.heard(peer, message.life, message.version, message.interest, now)
         if peer in self.neighbors:
             self._update(peer, message, now)
@@ -26,6 +31,20 @@ class LinkMessages(TaskNeighbors):
             return
         introduction: Any = self._introduction()
         self._context.send(peer, msg.ConnectOk(*introduction))
+
+    def _unfit(self, message: msg.Introduction) -> str:
+        """Return why the two can be no neighbors: one would give the other up between two heartbeats."""
+        settings = self._context.settings
+        if message.heartbeat >= settings.detector:
+            return f"its heartbeat of {message.heartbeat:g} s is no shorter than our detector"
+        if 0 < message.detector <= settings.heartbeat:
+            return f"its detector of {message.detector:g} s is no longer than our heartbeat"
+        return ""
+
+    def _turn_away(self, peer: NodeId, reason: str, now: float) -> None:
+        self.refused(peer, now)
+        self.drop(peer, reason, now)
+        self._context.effects.append(Close(peer, reason))
 
     def _redirect(self, peer: NodeId, message: msg.Connect) -> None:
         """Name the neighbor with room that shares most with the requester, or nobody."""
@@ -42,16 +61,22 @@ class LinkMessages(TaskNeighbors):
                 best.append(other)
         named = best[self._context.rng.randrange(len(best))] if best else None
         interest: Topics = frozenset() if named is None else self.neighbors[named].interest
-        self._context.send(peer, msg.Redirect(self.id, named, interest))
+        address = "" if named is None else self._context.addresses.get(named, "")
+        self._context.send(peer, msg.Redirect(self.id, named, interest, address))
 
     def on_redirect(self, peer: NodeId, message: msg.Redirect, now: float) -> None:
         named = message.node
         if named is not None and self._requests.is_asked(peer, now) and self._is_stranger(named, now):
             self._requests.redirected(named, message.interest)
+            self._context.note_address(named, message.address)
             if self.goal.lacking:
                 self._wake_soon(now)
 
     def on_connect_ok(self, peer: NodeId, message: msg.ConnectOk, now: float) -> None:
+        unfit = self._unfit(message)
+        if unfit:
+            self._turn_away(peer, unfit, now)
+            return
         self._membership.heard(peer, message.life, message.version, message.interest, now)
         if peer in self.neighbors:
             self._update(peer, message, now)
@@ -72,8 +97,8 @@ class LinkMessages(TaskNeighbors):
             return
         self._mark_alive(neighbor, now)
         if not self._is_needed(peer, neighbor):
+            self._context.send(peer, msg.DisconnectOk(self.id))  # before the link goes
             self._remove(peer, "not needed", now)
-            self._context.send(peer, msg.DisconnectOk(self.id))
             if self.content:
                 self.target = len(self.neighbors)
 

@@ -163,10 +163,12 @@ class Event(WireMessage, frozen=True):
 
 
 class Have(WireMessage, frozen=True):
-    """I hold these events (`ages` beside them); ask if you miss one."""
+    """I hold these events (beside them their `ages`, and the `hops` they would have with you); ask if you
+    miss one."""
 
     ids: tuple[EventId, ...]
     ages: tuple[float, ...]
+    hops: tuple[int, ...] = ()
 
 
 class Want(WireMessage, frozen=True):
@@ -175,13 +177,19 @@ class Want(WireMessage, frozen=True):
     ids: tuple[EventId, ...]
 
 
+class Graft(WireMessage, frozen=True):
+    """Send me all events of this topic from now on: your path to their publishers is shorter."""
+
+    topic: Topic
+
+
 class Prune(WireMessage, frozen=True):
     """I get this topic's events faster from others: from now on only tell me that you have them."""
 
     topic: Topic
 
 
-EventMessage: TypeAlias = Event | Have | Want | Prune
+EventMessage: TypeAlias = Event | Have | Want | Graft | Prune
 Message: TypeAlias = (
     Connect | ConnectOk | Redirect | Disconnect | DisconnectOk | Leave | Heartbeat
     | AskInterest | TellInterest | Probe | Shuffle | ShuffleReply | EventMessage

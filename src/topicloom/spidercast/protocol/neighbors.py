@@ -174,6 +174,20 @@ class TaskNeighbors:
         if peer in self.neighbors:
             self._remove(peer, reason, now)
 
+    def refused(self, peer: NodeId, now: float) -> None:
+        """Do not ask `peer` again for as long as it would take to notice that it is gone."""
+        settings = self._context.settings
+        self._requests.pending.pop(peer, None)
+        self._requests.pending[peer] = now + max(settings.connect_quarantine, settings.detector)
+        if self.goal.lacking:
+            self._wake_soon(now)
+
+    def excuse(self, since: float, stall: float) -> None:
+        """Count a stall of this node, from `since` on, as no silence of its neighbors."""
+        for neighbor in self.neighbors.values():
+            if neighbor.heard <= since:
+                neighbor.heard += stall
+
     def leave(self, now: float) -> None:
         """Tell all neighbors that the node leaves."""
         if self.neighbors:

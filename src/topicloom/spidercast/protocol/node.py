@@ -85,13 +85,15 @@ class Node(NodeParts):
             return
         handler(self, peer, message, now)
 
-    def subscribe(self, topics: Iterable[Topic], now: float) -> None:
-        """Want more topics."""
-        added = frozenset(topics) - self._context.interest
+    def subscribe(self, topics: Iterable[Topic], now: float, *, read: bool = True) -> None:
+        """Want more topics. With `read=False` the node only publishes on them: it is a member of their
+        overlays and passes events on, but none is delivered."""
+        wanted = frozenset(topics)
+        added = wanted - self._context.interest
         if added:
             self._change_interest(self._context.interest | added, now)
-            for topic in added:
-                self._dissemination.subscribed(topic, now)
+        for topic in wanted if read else added:
+            self._dissemination.subscribed(topic, now, read=read)
 
     def unsubscribe(self, topics: Iterable[Topic], now: float) -> None:
         """Want fewer topics; topics that are not wanted anyway are ignored."""
@@ -114,8 +116,25 @@ class Node(NodeParts):
         self._due = min(self._due, self._dissemination.next_timer())
         return event
 
+    def lost(self, peer: NodeId, now: float) -> None:
+        """Hear from the driver that the connection to `peer` broke: it is no neighbor any more."""
+        self._give_up(peer, "connection lost", now)
+
+    def refused(self, peer: NodeId, now: float) -> None:
+        """Hear from the driver that `peer` could not be reached: others are tried for a while."""
+        self._membership.gone(peer, now)
+        for task in self._tasks:
+            task.refused(peer, now)
+        self._give_up(peer, "refused", now)
+
+    def congested(self, peer: NodeId, on: bool, now: float) -> None:
+        """Hear from the driver that what is sent to `peer` piles up (or no longer does): while it does, the
+        peer is told of events and not sent them."""
+        if peer in self._links:
+            self._dissemination.congested(peer, on)
+
     def leave(self, now: float) -> None:
-        """Tell the neighbors, and stop."""
+        """Tell the neighbors, and stop. The farewell is sent before the links go."""
         for task in self._tasks:
             task.leave(now)
         self.running = False
@@ -125,6 +144,7 @@ class Node(NodeParts):
         """Do what is due; calling it too early does no harm."""
         if not self.running:
             return
+        self._excuse_stall(now)
         greedy, random = self._tasks
         # The round of announcements goes by the first task that speaks: greedy may be asleep.
         spoke = (greedy.beat if greedy.beat < inf else random.beat) <= now
@@ -183,6 +203,10 @@ class Node(NodeParts):
     def roots(self) -> dict[Topic, Root]:
         """The root of each topic: its life, its name, the hops to it. Empty without roots."""
         return {} if self._roots is None else dict(self._roots.table)
+
+    def address_of(self, peer: NodeId) -> str:
+        """Where `peer` can be reached, as far as it is known: by its own word, else by hearsay."""
+        return self._context.addresses.get(peer, "")
 
     def has_link(self, peer: NodeId) -> bool:
         return peer in self._links

@@ -100,6 +100,20 @@ class NodeParts(BaseCore):
         self._effects.append(Close(peer, reason))
         self._rearm()
 
+    def _give_up(self, peer: NodeId, reason: str, now: float) -> None:
+        if self.running:
+            for task in self._tasks:
+                task.drop(peer, reason, now)
+            self._rearm()
+
+    def _excuse_stall(self, now: float) -> None:
+        """Take the time for which this process was paused off the silence of its neighbors: they may have
+        spoken, and nobody listened."""
+        stall = now - self._due
+        if stall > self._context.settings.heartbeat:
+            for task in self._tasks:
+                task.excuse(self._due, stall)
+
     def _rearm(self) -> None:
         if self.running:  # nothing is due before `start` and after `leave`
             self._set_due(self._membership.next_timer(), self._dissemination.next_timer())
@@ -147,6 +161,7 @@ class NodeParts(BaseCore):
             self._rearm()  # roots may have changed, and with them any timer
 
     def _on_connect(self, peer: NodeId, message: msg.Introduction, now: float) -> None:
+        self._context.note_address(peer, message.address, first_hand=True)
         known = peer in self._links
         before = self._known_interest(peer)
         self._on_task(peer, message, now)
@@ -224,7 +239,7 @@ HANDLERS: dict[type, Callable[..., None]] = {
     **dict.fromkeys(TASK_HANDLERS, NodeParts._on_task),
     **dict.fromkeys((msg.Connect, msg.ConnectOk), NodeParts._on_connect),
     **dict.fromkeys((msg.Shuffle, msg.ShuffleReply), NodeParts._on_membership),
-    **dict.fromkeys((msg.Event, msg.Have, msg.Want, msg.Prune), NodeParts._on_dissemination),
+    **dict.fromkeys((msg.Event, msg.Have, msg.Want, msg.Graft, msg.Prune), NodeParts._on_dissemination),
     msg.AskInterest: NodeParts._on_ask_interest,
     msg.TellInterest: NodeParts._on_tell_interest,
     msg.Probe: NodeParts._on_probe,

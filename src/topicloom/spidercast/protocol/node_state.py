@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from topicloom.spidercast.protocol.roots import TopicRoots
 
 MAX_SUSPECTS = 16
+MAX_ADDRESSES = 4096
 MAX_REDIRECTS = 32  # nodes named by others that are remembered; the oldest go first
 
 
@@ -36,6 +37,17 @@ class NodeContext:
     address: str = ""
     roots: TopicRoots | None = None
     suspects: dict[NodeId, None] = field(default_factory=dict)  # they may be in another component of a topic
+
+    addresses: dict[NodeId, str] = field(default_factory=dict)
+
+    def note_address(self, node: NodeId, address: str, *, first_hand: bool = False) -> None:
+        """Note where a node can be reached; its own word beats hearsay, which never replaces an address."""
+        if not address or (not first_hand and node in self.addresses):
+            return
+        self.addresses.pop(node, None)
+        self.addresses[node] = address
+        if len(self.addresses) > MAX_ADDRESSES:
+            del self.addresses[next(iter(self.addresses))]
 
     def suspect(self, node: NodeId) -> None:
         """Note that `node` names another root, by what others say of it."""
