@@ -3,8 +3,8 @@
 The rule for changed messages: a field may be added at the end of a message if it has a default; whoever does
 not know it ignores it, whoever misses it takes the default. That raises the minor version. Anything else (a
 field that goes or means something else, a new kind of message that must be understood) raises the major one.
-Two nodes talk if their major versions are equal. A kind of message that a node does not know is ignored from a
-peer with a higher minor version, and a fault of one with the same or a lower version.
+Two nodes talk if their major versions are equal. A kind of message that a node does not know is ignored if
+the peer has a higher minor version, and a fault of it otherwise.
 """
 
 from __future__ import annotations

@@ -66,8 +66,8 @@ class Frames(Generic[M]):
         self._rest = bytearray()
 
     def feed(self, data: bytes) -> Iterator[M]:
-        """Return the messages that are complete now, one at a time; raise ProtocolError where the stream holds
-        other bytes: all that precedes them has been handed out by then."""
+        """Return the messages that are complete now, one at a time; raise ProtocolError where the stream
+        holds other bytes: all that precedes them has been handed out by then."""
         self._rest += data
         return self._cut()
 

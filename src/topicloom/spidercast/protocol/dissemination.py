@@ -14,7 +14,7 @@ from math import inf
 
 from topicloom.errors import UsageError
 from topicloom.spidercast.protocol.event_links import EventLinks
-from topicloom.spidercast.protocol.event_store import EventStore, Held
+from topicloom.spidercast.protocol.event_store import EventStore, Held, weight
 from topicloom.spidercast.protocol.messages import (
     Event,
     EventId,
@@ -172,15 +172,22 @@ class Dissemination(EventLinks):
 
     def _receive_want(self, peer: NodeId, message: Want, store: EventStore, now: float) -> None:
         store.expire(now)
+        # One neighbor that asks again and again gets no more than a share of what this node can send.
+        most = max(self._context.settings.max_payload, self._context.settings.keep_bytes // 4)
         for id in dict.fromkeys(message.ids):
             held = store.held.get(id)
             if self._set_eager(peer, id.topic, eager=True) and held is not None:
                 event = held.event
+                sent = self._answered.get(peer, 0) + weight(event)
+                if sent > most:
+                    return
+                self._answered[peer] = sent
                 age = max(0.0, now - held.born)
                 self._context.send(peer, Event(id, event.previous, event.hops, age, event.payload))
 
     def announce_again(self, now: float) -> None:
         """Announce again, at a heartbeat, what is fresh to all that may have missed it."""
+        self._answered.clear()
         store = self._store
         if store is not None and store.held:
             self._announcer.announce_again(now)

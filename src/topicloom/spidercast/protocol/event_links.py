@@ -23,8 +23,8 @@ class EventLinks:
     """Links by neighbor and by topic; the store and its helpers, made when the first event comes."""
 
     __slots__ = (
-        "_announcer", "_congested", "_context", "_first", "_highest", "_links", "_missing_events", "_numbers",
-        "_ordering", "_since", "_since_later", "_store", "_topics", "_unread",
+        "_announcer", "_answered", "_congested", "_context", "_first", "_highest", "_links",
+        "_missing_events", "_numbers", "_ordering", "_since", "_since_later", "_store", "_topics", "_unread",
         "delivered", "duplicates", "late", "repaired", "unwanted",
     )  # fmt: skip
 
@@ -35,6 +35,7 @@ class EventLinks:
         self._since = -inf  # when the first topic was subscribed to; others only if at another time
         self._since_later: dict[Topic, float] | None = None
         self._store: EventStore | None = None  # and with it everything that `_allocate` makes
+        self._answered: dict[NodeId, int] = {}  # bytes sent to those that asked, since the last heartbeat
         self._congested: set[NodeId] = set()
         self._unread: set[Topic] = set()  # topics that the node only publishes on
         self.delivered = self.duplicates = self.late = self.repaired = self.unwanted = 0

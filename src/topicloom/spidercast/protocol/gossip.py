@@ -33,6 +33,7 @@ from topicloom.spidercast.protocol.messages import (
 from topicloom.spidercast.protocol.node_state import NodeContext
 
 NO_ROOTS: RootNames = {}
+MOST_TOPICS = 20_000  # topics in one message: at 255 bytes each it stays below the longest frame
 RELATED = 4  # the side table holds so many times the nodes of the view
 FAST_ROUNDS = (
     12  # exchanges that a node begins with, ten in a period: its first neighbors should be good ones
@@ -237,6 +238,7 @@ class Gossip(Membership):
         own = Descriptor(
             context.name, context.version, 0.0, context.interest, context.life, context.address, roots
         )
+        nodes = self._as_fit(nodes)
         known = ((node, self._view[node]) for node in nodes)
         addresses = context.addresses
         return (
@@ -254,6 +256,15 @@ class Gossip(Membership):
                 for node, k in known
             ),
         )
+
+    def _as_fit(self, nodes: list[NodeId]) -> list[NodeId]:
+        """Return as many of the nodes as one message can hold, however many topics they want."""
+        left = MOST_TOPICS - len(self._context.interest)
+        for at, node in enumerate(nodes):
+            left -= len(self._view[node].interest)
+            if left < 0:
+                return nodes[:at]
+        return nodes
 
     def _merge(self, descriptors: tuple[Descriptor, ...], sent: list[NodeId], now: float) -> None:
         """Put what came in the places of what was sent: descriptors are exchanged, not copied."""

@@ -24,13 +24,22 @@ class LinkMessages(TaskNeighbors):
         self._membership.heard(peer, message.life, message.version, message.interest, now)
         if peer in self.neighbors:
             self._update(peer, message, now)
-        elif self._has_room():
+        elif self._has_room() and not self._is_crowded(message.address):
             self._add(peer, message, now)
         else:
             self._redirect(peer, message)
             return
         introduction: Any = self._introduction()
         self._context.send(peer, msg.ConnectOk(*introduction))
+
+    def _is_crowded(self, address: str) -> bool:
+        """Tell whether one host, under whatever names, has half of the places already."""
+        host = address.rpartition(":")[0]
+        if not host:
+            return False
+        addresses = self._context.addresses
+        same = sum(addresses.get(peer, "").rpartition(":")[0] == host for peer in self.neighbors)
+        return 2 * same >= max(4, self.goal.limit + self._context.settings.margin)
 
     def _unfit(self, message: msg.Introduction) -> str:
         """Return why the two can be no neighbors: one would give the other up between two heartbeats."""
