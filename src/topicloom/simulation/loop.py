@@ -154,12 +154,16 @@ class Loop(Generic[C]):
             if receivers:
                 self._mail.append((self.now + constant, 0, receivers, sender, message))
             return lost
+        shape = self._links.shape
         for receiver in receivers:
             delay = self._links.delay(sender, receiver)
             if delay is None:
                 lost += 1
-            else:
-                heappush(self._mail, (self.now + delay, next(self._order), (receiver,), sender, message))
+                continue
+            at = self.now + delay
+            if shape is not None:
+                at = shape.arrival(sender, receiver, message, self.now, delay)
+            heappush(self._mail, (at, next(self._order), (receiver,), sender, message))
         return lost
 
     def is_cut(self, one: Name, other: Name) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from spidercast.simulator.worlds import departments, mixed, run
@@ -39,3 +41,38 @@ def test_a_cut_keeps_the_two_sides_apart_while_it_lasts() -> None:
 
 def test_without_a_cut_there_is_nothing_to_heal() -> None:
     assert run(mixed(60), "seconds=5", FAST).healed_after is None
+
+
+def test_half_of_the_nodes_paused_for_ten_seconds_do_no_lasting_harm() -> None:
+    """Whoever wakes up excuses its own stall, and those it lost are found again."""
+    last = run(mixed(60), "freeze=20:30:0.5", "seconds=45", FAST).snapshots[-1]
+    assert last["topics_partitioned"] == 0
+
+
+def test_three_cuts_in_a_row_heal() -> None:
+    outcome = run(mixed(60), "cut=10:15,18:40:0.3,42:50", "seconds=60", FAST)
+    assert outcome.healed_after is not None
+    assert outcome.healed_after <= 5
+
+
+def test_connections_with_order_set_up_time_and_bandwidth_change_nothing_in_the_end() -> None:
+    words = ("fifo=true", "setup=0.05", "bandwidth=20000", "slow=0.1:5", "latency=0.005:0.05")
+    last = run(mixed(60), *words, "seconds=30", FAST).snapshots[-1]
+    assert last["topics_partitioned"] == 0
+
+
+def test_a_trace_cuts_nodes_off_and_freezes_them(tmp_path: Path) -> None:
+    rows = ["time,node,change", "10,n0001,cut", "10,n0002,freeze", "20,n0001,heal", "20,n0002,thaw"]
+    (tmp_path / "trace.csv").write_text("\n".join(rows) + "\n")
+    interest = departments(12, 4)
+    outcome = run(interest, f"trace={tmp_path / 'trace.csv'}", "snapshot=9", "seconds=36", FAST)
+    split = {row["time"]: row["topics_partitioned"] for row in outcome.snapshots}
+    assert split[18] > 0
+    assert split[36] == 0
+
+
+def test_the_paper_to_the_letter_does_not_heal() -> None:
+    """The check of the check: without roots the same cut leaves topics split for ever."""
+    outcome = run(mixed(60), "root=off", "cut=20:25", "seconds=40", FAST)
+    assert outcome.healed_after is None
+    assert set(outcome.messages).isdisjoint({"Probe", "AskInterest"})

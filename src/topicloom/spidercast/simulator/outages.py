@@ -24,6 +24,7 @@ class Outages:
 
     def __init__(self, world: World, interest: Interest, scenario: Scenario) -> None:
         self._world = world
+        self._alone: dict[int, dict[int, bool]] = {}  # nodes cut off by a trace
         names = interest.node_ids.to_pylist() if scenario.cuts or scenario.freezes else []
         seed = scenario.seed
         self._cuts = [
@@ -71,6 +72,15 @@ class Outages:
                     do(node)
 
         return call
+
+    def cut_off(self, node: int, on: bool, now: float) -> None:
+        """Let a node reach nobody, or everybody again, as a trace says."""
+        cuts = self._world.cuts
+        if on and node not in self._alone:
+            self._alone[node] = {node: True}
+            cuts.append(self._alone[node])
+        elif not on and node in self._alone:
+            cuts.remove(self._alone.pop(node))
 
     def both_sides(self, known: list[int], here: Sequence[int]) -> list[int]:
         """Return the entry points of a node with one on each side of every cut, as far as there are any."""

@@ -105,6 +105,12 @@ class Population:
                 world.counters.expect_no_more(node, topics)
                 world.tell(node, lambda found: found.unsubscribe(topics, world.now))
                 self._update_views(node)
+            case ChangeKind.FREEZE:
+                world.freeze(node)
+            case ChangeKind.THAW:
+                world.thaw(node)
+            case ChangeKind.CUT | ChangeKind.HEAL:
+                self.outages.cut_off(node, change.kind is ChangeKind.CUT, world.now)
             case ChangeKind.PUBLISH:
                 world.publish(node, topics[0], self.subscribers(topics[0]))
         if self._churn is not None:

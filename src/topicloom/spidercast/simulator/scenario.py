@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,9 @@ from topicloom.errors import UsageError
 from topicloom.overlay.model.interest import Interest
 from topicloom.simulation.faults import HALF, Fault, read_faults
 from topicloom.simulation.links import Links, check_latency, read_links
+from topicloom.simulation.shaping import Shape, read_slow
 from topicloom.spidercast.protocol.goals import NodeGoals
+from topicloom.spidercast.protocol.messages import CODEC
 from topicloom.spidercast.protocol.settings import ProtocolSettings
 from topicloom.spidercast.simulator.node_changes import Churn, NodeChange, read_trace
 from topicloom.spidercast.simulator.registry import GOSSIP, find_protocol
@@ -57,7 +59,24 @@ class Scenario:
         """Return delays and losses between the nodes of the interest."""
         values = self.values
         names = interest.node_ids.to_pylist()
-        return read_links(values["latency"], values["loss"], interest.n_nodes, self.seed, names)
+        links = read_links(values["latency"], values["loss"], interest.n_nodes, self.seed, names)
+        shape = self._shape(names)
+        return links if shape is None else replace(links, constant=None, shape=shape)
+
+    def _shape(self, names: list[str]) -> Shape | None:
+        """Return what connections add to the delays; None if nothing."""
+        values = self.values
+        if not (values["fifo"] or values["setup"] or values["bandwidth"] or values["slow"]):
+            return None
+        share, factor = read_slow(values["slow"]) if values["slow"] else (0.0, 1.0)
+        return Shape(
+            values["fifo"],
+            values["setup"],
+            values["bandwidth"] or inf,
+            Fault(0.0, inf, share).struck(names, self.seed, "slow") if share else (),
+            factor,
+            lambda message: len(CODEC.encode(message)),
+        )
 
     def churn(self, interest: Interest) -> Churn | None:
         values = self.values
@@ -91,6 +110,8 @@ def _check(values: Mapping[str, Any]) -> None:
     if values["view"] == GOSSIP and not (values["gossip_view"] and values["gossip_shuffle"]):
         raise UsageError("`view=gossip`: gossip_view and gossip_shuffle must be at least 1")
     check_latency(values["latency"])
+    if values["slow"]:
+        read_slow(values["slow"])
     if values["trace"] and not Path(values["trace"]).is_file():
         raise UsageError(f"`trace={values['trace']}`: there is no such file")
     if values["life"] and values["trace"]:
