@@ -46,8 +46,8 @@ class TopicRoots:
     """The roots of one node's topics, and what its neighbors say about theirs."""
 
     __slots__ = (
-        "_announced", "_changed", "_context", "_doubts", "_least", "_lent", "_offers", "_parents", "_since",
-        "_started", "_told", "_uses", "due", "number", "table", "urgent",
+        "_announced", "_changed", "_context", "_doubts", "_least", "_lent", "_offers", "_parents", "_ready",
+        "_since", "_started", "_told", "_uses", "due", "number", "table", "urgent",
     )  # fmt: skip
 
     def __init__(self, context: NodeContext) -> None:
@@ -63,6 +63,7 @@ class TopicRoots:
         self._doubts: dict[Topic, _Doubt] = {}
         self._changed: dict[Topic, None] = {}  # topics not announced so far; a dict for its order
         self._started = -inf
+        self._ready = -inf  # until then roots are only listened to: the first links are still being made
         self._announced: Roots = NO_ROOTS
         self.number = 0
         self.due = inf  # when a doubt ends
@@ -71,6 +72,7 @@ class TopicRoots:
     def start(self, now: float) -> None:
         """Begin: every topic's root is this node itself."""
         self._started = now
+        self.due = self._ready = now + self._context.settings.heartbeat
         self.interest_changed(now)
         self._changed.clear()
 
@@ -172,13 +174,15 @@ class TopicRoots:
     def _judge(self, topic: Topic, peer: NodeId, offer: Root, now: float) -> None:
         """Follow a parent; take a neighbor with a better root as the parent."""
         mine = self.table[topic]
-        if self._parents.get(topic) == peer:
+        if now < self._ready:
+            return
+        if offer[:2] < mine[:2] and self._believes(topic, peer, offer):
+            self._set(topic, (*offer[:2], offer[2] + 1), peer, now)
+        elif self._parents.get(topic) == peer:
             if offer[:2] != mine[:2] or offer[2] >= MOST_HOPS:
                 self._seek_parent(topic, now)
             elif offer[2] + 1 != mine[2]:
                 self._set(topic, (*offer[:2], offer[2] + 1), peer, now)
-        elif offer[:2] < mine[:2] and self._believes(topic, peer, offer):
-            self._set(topic, (*offer[:2], offer[2] + 1), peer, now)
 
     def _believes(self, topic: Topic, peer: NodeId, offer: Root) -> bool:
         """Tell whether an offer can be taken: a root names itself, and old news is not believed."""
@@ -256,12 +260,14 @@ class TopicRoots:
     # -- time and the node's own changes ----------------------------------------------------------------
 
     def handle_timer(self, now: float) -> None:
-        """Believe again in roots whose doubt is over."""
+        """Begin to follow roots; believe again in those whose doubt is over."""
         if now < self.due:
             return
         over = [topic for topic, doubt in self._doubts.items() if doubt.until <= now]
         for topic in over:
             del self._doubts[topic]
+        if self._ready > -inf:
+            over, self._ready = list(self.table), -inf
         self.due = min((doubt.until for doubt in self._doubts.values()), default=inf)
         for topic in over:
             for peer, offers in self._offers.items():
