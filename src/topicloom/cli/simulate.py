@@ -19,6 +19,7 @@ topicloom simulate table.csv
 topicloom simulate table.csv --set kg=3 --set kr=adaptive --set view=0.05 --out course
 topicloom simulate table.csv --set view=gossip --set latency=0.005:0.08 --set loss=0.01
 topicloom simulate table.csv --set life=100 --set crash=1 --set seconds=300 --set publish=5 --out churn
+topicloom simulate table.csv --set cut=20:80 --set seconds=100 --set snapshot=1 --out cut
 topicloom simulate table.csv --protocol similarity --set similar=9 --set random=1
 topicloom simulate --list          (all protocols and parameters)
 topicloom simulate --rules         (the life of a link, as a table)
@@ -72,7 +73,10 @@ def _draw(summary: SimulationSummary, outcome: SimulationOutcome, folder: Path) 
         folder / DEGREES_PLOT,
     )
     if len(outcome.snapshots) > 1:
-        save_chart(course_chart(outcome.snapshots, f"A simulation of {name}"), folder / COURSE_PLOT)
+        save_chart(
+            course_chart(outcome.snapshots, f"A simulation of {name}", outcome.outages, outcome.crash_times),
+            folder / COURSE_PLOT,
+        )
 
 
 def _told(summary: SimulationSummary, out: Path | None) -> list[str]:
@@ -104,7 +108,7 @@ def _told(summary: SimulationSummary, out: Path | None) -> list[str]:
         f"messages per node: {summary.messages_per_node:.1f} to find and keep links, "
         f"{summary.heartbeats_per_node:,.0f} heartbeats"
     )
-    lines += _churn_told(summary) + _events_told(summary.events)
+    lines += _churn_told(summary) + _healing_told(summary) + _events_told(summary.events)
     lines.append(
         f"written to {out}; next: topicloom measure {out}/last {out}/last"
         if out
@@ -136,6 +140,14 @@ def _churn_told(summary: SimulationSummary) -> list[str]:
             + ")"
         )
     return lines
+
+
+def _healing_told(summary: SimulationSummary) -> list[str]:
+    if not summary.parameters["cut"]:
+        return []
+    after = summary.healed_after
+    whole = "some topic stayed split" if after is None else f"no topic was split {after:.1f} s later"
+    return [f"after the last cut ended: {whole}"]
 
 
 def _events_told(events: EventsSummary) -> list[str]:
