@@ -36,6 +36,7 @@ COMMANDS = {
     "run": "Start the brokers of an exported folder on free ports of this machine and prove what they "
     "deliver.",
     "content": "Content-based publish/subscribe at minimum cost: which broker each user should connect to.",
+    "report": "Write one page about results: numbers and what they mean, the proof, charts, the overlay.",
     "demo": "Generate a workload, read it and a real table, build overlays, prove, compare and plot them.",
     "pack": "Pack this environment for Spark workers on other machines; give the archive as spark.archives.",
     "warm": "Compile all kernels, archive Spark's classes, and keep both on disk (done by `make install`).",

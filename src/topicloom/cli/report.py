@@ -1,0 +1,53 @@
+"""`topicloom report`: one page that people can look at and pass on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from topicloom.base.summaries import Seconds, Summary
+from topicloom.cli.options import OutputOptions
+
+EXAMPLES = """
+topicloom report my-overlay --out overlay.html
+topicloom report comparison --out comparison.html       (a folder of topicloom compare)
+topicloom report gm-build gm-m-build --out both.html    (builds of the same table)
+"""
+
+
+class ReportSummary(Summary, frozen=True):
+    """What `topicloom report --json` prints."""
+
+    report: str
+    bytes: int
+    seconds: Seconds
+
+
+def report(
+    output: OutputOptions,
+    folders: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="DIR...",
+            help="Builds of one table, a comparison, a simulation, a content plan or an exported mesh.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", metavar="FILE.html", help="The page.", show_default=False)],
+) -> None:
+    """Write one self-contained page: numbers and their meaning, the proof, charts, and the overlay itself.
+
+    The page opens from a disk and needs no network.
+    """
+    from topicloom.report.write import write_report
+
+    screen = output.screen()
+    with screen.working() as progress:
+        start = progress.now()
+        write_report(folders, out, progress=progress)
+        seconds = progress.now() - start
+    size = out.stat().st_size
+    screen.show(f"written to {out} ({size / 1e6:.1f} MB); open it in a browser")
+    screen.emit(ReportSummary(str(out), size, {"total": seconds}))
