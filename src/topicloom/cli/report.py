@@ -13,6 +13,8 @@ from topicloom.cli.options import OutputOptions
 EXAMPLES = """
 topicloom report my-overlay --out overlay.html
 topicloom report comparison --out comparison.html       (a folder of topicloom compare)
+topicloom report mesh --run run.json --out mesh.html     (what topicloom run --json printed)
+topicloom report plan problem --out plan.html          (a content plan, on the plane of its problem)
 topicloom report gm-build gm-m-build --out both.html    (builds of the same table)
 """
 
@@ -35,6 +37,19 @@ def report(
             show_default=False,
         ),
     ],
+    hosts: Annotated[
+        Path | None,
+        typer.Option(
+            "--hosts", metavar="FILE", help="Hosts of a mesh with columns x and y.", show_default=False
+        ),
+    ] = None,
+    run: Annotated[
+        Path | None,
+        typer.Option(
+            "--run", metavar="FILE", help="What topicloom run --json printed of a mesh.", show_default=False
+        ),
+    ] = None,
+    *,
     out: Annotated[Path, typer.Option("--out", metavar="FILE.html", help="The page.", show_default=False)],
 ) -> None:
     """Write one self-contained page: numbers and their meaning, the proof, charts, and the overlay itself.
@@ -46,7 +61,7 @@ def report(
     screen = output.screen()
     with screen.working() as progress:
         start = progress.now()
-        write_report(folders, out, progress=progress)
+        write_report(folders, out, hosts=hosts, run=run, progress=progress)
         seconds = progress.now() - start
     size = out.stat().st_size
     screen.show(f"written to {out} ({size / 1e6:.1f} MB); open it in a browser")

@@ -11,6 +11,7 @@ from topicloom.errors import UsageError
 from topicloom.report.drawing.registry import make_drawing
 from topicloom.report.page_file import Page, render
 from topicloom.report.sections.registry import make_sections
+from topicloom.report.sources.meshes import read_run
 from topicloom.report.sources.recognise import read_subject
 from topicloom.report.sources.subject import Subject
 from topicloom.report.titles import title_of
@@ -26,13 +27,27 @@ def check_report_path(out: Path) -> None:
         raise UsageError(f"{out} is a folder; name a file for the report")
 
 
-def write_report(folders: Sequence[str | Path], out: str | Path, *, progress: Progress = SILENT) -> Path:
-    """Write one page about the folders: builds of one interest, or one other result; return its path."""
+def write_report(
+    folders: Sequence[str | Path],
+    out: str | Path,
+    *,
+    hosts: str | Path | None = None,
+    run: str | Path | None = None,
+    progress: Progress = SILENT,
+) -> Path:
+    """Write one page about the folders: builds of one interest, or one other result; return its path.
+
+    With a mesh, `hosts` is a table of hosts with coordinates, `run` what `topicloom run --json` printed.
+    """
     path = Path(out)
     check_report_path(path)
-    return write_subject(
-        read_subject([Path(folder) for folder in folders], progress=progress), path, progress=progress
+    subject = read_subject(
+        [Path(folder) for folder in folders],
+        hosts=None if hosts is None else Path(hosts),
+        run=None if run is None else read_run(Path(run)),
+        progress=progress,
     )
+    return write_subject(subject, path, progress=progress)
 
 
 def write_subject(subject: Subject, out: Path, *, progress: Progress = SILENT) -> Path:

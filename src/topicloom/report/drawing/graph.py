@@ -44,6 +44,8 @@ class Graph(msgspec.Struct, frozen=True, kw_only=True):
     y: Packed
     groups: Packed
     note: str = ""
+    carry_starts: Packed | None = None  # the topics of edge i are carried[carry_starts[i]:carry_starts[i+1]]
+    carried: Packed | None = None  # without them an edge carries what both ends want
 
 
 class Moment(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,6 +70,7 @@ class Drawing(msgspec.Struct, frozen=True, kw_only=True):
     wants: Packed
     graphs: list[Graph]
     group_title: str
+    first: int = 0  # the graph that is shown first
     group_names: list[str] = []
     node_word: str = "node"
     edge_word: str = "edge"
@@ -99,7 +102,11 @@ def pack_places(points: Points) -> tuple[Packed, Packed]:
 
 
 def draw_overlays(
-    interest: Interest, overlays: Sequence[tuple[str, Overlay]], *, progress: Progress = SILENT
+    interest: Interest,
+    overlays: Sequence[tuple[str, Overlay]],
+    *,
+    first: str = "",
+    progress: Progress = SILENT,
 ) -> Drawing:
     """Return the drawing of one or several overlays of the same interest."""
     shown = choose_nodes(overlays[0][1])
@@ -116,12 +123,14 @@ def draw_overlays(
         graph, used = _graph(name, overlay, shown, min(MOST_EDGES, left), progress)
         graphs.append(graph)
         left -= used
+    kept = [graph for graph in graphs if graph is not None]
     return Drawing(
         nodes=part.node_ids.to_pylist(),
         topics=part.topic_ids.to_pylist(),
         starts=pack(part.node_ptr),
         wants=pack(part.node_topics),
-        graphs=[graph for graph in graphs if graph is not None],
+        graphs=kept,
+        first=next((place for place, graph in enumerate(kept) if graph.name == first), 0),
         group_title="densely linked nodes",
         note=" ".join(filter(None, (note, _left_out(graphs, overlays)))),
         sampled=sampled,

@@ -108,5 +108,5 @@ def _fit(points: Points) -> Points:
     middle = np.median(points, axis=0)
     away = np.abs(points - middle).max(axis=1)
     reach = max(float(np.quantile(away, 0.995)) * 1.1, 1e-6)
-    fitted = np.clip((points - middle) / (2 * reach) + 0.5, 0.0, 1.0)
-    return fitted.astype(np.float32)
+    fitted: Points = np.clip((points - middle) / (2 * reach) + 0.5, 0.0, 1.0).astype(np.float32)
+    return fitted

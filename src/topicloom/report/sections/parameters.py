@@ -16,8 +16,10 @@ from topicloom.report.sources.subject import OverlaySubject, SimulationSubject, 
 def make_parameters(subject: Subject) -> Section | None:
     """Return the parameters of every build, and the commands."""
     found = overlay_of(subject)
-    if found is None or isinstance(subject, SimulationSubject):
+    if found is None:
         return None
+    if isinstance(subject, SimulationSubject):
+        return _simulation(subject)
     commands = [Command(*one) for view in found.builds for one in build_commands(view)]
     first = found.builds[0].folder
     commands += [
@@ -33,6 +35,31 @@ def make_parameters(subject: Subject) -> Section | None:
         ],
         tables=[_table(found)],
         commands=commands,
+    )
+
+
+def _simulation(subject: SimulationSubject) -> Section:
+    values, seed = flat(subject.summary["parameters"]), subject.summary["seed"]
+    words = " ".join(
+        f"--set {name}={shown(value)}" for name, value in values.items() if value not in ("", None)
+    )
+    rows = [Row([name, shown(value)]) for name, value in {**values, "seed": seed}.items()]
+    line = (
+        f"topicloom simulate TABLE --protocol {subject.summary['protocol']} {words} --seed {seed} "
+        f"--out {subject.folder}"
+    )
+    return Section(
+        title="Make it again",
+        lead="The same table, parameters and seed give the same run, message for message.",
+        tables=[
+            Table(
+                key="parameters",
+                title="Parameters",
+                columns=[Column("parameter"), Column("value")],
+                rows=rows,
+            )
+        ],
+        commands=[Command("Simulate again", line)],
     )
 
 

@@ -33,8 +33,13 @@ def make_topics(subject: Subject) -> Section | None:
 def _texts(subject: OverlaySubject, view: BuildView, order: Longs) -> list[str]:
     sizes = subject.interest.topic_sizes()
     return [
-        f""
-        f"{counted(int(sizes[topic]), 'subscriber')}\n{counted(int(view.figures.topic_edges[topic]), 'edge')} among them\n{_diameter(view, int(topic))}"
+        "\n".join(
+            (
+                counted(int(sizes[topic]), "subscriber"),
+                f"{counted(int(view.figures.topic_edges[topic]), 'edge')} among them",
+                _diameter(view, int(topic)),
+            )
+        )
         for topic in order
     ]
 

@@ -17,12 +17,19 @@ from topicloom.errors import UsageError
 from topicloom.overlay.model.interest import Interest
 from topicloom.spidercast.simulator.population import Population
 from topicloom.spidercast.simulator.scenario import PUBLISH_REST, TRACE_REST, Scenario
-from topicloom.spidercast.simulator.snapshot import Moment, measure_moment, take_moment
+from topicloom.spidercast.simulator.snapshot import (
+    LinkChange,
+    Moment,
+    link_changes,
+    measure_moment,
+    take_moment,
+)
 from topicloom.spidercast.simulator.world import World
 
 SLICE = 0.1  # simulated seconds between two checks for a stop
 LIMIT = 600.0  # simulated seconds after which a run that never settles is ended
 RESTLESS = 10_000  # settled: at most one link change among so many nodes within the seconds of `settle`
+LINKS_NODES = 5_000  # up to so many nodes the links of every snapshot are kept
 ALL_DIAMETERS = 5_000  # up to so many nodes `diameters=auto` measures diameters in every snapshot
 
 
@@ -36,6 +43,7 @@ class SimulationOutcome:
     settled: bool
     occurrences: int
     messages: dict[str, int]
+    links: tuple[LinkChange, ...] = ()  # what changed from snapshot to snapshot, of few enough nodes
 
 
 class SimulationRun:
@@ -51,6 +59,8 @@ class SimulationRun:
         self._publishing = Random(stream_key(scenario.seed, "simulate", "publish"))
         self._snapshots: list[dict[str, Any]] = []
         self._partitioned: list[tuple[float, str, int]] = []
+        self._links: list[LinkChange] = []
+        self._linked: set[tuple[int, int]] = set()
 
     def finish(self) -> SimulationOutcome:
         """Run to the end."""
@@ -64,7 +74,13 @@ class SimulationRun:
         world = self.world
         sent = sorted((kind.__name__, count) for kind, count in world.counters.messages.items())
         return SimulationOutcome(
-            moment, self._snapshots, self._partitioned, settled, world.occurrences, dict(sent)
+            moment,
+            self._snapshots,
+            self._partitioned,
+            settled,
+            world.occurrences,
+            dict(sent),
+            tuple(self._links),
         )
 
     def _end(self) -> float:
@@ -132,6 +148,9 @@ class SimulationRun:
         )
         self._snapshots.append(figures | self._counts())
         self._partitioned += [(moment.time, topic, parts) for topic, parts in partitioned.items()]
+        if self._interest.n_nodes <= LINKS_NODES:
+            self._linked, changes = link_changes(moment, self._linked)
+            self._links += changes
         return moment
 
     def _wants_diameters(self, last: bool) -> bool:

@@ -7,6 +7,8 @@ class OverlayGraph {
     this.u = unpack(graph.u);
     this.v = unpack(graph.v);
     this.groups = unpack(graph.groups);
+    // Links of a mesh carry what they were configured for; edges of an overlay what both ends want.
+    this.carried = graph.carried ? { starts: unpack(graph.carry_starts), topics: unpack(graph.carried) } : null;
     this.index();
   }
   // Neighbors of node i are near[first[i]..first[i+1]], over the edges of the same places in `over`.
@@ -49,6 +51,7 @@ class OverlayGraph {
   }
   // The topics that both ends want.
   topicsAlong(edge) {
+    if (this.carried) return [...this.carried.topics.subarray(this.carried.starts[edge], this.carried.starts[edge + 1])];
     const a = this.topicsOf(this.u[edge]), b = this.topicsOf(this.v[edge]), found = [];
     for (let i = 0, j = 0; i < a.length && j < b.length; ) {
       if (a[i] === b[j]) { found.push(a[i]); i++; j++; }
@@ -56,6 +59,11 @@ class OverlayGraph {
       else j++;
     }
     return found;
+  }
+  carries(edge, topic) {
+    if (!this.carried) return true;
+    for (let k = this.carried.starts[edge]; k < this.carried.starts[edge + 1]; k++) if (this.carried.topics[k] === topic) return true;
+    return false;
   }
   // Topics on the edges of each node, summed.
   load() {
@@ -80,7 +88,7 @@ class OverlayGraph {
       inside[root] = 2;
       for (let at = 0; at < nodes.length; at++)
         for (let k = this.first[nodes[at]]; k < this.first[nodes[at] + 1]; k++)
-          if (inside[this.near[k]] === 1) {
+          if (inside[this.near[k]] === 1 && this.carries(this.over[k], topic)) {
             inside[this.near[k]] = 2;
             nodes.push(this.near[k]);
             tree.push(this.over[k]);
@@ -92,7 +100,7 @@ class OverlayGraph {
   topicEdges(topic) {
     const inside = new Uint8Array(this.n), found = [];
     for (const node of this.nodesOf(topic)) inside[node] = 1;
-    for (let e = 0; e < this.u.length; e++) if (inside[this.u[e]] && inside[this.v[e]]) found.push(e);
+    for (let e = 0; e < this.u.length; e++) if (inside[this.u[e]] && inside[this.v[e]] && this.carries(e, topic)) found.push(e);
     return found;
   }
   // Topics that fall into more components than before when a node dies.
@@ -114,7 +122,7 @@ class OverlayGraph {
     for (let at = 0; at < queue.length && before[b] < 0; at++)
       for (let k = this.first[queue[at]]; k < this.first[queue[at] + 1]; k++) {
         const next = this.near[k];
-        if (before[next] < 0 && this.hasTopic(next, topic)) {
+        if (before[next] < 0 && this.hasTopic(next, topic) && this.carries(this.over[k], topic)) {
           before[next] = queue[at];
           edge[next] = this.over[k];
           queue.push(next);

@@ -14,7 +14,7 @@ class OverlayDrawing {
     this.canvas = this.find("#draw-canvas");
     this.panel = this.find("#draw-panel");
     this.controls();
-    this.open(0);
+    this.open(drawing.first);
     onChoice((part) => this.heard(part));
     addEventListener("beforeprint", () => this.print());
     addEventListener("afterprint", () => this.canvas.querySelector(".print-only")?.remove());
