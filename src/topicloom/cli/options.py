@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -27,6 +28,12 @@ SetOptions = Annotated[
 Seed = Annotated[int, typer.Option("--seed", help="Seed of everything random.")]
 Threads = Annotated[
     int | None, typer.Option("--threads", min=1, help="Threads of the kernels; all cores by default.")
+]
+ReportFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--report", metavar="FILE.html", help="Write a page about the result too.", show_default=False
+    ),
 ]
 Certify = Annotated[
     bool, typer.Option("--certify", help="Prove how far the overlay is from the best possible one.")

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from topicloom.cli.option_names import in_options
-from topicloom.cli.options import InterestOptions, OutputOptions, Seed, SetOptions, SparkOptions, Threads
+from topicloom.cli.options import (
+    InterestOptions,
+    OutputOptions,
+    ReportFile,
+    Seed,
+    SetOptions,
+    SparkOptions,
+    Threads,
+)
+from topicloom.cli.reports import result_folder, write_page
 from topicloom.spidercast.simulator.registry import PROTOCOLS
 
 if TYPE_CHECKING:
@@ -40,6 +49,7 @@ def simulate(
         Path | None,
         typer.Option("--out", help="Folder for snapshots, charts and the last overlay.", show_default=False),
     ] = None,
+    report: ReportFile = None,
     threads: Threads = None,
     list_protocols: Annotated[bool, typer.Option("--list", help="List protocols and leave.")] = False,
     rules: Annotated[bool, typer.Option("--rules", help="Print the rules of a link and leave.")] = False,
@@ -62,10 +72,11 @@ def simulate(
         return
     table.source()  # a missing table is told first
     scenario = Scenario.of(protocol, settings or [], seed=seed)
-    with screen.working() as progress:
+    with screen.working() as progress, result_folder(out, report, protocol) as folder:
         summary = simulate_table(
-            table.table(spark, screen, progress), scenario, out=out, threads=threads, extras=_draw
+            table.table(spark, screen, progress), scenario, out=folder, threads=threads, extras=_draw
         )
+        write_page(report, [folder], out, screen, progress)
     screen.show(*_told(summary, out))
     screen.emit(summary)
 

@@ -79,6 +79,16 @@ def render(page: Page) -> str:
     )
 
 
+def render_frame(page: str, title: str) -> str:
+    """Return a whole page as a frame that stands in another one."""
+    return _environment().get_template("frame.html.j2").render(page=page, title=title)
+
+
+def render_plain(text: str) -> str:
+    """Return text as it is, as HTML."""
+    return _environment().get_template("frame.html.j2").render(page="", title="", plain=text)
+
+
 def safe_json(value: msgspec.Struct) -> str:
     """Return JSON that can stand inside a script element: nothing in it ends the element or a line.
 

@@ -67,8 +67,8 @@ def _simulation(subject: SimulationSubject) -> Title:
     split = int(last["topics_partitioned"])
     return Title(
         eyebrow="A simulation",
-        title=f"{summary['protocol']} on {Path(subject.folder).name}",
-        facts=f"{counted(summary['nodes'], 'node')}, {counted(summary['topics'], 'topic')}, "
+        title=f"{summary['protocol']} on {counted(summary['nodes'], 'node')}",
+        facts=f"{counted(summary['topics'], 'topic')}, "
         f"{float(summary['simulated_seconds']):,.0f} simulated seconds.",
         verdict=Verdict(f"At the end {counted(split, 'topic is', 'topics are')} split", "bad")
         if split

@@ -13,7 +13,7 @@ from topicloom.report.page_file import Page, render
 from topicloom.report.sections.registry import make_sections
 from topicloom.report.sources.meshes import read_run
 from topicloom.report.sources.recognise import read_subject
-from topicloom.report.sources.subject import Subject
+from topicloom.report.sources.subject import Subject, without
 from topicloom.report.titles import title_of
 
 SUFFIXES = (".html", ".htm")
@@ -33,11 +33,13 @@ def write_report(
     *,
     hosts: str | Path | None = None,
     run: str | Path | None = None,
+    passing: str | None = None,
     progress: Progress = SILENT,
 ) -> Path:
     """Write one page about the folders: builds of one interest, or one other result; return its path.
 
     With a mesh, `hosts` is a table of hosts with coordinates, `run` what `topicloom run --json` printed.
+    `passing` is a folder that will be gone: the page calls it DIR.
     """
     path = Path(out)
     check_report_path(path)
@@ -47,7 +49,7 @@ def write_report(
         run=None if run is None else read_run(Path(run)),
         progress=progress,
     )
-    return write_subject(subject, path, progress=progress)
+    return write_subject(subject if passing is None else without(subject, passing), path, progress=progress)
 
 
 def write_subject(subject: Subject, out: Path, *, progress: Progress = SILENT) -> Path:

@@ -11,7 +11,8 @@ from topicloom.base.parameters import read_settings
 from topicloom.base.registry import find
 from topicloom.cli.content.plan_figures import Problem, figure_lines, overflow_line
 from topicloom.cli.listings import planner_listing
-from topicloom.cli.options import OutputOptions, Seed, SetOptions, notices
+from topicloom.cli.options import OutputOptions, ReportFile, Seed, SetOptions, notices
+from topicloom.cli.reports import result_folder, write_page
 from topicloom.content.jobs.plan import plan_content
 from topicloom.content.planners.broker_trees import CODES
 from topicloom.content.planners.registry import DEFAULT, PLANNERS
@@ -55,6 +56,7 @@ def plan(
     ] = None,
     settings: SetOptions = None,
     seed: Seed = 0,
+    report: ReportFile = None,
     no_trees: Annotated[
         bool, typer.Option("--no-trees", help="Do not write trees.parquet, the largest file.")
     ] = False,
@@ -73,12 +75,12 @@ def plan(
         raise UsageError("DIR is missing; name the folder of a content problem")
     planner = find("algorithm", PLANNERS, algorithm)
     parameters = read_settings(algorithm, planner.parameters, settings or [])
-    with screen.working() as progress:
+    with screen.working() as progress, result_folder(out, report, algorithm) as folder:
         summary = plan_content(
             problem,
             algorithm,
             parameters,
-            out=out,
+            out=folder,
             core_model=core_model,
             seed=seed,
             time_limit=time_limit,
@@ -86,6 +88,7 @@ def plan(
             notice=notices(screen),
             progress=progress,
         )
+        write_page(report, [folder, problem], out, screen, progress)
     screen.show(
         *figure_lines(summary.figures, algorithm),
         f"planned in {summary.seconds['plan']:.1f} s; "

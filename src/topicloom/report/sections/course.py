@@ -61,7 +61,8 @@ def _deliveries(last: dict[str, Any]) -> list[Figure]:
         Figure(
             "delivered",
             f"{100 * share:.2f}%",
-            f"of {last['expected']:,} deliveries that were due; {last['duplicates']:,} came twice.",
+            f"of {last['expected']:,} deliveries that were due; {last['duplicates']:,} copies came again and "
+            "were dropped.",
             "good" if not last["missing"] else "",
         )
     ]

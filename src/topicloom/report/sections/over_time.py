@@ -58,9 +58,9 @@ def make_over_time(subject: Subject) -> Section | None:
     legend = [
         text
         for kind, text in (
-            ("join", "green lines: nodes joined"),
-            ("leave", "red lines: nodes left"),
-            ("crash", "thick red lines: nodes crashed"),
+            ("join", "green: nodes joined"),
+            ("leave", "red: nodes left"),
+            ("crash", "tall red: nodes crashed"),
             ("cut", "dotted lines: the network was cut"),
         )
         if kind in told
@@ -68,7 +68,7 @@ def make_over_time(subject: Subject) -> Section | None:
     return Section(
         title="Over time",
         lead="One point per snapshot. Move the slider under the drawing to see the links of a moment.",
-        notes=[f"Vertical marks: {'; '.join(legend)}."] if legend else [],
+        notes=[f"Marks on the axis, {'; '.join(legend)}."] if legend else [],
         charts=charts,
     )
 
@@ -121,7 +121,7 @@ def _due(rows: Sequence[dict[str, Any]]) -> list[Series]:
     return [
         _line("due", 6, rows, lambda row: row["expected"]),
         _line("made", 2, rows, lambda row: row["expected"] - row["missing"]),
-        _line("twice", 4, rows, lambda row: row["duplicates"]),
+        _line("again", 4, rows, lambda row: row["duplicates"]),
     ]
 
 

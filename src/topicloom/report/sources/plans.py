@@ -41,7 +41,14 @@ def read_plan(folder: Path, problem: Path | None = None) -> PlanSubject:
     if problem is not None and (problem / COORDINATES).exists():
         users, brokers = _places(problem, assignment)
     return PlanSubject(
-        folder, None if problem is None else str(problem), summary, assignment, loads, users, brokers, core
+        str(folder),
+        None if problem is None else str(problem),
+        summary,
+        assignment,
+        loads,
+        users,
+        brokers,
+        core,
     )
 
 

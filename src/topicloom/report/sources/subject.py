@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -80,7 +79,7 @@ class MeshSubject:
 class PlanSubject:
     """A content plan; `places` are the coordinates of users and brokers where the problem has them."""
 
-    folder: Path
+    folder: str
     problem: str | None
     summary: PlanSummary
     assignment: pa.Table
@@ -100,3 +99,21 @@ class RoundsSubject:
 
 
 Subject: TypeAlias = OverlaySubject | SimulationSubject | MeshSubject | PlanSubject | RoundsSubject
+
+GONE = "DIR"  # stands for a folder that will not be there any more
+
+
+def without(subject: Subject, folder: str) -> Subject:
+    """Return the subject with another name for a folder that is not kept."""
+
+    def renamed(text: str) -> str:
+        return text.replace(folder, GONE)
+
+    if isinstance(subject, OverlaySubject):
+        builds = tuple(replace(view, folder=renamed(view.folder)) for view in subject.builds)
+        return replace(subject, builds=builds)
+    if isinstance(subject, SimulationSubject):
+        last = without(subject.last, folder)
+        assert isinstance(last, OverlaySubject)
+        return replace(subject, folder=renamed(subject.folder), last=last)
+    return replace(subject, folder=renamed(subject.folder))

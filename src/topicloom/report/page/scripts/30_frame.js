@@ -39,7 +39,7 @@ class Frame {
   // Paper is narrower than the screen: draw for its width, so that letters keep their size.
   print() {
     this.zoomed = null;
-    this.width = this.plot.closest(".n2") ? 300 : 640;
+    this.width = this.plot.closest(".charts:not(.n1)") ? 300 : 640;
     this.render();
   }
   heard(part) {
@@ -64,13 +64,13 @@ class Frame {
         button("Reset", "Show all", () => this.reset())),
     );
   }
-  addLegend(names, link) {
+  addLegend(names, link, colors = names.map((_, place) => place)) {
     if (names.length < 2 && link !== "build") return;
     const legend = make("div", { class: "legend", role: "group", "aria-label": `Shown in ${this.chart.title}` });
     const own = new Set();
     this.hidden = link === "build" ? choice.hidden : own;
     const buttons = names.map((name, place) => {
-      const swatch = make("i", { class: colorClass(place) });
+      const swatch = make("i", { class: colorClass(colors[place]) });
       return make("button", { type: "button", "aria-pressed": "true", title: short(name, 200), onclick: () => {
         if (this.hidden.has(name)) this.hidden.delete(name);
         else if (this.hidden.size < names.length - 1) this.hidden.add(name);

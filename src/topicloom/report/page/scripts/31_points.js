@@ -7,7 +7,7 @@ class PointChart extends Frame {
     this.addTools(true);
     const linked = chart.link === "build" || chart.link === "degree" ? "build" : chart.link;
     this.linked = linked;
-    this.addLegend(chart.series.map((series) => series.name), linked);
+    this.addLegend(chart.series.map((series) => series.name), linked, chart.series.map((series) => series.color));
     this.addValues(["", chart.x.title, chart.y.title], chart.series.flatMap((series) =>
       series.x.map((x, at) => [chart.link === "topic" && series.keys?.[at] !== undefined ? `${series.keys[at]} (${series.name})` : series.name, x, series.y[at]])));
     this.fit();
@@ -24,7 +24,9 @@ class PointChart extends Frame {
   }
   textOf(found) {
     const { chart } = this, { series, at } = found;
-    return series.texts?.[at] ?? `${chart.x.title}: ${number(series.x[at])}${chart.x.unit ?? ""}\n${chart.y.title}: ${number(series.y[at])}${chart.y.unit ?? ""}`;
+    const happened = (chart.marks ?? []).find((mark) => mark.at === series.x[at]);
+    const also = happened ? `\n${happened.label}` : "";
+    return series.texts?.[at] ?? `${chart.x.title}: ${number(series.x[at])}${chart.x.unit ?? ""}\n${chart.y.title}: ${number(series.y[at])}${chart.y.unit ?? ""}${also}`;
   }
   render() {
     const { chart, width } = this;
@@ -53,8 +55,9 @@ class PointChart extends Frame {
   }
   marks(layer, height) {
     for (const mark of this.chart.marks ?? []) {
-      const at = this.x(mark.at);
-      layer.append("g").attr("class", `mark ${mark.kind}`).append("line").attr("x1", at).attr("x2", at).attr("y1", MARGIN.top).attr("y2", height - MARGIN.bottom).append("title").text(mark.label);
+      // Small ticks on the axis: churn may happen all the time, and the lines must stay readable.
+      const at = this.x(mark.at), bottom = height - MARGIN.bottom, top = mark.kind === "cut" ? MARGIN.top : bottom - (mark.kind === "crash" ? 14 : 8);
+      layer.append("g").attr("class", `mark ${mark.kind}`).append("line").attr("x1", at).attr("x2", at).attr("y1", top).attr("y2", bottom);
     }
     if (this.chart.timed && choice.moment !== null && choice.moment !== undefined)
       layer.append("line").attr("class", "now").attr("x1", this.x(choice.moment)).attr("x2", this.x(choice.moment)).attr("y1", MARGIN.top).attr("y2", height - MARGIN.bottom);

@@ -28,7 +28,10 @@ class OverlayDrawing {
     build.addEventListener("change", () => choose({ build: drawing.graphs[Number(build.value)].name }));
     const color = this.find("#draw-color");
     const ways = [["degree", "degree"], ["load", "load"], ["group", "group"]];
+    if (!drawing.topics.length) ways.splice(1, 1);
+    if (drawing.kinds?.length) ways.reverse();
     for (const [value, name] of ways) color.append(make("option", { value }, name));
+    this.colorBy = ways[0][0];
     color.addEventListener("change", () => { this.colorBy = color.value; this.paint(); });
     this.topics = new Picker(this.find("#pick-topic"), drawing.topics, (at) => choose({ topic: drawing.topics[at], box: null }));
     this.nodes = new Picker(this.find("#pick-node"), drawing.nodes, (at) => { this.pickNode(at); this.view.show(at); });
@@ -106,6 +109,7 @@ class OverlayDrawing {
   told(node) {
     const { drawing, graph } = this;
     const extra = drawing.notes?.[node] ? `${drawing.notes[node]}\n` : "";
+    if (!drawing.topics.length) return drawing.notes?.[node] ?? plural(graph.degree[node], "neighbor");
     return `${extra}${plural(graph.degree[node], "neighbor")}, ${plural(graph.topicsOf(node).length, drawing.topic_word)}`;
   }
   replaceEdges(u, v) {
@@ -145,6 +149,7 @@ class OverlayDrawing {
       edge.z = 0;
       edge.size = carried ? 0.9 : 0.7;
       edge.color = carried ? mix(accent, paper, 0.45) : quiet;
+      if (this.betweenBrokers(edge)) { edge.color = mix(ink, paper, 0.65); edge.size = 2.2; edge.z = 1; }
       if (carried === null && this.node !== null) {
         const own = edge.u === this.node || edge.v === this.node;
         edge.color = own ? accent : mix(ink, paper, 0.07);
@@ -155,6 +160,10 @@ class OverlayDrawing {
       if (path?.has(at)) { edge.color = css("--c1"); edge.size = 4; edge.z = 2; }
       if (at === this.edge) { edge.color = css("--c1"); edge.size = 4; edge.z = 2; edge.hidden = false; }
     });
+  }
+  betweenBrokers(edge) {
+    const { kinds } = this.drawing;
+    return kinds?.[edge.u] === "broker" && kinds[edge.v] === "broker";
   }
   litNodes() {
     const { graph } = this;

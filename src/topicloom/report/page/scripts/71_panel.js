@@ -30,8 +30,10 @@ Object.assign(OverlayDrawing.prototype, {
     const { drawing, graph } = this;
     return [
       this.heading(drawing.graphs[this.at].name),
-      this.facts([[`${drawing.node_word}s`, number(graph.n)], [`${drawing.edge_word}s`, number(graph.u.length)], [`${drawing.topic_word}s`, number(drawing.topics.length)]]),
-      make("p", {}, `Pick a ${drawing.topic_word}, search a ${drawing.node_word}, or click in the drawing. Drag moves it, the wheel zooms.`),
+      this.facts(drawing.kinds?.length
+        ? ["user", "broker"].map((kind) => [`${kind}s`, number(drawing.kinds.filter((one) => one === kind).length)])
+        : [[`${drawing.node_word}s`, number(graph.n)], [`${drawing.edge_word}s`, number(graph.u.length)], [`${drawing.topic_word}s`, number(drawing.topics.length)]]),
+      make("p", {}, `${drawing.topics.length ? `Pick a ${drawing.topic_word}, search` : "Search"} a ${drawing.node_word}, or click in the drawing. Drag moves it, the wheel zooms.`),
       drawing.graphs[this.at].note ? make("p", {}, drawing.graphs[this.at].note) : null,
     ];
   },
@@ -56,7 +58,7 @@ Object.assign(OverlayDrawing.prototype, {
     return [
       make("h3", {}, `The ${drawing.edge_word} between`),
       ...this.choices("ends", [a, b].map((node) => ({ name: drawing.nodes[node], node })), (entry) => this.pickNode(entry.node)),
-      topics.length ? null : make("p", {}, `No ${drawing.topic_word} can use it: its ends share none.`),
+      topics.length || !drawing.topics.length ? null : make("p", {}, `No ${drawing.topic_word} can use it: its ends share none.`),
       ...this.choices(`${drawing.topic_word}s it carries`, this.topicEntries(topics), (entry) => choose({ topic: entry.name, box: null })),
     ];
   },
@@ -68,7 +70,9 @@ Object.assign(OverlayDrawing.prototype, {
     return [
       this.heading(drawing.nodes[node]),
       drawing.notes?.[node] ? make("p", {}, drawing.notes[node]) : null,
-      this.facts([["neighbors", number(graph.degree[node])], [`${drawing.topic_word}s`, number(graph.topicsOf(node).length)], ["load", `${number(graph.load()[node])} ${drawing.topic_word}s on its ${drawing.edge_word}s`]]),
+      this.facts(drawing.topics.length
+        ? [["neighbors", number(graph.degree[node])], [`${drawing.topic_word}s`, number(graph.topicsOf(node).length)], ["load", `${number(graph.load()[node])} ${drawing.topic_word}s on its ${drawing.edge_word}s`]]
+        : [[`${drawing.edge_word}s`, number(graph.degree[node])]]),
       this.deathPart(),
       this.pathPart(),
       ...this.choices(`${drawing.edge_word}s to`, near, (entry) => this.pickEdge(entry.edge)),
