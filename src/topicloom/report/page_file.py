@@ -47,6 +47,7 @@ class PageData(msgspec.Struct, frozen=True):
     """The block of JSON."""
 
     charts: dict[str, Chart]
+    keys: dict[str, list[str]]  # what the rows of each table stand for: an attribute would lose line ends
     drawing: Drawing | None
 
 
@@ -60,6 +61,8 @@ def render(page: Page) -> str:
         "blob:; base-uri 'none'; form-action 'none'"
     )
     charts = {chart.key: chart for section in page.sections.values() for chart in section.charts}
+    tables = [table for section in page.sections.values() for table in section.tables]
+    keys = {table.key: [row.key for row in table.rows] for table in tables if table.link}
     return (
         _environment()
         .get_template("page.html.j2")
@@ -74,7 +77,7 @@ def render(page: Page) -> str:
             policy=policy,
             style=Markup(style),
             scripts=[Markup(script) for script in scripts],
-            data=Markup(safe_json(PageData(charts, page.drawing))),
+            data=Markup(safe_json(PageData(charts, keys, page.drawing))),
         )
     )
 

@@ -8,6 +8,7 @@ function theme() {
 }
 function applyTheme() {
   document.documentElement.dataset.theme = theme();
+if (themeButton) themeButton.textContent = theme() === "dark" ? "Light" : "Dark";
   if (themeButton) themeButton.textContent = theme() === "dark" ? "Light" : "Dark";
   choose({ theme: theme() });
 }

@@ -61,7 +61,7 @@ class Frame {
       make("div", { class: "view-tools" },
         button("+", "Zoom in", () => this.zoom(0.6)),
         button("−", "Zoom out", () => this.zoom(1 / 0.6)),
-        button("Reset", "Show all", () => this.reset())),
+        button("Reset", "Reset", () => this.reset())),
     );
   }
   addLegend(names, link, colors = names.map((_, place) => place)) {

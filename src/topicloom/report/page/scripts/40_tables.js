@@ -10,6 +10,8 @@ class SortedTable {
     this.body = holder.querySelector("tbody");
     this.rows = [...this.body.rows];
     this.link = holder.dataset.link;
+    const keys = data.keys[holder.dataset.table] ?? [];
+    this.key = new Map(this.rows.map((row, place) => [row, keys[place]]));
     this.headings(holder);
     if (this.rows.length > SEARCHED) this.search(holder);
     if (this.link === "build" || this.link === "topic") this.choices();
@@ -47,12 +49,12 @@ class SortedTable {
     for (const row of this.rows) {
       const cell = row.cells[this.link === "topic" && row.cells.length > 4 ? 1 : 0];
       const button = make("button", { type: "button", class: "pick", dir: "auto" }, cell.textContent);
-      const name = row.dataset.key;
+      const name = this.key.get(row);
       button.addEventListener("click", () => choose(this.link === "build" ? { build: choice.build === name ? null : name } : { topic: choice.topic === name ? null : name, box: null }));
       cell.replaceChildren(button);
     }
     onChoice(() => {
-      for (const row of this.rows) row.classList.toggle("chosen", row.dataset.key === choice[this.link] && choice[this.link] !== null);
+      for (const row of this.rows) row.classList.toggle("chosen", this.key.get(row) === choice[this.link] && choice[this.link] !== null);
     });
   }
 }

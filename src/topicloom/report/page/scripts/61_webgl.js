@@ -11,12 +11,11 @@ class WebglView {
   constructor(holder, look, events) {
     this.look = look;
     this.graph = new graphology.Graph({ type: "undirected", multi: true });
-    look.nodes.forEach((node, at) => this.graph.addNode(at, { x: node.x, y: node.y }));
-    this.addEdges();
     this.stage = make("div");
     Object.assign(this.stage.style, { position: "absolute", inset: "0" });
     holder.append(this.stage);
-    this.sigma = new Sigma(this.graph, this.stage, {
+    // Filled afterwards: Sigma draws what it is given at once, and each time costs.
+    this.sigma = new Sigma(new graphology.Graph({ type: "undirected", multi: true }), this.stage, {
       allowInvalidContainer: true, enableEdgeEvents: true, zIndex: true, hideEdgesOnMove: look.edges.length > 25000,
       labelFont: css("--sans") || "sans-serif", labelSize: 12, labelWeight: "600", labelDensity: 0.35, labelRenderedSizeThreshold: 7,
       labelColor: { color: css("--ink") }, defaultDrawNodeHover: () => {}, stagePadding: 30, minCameraRatio: 0.02, maxCameraRatio: 4,
@@ -30,7 +29,9 @@ class WebglView {
     this.sigma.on("clickStage", () => events.nothing());
     this.sigma.on("enterNode", ({ node, event }) => events.over(Number(node), event));
     this.sigma.on("leaveNode", () => hideTip());
-    this.sigma.refresh();
+    look.nodes.forEach((node, at) => this.graph.addNode(at, { x: node.x, y: node.y }));
+    this.addEdges();
+    this.sigma.setGraph(this.graph);
   }
   node(one) {
     return { x: one.x, y: one.y, size: one.size, color: one.color, label: one.named ? short(one.label, 40) : "", forceLabel: one.named, zIndex: one.z, hidden: one.hidden };

@@ -49,6 +49,7 @@ class Picker {
   }
   take(at) {
     this.show(at);
+    this.input.select(); // the next name is typed over this one
     this.close();
     this.onPick(at);
   }

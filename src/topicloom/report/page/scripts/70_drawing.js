@@ -94,7 +94,8 @@ class OverlayDrawing {
     if (!works) this.remark("WebGL is not available here, so the drawing is made on a plain canvas: the same, but slower.");
     this.view = works ? new WebglView(this.canvas, this.look, events) : new CanvasView(this.canvas, this.look, events);
     this.holder.dataset.renderer = works ? "webgl" : "canvas";
-    this.paint();
+    this.panelNow();
+    this.showScale();
   }
   lookEdges() {
     const { u, v } = this.graph, found = [];
