@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from msgspec.structs import replace
 
 import topicloom
 from topicloom import Interest
@@ -59,7 +60,5 @@ def write_build(folder: Path, interest: Interest, algorithm: str = "gm", **chang
     folder.mkdir(parents=True)
     write_table(build.overlay.to_arrow(), folder / EDGES)
     write_table(interest.to_arrow(), folder / INTEREST)
-    summary = summarise(interest, build)
-    write_json({**{name: getattr(summary, name) for name in summary.__struct_fields__}, **changed}
-               if changed else summary, folder / SUMMARY)  # fmt: skip
+    write_json(replace(summarise(interest, build), **changed), folder / SUMMARY)
     return folder

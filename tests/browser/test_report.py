@@ -16,7 +16,7 @@ from topicloom.report.write import write_subject
 pytestmark = [pytest.mark.needs("chromium", "playwright"), pytest.mark.slow]
 AXE = Path(__file__).parent / "vendored" / "axe.min.js"
 CONTRAST_AND_MORE = """async () => (await axe.run(document, {resultTypes: ["violations"]})).violations
-    .map(one => one.id + ": " + one.nodes.map(node => node.html.slice(0, 160) + node.failureSummary).join(" | "))"""
+    .map(one => one.id + ": " + one.nodes.map(node => node.html + node.failureSummary).join(" | "))"""
 
 
 @pytest.fixture(scope="module")

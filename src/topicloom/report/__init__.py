@@ -14,8 +14,12 @@ from typing import TYPE_CHECKING
 from topicloom.base.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from topicloom.report.write import write_report
+    from topicloom.report.sources.memory import view_builds
+    from topicloom.report.write import write_report, write_subject
 
-__all__ = ["write_report"]
+__all__ = ["view_builds", "write_report", "write_subject"]
 
-__getattr__, __dir__ = lazy_names(__name__, {"write_report": "write"})
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {"view_builds": "sources.memory", "write_report": "write", "write_subject": "write"},
+)
