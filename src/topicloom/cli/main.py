@@ -21,7 +21,7 @@ PATIENCE = 3.0  # seconds that processes of ours get to end after an interrupt
 INTERRUPTED = 130
 COMMANDS = (
     "generate", "inspect", "build", "verify", "measure", "compare", "simulate", "export", "run", "content",
-    "demo", "pack", "warm",
+    "report", "demo", "pack", "warm",
 )  # fmt: skip
 
 app = group_app(

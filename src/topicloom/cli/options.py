@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
@@ -21,6 +22,9 @@ Settings = Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="A
 Seed = Annotated[int, "Seed of everything random."]
 Threads = Annotated[int | None, typer.Option(min=1, help="Threads of the kernels; all cores by default.")]
 Certify = Annotated[bool, "Prove how far the overlay is from the best possible one."]
+ReportFile = Annotated[
+    Path | None, typer.Option(metavar="FILE.html", help="Write a page about the result too.")
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from topicloom.cli.console import Screen
-from topicloom.cli.options import Seed
+from topicloom.cli.options import ReportFile, Seed
 from topicloom.cli.run_compare import run_comparison
 from topicloom.cli.tables import figures_table
+from topicloom.errors import UsageError
 
 if TYPE_CHECKING:  # running brokers needs more than the other commands should wait for
     from topicloom.mesh.jobs.run import RunSummary
@@ -46,6 +47,7 @@ def run(
     settle: Annotated[
         float, typer.Option(min=0, help="Seconds in which late duplicates and strays would show.")
     ] = 1.0,
+    report: ReportFile = None,
     seed: Seed = 0,
 ) -> None:
     """Start the brokers of an exported folder on free ports of this machine and prove what they deliver.
@@ -59,10 +61,22 @@ def run(
     settings = RunSettings(
         messages=messages, seed=seed, timeout=timeout, settle=settle, kill=tuple(kill or ())
     )
+    if report is not None:
+        from topicloom.report.write import check_report_path
+
+        check_report_path(report)
     if compare:
+        if report is not None:
+            raise UsageError("--report goes without --compare: it is about one mesh")
         return run_comparison(screen, kind, folder, settings)
     with screen.working() as progress:
         summary = run_folder(kind, folder, settings, progress=progress)
+        if report is not None:
+            from topicloom.report.sources.meshes import read_exported
+            from topicloom.report.write import write_subject
+
+            write_subject(read_exported(folder, run=summary), report, progress=progress)
+            screen.say(f"report: {report}")
     lines = [*_faults(summary), *_failovers(summary), _told(summary)]
     if summary.tls:
         lines.append("host names in certificates were not checked: here all brokers are on 127.0.0.1")

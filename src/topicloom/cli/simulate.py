@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from topicloom.cli.console import Screen
 from topicloom.cli.option_names import in_options
-from topicloom.cli.options import EngineOptions, InterestOptions, Seed, Settings, Threads
+from topicloom.cli.options import EngineOptions, InterestOptions, ReportFile, Seed, Settings, Threads
+from topicloom.cli.reports import result_folder, write_page
 from topicloom.spidercast.simulator.registry import PROTOCOLS
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def simulate(
     set_: Settings = None,
     seed: Seed = 0,
     out: Annotated[Path | None, "Folder for snapshots, charts and the last overlay."] = None,
+    report: ReportFile = None,
     threads: Threads = None,
     list_: Annotated[bool, "List protocols and leave."] = False,
     rules: Annotated[bool, "Print the rules of a link and leave."] = False,
@@ -54,10 +56,11 @@ def simulate(
         return screen.report(*rule_listing(rule_table()))
     table.source()  # a missing table is told first
     scenario = Scenario.of(protocol, set_ or [], seed=seed)
-    with screen.working() as progress:
+    with screen.working() as progress, result_folder(out, report, protocol) as folder:
         summary = simulate_table(
-            table.table(spark, screen, progress), scenario, out=out, threads=threads, extras=_draw
+            table.table(spark, screen, progress), scenario, out=folder, threads=threads, extras=_draw
         )
+        write_page(report, [folder], out, screen, progress)
     screen.report(summary, *_told(summary, out))
 
 

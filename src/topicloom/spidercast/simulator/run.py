@@ -19,13 +19,20 @@ from topicloom.overlay.model.interest import Interest
 from topicloom.spidercast.simulator.outages import Outage
 from topicloom.spidercast.simulator.population import Population
 from topicloom.spidercast.simulator.scenario import PUBLISH_REST, TRACE_REST, Scenario
-from topicloom.spidercast.simulator.snapshot import Moment, measure_moment, take_moment
+from topicloom.spidercast.simulator.snapshot import (
+    LinkChange,
+    Moment,
+    link_changes,
+    measure_moment,
+    take_moment,
+)
 from topicloom.spidercast.simulator.world import World
 
 SLICE = 0.1  # simulated seconds between two checks for a stop
 LIMIT = 600.0  # simulated seconds after which a run that never settles is ended
 RESTLESS = 10_000  # settled: at most one link change among so many nodes within the seconds of `settle`
 CLOSE_LOOK = 20.0  # seconds after the last cut for which every slice is looked at
+LINKS_NODES = 5_000  # up to so many nodes the links of every snapshot are kept
 ALL_DIAMETERS = 5_000  # up to so many nodes `diameters=auto` measures diameters in every snapshot
 
 
@@ -42,6 +49,7 @@ class SimulationOutcome:
     healed_after: float | None = None  # seconds from the end of the last cut until no topic was split
     outages: list[Outage] = field(default_factory=list)
     crash_times: list[float] = field(default_factory=list)
+    links: tuple[LinkChange, ...] = ()  # what changed from snapshot to snapshot, of few enough nodes
 
 
 class SimulationRun:
@@ -58,6 +66,8 @@ class SimulationRun:
         self._snapshots: list[dict[str, Any]] = []
         self._partitioned: list[tuple[float, str, int]] = []
         self._healed_after: float | None = None
+        self._links: list[LinkChange] = []
+        self._linked: set[tuple[int, int]] = set()
 
     def finish(self) -> SimulationOutcome:
         """Run to the end."""
@@ -80,6 +90,7 @@ class SimulationRun:
             self._healed_after,
             self.population.outages.all,
             self.population.crash_times,
+            tuple(self._links),
         )
 
     def _end(self) -> float:
@@ -162,6 +173,9 @@ class SimulationRun:
         )
         self._snapshots.append(figures | self._counts())
         self._partitioned += [(moment.time, topic, parts) for topic, parts in partitioned.items()]
+        if self._interest.n_nodes <= LINKS_NODES:
+            self._linked, changes = link_changes(moment, self._linked)
+            self._links += changes
         return moment
 
     def _wants_diameters(self, last: bool) -> bool:
