@@ -110,10 +110,10 @@ class EventAnnouncer:
         held = self._store.held
         for key, to in same.items():
             for start in range(0, len(key), MAX_IDS):
-                ids = key[start : start + MAX_IDS]
-                ages = tuple([max(0.0, now - held[id].born) for id in ids])
-                hops = tuple([held[id].event.hops for id in ids])
-                self._context.effects.append(Send(tuple(to), Have(ids, ages, hops)))
+                told = key[start : start + MAX_IDS]
+                ages = tuple([max(0.0, now - held[id].born) for id in told])
+                hops = tuple([held[id].event.hops for id in told])
+                self._context.effects.append(Send(tuple(to), Have(told, ages, hops)))
 
 
 class MissingEvent:

@@ -70,7 +70,7 @@ class Dissemination(EventLinks):
             self._receive_have(peer, message, now)
         elif self._store is not None and isinstance(message, Want):
             self._receive_want(peer, message, self._store, now)
-        elif self._store is not None:
+        elif self._store is not None and isinstance(message, Graft | Prune):
             self._set_eager(peer, message.topic, eager=isinstance(message, Graft))
 
     def _receive_event(self, peer: NodeId, event: Event, now: float) -> None:
