@@ -19,7 +19,7 @@ def test_a_command_tells_where_its_time_went(tmp_path, capsys):
     figures = json.loads(shown.out)["timings"]
     assert list(figures) == [*TOLD, "total"]
     assert figures["read"] > 0 and figures["total"] == pytest.approx(sum(figures[name] for name in TOLD))
-    assert shown.err.startswith("where ") and "read " in shown.err
+    assert shown.err.startswith("where ") and "imports and options" in shown.err
     assert execute(command) == 0
     shown = capsys.readouterr()
     assert "timings" not in json.loads(shown.out) and shown.err == ""

@@ -29,7 +29,7 @@ class Fault:
         """Return the positions of those struck: at least one, and at least one is left.
 
         >>> sorted(Fault(1, 2, 0.5).struck(["a", "b", "c", "d"], 1, "cut"))
-        [1, 2]
+        [2, 3]
         """
         order = sorted(range(len(names)), key=lambda at: (stream_key(seed, *stream, names[at]), at))
         count = round(self.share * len(names))
