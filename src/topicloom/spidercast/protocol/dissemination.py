@@ -187,9 +187,9 @@ class Dissemination(EventLinks):
 
     def announce_again(self, now: float) -> None:
         """Announce again, at a heartbeat, what is fresh to all that may have missed it."""
-        self._answered.clear()
         store = self._store
         if store is not None and store.held:
+            self._answered.clear()
             self._announcer.announce_again(now)
 
     def next_timer(self) -> float:

@@ -35,9 +35,7 @@ class EventLinks:
         self._since = -inf  # when the first topic was subscribed to; others only if at another time
         self._since_later: dict[Topic, float] | None = None
         self._store: EventStore | None = None  # and with it everything that `_allocate` makes
-        self._answered: dict[NodeId, int] = {}  # bytes sent to those that asked, since the last heartbeat
-        self._congested: set[NodeId] = set()
-        self._unread: set[Topic] = set()  # topics that the node only publishes on
+        self._unread: Topics = frozenset()  # topics that the node only publishes on
         self.delivered = self.duplicates = self.late = self.repaired = self.unwanted = 0
 
     def _allocate(self) -> EventStore:
@@ -50,6 +48,8 @@ class EventLinks:
             Ordering(settings.order_wait, most, settings.remember_ids) if settings.ordered else None
         )
         self._topics: dict[Topic, TopicLinks] = {}
+        self._answered: dict[NodeId, int] = {}  # bytes sent to those that asked, since the last heartbeat
+        self._congested: set[NodeId] = set()
         self._announcer = EventAnnouncer(self._context, self._store, self._topics, self._congested)
         self._numbers: dict[Topic, int] = {}
         self._highest = self._first
@@ -68,9 +68,9 @@ class EventLinks:
     def link_down(self, peer: NodeId, now: float) -> None:
         """Note that `peer` is a neighbor no longer."""
         self._links.pop(peer, None)
-        self._congested.discard(peer)
         if self._store is not None:
             self._announcer.forget(peer)
+            self._congested.discard(peer)
             for links in self._topics.values():
                 links.pop(peer, None)
 
@@ -89,7 +89,7 @@ class EventLinks:
 
     def subscribed(self, topic: Topic, now: float, *, read: bool = True) -> None:
         """Want `topic` from now on; without `read` nothing of it is delivered, only passed on."""
-        (self._unread.discard if read else self._unread.add)(topic)
+        self._unread = self._unread - {topic} if read else self._unread | {topic}
         if self._since == -inf:
             self._since = now
         if now != self._since:
@@ -98,7 +98,7 @@ class EventLinks:
 
     def unsubscribed(self, topic: Topic, now: float) -> None:
         """Want `topic` no more: nothing of it is held, asked for or delivered."""
-        self._unread.discard(topic)
+        self._unread -= {topic}
         if self._since_later is not None:
             self._since_later.pop(topic, None)
         if self._store is None:
@@ -119,6 +119,8 @@ class EventLinks:
 
     def congested(self, peer: NodeId, on: bool) -> None:
         """Push nothing to a neighbor whose connection is full; it is told of events and asks for them."""
+        if self._store is None:
+            self._allocate()
         (self._congested.add if on else self._congested.discard)(peer)
 
     def _links_of(self, topic: Topic) -> TopicLinks:
