@@ -62,6 +62,8 @@ def draw() -> None:
             page.wait_for_function("document.documentElement.dataset.ready === 'true'")
             page.fill("#draw-topic", SHOWN)
             page.press("#draw-topic", "Enter")
+            page.locator("#draw-topic").blur()
+            page.wait_for_timeout(1000)  # until charts have their size
             page.evaluate("id => document.getElementById(id).scrollIntoView({behavior: 'instant'})", section)
             page.wait_for_timeout(1000)
             page.screenshot(path=HERE / name)

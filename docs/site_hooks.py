@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from runpy import run_path
 from typing import Any
 
 import typer.main
@@ -83,9 +84,7 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
 
 def _live_report() -> str:
     """Return the report of the demo's builders on its real table."""
-    from docs_figures import demo_page
-
-    return demo_page()
+    return str(run_path(str(ROOT / "docs" / "docs_figures.py"))["demo_page"]())
 
 
 def _measures() -> str:

@@ -140,7 +140,7 @@ def test_hosts_and_runs_go_with_a_mesh(interest, tmp_path) -> None:
     with pytest.raises(UsageError, match="`hosts` goes with one exported mesh"):
         write_report([folder], tmp_path / "page.html", hosts=tmp_path / "hosts.csv")
     (tmp_path / "run.json").write_text("[]")
-    with pytest.raises(InputError, match="is not what topicloom run --json prints"):
+    with pytest.raises(InputError, match="is not the JSON that topicloom run prints"):
         write_report([folder], tmp_path / "page.html", run=tmp_path / "run.json")
 
 

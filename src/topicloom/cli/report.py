@@ -46,9 +46,9 @@ def report(
     *,
     out: Annotated[Path, typer.Option(metavar="FILE.html", help="The page.")],
 ) -> None:
-    """Write one self-contained page: numbers and their meaning, the proof, charts, and the overlay itself.
+    """Write one page about results: numbers and what they mean, the proof, charts, the overlay.
 
-    The page opens from a disk and needs no network.
+    The page is one file that opens from a disk and needs no network.
     """
     from topicloom.report.write import write_report
 

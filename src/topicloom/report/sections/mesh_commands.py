@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from topicloom.report.command_lines import command_line
 from topicloom.report.figures import (
     Command,
     Section,
@@ -18,9 +19,10 @@ def make_mesh_commands(subject: Subject) -> Section | None:
         title="Make it again",
         lead="Start these brokers on this machine and prove what they deliver.",
         commands=[
-            Command("Run it", f"topicloom run {kind} {folder}"),
+            Command("Run it", command_line("run", kind, folder)),
             Command(
-                "Kill every broker once", f"topicloom run {kind} {folder} --kill all --report failover.html"
+                "Kill every broker once",
+                command_line("run", kind, folder, kill="all", report="failover.html"),
             ),
         ],
     )

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
+from topicloom.report.command_lines import command_line, settings, shown
 from topicloom.report.figures import Column, Command, Row, Section, Table
 from topicloom.report.sections.words import overlay_of
-from topicloom.report.sources.builds import build_commands
-from topicloom.report.sources.subject import OverlaySubject, SimulationSubject, Subject
+from topicloom.report.sources.subject import BuildView, OverlaySubject, SimulationSubject, Subject
 
 
 def make_parameters(subject: Subject) -> Section | None:
@@ -20,11 +18,11 @@ def make_parameters(subject: Subject) -> Section | None:
         return None
     if isinstance(subject, SimulationSubject):
         return _simulation(subject)
-    commands = [Command(*one) for view in found.builds for one in build_commands(view)]
+    commands = [_build_again(view) for view in found.builds]
     first = found.builds[0].folder
     commands += [
-        Command("Prove it", f"topicloom verify {first} {first}"),
-        Command("Measure it", f"topicloom measure {first} {first} --certify"),
+        Command("Prove it", command_line("verify", first, first)),
+        Command("Measure it", command_line("measure", first, first, certify=True)),
         *(Command(about, line) for about, line in found.commands),
     ]
     return Section(
@@ -38,15 +36,26 @@ def make_parameters(subject: Subject) -> Section | None:
     )
 
 
+def _build_again(view: BuildView) -> Command:
+    """Return the command that makes a build again; the table it was made of is not known any more."""
+    summary = view.summary
+    line = command_line(
+        "build",
+        "TABLE",
+        algorithm=summary.algorithm,
+        set=settings(summary.parameters),
+        seed=summary.seed,
+        out=view.folder,
+    )
+    return Command(f"Build {view.name} again", line)
+
+
 def _simulation(subject: SimulationSubject) -> Section:
     values, seed = flat(subject.summary["parameters"]), subject.summary["seed"]
-    words = " ".join(
-        f"--set {name}={shown(value)}" for name, value in values.items() if value not in ("", None)
-    )
     rows = [Row([name, shown(value)]) for name, value in {**values, "seed": seed}.items()]
-    line = (
-        f"topicloom simulate TABLE --protocol {subject.summary['protocol']} {words} --seed {seed} "
-        f"--out {subject.folder}"
+    protocol = subject.summary["protocol"]
+    line = command_line(
+        "simulate", "TABLE", protocol=protocol, set=settings(values), seed=seed, out=subject.folder
     )
     return Section(
         title="Make it again",
@@ -90,8 +99,3 @@ def flat(values: Mapping[str, Any], before: str = "") -> dict[str, Any]:
         else:
             found[f"{before}{name}"] = value
     return found
-
-
-def shown(value: Any) -> str:
-    """Write a parameter as JSON has it, strings without their quotes."""
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from topicloom.report.command_lines import command_line, settings, shown
 from topicloom.report.figures import (
     Column,
     Command,
@@ -9,7 +10,7 @@ from topicloom.report.figures import (
     Section,
     Table,
 )
-from topicloom.report.sections.parameters import flat, shown
+from topicloom.report.sections.parameters import flat
 from topicloom.report.sections.words import seconds
 from topicloom.report.sources.subject import PlanSubject, Subject
 
@@ -28,10 +29,15 @@ def make_plan_commands(subject: Subject) -> Section | None:
     times = {name: seconds(value) for name, value in summary.seconds.items()}
     rows = [Row([name, shown(value)]) for name, value in values.items()]
     rows += [Row([f"time: {name}", value]) for name, value in times.items()]
-    settings = " ".join(f"--set {name}={shown(value)}" for name, value in flat(summary.parameters).items())
-    line = (
-        f"topicloom content plan {subject.problem or 'PROBLEM'} --algorithm {summary.algorithm} {settings} "
-        f"--core-model {summary.figures.core_model} --seed {summary.seed} --out {subject.folder}"
+    line = command_line(
+        "content",
+        "plan",
+        subject.problem or "PROBLEM",
+        algorithm=summary.algorithm,
+        set=settings(summary.parameters),
+        core_model=summary.figures.core_model,
+        seed=summary.seed,
+        out=subject.folder,
     )
     return Section(
         title="Make it again",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -141,18 +140,6 @@ def distinct_names(summaries: Sequence[BuildSummary]) -> list[str]:
             number += 1
         found.append(name)
     return found
-
-
-def build_commands(view: BuildView) -> list[tuple[str, str]]:
-    """Return the command that makes a build again; the table it was made of is not known any more."""
-    summary = view.summary
-    words = ["topicloom", "build", "TABLE", "--algorithm", summary.algorithm]
-    for key, value in summary.parameters.items():
-        if isinstance(value, bool | int | float | str):
-            shown = str(value).lower() if isinstance(value, bool) else str(value)
-            words += ["--set", shlex.quote(f"{key}={shown}")]
-    words += ["--seed", str(summary.seed), "--out", shlex.quote(view.folder)]
-    return [(f"Build {view.name} again", " ".join(words))]
 
 
 def _read_rejects(folder: Path) -> dict[str, int]:

@@ -41,7 +41,7 @@ def read_run(path: Path) -> RunSummary:
         raise InputError(f"cannot read `run={path}` ({error.strerror})") from None
     except (msgspec.MsgspecError, UnicodeDecodeError):
         raise InputError(
-            f"`run={path}` is not what topicloom run --json prints; save its output again"
+            f"`run={path}` is not the JSON that topicloom run prints; save its output again"
         ) from None
 
 

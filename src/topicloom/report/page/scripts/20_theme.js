@@ -6,10 +6,12 @@ let chosenTheme = null;
 function theme() {
   return chosenTheme ?? (darkWish.matches ? "dark" : "light");
 }
-function applyTheme() {
+function showTheme() {
   document.documentElement.dataset.theme = theme();
-if (themeButton) themeButton.textContent = theme() === "dark" ? "Light" : "Dark";
   if (themeButton) themeButton.textContent = theme() === "dark" ? "Light" : "Dark";
+}
+function applyTheme() {
+  showTheme();
   choose({ theme: theme() });
 }
 darkWish.addEventListener("change", applyTheme);
@@ -17,7 +19,7 @@ themeButton?.addEventListener("click", () => {
   chosenTheme = theme() === "dark" ? "light" : "dark";
   applyTheme();
 });
-document.documentElement.dataset.theme = theme();
+showTheme();
 
 // The contents at the left show where the reader is.
 function watchSections() {

@@ -1,5 +1,5 @@
 // What all charts share: axes, zoom, the pointer, the keyboard, the legend, the values as a table.
-const MARGIN = { top: 14, right: 18, bottom: 44, left: 58 };
+const MARGIN = { top: 22, right: 18, bottom: 44, left: 58 };
 const PALETTE = 8;
 const NEAR = 48; // pixels within which a point answers to the pointer
 const MOST_VALUES = 300; // rows of the table under a chart
@@ -173,7 +173,7 @@ class Frame {
       if (rule.axis === "x") {
         const at = this.x(rule.at);
         one.append("line").attr("x1", at).attr("x2", at).attr("y1", MARGIN.top).attr("y2", bottom);
-        one.append("text").attr("transform", `translate(${at + 12} ${MARGIN.top + 4}) rotate(90)`).text(`${rule.label} ${number(rule.at)}`);
+        one.append("text").attr("x", at + 5).attr("y", MARGIN.top - 5).text(`${rule.label} ${number(Number(rule.at.toPrecision(3)))}`);
       } else {
         const at = this.y(rule.at);
         one.append("line").attr("x1", MARGIN.left).attr("x2", right).attr("y1", at).attr("y2", at);

@@ -44,8 +44,8 @@ class PointChart extends Frame {
     }
     this.axes(height);
     const clip = `clip-${++clips}`;
-    this.svg.append("clipPath").attr("id", clip).append("rect").attr("x", MARGIN.left - 6).attr("y", MARGIN.top - 8)
-      .attr("width", width - MARGIN.left - MARGIN.right + 12).attr("height", height - MARGIN.top - MARGIN.bottom + 14);
+    this.svg.append("clipPath").attr("id", clip).append("rect").attr("x", MARGIN.left - 6).attr("y", 0)
+      .attr("width", width - MARGIN.left - MARGIN.right + 12).attr("height", height - MARGIN.bottom + 6);
     const layer = this.svg.append("g").attr("clip-path", `url(#${clip})`);
     this.rules(layer, chart.rules ?? [], height);
     this.marks(layer, height);
