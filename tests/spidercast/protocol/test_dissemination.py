@@ -250,7 +250,7 @@ def test_order_waits_only_so_long_for_a_lost_event() -> None:
 
 @pytest.mark.slow
 def test_memory_is_bounded_over_a_long_run() -> None:
-    wire = line(3, keep_bytes=13_050, max_missing=50, remember_ids=100, ordered=True)
+    wire = line(3, keep_bytes=12850, max_missing=50, remember_ids=100, ordered=True)
     left, middle = wire.nodes[0], wire.nodes[1]
     context = wire.contexts[1]
     for number in range(1, 100_001):
