@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from topicloom.cli.early_start import table_of
 from topicloom.cli.main import execute
 from topicloom.cli.timings import TOLD, Timings
 
@@ -31,20 +30,3 @@ def test_no_time_is_lost_between_phases():
         clock.begin(phase)
     first, second = clock.figures(), clock.figures()
     assert second["total"] >= first["total"] == pytest.approx(sum(first[name] for name in TOLD))
-
-
-@pytest.mark.parametrize(
-    ("words", "path"),
-    [
-        (["build", "t.csv", "--out", "b"], "t.csv"),
-        (["build", "t.csv"], None),
-        (["build", "t.csv", "--out", "b", "--engine=local"], None),
-        (["verify", "t.csv", "e.csv", "--master", "local"], None),
-        (["inspect", "--no-header", "t.csv"], None),
-        (["inspect", "t.csv", "--help"], None),
-        (["simulate"], None),
-        (["export", "dot", "b"], None),
-    ],
-)
-def test_spark_starts_early_only_where_it_will_surely_be_needed(words, path):
-    assert table_of(words[0], words[1:]) == path

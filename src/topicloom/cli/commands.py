@@ -23,7 +23,6 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.models import OptionInfo
 
-from topicloom.cli.early_start import begin_early
 from topicloom.cli.option_names import options_are
 
 
@@ -42,8 +41,6 @@ def lazy_group(package: str, names: Collection[str]) -> type[TyperGroup]:
 
         def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
             name, command, rest = super().resolve_command(ctx, args)
-            if command and ctx.parent is None:
-                begin_early(str(name), rest)
             return name, command and self.load(str(name)), rest
 
         def load(self, name: str) -> Any:

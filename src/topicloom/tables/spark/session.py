@@ -79,19 +79,6 @@ def get_session(
         return _running.spark
 
 
-def begin_session(
-    *, master: str | None = None, conf: Mapping[str, str] | None = None, quick: bool = False
-) -> None:
-    """Begin to start the session in the background; what goes wrong is told to whoever asks for it later."""
-
-    def start() -> None:
-        with suppress(Exception):
-            get_session(master=master, conf=conf, quick=quick)
-
-    if not session_runs():
-        threading.Thread(target=start, name="start-spark", daemon=True).start()
-
-
 def session_runs() -> bool:
     """Return whether there is a session already, so that asking for one takes no time."""
     return _running is not None and not _stopped(_running.spark)
@@ -379,19 +366,9 @@ def _end_jvm(process: subprocess.Popen[bytes] | None, patience: float = 3.0) -> 
 
 
 def _end_of_process() -> None:
-    """End the session, unless it is still being started: nobody waits for it any more.
-
-    A Java without a parent ends by itself as soon as it has started, and a next run sweeps its folder.
-    """
-    if _lock.acquire(blocking=not _starting()):
-        try:
-            _forget(at_end=True)
-        finally:
-            _lock.release()
-
-
-def _starting() -> bool:
-    return any(thread.name == "start-spark" and thread.is_alive() for thread in threading.enumerate())
+    """End the session as quickly as it may be ended."""
+    with _lock:
+        _forget(at_end=True)
 
 
 atexit.register(_end_of_process)

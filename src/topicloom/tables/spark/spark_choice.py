@@ -16,7 +16,7 @@ from topicloom.tables.local.limits import LIMIT, too_large
 from topicloom.tables.local.read import LocalReader
 from topicloom.tables.reader import TableReader
 from topicloom.tables.source import TableSource
-from topicloom.tables.spark.session import begin_session, get_session, session_runs
+from topicloom.tables.spark.session import get_session, session_runs
 from topicloom.tables.spark.settings import is_local
 from topicloom.tables.table_files import is_own
 
@@ -73,10 +73,6 @@ class SparkChoice:
         if not session_runs():
             progress.phase("start Spark")
         return get_session(master=self.master, conf=self.conf, quick=self.quick)
-
-    def begin(self) -> None:
-        """Begin to start the session in a thread of its own; whoever asks for it waits for the rest."""
-        begin_session(master=self.master, conf=self.conf, quick=self.quick)
 
     @contextmanager
     def workspace(self, beside: Path | None = None) -> Iterator[Path]:
