@@ -24,7 +24,7 @@ FLAGS = (
 )  # fmt: skip
 SHOWN = "vehicle_command"  # the topic that is picked
 # Charts and drawing one beside the other: the parts of the page that a picture can show.
-WIDTH, HEIGHT = 1280, 800
+WIDTH, HEIGHT = 1280, 960
 
 
 def demo_page() -> str:

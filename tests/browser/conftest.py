@@ -72,10 +72,13 @@ def watch(page: Page, faults: list[str]) -> None:
         if message.type in ("error", "warning") and "GPU stall due to ReadPixels" not in message.text:
             faults.append(message.text)
 
+    def asked(request: Any) -> None:
+        if not request.url.startswith(("file:", "about:")):
+            faults.append(request.url)
+
     page.on("console", heard)
     page.on("pageerror", lambda error: faults.append(str(error)))
-    page.on("request", lambda request: None if request.url == page.url or request.url.startswith("file:")
-            else faults.append(request.url))  # fmt: skip
+    page.on("request", asked)
     page.on("dialog", lambda dialog: (faults.append(dialog.message), dialog.dismiss()))
 
 

@@ -17,7 +17,7 @@ from topicloom.report.figures import (
 from topicloom.report.sections.words import counted
 from topicloom.report.sources.subject import MeshSubject, Subject
 
-MOST_BARS = 40
+MOST_BARS = 20
 MOST_ROWS = 400
 
 

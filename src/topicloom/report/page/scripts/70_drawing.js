@@ -120,6 +120,7 @@ class OverlayDrawing {
     this.style();
     this.view.edgesChanged();
     this.panelNow();
+    this.showScale();
   }
   paint() {
     this.style();

@@ -29,7 +29,7 @@ Object.assign(OverlayDrawing.prototype, {
   emptyPanel() {
     const { drawing, graph } = this;
     return [
-      this.heading(drawing.graphs[this.at].name),
+      this.heading(choice.moment === null ? drawing.graphs[this.at].name : `after ${number(choice.moment)} s`),
       this.facts(drawing.kinds?.length
         ? ["user", "broker"].map((kind) => [`${kind}s`, number(drawing.kinds.filter((one) => one === kind).length)])
         : [[`${drawing.node_word}s`, number(graph.n)], [`${drawing.edge_word}s`, number(graph.u.length)], [`${drawing.topic_word}s`, number(drawing.topics.length)]]),

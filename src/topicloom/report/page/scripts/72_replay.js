@@ -25,9 +25,9 @@ class Replay {
     this.at = place;
     this.slider.value = place;
     const links = this.linksAt(place);
+    choose({ moment: this.moments[place].time });
     this.overlay.replaceEdges(Uint32Array.from(links, (link) => link[0]), Uint32Array.from(links, (link) => link[1]));
     this.tell();
-    choose({ moment: this.moments[place].time });
   }
   tell() {
     const moment = this.moments[this.at];
