@@ -95,6 +95,7 @@ class BrokerOptions(ExportOptions):
             f"({_takers('seed')}; default: keys nobody can guess).",
         ),
     ] = None
+    overwrite: Annotated[bool, "Replace an earlier export also if its files were edited since."] = False
 
 
 def export(

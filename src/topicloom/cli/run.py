@@ -10,6 +10,7 @@ import typer
 from topicloom.cli.console import Screen
 from topicloom.cli.options import Seed
 from topicloom.cli.run_compare import run_comparison
+from topicloom.cli.run_rollout import run_change
 from topicloom.cli.tables import figures_table
 
 if TYPE_CHECKING:  # running brokers needs more than the other commands should wait for
@@ -20,6 +21,8 @@ topicloom export mosquitto my-overlay --out mesh
 topicloom run mosquitto mesh
 topicloom run mosquitto mesh --messages 100 --json
 topicloom run mosquitto mesh --kill all          (each broker once: does the rest go on?)
+topicloom run nats mesh --freeze n7              (as if its machine hung: who notices, and when?)
+topicloom run mosquitto mesh --rollout change    (as planned by topicloom mesh rollout)
 topicloom run mosquitto mesh --compare           (beside a full mesh, a star and rings)
 """
 KINDS = "mosquitto, nats or zenoh"  # written here, so that help loads no kind
@@ -37,6 +40,22 @@ def run(
             metavar="NODE",
             help="After the proof kill this node's broker, time until its topics flow again, bring it back; "
             "`all`: one node after the other.",
+        ),
+    ] = None,
+    freeze: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NODE",
+            help="After the proof freeze this node's broker, time until its neighbors notice, let it go on; "
+            "`all`: one node after the other.",
+        ),
+    ] = None,
+    rollout: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="CHANGE",
+            help="Play the roll-out that `topicloom mesh rollout DIR ... --out CHANGE` planned, broker by "
+            "broker, with traffic flowing.",
         ),
     ] = None,
     compare: Annotated[
@@ -57,13 +76,20 @@ def run(
     from topicloom.mesh.run.running_mesh import RunSettings
 
     settings = RunSettings(
-        messages=messages, seed=seed, timeout=timeout, settle=settle, kill=tuple(kill or ())
+        messages=messages,
+        seed=seed,
+        timeout=timeout,
+        settle=settle,
+        kill=tuple(kill or ()),
+        freeze=tuple(freeze or ()),
     )
+    if rollout is not None:
+        return run_change(screen, kind, folder, rollout, settings)
     if compare:
         return run_comparison(screen, kind, folder, settings)
     with screen.working() as progress:
         summary = run_folder(kind, folder, settings, progress=progress)
-    lines = [*_faults(summary), *_failovers(summary), _told(summary)]
+    lines = [*_faults(summary), *_failovers(summary), *_freezes(summary), _told(summary)]
     if summary.tls:
         lines.append("host names in certificates were not checked: here all brokers are on 127.0.0.1")
     screen.report(summary, figures_table(None, _figures(summary)), *lines, holds=summary.exact)
@@ -137,6 +163,18 @@ def _failovers(summary: RunSummary) -> list[str]:
     return lines
 
 
+def _freezes(summary: RunSummary) -> list[str]:
+    lines = []
+    for one in summary.frozen:
+        when = "NOT all" if one.seconds_max is None else f"the last after {one.seconds_max:.1f} s"
+        again = "exact again" if one.exact_again else "NOT exact again"
+        lines.append(
+            f"{one.node} frozen: {one.noticed:,} of {one.neighbors:,} neighbors noticed in time, {when}; "
+            f"{again} {one.seconds_back:.1f} s after it went on"
+        )
+    return lines
+
+
 def _told(summary: RunSummary) -> str:
     if summary.storm:
         return "NOT exact: messages go round and round, so it was ended; a topic has a cycle of links"
@@ -147,7 +185,7 @@ def _told(summary: RunSummary) -> str:
             f"{summary.duplicates:,} duplicates, {summary.strays:,} strays"
         )
     if not summary.exact:
-        return "exact at first, but not all was well when brokers were killed"
+        return "exact at first, but not all was well when brokers were killed or frozen"
     proved = "every subscriber got every message exactly once, and no broker carried what it does not want"
     if any(one.apart for one in summary.failover):
         return f"proved while all brokers ran: {proved}; split topics wait for the return of a broker"

@@ -37,10 +37,12 @@ class ExportOptions:
     backups: int | None = None
     split: int | None = None
     seed: int | None = None
+    overwrite: bool = False
 
     def given(self) -> dict[str, Any]:
-        """Return the options that were given, by name."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        """Return the options that were given and that not every kind honours, by name."""
+        mine = {name: value for name, value in asdict(self).items() if name != "overwrite"}
+        return {name: value for name, value in mine.items() if value is not None}
 
 
 class ExportSummary(Summary, frozen=True, kw_only=True):
@@ -90,7 +92,7 @@ def export_build(
     options = options or ExportOptions()
     exporter = find("kind", exporters(), kind)
     _check_options(kind, exporter, options)
-    check_export_out(out, kind)
+    check_export_out(out, kind, overwrite=options.overwrite)
     remove_left_over(out)
     progress.phase("read")
     build = load_build(source)

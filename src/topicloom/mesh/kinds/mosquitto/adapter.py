@@ -35,13 +35,14 @@ class MosquittoAdapter(BrokerAdapter):
 
     def __init__(self) -> None:
         self._access: dict[str, MqttAccess] = {}
+        self._login = Login(f"topicloom-{secrets.token_hex(8)}", secrets.token_hex(16))
         self._watchers: dict[str, tuple[MqttClient, set[str]]] = {}
 
     def last_port(self, node: MeshNode) -> int:
         return node.ports["mqtt"]
 
     def commands(self, mesh: Mesh, folder: Path) -> dict[str, Argv]:
-        login = Login(f"topicloom-{secrets.token_hex(8)}", secrets.token_hex(16))
+        login = self._login
         for node in mesh.nodes:
             conf = folder / node.configs[0]
             amend(conf, folder, login)

@@ -16,7 +16,7 @@ from topicloom.mesh.model.mesh import MeshLink
 from topicloom.mesh.plan.credentials import Login, certificates_of
 from topicloom.mesh.plan.hosts import is_loopback
 from topicloom.mesh.plan.link_plan import plan_trees
-from topicloom.mesh.plan.mesh_plan import MeshPlan, MeshShape, write_planned
+from topicloom.mesh.plan.mesh_plan import MeshLayout, MeshPlan, MeshShape, write_planned
 from topicloom.mesh.plan.names import NameRule
 from topicloom.mesh.plan.request import ExportFigures, Request
 
@@ -37,15 +37,20 @@ BRIDGE = (  # what every bridge says
     "cleansession true",
     "notifications true",
     "notifications_local_only true",
-    "restart_timeout 1 2",
+    "keepalive_interval 5",  # the least there is: a peer that froze is noticed after two of them
+    "restart_timeout 1 5",  # seconds until it dials again: random, growing from the first to the second
     "try_private true",  # without it messages come back
 )
 
 
 def export_mosquitto(request: Request, folder: Path) -> ExportFigures:
     """Fill the folder; return the figures of the mesh."""
-    shape = SHAPE if request.tls is None else replace(SHAPE, ports=(("mqtt", TLS_PORT),))
-    return write_planned(request, folder, shape, plan_trees, render, "the brokers let everybody in")
+    return write_planned(request, folder, LAYOUT)
+
+
+def shape_of(request: Request) -> MeshShape:
+    """Return the ports and files of a node."""
+    return SHAPE if request.tls is None else replace(SHAPE, ports=(("mqtt", TLS_PORT),))
 
 
 def both_ways(link: MeshLink, name: str) -> list[str]:
@@ -126,3 +131,6 @@ def mosquitto_passwords(logins: Iterable[Login]) -> str:
     """Return a whole password file; each user once."""
     once = {login.user: login for login in logins}
     return "".join(f"{mosquitto_hash(once[user])}\n" for user in sorted(once))
+
+
+LAYOUT = MeshLayout(shape_of, plan_trees, render, "the brokers let everybody in")

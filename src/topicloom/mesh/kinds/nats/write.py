@@ -6,6 +6,7 @@ together are a forest, and each class is an account; clients log in to the accou
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
 from urllib.parse import quote
 
@@ -14,7 +15,7 @@ from topicloom.mesh.model.mesh import MeshLink
 from topicloom.mesh.plan.credentials import Login, certificates_of
 from topicloom.mesh.plan.hosts import bind_host, is_loopback
 from topicloom.mesh.plan.link_plan import plan_forests
-from topicloom.mesh.plan.mesh_plan import MeshPlan, MeshShape, write_planned
+from topicloom.mesh.plan.mesh_plan import MeshLayout, MeshPlan, MeshShape, write_planned
 from topicloom.mesh.plan.names import NameRule
 from topicloom.mesh.plan.request import ExportFigures, Request
 
@@ -28,12 +29,14 @@ NAMES = NameRule(
 SHAPE = MeshShape(NAMES, (("client", 4222), ("leaf", 7422), ("monitor", 8222)), ".conf")
 # Of every account when no credentials are given: for loopback and trying out; the files say so.
 DEFAULT_PASSWORD = "topicloom"
+# A peer that does not answer so many pings is given up with the next one: after 8 seconds at the latest.
+PING_SECONDS, PINGS = 2, 2
+SPREAD = 3  # seconds at most until a server dials again
 
 
 def export_nats(request: Request, folder: Path) -> ExportFigures:
     """Fill the folder; return the figures of the mesh."""
-    opened = f"all accounts have the password {DEFAULT_PASSWORD!r}"
-    return write_planned(request, folder, SHAPE, plan_forests, render, opened)
+    return write_planned(request, folder, LAYOUT)
 
 
 def render(plan: MeshPlan, request: Request) -> tuple[dict[str, str], list[str]]:
@@ -60,14 +63,24 @@ def _config(plan: MeshPlan, request: Request, name: str) -> str:
         lines += [f"tls: {_tls(plan, request, name)}"]
     if not request.logins:
         lines += ["# The password is the same everywhere: for one machine and for trying out only."]
+    lines += [f'ping_interval: "{PING_SECONDS}s"', f"ping_max: {PINGS}"]
     lines += ["accounts: {", *(_account(plan, request, name, account) for account in plan.wanted[name]), "}"]
-    lines += ["leafnodes: {", f'  listen: "{bind["leaf"]}"', "  reconnect: 1"]
+    lines += ["leafnodes: {", f'  listen: "{bind["leaf"]}"', f"  reconnect: {_patience(name)}"]
     if request.tls is not None:
         lines += [f"  tls: {_tls(plan, request, name)}"]
     links = plan.dialled[name]
     if links:
         lines += ["  remotes: [", *(_remote(plan, request, link) for link in links), "  ]"]
     return plan.heading("NATS configuration", name, "#") + "\n".join([*lines, "}"]) + "\n"
+
+
+def _patience(name: str) -> int:
+    """Return the seconds until this server dials again.
+
+    NATS waits for the same time always and adds nothing random. So that not all servers dial at the same
+    moment, they wait for different times.
+    """
+    return 1 + zlib.crc32(name.encode()) % SPREAD
 
 
 def _account(plan: MeshPlan, request: Request, name: str, account: str) -> str:
@@ -108,3 +121,8 @@ def _text(value: str) -> str:
     """Quote a string of the configuration language."""
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
+
+
+LAYOUT = MeshLayout(
+    lambda request: SHAPE, plan_forests, render, f"all accounts have the password {DEFAULT_PASSWORD!r}"
+)

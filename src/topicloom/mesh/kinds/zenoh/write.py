@@ -15,7 +15,7 @@ from topicloom.mesh.model.config_files import address
 from topicloom.mesh.plan.credentials import certificates_of
 from topicloom.mesh.plan.hosts import bind_host
 from topicloom.mesh.plan.link_plan import plan_forests
-from topicloom.mesh.plan.mesh_plan import MeshPlan, MeshShape, write_planned
+from topicloom.mesh.plan.mesh_plan import MeshLayout, MeshPlan, MeshShape, write_planned
 from topicloom.mesh.plan.names import NameRule
 from topicloom.mesh.plan.request import ExportFigures, Request
 
@@ -27,6 +27,8 @@ NAMES = NameRule(
     "its declaration must fit into a batch of Zenoh",
 )
 SHAPE = MeshShape(NAMES, (("router", 7447),), ".json5", by_account=True)
+LEASE_MS = 8000  # a neighbor that is silent for so long is given up
+KEEP_ALIVE = 4  # signs of life in that time
 OPEN = "Everybody who reaches the port may log in."
 PATHS = "A relative path begins at the folder that the router is started in."
 
@@ -34,7 +36,7 @@ PATHS = "A relative path begins at the folder that the router is started in."
 def export_zenoh(request: Request, folder: Path) -> ExportFigures:
     """Fill the folder; return the figures of the mesh."""
     _refuse_addresses(request)
-    return write_planned(request, folder, SHAPE, plan_forests, render, "the routers let everybody in")
+    return write_planned(request, folder, LAYOUT)
 
 
 def render(plan: MeshPlan, request: Request) -> tuple[dict[str, str], list[str]]:
@@ -70,11 +72,13 @@ def _config(plan: MeshPlan, request: Request, name: str, account: str) -> str:
             "endpoints": [f"{scheme}/{address(end.host, end.ports[account])}" for end in dialled],
             "timeout_ms": -1,
             "exit_on_failure": False,
+            "retry": {"period_init_ms": 1000, "period_max_ms": 4000, "period_increase_factor": 2},
         },
         "scouting": {"multicast": {"enabled": False}, "gossip": {"enabled": False}},
         "adminspace": {"enabled": True, "permissions": {"read": True, "write": False}},
     }
     transport: dict[str, object] = {}
+    link: dict[str, object] = {"tx": {"lease": LEASE_MS, "keep_alive": KEEP_ALIVE}}
     if request.logins:
         login, users = request.logins[name], _users_file(plan, name, account)
         transport["auth"] = {
@@ -82,15 +86,12 @@ def _config(plan: MeshPlan, request: Request, name: str, account: str) -> str:
         }
     if request.tls is not None:
         files = certificates_of(request.tls, plan.stems[name])
-        transport["link"] = {
-            "tls": {
-                "root_ca_certificate": files.authority,
-                "listen_certificate": files.certificate,
-                "listen_private_key": files.key,
-            }
+        link["tls"] = {
+            "root_ca_certificate": files.authority,
+            "listen_certificate": files.certificate,
+            "listen_private_key": files.key,
         }
-    if transport:
-        content["transport"] = transport
+    content["transport"] = {**transport, "link": link}
     text = msgspec.json.format(msgspec.json.encode(content), indent=2).decode()
     remark = PATHS if request.logins else OPEN
     return plan.heading(f"Zenoh router {account}", name, "//") + f"// {remark}\n{text}\n"
@@ -104,3 +105,6 @@ def _users(plan: MeshPlan, request: Request, name: str, account: str) -> str:
     """List who may log in here: the node's own clients and the routers that dial it."""
     logins = {request.logins[who] for who in (name, *plan.callers[name].get(account, ()))}
     return "".join(f"{login.user}:{login.password}\n" for login in sorted(logins, key=lambda one: one.user))
+
+
+LAYOUT = MeshLayout(lambda request: SHAPE, plan_forests, render, "the routers let everybody in")
