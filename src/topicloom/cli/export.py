@@ -95,6 +95,10 @@ class BrokerOptions(ExportOptions):
             f"({_takers('seed')}; default: keys nobody can guess).",
         ),
     ] = None
+    filters: Annotated[
+        bool, "Topics with wildcards of the brokers stand for all names that they match; none may overlap."
+    ] = False
+    literal: Annotated[bool, "Topics with wildcards are names by themselves, escaped at the brokers."] = False
     overwrite: Annotated[bool, "Replace an earlier export also if its files were edited since."] = False
 
 
@@ -124,7 +128,7 @@ def export(
 
 
 def _line(entry: DescribedExporter) -> str:
-    options = " ".join(f"--{name}" for name in entry.options)
+    options = " ".join(f"--{name.replace('_', '-')}" for name in entry.options)
     return f"{entry.kind}: {entry.description}" + (f" ({options})" if options else "")
 
 

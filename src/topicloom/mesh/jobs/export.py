@@ -15,10 +15,12 @@ from topicloom.mesh.kinds.kind import BrokerKind
 from topicloom.mesh.kinds.registry import KINDS, host_columns
 from topicloom.mesh.model.manifest import MANIFEST, check_export_out, write_manifest
 from topicloom.mesh.plan.credentials import read_credentials
+from topicloom.mesh.plan.filters import choose
 from topicloom.mesh.plan.hosts import read_hosts
 from topicloom.mesh.plan.request import ExportFigures, Request
 from topicloom.overlay.graphs.formats import GRAPH_FORMATS, GraphFormat
 from topicloom.overlay.model.build_folder import load_build, read_interest
+from topicloom.overlay.model.interest import Interest
 from topicloom.tables.spark.spark_choice import Notice, no_notice
 
 DEFAULT_BACKUPS = 1
@@ -37,12 +39,14 @@ class ExportOptions:
     backups: int | None = None
     split: int | None = None
     seed: int | None = None
+    filters: bool = False
+    literal: bool = False
     overwrite: bool = False
 
     def given(self) -> dict[str, Any]:
         """Return the options that were given and that not every kind honours, by name."""
         mine = {name: value for name, value in asdict(self).items() if name != "overwrite"}
-        return {name: value for name, value in mine.items() if value is not None}
+        return {name: value for name, value in mine.items() if value not in (None, False)}
 
 
 class ExportSummary(Summary, frozen=True, kw_only=True):
@@ -108,6 +112,7 @@ def export_build(
         split=options.split or 1,
         earlier=out if (out / MANIFEST).is_file() else None,
         seed=options.seed,
+        filters=_filters(exporter, interest, options),
         notice=notice,
         progress=progress,
     )
@@ -163,6 +168,13 @@ def _check_options(kind: str, exporter: Exporter, options: ExportOptions) -> Non
         raise UsageError("`split` is for backups, and `backups=0` turns them off; leave one of them out")
     if options.tls is not None and not options.tls.is_dir():
         raise InputError(f"`tls={options.tls}` is not a folder")
+
+
+def _filters(exporter: Exporter, interest: Interest, options: ExportOptions) -> bool:
+    if isinstance(exporter, GraphFormat) or "filters" not in exporter.options:
+        return False
+    topics: list[str] = interest.topic_ids.to_pylist()
+    return choose(exporter.names.filters, topics, filters=options.filters, literal=options.literal)
 
 
 def _backups(exporter: Exporter, options: ExportOptions) -> int:

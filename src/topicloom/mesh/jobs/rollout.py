@@ -16,6 +16,7 @@ from topicloom.mesh.kinds.registry import KINDS, host_columns
 from topicloom.mesh.model.manifest import edited_files, read_mesh
 from topicloom.mesh.model.mesh import Mesh
 from topicloom.mesh.plan.credentials import Login, check_certificates, read_credentials
+from topicloom.mesh.plan.filters import choose
 from topicloom.mesh.plan.hosts import Place, read_hosts
 from topicloom.mesh.plan.link_plan import check_mesh
 from topicloom.mesh.plan.mesh_plan import MeshLayout, MeshPlan, write_rendered
@@ -211,7 +212,11 @@ def _sticky(old: Mesh, layout: MeshLayout, request: Request, options: RolloutOpt
         links = sticky_trees(change, stems)
     links = sticky_backups(old, links, members)
     users = {node: login.user for node, login in request.logins.items()}
-    growth = Growth(old, layout.shape(request), members, nodes, request.places, users)
+    shape = layout.shape(request)
+    filters = old.options.get("wildcards") == "filters"
+    wild = any(topic.name != topic.topic or topic.example for topic in old.topics)
+    choose(shape.names.filters, list(members), filters=filters, literal=not filters and wild)
+    growth = Growth(old, shape, members, nodes, request.places, users, filters)
     plan = growth.plan(links, account_of)
     check_mesh(request, plan.mesh)
     return plan

@@ -135,19 +135,34 @@ def plan_mesh(
         nodes=_nodes(request, shape, nodes, stems, wanted),
         links=tuple(_links(links, nodes, topics, stems)),
         topics=tuple(
-            MeshTopic(
-                topic=name,
-                name=shape.names.encode(name),
-                subscribers=tuple(nodes[node] for node in interest.nodes_of(topic)),
-                account=account_name(classes[topic]),
+            mesh_topic(
+                shape.names,
+                name,
+                tuple(nodes[node] for node in interest.nodes_of(topic)),
+                account_name(classes[topic]),
+                filters=request.filters,
             )
             for topic, name in enumerate(topics)
         ),
         start_order=tuple(nodes[node] for node in start_order),
         accounts=_accounts(classes),
-        options={} if request.tls is None else {"tls": str(request.tls.absolute())},
+        options=_options(request),
     )
     return MeshPlan(mesh, stems, wanted)
+
+
+def mesh_topic(
+    names: NameRule, topic: str, subscribers: tuple[str, ...], account: str | None, *, filters: bool
+) -> MeshTopic:
+    """Return a topic as the brokers know it."""
+    if filters and names.filters is not None and names.filters.is_filter(topic):
+        return MeshTopic(topic, names.filter(topic), subscribers, account, names.filters.example(topic))
+    return MeshTopic(topic, names.encode(topic), subscribers, account)
+
+
+def _options(request: Request) -> dict[str, str]:
+    tls = {} if request.tls is None else {"tls": str(request.tls.absolute())}
+    return tls | ({"wildcards": "filters"} if request.filters else {})
 
 
 def write_planned(

@@ -20,7 +20,7 @@ class Request:
     `places` and `logins` go by node and are empty when the user gave none; `tls` is the folder of
     certificates; an edge may have up to `split` links in each direction so that more of them have backups;
     `earlier` is the folder of an export of the same kind that this one replaces; `seed` is for tests, which
-    want the same keys each time. `notice` shows the user something that must not be missed.
+    want the same keys each time; with `filters` topics with wildcards stand for all names they match. `notice` shows the user something that must not be missed.
     """
 
     interest: Interest
@@ -32,6 +32,7 @@ class Request:
     split: int = 1
     earlier: Path | None = None
     seed: int | None = None
+    filters: bool = False
     notice: Callable[[str], None] = lambda text: None
     progress: Progress = SILENT
 

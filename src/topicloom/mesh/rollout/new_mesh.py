@@ -8,10 +8,10 @@ from pathlib import Path
 
 from topicloom.errors import InputError
 from topicloom.mesh.model.config_files import LOOPBACK, same_host
-from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, MeshTopic
+from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode
 from topicloom.mesh.model.topic_trees import PlannedLink
 from topicloom.mesh.plan.hosts import MAX_PORT, Place, is_loopback
-from topicloom.mesh.plan.mesh_plan import MeshPlan, MeshShape
+from topicloom.mesh.plan.mesh_plan import MeshPlan, MeshShape, mesh_topic
 from topicloom.mesh.plan.names import file_stems
 from topicloom.mesh.topic_trees.dialing import start_order
 
@@ -70,13 +70,14 @@ class Growth:
     nodes: Sequence[str]
     places: Mapping[str, Place]
     users: Mapping[str, str]
+    filters: bool = False
 
     def plan(self, links: Sequence[MeshLink], account_of: Mapping[str, str]) -> MeshPlan:
         """Return the new mesh and what writes it."""
         stems = grown_stems(self.old, self.nodes)
         named = sorted(set(account_of.values()), key=lambda name: (len(name), name))
         topics = tuple(
-            MeshTopic(topic, self.shape.names.encode(topic), tuple(own), account_of.get(topic))
+            mesh_topic(self.shape.names, topic, tuple(own), account_of.get(topic), filters=self.filters)
             for topic, own in self.members.items()
         )
         mesh = replace(

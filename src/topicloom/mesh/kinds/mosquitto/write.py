@@ -14,6 +14,7 @@ from pathlib import Path
 
 from topicloom.mesh.model.mesh import MeshLink
 from topicloom.mesh.plan.credentials import Login, certificates_of
+from topicloom.mesh.plan.filters import FilterRule
 from topicloom.mesh.plan.hosts import is_loopback
 from topicloom.mesh.plan.link_plan import plan_trees
 from topicloom.mesh.plan.mesh_plan import MeshLayout, MeshPlan, MeshShape, write_planned
@@ -27,6 +28,7 @@ NAMES = NameRule(
     65_535,
     "MQTT names have at most 65,535 bytes",
     most_slashes=200,  # Mosquitto refuses topics of more (TOPIC_HIERARCHY_LIMIT)
+    filters=FilterRule("/", "+", "#", rest_last=True, rest_none=True),
 )
 SHAPE = MeshShape(NAMES, (("mqtt", 1883),), ".conf")
 TLS_PORT = 8883

@@ -114,7 +114,7 @@ class NatsClients(MeshClients):
         topic = self._topics[publication.topic]
         client = self._clients[publication.node, topic.account or ""]
         try:
-            await client.publish(topic.name, str(publication.message).encode())
+            await client.publish(topic.sent_as, str(publication.message).encode())
             await client.flush()  # the server's answer to this comes after it has taken the message
         except (nats.errors.Error, OSError, TimeoutError) as error:
             raise ConnectionError(f"the server of {publication.node} is gone: {error}") from None

@@ -13,6 +13,7 @@ from urllib.parse import quote
 from topicloom.mesh.model.config_files import LOOPBACK, address
 from topicloom.mesh.model.mesh import MeshLink
 from topicloom.mesh.plan.credentials import Login, certificates_of
+from topicloom.mesh.plan.filters import FilterRule
 from topicloom.mesh.plan.hosts import bind_host, is_loopback
 from topicloom.mesh.plan.link_plan import plan_forests
 from topicloom.mesh.plan.mesh_plan import MeshLayout, MeshPlan, MeshShape, write_planned
@@ -25,6 +26,7 @@ NAMES = NameRule(
     r"[*>]|^\$|^\.|(?<=\.)\.|\.\Z|^_(?=G?R_\.)",
     3_840,
     "with its reply it must fit into a control line of NATS, 4,096 bytes",
+    filters=FilterRule(".", "*", ">", rest_last=True, rest_none=False),
 )
 SHAPE = MeshShape(NAMES, (("client", 4222), ("leaf", 7422), ("monitor", 8222)), ".conf")
 # Of every account when no credentials are given: for loopback and trying out; the files say so.

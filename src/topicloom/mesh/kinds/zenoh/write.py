@@ -13,6 +13,7 @@ import msgspec
 from topicloom.errors import InputError
 from topicloom.mesh.model.config_files import address
 from topicloom.mesh.plan.credentials import certificates_of
+from topicloom.mesh.plan.filters import FilterRule
 from topicloom.mesh.plan.hosts import bind_host
 from topicloom.mesh.plan.link_plan import plan_forests
 from topicloom.mesh.plan.mesh_plan import MeshLayout, MeshPlan, MeshShape, write_planned
@@ -25,6 +26,7 @@ NAMES = NameRule(
     r"[*$#?]|^/|(?<=/)/|/\Z|(?:^|(?<=/))@",
     60_000,
     "its declaration must fit into a batch of Zenoh",
+    filters=FilterRule("/", "*", "**", rest_last=False, rest_none=True),
 )
 SHAPE = MeshShape(NAMES, (("router", 7447),), ".json5", by_account=True)
 LEASE_MS = 8000  # a neighbor that is silent for so long is given up
