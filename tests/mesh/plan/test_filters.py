@@ -1,4 +1,4 @@
-"""Topics with wildcards: filters or names, never a guess; filters that meet are refused; real brokers match."""
+"""Topics with wildcards: filters or names, never a guess; filters that meet are refused; brokers match."""
 
 from __future__ import annotations
 

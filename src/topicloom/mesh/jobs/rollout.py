@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from topicloom.errors import InputError, UsageError
 from topicloom.mesh.kinds.registry import KINDS, host_columns
 from topicloom.mesh.model.manifest import edited_files, read_mesh
 from topicloom.mesh.model.mesh import Mesh
-from topicloom.mesh.plan.credentials import Login, check_certificates, read_credentials
+from topicloom.mesh.plan.credentials import Login, check_certificates, make_password, read_credentials
 from topicloom.mesh.plan.filters import choose
 from topicloom.mesh.plan.hosts import Place, read_hosts
 from topicloom.mesh.plan.link_plan import check_mesh
@@ -36,7 +35,6 @@ from topicloom.tables.spark.spark_choice import Notice, no_notice
 
 ROLLOUT = "rollout.json"
 PHASES = ("phase1", "phase2")
-PASSWORD_BYTES = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +172,7 @@ def _request(
         stems = grown_stems(old, nodes)
         for node in nodes:
             if node not in logins:
-                logins[node] = given.get(node) or Login(stems[node], secrets.token_urlsafe(PASSWORD_BYTES))
+                logins[node] = given.get(node) or Login(stems[node], make_password(None))
     places = read_hosts(options.hosts, nodes, notice, more=host_columns()) if options.hosts else {}
     known = {node.name: Place(node.host) for node in old.nodes}
     moved = next((n for n in nodes if n in known and n in places and places[n].host != known[n].host), None)
@@ -188,6 +186,7 @@ def _request(
         new.overlay,
         places={**places, **known},
         logins=logins,
+        link_secrets=dict(read_secrets(folder).links),
         tls=tls,
         notice=notice,
         progress=progress,

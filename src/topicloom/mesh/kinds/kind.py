@@ -21,9 +21,8 @@ from topicloom.mesh.run.relocate import Relocate
 
 C = TypeVar("C")
 Write = Callable[[Request, Path], object]  # fills a folder; returns what there is to tell
-LOGIN_OPTIONS = frozenset(
-    {"hosts", "credentials", "tls", "filters", "literal"}
-)  # of export, for brokers that let users log in
+# Of export, for brokers that let users log in.
+LOGIN_OPTIONS = frozenset({"hosts", "credentials", "tls", "filters", "literal", "open_", "seed"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,8 +80,8 @@ def check_filters(rule: FilterRule, topics: Sequence[str]) -> None:
         for place, other in enumerate(topics):
             if place != number and rule.meet(topic, other):
                 raise InputError(
-                    f"`filters`: {topic!r} and {other!r} match the same names, which would travel twice; join "
-                    "them to one topic, or make them apart"
+                    f"`filters`: {topic!r} and {other!r} match the same names, which would travel twice; "
+                    "join them to one topic, or make them apart"
                 )
 
 

@@ -56,7 +56,8 @@ class MeshPlan:
     @cached_property
     def name_of(self) -> dict[str, str]:
         """Return what each topic is called at the brokers."""
-        return {topic.topic: topic.name for topic in self.mesh.topics}
+        both = (*self.mesh.topics, *(self.accepting.topics if self.accepting else ()))
+        return {topic.topic: topic.name for topic in both}
 
     @cached_property
     def dialled(self) -> dict[str, list[MeshLink]]:
@@ -73,6 +74,33 @@ class MeshPlan:
         for link in (self.accepting or self.mesh).links:
             for acceptor in (link.acceptor, *link.backups):
                 found[acceptor].setdefault(link.account, []).append(link.dialer)
+        return found
+
+    @cached_property
+    def accepted(self) -> dict[str, list[MeshLink]]:
+        """Return the links that may come in at each node: at once, or as to a backup."""
+        found: dict[str, list[MeshLink]] = {node.name: [] for node in self.mesh.nodes}
+        for link in (self.accepting or self.mesh).links:
+            for acceptor in (link.acceptor, *link.backups):
+                found[acceptor].append(link)
+        return found
+
+    @cached_property
+    def subjects(self) -> dict[tuple[str, str], list[str]]:
+        """Return what the topics of each node are called in each of its accounts."""
+        found = {(node, account): list[str]() for node, own in self.wanted.items() for account in own}
+        for topic in (self.accepting or self.mesh).topics:
+            for node in topic.subscribers:
+                found[node, topic.account or ""].append(topic.name)
+        return found
+
+    @cached_property
+    def names_of(self) -> dict[str, list[str]]:
+        """Return what the topics of each node are called there."""
+        found: dict[str, list[str]] = {node.name: [] for node in self.mesh.nodes}
+        for topic in (self.accepting or self.mesh).topics:
+            for node in topic.subscribers:
+                found[node].append(topic.name)
         return found
 
     def heading(self, what: str, node: str, mark: str) -> str:
@@ -185,7 +213,11 @@ def write_rendered(plan: MeshPlan, request: Request, folder: Path, layout: MeshL
     """Write a planned mesh: its configurations, its secrets and its manifest."""
     files, secret = layout.render(plan, request)
     if request.logins:
-        secrets = Secrets({name: request.logins[name] for name in sorted(request.logins)})
+        links = {link.name for mesh in (plan.mesh, plan.accepting or plan.mesh) for link in mesh.links}
+        secrets = Secrets(
+            {name: request.logins[name] for name in sorted(request.logins)},
+            {name: request.secret_of(name) for name in sorted(links)},
+        )
         files, secret = {**files, SECRETS: secrets_text(secrets)}, [*secret, SECRETS]
     write_mesh(folder, plan.mesh, files, secret=secret)
 

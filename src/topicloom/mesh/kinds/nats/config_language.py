@@ -16,6 +16,7 @@ from pathlib import Path
 from topicloom.mesh.model.config_files import Location, read_text
 
 MOST_INCLUDES = 16
+MOST_DEEP = 100  # blocks within blocks
 SIZES = {"": 1} | {
     letter + unit: base**power
     for power, letter in enumerate("kmgtpe", 1)
@@ -83,6 +84,7 @@ class _Reader:
     shown: str
     environment: Mapping[str, str]
     depth: int = 0
+    deep: int = 0
     scopes: list[dict[str, ConfigValue]] = field(default_factory=list)
     text: str = ""
     at: int = 0
@@ -178,12 +180,24 @@ class _Reader:
 
     def value(self) -> ConfigValue:
         where, first = self.where(), self.peek()
+        if first in ("{", "["):
+            if self.deep >= MOST_DEEP:
+                raise where.fault(f"blocks lie in each other more than {MOST_DEEP} deep; is a brace missing?")
+            self.deep += 1
+            try:
+                return self.block(where, first)
+            finally:
+                self.deep -= 1
+        return self.plain(where, first)
+
+    def block(self, where: Location, first: str) -> ConfigValue:
         if first == "{":
             self.at += 1
             return ConfigValue(self.map_entries("}"), where)
-        if first == "[":
-            self.at += 1
-            return ConfigValue(self.list_entries(where), where)
+        self.at += 1
+        return ConfigValue(self.list_entries(where), where)
+
+    def plain(self, where: Location, first: str) -> ConfigValue:
         if first == "(":
             end = re.compile(r"\n[ \t]*\)").search(self.text, self.at)
             if not end:

@@ -7,9 +7,11 @@ together are a forest, and each class is an account; clients log in to the accou
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote
 
+from topicloom.mesh.kinds.nats.hashes import CLIENT_ROUNDS, LINK_ROUNDS, nats_hash
 from topicloom.mesh.model.config_files import LOOPBACK, address
 from topicloom.mesh.model.mesh import MeshLink
 from topicloom.mesh.plan.credentials import Login, certificates_of
@@ -33,6 +35,7 @@ SHAPE = MeshShape(NAMES, (("client", 4222), ("leaf", 7422), ("monitor", 8222)), 
 DEFAULT_PASSWORD = "topicloom"
 # A peer that does not answer so many pings is given up with the next one: after 8 seconds at the latest.
 PING_SECONDS, PINGS = 2, 2
+CLIENTS, LEAFS = "[STANDARD, WEBSOCKET]", "[LEAFNODE]"  # kinds of connections
 SPREAD = 3  # seconds at most until a server dials again
 
 
@@ -69,7 +72,7 @@ def _config(plan: MeshPlan, request: Request, name: str) -> str:
     lines += ["accounts: {", *(_account(plan, request, name, account) for account in plan.wanted[name]), "}"]
     lines += ["leafnodes: {", f'  listen: "{bind["leaf"]}"', f"  reconnect: {_patience(name)}"]
     if request.tls is not None:
-        lines += [f"  tls: {_tls(plan, request, name)}"]
+        lines += [f"  tls: {_tls(plan, request, name, verify=bool(request.logins))}"]
     links = plan.dialled[name]
     if links:
         lines += ["  remotes: [", *(_remote(plan, request, link) for link in links), "  ]"]
@@ -86,18 +89,32 @@ def _patience(name: str) -> int:
 
 
 def _account(plan: MeshPlan, request: Request, name: str, account: str) -> str:
-    callers = (name, *plan.callers[name].get(account, ()))
-    users = {login.user: login for login in (login_of(request, who, account) for who in callers)}
-    listed = ", ".join(
-        f"{{user: {_text(users[user].user)}, password: {_text(users[user].password)}}}"
-        for user in sorted(users)
+    login = login_of(request, name, account)
+    if not request.logins:
+        return f"  {account}: {{users: [{{user: {_text(login.user)}, password: {_text(login.password)}}}]}}"
+    users = [_user(login, CLIENT_ROUNDS, CLIENTS, plan.subjects[name, account])]
+    for link in plan.accepted[name]:
+        if link.account == account:
+            names = [plan.name_of[topic] for topic in link.topics]
+            users.append(_user(Login(link.name, request.secret_of(link.name)), LINK_ROUNDS, LEAFS, names))
+    return "\n".join([f"  {account}: {{users: [", *(f"    {user}" for user in users), "  ]}"])
+
+
+def _user(login: Login, rounds: int, kinds: str, names: Sequence[str]) -> str:
+    """Return a user who may log in by these kinds of connections, for these subjects only."""
+    password = nats_hash(login.user, login.password, rounds)
+    allowed = f"[{', '.join(map(_text, names))}]"
+    return (
+        f"{{user: {_text(login.user)}, password: {_text(password)}, allowed_connection_types: {kinds}, "
+        f"permissions: {{publish: {allowed}, subscribe: {allowed}}}}}"
     )
-    return f"  {account}: {{users: [{listed}]}}"
 
 
 def _remote(plan: MeshPlan, request: Request, link: MeshLink) -> str:
     account = link.account or ""
     login = login_of(request, link.dialer, account)
+    if request.logins:
+        login = Login(link.name, request.secret_of(link.name))
     scheme = "nats-leaf" if request.tls is None else "tls"
     who = f"{quote(login.user, safe='')}:{quote(login.password, safe='')}"
     ends = [plan.node[end] for end in (link.acceptor, *link.backups)]
@@ -105,17 +122,18 @@ def _remote(plan: MeshPlan, request: Request, link: MeshLink) -> str:
     parts = [f"urls: [{', '.join(urls)}], no_randomize: true" if link.backups else f"url: {urls[0]}"]
     parts += [f"account: {account}"]
     if request.tls is not None:
-        authority = certificates_of(request.tls, plan.stems[link.dialer]).authority
-        parts += [f"tls: {{ca_file: {_text(authority)}}}"]
+        files = certificates_of(request.tls, plan.stems[link.dialer])
+        own = f", cert_file: {_text(files.certificate)}, key_file: {_text(files.key)}" if request.logins else ""
+        parts += [f"tls: {{ca_file: {_text(files.authority)}{own}}}"]
     return f"    {{{', '.join(parts)}}} # {link.name}"
 
 
-def _tls(plan: MeshPlan, request: Request, name: str) -> str:
+def _tls(plan: MeshPlan, request: Request, name: str, *, verify: bool = False) -> str:
     assert request.tls is not None
     files = certificates_of(request.tls, plan.stems[name])
     return (
         f"{{cert_file: {_text(files.certificate)}, key_file: {_text(files.key)}, "
-        f"ca_file: {_text(files.authority)}}}"
+        f"ca_file: {_text(files.authority)}{', verify: true' if verify else ''}}}"
     )
 
 
