@@ -22,6 +22,7 @@ topicloom run mosquitto mesh
 topicloom run mosquitto mesh --messages 100 --json
 topicloom run mosquitto mesh --kill all          (each broker once: does the rest go on?)
 topicloom run nats mesh --freeze n7              (as if its machine hung: who notices, and when?)
+topicloom run nats mesh --attack n7              (what can somebody do with the files of n7?)
 topicloom run mosquitto mesh --rollout change    (as planned by topicloom mesh rollout)
 topicloom run mosquitto mesh --compare           (beside a full mesh, a star and rings)
 """
@@ -48,6 +49,14 @@ def run(
             metavar="NODE",
             help="After the proof freeze this node's broker, time until its neighbors notice, let it go on; "
             "`all`: one node after the other.",
+        ),
+    ] = None,
+    attack: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NODE",
+            help="After the proof try all that this node's files and clients know at every other broker: "
+            "nothing it does not carry may be read or written; `all`: one node after the other.",
         ),
     ] = None,
     rollout: Annotated[
@@ -82,6 +91,7 @@ def run(
         settle=settle,
         kill=tuple(kill or ()),
         freeze=tuple(freeze or ()),
+        attack=tuple(attack or ()),
     )
     if rollout is not None:
         return run_change(screen, kind, folder, rollout, settings)
@@ -89,7 +99,7 @@ def run(
         return run_comparison(screen, kind, folder, settings)
     with screen.working() as progress:
         summary = run_folder(kind, folder, settings, progress=progress)
-    lines = [*_faults(summary), *_failovers(summary), *_freezes(summary), _told(summary)]
+    lines = [*_faults(summary), *_failovers(summary), *_freezes(summary), *_attacks(summary), _told(summary)]
     if summary.tls:
         lines.append("host names in certificates were not checked: here all brokers are on 127.0.0.1")
     screen.report(summary, figures_table(None, _figures(summary)), *lines, holds=summary.exact)
@@ -175,6 +185,18 @@ def _freezes(summary: RunSummary) -> list[str]:
     return lines
 
 
+def _attacks(summary: RunSummary) -> list[str]:
+    lines = []
+    for one in summary.attacks:
+        line = f"with all that {one.node} knows: {one.attempts:,} logins tried, {one.logins:,} let in; of "
+        line += f"{one.foreign_topics:,} topics that it does not carry {len(one.read):,} read"
+        lines.append(
+            f"{line}, {len(one.written):,} written{': ' if not one.held else ''}"
+            + ", ".join([*one.read, *one.written][:SHOWN])
+        )
+    return lines
+
+
 def _told(summary: RunSummary) -> str:
     if summary.storm:
         return "NOT exact: messages go round and round, so it was ended; a topic has a cycle of links"
@@ -185,7 +207,7 @@ def _told(summary: RunSummary) -> str:
             f"{summary.duplicates:,} duplicates, {summary.strays:,} strays"
         )
     if not summary.exact:
-        return "exact at first, but not all was well when brokers were killed or frozen"
+        return "exact at first, but not all was well when brokers were killed, frozen or attacked"
     proved = "every subscriber got every message exactly once, and no broker carried what it does not want"
     if any(one.apart for one in summary.failover):
         return f"proved while all brokers ran: {proved}; split topics wait for the return of a broker"

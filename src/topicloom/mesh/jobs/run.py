@@ -14,6 +14,7 @@ from topicloom.mesh.kinds.registry import find_running, load_adapter, runnable
 from topicloom.mesh.model.manifest import read_mesh
 from topicloom.mesh.model.mesh import Mesh, connections_per_node, hops_max
 from topicloom.mesh.run.adapter import Arrival, Stray
+from topicloom.mesh.run.attack import NodeAttack
 from topicloom.mesh.run.delivery import MissingDelivery
 from topicloom.mesh.run.failover import NodeFailover
 from topicloom.mesh.run.freeze import NodeFreeze
@@ -55,6 +56,7 @@ class RunSummary(Summary, frozen=True, kw_only=True):
     stray_witnesses: tuple[Stray, ...]
     failover: tuple[NodeFailover, ...]
     frozen: tuple[NodeFreeze, ...]
+    attacks: tuple[NodeAttack, ...]
 
 
 def run_folder(kind: str, folder: Path, settings: RunSettings, *, progress: Progress = SILENT) -> RunSummary:
@@ -75,7 +77,7 @@ def run_rollout(
 ) -> PlayedRollout:
     """Play the roll-out of `mesh rollout` from the mesh of a folder; return what came of it."""
     running = find_running(kind)
-    for option in ("kill", "freeze"):
+    for option in ("kill", "freeze", "attack"):
         if getattr(settings, option):
             raise UsageError(f"`rollout` and `{option}` do not go together; run the command twice")
     read_kind(kind, folder)
@@ -140,4 +142,5 @@ def _summary(kind: str, outcome: RunOutcome) -> RunSummary:
         stray_witnesses=verdict.stray_witnesses,
         failover=outcome.failover,
         frozen=outcome.frozen,
+        attacks=outcome.attacks,
     )

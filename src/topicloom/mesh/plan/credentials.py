@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from hashlib import sha256
-from secrets import token_urlsafe
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
+from secrets import token_urlsafe
 
 from topicloom.errors import InputError
 from topicloom.tables.small_csv import read_rows

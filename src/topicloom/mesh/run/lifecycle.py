@@ -17,6 +17,7 @@ from topicloom.errors import MeshError, UsageError
 from topicloom.mesh.model.manifest import read_mesh
 from topicloom.mesh.model.mesh import Mesh
 from topicloom.mesh.run.adapter import BrokerAdapter
+from topicloom.mesh.run.attack import NodeAttack, attack, check_attackable
 from topicloom.mesh.run.failover import NodeFailover, fail_over
 from topicloom.mesh.run.free_ports import FreePorts
 from topicloom.mesh.run.freeze import NodeFreeze, freeze
@@ -47,6 +48,7 @@ class RunOutcome:
     elsewhere: int  # links that stood at a backup from the beginning
     failover: tuple[NodeFailover, ...]
     frozen: tuple[NodeFreeze, ...] = ()
+    attacks: tuple[NodeAttack, ...] = ()
 
     @property
     def cpu_seconds(self) -> float:
@@ -59,6 +61,7 @@ class RunOutcome:
     @property
     def exact(self) -> bool:
         held = all(one.held for one in self.failover) and all(one.held for one in self.frozen)
+        held = held and all(one.held for one in self.attacks)
         return self.proof.verdict.exact and not self.proof.storm and held
 
 
@@ -77,6 +80,9 @@ def run_mesh(
             mesh = _prepare(folder, work, logs, relocate)
             nodes_named(mesh, "kill", settings.kill)
             nodes_named(mesh, "freeze", settings.freeze)
+            if settings.attack:
+                nodes_named(mesh, "attack", settings.attack)
+                check_attackable(adapter, mesh, mesh.kind)
             brokers = BrokerProcesses(work, logs)
             try:
                 return signals.run(_run(adapter, mesh, work, brokers, settings, progress))
@@ -152,4 +158,9 @@ async def _run(
             for node in stop:
                 frozen.append(await freeze(running, node))
                 progress.advance()
-        return RunOutcome(mesh, proof, ready, usage, sockets, elsewhere, tuple(broken), tuple(frozen))
+        attacks = [
+            await attack(running, node, folder) for node in nodes_named(mesh, "attack", settings.attack)
+        ]
+        return RunOutcome(
+            mesh, proof, ready, usage, sockets, elsewhere, tuple(broken), tuple(frozen), tuple(attacks)
+        )

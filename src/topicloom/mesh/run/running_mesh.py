@@ -39,6 +39,7 @@ class RunSettings:
     settle: float = 1.0
     kill: tuple[str, ...] = ()
     freeze: tuple[str, ...] = ()
+    attack: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,14 @@ from topicloom.errors import InputError
 from topicloom.mesh.kinds.nats.clients import NatsAccess, NatsClients, read_access
 from topicloom.mesh.kinds.nats.config_language import ConfigValue, parse_nats
 from topicloom.mesh.kinds.nats.hashes import is_hash
+from topicloom.mesh.kinds.nats.intruders import intrude
 from topicloom.mesh.kinds.nats.leaf_connections import live_links, read_all_leafs
 from topicloom.mesh.kinds.nats.read import text_of
 from topicloom.mesh.kinds.nats.relocate import KNOWN, render_nats
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode
 from topicloom.mesh.plan.credentials import Login
 from topicloom.mesh.run.adapter import Argv, Arrival, BrokerAdapter, find_program
+from topicloom.mesh.run.attack import Intrusion
 
 CHECKS_AT_ONCE = 4
 
@@ -58,6 +60,11 @@ class NatsAdapter(BrokerAdapter):
             backups = tuple(end for end in ends[link.name] if end != link.acceptor)
             found.append(replace(link, backups=backups))
         return found
+
+    async def intrude(
+        self, mesh: Mesh, node: str, folder: Path, heard: Callable[[str, str], None]
+    ) -> Intrusion:
+        return await intrude(mesh, node, folder, find_program(self.program), heard)
 
     def clients(self, mesh: Mesh, arrived: Callable[[Arrival], None]) -> NatsClients:
         return NatsClients(mesh, self._access, arrived)

@@ -123,7 +123,9 @@ def _remote(plan: MeshPlan, request: Request, link: MeshLink) -> str:
     parts += [f"account: {account}"]
     if request.tls is not None:
         files = certificates_of(request.tls, plan.stems[link.dialer])
-        own = f", cert_file: {_text(files.certificate)}, key_file: {_text(files.key)}" if request.logins else ""
+        own = (
+            f", cert_file: {_text(files.certificate)}, key_file: {_text(files.key)}" if request.logins else ""
+        )
         parts += [f"tls: {{ca_file: {_text(files.authority)}{own}}}"]
     return f"    {{{', '.join(parts)}}} # {link.name}"
 

@@ -12,7 +12,7 @@ import msgspec
 
 from topicloom.errors import InputError
 from topicloom.mesh.model.config_files import address
-from topicloom.mesh.plan.credentials import certificates_of
+from topicloom.mesh.plan.credentials import Certificates, Login, certificates_of
 from topicloom.mesh.plan.filters import FilterRule
 from topicloom.mesh.plan.hosts import bind_host
 from topicloom.mesh.plan.link_plan import plan_forests
@@ -82,16 +82,17 @@ def _config(plan: MeshPlan, request: Request, name: str, account: str) -> str:
     transport: dict[str, object] = {}
     link: dict[str, object] = {"tx": {"lease": LEASE_MS, "keep_alive": KEEP_ALIVE}}
     if request.logins:
-        login, users = request.logins[name], _users_file(plan, name, account)
-        transport["auth"] = {
-            "usrpwd": {"user": login.user, "password": login.password, "dictionary_file": users}
-        }
+        # A router dials at most one other of its network, so it needs one login only: that of the link.
+        own = [link for link in plan.dialled[name] if link.account == account]
+        login = {"user": own[0].name, "password": request.secret_of(own[0].name)} if own else {}
+        transport["auth"] = {"usrpwd": {**login, "dictionary_file": _users_file(plan, name, account)}}
     if request.tls is not None:
         files = certificates_of(request.tls, plan.stems[name])
         link["tls"] = {
             "root_ca_certificate": files.authority,
             "listen_certificate": files.certificate,
             "listen_private_key": files.key,
+            **_mutual(files, request),
         }
     content["transport"] = {**transport, "link": link}
     text = msgspec.json.format(msgspec.json.encode(content), indent=2).decode()
@@ -99,14 +100,23 @@ def _config(plan: MeshPlan, request: Request, name: str, account: str) -> str:
     return plan.heading(f"Zenoh router {account}", name, "//") + f"// {remark}\n{text}\n"
 
 
+def _mutual(files: Certificates, request: Request) -> dict[str, object]:
+    """Have both ends of a link show a certificate; clients of such a router need one too."""
+    if not request.logins:
+        return {}
+    own = {"connect_certificate": files.certificate, "connect_private_key": files.key}
+    return {"enable_mtls": True, **own}
+
+
 def _users_file(plan: MeshPlan, name: str, account: str) -> str:
     return f"{plan.stems[name]}~{account}.users"
 
 
 def _users(plan: MeshPlan, request: Request, name: str, account: str) -> str:
-    """List who may log in here: the node's own clients and the routers that dial it."""
-    logins = {request.logins[who] for who in (name, *plan.callers[name].get(account, ()))}
-    return "".join(f"{login.user}:{login.password}\n" for login in sorted(logins, key=lambda one: one.user))
+    """List who may log in here: the node's own clients first, then the routers that dial it by their links."""
+    links = [link.name for link in plan.accepted[name] if link.account == account]
+    logins = [request.logins[name], *(Login(one, request.secret_of(one)) for one in sorted(links))]
+    return "".join(f"{login.user}:{login.password}\n" for login in logins)
 
 
 LAYOUT = MeshLayout(lambda request: SHAPE, plan_forests, render, "the routers let everybody in")
