@@ -60,7 +60,7 @@ class BrokerOptions(ExportOptions):
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="CSV with columns node, user, password for clients; made up for brokers on other machines if "
+            help="CSV with columns node, user, password for clients; made up for brokers elsewhere if "
             "not given.",
         ),
     ] = None

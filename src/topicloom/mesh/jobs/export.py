@@ -185,7 +185,7 @@ def _logins(
     kept: Secrets,
     notice: Notice,
 ) -> dict[str, Login]:
-    """Return the logins of clients: given, kept from an earlier export, or made where strangers could come."""
+    """Return the logins of clients: given, kept from an earlier export, or made where strangers may come."""
     if options.credentials:
         if options.open_:
             raise UsageError("`credentials` and `open` contradict each other; give one of them")

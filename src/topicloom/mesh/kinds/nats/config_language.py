@@ -84,10 +84,11 @@ class _Reader:
     shown: str
     environment: Mapping[str, str]
     depth: int = 0
-    deep: int = 0
     scopes: list[dict[str, ConfigValue]] = field(default_factory=list)
     text: str = ""
     at: int = 0
+    deep: int = 0
+    root: Path | None = None
 
     def whole(self) -> ConfigValue:
         self.text = read_text(self.path, self.shown)
@@ -173,8 +174,11 @@ class _Reader:
         path = self.path.parent / name.data
         if not path.is_file():
             raise where.fault(f"include {name.data!r}: there is no such file beside this one")
+        root = self.root or self.path.parent.resolve()
+        if not path.resolve().is_relative_to(root):
+            raise where.fault(f"include {name.data!r} leads out of the folder; copy that file into it")
         shown = str(Path(self.shown).parent / name.data)
-        inner = _Reader(path, shown, self.environment, self.depth + 1, list(self.scopes)).whole()
+        inner = _Reader(path, shown, self.environment, self.depth + 1, list(self.scopes), root=root).whole()
         assert isinstance(inner.data, dict)
         return inner.data
 

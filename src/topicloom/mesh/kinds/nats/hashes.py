@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import warnings
+from functools import cache
 
-LINK_ROUNDS, CLIENT_ROUNDS = 4, 10  # two to the power of this
+LINK_ROUNDS, CLIENT_ROUNDS = 4, 8  # two to the power of this
 ALPHABET = "./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 SALT = 22  # characters
 
 
+@cache
 def nats_hash(user: str, password: str, rounds: int) -> str:
     """Return the hash of a password; the password itself where there is no bcrypt.
 
-    The salt comes from user and password, so that the same export gives the same bytes.
+    The salt comes from user and password, so that the same export gives the same bytes. It takes a while, so
+    users of one site that share a password in several accounts share its hash.
     """
     digest = hashlib.sha256(f"topicloom nats salt\0{user}\0{password}".encode()).digest()
     # Of the last character bcrypt takes two bits only.

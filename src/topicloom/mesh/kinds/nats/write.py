@@ -92,20 +92,25 @@ def _account(plan: MeshPlan, request: Request, name: str, account: str) -> str:
     login = login_of(request, name, account)
     if not request.logins:
         return f"  {account}: {{users: [{{user: {_text(login.user)}, password: {_text(login.password)}}}]}}"
-    users = [_user(login, CLIENT_ROUNDS, CLIENTS, plan.subjects[name, account])]
+    site = request.logins[name]
+    users = [
+        _user(
+            login, nats_hash(site.user, site.password, CLIENT_ROUNDS), CLIENTS, plan.subjects[name, account]
+        )
+    ]
     for link in plan.accepted[name]:
         if link.account == account:
             names = [plan.name_of[topic] for topic in link.topics]
-            users.append(_user(Login(link.name, request.secret_of(link.name)), LINK_ROUNDS, LEAFS, names))
+            made = Login(link.name, request.secret_of(link.name))
+            users.append(_user(made, nats_hash(made.user, made.password, LINK_ROUNDS), LEAFS, names))
     return "\n".join([f"  {account}: {{users: [", *(f"    {user}" for user in users), "  ]}"])
 
 
-def _user(login: Login, rounds: int, kinds: str, names: Sequence[str]) -> str:
+def _user(login: Login, hashed: str, kinds: str, names: Sequence[str]) -> str:
     """Return a user who may log in by these kinds of connections, for these subjects only."""
-    password = nats_hash(login.user, login.password, rounds)
     allowed = f"[{', '.join(map(_text, names))}]"
     return (
-        f"{{user: {_text(login.user)}, password: {_text(password)}, allowed_connection_types: {kinds}, "
+        f"{{user: {_text(login.user)}, password: {_text(hashed)}, allowed_connection_types: {kinds}, "
         f"permissions: {{publish: {allowed}, subscribe: {allowed}}}}}"
     )
 

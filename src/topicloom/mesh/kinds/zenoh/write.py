@@ -113,7 +113,7 @@ def _users_file(plan: MeshPlan, name: str, account: str) -> str:
 
 
 def _users(plan: MeshPlan, request: Request, name: str, account: str) -> str:
-    """List who may log in here: the node's own clients first, then the routers that dial it by their links."""
+    """List who may log in here: the node's own clients first, then the links that come in."""
     links = [link.name for link in plan.accepted[name] if link.account == account]
     logins = [request.logins[name], *(Login(one, request.secret_of(one)) for one in sorted(links))]
     return "".join(f"{login.user}:{login.password}\n" for login in logins)
