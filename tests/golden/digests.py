@@ -146,9 +146,9 @@ def exports(tables: dict[str, topicloom.Interest], folder: Path) -> Iterator[tup
     logins = [*hosts, "--credentials", folder / "logins.csv"]
     for kind in [row["kind"] for row in listed("export")]:
         options = {
-            "mosquitto": [*logins, "--backups", 2, "--split", 2],
-            "nats": [*logins, "--backups", 1],
-            "zenoh": logins,
+            "mosquitto": [*logins, "--backups", 2, "--split", 2, "--seed", 4],
+            "nats": [*logins, "--backups", 1, "--seed", 4],
+            "zenoh": [*logins, "--seed", 4],
             "gossipsub": [*hosts, "--seed", 4],
         }.get(kind, [])
         out = folder / f"export-{kind}"
