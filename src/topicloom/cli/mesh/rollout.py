@@ -11,7 +11,7 @@ import typer
 
 from topicloom.base.progress import Progress
 from topicloom.cli.console import Screen
-from topicloom.cli.options import InterestOptions, SparkOptions
+from topicloom.cli.options import InterestOptions, EngineOptions
 from topicloom.errors import UsageError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class NewTable:
 def rollout(
     screen: Screen,
     table: NewTable,
-    spark: SparkOptions,
+    spark: EngineOptions,
     old: Annotated[
         Path | None, typer.Argument(help="The mesh in use: a folder of `topicloom export`.")
     ] = None,
@@ -85,7 +85,7 @@ def rollout(
 
 
 def _wanted(
-    old: Path, new: Path, table: NewTable, spark: SparkOptions, screen: Screen, progress: Progress
+    old: Path, new: Path, table: NewTable, spark: EngineOptions, screen: Screen, progress: Progress
 ) -> NewInterest:
     """Read a build, or a table and build it from the links of the old mesh."""
     from topicloom.mesh.jobs.rollout import NewInterest, old_edges
