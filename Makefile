@@ -15,7 +15,7 @@ FAST := not spark and not needs and not slow and not alone
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo lint docs docs-figures fast check test fuzz digests bench pack clean
+.PHONY: help install demo lint docs docs-figures fast check test fuzz digests bench bench-quick pack clean
 
 help: ## list these commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -71,6 +71,9 @@ digests: install ## compare edges, plans, simulations and exports with tests/gol
 
 bench: install ## measure speed and memory, write benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks
+
+bench-quick: install ## five minutes: the figures that matter, beside the last ones
+	$(BIN)/python -m benchmarks --brief
 
 pack: install ## dist/topicloom-env.tar.gz: what Spark workers on other machines need
 	$(BIN)/topicloom pack dist/topicloom-env.tar.gz

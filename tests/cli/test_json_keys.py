@@ -243,7 +243,7 @@ def test_zenoh_runs(keys, tmp_path):
 
 
 def test_warm_and_pack(keys, tmp_path, monkeypatch):
-    monkeypatch.setattr(warming, "warm_kernels", lambda progress: 1.0)
+    monkeypatch.setattr(warming, "warm_kernels", lambda everything, progress: 1.0)
     keys("warm", "warm")
     monkeypatch.setattr(pack, "_distributions", lambda: [distribution("msgspec")])
     monkeypatch.setattr(pack, "_warm", lambda tree, warm, progress: None)

@@ -18,6 +18,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Ta
 from rich.table import Table
 from rich.text import Text
 
+from topicloom.base.first_use import told
 from topicloom.base.summaries import Summary, plain, to_json
 from topicloom.cli.option_names import in_options
 from topicloom.cli.timings import Timings
@@ -78,7 +79,8 @@ class Screen:
         """Draw progress bars while the block runs."""
         columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(bar_width=30)
         hidden = self.quiet or not self.err.is_terminal
-        with Progress(*columns, _Done(), _Left(), console=self.err, transient=True, disable=hidden) as drawn:
+        bars = Progress(*columns, _Done(), _Left(), console=self.err, transient=True, disable=hidden)
+        with bars as drawn, told(self.say):
             self.clock.begin("read")  # until the work names its first phase
             yield Bars(drawn, self.clock)
             self.clock.begin(None)

@@ -11,7 +11,7 @@ import typer
 
 from topicloom.base.progress import Progress
 from topicloom.cli.console import Screen
-from topicloom.cli.options import InterestOptions, EngineOptions
+from topicloom.cli.options import EngineOptions, InterestOptions
 from topicloom.errors import UsageError
 
 if TYPE_CHECKING:
