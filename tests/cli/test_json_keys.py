@@ -29,7 +29,7 @@ from topicloom.errors import InputError
 from topicloom.mesh.jobs.export import exporters
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "json_keys.json"
-DATA = ("degree_histogram", "messages", "renamed", "packages", "ports", "connections")
+DATA = ("degree_histogram", "messages", "digests", "renamed", "packages", "ports", "connections")
 """Objects under these keys have names of things as keys."""
 
 TABLE = "node,topic,role,rate\n" + "".join(

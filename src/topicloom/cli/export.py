@@ -130,7 +130,7 @@ def export(
 
 
 def _line(entry: DescribedExporter) -> str:
-    options = " ".join(f"--{name.replace('_', '-')}" for name in entry.options)
+    options = " ".join(f"--{name}" for name in entry.options)
     return f"{entry.kind}: {entry.description}" + (f" ({options})" if options else "")
 
 

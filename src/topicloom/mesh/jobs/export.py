@@ -145,7 +145,7 @@ def described_exporters() -> ExporterList:
     """Describe all kinds, for `--list`."""
     return ExporterList(
         [
-            DescribedExporter(kind, found.description, sorted(found.options))
+            DescribedExporter(kind, found.description, sorted(one.rstrip("_") for one in found.options))
             for kind, found in exporters().items()
         ]
     )
