@@ -7,12 +7,10 @@ from pathlib import Path
 import msgspec
 
 from topicloom.errors import InputError
-from topicloom.mesh.jobs.run import FailoverSummary, RunSummary
+from topicloom.mesh.jobs.run import RunSummary
 from topicloom.mesh.model.manifest import MANIFEST, read_mesh
 from topicloom.mesh.plan.hosts import read_hosts
 from topicloom.report.sources.subject import MeshSubject
-
-__all__ = ["FailoverSummary", "is_export", "read_exported", "read_run"]
 
 
 def is_export(folder: Path) -> bool:
