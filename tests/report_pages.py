@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
 
 import topicloom
 from topicloom import Interest
+from topicloom.overlay.measures.digest import interest_digest
 from topicloom.overlay.model.build_folder import EDGES, INTEREST
 from topicloom.report.sources.memory import summarise, view_builds
 from topicloom.report.write import write_subject
+from topicloom.spidercast import Scenario, simulate
+from topicloom.spidercast.jobs.simulate import summarise_last, summarise_simulation
+from topicloom.spidercast.simulator.folder import write_simulation
 from topicloom.tables.folder import SUMMARY, write_json, write_table
 
 HOSTILE = (
@@ -52,6 +58,18 @@ def overlay_page(out: Path, interest: Interest, *algorithms: str) -> Path:
     """Write a page about builds of an interest."""
     builds = [topicloom.build(interest, name) for name in algorithms]
     return write_subject(view_builds(interest, builds), out)
+
+
+def write_course(folder: Path, interest: Interest, *settings: str) -> Path:
+    """Simulate SpiderCast and write the folder that the command would write, without its charts."""
+    scenario = Scenario.of("spidercast", settings)
+    outcome = simulate(interest, scenario)
+    loaded: Any = SimpleNamespace(
+        interest=interest, duplicates=0, rejected=0, digest=interest_digest(interest)
+    )
+    summary = summarise_simulation(loaded, scenario, outcome, {"ingest": 0.0, "simulate": 0.0, "total": 0.0})
+    write_simulation(folder, summary, outcome, summarise_last(summary, outcome))
+    return folder
 
 
 def write_build(folder: Path, interest: Interest, algorithm: str = "gm", **changed: object) -> Path:

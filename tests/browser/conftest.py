@@ -97,6 +97,7 @@ def _launched(playwright: Any, *flags: str) -> Any:
                 args=[*FLAGS, *flags],
                 viewport={"width": 1280, "height": 900},
             )
+            context.set_default_timeout(120_000)  # machines may be busy
             yield context
             context.close()
 

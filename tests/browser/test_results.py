@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import topicloom
-from report_pages import small_interest, write_build
+from report_pages import small_interest, write_build, write_course
 from topicloom.cli.main import execute
 from topicloom.report import write_report
 
@@ -21,9 +21,9 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_slider_shows_the_links_of_a_moment(opened, build) -> None:
-    folder = build.parent / "simulation"
-    settings = [word for one in ("life=20", "seconds=10", "snapshot=2") for word in ("--set", one)]
-    assert execute(["simulate", str(build), *settings, "--out", str(folder), "--quiet"]) == 0
+    folder = write_course(
+        build.parent / "simulation", small_interest(), "life=20", "seconds=10", "snapshot=2"
+    )
     page = opened(write_report([folder], build.parent / "simulation.html"))
     slider = page.locator(".replay input")
     slider.focus()

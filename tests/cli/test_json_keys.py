@@ -154,6 +154,7 @@ def test_comparisons(keys, tmp_path, monkeypatch):
     words = ("--algorithms", "gm,ring-pt")
     keys("compare", "compare", tmp_path / "table.csv", *words)
     keys("compare --out", "compare", tmp_path / "table.csv", *words, out=tmp_path / "all")
+    keys("report", "report", tmp_path / "all", "--out", tmp_path / "all.html")
     monkeypatch.setattr(demo, "NODES", 60)
     monkeypatch.setattr(demo, "ALGORITHMS", ("gm", "ring-pt"))
     keys("demo", "demo", out=tmp_path / "demo")

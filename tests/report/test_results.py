@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import topicloom
-from report_pages import small_interest, write_build
+from report_pages import small_interest, write_build, write_course
 from topicloom.cli.main import execute
 from topicloom.errors import InputError
 from topicloom.report import write_report
@@ -27,15 +27,8 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def simulation(build: Path) -> Path:
-    out = build.parent / "simulation"
-    churn = ("life=20", "crash=0.5", "seconds=20", "snapshot=2", "publish=2")
-    settings = [word for one in churn for word in ("--set", one)]
-    page = build.parent / "simulation.html"
-    assert (
-        execute(["simulate", str(build), *settings, "--out", str(out), "--report", str(page), "--quiet"]) == 0
-    )
-    assert page.is_file()
-    return out
+    settings = ("life=20", "crash=0.5", "seconds=20", "snapshot=2", "publish=2")
+    return write_course(build.parent / "simulation", small_interest(), *settings)
 
 
 def test_replayed_links_end_at_the_last_overlay(simulation: Path) -> None:
@@ -101,7 +94,11 @@ def test_a_content_plan_stands_on_the_plane_of_its_problem(tmp_path: Path) -> No
         read_subject([problem])
 
 
-def test_a_report_without_a_folder_names_no_passing_one(build: Path, tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    assert execute(["simulate", str(build), "--set", "seconds=2", "--report", str(page), "--quiet"]) == 0
-    assert "topicloom-" not in page.read_text().partition('id="data"')[0]
+def test_a_report_without_a_folder_names_no_passing_one(tmp_path: Path) -> None:
+    problem, page = tmp_path / "problem", tmp_path / "page.html"
+    sizes = ["--users", "10", "--brokers", "2", "--channels", "3"]
+    assert execute(["content", "generate", str(problem), *sizes, "--quiet"]) == 0
+    made = ["content", "plan", str(problem), "--algorithm", "random", "--report", str(page), "--quiet"]
+    assert execute(made) == 0
+    shown = page.read_text().partition('id="data"')[0]
+    assert "--out DIR" in shown and "topicloom-" not in shown.partition("<body>")[2]

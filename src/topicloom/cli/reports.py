@@ -10,8 +10,6 @@ from tempfile import TemporaryDirectory
 from topicloom.base.progress import Progress
 from topicloom.cli.console import Screen
 
-OUT = "DIR"  # stands in the page for the folder of a result that is not kept
-
 
 @contextmanager
 def result_folder(out: Path | None, report: Path | None, name: str) -> Iterator[Path | None]:

@@ -58,7 +58,11 @@ def simulate(
     scenario = Scenario.of(protocol, set_ or [], seed=seed)
     with screen.working() as progress, result_folder(out, report, protocol) as folder:
         summary = simulate_table(
-            table.table(spark, screen, progress), scenario, out=folder, threads=threads, extras=_draw
+            table.table(spark, screen, progress),
+            scenario,
+            out=folder,
+            threads=threads,
+            extras=_draw if out else None,
         )
         write_page(report, [folder], out, screen, progress)
     screen.report(summary, *_told(summary, out))

@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from topicloom.base.arrays import Floats, Longs
+from topicloom.base.arrays import Longs
 from topicloom.base.progress import SILENT, Progress
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
@@ -71,7 +71,6 @@ class Drawing(msgspec.Struct, frozen=True, kw_only=True):
     graphs: list[Graph]
     group_title: str
     first: int = 0  # the graph that is shown first
-    group_names: list[str] = []
     node_word: str = "node"
     edge_word: str = "edge"
     topic_word: str = "topic"
@@ -198,8 +197,3 @@ def _left_out(graphs: Sequence[Graph | None], overlays: Sequence[tuple[str, Over
     if not missing:
         return ""
     return f"Not drawn, because they have too many edges: {', '.join(missing)}."
-
-
-def pack_floats(values: Floats) -> list[float]:
-    """Return numbers short enough to be read."""
-    return [float(f"{value:.5g}") for value in values]

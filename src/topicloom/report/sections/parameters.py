@@ -23,7 +23,6 @@ def make_parameters(subject: Subject) -> Section | None:
     commands += [
         Command("Prove it", command_line("verify", first, first)),
         Command("Measure it", command_line("measure", first, first, certify=True)),
-        *(Command(about, line) for about, line in found.commands),
     ]
     return Section(
         title="Make it again",

@@ -50,7 +50,6 @@ class OverlaySubject:
     builds: tuple[BuildView, ...]
     bounds: BoundView | None
     rejects: Mapping[str, int] = field(default_factory=dict)  # refused rows by reason
-    commands: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
