@@ -82,7 +82,7 @@ def _secrets(plan: MeshPlan, request: Request, name: str) -> dict[str, str]:
     links = {link.name: link for link in plan.accepted[name]}
     return {
         f"{stem}.passwd": mosquitto_passwords([login]),
-        f"{stem}.acl": _acl(login.user, plan.names_of[name]),
+        f"{stem}.acl": _acl(login.user, plan.names_of[name]) + "topic read $SYS/#\n",
         f"{stem}{LINKS}.passwd": mosquitto_passwords(Login(one, request.secret_of(one)) for one in links),
         f"{stem}{LINKS}.acl": "\n".join(
             _acl(one, (plan.name_of[topic] for topic in links[one].topics)) for one in sorted(links)

@@ -12,7 +12,7 @@ import msgspec
 
 from topicloom.errors import InputError
 from topicloom.mesh.model.config_files import address
-from topicloom.mesh.plan.credentials import Certificates, Login, certificates_of
+from topicloom.mesh.plan.credentials import Login, certificates_of
 from topicloom.mesh.plan.filters import FilterRule
 from topicloom.mesh.plan.hosts import bind_host
 from topicloom.mesh.plan.link_plan import plan_forests
@@ -92,20 +92,11 @@ def _config(plan: MeshPlan, request: Request, name: str, account: str) -> str:
             "root_ca_certificate": files.authority,
             "listen_certificate": files.certificate,
             "listen_private_key": files.key,
-            **_mutual(files, request),
         }
     content["transport"] = {**transport, "link": link}
     text = msgspec.json.format(msgspec.json.encode(content), indent=2).decode()
     remark = PATHS if request.logins else OPEN
     return plan.heading(f"Zenoh router {account}", name, "//") + f"// {remark}\n{text}\n"
-
-
-def _mutual(files: Certificates, request: Request) -> dict[str, object]:
-    """Have both ends of a link show a certificate; clients of such a router need one too."""
-    if not request.logins:
-        return {}
-    own = {"connect_certificate": files.certificate, "connect_private_key": files.key}
-    return {"enable_mtls": True, **own}
 
 
 def _users_file(plan: MeshPlan, name: str, account: str) -> str:
