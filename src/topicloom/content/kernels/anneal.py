@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.jit import kernel, part
 from topicloom.base.kernels.random import STEP, uniform
 from topicloom.content.kernels.assignment import move, move_change
 from topicloom.content.kernels.move_bounds import least_change
@@ -54,7 +54,7 @@ def anneal(fixed: Any, state: Any, near: Any, counter: Any, proposals: int, star
     return counter, taken
 
 
-@kernel
+@part
 def _try_swap(fixed: Any, state: Any, user: int, other: int, limit: float) -> bool:
     """Swap the brokers of two users if there is room and it costs at most `limit`; tell whether it did."""
     home, target = np.int64(state.broker[user]), np.int64(state.broker[other])

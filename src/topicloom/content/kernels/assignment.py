@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.jit import kernel, part
 from topicloom.content.kernels.broker_trees import fill_weights
 
 
@@ -46,7 +46,7 @@ class AssignmentState(
     __slots__ = ()
 
 
-@kernel
+@part
 def weigh_trees(fixed: Any, state: Any, channel: int, without: int, added: int, out: Any) -> Any:
     """Weigh a channel's trees if `without` left and `added` joined (-1: none); return its broker count."""
     n = 0
@@ -77,7 +77,7 @@ def fill_state(fixed: Any, state: Any) -> None:
         refresh(fixed, state, c)
 
 
-@kernel
+@part
 def refresh(fixed: Any, state: Any, channel: int) -> None:
     """Recompute a channel's weights, members and core cost."""
     weight, sent = state.weight[channel], state.sent[channel]
@@ -90,7 +90,7 @@ def refresh(fixed: Any, state: Any, channel: int) -> None:
     state.lightest[channel] = least
 
 
-@kernel
+@part
 def move_change(fixed: Any, state: Any, user: int, target: int) -> Any:
     """Return how the total cost would change if `user` moved to broker `target`."""
     home = np.int64(state.broker[user])

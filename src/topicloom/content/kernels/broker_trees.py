@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.jit import kernel, part
 
 FREE, SHARED, UNICAST, STEINER = 0, 1, 2, 3
 
@@ -52,7 +52,7 @@ def grow_spanning(core: Any, members: Any, n: int, above: Any, edge: Any) -> Any
     return total
 
 
-@kernel
+@part
 def _free(core: Any, members: Any, n: int, above: Any, edge: Any, offer: Any, out: Any) -> None:
     """Weigh the minimum spanning tree of the members and p, for every p.
 
@@ -81,7 +81,7 @@ def _free(core: Any, members: Any, n: int, above: Any, edge: Any, offer: Any, ou
         out[p] = weight + offer[0]
 
 
-@kernel
+@part
 def _shared(order: Any, parent: Any, step: Any, members: Any, n: int, below: Any, out: Any) -> None:
     """Weigh the part of the shared tree that joins the members and p, for every p."""
     below[:] = 0

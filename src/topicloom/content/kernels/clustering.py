@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.jit import kernel, part
 from topicloom.content.kernels.placement import roomiest
 
 
-@kernel
+@part
 def beats(traffic: float, price: float, best_traffic: float, best_price: float) -> bool:
     """Tell whether traffic / price is the larger ratio, or the same at a lower price."""
     left, right = traffic * best_price, best_traffic * price
@@ -28,7 +28,7 @@ def beats(traffic: float, price: float, best_traffic: float, best_price: float) 
     return price < best_price
 
 
-@kernel
+@part
 def _sent(fixed: Any, before: Any, i: int, j: int) -> Any:
     """Return the rate of user i on the channels that user j wants.
 
@@ -121,7 +121,7 @@ def best_pair(
     return row
 
 
-@kernel
+@part
 def _join(user: int, broker: int, fixed: Any, wanted: Any, sent: Any) -> None:
     """Count `user` on `broker`: wanted[c, b] are b's subscribers of c, sent[c, b] its rate below c."""
     for k in range(fixed.want_ptr[user], fixed.want_ptr[user + 1]):

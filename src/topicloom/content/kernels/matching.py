@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.jit import kernel, part
 
 
-@kernel
+@part
 def _holds(low: Any, high: Any, row: int, points: Any, p: int) -> bool:
     for a in range(points.shape[1]):
         x = points[p, a]

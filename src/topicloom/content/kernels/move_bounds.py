@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.jit import part
 from topicloom.content.kernels.assignment import weigh_trees
 from topicloom.content.kernels.broker_trees import FREE, UNICAST
 
 UNKNOWN, HEAVIER, LIGHTER = 0, 1, 2  # do trees get lighter with some new member?
 
 
-@kernel
+@part
 def _freed(fixed: Any, state: Any, channel: int, broker: int) -> Any:
     """Bound what is saved when a broker drops out of a channel's trees."""
     wanted, row = state.wanted[channel], fixed.core.links[broker]
@@ -36,7 +36,7 @@ def _freed(fixed: Any, state: Any, channel: int, broker: int) -> Any:
     return fixed.channel_rate[channel] * nearest
 
 
-@kernel
+@part
 def access_loss(fixed: Any, state: Any, user: int, anywhere: bool) -> Any:
     """Return how much more the access link costs, at least, on any other broker with room."""
     home, demand = state.broker[user], fixed.demand[user]
@@ -49,7 +49,7 @@ def access_loss(fixed: Any, state: Any, user: int, anywhere: bool) -> Any:
     return demand * (lowest - fixed.access[user, home])
 
 
-@kernel
+@part
 def _start_gain(fixed: Any, state: Any, user: int, leaving: int) -> Any:
     """Bound what is saved when a user's publications start from another broker.
 
@@ -68,7 +68,7 @@ def _start_gain(fixed: Any, state: Any, user: int, leaving: int) -> Any:
     return gain
 
 
-@kernel
+@part
 def may_save(fixed: Any, state: Any, user: int, anywhere: bool, least: float, thorough: bool) -> Any:
     """Tell whether a move of this user may save more than `least`.
 
@@ -90,7 +90,7 @@ def may_save(fixed: Any, state: Any, user: int, anywhere: bool, least: float, th
     return thorough and fixed.core.code == FREE and _may_lighten(fixed, state, user, anywhere, least - freed)
 
 
-@kernel
+@part
 def _may_lighten(fixed: Any, state: Any, user: int, anywhere: bool, least: float) -> Any:
     """Tell whether lighter trees and all else that a new broker brings may save more than `least`.
 
@@ -121,7 +121,7 @@ def _may_lighten(fixed: Any, state: Any, user: int, anywhere: bool, least: float
     return False
 
 
-@kernel
+@part
 def _fill_relief(fixed: Any, state: Any, channel: int) -> None:
     """Bring a channel's row of `relief` up to date."""
     if state.relieved[channel] != UNKNOWN:
@@ -142,7 +142,7 @@ def _fill_relief(fixed: Any, state: Any, channel: int) -> None:
     state.relieved[channel] = LIGHTER if relief.max() > 0.0 else HEAVIER
 
 
-@kernel
+@part
 def worth_vacating(fixed: Any, state: Any, broker: int, users: Any, least: float) -> Any:
     """Tell whether it may save more than `least` that these users leave."""
     saved, left = 0.0, state.left
@@ -164,7 +164,7 @@ def worth_vacating(fixed: Any, state: Any, broker: int, users: Any, least: float
     return saved > least
 
 
-@kernel
+@part
 def least_change(fixed: Any, state: Any, user: int, target: int) -> Any:
     """Estimate the least change of cost by a move to `target`, without computing any tree.
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.jit import kernel, part
 
 
-@kernel
+@part
 def roomiest(load: Any, limit: Any) -> int:
     """Return the broker with the most free room, the first of equals: for users that fit nowhere."""
     best = 0
@@ -21,7 +21,7 @@ def roomiest(load: Any, limit: Any) -> int:
     return best
 
 
-@kernel
+@part
 def _weighted(weight: Any, load: Any, demand: float, limit: Any, draw: float) -> int:
     """Return a broker with room: the one of largest weight if `draw` < 0, else drawn by weight; -1: none."""
     total, best = 0.0, -1

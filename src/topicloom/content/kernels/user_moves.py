@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.jit import kernel, part
 from topicloom.content.kernels.assignment import move, move_change, weigh_trees
 from topicloom.content.kernels.broker_trees import UNICAST
 from topicloom.content.kernels.move_bounds import UNKNOWN, access_loss, may_save
@@ -20,7 +20,7 @@ NOWHERE = -1
 MISSES = 2  # brokers computed in vain before the rest, of higher estimates, is left alone
 
 
-@kernel
+@part
 def _add_channel(fixed: Any, state: Any, channel: int, home: int, own: Any) -> None:
     """Add a wanted channel to the estimated change of cost, for every target.
 
@@ -94,7 +94,7 @@ def best_move(fixed: Any, state: Any, user: int, tries: int, anywhere: bool) -> 
     return _choose(fixed, state, user, tries)
 
 
-@kernel
+@part
 def _choose(fixed: Any, state: Any, user: int, tries: int) -> Any:
     """Return the best of the estimated targets; compute `tries` of those not known exactly, lowest first."""
     target, change, misses, estimate = NOWHERE, np.inf, 0, state.estimate
@@ -139,7 +139,7 @@ def descend(fixed: Any, state: Any, users: Any, tries: int, least: float, thorou
     return moves, gained
 
 
-@kernel
+@part
 def _pushed(fixed: Any, state: Any, broker: int, users: Any, found: Any) -> Any:
     """Fill `found` with the users of a full broker that another with room takes at the lowest price.
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from topicloom.base.arrays import Ints, Longs, Words
-from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.jit import kernel, part
 from topicloom.base.kernels.random import draw
 from topicloom.base.kernels.union_find import unite
 
@@ -54,7 +54,7 @@ class PackingState(NamedTuple):
     old_b: Ints
 
 
-@kernel
+@part
 def _price(above: Any, members: Any, inside: Any, mark: Any, met: Any, look: Any, most: Any) -> Any:
     """Count the links that a topic would add to this class; FAR if it does not fit or adds above `most`."""
     pieces = 0
@@ -77,7 +77,7 @@ def _price(above: Any, members: Any, inside: Any, mark: Any, met: Any, look: Any
     return pieces - 1
 
 
-@kernel
+@part
 def add_edge(above: Any, users: Any, a: Any, b: Any) -> Any:
     """Count one user more of the edge a - b; return 1 if it is new, and then hang a's tree below b."""
     if above[a] == b:
@@ -94,7 +94,7 @@ def add_edge(above: Any, users: Any, a: Any, b: Any) -> Any:
     return 1
 
 
-@kernel
+@part
 def enter_class(state: Any, topic: Any, where: Any) -> None:
     """Count a topic whose tree is in place as one of the class."""
     state.class_of[topic] = where
@@ -103,7 +103,7 @@ def enter_class(state: Any, topic: Any, where: Any) -> None:
         state.totals[CLASSES] += 1
 
 
-@kernel
+@part
 def _put(state: Any, topic: Any, where: Any, skip: Any) -> None:
     """Place a topic in a class it fits in. With `skip` about one edge in so many waits for a second turn."""
     above, users, piece = state.above[where], state.users[where], state.piece
@@ -136,7 +136,7 @@ def _put(state: Any, topic: Any, where: Any, skip: Any) -> None:
     enter_class(state, topic, where)
 
 
-@kernel
+@part
 def take_topic(state: Any, topic: Any) -> None:
     """Take a topic out of its class, with the edges that no other topic of the class uses."""
     where = state.class_of[topic]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.jit import kernel, part
 from topicloom.base.kernels.random import draw
 from topicloom.mesh.kernels.forest_packing import (
     CLASSES,
@@ -26,7 +26,7 @@ from topicloom.mesh.kernels.forest_packing import (
 SELDOM = 1 << 20  # edges between two that wait
 
 
-@kernel
+@part
 def _select(state: Any) -> Any:
     """Draw topics to take out into `out`; return how many, and the class they may not return to or NONE."""
     n_topics = len(state.class_of)
@@ -62,7 +62,7 @@ def _select(state: Any) -> Any:
     return found, barred
 
 
-@kernel
+@part
 def _put_back(state: Any, found: Any, placed: Any) -> None:
     """Undo a move of which `placed` topics were placed again."""
     for i in range(placed):

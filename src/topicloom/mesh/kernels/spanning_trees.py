@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from topicloom.base.arrays import Ints, Longs
-from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.jit import kernel, part
 from topicloom.overlay.kernels.distance import search
 from topicloom.overlay.kernels.topic_subgraphs import induced_subgraph
 
@@ -94,7 +94,7 @@ def rank_nodes(
                     j += 1
 
 
-@kernel
+@part
 def _candidates(own_ptr: Longs, members: Ints, rank: Ints, chosen: Longs) -> int:
     """Choose members to try as a root: all, or the one of lowest rank and those with the most neighbors."""
     n = len(members)

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from topicloom.base.kernels.bits import ones
-from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.jit import kernel, part
 from topicloom.base.kernels.random import STEP, mix
 
 
-@kernel
+@part
 def _word_masks(wanted: Any, n_words: int) -> Any:
     masks = np.zeros(n_words, dtype=np.uint64)
     for topic in wanted:
@@ -22,7 +22,7 @@ def _word_masks(wanted: Any, n_words: int) -> Any:
     return masks
 
 
-@kernel
+@part
 def _pick(scores: Any, n: int, least: int, ranked: bool, draw: float) -> int:
     """Return where a score >= `least` is (the highest, if `ranked`), ties by `draw` in [0, 1); -1: none."""
     best, number = least, 0
