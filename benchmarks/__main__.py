@@ -1,4 +1,4 @@
-"""`python -m benchmarks [NAME...] [--quick | --brief]`: run benchmarks, print their tables, write RESULTS.md."""
+"""`python -m benchmarks [NAME...] [--quick | --brief]`: run benchmarks, print tables, write RESULTS.md."""
 
 from __future__ import annotations
 
