@@ -1,1 +1,0 @@
-"""What a report is about, read from folders that topicloom wrote."""
