@@ -15,10 +15,10 @@ FAST := not spark and not needs and not slow and not alone
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo lint docs fast check test fuzz digests bench pack clean
+.PHONY: help install demo lint docs docs-figures fast check test fuzz digests bench bench-quick pack clean
 
 help: ## list these commands
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -36,12 +36,15 @@ $(WARM): $(STAMP) $(KERNELS)
 
 install: $(WARM) ## create .venv with the pinned versions and compile the kernels
 
-demo: install ## two workloads from table to proved overlay, with a comparison and a plot
+demo: install ## two workloads from table to proved overlay, with a comparison, a plot and a page
 	$(BIN)/topicloom demo --out demo-output
 
 # `--quiet` would hide warnings from strict mode. The variable silences an advertisement.
 docs: install ## build/site: the documentation, to be read without a network; a broken link fails
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+
+docs-figures: install ## docs/report.png and report-dark.png, made by the code they show; needs chromium (apt)
+	$(BIN)/python docs/docs_figures.py
 
 lint: install ## ruff, mypy --strict, import-linter
 	$(BIN)/ruff check .
@@ -68,6 +71,9 @@ digests: install ## compare edges, plans, simulations and exports with tests/gol
 
 bench: install ## measure speed and memory, write benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks
+
+bench-quick: install ## five minutes: the figures that matter, beside the last ones
+	$(BIN)/python -m benchmarks --brief
 
 pack: install ## dist/topicloom-env.tar.gz: what Spark workers on other machines need
 	$(BIN)/topicloom pack dist/topicloom-env.tar.gz

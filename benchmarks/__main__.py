@@ -1,4 +1,4 @@
-"""`python -m benchmarks [NAME...] [--quick]`: run the benchmarks, print their tables, write RESULTS.md."""
+"""`python -m benchmarks [NAME...] [--quick | --brief]`: run benchmarks, print tables, write RESULTS.md."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ import importlib
 import json
 import sys
 import tempfile
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks import brief
 from benchmarks.harness import Broken, NotRun, Options, Row, section, table_lines, write_results
 
 HERE = Path(__file__).resolve().parent
@@ -45,6 +48,20 @@ def run_one(name: str, options: Options) -> tuple[str, list[Row]]:
     return module.TITLE, rows
 
 
+def run_brief(chosen: Sequence[str]) -> None:
+    """Run the quick cases of some benchmarks and print each figure beside the last one."""
+    last = brief.read_last(RESULTS.read_text(encoding="utf-8"))
+    end = time.monotonic() + brief.BUDGET
+    with tempfile.TemporaryDirectory(prefix="topicloom-bench-") as scratch:
+        options = Options(scratch=Path(scratch), quick=True)
+        for name in chosen:
+            module = importlib.import_module(f"benchmarks.bench_{name}")
+            print(f"\n{name}: {module.TITLE}", flush=True)
+            for row in brief.while_time(module.run(options), end):
+                for line in brief.beside_last(name, [row], last):
+                    print(f"  {line}", flush=True)
+
+
 def _plain(row: Row) -> str:
     if row.not_run is not None:
         return f"{row.case}: NOT RUN: {row.not_run}"
@@ -62,6 +79,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one or more of {', '.join(names())}")
     parser.add_argument("--quick", action="store_true", help="no large cases, no repeats, no RESULTS.md")
+    parser.add_argument("--brief", action="store_true", help="five minutes; figures beside the last ones")
     parser.add_argument("--child", nargs=2, metavar=("TARGET", "JSON"), help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
     if given.child:
@@ -70,6 +88,9 @@ def main(arguments: list[str] | None = None) -> int:
     unknown = [name for name in given.names if name not in names()]
     if unknown:
         parser.error(f"no benchmark {unknown[0]!r}; there are {', '.join(names())}")
+    if given.brief:
+        run_brief(given.names or brief.NAMES)
+        return 0
     command = " ".join(["python -m benchmarks", *given.names])
     sections: dict[str, str] = {}
     missed: list[str] = []

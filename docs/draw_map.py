@@ -14,7 +14,14 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parent.parent / "src" / "topicloom"
 # Imports go downwards only; packages side by side do not import each other (pyproject.toml has the rules).
-LAYERS = [["cli"], ["spidercast", "content", "mesh"], ["overlay"], ["simulation", "wire", "tables"], ["base"]]
+LAYERS = [
+    ["cli"],
+    ["report"],
+    ["spidercast", "content", "mesh"],
+    ["overlay"],
+    ["simulation", "wire", "tables"],
+    ["base"],
+]
 WIDTH, GAP, PAD, LINE = 1000, 14, 12, 15
 STYLE = (
     "text{font-family:sans-serif;font-size:12px;fill:#222}.name{font-weight:bold;font-size:14px}"

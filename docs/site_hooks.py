@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from runpy import run_path
 from typing import Any
 
 import typer.main
@@ -24,6 +25,7 @@ LOADED = re.compile(r"<(?:script|link|img|iframe)\b[^>]*https?://[^>]*>")  # not
 LINK = re.compile(r"\[(?P<text>[^\[\]]*)\]\((?P<path>[^()#:\s]+)(?P<anchor>(?:#[^()\s]*)?)\)")
 GUIDE = "CONTRIBUTING.md"
 HOME = "index.md"  # README.md
+LIVE = "demo-report.html"  # a whole report, made by the code that it is about
 BLOCK = re.compile(r"^(?:>>> .*(?:\n\S.*|\n +\S.*)*|(?:\w+/? {2,}\S.*(?:\n|\Z))+)", re.MULTILINE)
 COMMANDS = "<!-- commands -->"  # the place of the options in commands.md
 MEASURES = "<!-- measures -->"  # the place of the registry in measures.md
@@ -53,6 +55,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for name in outside:
         if (ROOT / name).exists():
             files.append(File.generated(config, name, abs_src_path=str(ROOT / name)))
+    files.append(File.generated(config, LIVE, content=_live_report()))
     files.append(File.generated(config, HOME, abs_src_path=str(ROOT / "README.md")))
     return files
 
@@ -77,6 +80,11 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
     for mark, text in ((COMMANDS, _commands), (MEASURES, _measures)):
         markdown = markdown.replace(mark, text()) if mark in markdown else markdown
     return markdown
+
+
+def _live_report() -> str:
+    """Return the report of the demo's builders on its real table."""
+    return str(run_path(str(ROOT / "docs" / "docs_figures.py"))["demo_page"]())
 
 
 def _measures() -> str:

@@ -43,6 +43,7 @@ needs_mosquitto = pytest.mark.needs("mosquitto")
 needs_nats = pytest.mark.needs("nats-server")
 needs_zenoh = pytest.mark.needs("zenoh")
 needs_graphviz = pytest.mark.needs("dot")
+needs_chromium = pytest.mark.needs("chromium", "playwright")
 needs_openssl = pytest.mark.needs("openssl")
 
 

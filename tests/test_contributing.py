@@ -33,7 +33,8 @@ def test_every_path_is_there(path):
 def test_every_recipe_has_a_test_that_follows_it():
     recipes = re.findall(r"^\*\*(A .+?)\*\* \(`(tests/[\w/]+\.py)`\)$", TEXT, re.MULTILINE)
     assert [name for name, _ in recipes] == [
-        "A builder", "A measure", "A planner", "A kind of broker", "A simulated protocol",
+        "A builder", "A measure", "A planner", "A kind of broker", "A section of the report",
+        "A simulated protocol",
     ]  # fmt: skip
     for _, test in recipes:
         assert "def test_" in (ROOT / test).read_text(), test

@@ -19,6 +19,9 @@ def test_the_demo_proves_every_overlay_and_draws_them(spark, capsys, tmp_path):
             better = other["edges"] <= ours["edges"] and other["degree_max"] <= ours["degree_max"]
             assert not better, f"the demo must not show a default that {other['algorithm']} beats in both"
     assert (tmp_path / "demo" / "degrees.png").read_bytes().startswith(b"\x89PNG")
+    page = tmp_path / "demo" / "report.html"
+    assert result["report"] == str(page)
+    assert page.stat().st_size <= 5_000_000
     for workload in ("rss", "px4"):
         for name in names:
             assert (tmp_path / "demo" / workload / name / "edges.parquet").is_file()

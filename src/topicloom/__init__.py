@@ -16,7 +16,7 @@ from topicloom.base.lazy_names import lazy_names
 from topicloom.version import __version__
 
 if TYPE_CHECKING:
-    from topicloom.api import build, load_build, load_graph, measure, read, verify
+    from topicloom.api import BuildComparison, build, compare, load_build, load_graph, measure, read, verify
     from topicloom.overlay.model.build import Build
     from topicloom.overlay.model.constraints import Constraints
     from topicloom.overlay.model.interest import Interest
@@ -25,18 +25,22 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Build",
+    "BuildComparison",
     "Constraints",
     "Interest",
     "Overlay",
     "Verdict",
     "__version__",
     "build",
+    "compare",
     "load_build",
     "load_graph",
     "measure",
     "read",
     "verify",
 ]
+
+API = ("BuildComparison", "build", "compare", "load_build", "load_graph", "measure", "read", "verify")
 
 __getattr__, __dir__ = lazy_names(
     __name__,
@@ -46,6 +50,6 @@ __getattr__, __dir__ = lazy_names(
         "Interest": "overlay.model.interest",
         "Overlay": "overlay.model.overlay",
         "Verdict": "overlay.model.verdict",
-        **dict.fromkeys(("build", "load_build", "load_graph", "measure", "read", "verify"), "api"),
+        **dict.fromkeys(API, "api"),
     },
 )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from msgspec.structs import asdict
 
+from topicloom.base.notebook import draw_with, html_of
 from topicloom.base.progress import Progress, Silent
 from topicloom.base.summaries import Figures
 from topicloom.overlay.builders.default import DEFAULT
@@ -24,7 +26,7 @@ from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 from topicloom.overlay.model.verdict import Verdict
 
-__all__ = ["build", "load_build", "load_graph", "measure", "read", "verify"]
+__all__ = ["BuildComparison", "build", "compare", "load_build", "load_graph", "measure", "read", "verify"]
 
 
 def read(
@@ -38,14 +40,16 @@ def read(
     multiline: bool = False,
     subscribers_only: bool = False,
     strict: bool = False,
+    engine: str = "auto",
     master: str | None = None,
     spark_conf: Mapping[str, str] | None = None,
     progress: Progress | None = None,
 ) -> Interest:
-    """Read an interest table (CSV, TSV, JSON lines, Parquet; file, folder or build) through Spark.
+    """Read an interest table (CSV, TSV, JSON lines, Parquet; file, folder or build).
 
-    The same rules as on the command line. A header that is not `node, topic`, and refused rows, are told
-    by a `UserWarning`.
+    The same rules as on the command line. Spark reads it; with `engine="local"` this process does, for files
+    of this machine up to 256 MiB, and for a build anyway unless `engine="spark"`. A header that is not
+    `node, topic`, and refused rows, are told by a `UserWarning`.
     """
     import warnings
 
@@ -57,7 +61,7 @@ def read(
     source = interest_source(
         path, header=header, separator=separator, quote=quote, multiline=multiline, **columns
     )
-    spark = SparkChoice(master, dict(spark_conf or {}))
+    spark = SparkChoice(master, dict(spark_conf or {}), engine=engine)
     clock = progress or Silent(time.monotonic)
     notices: list[str] = []
     try:
@@ -101,7 +105,54 @@ def build(
         named=algorithm is not None,
         fixed=bool(parameters),
     )
-    return request.settled(interest).run(interest, progress or Silent(time.monotonic))
+    made = request.settled(interest).run(interest, progress or Silent(time.monotonic))
+    return replace(made, interest=interest)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BuildComparison:
+    """Several builds of one interest; notebooks show them as charts side by side."""
+
+    interest: Interest
+    builds: tuple[Build, ...]
+
+    def _repr_html_(self) -> str | None:
+        return html_of(self)
+
+
+def compare(
+    interest: Interest,
+    algorithms: Sequence[str] = ("balanced", "gm", "gm-m", "ring-pt"),
+    *,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> BuildComparison:
+    """Build with several algorithms in memory.
+
+    >>> from topicloom import Interest
+    >>> found = compare(Interest.from_pairs([("a", "x"), ("b", "x")]), ["gm", "star"])
+    >>> [(one.algorithm, one.n_edges) for one in found.builds]
+    [('gm', 1), ('star', 1)]
+    """
+    made = [build(interest, name, seed=seed, threads=threads, progress=progress) for name in algorithms]
+    return BuildComparison(interest, tuple(made))
+
+
+def _build_html(made: Build) -> str:
+    from topicloom.report.notebook import build_html
+
+    return build_html(made)
+
+
+def _comparison_html(compared: BuildComparison) -> str:
+    from topicloom.report.notebook import builds_html
+
+    return builds_html(compared.interest, compared.builds)
+
+
+draw_with(Build, _build_html)
+draw_with(BuildComparison, _comparison_html)
 
 
 def verify(interest: Interest, overlay: Overlay | Build, *, progress: Progress | None = None) -> Verdict:

@@ -29,7 +29,7 @@ from topicloom.errors import InputError
 from topicloom.mesh.jobs.export import exporters
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "json_keys.json"
-DATA = ("degree_histogram", "messages", "renamed", "packages", "ports", "connections")
+DATA = ("degree_histogram", "messages", "digests", "renamed", "packages", "ports", "connections")
 """Objects under these keys have names of things as keys."""
 
 TABLE = "node,topic,role,rate\n" + "".join(
@@ -154,6 +154,7 @@ def test_comparisons(keys, tmp_path, monkeypatch):
     words = ("--algorithms", "gm,ring-pt")
     keys("compare", "compare", tmp_path / "table.csv", *words)
     keys("compare --out", "compare", tmp_path / "table.csv", *words, out=tmp_path / "all")
+    keys("report", "report", tmp_path / "all", "--out", tmp_path / "all.html")
     monkeypatch.setattr(demo, "NODES", 60)
     monkeypatch.setattr(demo, "ALGORITHMS", ("gm", "ring-pt"))
     keys("demo", "demo", out=tmp_path / "demo")
@@ -243,7 +244,7 @@ def test_zenoh_runs(keys, tmp_path):
 
 
 def test_warm_and_pack(keys, tmp_path, monkeypatch):
-    monkeypatch.setattr(warming, "warm_kernels", lambda progress: 1.0)
+    monkeypatch.setattr(warming, "warm_kernels", lambda everything, progress: 1.0)
     keys("warm", "warm")
     monkeypatch.setattr(pack, "_distributions", lambda: [distribution("msgspec")])
     monkeypatch.setattr(pack, "_warm", lambda tree, warm, progress: None)

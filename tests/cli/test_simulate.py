@@ -40,8 +40,8 @@ def test_the_folder_holds_the_course_and_the_last_overlay(cli, table, tmp_path) 
     code, stdout, _ = cli("simulate", table, "--no-header", *CHURN, "--out", out, "--json", "--seed", 3)
     assert code == 0
     assert sorted(path.name for path in out.iterdir()) == [
-        "course.png", "degrees.parquet", "degrees.png", "last", "partitioned.parquet", "snapshots.parquet",
-        "summary.json",
+        "course.png", "degrees.parquet", "degrees.png", "last", "links.parquet", "partitioned.parquet",
+        "snapshots.parquet", "summary.json",
     ]  # fmt: skip
     summary = json.loads(stdout)
     assert json.loads((out / "summary.json").read_text()) == summary

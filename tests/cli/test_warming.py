@@ -8,6 +8,7 @@ import sys
 import psutil
 import pytest
 
+from topicloom.base import first_use
 from topicloom.cli import warming as warm
 
 
@@ -41,20 +42,78 @@ def test_what_fails_beside_is_done_here_so_that_its_fault_is_told():
         pass
 
 
+AFTER_WARM = """
+import gc
+import numpy as np
+from numba.core import event
+from numba.core.dispatcher import Dispatcher
+import topicloom
+from topicloom.cli.warming import warm_builders, warm_judging
+from topicloom.overlay.model.constraints import Constraints, NodePairs
+from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
+
+warm_builders()
+warm_judging()
+
+
+class Heard(event.Listener):
+    def on_start(self, heard):
+        raise AssertionError(f"compiled after warm: {heard.data['dispatcher'].py_func.__qualname__}")
+
+    def on_end(self, heard):
+        pass
+
+
+event.register("numba:compile", Heard())
+interest = generate_interest(
+    workload_from_options(400, topics=90, subscriptions="1:30", popularity="uniform", seed=3)
+)
+costs = Constraints(priced=NodePairs.of([0, 5], [1, 9], 400), costs=np.array([2.0, 0.5]))
+for options in ({}, {"constraints": costs}, {"algorithm": "gm"}, {"algorithm": "gm-m", "constraints": costs}):
+    built = topicloom.build(interest, **options)
+    assert topicloom.verify(interest, built).topic_connected
+topicloom.measure(interest, built, certify=True)
+
+kernels = {id(one): one for one in gc.get_objects() if isinstance(one, Dispatcher)}
+ours = [one for one in kernels.values() if ".kernels." in one.py_func.__module__]
+doubles = sorted(f"{one.py_func.__qualname__} {one.signatures}" for one in ours if len(one.signatures) > 1)
+assert len(ours) > 100 and not doubles, doubles
+"""
+
+
 @pytest.mark.slow
-def test_kernels_that_only_options_call_are_compiled_too():
-    """In a process of its own: here other tests have called them."""
+def test_after_warm_nothing_of_build_verify_and_measure_is_compiled_and_nothing_was_twice():
+    """Users would wait for what `warm` was to do, or `warm` would take longer than it need.
+
+    In a process of its own: here other tests have compiled.
+    """
+    done = subprocess.run([sys.executable, "-c", AFTER_WARM], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_first_compilation_is_told_once():
+    """A user who waits for half a minute would think that the command hangs."""
+    heard = []
+    with first_use.told(heard.append):
+        first_use.compiling()
+        first_use.compiling()
+    first_use.compiling()
+    assert heard == [first_use.REMARK]
+
+
+@pytest.mark.slow
+def test_compiling_is_heard_and_loading_is_not():
     script = """
-from topicloom.cli.warming import _warm_overlays
-from topicloom.overlay.kernels import lazy_greedy_costs
-from topicloom.overlay.kernels import price_bound
-from topicloom.base.kernels import random
-from topicloom.overlay.kernels import tree_bound
-from topicloom.base.progress import SILENT
-_warm_overlays(SILENT)
-called = [lazy_greedy_costs.choose_costed, price_bound.heaviest_pairs]
-called += [tree_bound.cheapest_trees, random._scatter]
-assert all(one.signatures for one in called), [one.__name__ for one in called if not one.signatures]
+from topicloom.base import first_use
+from topicloom.base.kernels.jit import kernel
+
+def double(x):
+    return 2 * x
+
+heard = []
+with first_use.told(heard.append):
+    assert kernel(double)(3) == 6
+assert len(heard) == 1, heard
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -43,3 +43,12 @@ def test_it_can_be_saved(tmp_path: Path) -> None:
 def test_no_snapshots_no_chart() -> None:
     with pytest.raises(UsageError):
         course_chart([], "A course")
+
+
+def test_cuts_freezes_and_crashes_are_marked_behind_the_split_topics() -> None:
+    marks = [("cut", 1.0, 2.0), ("freeze", 2.0, 3.0)]
+    drawn = course_chart(ROWS, "A simulation", marks, [1.5, 2.5]).to_dict()
+    layers = drawn["vconcat"][-1]["layer"]
+    assert [layer["mark"]["type"] for layer in layers] == ["rect", "rect", "rule", "line"]
+    assert layers[2]["data"]["values"] == [{"time": 1.5}, {"time": 2.5}]
+    assert "layer" not in course_chart(ROWS, "A simulation").to_dict()["vconcat"][-1]

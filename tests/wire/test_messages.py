@@ -22,10 +22,12 @@ from topicloom.spidercast.protocol.messages import (
     DisconnectOk,
     Event,
     EventId,
+    Graft,
     Have,
     Heartbeat,
     Leave,
     Message,
+    Probe,
     Prune,
     Redirect,
     Shuffle,
@@ -35,10 +37,11 @@ from topicloom.spidercast.protocol.messages import (
     Want,
 )
 from topicloom.wire import messages as wire_messages
-from topicloom.wire.messages import MAX_FRAME, Frames
+from topicloom.wire.limits import MAX_FRAME, MAX_NUMBER
+from topicloom.wire.messages import Frames
 
-numbers = st.integers(-(2**63), 2**63 - 1)
-names = numbers | st.text()
+numbers = st.integers(-MAX_NUMBER, MAX_NUMBER)
+names = numbers | st.text(max_size=60)
 tasks = st.sampled_from(TaskId)
 topic_sets = st.frozensets(names)
 ages = st.floats(allow_nan=False)
@@ -65,6 +68,8 @@ kinds: dict[type, st.SearchStrategy[Message]] = {
     Event: st.builds(Event, event_ids, numbers, numbers, ages, st.binary()),
     Have: st.builds(Have, many(event_ids), many(ages)),
     Want: st.builds(Want, many(event_ids)),
+    Graft: st.builds(Graft, names),
+    Probe: st.builds(Probe, st.dictionaries(names, st.tuples(numbers, names), max_size=4)),
     Prune: st.builds(Prune, names),
 }
 messages = st.one_of(*kinds.values())
@@ -99,8 +104,8 @@ def test_a_stream_may_be_cut_anywhere(sent: list[Message], data: st.DataObject) 
 def test_a_stream_byte_by_byte(message: Message) -> None:
     frames, stream = Frames(CODEC), CODEC.frame(message)
     for at in range(len(stream) - 1):
-        assert frames.feed(stream[at : at + 1]) == []
-    assert frames.feed(stream[-1:]) == [message]
+        assert list(frames.feed(stream[at : at + 1])) == []
+    assert list(frames.feed(stream[-1:])) == [message]
 
 
 @given(st.binary(max_size=200))
@@ -159,8 +164,8 @@ def test_a_frame_that_is_too_long_is_refused_at_its_length() -> None:
     frames = Frames(CODEC)
     for data in (struct.pack(">I", MAX_FRAME + 1), b"x", b""):
         with pytest.raises(ProtocolError, match="longer than"):
-            frames.feed(data)
-    assert Frames(CODEC).feed(struct.pack(">I", MAX_FRAME)) == []
+            list(frames.feed(data))
+    assert list(Frames(CODEC).feed(struct.pack(">I", MAX_FRAME))) == []
 
 
 def test_a_message_that_is_too_long_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,6 +179,39 @@ def test_a_message_that_is_too_long_is_not_sent(monkeypatch: pytest.MonkeyPatch)
 def test_a_stream_that_went_wrong_stays_wrong() -> None:
     frames = Frames(CODEC)
     with pytest.raises(ProtocolError):
-        frames.feed(struct.pack(">I", 1) + b"\xc1")
+        list(frames.feed(struct.pack(">I", 1) + b"\xc1"))
     with pytest.raises(ProtocolError):
-        frames.feed(CODEC.frame(AskInterest()))
+        list(frames.feed(CODEC.frame(AskInterest())))
+
+
+def test_what_precedes_an_error_is_handed_out() -> None:
+    good, frames = CODEC.frame(AskInterest()), Frames(CODEC)
+    got = []
+    with pytest.raises(ProtocolError):
+        for message in frames.feed(good + good + struct.pack(">I", 1) + b"\xc1" + good):
+            got.append(message)
+    assert got == [AskInterest(), AskInterest()]
+
+
+@pytest.mark.parametrize(
+    ("message", "word"),
+    [
+        (TellInterest(1, frozenset({"x" * 256})), "text of 256 bytes"),
+        (TellInterest(1, frozenset({"\u00fc" * 128})), "text of 256 bytes"),
+        (TellInterest(1, frozenset(range(65_537))), "collection of 65,537"),
+        (TellInterest(2**63, frozenset()), "out of range"),
+        (Shuffle((Descriptor("a", 2**63, 0.0, frozenset()),)), "out of range"),
+        (Have(tuple(EventId("a", "x", n) for n in range(65_537)), ()), "collection of 65,537"),
+    ],
+)
+def test_a_message_beyond_a_limit_is_refused(message: Message, word: str) -> None:
+    with pytest.raises(ProtocolError, match=word):
+        CODEC.decode(CODEC.encode(message))
+
+
+def test_a_nested_body_is_refused_by_its_depth() -> None:
+    body: object = 1
+    for _ in range(9):
+        body = [body]
+    with pytest.raises(ProtocolError, match="inside each other"):
+        CODEC.decode(msgspec.msgpack.encode(body))

@@ -11,11 +11,11 @@ from topicloom.base.summaries import Report
 from topicloom.cli.console import Screen
 from topicloom.cli.options import (
     Certify,
+    EngineOptions,
     InterestOptions,
     LimitOptions,
     Seed,
     Settings,
-    SparkOptions,
     Threads,
 )
 from topicloom.errors import UsageError
@@ -54,7 +54,7 @@ def _builders() -> str:
 def build(
     table: InterestOptions,
     limits: LimitOptions,
-    spark: SparkOptions,
+    spark: EngineOptions,
     screen: Screen,
     out: Annotated[Path | None, "Folder for the result (needed)."] = None,
     algorithm: Annotated[
@@ -62,9 +62,6 @@ def build(
     ] = None,
     set_: Settings = None,
     seed: Seed = 0,
-    engine: Annotated[
-        str, "local: in this process; spark: groups of nodes side by side on Spark; auto: by size."
-    ] = "auto",
     resume: Annotated[bool, "Go on with the unfinished Spark build in --out."] = False,
     threads: Threads = None,
     certify: Certify = False,
@@ -91,7 +88,6 @@ def build(
             table.table(spark, screen, progress),
             out,
             request,
-            engine=engine,
             limits=limits.files(),
             resume=resume,
             remark=screen.say,

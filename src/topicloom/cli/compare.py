@@ -9,26 +9,29 @@ from msgspec.structs import replace
 
 from topicloom.base.summaries import UNSET
 from topicloom.cli.console import Screen
-from topicloom.cli.options import InterestOptions, Seed, SparkOptions, Threads
+from topicloom.cli.options import EngineOptions, InterestOptions, ReportFile, Seed, Threads
+from topicloom.cli.reports import result_folder, write_page
 from topicloom.cli.tables import comparison_table
 from topicloom.errors import UsageError
 
 EXAMPLES = """
 topicloom compare table.csv --algorithms balanced,gm,gm-m,ring-pt
 topicloom compare table.csv --algorithms gm,gm-m --out comparison     (keeps the builds and a plot)
+topicloom compare table.csv --report comparison.html                  (a page to look at and pass on)
 """
 PLOT = "degrees.png"
 
 
 def compare(
     interest: InterestOptions,
-    spark: SparkOptions,
+    spark: EngineOptions,
     screen: Screen,
     algorithms: Annotated[
         str, "Builders, separated by commas (see topicloom build --list)."
     ] = "balanced,gm,gm-m,ring-pt",
     out: Annotated[Path | None, "Folder for all builds and the plot."] = None,
     plot: Annotated[Path | None, "Where to save the plot (.png, .svg, .html)."] = None,
+    report: ReportFile = None,
     seed: Seed = 0,
     threads: Threads = None,
 ) -> None:
@@ -45,12 +48,14 @@ def compare(
         raise UsageError(f"--algorithms {algorithms}: name each builder once, separated by commas")
     if plot is not None:
         check_chart_path(plot)
-    with screen.working() as progress:
+    kept = Path(interest.interest).name.partition(".")[0]
+    with screen.working() as progress, result_folder(out, report, kept) as folder:
         comparison = compare_table(
             interest.table(spark, screen, progress),
             [BuildRequest.of(name, [], seed=seed, threads=threads) for name in names],
-            out=out,
+            out=folder,
         )
+        write_page(report, [folder], out, screen, progress)
         where = plot or (out / PLOT if out is not None else None)
         if where is not None:
             progress.phase("draw")

@@ -18,8 +18,10 @@ from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Ta
 from rich.table import Table
 from rich.text import Text
 
-from topicloom.base.summaries import Summary, to_json
+from topicloom.base.first_use import told
+from topicloom.base.summaries import Summary, plain, to_json
 from topicloom.cli.option_names import in_options
+from topicloom.cli.timings import Timings
 
 # Identifiers are opaque: `[red]` and `:smile:` in one are text, not orders to the terminal.
 PLAIN: dict[str, Any] = {"highlight": False, "markup": False, "emoji": False}
@@ -33,10 +35,15 @@ class Screen:
 
     json: Annotated[bool, "Print one JSON object on stdout and nothing else there."] = False
     quiet: Annotated[bool, "No progress bars, no remarks."] = False
+    timings: Annotated[bool, "Tell on stderr where the time went; with --json also under that key."] = False
 
     @cached_property
     def err(self) -> Console:
         return Console(stderr=True, soft_wrap=True, **PLAIN)
+
+    @cached_property
+    def clock(self) -> Timings:
+        return Timings()
 
     def say(self, text: str) -> None:
         """Make a remark on stderr."""
@@ -52,8 +59,11 @@ class Screen:
 
         Where what it should prove does not hold, say why and leave with exit code 1.
         """
+        if self.timings:
+            self.err.print(self.clock.told())
         if self.json:
-            sys.stdout.write(to_json(summary).decode() + "\n")
+            more = {"timings": self.clock.figures()} if self.timings else {}
+            sys.stdout.write(to_json(plain(summary) | more).decode() + "\n")
             sys.stdout.flush()
         else:
             out = Console(soft_wrap=not sys.stdout.isatty(), **PLAIN)
@@ -69,8 +79,11 @@ class Screen:
         """Draw progress bars while the block runs."""
         columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(bar_width=30)
         hidden = self.quiet or not self.err.is_terminal
-        with Progress(*columns, _Done(), _Left(), console=self.err, transient=True, disable=hidden) as drawn:
-            yield Bars(drawn)
+        bars = Progress(*columns, _Done(), _Left(), console=self.err, transient=True, disable=hidden)
+        with bars as drawn, told(self.say):
+            self.clock.begin("read")  # until the work names its first phase
+            yield Bars(drawn, self.clock)
+            self.clock.begin(None)
 
 
 LAST = 99.0  # percent: what is left then, writing for instance, cannot be told from what was
@@ -108,14 +121,15 @@ def _clock(seconds: float | None) -> str:
 class Bars:
     """A `topicloom.base.progress.Progress` drawn by rich: one bar per phase, the clock included."""
 
-    def __init__(self, drawn: Progress) -> None:
-        self._drawn = drawn
+    def __init__(self, drawn: Progress, clock: Timings) -> None:
+        self._drawn, self._clock = drawn, clock
         self._task: TaskID | None = None
 
     def now(self) -> float:
         return time.monotonic()
 
     def phase(self, name: str, total: float | None = None) -> None:
+        self._clock.begin(name)
         if self._task is not None:
             self._drawn.remove_task(self._task)
         self._task = self._drawn.add_task(name, total=total)

@@ -60,7 +60,8 @@ class BrokerOptions(ExportOptions):
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="CSV with columns node, user, password; without it everybody may log in.",
+            help="CSV with columns node, user, password for clients; made up for brokers elsewhere if "
+            "not given.",
         ),
     ] = None
     tls: Annotated[
@@ -95,6 +96,12 @@ class BrokerOptions(ExportOptions):
             f"({_takers('seed')}; default: keys nobody can guess).",
         ),
     ] = None
+    filters: Annotated[
+        bool, "Topics with wildcards of the brokers stand for all names that they match; none may overlap."
+    ] = False
+    literal: Annotated[bool, "Topics with wildcards are names by themselves, escaped at the brokers."] = False
+    open_: Annotated[bool, "Let everybody log in, also from other machines."] = False
+    overwrite: Annotated[bool, "Replace an earlier export also if its files were edited since."] = False
 
 
 def export(

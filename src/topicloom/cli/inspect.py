@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from topicloom.cli.console import Screen, table
-from topicloom.cli.options import InterestOptions, SparkOptions, Threads
+from topicloom.cli.options import EngineOptions, InterestOptions, Threads
 from topicloom.cli.tables import figures_table
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ topicloom inspect table.tsv.gz --no-header --json
 """
 
 
-def inspect(interest: InterestOptions, spark: SparkOptions, screen: Screen, threads: Threads = None) -> None:
+def inspect(interest: InterestOptions, spark: EngineOptions, screen: Screen, threads: Threads = None) -> None:
     """Tell what is in an interest table: sizes, popularity, correlation, and which builder fits."""
     from topicloom.overlay.jobs.measure import inspect_table
 

@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 
 from topicloom.base.summaries import Figures
 from topicloom.cli.console import Screen
-from topicloom.cli.options import Certify, EdgeOptions, InterestOptions, SparkOptions, Threads
+from topicloom.cli.options import Certify, EdgeOptions, EngineOptions, InterestOptions, Threads
 from topicloom.cli.tables import figures_table
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ topicloom measure my-overlay my-overlay --certify
 def measure(
     interest: InterestOptions,
     edges: EdgeOptions,
-    spark: SparkOptions,
+    spark: EngineOptions,
     screen: Screen,
     threads: Threads = None,
     certify: Certify = False,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
@@ -21,6 +22,9 @@ Settings = Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="A
 Seed = Annotated[int, "Seed of everything random."]
 Threads = Annotated[int | None, typer.Option(min=1, help="Threads of the kernels; all cores by default.")]
 Certify = Annotated[bool, "Prove how far the overlay is from the best possible one."]
+ReportFile = Annotated[
+    Path | None, typer.Option(metavar="FILE.html", help="Write a page about the result too.")
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,7 @@ class InterestOptions:
             multiline=self.multiline,
         )
 
-    def table(self, spark: SparkOptions, screen: Screen, progress: Progress) -> InterestTable:
+    def table(self, spark: EngineOptions, screen: Screen, progress: Progress) -> InterestTable:
         """Return what the jobs need to read it."""
         from topicloom.overlay.jobs.interest_table import InterestTable
 
@@ -133,7 +137,7 @@ class SparkOptions:
     spark_conf: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="A Spark setting.")] = None
     event_log: Annotated[str | None, "Folder for Spark's event log, a file per run."] = None
 
-    def choice(self, *inputs: str) -> SparkChoice:
+    def choice(self, *inputs: str, engine: str = "auto") -> SparkChoice:
         """Return what the jobs need to start a session, a quick one if all `inputs` are known and small."""
         from topicloom.tables.source import are_small
         from topicloom.tables.spark.settings import event_log_conf
@@ -145,4 +149,21 @@ class SparkOptions:
             if not equals:
                 raise UsageError(f"--spark-conf {setting}: write it as key=value")
             conf[key] = value
-        return SparkChoice(self.master, conf, quick=bool(inputs) and are_small(*inputs))
+        return SparkChoice(self.master, conf, bool(inputs) and are_small(*inputs), engine)
+
+
+@dataclass(frozen=True, slots=True)
+class EngineOptions(SparkOptions):
+    """Who reads tables: Spark, and where it runs, or this process."""
+
+    PANEL: ClassVar[str] = "Engine"
+
+    engine: Annotated[
+        str,
+        "local: read, build and prove in this process, files up to 256 MiB; spark: everything on Spark; "
+        "auto: Spark reads and proves tables, folders that topicloom wrote are read here.",
+    ] = "auto"
+
+    def choice(self, *inputs: str, engine: str | None = None) -> SparkChoice:
+        """Return what the jobs need to read tables."""
+        return SparkOptions.choice(self, *inputs, engine=engine or self.engine)

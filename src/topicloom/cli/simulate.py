@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from topicloom.cli.console import Screen
 from topicloom.cli.option_names import in_options
-from topicloom.cli.options import InterestOptions, Seed, Settings, SparkOptions, Threads
+from topicloom.cli.options import EngineOptions, InterestOptions, ReportFile, Seed, Settings, Threads
+from topicloom.cli.reports import result_folder, write_page
 from topicloom.spidercast.simulator.registry import PROTOCOLS
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ topicloom simulate table.csv
 topicloom simulate table.csv --set kg=3 --set kr=adaptive --set view=0.05 --out course
 topicloom simulate table.csv --set view=gossip --set latency=0.005:0.08 --set loss=0.01
 topicloom simulate table.csv --set life=100 --set crash=1 --set seconds=300 --set publish=5 --out churn
+topicloom simulate table.csv --set cut=20:80 --set seconds=100 --set snapshot=1 --out cut
 topicloom simulate table.csv --protocol similarity --set similar=9 --set random=1
 topicloom simulate --list          (all protocols and parameters)
 topicloom simulate --rules         (the life of a link, as a table)
@@ -28,12 +30,13 @@ DEGREES_PLOT, COURSE_PLOT = "degrees.png", "course.png"
 
 def simulate(
     table: InterestOptions,
-    spark: SparkOptions,
+    spark: EngineOptions,
     screen: Screen,
     protocol: Annotated[str, f"{', '.join(PROTOCOLS)} (see --list)."] = "spidercast",
     set_: Settings = None,
     seed: Seed = 0,
     out: Annotated[Path | None, "Folder for snapshots, charts and the last overlay."] = None,
+    report: ReportFile = None,
     threads: Threads = None,
     list_: Annotated[bool, "List protocols and leave."] = False,
     rules: Annotated[bool, "Print the rules of a link and leave."] = False,
@@ -53,10 +56,15 @@ def simulate(
         return screen.report(*rule_listing(rule_table()))
     table.source()  # a missing table is told first
     scenario = Scenario.of(protocol, set_ or [], seed=seed)
-    with screen.working() as progress:
+    with screen.working() as progress, result_folder(out, report, protocol) as folder:
         summary = simulate_table(
-            table.table(spark, screen, progress), scenario, out=out, threads=threads, extras=_draw
+            table.table(spark, screen, progress),
+            scenario,
+            out=folder,
+            threads=threads,
+            extras=_draw if out else None,
         )
+        write_page(report, [folder], out, screen, progress)
     screen.report(summary, *_told(summary, out))
 
 
@@ -72,7 +80,10 @@ def _draw(summary: SimulationSummary, outcome: SimulationOutcome, folder: Path) 
         folder / DEGREES_PLOT,
     )
     if len(outcome.snapshots) > 1:
-        save_chart(course_chart(outcome.snapshots, f"A simulation of {name}"), folder / COURSE_PLOT)
+        save_chart(
+            course_chart(outcome.snapshots, f"A simulation of {name}", outcome.outages, outcome.crash_times),
+            folder / COURSE_PLOT,
+        )
 
 
 def _told(summary: SimulationSummary, out: Path | None) -> list[str]:
@@ -104,7 +115,7 @@ def _told(summary: SimulationSummary, out: Path | None) -> list[str]:
         f"messages per node: {summary.messages_per_node:.1f} to find and keep links, "
         f"{summary.heartbeats_per_node:,.0f} heartbeats"
     )
-    lines += _churn_told(summary) + _events_told(summary.events)
+    lines += _churn_told(summary) + _healing_told(summary) + _events_told(summary.events)
     lines.append(
         f"written to {out}; next: topicloom measure {out}/last {out}/last"
         if out
@@ -136,6 +147,14 @@ def _churn_told(summary: SimulationSummary) -> list[str]:
             + ")"
         )
     return lines
+
+
+def _healing_told(summary: SimulationSummary) -> list[str]:
+    if not summary.parameters["cut"]:
+        return []
+    after = summary.healed_after
+    whole = "some topic stayed split" if after is None else f"no topic was split {after:.1f} s later"
+    return [f"after the last cut ended: {whole}"]
 
 
 def _events_told(events: EventsSummary) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topicloom.cli.console import Screen, table
-from topicloom.cli.options import EdgeOptions, InterestOptions, SparkOptions
+from topicloom.cli.options import EdgeOptions, EngineOptions, InterestOptions
 from topicloom.cli.verify_brokers import BrokerFolders, broker_options, verify_brokers
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def option_groups() -> dict[str, type[Any]]:
 def verify(
     interest: InterestOptions,
     edges: EdgeOptions,
-    spark: SparkOptions,
+    spark: EngineOptions,
     screen: Screen,
     brokers: BrokerFolders,
     all_: Annotated[

@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar
 import typer
 
 from topicloom.cli.console import Screen
-from topicloom.cli.options import EdgeOptions, InterestOptions, SparkOptions
+from topicloom.cli.options import EdgeOptions, EngineOptions, InterestOptions
 from topicloom.errors import UsageError
 from topicloom.mesh.audit.findings import Audit, Finding, several
 from topicloom.mesh.jobs.audit import audit_folder
@@ -70,7 +70,7 @@ def verify_brokers(
     hosts: Path | None,
     interest: InterestOptions,
     edges: EdgeOptions,
-    spark: SparkOptions,
+    spark: EngineOptions,
     all_witnesses: str | None = None,
 ) -> None:
     """Judge a folder and show what was found; exit 1 if that is anything."""

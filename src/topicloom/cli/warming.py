@@ -1,7 +1,8 @@
-"""Compile every kernel by running each once on a toy: what a fresh machine does once.
+"""Compile kernels by running each once on a toy: what a fresh machine does once.
 
-Compiling holds the interpreter's lock, so half of the kernels are compiled by a process of their own. They
-meet on the disk, where compiled kernels are kept.
+First those that `build`, `verify` and `measure` need, whatever their options; the others are compiled when
+they are first used, or here if all are asked for. Compiling holds the interpreter's lock, so half of the
+kernels are compiled by a process of their own. They meet on the disk, where compiled kernels are kept.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from contextlib import contextmanager
 import numpy as np
 
 from topicloom.base.kernels.parallel import default_threads
-from topicloom.base.kernels.random import mix
 from topicloom.base.progress import SILENT, Progress
 from topicloom.content.planners.bounds import lower_bound
 from topicloom.content.planners.cost import measure_cost
@@ -39,14 +39,17 @@ from topicloom.spidercast.simulator.run import simulate
 from topicloom.spidercast.simulator.scenario import Scenario
 
 
-def warm_kernels(*, progress: Progress = SILENT) -> float:
-    """Run every builder, planner, measure and generator on small inputs; the seconds it took."""
+def warm_kernels(*, everything: bool = False, progress: Progress = SILENT) -> float:
+    """Run builders, judge and measures on toys, with `everything` all else too; the seconds it took."""
     start = progress.now()
-    progress.phase("compile kernels", len(BUILDERS) + 5)
-    mix(np.uint64(1))  # the one kernel of both: two writers of one cache file would be one too many
-    with _meanwhile(warm_content):
-        _warm_overlays(progress)
+    progress.phase("compile kernels", len(GREEDY) + 1 + everything)
+    with _meanwhile(warm_judging):
+        warm_builders(progress)
     progress.advance()
+    if everything:
+        with _meanwhile(warm_content):
+            warm_others()
+        progress.advance()
     return progress.now() - start
 
 
@@ -75,43 +78,64 @@ def _meanwhile(work: Callable[[], None]) -> Iterator[None]:
         beside.wait()
 
 
-def _warm_overlays(progress: Progress) -> None:
-    """Run every builder, trees, measures and SpiderCast."""
+# The builders that share the greedy's kernels; `exact` is left to its first use.
+GREEDY = ("gm", "gm-m", "balanced", "dcb-m", "dcbr-m", "low-oda", "minmax-oda")
+OTHER = tuple(name for name in BUILDERS if name not in (*GREEDY, "exact"))
+
+
+def warm_builders(progress: Progress = SILENT) -> None:
+    """Run the builders on top of the greedy, with and without what constraints add."""
     interest = generate_interest(
         workload_from_options(300, topics=20, subscriptions="2:6", popularity="zipf:0.5")
     )
-    progress.advance()
-    overlays = []
-    for name, builder in BUILDERS.items():
-        if name != "exact":  # would search for its whole time limit
-            overlays.append(builder.build(interest).overlay)
+    for name in GREEDY:
+        overlay = BUILDERS[name].build(interest).overlay
         progress.advance()
-    small = workload_from_options(60, topics=40, subscriptions="5", popularity="uniform", seed=1)
-    BUILDERS["exact"].build(generate_interest(small))
-    star = Interest.from_pairs([(node, f"t{i}") for i in range(4) for node in ("hub", f"n{i}")])
-    BUILDERS["exact"].build(star)  # one tree serves it, with a node to relieve
-    hub = BUILDERS["star"].build(star).overlay
-    build_topic_trees(star, hub)
-    pack_forests(star, hub)
     # A second run on the pairs left over takes the ways that a single run does not.
     BUILDERS["gm"].build(interest, redundancy=2)
-    BUILDERS["ring-pt"].build(interest, order="random")
     # Pairs with costs have a kernel of their own, edges that exist already another.
     costs = Constraints(priced=NodePairs.of([0], [1], interest.n_nodes), costs=np.full(1, 2.0))
-    BUILDERS["gm"].build(interest, constraints=costs, start=overlays[0])
+    BUILDERS["gm"].build(interest, constraints=costs, start=overlay)
     BUILDERS["gm"].build(interest, constraints=costs, costs="weight")
-    bound_overlays(star)
+
+
+def warm_judging() -> None:
+    """Run the judge, the measures, the bounds, and the builders that have no kernel of the greedy."""
+    interest = _toy()
+    overlays = [BUILDERS[name].build(interest).overlay for name in OTHER]
+    BUILDERS["ring-pt"].build(interest, order="random")
     broken = Overlay.from_edges(interest.node_ids, np.array([0, 1]), np.array([1, 2]))
     for overlay in (*overlays, broken):
         measure_overlay(interest, overlay)
         check_overlay(interest, overlay)
     join_pairs(np.zeros(0, np.int32), np.zeros(0, np.int32), fresh_slots(1))  # only Spark tasks call it
-    progress.advance()
+    bound_overlays(interest)
+    bound_overlays(_hub())
     profile_interest(interest)
     interest_digest(interest)
+
+
+def _toy() -> Interest:
+    """Some nodes that each want a few of twenty topics; made without the generator's kernels."""
+    pairs = [(f"n{i:03}", f"t{(i * k + k) % 20:02}") for i in range(120) for k in (1, 3, 7)]
+    return Interest.from_pairs(sorted(set(pairs)))
+
+
+def _hub() -> Interest:
+    return Interest.from_pairs([(node, f"t{i}") for i in range(4) for node in ("hub", f"n{i}")])
+
+
+def warm_others() -> None:
+    """Run the exact builder, the trees of meshes and SpiderCast."""
+    small = workload_from_options(60, topics=40, subscriptions="5", popularity="uniform", seed=1)
+    BUILDERS["exact"].build(generate_interest(small))
+    star = _hub()
+    BUILDERS["exact"].build(star)  # one tree serves it, with a node to relieve
+    hub = BUILDERS["star"].build(star).overlay
+    build_topic_trees(star, hub)
+    pack_forests(star, hub)
     for view in ("1", "0.5"):
-        simulate(interest, Scenario.of("spidercast", [f"view={view}", "seconds=1"]))
-    progress.advance(2)
+        simulate(_toy(), Scenario.of("spidercast", [f"view={view}", "seconds=1"]))
 
 
 def warm_content() -> None:

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from topicloom.base.seeds import stream_key
 from topicloom.errors import InputError, UsageError
+from topicloom.simulation.shaping import Shape
 from topicloom.tables.small_csv import Row, read_rows
 
 # The row `*,*,seconds` of a latency file holds for all pairs not listed, unless a node is called so.
@@ -33,6 +34,7 @@ class Links:
 
     delay: Delay
     constant: float | None = None
+    shape: Shape | None = None  # what connections add to the delay
 
 
 def read_links(latency: str, loss: float, n_nodes: int, seed: int, node_ids: Iterable[str]) -> Links:

@@ -7,7 +7,7 @@ and calls); then in the order in which it was sent or armed. So a seed gives the
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from heapq import heappop, heappush
 from itertools import count
@@ -15,7 +15,7 @@ from math import inf
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from topicloom.simulation.links import Links
-from topicloom.wire.core import Core, Effect, Name
+from topicloom.wire.core import NOTHING, Core, Effect, Name
 
 C = TypeVar("C", bound=Core)
 T = TypeVar("T")
@@ -23,16 +23,38 @@ Mail: TypeAlias = tuple[float, int, tuple[Name, ...], Name, Any]
 Call: TypeAlias = Callable[[float], object]
 # Gets the name of a core, its effects, and the message that caused them (None: a timer, its application).
 CarryOut: TypeAlias = Callable[[Any, Sequence[Effect], Any], None]
+# The side of each name in a cut of the network; a name that is not there is on side None.
+Sides: TypeAlias = Mapping[Any, Any]
+
+
+class _Frozen:
+    """What stands in for a core whose process is paused: it keeps what comes, and does nothing."""
+
+    def __init__(self) -> None:
+        self.kept: list[tuple[Name, Any]] = []
+
+    def receive(self, peer: Name, message: Any, now: float) -> None:
+        self.kept.append((peer, message))
+
+    def handle_timer(self, now: float) -> None:
+        pass
+
+    def next_timer(self) -> float:
+        return inf
+
+    def take_effects(self) -> Sequence[Effect]:
+        return NOTHING
 
 
 class _Seat(Generic[C]):
-    """The place of one name: its core (None: away) and the time of its timer that counts."""
+    """The place of one name: its core (None: away), who gets what arrives, the timer that counts."""
 
-    __slots__ = ("armed", "core", "name")
+    __slots__ = ("armed", "core", "feeds", "name")
 
     def __init__(self, name: Name) -> None:
         self.name, self.armed = name, inf
         self.core: C | None = None
+        self.feeds: Any = None  # the core, or what stands in for it while it is frozen
 
 
 class Loop(Generic[C]):
@@ -48,6 +70,7 @@ class Loop(Generic[C]):
         # With one delay for all, messages arrive in the order they were sent: no heap is needed for them.
         self._mail: Any = deque() if links.constant is not None else []
         self._timers: list[tuple[float, int, _Seat[C] | None, Call | None]] = []
+        self.cuts: list[Sides] = []  # the cuts of this moment: nothing passes between two sides
 
     def enter(self, name: Name, core: C) -> None:
         """Start `core` now, under a name that is free."""
@@ -58,13 +81,35 @@ class Loop(Generic[C]):
         """Make `core` reachable; it is started by `tell`."""
         seat = self._seats.setdefault(name, _Seat(name))
         assert seat.core is None, f"{name} is here already"
-        seat.core = core
+        seat.core = seat.feeds = core
 
     def remove(self, name: Name) -> C:
         """Take a core away: what is on its way to it is lost, its timer rings for nobody."""
         core = self.present(name)
-        self._seats[name].core = None
+        seat = self._seats[name]
+        seat.core = seat.feeds = None
         return core
+
+    def freeze(self, name: Name) -> None:
+        """Stop a core as if its process were paused: what arrives waits, its timer does not ring."""
+        seat = self._seats[name]
+        if seat.core is not None and seat.feeds is seat.core:
+            seat.feeds = _Frozen()
+
+    def thaw(self, name: Name) -> None:
+        """Let a frozen core go on: it gets all that came, in order, and then its timer rings."""
+        seat = self._seats[name]
+        if seat.core is None or seat.feeds is seat.core:
+            return
+        kept, seat.feeds = seat.feeds.kept, seat.core
+        for sender, message in kept:
+            self.hand(name, sender, message)
+        self.settle(name)
+
+    def is_frozen(self, name: Name) -> bool:
+        """Tell whether the core is here and paused."""
+        seat = self._seats.get(name)
+        return seat is not None and seat.feeds is not seat.core
 
     def find(self, name: Name) -> C | None:
         """Return the core, or None while it is away."""
@@ -100,18 +145,30 @@ class Loop(Generic[C]):
 
     def send(self, sender: Name, receivers: tuple[Name, ...], message: Any) -> int:
         """Put a message on its way to each receiver; return how many of them it will never reach."""
+        lost = 0
+        if self.cuts:
+            reached = tuple(receiver for receiver in receivers if not self.is_cut(sender, receiver))
+            lost, receivers = len(receivers) - len(reached), reached
         constant = self._links.constant
         if constant is not None:
-            self._mail.append((self.now + constant, 0, receivers, sender, message))
-            return 0
-        lost = 0
+            if receivers:
+                self._mail.append((self.now + constant, 0, receivers, sender, message))
+            return lost
+        shape = self._links.shape
         for receiver in receivers:
             delay = self._links.delay(sender, receiver)
             if delay is None:
                 lost += 1
-            else:
-                heappush(self._mail, (self.now + delay, next(self._order), (receiver,), sender, message))
+                continue
+            at = self.now + delay
+            if shape is not None:
+                at = shape.arrival(sender, receiver, message, self.now, delay)
+            heappush(self._mail, (at, next(self._order), (receiver,), sender, message))
         return lost
+
+    def is_cut(self, one: Name, other: Name) -> bool:
+        """Tell whether a cut of the network lies between the two at this moment."""
+        return any(sides.get(one) != sides.get(other) for sides in self.cuts)
 
     def call_at(self, time: float, call: Call) -> None:
         """Have the driver call `call` at `time`."""
@@ -135,7 +192,7 @@ class Loop(Generic[C]):
                         seat = seats[name]
                     except KeyError:
                         continue  # nobody was ever called so
-                    core = seat.core
+                    core = seat.feeds
                     if core is None:
                         continue
                     core.receive(sender, message, now)
@@ -157,7 +214,7 @@ class Loop(Generic[C]):
                 call(now)
             elif rung.armed == now:  # else re-armed for an earlier time since
                 rung.armed = inf
-                core = rung.core
+                core = rung.feeds
                 if core is not None:
                     occurrences += 1
                     core.handle_timer(now)

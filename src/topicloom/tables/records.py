@@ -161,6 +161,11 @@ def _number(word: str, kind: str) -> float:
     return math.nan
 
 
+def time_of(word: str) -> float:
+    """Return the seconds that a word means, NaN where it means none."""
+    return _number(word, "time")
+
+
 def require_columns(shown: str, fields: Sequence[Field], there: Sequence[str]) -> None:
     """Refuse a table that lacks the column of a field."""
     for field in fields:

@@ -18,7 +18,7 @@ PARQUET_ENDINGS = (".parquet", ".parquet.gz", ".parquet.gzip", ".parquet.snappy"
 READABLE = ".csv, .tsv, .jsonl, .ndjson, .json or .parquet (text also with .gz, .bz2, .zst or .snappy)"
 
 SMALL_BYTES = 32 << 20  # some two million rows
-_SQUEEZED = 10  # times that compression makes a table smaller, at most
+SQUEEZED = 10  # times that compression makes a table smaller, at most
 
 _SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.\-]+:/")
 
@@ -157,7 +157,7 @@ def are_small(*paths: str) -> bool:
             return False
         place = Path(path).expanduser()
         for file in [place] if place.is_file() else place.rglob("*"):
-            size += file.stat().st_size * (_SQUEEZED if file.suffix in SUFFIXES else 1)
+            size += file.stat().st_size * (SQUEEZED if file.suffix in SUFFIXES else 1)
             if size > SMALL_BYTES:
                 return False
     return True

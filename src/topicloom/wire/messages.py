@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Iterator
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
 from topicloom.errors import ProtocolError
+from topicloom.wire.limits import MAX_FRAME, check_limits
 
 M = TypeVar("M")
-MAX_FRAME = 16 * 1024 * 1024  # bytes; a longer message is refused before any of it is kept
 _LENGTH = struct.Struct(">I")
+_PLAIN = msgspec.msgpack.Decoder()
 
 
 def _kebab_case(name: str) -> str:
@@ -36,8 +38,9 @@ class Codec(Generic[M]):
     def decode(self, body: bytes) -> M:
         """Return the message; raise ProtocolError if there is none in `body`."""
         try:
+            check_limits(_PLAIN.decode(body))
             return self._decoder.decode(body)
-        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        except (msgspec.MsgspecError, ValueError, RecursionError, TypeError) as error:
             raise ProtocolError(f"not a message: {error}") from None
 
     def frame(self, message: M) -> bytes:
@@ -54,7 +57,7 @@ class Frames(Generic[M]):
     ...     number: int
     >>> codec = Codec(Hello)
     >>> frames, data = Frames(codec), codec.frame(Hello(7))
-    >>> frames.feed(data[:5]), frames.feed(data[5:] + data)
+    >>> list(frames.feed(data[:5])), list(frames.feed(data[5:] + data))
     ([], [Hello(number=7), Hello(number=7)])
     """
 
@@ -62,20 +65,22 @@ class Frames(Generic[M]):
         self._codec = codec
         self._rest = bytearray()
 
-    def feed(self, data: bytes) -> list[M]:
-        """Return the messages that are complete now; raise ProtocolError if the stream holds other bytes."""
+    def feed(self, data: bytes) -> Iterator[M]:
+        """Return the messages that are complete now, one at a time; raise ProtocolError where the stream
+        holds other bytes: all that precedes them has been handed out by then."""
         self._rest += data
-        found, at = [], 0
-        while len(self._rest) - at >= _LENGTH.size:
-            (length,) = _LENGTH.unpack_from(self._rest, at)
+        return self._cut()
+
+    def _cut(self) -> Iterator[M]:
+        while len(self._rest) >= _LENGTH.size:
+            (length,) = _LENGTH.unpack_from(self._rest)
             _check_length(length)
-            start = at + _LENGTH.size
-            if len(self._rest) < start + length:
-                break
-            at = start + length
-            found.append(self._codec.decode(bytes(self._rest[start:at])))
-        del self._rest[:at]
-        return found
+            end = _LENGTH.size + length
+            if len(self._rest) < end:
+                return
+            message = self._codec.decode(bytes(self._rest[_LENGTH.size : end]))
+            del self._rest[:end]  # not before: a stream that went wrong stays wrong
+            yield message
 
 
 def _check_length(length: int) -> None:

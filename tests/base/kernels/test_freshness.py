@@ -18,11 +18,15 @@ from topicloom.base.kernels.freshness import _sources, keep_fresh, stamp_of
 from topicloom.overlay.kernels import best_partners
 
 CALLEE = """
-from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.jit import inlined, part
 
-@kernel
+@inlined
+def step():
+    return {step}
+
+@part
 def callee(x):
-    return x + {step}
+    return x + step()
 """
 CALLER = """
 from topicloom.base.kernels.jit import kernel
@@ -57,8 +61,8 @@ def test_a_kernel_is_compiled_again_when_its_callee_in_another_folder_changes(tm
         folder.mkdir(parents=True)
         for package in (folder, folder.parent, folder.parent.parent):
             (package / "__init__.py").write_text("")
-    for name in ("jit.py", "freshness.py"):
-        (base / name).write_bytes(Path(jit.__file__).with_name(name).read_bytes())
+    for name in ("kernels/jit.py", "kernels/freshness.py", "first_use.py"):
+        (base.parent / name).write_bytes((Path(jit.__file__).parents[1] / name).read_bytes())
     (product / "loop.py").write_text(CALLER)
     (base / "loop.py").write_text(CALLEE.format(step=1))
     assert _call(tmp_path) == ("2", 0)

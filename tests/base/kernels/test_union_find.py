@@ -6,7 +6,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topicloom.base.kernels.union_find import root, unite
+from parts import called
+from topicloom.base.kernels import union_find
+
+root, unite = called(union_find.root), called(union_find.unite)
 
 PAIRS = st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=30)
 

@@ -10,8 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from topicloom.content.model.problem_folder import read_problem
-from topicloom.content.spark.prices import PriceFiles, read_prices
+from topicloom.content.traffic.price_files import PriceFiles, read_prices
 from topicloom.errors import InputError, UsageError
+from topicloom.tables.spark.read import SparkReader
 
 LOG = "publisher,time,x\na,0,1\nb,5,3\nb,6,9\nc,10,3\n"
 SUBS = "user,subscription,attribute,low,high\na,1,x,2,4\nb,1,x,0,2\nb,2,x,3,10\n"
@@ -90,7 +91,7 @@ def test_usage_is_judged_before_any_work(cli, given, monkeypatch, options, told)
 def prices(spark, given, *names, notice=lambda text: None):
     files = PriceFiles(**{name: str(given / f"{name}.csv") for name in ("brokers", *names)})
     files.check()
-    return read_prices(spark, files, notice=notice).tables(USERS)
+    return read_prices(SparkReader(spark), files, notice=notice).tables(USERS)
 
 
 def test_prices_from_tables_and_coordinates(spark, given):

@@ -8,7 +8,6 @@ import random
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,13 +19,14 @@ from naive.traffic import naive_traffic
 from topicloom.base.summaries import plain
 from topicloom.content.jobs import traffic_folder
 from topicloom.content.jobs.traffic import TrafficTask, make_traffic
-from topicloom.content.spark import publication_log
-from topicloom.content.spark.publication_log import log_columns
+from topicloom.content.traffic import publication_log
 from topicloom.content.traffic.channels import ChannelGrid
+from topicloom.content.traffic.publication_log import log_columns
 from topicloom.errors import InputError, UsageError
+from topicloom.tables.reader import read_all
 from topicloom.tables.records import Field
 from topicloom.tables.source import records_source
-from topicloom.tables.spark.read import read_all, read_table
+from topicloom.tables.spark.read import SparkReader, read_table
 from topicloom.tables.spark.spark_choice import SparkChoice
 
 if TYPE_CHECKING:
@@ -274,9 +274,9 @@ def test_a_mended_table_is_read_anew(spark: SparkSession, tmp_path: Path) -> Non
     source = records_source(str(path), "subscriptions", [Field("user"), Field("low", "bound")])
     path.write_text("user,low\na,1\nb,nan\n")
     with pytest.raises(InputError, match="1 row was refused"):
-        read_all(spark, source)
+        read_all(SparkReader(spark), source)
     path.write_text("user,low\na,1\nb,2\n")
-    assert read_all(spark, source).num_rows == 2
+    assert read_all(SparkReader(spark), source).num_rows == 2
 
 
 def test_the_sample_of_a_log_that_repeats_itself_is_neither_empty_nor_all_of_it(
@@ -338,7 +338,7 @@ def test_workers_count_the_same_however_much_they_hold(
     people = pa.array(sorted({row[0] for row in log}))
     counted: Counter[int] = Counter()
     batches = table.drop_columns("time").to_batches(max_chunksize=4)
-    for batch in publication_log._count(SimpleNamespace(value=(people, grid)), iter(batches)):
+    for batch in publication_log.count_keys(people, grid, iter(batches)):
         for row in batch.to_pylist():
             counted[row["key"]] += row["n"]
     expected: Counter[int] = Counter()
@@ -347,7 +347,7 @@ def test_workers_count_the_same_however_much_they_hold(
         if channel is not None:
             expected[people.to_pylist().index(who) * 2 + channel] += 1
     assert counted == expected
-    looked = publication_log._look(SimpleNamespace(value=[np.array([0.0, 5.0])]), iter(table.to_batches(4)))
+    looked = publication_log.look([np.array([0.0, 5.0])], iter(table.to_batches(4)))
     facts = [row for batch in looked for row in batch.to_pylist()]
     assert [row["n"] for row in facts if row["kind"] == 0] == [
         sum(0 <= values["x"] < 5 for _, _, values in log)

@@ -10,14 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from content_strategies import content_problems
+from parts import called
 from topicloom.base.progress import SILENT
-from topicloom.content.kernels.assignment import move_change
-from topicloom.content.kernels.move_bounds import may_save, worth_vacating
+from topicloom.content.kernels import assignment, move_bounds
 from topicloom.content.model.problem import ContentProblem
 from topicloom.content.planners.assignment_search import AssignmentSearch
 from topicloom.content.planners.broker_trees import CODES, CoreModel
 from topicloom.content.planners.cost import measure_cost
 
+move_change = called(assignment.move_change)
+may_save, worth_vacating = called(move_bounds.may_save), called(move_bounds.worth_vacating)
 FAR = 99.0
 RING = [[0, 1, 2, 1.5], [1, 0, 1, 2], [2, 1, 0, 1], [1.5, 2, 1, 0]]
 """Four brokers in a ring; the shared tree is the path 0, 1, 2, 3."""

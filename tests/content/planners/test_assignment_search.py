@@ -10,14 +10,16 @@ from hypothesis import strategies as st
 from content_strategies import content_problems
 from drawing import examples
 from naive.content_cost import wants
+from parts import called
 from topicloom.base.progress import SILENT
-from topicloom.content.kernels.assignment import move_change
+from topicloom.content.kernels import assignment
 from topicloom.content.kernels.user_moves import NOWHERE, best_move
 from topicloom.content.planners.assignment_search import AssignmentSearch, interest_centers, near_brokers
 from topicloom.content.planners.broker_trees import CODES, CoreModel
 from topicloom.content.planners.cost import measure_cost
 from topicloom.content.workload import generate_content
 
+move_change = called(assignment.move_change)
 models = st.sampled_from(list(CODES))
 
 

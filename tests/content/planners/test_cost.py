@@ -9,9 +9,13 @@ from hypothesis import strategies as st
 
 from content_strategies import content_problems
 from naive import content_cost as naive
-from topicloom.content.kernels.assignment import move, move_change
+from parts import called
+from topicloom.content.kernels.assignment import move
+from topicloom.content.kernels.assignment import move_change as move_change_part
 from topicloom.content.planners.broker_trees import CODES, CoreModel
 from topicloom.content.planners.cost import measure_cost, search_arrays, trees_of
+
+move_change = called(move_change_part)
 
 
 def assignments(problem):

@@ -34,9 +34,9 @@ LOGINS = {node: Login(f"user-{node}", f'pass "{node}"') for node in "abcd"}
 @pytest.mark.parametrize("case", ["loopback", "sites"])
 def test_the_files_are_as_they_were(kind: str, case: str, tmp_path: Path) -> None:
     module = {"mosquitto": mosquitto, "nats": nats, "zenoh": zenoh}[kind]
-    request = small_request() if case == "loopback" else small_request(places=PLACES, logins=LOGINS)
+    request = small_request() if case == "loopback" else small_request(places=PLACES, logins=LOGINS, seed=1)
     links = (TREES, ORDER) if kind == "mosquitto" else (FORESTS, ORDER, CLASS_OF)
-    plan = plan_mesh(request, module.SHAPE, *links)
+    plan = plan_mesh(request, module.LAYOUT.shape(request), *links)
     files, secret = module.render(plan, request)
     write_mesh(tmp_path, plan.mesh, files, secret=secret)
     assert read_mesh(tmp_path) == plan.mesh, "what is written is what is read"

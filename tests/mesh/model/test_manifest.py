@@ -10,7 +10,13 @@ from typing import Any
 import pytest
 
 from topicloom.errors import InputError
-from topicloom.mesh.model.manifest import check_export_out, mesh_digest, read_mesh, write_manifest, write_mesh
+from topicloom.mesh.model.manifest import (
+    check_export_out,
+    edited_files,
+    read_mesh,
+    write_manifest,
+    write_mesh,
+)
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, MeshTopic
 
 MESH = Mesh(
@@ -42,9 +48,13 @@ def test_what_is_written_is_read(folder: Path) -> None:
     assert (manifest["format"], manifest["files"]) == (1, ["a_1.conf", "b.conf", "manifest.json"])
 
 
-def test_the_digest_is_that_of_the_mesh() -> None:
-    other = Mesh("nats", MESH.nodes, (), MESH.topics, MESH.start_order, MESH.accounts)
-    assert mesh_digest(MESH) == mesh_digest(MESH) != mesh_digest(other)
+def test_edits_by_hand_are_seen(folder: Path) -> None:
+    assert edited_files(folder) == []
+    (folder / "b.conf").write_text("mine")
+    assert edited_files(folder) == ["b.conf"]
+    with pytest.raises(InputError, match="b.conf changed since it was exported.*`overwrite`"):
+        check_export_out(folder, "nats")
+    check_export_out(folder, "nats", overwrite=True)
 
 
 def _set(*path: Any, value: Any) -> Callable[[dict[str, Any]], None]:

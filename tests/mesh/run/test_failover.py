@@ -11,7 +11,7 @@ from topicloom.mesh.jobs.run import run_folder
 from topicloom.mesh.run.adapter import Arrival
 from topicloom.mesh.run.failover import NodeFailover, Recovery, RecoveryWatch, count_topics, split_topics
 from topicloom.mesh.run.inbox import Inbox
-from topicloom.mesh.run.lifecycle import nodes_to_kill
+from topicloom.mesh.run.lifecycle import nodes_named
 from topicloom.mesh.run.running_mesh import RunSettings
 
 ALL = dict.fromkeys("abcd", ("x",))
@@ -103,9 +103,9 @@ def test_a_topic_has_recovered_only_when_all_that_can_have_heard_all_parts():
 def test_killing_a_node_that_is_not_there_is_refused():
     mesh = hand_mesh(ALL, STAR)
     with pytest.raises(UsageError, match="`kill=e`"):
-        nodes_to_kill(mesh, ("e",))
+        nodes_named(mesh, "kill", ("e",))
     with pytest.raises(UsageError, match="leave the others out"):
-        nodes_to_kill(mesh, ("all", "b"))
-    assert nodes_to_kill(mesh, ("all",)) == ("a", "b", "c", "d")
-    assert nodes_to_kill(mesh, ("b", "b")) == ("b", "b")  # twice is twice
-    assert nodes_to_kill(hand_mesh({"all": (), "b": ()}, []), ("all",)) == ("all",)
+        nodes_named(mesh, "kill", ("all", "b"))
+    assert nodes_named(mesh, "kill", ("all",)) == ("a", "b", "c", "d")
+    assert nodes_named(mesh, "kill", ("b", "b")) == ("b", "b")  # twice is twice
+    assert nodes_named(hand_mesh({"all": (), "b": ()}, []), "kill", ("all",)) == ("all",)

@@ -17,6 +17,7 @@ from drawing import examples
 from naive.divide import naive_divide, naive_eta, naive_groups, naive_rep_set, naive_split
 from naive.instances import lemma_8
 from naive.measures import topic_component_counts
+from parts import called
 from strategies import interests
 from topicloom.base.progress import Silent
 from topicloom.errors import InputError, Interrupted, UsageError
@@ -36,12 +37,14 @@ from topicloom.overlay.builders.divide.plan import DividePlan, DivideSettings, L
 from topicloom.overlay.builders.divide.run import nodes_known, pn_ratio
 from topicloom.overlay.builders.gm_m import build_gm_m
 from topicloom.overlay.builders.registry import parse_parameters
-from topicloom.overlay.kernels.greedy_state import join_groups, merge, new_state
+from topicloom.overlay.kernels.greedy_state import join_groups, new_state
+from topicloom.overlay.kernels.greedy_state import merge as merge_part
 from topicloom.overlay.kernels.twins import twin_classes
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+merge = called(merge_part)
 ETA = st.one_of(st.just("auto"), st.integers(0, 7))
 
 

@@ -19,9 +19,14 @@ from naive.overlay_trees import (
     ordered,
 )
 from naive.overlay_trees_cases import laid, list_removed, scratch, some_edges, tree_cases
-from topicloom.overlay.kernels.edge_removal import ADDED, keep, remove_edges, undo
-from topicloom.overlay.kernels.repair import pair_price, repair
+from parts import called
+from topicloom.overlay.kernels import edge_removal
+from topicloom.overlay.kernels import repair as repairing
+from topicloom.overlay.kernels.edge_removal import ADDED
 from topicloom.overlay.model.interest import Interest
+
+remove_edges, undo, keep = map(called, (edge_removal.remove_edges, edge_removal.undo, edge_removal.keep))
+repair, pair_price = map(called, (repairing.repair, repairing.pair_price))
 
 # Without the compiler random numbers are numpy's, which warn of the wrap-around that is meant.
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")

@@ -19,8 +19,8 @@ from naive.tables import as_csv, as_parquet
 from spark_interest import read_interest
 from topicloom.overlay.measures.digest import interest_digest
 from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.merge_pairs import merge_pairs
 from topicloom.overlay.spark import encode
-from topicloom.overlay.spark.merge_pairs import merge_pairs
 from topicloom.tables.records import ROLES
 from topicloom.tables.source import interest_source
 

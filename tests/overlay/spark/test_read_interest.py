@@ -19,9 +19,10 @@ import pytest
 from naive.tables import Pair, as_csv, as_json, as_parquet, as_tsv, compressed, naive_lines, naive_pair
 from spark_interest import read_interest
 from topicloom.errors import InputError
+from topicloom.tables.reader import write_rejects
 from topicloom.tables.source import edges_source, interest_source
 from topicloom.tables.spark.frames import read_frame
-from topicloom.tables.spark.raw_table import RawTable, write_rejects
+from topicloom.tables.spark.raw_table import RawTable
 from topicloom.tables.spark.read import read_table
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 from topicloom.simulation.links import Links
 from topicloom.simulation.loop import Loop
 from topicloom.spidercast.protocol.dissemination import Dissemination
-from topicloom.spidercast.protocol.messages import Event, EventId, Have, NodeId, Prune, Topic, Want
+from topicloom.spidercast.protocol.messages import Event, EventId, Graft, Have, NodeId, Prune, Topic, Want
 from topicloom.spidercast.protocol.node_state import NodeContext
 from topicloom.spidercast.protocol.settings import ProtocolSettings
 from topicloom.wire.core import BaseCore, Deliver, Effect, Send
 
-Spread = Event | Have | Want | Prune
+Spread = Event | Have | Want | Graft | Prune
 
 
 class Got(NamedTuple):
@@ -79,7 +79,7 @@ class Wire:
         return self.loop.now
 
     def add(self, name: NodeId, topics: Iterable[Topic] = "x") -> Dissemination:
-        context = NodeContext(name, frozenset(topics), 1, self.settings, Random(0))
+        context = NodeContext(name, frozenset(topics), 1, self.settings, Random(0), life=1)
         node = self.nodes[name] = Dissemination(context)
         self.contexts[name] = context
         self.got[name] = []

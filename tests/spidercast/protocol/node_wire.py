@@ -17,7 +17,16 @@ from topicloom.spidercast.protocol.goals import Coverage, NodeGoals, Quantity
 from topicloom.spidercast.protocol.link_rules import RULES, LinkRule, LinkState
 from topicloom.spidercast.protocol.maintenance import MaintenanceTask
 from topicloom.spidercast.protocol.membership import Membership, PlainView
-from topicloom.spidercast.protocol.messages import CODEC, EventId, Message, NodeId, TaskId, Topic, Topics
+from topicloom.spidercast.protocol.messages import (
+    CODEC,
+    EventId,
+    Message,
+    NodeId,
+    Probe,
+    TaskId,
+    Topic,
+    Topics,
+)
 from topicloom.spidercast.protocol.node import Node
 from topicloom.spidercast.protocol.settings import ProtocolSettings
 from topicloom.wire.core import Deliver, Effect, Send
@@ -115,7 +124,7 @@ class Watch:
         self.node.start(now)
 
     def receive(self, peer: NodeId, message: Any, now: float) -> None:
-        task = getattr(message, "task", None)
+        task = getattr(message, "task", TaskId.GREEDY if isinstance(message, Probe) else None)
         if task is not None and self.node.running and peer != self.node.name:
             self.begin(self.node.task(task), name_of(message), peer, now)
         self.node.receive(peer, message, now)
@@ -228,7 +237,7 @@ class Wire:
             rng=Random(f"{self.random.random()} {name}"),
             settings=self.settings,
             goals=goals or self.goals,
-            version=life * 1000,
+            incarnation=life * 1000,
         )
         self.loop.seat(name, Watch(node, self.judge, self.steps))
         self.known[name] = node.interest
@@ -367,7 +376,7 @@ def check_books(node: Node) -> None:
         elif isinstance(task.goal, Quantity):
             assert task.goal._neighbors == len(counted)
     assert node._links == Counter(peer for task in tasks_of(node) for peer in task.neighbors)
-    assert set(node.dissemination._links) == set(node._links)
+    assert set(node._dissemination._links) == set(node._links)
 
 
 def has_room(task: MaintenanceTask) -> bool:

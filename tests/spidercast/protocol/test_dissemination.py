@@ -11,6 +11,7 @@ import pytest
 
 from spidercast.protocol.event_wire import Wire, eager, line, mesh
 from topicloom.errors import UsageError
+from topicloom.spidercast.protocol.announcements import MAX_IDS
 from topicloom.spidercast.protocol.dissemination import Dissemination
 from topicloom.spidercast.protocol.messages import Event, EventId, Have, Prune
 from topicloom.spidercast.protocol.node_state import NodeContext
@@ -249,14 +250,14 @@ def test_order_waits_only_so_long_for_a_lost_event() -> None:
 
 @pytest.mark.slow
 def test_memory_is_bounded_over_a_long_run() -> None:
-    wire = line(3, keep_events=50, remember_ids=100, ordered=True)
+    wire = line(3, keep_bytes=12850, max_missing=50, remember_ids=100, ordered=True)
     left, middle = wire.nodes[0], wire.nodes[1]
     context = wire.contexts[1]
     for number in range(1, 100_001):
         now = number * 0.0001
         middle.receive(0, Event(EventId(f"p{number % 700}", "x", number), 0, 1, 0.0, b""), now)
         middle.receive(2, Prune("x"), now)
-        assert len(middle._announcer._queue) <= 50
+        assert len(middle._announcer._queue) <= MAX_IDS
         if number % 3 == 0:
             middle.receive(2, Have((EventId("q", "x", number),), (0.0,)), now)
         if number % 10_000 == 0:
@@ -265,7 +266,8 @@ def test_memory_is_bounded_over_a_long_run() -> None:
     assert middle.delivered == 100_000
     store, ordering = middle._store, middle._ordering
     assert store is not None and ordering is not None
-    assert len(store.held) == len(store._by_age) == 50
+    assert 45 <= len(store.held) == len(store._by_age) <= 50
+    assert store.held_bytes <= 50 * 257
     assert len(store.fresh) <= 50
     assert len(store._young) + len(store._older) <= 100
     assert len(store._forgotten) <= 100
@@ -275,7 +277,7 @@ def test_memory_is_bounded_over_a_long_run() -> None:
 
 
 def test_a_very_late_copy_is_not_delivered_again() -> None:
-    wire = line(2, keep_events=5, remember_ids=10)
+    wire = line(2, keep_bytes=1285, remember_ids=10)
     first = wire.publish(0)
     for _ in range(500):
         wire.publish(0)
@@ -315,9 +317,9 @@ def test_numbers_rise_over_lives_and_subscriptions() -> None:
     node = wire.nodes[0]
     node.unsubscribed("x", 0.0)
     node.subscribed("x", 0.0)
-    third = wire.publish(0)  # the version did not rise, and yet:
+    third = wire.publish(0)  # the life is the same, and yet:
     assert third.number > second.number
-    again = Dissemination(NodeContext(0, frozenset("x"), 2, ProtocolSettings(), Random(0)))
+    again = Dissemination(NodeContext(0, frozenset("x"), 1, ProtocolSettings(), Random(0), life=2))
     assert again.publish("x", b"", 0.0).number > third.number
 
 

@@ -57,7 +57,7 @@ def test_a_duplicate_is_answered_by_prune_and_the_link_becomes_lazy() -> None:
     assert one.node.duplicates == 1
     assert one.says("a", event(2)) == [Send(("c",), event(2, hops=1))]
     assert one.node.next_timer() == 100.05
-    assert one.wakes(100.05) == [Send(("b",), Have((event(2).id,), (pytest.approx(0.05),)))]
+    assert one.wakes(100.05) == [Send(("b",), Have((event(2).id,), (pytest.approx(0.05),), (1,)))]
 
 
 def test_events_close_together_are_announced_together_and_in_time() -> None:
@@ -68,7 +68,7 @@ def test_events_close_together_are_announced_together_and_in_time() -> None:
     one.says("a", event(3), now=100.04)
     assert one.node.next_timer() == 100.05
     ages = (pytest.approx(0.05), pytest.approx(0.01))
-    assert one.wakes(100.05) == [Send(("b",), Have((event(2).id, event(3).id), ages))]
+    assert one.wakes(100.05) == [Send(("b",), Have((event(2).id, event(3).id), ages, (1, 1)))]
     assert one.node.next_timer() == inf
 
 
@@ -156,7 +156,7 @@ def test_rounds_announce_again_to_those_not_known_to_hold_it() -> None:
     one.says("b", Have((event(1).id,), (0.0,)))
     for now in (101.0, 102.0):
         one.node.announce_again(now)
-        assert one.sends() == [Send(("c",), Have((event(1).id,), (now - 100.0,)))]
+        assert one.sends() == [Send(("c",), Have((event(1).id,), (now - 100.0,), (1,)))]
     one.node.announce_again(103.0)
     assert one.sends() == []
 
@@ -188,7 +188,7 @@ def test_a_link_without_the_topic_carries_nothing_of_it() -> None:
     one.node.announce_again(101.5)
     assert one.says("a", event(2), now=101.5) == []
     one.node.shared_changed("b", frozenset("xy"), 102.0)
-    assert one.sends() == [Send(("b",), Have((event(1).id, event(2).id), (2.0, 0.5)))]
+    assert one.sends() == [Send(("b",), Have((event(1).id, event(2).id), (2.0, 0.5), (1, 1)))]
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,11 @@ STEPS = st.one_of(
 @given(st.lists(st.tuples(st.floats(0.0, 2.0), STEPS), max_size=60), st.booleans(), st.integers(0, 4))
 def test_nothing_a_peer_says_raises_or_is_delivered_twice(steps: list, ordered: bool, small: int) -> None:
     constants = ProtocolSettings(
-        ordered=ordered, keep_events=small, remember_ids=100 + small, keep_seconds=20.0
+        ordered=ordered,
+        keep_bytes=258 * small,
+        max_missing=small,
+        remember_ids=100 + small,
+        keep_seconds=20.0,
     )
     context = NodeContext("me", frozenset("xy"), 1, constants, Random(0))
     node = Dissemination(context)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from drawing import examples
 from topicloom.simulation.links import Links
 from topicloom.simulation.loop import Loop
-from topicloom.spidercast.protocol.gossip import Gossip
+from topicloom.spidercast.protocol.gossip import RELATED, Gossip
 from topicloom.spidercast.protocol.membership import Membership, NeighborChoice
 from topicloom.spidercast.protocol.messages import Descriptor, NodeId, Shuffle, ShuffleReply, Topics
 from topicloom.spidercast.protocol.node_state import NodeContext
@@ -241,7 +241,7 @@ def test_the_timer_does_nothing_before_its_time() -> None:
 
 def test_who_does_not_answer_is_dropped() -> None:
     gossip = single(seeds=[told("a")])
-    gossip.heard("b", 0, frozenset("x"), 0.5)
+    gossip.heard("b", 0, 0, frozenset("x"), 0.5)
     gossip.handle_timer(gossip.next_timer())
     assert sent(gossip)[0][0] == "a"
     gossip.handle_timer(gossip.next_timer())
@@ -285,7 +285,7 @@ def test_answers_that_were_not_asked_for_are_ignored() -> None:
 def test_what_came_takes_the_place_of_what_was_sent() -> None:
     gossip = single(gossip_view=3, gossip_shuffle=3)
     for name in "abc":
-        gossip.heard(name, 0, frozenset("x"), 0.0)
+        gossip.heard(name, 0, 0, frozenset("x"), 0.0)
     gossip.receive("d", Shuffle((told("e", age=20.0), told("f", age=20.0))), 1.0)
     [(to, answer)] = sent(gossip)
     assert to == "d"
@@ -295,8 +295,8 @@ def test_what_came_takes_the_place_of_what_was_sent() -> None:
 
 def test_a_full_view_gives_its_oldest_for_a_newer_one() -> None:
     gossip = single(gossip_view=2, gossip_shuffle=1)  # nothing but itself is sent, so no place is free
-    gossip.heard("a", 0, frozenset("x"), 0.0)
-    gossip.heard("b", 0, frozenset("x"), 1.0)
+    gossip.heard("a", 0, 0, frozenset("x"), 0.0)
+    gossip.heard("b", 0, 0, frozenset("x"), 1.0)
     gossip.receive("c", Shuffle((told("c", age=4.0),)), 3.0)
     assert set(gossip.view) == {"a", "b"}
     gossip.receive("c", Shuffle((told("c"),)), 3.0)
@@ -322,7 +322,7 @@ def test_of_two_words_on_one_node_the_newer_counts() -> None:
 )
 def test_who_went_comes_back_only_by_newer_word(word: Descriptor, believed: bool) -> None:
     gossip = single()
-    gossip.heard("a", 1, frozenset("x"), 0.0)
+    gossip.heard("a", 0, 1, frozenset("x"), 0.0)
     gossip.gone("a", 5.0)
     assert not gossip.view
     gossip.receive("b", Shuffle((word,)), 10.0)
@@ -356,8 +356,8 @@ def test_long_messages_are_cut_and_empty_ones_answered() -> None:
 
 def test_anyone_is_drawn_from_the_uniform_view_alone() -> None:
     gossip = single(gossip_view=1, gossip_shuffle=1)
-    gossip.heard("a", 0, frozenset("y"), 0.0)
-    gossip.heard("b", 0, frozenset("x"), 0.0)  # no room in the view, but it shares a topic
+    gossip.heard("a", 0, 0, frozenset("y"), 0.0)
+    gossip.heard("b", 0, 0, frozenset("x"), 0.0)  # no room in the view, but it shares a topic
     assert {gossip.choose(NeighborChoice.ANYONE, (), (), Random(seed)) for seed in range(20)} == {"a"}
     assert gossip.choose(NeighborChoice.GREEDY, {"x"}, (), Random(1)) == "b"
 
@@ -368,7 +368,7 @@ def test_the_side_table_keeps_room_for_rare_topics_and_follows_the_interest() ->
     gossip.interest_changed(0.0)
     for name in range(20):
         gossip.receive("p", Shuffle((told(name),)), 0.0)
-    assert len(gossip._related.nodes) == 2  # of four places, two for each of two topics
+    assert len(gossip._related.nodes) == 8  # of sixteen places, eight for each of two topics
     gossip.receive("p", Shuffle((told("rare", topics="y"),)), 0.0)
     assert gossip.choose(NeighborChoice.GREEDY, {"y"}, (), Random(1)) == "rare"
     gossip._context.interest = frozenset("z")
@@ -414,7 +414,7 @@ def test_nothing_that_comes_breaks_a_view(steps: list[tuple[tuple, float]], size
         elif word == "gone":
             gossip.gone(values[0], now)
         elif word == "heard":
-            gossip.heard(values[0], values[1], values[2], now)
+            gossip.heard(values[0], 0, values[1], values[2], now)
         elif word == "timer":
             gossip.handle_timer(now)
         elif word == "wants":
@@ -431,7 +431,7 @@ def test_nothing_that_comes_breaks_a_view(steps: list[tuple[tuple, float]], size
             assert to not in {d.node for d in message.descriptors}
             asked = to if isinstance(message, Shuffle) else asked
         assert len(gossip.view) <= size
-        assert len(gossip._related.nodes) <= size
+        assert len(gossip._related.nodes) <= RELATED * size
         assert len(gossip._gone) <= size
         assert "me" not in gossip.view and "me" not in gossip._related.nodes
         counts = Counter(t for k in gossip._related.nodes.values() for t in k.interest)

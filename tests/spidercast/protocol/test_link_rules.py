@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from spidercast.protocol.node_wire import Judge, Wire, name_of
-from topicloom.spidercast.protocol import node as node_module
+from topicloom.spidercast.protocol import node_parts
 from topicloom.spidercast.protocol.goals import NodeGoals
 from topicloom.spidercast.protocol.link_rules import RULES, LinkState, rule_table
 from topicloom.spidercast.protocol.maintenance import MaintenanceTask
@@ -19,6 +19,7 @@ from topicloom.spidercast.protocol.messages import (
     Heartbeat,
     Leave,
     Message,
+    Probe,
     Redirect,
     TaskId,
     Topics,
@@ -38,6 +39,8 @@ def words(degree: int = 3, target: int = 3, interest: Topics = X) -> list[Messag
         DisconnectOk(G),
         Leave(G),
         Heartbeat(G, degree, target, 1),
+        Probe({"x": (0, "0")}),
+        Probe({}),
     ]
 
 
@@ -148,7 +151,7 @@ def test_the_judge_catches_a_task_that_answers_disconnect_with_connect_ok(
     def broken(task: MaintenanceTask, peer: str, message: Disconnect, now: float) -> None:
         task._context.send(peer, ConnectOk(task.id, 0, 0, 1, X))
 
-    monkeypatch.setitem(node_module._TASK_HANDLERS, Disconnect, broken)
+    monkeypatch.setitem(node_parts.TASK_HANDLERS, Disconnect, broken)
     for state in LinkState:
         wire = alone(Judge(), state)
         with pytest.raises(AssertionError, match="no row of the table permits"):
@@ -160,7 +163,7 @@ def test_the_judge_catches_a_task_that_removes_somebody_else(monkeypatch: pytest
         MaintenanceTask.on_leave(task, peer, message, now)
         task._remove(next(iter(task.neighbors)), "left", now)
 
-    monkeypatch.setitem(node_module._TASK_HANDLERS, Leave, broken)
+    monkeypatch.setitem(node_parts.TASK_HANDLERS, Leave, broken)
     wire = alone(Judge(), LinkState.LINKED, spare=True)
     with pytest.raises(AssertionError, match="LEAVE of another node"):
         wire.hand("a", "b", Leave(G))

@@ -95,6 +95,18 @@ def component(wire: Wire, start: NodeId, topic: Topic) -> set[NodeId]:
     return found
 
 
+def split_topics(wire: Wire) -> list[str]:
+    """Topics whose subscribers are not all connected, or do not name one root among them."""
+    found = []
+    for topic in sorted({topic for node in wire.nodes.values() for topic in node.interest}, key=str):
+        members = {name for name, node in wire.nodes.items() if topic in node.interest}
+        roots = {wire.nodes[name].roots[topic][:2] for name in members}
+        if component(wire, min(members), topic) != members or {name for _, name in roots} - members:
+            found.append(str(topic))
+        assert len(roots) == 1, (topic, roots)
+    return found
+
+
 def calm(wire: Wire) -> None:
     """From now on the wire is sound."""
     wire.loss = wire.doubling = 0.0
@@ -134,6 +146,8 @@ def test_after_the_disturbance_links_have_two_ends_all_are_covered_and_nothing_c
     assert wire.one_sided() == []
     if goals.by_coverage:
         assert wire.uncovered() == []
+        wire.run(20.0)  # a look for other roots, for each of its topics in turn
+        assert split_topics(wire) == []
     events = {
         wire.publish(name, topic): component(wire, name, topic)
         for name, node in wire.nodes.items()

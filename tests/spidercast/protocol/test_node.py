@@ -113,7 +113,7 @@ def link_both_tasks(wire: Wire) -> None:
     """Let the random tasks of a and b hold the link that their greedy tasks have, too."""
     for one, other in (("a", "b"), ("b", "a")):
         node = wire.nodes[other]
-        wire.hand(one, other, Connect(TaskId.RANDOM, 1, 1, node.context.version, node.interest))
+        wire.hand(one, other, Connect(TaskId.RANDOM, 1, 1, node.version, node.interest))
     wire.run(0.1)
 
 

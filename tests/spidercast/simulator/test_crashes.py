@@ -27,7 +27,7 @@ def test_topics_are_whole_again_when_crashes_end() -> None:
 
 def test_doubting_silent_neighbors_is_what_helps() -> None:
     """The check of the check: counting on dead neighbors until they are given up, many topics break."""
-    with_doubt, without = partitioned()[0], partitioned("doubt=3")[0]
+    with_doubt, without = partitioned("root=off")[0], partitioned("root=off", "doubt=3")[0]
     assert without > 3 * with_doubt + 10
 
 

@@ -13,7 +13,14 @@ from hypothesis import strategies as st
 
 from topicloom.errors import InputError, UsageError
 from topicloom.overlay.model.interest import Interest
-from topicloom.spidercast.simulator.node_changes import ChangeKind, Churn, NodeChange, own_topics, read_trace
+from topicloom.spidercast.simulator.node_changes import (
+    BARE,
+    ChangeKind,
+    Churn,
+    NodeChange,
+    own_topics,
+    read_trace,
+)
 
 AWAY = (ChangeKind.LEAVE, ChangeKind.CRASH)
 
@@ -296,6 +303,8 @@ def test_what_is_accepted_can_happen(rows: list[tuple[str, str, list[str]]], tmp
             wants[node] = set(topics or ())
         elif kind in AWAY:
             del wants[node]
+        elif kind in BARE:
+            assert topics is None
         else:
             assert topics
             assert all((topic in wants[node]) == (kind is not ChangeKind.SUBSCRIBE) for topic in topics)

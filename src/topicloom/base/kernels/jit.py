@@ -7,11 +7,27 @@ numba's own threading, survives Spark's forked workers, and gives the same resul
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from numba import njit
+from numba import njit, types
+from numba.core import event
+from numba.core.dispatcher import Dispatcher
 
+from topicloom.base.first_use import compiling
 from topicloom.base.kernels.freshness import keep_fresh
+
+
+class _FirstUse(event.Listener):  # type: ignore[misc]
+    """Hears what is really compiled; what comes from the disk is not."""
+
+    def on_start(self, event: Any) -> None:
+        compiling()
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+event.register("numba:compile", _FirstUse())
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -19,5 +35,43 @@ F = TypeVar("F", bound=Callable[..., object])
 def kernel(function: F) -> F:
     """Compile `function` on first use; the machine code is cached on disk."""
     compiled: F = njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
+    keep_fresh(compiled, function)
+    return compiled
+
+
+def part(function: F) -> F:
+    """Compile `function` for kernels alone: it lies on disk inside each kernel that calls it.
+
+    Python must not call it. What Python would need is most of what a small function takes to compile: a
+    wrapper that unpacks forty arrays, and machine code of its own.
+    """
+    compiled: F = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True)(
+        function
+    )
+    _widen(compiled)
+    return compiled
+
+
+def _widen(compiled: Any) -> None:
+    """Have narrow integers handed over as 64 bits: a node of an array and a counted one are one signature."""
+    if not isinstance(compiled, Dispatcher):
+        return  # compilation is switched off
+    template = compiled.get_call_template
+
+    def wide_template(args: Any, kws: Any) -> Any:
+        return template(tuple(map(_wide, args)), {name: _wide(kind) for name, kind in kws.items()})
+
+    compiled.get_call_template = wide_template  # type: ignore[method-assign]
+
+
+def _wide(kind: Any) -> Any:
+    return types.int64 if isinstance(kind, types.Integer) and kind.signed else kind
+
+
+def inlined(function: F) -> F:
+    """Write `function`, a line or two, into each kernel that calls it; Python may call it too."""
+    compiled: F = njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True, inline="always")(
+        function
+    )
     keep_fresh(compiled, function)
     return compiled

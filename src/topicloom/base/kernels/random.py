@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from topicloom.base.arrays import Longs, Words
-from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.jit import inlined, kernel
 
 STEP = np.uint64(0x9E3779B97F4A7C15)
 UNIT = 1.0 / (1 << 53)
 
 
-@kernel
+@inlined
 def mix(x: Any) -> Any:
     """A random word of a counter: a bijection of 64 bits in which every input bit counts."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -24,19 +24,19 @@ def mix(x: Any) -> Any:
     return x ^ (x >> np.uint64(31))
 
 
-@kernel
+@inlined
 def uniform(counter: Any) -> Any:
     """A number in [0, 1), a multiple of 2^-53."""
     return np.float64(mix(counter) >> np.uint64(11)) * UNIT
 
 
-@kernel
+@inlined
 def uniform_above(counter: Any) -> Any:
     """A number in (0, 1], a multiple of 2^-53: its logarithm is finite."""
     return ((mix(counter) >> np.uint64(11)) + np.uint64(1)) * UNIT
 
 
-@kernel
+@inlined
 def draw(state: Words, n: int) -> Any:
     """A number in 0..n-1; the counter is state[0]."""
     state[0] += STEP

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.jit import inlined
 
 
-@kernel
+@inlined
 def first_at_least(values: Any, low: Any, high: Any, target: Any) -> Any:
     """Return the first place in the ascending values[low:high] that holds `target` or more, else `high`."""
     while low < high:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.jit import part
 
 
-@kernel
+@part
 def root(parent: Any, i: Any) -> Any:
     """The name of i's set; the walk up halves the path."""
     while parent[i] != i:
@@ -19,7 +19,7 @@ def root(parent: Any, i: Any) -> Any:
     return i
 
 
-@kernel
+@part
 def unite(parent: Any, a: Any, b: Any) -> bool:
     """Make the sets of a and b one, under the name of b's; False if they were."""
     a, b = root(parent, a), root(parent, b)

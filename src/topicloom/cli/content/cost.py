@@ -10,7 +10,7 @@ import typer
 from topicloom.cli.console import Screen
 from topicloom.cli.content.plan import CoreModelName
 from topicloom.cli.content.plan_figures import Problem, figure_lines, show_plan
-from topicloom.cli.options import Seed, SparkOptions
+from topicloom.cli.options import EngineOptions, Seed
 from topicloom.content.jobs.plan import measure_assignment
 from topicloom.errors import UsageError
 
@@ -22,7 +22,7 @@ topicloom content cost problem today.csv --core-model unicast
 
 def cost(
     screen: Screen,
-    spark: SparkOptions,
+    spark: EngineOptions,
     problem: Problem = None,
     assignment: Annotated[
         Path | None, typer.Argument(help="A plan folder, or a table with columns user, broker.")

@@ -12,7 +12,8 @@ from topicloom.base.registry import find
 from topicloom.cli.console import Screen
 from topicloom.cli.content.plan_figures import Problem, figure_lines, show_plan
 from topicloom.cli.listings import planner_listing
-from topicloom.cli.options import Seed, Settings
+from topicloom.cli.options import ReportFile, Seed, Settings
+from topicloom.cli.reports import result_folder, write_page
 from topicloom.content.jobs.plan import plan_content
 from topicloom.content.planners.broker_trees import CODES
 from topicloom.content.planners.registry import DEFAULT, PLANNERS
@@ -47,6 +48,7 @@ def plan(
     ] = None,
     set_: Settings = None,
     seed: Seed = 0,
+    report: ReportFile = None,
     no_trees: Annotated[bool, "Do not write trees.parquet, the largest file."] = False,
     list_: Annotated[bool, "List algorithms and leave."] = False,
 ) -> None:
@@ -61,12 +63,12 @@ def plan(
         raise UsageError("DIR is missing; name the folder of a content problem")
     planner = find("algorithm", PLANNERS, algorithm)
     parameters = read_settings(algorithm, planner.parameters, set_ or [])
-    with screen.working() as progress:
+    with screen.working() as progress, result_folder(out, report, algorithm) as folder:
         summary = plan_content(
             problem,
             algorithm,
             parameters,
-            out=out,
+            out=folder,
             core_model=core_model,
             seed=seed,
             time_limit=time_limit,
@@ -74,6 +76,7 @@ def plan(
             notice=screen.notice,
             progress=progress,
         )
+        write_page(report, [folder, problem], out, screen, progress)
     kept = f"written to {out}" if out else "--out DIR keeps the plan and its trees"
     lines = [*figure_lines(summary.figures, algorithm), f"planned in {summary.seconds['plan']:.1f} s; {kept}"]
     show_plan(screen, summary, lines, algorithm)

@@ -9,10 +9,10 @@ from typing import Annotated, ClassVar
 import typer
 
 from topicloom.cli.console import Screen
-from topicloom.cli.options import SparkOptions
+from topicloom.cli.options import EngineOptions
 from topicloom.content.jobs.traffic import DEFAULT_CHANNELS, TrafficTask, make_traffic
 from topicloom.content.jobs.traffic_folder import TrafficSummary
-from topicloom.content.spark.prices import PriceFiles
+from topicloom.content.traffic.price_files import PriceFiles
 from topicloom.errors import UsageError
 from topicloom.tables.folder import REJECTS
 
@@ -53,7 +53,7 @@ def traffic(
     ],
     out: Annotated[Path, "Folder of the content problem; prices in it stay."],
     prices: PriceOptions,
-    spark: SparkOptions,
+    spark: EngineOptions,
     screen: Screen,
     channels: Annotated[
         str,

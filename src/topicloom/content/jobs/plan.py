@@ -29,9 +29,9 @@ from topicloom.content.planners.cost import PlanCost, measure_cost, trees_of
 from topicloom.content.planners.random_placement import plan_random
 from topicloom.content.planners.registry import PLANNERS
 from topicloom.errors import UsageError
+from topicloom.tables.reader import read_all
 from topicloom.tables.records import Field
 from topicloom.tables.source import check_there, records_source
-from topicloom.tables.spark.read import read_all
 from topicloom.tables.spark.spark_choice import Notice, SparkChoice, no_notice
 
 RANDOM_PLANS = 5  # the cost reduction ratio compares with their mean
@@ -150,18 +150,20 @@ def measure_assignment(
     """Measure an assignment of a problem's users as a plan is measured."""
     start = progress.now()
     problem = read_problem(source, notice, need_capacity=False)
-    plan = ContentPlan(_read_assignment(path, problem, spark, progress), "given")
+    plan = ContentPlan(_read_assignment(path, problem, spark, notice, progress), "given")
     figures = measure_plan(problem, plan, core_model, seed, progress)
     return AssignmentSummary(figures, {"total": progress.now() - start})
 
 
-def _read_assignment(path: Path, problem: ContentProblem, spark: SparkChoice, progress: Progress) -> Ints:
+def _read_assignment(
+    path: Path, problem: ContentProblem, spark: SparkChoice, notice: Notice, progress: Progress
+) -> Ints:
     """Read a plan folder or one Parquet file without Spark, any other table like any input."""
     if is_plan(path) or (path.is_file() and path.suffix == ".parquet"):
         return read_assignment(path, problem)
     source = records_source(str(path), "assignment", [Field("user"), Field("broker")])
     check_there(source)
-    table = read_all(spark.session(progress), source, progress=progress)
+    table = read_all(spark.reader(source, notice=notice, progress=progress), source, progress=progress)
     return match_assignment(CheckedTable(path, table), problem)
 
 

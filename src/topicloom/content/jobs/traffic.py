@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -21,16 +20,7 @@ from topicloom.content.jobs.traffic_folder import (
     summarise_traffic,
     write_tables,
 )
-from topicloom.content.spark.prices import PriceFiles, read_prices
-from topicloom.content.spark.publication_log import (
-    PUBLISHER,
-    TIME,
-    LogSummary,
-    count_messages,
-    log_columns,
-    sample_messages,
-    summarise_log,
-)
+from topicloom.content.spark.publication_log import SparkLog
 from topicloom.content.traffic.channels import (
     AttributeAxis,
     SubscriptionBoxes,
@@ -39,20 +29,31 @@ from topicloom.content.traffic.channels import (
     read_boxes,
     users_reached,
 )
+from topicloom.content.traffic.local_log import LocalLog
+from topicloom.content.traffic.price_files import PriceFiles, read_prices
+from topicloom.content.traffic.publication_log import (
+    PUBLISHER,
+    TIME,
+    LogSummary,
+    PublicationLog,
+    log_columns,
+)
 from topicloom.errors import InputError, UsageError
 from topicloom.tables.folder import REJECTS
+from topicloom.tables.local.table import LocalTable
 from topicloom.tables.parse_text import REJECTED
+from topicloom.tables.reader import (
+    TableRead,
+    TableReader,
+    read_all,
+    refuse_rows,
+    require_no_rejects,
+    write_rejects,
+)
 from topicloom.tables.records import Field
-from topicloom.tables.source import check_there, records_source
-from topicloom.tables.spark.failures import spark_errors
-from topicloom.tables.spark.job_progress import run_watched
-from topicloom.tables.spark.raw_table import RawTable, require_no_rejects, write_rejects
-from topicloom.tables.spark.read import read_all, read_table, refuse_rows
+from topicloom.tables.source import TableSource, check_there, records_source
+from topicloom.tables.spark.raw_table import RawTable
 from topicloom.tables.spark.spark_choice import Notice, SparkChoice, no_notice, tell_refused
-from topicloom.tables.spark.step_tables import StepTables
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 DEFAULT_CHANNELS = 1_000
 MOST_CHANNELS = 1_000_000
@@ -85,28 +86,32 @@ class TrafficTask:
                 f"`channels={self.channels}` is neither a number from 1 to {MOST_CHANNELS:,} nor exact"
             )
         check_traffic_out(self.out)
-        for path, what in ((self.log, "log"), (self.subscriptions, "subscriptions")):
-            check_there(records_source(path, what))
+        for source in self.sources()[:2]:
+            check_there(source)
         self.prices.check()
+
+    def sources(self) -> list[TableSource]:
+        """Return all tables that are read: the log, the subscriptions, those of prices."""
+        named = {"log": self.log, "subscriptions": self.subscriptions}
+        named |= {name: getattr(self.prices, name) for name in self.prices.given()}
+        return [records_source(path, what) for what, path in named.items()]
 
 
 def make_traffic(task: TrafficTask) -> TrafficSummary:
     """Read, make channels, count, write; return the content of traffic.json."""
     task.check()
     progress, laps = task.progress, _Laps(task.progress)
-    session = task.spark.session(progress)
+    reader = task.spark.reader(*task.sources(), notice=task.notice, progress=progress)
     laps.end("start")
-    boxes = _read_subscriptions(session, task)
+    boxes = _read_subscriptions(reader, task)
     laps.end("subscriptions")
-    prices = read_prices(session, task.prices, notice=task.notice, progress=progress)
+    prices = read_prices(reader, task.prices, notice=task.notice, progress=progress)
     laps.end("prices")
     log = records_source(task.log, "log", log_columns(boxes.attributes, task.subscriptions))
-    raw = read_table(session, log, progress=progress)
+    raw = reader.read(log, progress=progress)
     with task.spark.workspace(task.out) as work:
         try:
-            traffic, false_traffic = _measure(
-                raw, boxes, StepTables(session, str(work), progress), task, laps
-            )
+            traffic, false_traffic = _measure(_log_of(raw, work), boxes, task, laps)
             if traffic.rejected:
                 write_rejects(raw, work / REJECTS)
         finally:
@@ -118,6 +123,14 @@ def make_traffic(task: TrafficTask) -> TrafficSummary:
     found = summarise_traffic(traffic, false_traffic, task.channels, laps.seconds())
     finish_folder(task.out, traffic, found)
     return found
+
+
+def _log_of(raw: TableRead, work: Path) -> PublicationLog:
+    """Return the log as it was read; tables on the way may lie in the folder `work`."""
+    if isinstance(raw, LocalTable):
+        return LocalLog(raw)
+    assert isinstance(raw, RawTable)
+    return SparkLog(raw, str(work))
 
 
 class _Laps:
@@ -134,10 +147,10 @@ class _Laps:
         return {**self._laps, "total": self._progress.now() - self._begun}
 
 
-def _read_subscriptions(session: SparkSession, task: TrafficTask) -> SubscriptionBoxes:
+def _read_subscriptions(reader: TableReader, task: TrafficTask) -> SubscriptionBoxes:
     path = task.subscriptions
     source = records_source(path, "subscriptions", SUBSCRIPTION_COLUMNS)
-    table = read_all(session, source, progress=task.progress)
+    table = read_all(reader, source, progress=task.progress)
     low, high = table.column("low").to_numpy(), table.column("high").to_numpy()
     refuse_rows(path, table, low > high, "low is above high")
     boxes = read_boxes(table)
@@ -162,29 +175,29 @@ def _read_subscriptions(session: SparkSession, task: TrafficTask) -> Subscriptio
 
 
 def _measure(
-    raw: RawTable, boxes: SubscriptionBoxes, work: StepTables, task: TrafficTask, laps: _Laps
+    messages: PublicationLog, boxes: SubscriptionBoxes, task: TrafficTask, laps: _Laps
 ) -> tuple[MeasuredTraffic, FalseTraffic]:
-    progress = task.progress
-    with spark_errors(task.log):
-        rejected = run_watched(work.spark, raw.rejects.count, progress=progress, phase="check log")
+    progress, raw = task.progress, messages.raw
+    progress.phase("check log")
+    rejected = raw.n_rejects(progress=progress)
     if task.strict:
         require_no_rejects(raw, rejected)
     tell_refused(rejected, raw.source, task.notice)
     axes = [AttributeAxis.of(boxes, k) for k in range(len(boxes.attributes))]
-    log = summarise_log(raw, boxes.attributes, [axis.edges for axis in axes], progress=progress)
+    log = messages.summarise(boxes.attributes, [axis.edges for axis in axes], progress=progress)
     if log.rows == 0:
         require_no_rejects(raw, rejected)
     _check_log(log, task)
     laps.end("read")
     grid = make_grid(boxes, axes, log.messages, task.channels, progress=progress)
     laps.end("merge")
-    counted = count_messages(raw, boxes.attributes, log.publishers, grid, work)
+    counted = messages.count(boxes.attributes, log.publishers, grid, progress=progress)
     progress.phase("cover subscriptions")
     wants = cover(grid, boxes)
     laps.end("count")
     users = pa.chunked_array([log.publishers, boxes.users]).unique().sort()
     traffic = MeasuredTraffic(boxes, tuple(axes), log, grid, counted, wants, users, rejected)
-    false_traffic = _false_traffic(raw, traffic, progress)
+    false_traffic = _false_traffic(messages, traffic, progress)
     laps.end("compare")
     return traffic, false_traffic
 
@@ -206,7 +219,7 @@ def _check_log(log: LogSummary, task: TrafficTask) -> None:
         )
 
 
-def _false_traffic(raw: RawTable, traffic: MeasuredTraffic, progress: Progress) -> FalseTraffic:
+def _false_traffic(log_read: PublicationLog, traffic: MeasuredTraffic, progress: Progress) -> FalseTraffic:
     """Measure which share of what users receive by their channels their subscriptions do not ask for.
 
     A delivery is a (message, user) pair in which the user takes the message's channel; it is false if no
@@ -224,7 +237,7 @@ def _false_traffic(raw: RawTable, traffic: MeasuredTraffic, progress: Progress) 
     elif list(grid.shape) == [axis.n_wanted for axis in axes]:
         asked_for = delivered
     else:
-        sample = sample_messages(raw, boxes.attributes, log.rows, progress=progress)
+        sample = log_read.sample(boxes.attributes, log.rows, progress=progress)
         progress.phase("match sample")
         asked_for = int(users_reached(boxes, sample.values, progress=progress) @ sample.n)
         channel = grid.channel_of(list(sample.values.T))

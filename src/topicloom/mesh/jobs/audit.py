@@ -73,7 +73,9 @@ def _wanted(
     """Return the brokers that want each topic, by what the brokers call it."""
     if interest is None:
         return (
-            {topic.name: frozenset(topic.subscribers) for topic in mesh.topics} if mesh is not None else None
+            {topic.sent_as: frozenset(topic.subscribers) for topic in mesh.topics}
+            if mesh is not None
+            else None
         )
     nodes: list[str] = interest.node_ids.to_pylist()
     missing = [node for node in nodes if node not in brokers]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,15 @@ from topicloom.errors import InputError, UsageError
 from topicloom.mesh.kinds.kind import BrokerKind
 from topicloom.mesh.kinds.registry import KINDS, host_columns
 from topicloom.mesh.model.manifest import MANIFEST, check_export_out, write_manifest
-from topicloom.mesh.plan.credentials import read_credentials
-from topicloom.mesh.plan.hosts import read_hosts
+from topicloom.mesh.plan.credentials import Login, make_password, read_credentials
+from topicloom.mesh.plan.filters import choose
+from topicloom.mesh.plan.hosts import Place, is_loopback, read_hosts
+from topicloom.mesh.plan.names import file_stems
 from topicloom.mesh.plan.request import ExportFigures, Request
+from topicloom.mesh.plan.secrets import SECRETS, Secrets, read_secrets
 from topicloom.overlay.graphs.formats import GRAPH_FORMATS, GraphFormat
 from topicloom.overlay.model.build_folder import load_build, read_interest
+from topicloom.overlay.model.interest import Interest
 from topicloom.tables.spark.spark_choice import Notice, no_notice
 
 DEFAULT_BACKUPS = 1
@@ -37,10 +42,15 @@ class ExportOptions:
     backups: int | None = None
     split: int | None = None
     seed: int | None = None
+    filters: bool = False
+    literal: bool = False
+    open_: bool = False
+    overwrite: bool = False
 
     def given(self) -> dict[str, Any]:
-        """Return the options that were given, by name."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        """Return the options that were given and that not every kind honours, by name."""
+        mine = {name: value for name, value in asdict(self).items() if name != "overwrite"}
+        return {name: value for name, value in mine.items() if value not in (None, False)}
 
 
 class ExportSummary(Summary, frozen=True, kw_only=True):
@@ -90,22 +100,26 @@ def export_build(
     options = options or ExportOptions()
     exporter = find("kind", exporters(), kind)
     _check_options(kind, exporter, options)
-    check_export_out(out, kind)
+    check_export_out(out, kind, overwrite=options.overwrite)
     remove_left_over(out)
     progress.phase("read")
     build = load_build(source)
     interest = read_interest(source)
     nodes: list[str] = interest.node_ids.to_pylist()
+    places = read_hosts(options.hosts, nodes, notice, more=host_columns()) if options.hosts else {}
+    kept = read_secrets(out)
     request = Request(
         interest=interest,
         overlay=build.overlay,
-        places=read_hosts(options.hosts, nodes, notice, more=host_columns()) if options.hosts else {},
-        logins=read_credentials(options.credentials, nodes) if options.credentials else {},
+        places=places,
+        logins=_logins(exporter, options, nodes, places, kept, notice),
         tls=options.tls,
         backups=_backups(exporter, options),
         split=options.split or 1,
         earlier=out if (out / MANIFEST).is_file() else None,
         seed=options.seed,
+        link_secrets=dict(kept.links),
+        filters=_filters(exporter, interest, options),
         notice=notice,
         progress=progress,
     )
@@ -131,7 +145,7 @@ def described_exporters() -> ExporterList:
     """Describe all kinds, for `--list`."""
     return ExporterList(
         [
-            DescribedExporter(kind, found.description, sorted(found.options))
+            DescribedExporter(kind, found.description, sorted(one.rstrip("_") for one in found.options))
             for kind, found in exporters().items()
         ]
     )
@@ -161,6 +175,38 @@ def _check_options(kind: str, exporter: Exporter, options: ExportOptions) -> Non
         raise UsageError("`split` is for backups, and `backups=0` turns them off; leave one of them out")
     if options.tls is not None and not options.tls.is_dir():
         raise InputError(f"`tls={options.tls}` is not a folder")
+
+
+def _logins(
+    exporter: Exporter,
+    options: ExportOptions,
+    nodes: Sequence[str],
+    places: Mapping[str, Place],
+    kept: Secrets,
+    notice: Notice,
+) -> dict[str, Login]:
+    """Return the logins of clients: given, kept from an earlier export, or made where strangers may come."""
+    if options.credentials:
+        if options.open_:
+            raise UsageError("`credentials` and `open` contradict each other; give one of them")
+        return read_credentials(options.credentials, nodes)
+    strange = any(not is_loopback(place.host) for place in places.values())
+    able = isinstance(exporter, BrokerKind) and exporter.layout is not None
+    if options.open_ or not able or not strange:
+        return {}
+    stems = file_stems(nodes)
+    notice(f"every node has a login of its own for its clients; {SECRETS} has them")
+    return {
+        node: kept.clients.get(node) or Login(stems[node], make_password(options.seed, "client", node))
+        for node in nodes
+    }
+
+
+def _filters(exporter: Exporter, interest: Interest, options: ExportOptions) -> bool:
+    if isinstance(exporter, GraphFormat) or "filters" not in exporter.options:
+        return False
+    topics: list[str] = interest.topic_ids.to_pylist()
+    return choose(exporter.names.filters, topics, filters=options.filters, literal=options.literal)
 
 
 def _backups(exporter: Exporter, options: ExportOptions) -> int:

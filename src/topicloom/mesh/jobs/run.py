@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
+
 from topicloom.base.progress import SILENT, Progress
 from topicloom.base.summaries import Summary
 from topicloom.errors import InputError, UsageError
+from topicloom.mesh.jobs.rollout import PHASES, ROLLOUT, RolloutSummary
 from topicloom.mesh.kinds.registry import find_running, load_adapter, runnable
 from topicloom.mesh.model.manifest import read_mesh
 from topicloom.mesh.model.mesh import Mesh, connections_per_node, hops_max
 from topicloom.mesh.run.adapter import Arrival, Stray
+from topicloom.mesh.run.attack import NodeAttack
 from topicloom.mesh.run.delivery import MissingDelivery
 from topicloom.mesh.run.failover import NodeFailover
-from topicloom.mesh.run.lifecycle import RunOutcome, nodes_to_kill, run_mesh
+from topicloom.mesh.run.freeze import NodeFreeze
+from topicloom.mesh.run.lifecycle import RunOutcome, nodes_named, run_mesh
 from topicloom.mesh.run.resource_usage import NodeUsage
+from topicloom.mesh.run.rollout_play import PlayedRollout, RolloutPlan, play_rollout
 from topicloom.mesh.run.running_mesh import RunSettings
 
 
@@ -49,17 +55,48 @@ class RunSummary(Summary, frozen=True, kw_only=True):
     duplicate_witnesses: tuple[Arrival, ...]
     stray_witnesses: tuple[Stray, ...]
     failover: tuple[NodeFailover, ...]
+    frozen: tuple[NodeFreeze, ...]
+    attacks: tuple[NodeAttack, ...]
 
 
 def run_folder(kind: str, folder: Path, settings: RunSettings, *, progress: Progress = SILENT) -> RunSummary:
     """Start the mesh of an exported folder, prove it, stop it; return what came of it."""
     running = find_running(kind)
-    nodes_to_kill(read_kind(kind, folder), settings.kill)
+    mesh = read_kind(kind, folder)
+    nodes_named(mesh, "kill", settings.kill)
+    nodes_named(mesh, "freeze", settings.freeze)
     if settings.kill and running.kill is not None:
         able = [name for name, other in runnable().items() if other.kill is None]
         raise UsageError(f"`kill` goes with {' and '.join(able)}: {running.kill.why}")
     outcome = run_mesh(load_adapter(kind), folder, running.relocate, settings, progress=progress)
     return _summary(kind, outcome)
+
+
+def run_rollout(
+    kind: str, folder: Path, change: Path, settings: RunSettings, *, progress: Progress = SILENT
+) -> PlayedRollout:
+    """Play the roll-out of `mesh rollout` from the mesh of a folder; return what came of it."""
+    running = find_running(kind)
+    for option in ("kill", "freeze", "attack"):
+        if getattr(settings, option):
+            raise UsageError(f"`rollout` and `{option}` do not go together; run the command twice")
+    read_kind(kind, folder)
+    path = change / ROLLOUT
+    try:
+        found = msgspec.json.decode(path.read_bytes(), type=RolloutSummary)
+    except OSError as error:
+        raise InputError(
+            f"`rollout={change}` is no roll-out: cannot read {ROLLOUT} ({error.strerror})"
+        ) from None
+    except msgspec.MsgspecError:
+        raise InputError(f"{path} is damaged; plan the roll-out again") from None
+    plan = RolloutPlan(
+        (folder, *(change / phase for phase in PHASES)),
+        tuple(tuple(found.brokers_touched.get(phase, ())) for phase in PHASES),
+        frozenset(found.topics_interrupted),
+        frozenset(found.topics_moved),
+    )
+    return play_rollout(load_adapter(kind), plan, running.relocate, settings, progress=progress)
 
 
 def read_kind(kind: str, folder: Path) -> Mesh:
@@ -104,4 +141,6 @@ def _summary(kind: str, outcome: RunOutcome) -> RunSummary:
         duplicate_witnesses=verdict.duplicate_witnesses,
         stray_witnesses=verdict.stray_witnesses,
         failover=outcome.failover,
+        frozen=outcome.frozen,
+        attacks=outcome.attacks,
     )

@@ -67,8 +67,9 @@ def compare_meshes(
     if isinstance(running.baselines, Unable):
         able = [name for name, other in runnable().items() if not isinstance(other.baselines, Unable)]
         raise UsageError(f"`compare` runs {' and '.join(able)} only: {running.baselines.why}")
-    if settings.kill:
-        raise UsageError("`compare` and `kill` do not go together; run the command twice")
+    for option in ("kill", "freeze", "attack"):
+        if getattr(settings, option):
+            raise UsageError(f"`compare` and `{option}` do not go together; run the command twice")
     mesh = read_kind(kind, folder)
     rows = []
     with tempfile.TemporaryDirectory(prefix="topicloom-compare-") as scratch:

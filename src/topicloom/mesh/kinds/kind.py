@@ -14,13 +14,15 @@ from typing import Any, Generic, TypeVar
 from topicloom.mesh.audit.broker_files import BrokerDirectory, ConfiguredBroker
 from topicloom.mesh.audit.findings import Audit
 from topicloom.mesh.model.mesh import Mesh
+from topicloom.mesh.plan.mesh_plan import MeshLayout
 from topicloom.mesh.plan.names import NameRule
 from topicloom.mesh.plan.request import ExportFigures, Request
 from topicloom.mesh.run.relocate import Relocate
 
 C = TypeVar("C")
 Write = Callable[[Request, Path], object]  # fills a folder; returns what there is to tell
-LOGIN_OPTIONS = frozenset({"hosts", "credentials", "tls"})  # of export, for brokers that let users log in
+# Of export, for brokers that let users log in.
+LOGIN_OPTIONS = frozenset({"hosts", "credentials", "tls", "filters", "literal", "open_", "seed"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,8 @@ class BrokerKind:
     """One kind of broker.
 
     `options` are those that its export honours, `names` what topics are called there.
-    `host_columns` are columns of a hosts file that have a meaning for this kind only.
+    `host_columns` are columns of a hosts file that have a meaning for this kind only. `layout` is how its
+    files are made, for kinds that can be rolled out.
     """
 
     name: str
@@ -86,3 +89,4 @@ class BrokerKind:
     audit: AuditSupport[Any] | Unable
     run: RunSupport | Unable
     host_columns: tuple[str, ...] = ()
+    layout: MeshLayout | None = None

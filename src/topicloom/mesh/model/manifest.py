@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from topicloom.base.summaries import FORMAT, UNSET, Summary, UnsetType, to_json
+from topicloom.base.summaries import FORMAT, UNSET, Summary, UnsetType
 from topicloom.errors import InputError
 from topicloom.mesh.model.mesh import Mesh
 from topicloom.tables.folder import check_own_folder, write_json
@@ -33,6 +33,7 @@ class Manifest(Summary, frozen=True, kw_only=True):
     version: str = __version__
     mesh: dict[str, Any] | UnsetType = UNSET
     files: list[str]
+    digests: dict[str, str]  # of each file as it was written: an edit by hand shows
 
     FLAT = frozenset({"mesh"})
 
@@ -44,16 +45,12 @@ class ManifestHead(Summary, frozen=True):
     kind: object = None
     links: msgspec.Raw | UnsetType = UNSET
     files: object = None
+    digests: object = None
 
 
 def _without_kind(mesh: Mesh) -> dict[str, Any]:
     """Return a mesh as its manifest has it: all but the kind, which stands before."""
     return {one.name: getattr(mesh, one.name) for one in fields(mesh) if one.name != "kind"}
-
-
-def mesh_digest(mesh: Mesh) -> str:
-    """Return a short digest by which a configuration names the manifest it belongs to."""
-    return hashlib.sha256(to_json(_without_kind(mesh))).hexdigest()[:12]
 
 
 def write_mesh(folder: Path, mesh: Mesh, configs: Mapping[str, str], *, secret: Collection[str] = ()) -> None:
@@ -73,7 +70,24 @@ def write_manifest(
     folder: Path, kind: str, files: Iterable[str], mesh: dict[str, Any] | UnsetType = UNSET
 ) -> None:
     """Write the manifest of any export; `files` are all files of the folder."""
-    write_json(Manifest(kind=kind, mesh=mesh, files=sorted(files)), folder / MANIFEST)
+    names = sorted(files)
+    digests = {name: _digest(folder / name) for name in names if name != MANIFEST}
+    write_json(Manifest(kind=kind, mesh=mesh, files=names, digests=digests), folder / MANIFEST)
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+
+
+def edited_files(folder: Path) -> list[str]:
+    """Return the files of an export that are not as they were written; what is gone cannot be lost."""
+    known = _read(folder).digests
+    found = known.items() if isinstance(known, dict) else ()
+    return [name for name, digest in found if not _is_as_written(folder / str(name), digest)]
+
+
+def _is_as_written(path: Path, digest: object) -> bool:
+    return not path.is_file() or _digest(path) == digest
 
 
 def kind_of(folder: Path) -> str:
@@ -103,12 +117,22 @@ def read_mesh(folder: Path) -> Mesh:
     return mesh
 
 
-def check_export_out(out: Path, kind: str) -> None:
-    """Refuse to overwrite anything but an earlier export of the same kind or an empty folder."""
+def check_export_out(out: Path, kind: str, *, overwrite: bool = False) -> None:
+    """Refuse to overwrite anything but an earlier export of the same kind or an empty folder.
+
+    Also refuse, unless told to `overwrite`, an export with files that were edited since.
+    """
     check_own_folder(out, f"`out={out}`", "an earlier export", _is_export)
     if (out / MANIFEST).is_file() and kind_of(out) != kind:
         raise InputError(
             f"`out={out}` holds an export of kind {kind_of(out)}; choose another folder, or remove it"
+        )
+    edited = edited_files(out) if (out / MANIFEST).is_file() and not overwrite else []
+    if edited:
+        more = f" and {len(edited) - 1:,} more" if len(edited) > 1 else ""
+        raise InputError(
+            f"`out={out}`: {edited[0]}{more} changed since it was exported, and that would be lost; keep a "
+            "copy and give `overwrite`, or choose another folder"
         )
 
 

@@ -44,12 +44,21 @@ class MeshLink:
 
 @dataclass(frozen=True, slots=True)
 class MeshTopic:
-    """One topic: what the brokers call it, the account its clients log in to, who wants it."""
+    """One topic: what the brokers call it, the account its clients log in to, who wants it.
+
+    Of a filter `name` is the filter, and `example` a name that it matches.
+    """
 
     topic: str
     name: str
     subscribers: tuple[str, ...]
     account: str | None = None
+    example: str | None = None
+
+    @property
+    def sent_as(self) -> str:
+        """Return a name to publish on: a filter has many."""
+        return self.name if self.example is None else self.example
 
 
 @dataclass(frozen=True, slots=True)

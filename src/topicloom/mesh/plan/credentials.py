@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
+from secrets import token_urlsafe
 
 from topicloom.errors import InputError
 from topicloom.tables.small_csv import read_rows
 
+PASSWORD_BYTES = 18
 AUTHORITY = "ca.crt"
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
@@ -66,6 +69,13 @@ def _check_login(login: Login, where: str) -> None:
         raise InputError(f"{where}: user {login.user!r} has a colon or begins with #: password files cannot")
     if re.match(r"\$2[abxy]\$\d\d\$", login.password):  # NATS would take it for one
         raise InputError(f"{where}: the password looks like a hash; give the password itself")
+
+
+def make_password(seed: int | None, *names: str) -> str:
+    """Return a password that nobody can guess; for tests one that follows from a seed."""
+    if seed is None:
+        return token_urlsafe(PASSWORD_BYTES)
+    return sha256("\0".join((str(seed), *names)).encode()).hexdigest()[:24]
 
 
 def check_certificates(folder: Path, stems: Iterable[str]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from topicloom.errors import InputError
 from topicloom.mesh.model.config_files import LOOPBACK
-from topicloom.mesh.model.manifest import MANIFEST, mesh_digest, write_mesh
+from topicloom.mesh.model.manifest import MANIFEST, write_mesh
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, MeshTopic, connections_per_node
 from topicloom.mesh.model.topic_trees import PlannedLink
 from topicloom.mesh.plan.credentials import check_certificates
@@ -18,7 +18,7 @@ from topicloom.mesh.plan.hosts import Place, assign_ports, is_loopback
 from topicloom.mesh.plan.link_plan import LinkPlan, check_mesh
 from topicloom.mesh.plan.names import NameRule, file_stems
 from topicloom.mesh.plan.request import ExportFigures, Request
-from topicloom.version import __version__
+from topicloom.mesh.plan.secrets import SECRETS, Secrets, secrets_text
 
 NO_CLASS = [-1]  # of a topic, where links carry trees
 
@@ -38,11 +38,16 @@ class MeshShape:
 
 @dataclass(frozen=True, eq=False)
 class MeshPlan:
-    """A mesh and what the writers of configurations look up in it."""
+    """A mesh and what the writers of configurations look up in it.
+
+    `accepting` is the mesh whose links the acceptors let in, where that is another one: in the middle of a
+    roll-out.
+    """
 
     mesh: Mesh
     stems: Mapping[str, str]
     wanted: Mapping[str, tuple[str, ...]]  # the accounts of each node
+    accepting: Mesh | None = None
 
     @cached_property
     def node(self) -> dict[str, MeshNode]:
@@ -51,7 +56,8 @@ class MeshPlan:
     @cached_property
     def name_of(self) -> dict[str, str]:
         """Return what each topic is called at the brokers."""
-        return {topic.topic: topic.name for topic in self.mesh.topics}
+        both = (*self.mesh.topics, *(self.accepting.topics if self.accepting else ()))
+        return {topic.topic: topic.name for topic in both}
 
     @cached_property
     def dialled(self) -> dict[str, list[MeshLink]]:
@@ -65,20 +71,45 @@ class MeshPlan:
     def callers(self) -> dict[str, dict[str | None, list[str]]]:
         """Return for each node and account who may dial it: at once or as a backup."""
         found: dict[str, dict[str | None, list[str]]] = {node.name: {} for node in self.mesh.nodes}
-        for link in self.mesh.links:
+        for link in (self.accepting or self.mesh).links:
             for acceptor in (link.acceptor, *link.backups):
                 found[acceptor].setdefault(link.account, []).append(link.dialer)
         return found
 
     @cached_property
-    def _digest(self) -> str:
-        return mesh_digest(self.mesh)
+    def accepted(self) -> dict[str, list[MeshLink]]:
+        """Return the links that may come in at each node: at once, or as to a backup."""
+        found: dict[str, list[MeshLink]] = {node.name: [] for node in self.mesh.nodes}
+        for link in (self.accepting or self.mesh).links:
+            for acceptor in (link.acceptor, *link.backups):
+                found[acceptor].append(link)
+        return found
+
+    @cached_property
+    def subjects(self) -> dict[tuple[str, str], list[str]]:
+        """Return what the topics of each node are called in each of its accounts."""
+        found = {(node, account): list[str]() for node, own in self.wanted.items() for account in own}
+        for topic in (self.accepting or self.mesh).topics:
+            for node in topic.subscribers:
+                found[node, topic.account or ""].append(topic.name)
+        return found
+
+    @cached_property
+    def names_of(self) -> dict[str, list[str]]:
+        """Return what the topics of each node are called there."""
+        found: dict[str, list[str]] = {node.name: [] for node in self.mesh.nodes}
+        for topic in (self.accepting or self.mesh).topics:
+            for node in topic.subscribers:
+                found[node].append(topic.name)
+        return found
 
     def heading(self, what: str, node: str, mark: str) -> str:
-        """Return the first line of a configuration; `mark` begins a comment."""
+        """Return the first line of a configuration; `mark` begins a comment.
+
+        It names no version and no digest: a file changes only where what it configures does.
+        """
         shown = "".join(c if c.isprintable() else "?" for c in node[:100])
-        source = f"topicloom {__version__} from {MANIFEST} {self._digest}"
-        return f"{mark} {what} of node {shown}, written by {source}\n"
+        return f"{mark} {what} of node {shown}, written by topicloom export; {MANIFEST} lists all\n"
 
     def figures(self) -> ExportFigures:
         """Return the mesh in numbers."""
@@ -89,6 +120,23 @@ class MeshPlan:
             backups=sum(bool(link.backups) for link in self.mesh.links),
             renamed={topic.topic: topic.name for topic in self.mesh.topics if topic.name != topic.topic},
         )
+
+
+Render = Callable[[MeshPlan, Request], tuple[Mapping[str, str], Collection[str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class MeshLayout:
+    """How a kind of broker becomes files: its shape, its links, its text.
+
+    `render` gives the files by name and the names of those with secrets. `opened` says who gets in without
+    credentials.
+    """
+
+    shape: Callable[[Request], MeshShape]
+    plan_links: Callable[[Request], LinkPlan]
+    render: Render
+    opened: str
 
 
 def plan_mesh(
@@ -115,43 +163,63 @@ def plan_mesh(
         nodes=_nodes(request, shape, nodes, stems, wanted),
         links=tuple(_links(links, nodes, topics, stems)),
         topics=tuple(
-            MeshTopic(
-                topic=name,
-                name=shape.names.encode(name),
-                subscribers=tuple(nodes[node] for node in interest.nodes_of(topic)),
-                account=account_name(classes[topic]),
+            mesh_topic(
+                shape.names,
+                name,
+                tuple(nodes[node] for node in interest.nodes_of(topic)),
+                account_name(classes[topic]),
+                filters=request.filters,
             )
             for topic, name in enumerate(topics)
         ),
         start_order=tuple(nodes[node] for node in start_order),
         accounts=_accounts(classes),
-        options={} if request.tls is None else {"tls": str(request.tls.absolute())},
+        options=_options(request),
     )
     return MeshPlan(mesh, stems, wanted)
+
+
+def mesh_topic(
+    names: NameRule, topic: str, subscribers: tuple[str, ...], account: str | None, *, filters: bool
+) -> MeshTopic:
+    """Return a topic as the brokers know it."""
+    if filters and names.filters is not None and names.filters.is_filter(topic):
+        return MeshTopic(topic, names.filter(topic), subscribers, account, names.filters.example(topic))
+    return MeshTopic(topic, names.encode(topic), subscribers, account)
+
+
+def _options(request: Request) -> dict[str, str]:
+    tls = {} if request.tls is None else {"tls": str(request.tls.absolute())}
+    return tls | ({"wildcards": "filters"} if request.filters else {})
 
 
 def write_planned(
     request: Request,
     folder: Path,
-    shape: MeshShape,
-    plan_links: Callable[[Request], LinkPlan],
-    render: Callable[[MeshPlan, Request], tuple[Mapping[str, str], Collection[str]]],
-    opened: str,
+    layout: MeshLayout,
 ) -> ExportFigures:
-    """Plan a mesh, prove it once more as planned, write it and its configurations; return its figures.
-
-    `render` gives the files by name and the names of those with secrets. `opened` says who gets in without
-    credentials.
-    """
+    """Plan a mesh, prove it once more as planned, write it and its configurations; return its figures."""
     refuse_empty(request)
-    planned = plan_links(request)
-    plan = plan_mesh(request, shape, planned.links, planned.start_order, planned.class_of)
-    warn_open(request, opened)
-    files, secret = render(plan, request)
+    planned = layout.plan_links(request)
+    plan = plan_mesh(request, layout.shape(request), planned.links, planned.start_order, planned.class_of)
+    warn_open(request, layout.opened)
     check_mesh(request, plan.mesh)
     request.progress.phase("write")
-    write_mesh(folder, plan.mesh, files, secret=secret)
+    write_rendered(plan, request, folder, layout)
     return plan.figures()
+
+
+def write_rendered(plan: MeshPlan, request: Request, folder: Path, layout: MeshLayout) -> None:
+    """Write a planned mesh: its configurations, its secrets and its manifest."""
+    files, secret = layout.render(plan, request)
+    if request.logins:
+        links = {link.name for mesh in (plan.mesh, plan.accepting or plan.mesh) for link in mesh.links}
+        secrets = Secrets(
+            {name: request.logins[name] for name in sorted(request.logins)},
+            {name: request.secret_of(name) for name in sorted(links)},
+        )
+        files, secret = {**files, SECRETS: secrets_text(secrets)}, [*secret, SECRETS]
+    write_mesh(folder, plan.mesh, files, secret=secret)
 
 
 def account_name(topic_class: int) -> str | None:

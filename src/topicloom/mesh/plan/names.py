@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from topicloom.errors import InputError
+from topicloom.mesh.plan.filters import FilterRule
 
 EMPTY = "%-"
 _NONCHARACTERS = "\ufdd0-\ufdef" + "".join(
@@ -35,6 +36,16 @@ class NameRule:
     most_bytes: int = 0
     reason: str = ""
     most_slashes: int | None = None
+    filters: FilterRule | None = None
+
+    def filter(self, topic: str) -> str:
+        """Return a filter as it is; refuse one with other characters that are not allowed in a name."""
+        assert self.filters is not None
+        tokens = topic.split(self.filters.separator)
+        for token in tokens:
+            if token not in (self.filters.one, self.filters.rest) and self.encode(token) != token:
+                raise InputError(f"`filters`: {topic!r} has a part {token!r} that {self.kind} does not allow")
+        return topic
 
     def encode(self, topic: str) -> str:
         """Return the name of a topic; refuse one that would be too long.

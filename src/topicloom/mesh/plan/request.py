@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from topicloom.base.progress import SILENT, Progress
-from topicloom.mesh.plan.credentials import Login
+from topicloom.mesh.plan.credentials import Login, make_password
 from topicloom.mesh.plan.hosts import Place
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
@@ -20,7 +20,9 @@ class Request:
     `places` and `logins` go by node and are empty when the user gave none; `tls` is the folder of
     certificates; an edge may have up to `split` links in each direction so that more of them have backups;
     `earlier` is the folder of an export of the same kind that this one replaces; `seed` is for tests, which
-    want the same keys each time. `notice` shows the user something that must not be missed.
+    want the same keys each time; with `filters` topics with wildcards stand for all names they match.
+    `link_secrets` are the passwords of links that are known already. `notice` shows the user something that
+    must not be missed.
     """
 
     interest: Interest
@@ -32,8 +34,14 @@ class Request:
     split: int = 1
     earlier: Path | None = None
     seed: int | None = None
+    filters: bool = False
+    link_secrets: dict[str, str] = field(default_factory=dict)
     notice: Callable[[str], None] = lambda text: None
     progress: Progress = SILENT
+
+    def secret_of(self, link: str) -> str:
+        """Return the password of a link: made once, and kept from then on."""
+        return self.link_secrets.setdefault(link, make_password(self.seed, link))
 
 
 @dataclass(frozen=True, slots=True)

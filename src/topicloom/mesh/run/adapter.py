@@ -12,13 +12,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from topicloom.errors import UsageError
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, wanted_topics
 
 LOOK = 0.02  # seconds between two questions to the brokers
 STILL = 0.1  # seconds between two readings that must agree
+if TYPE_CHECKING:
+    from topicloom.mesh.run.attack import Intrusion
+
 T = TypeVar("T")
 Argv = tuple[str, ...]  # the command line of a process
 
@@ -130,6 +133,12 @@ class BrokerAdapter(ABC):
     @abstractmethod
     def clients(self, mesh: Mesh, arrived: Callable[[Arrival], None]) -> MeshClients:
         """Return clients for every broker, not yet connected."""
+
+    async def intrude(
+        self, mesh: Mesh, node: str, folder: Path, heard: Callable[[str, str], None]
+    ) -> Intrusion:
+        """Log in wherever the secrets of one node let anybody in; see run/attack.py."""
+        raise NotImplementedError
 
     async def connect(self, mesh: Mesh, arrived: Callable[[Arrival], None]) -> MeshClients:
         """Connect and subscribe clients everywhere; none is left connected if that fails."""

@@ -17,8 +17,10 @@ from topicloom.errors import MeshError, UsageError
 from topicloom.mesh.model.manifest import read_mesh
 from topicloom.mesh.model.mesh import Mesh
 from topicloom.mesh.run.adapter import BrokerAdapter
+from topicloom.mesh.run.attack import NodeAttack, attack, check_attackable
 from topicloom.mesh.run.failover import NodeFailover, fail_over
 from topicloom.mesh.run.free_ports import FreePorts
+from topicloom.mesh.run.freeze import NodeFreeze, freeze
 from topicloom.mesh.run.inbox import Inbox
 from topicloom.mesh.run.processes import BrokerProcesses
 from topicloom.mesh.run.relocate import PortMap, Relocate
@@ -45,6 +47,8 @@ class RunOutcome:
     connections_open: Mapping[str, int]
     elsewhere: int  # links that stood at a backup from the beginning
     failover: tuple[NodeFailover, ...]
+    frozen: tuple[NodeFreeze, ...] = ()
+    attacks: tuple[NodeAttack, ...] = ()
 
     @property
     def cpu_seconds(self) -> float:
@@ -56,7 +60,9 @@ class RunOutcome:
 
     @property
     def exact(self) -> bool:
-        return self.proof.verdict.exact and not self.proof.storm and all(one.held for one in self.failover)
+        held = all(one.held for one in self.failover) and all(one.held for one in self.frozen)
+        held = held and all(one.held for one in self.attacks)
+        return self.proof.verdict.exact and not self.proof.storm and held
 
 
 def run_mesh(
@@ -72,10 +78,14 @@ def run_mesh(
         with SignalGuard() as signals, tempfile.TemporaryDirectory(prefix="topicloom-run-") as scratch:
             work, logs = Path(scratch, "mesh"), Path(scratch, "logs")
             mesh = _prepare(folder, work, logs, relocate)
-            kill = nodes_to_kill(mesh, settings.kill)
+            nodes_named(mesh, "kill", settings.kill)
+            nodes_named(mesh, "freeze", settings.freeze)
+            if settings.attack:
+                nodes_named(mesh, "attack", settings.attack)
+                check_attackable(adapter, mesh, mesh.kind)
             brokers = BrokerProcesses(work, logs)
             try:
-                return signals.run(_run(adapter, mesh, work, brokers, settings, kill, progress))
+                return signals.run(_run(adapter, mesh, work, brokers, settings, progress))
             except MeshError:
                 if attempt == ATTEMPTS or not brokers.lost_a_port:
                     raise
@@ -97,16 +107,16 @@ def _prepare(folder: Path, work: Path, logs: Path, relocate: Relocate) -> Mesh:
     return mesh
 
 
-def nodes_to_kill(mesh: Mesh, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the nodes that --kill names; `all` is every node, unless one is called so."""
+def nodes_named(mesh: Mesh, option: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the nodes that an option names; `all` is every node, unless one is called so."""
     nodes = tuple(node.name for node in mesh.nodes)
     if "all" in names and "all" not in nodes:
         if set(names) != {"all"}:
-            raise UsageError("`kill=all`: that is every node already; leave the others out")
+            raise UsageError(f"`{option}=all`: that is every node already; leave the others out")
         return nodes
     for name in names:
         if name not in nodes:
-            raise UsageError(f"`kill={name}`: the mesh has no such node; name one, or all")
+            raise UsageError(f"`{option}={name}`: the mesh has no such node; name one, or all")
     return names
 
 
@@ -116,7 +126,6 @@ async def _run(
     folder: Path,
     brokers: BrokerProcesses,
     settings: RunSettings,
-    kill: tuple[str, ...],
     progress: Progress,
 ) -> RunOutcome:
     with brokers:
@@ -137,10 +146,21 @@ async def _run(
         finally:
             await clients.close()
         broken: list[NodeFailover] = []
-        if kill and not proof.storm:
-            progress.phase("kill and bring back", len(kill))
+        frozen: list[NodeFreeze] = []
+        if not proof.storm:
+            kill = nodes_named(mesh, "kill", settings.kill)
+            stop = nodes_named(mesh, "freeze", settings.freeze)
+            progress.phase("break and mend", len(kill) + len(stop))
             running.progress = SILENT  # its own steps are none of this phase's
             for node in kill:
                 broken.append(await fail_over(running, node))
                 progress.advance()
-        return RunOutcome(mesh, proof, ready, usage, sockets, elsewhere, tuple(broken))
+            for node in stop:
+                frozen.append(await freeze(running, node))
+                progress.advance()
+        attacks = [
+            await attack(running, node, folder) for node in nodes_named(mesh, "attack", settings.attack)
+        ]
+        return RunOutcome(
+            mesh, proof, ready, usage, sockets, elsewhere, tuple(broken), tuple(frozen), tuple(attacks)
+        )

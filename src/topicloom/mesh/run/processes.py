@@ -50,15 +50,15 @@ class BrokerProcesses(AbstractContextManager["BrokerProcesses"]):
     def __exit__(self, *_fault: object) -> None:
         self.stop()
 
-    def start(self, node: str, argv: Argv) -> None:
-        """Start the process of a node; its output goes to a file of its own."""
+    def start(self, node: str, argv: Argv, folder: Path | None = None) -> None:
+        """Start the process of a node, in the folder of all or another; its output goes to its own file."""
         log = self._logs / f"{self._started}.log"
         self._started += 1
         with log.open("wb") as output:
             try:
                 process = subprocess.Popen(
                     argv,
-                    cwd=self._folder,
+                    cwd=folder or self._folder,
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.STDOUT,
@@ -97,10 +97,29 @@ class BrokerProcesses(AbstractContextManager["BrokerProcesses"]):
         _signal_group(process, signal.SIGKILL)
         process.wait()
 
+    def end(self, node: str) -> None:
+        """End a node's process as its operator would."""
+        process = self._running[node].process
+        _signal_group(process, signal.SIGTERM)
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline and not _has_ended(process):
+            time.sleep(0.01)
+        self.kill(node)
+
+    def freeze(self, node: str) -> None:
+        """Stop a node's process where it stands, as if its machine hung: its connections stay open."""
+        _signal_group(self._running[node].process, signal.SIGSTOP)
+
+    def thaw(self, node: str) -> None:
+        """Let a frozen process go on; nothing happens if it has ended."""
+        if node in self._running:
+            _signal_group(self._running[node].process, signal.SIGCONT)
+
     def stop(self) -> None:
         """End all processes: politely, then by force."""
         processes = [one.process for one in self._running.values()]
         for process in processes:
+            _signal_group(process, signal.SIGCONT)  # a frozen one would not hear
             _signal_group(process, signal.SIGTERM)
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline and not all(map(_has_ended, processes)):

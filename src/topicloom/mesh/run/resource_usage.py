@@ -12,6 +12,7 @@ import psutil
 from topicloom.base.summaries import Summary
 from topicloom.mesh.model.mesh import Mesh
 
+Pair = tuple[int, int]  # the ports of a connection, near and far
 Pids = Mapping[str, int]  # the process of each node
 
 
@@ -60,6 +61,19 @@ def open_connections(mesh: Mesh, pids: Pids) -> Counter[tuple[str, str]]:
             # A socket that was accepted has one of our ports at this end, not at the far one.
             if acceptor is not None and acceptor != dialer and port_of.get(socket.laddr.port) != dialer:
                 found[dialer, acceptor] += 1
+    return found
+
+
+def open_pairs(pids: Pids, node: str) -> dict[str, set[Pair]]:
+    """Return the connections that other brokers have open with that of `node`, by broker and ports."""
+    node_of = {number: name for name, number in pids.items()}
+    sockets = [one for one in psutil.net_connections(kind="tcp") if one.pid in node_of and one.laddr]
+    own = {one.laddr.port for one in sockets if node_of[one.pid] == node}
+    found: dict[str, set[Pair]] = {}
+    for one in sockets:
+        far = one.raddr.port if one.raddr and one.status == psutil.CONN_ESTABLISHED else None
+        if far is not None and far in own and node_of[one.pid] != node:
+            found.setdefault(node_of[one.pid], set()).add((one.laddr.port, far))
     return found
 
 

@@ -38,6 +38,8 @@ class RunSettings:
     quiet: float = 5.0
     settle: float = 1.0
     kill: tuple[str, ...] = ()
+    freeze: tuple[str, ...] = ()
+    attack: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,7 @@ class RunningMesh:
         self.brokers = brokers
         self.settings = settings
         self.progress = progress
+        self._folder = folder
         self.commands = adapter.commands(mesh, folder)
         self._ports = {node.name: adapter.last_port(node) for node in mesh.nodes}
 
@@ -79,7 +82,7 @@ class RunningMesh:
         """Start all brokers in the order of the mesh, or those of some nodes."""
         for node in self.mesh.start_order if nodes is None else nodes:
             await self._wait_listening(node)
-            self.brokers.start(node, self.commands[node])
+            self.brokers.start(node, self.commands[node], self._folder)
             self.progress.advance()
             await asyncio.sleep(0)  # an interrupt comes through here
 

@@ -15,15 +15,15 @@ from topicloom.overlay.jobs.build_spark import build_on_spark
 from topicloom.overlay.jobs.certify import certify
 from topicloom.overlay.jobs.constraints import load_constraints
 from topicloom.overlay.jobs.engine import LOCAL_SUBSCRIPTIONS, choose_engine
-from topicloom.overlay.jobs.interest_table import LoadedInterest, load_interest
-from topicloom.overlay.jobs.verify import judge
+from topicloom.overlay.jobs.interest_table import LoadedInterest, is_small, load_interest
+from topicloom.overlay.jobs.verify import judge, judge_here
 from topicloom.overlay.measures.connectivity import check_overlay
 from topicloom.overlay.model.build import Build, BuildSummary
 from topicloom.overlay.model.build_folder import EDGES, INTEREST
 from topicloom.overlay.model.verdict import Verdict
 from topicloom.overlay.spark.encode import InterestRead
 from topicloom.tables.folder import REJECTS, SUMMARY, write_json, write_table
-from topicloom.tables.spark.raw_table import write_rejects
+from topicloom.tables.reader import write_rejects
 from topicloom.tables.spark.spark_choice import SparkChoice
 
 
@@ -33,11 +33,19 @@ def build_to_folder(task: BuildTask) -> BuildSummary:
     if task.engine == "spark" or task.goes_on:
         return build_on_spark(task)
     began = task.progress.now()
+    loaded = task.table.load_small()
+    if loaded is not None and (task.engine == "local" or _builds_here(task, loaded)):
+        return _build_here(task, loaded, began)
     with task.table.spark.workspace(beside=task.out) as work:
         read = task.table.encode(work)
         if task.engine == "auto" and (large := _for_spark(task, read)) is not None:
             return build_on_spark(large, read)
-        return _build_here(task, read, began)
+        return _build_here(task, load_interest(read, task.progress), began)
+
+
+def _builds_here(task: BuildTask, loaded: LoadedInterest) -> bool:
+    """Return whether a small interest is built in this process, which only its size can decide against."""
+    return task.in_memory is not None or loaded.interest.n_subscriptions <= LOCAL_SUBSCRIPTIONS
 
 
 def _for_spark(task: BuildTask, read: InterestRead) -> BuildTask | None:
@@ -58,9 +66,8 @@ def _remark_reasons(task: BuildTask, request: BuildRequest) -> None:
         task.remark(reason)
 
 
-def _build_here(task: BuildTask, read: InterestRead, began: float) -> BuildSummary:
+def _build_here(task: BuildTask, loaded: LoadedInterest, began: float) -> BuildSummary:
     table, progress = task.table, task.progress
-    loaded = load_interest(read, progress)
     constraints, start = load_constraints(
         task.limits, loaded, spark=table.spark, notice=table.notice, progress=progress
     )
@@ -125,7 +132,12 @@ def build_loaded(
             write_rejects(loaded.raw, folder / REJECTS)
         written = progress.now()
         # The judge reads what was written, not what is in memory.
-        verdict = judge(folder / INTEREST, folder / EDGES, spark=spark, beside=out, progress=progress)
+        tables = folder / INTEREST, folder / EDGES
+        verdict = (
+            judge_here(*tables, progress=progress)
+            if loaded.here
+            else judge(*tables, spark=spark, beside=out, small=is_small(loaded), progress=progress)
+        )
         summary = summarised(verdict, written)
         write_json(summary, folder / SUMMARY)
     return summary, build

@@ -93,7 +93,6 @@ class BuildTask:
     table: InterestTable
     out: Path
     request: BuildRequest
-    engine: str = "auto"
     limits: ConstraintFiles = NO_LIMITS
     resume: bool = False
     remark: Notice = no_notice
@@ -101,6 +100,10 @@ class BuildTask:
     @property
     def progress(self) -> Progress:
         return self.table.progress
+
+    @property
+    def engine(self) -> str:
+        return self.table.spark.engine
 
     @property
     def in_memory(self) -> str | None:

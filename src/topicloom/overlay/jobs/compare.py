@@ -11,7 +11,7 @@ from topicloom.base.atomic_write import replacing
 from topicloom.base.summaries import UNSET, Figures, ResultSummary, Seconds, UnsetType
 from topicloom.overlay.jobs.build import build_loaded
 from topicloom.overlay.jobs.build_request import BuildRequest
-from topicloom.overlay.jobs.interest_table import InterestTable, LoadedInterest, load_interest
+from topicloom.overlay.jobs.interest_table import InterestTable, LoadedInterest
 from topicloom.overlay.measures.degree import degree_histogram, percentiles
 from topicloom.overlay.model.build import Build, BuildSummary
 from topicloom.overlay.model.build_folder import check_replaceable
@@ -41,9 +41,7 @@ def compare_table(table: InterestTable, requests: list[BuildRequest], *, out: Pa
     if out is not None:
         check_replaceable(out)
     began = table.progress.now()
-    with table.spark.workspace() as work:
-        loaded = load_interest(table.encode(work), table.progress)
-        return compare_loaded(loaded, requests, table, out=out, began=began)[0]
+    return compare_loaded(table.load(), requests, table, out=out, began=began)[0]
 
 
 def compare_loaded(

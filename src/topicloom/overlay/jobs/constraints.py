@@ -1,4 +1,4 @@
-"""Constraints from files: tables read by Spark like all others, names turned into node numbers.
+"""Constraints from files: tables read like all others, names turned into node numbers.
 
 Unlike the rows of an interest, no row may be refused quietly here: a firewall rule that got lost would be a
 hole. So a bad row, an unknown node or a missing header is an error that names it. Only an existing overlay
@@ -22,8 +22,8 @@ from topicloom.overlay.measures.connectivity import node_codes, sound_edges
 from topicloom.overlay.model.constraints import NO_CAP, Constraints, NodePairs, priced_pairs
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
+from topicloom.tables.reader import read_all, refuse_rows
 from topicloom.tables.source import TableSource, check_there, edges_source, limits_source
-from topicloom.tables.spark.read import read_all, refuse_rows
 from topicloom.tables.spark.spark_choice import Notice, SparkChoice, no_notice
 
 ALL_NODES = "*"  # in a table of caps the name of all nodes that are not listed, unless a node is called so
@@ -75,7 +75,8 @@ def load_constraints(
     def table(kind: str) -> pa.Table:
         source = files.source(kind)
         check_there(source)
-        return read_all(spark.session(progress), source, empty=True, progress=progress)
+        reader = spark.reader(source, notice=notice, progress=progress)
+        return read_all(reader, source, empty=True, progress=progress)
 
     def pairs(kind: str) -> NodePairs:
         if not getattr(files, kind):

@@ -5,16 +5,12 @@ from __future__ import annotations
 from topicloom.errors import UsageError
 from topicloom.overlay.builders.registry import BUILDERS, find_builder
 
-ENGINES = ("auto", "local", "spark")
-
 # Up to so many subscriptions `auto` builds in this process, which then needs about 3 GB at most.
 LOCAL_SUBSCRIPTIONS = 10_000_000
 
 
 def check_engine(engine: str, algorithm: str | None, *, in_memory: str | None, resume: bool) -> None:
     """Refuse an engine that cannot do what is asked; `in_memory` names an option that Spark cannot take."""
-    if engine not in ENGINES:
-        raise UsageError(f"`engine={engine}`: it is one of {', '.join(ENGINES)}")
     if engine == "spark" and algorithm is not None and "spark" not in find_builder(algorithm).engines:
         able = [name for name, builder in BUILDERS.items() if "spark" in builder.engines]
         raise UsageError(f"`engine=spark`: {algorithm} runs on local only; {', '.join(able)} run on spark")

@@ -5,15 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from topicloom.base.progress import SILENT, Progress
 from topicloom.errors import InputError
+from topicloom.overlay.measures.digest import interest_digest
 from topicloom.overlay.model.build_folder import is_build, read_summary
 from topicloom.overlay.model.interest import Interest
-from topicloom.overlay.spark.encode import InterestRead, read_interest
+from topicloom.overlay.model.merge_pairs import number_small
+from topicloom.overlay.spark.encode import InterestRead, no_rows, read_interest
+from topicloom.tables.local.limits import collects
+from topicloom.tables.local.read import LocalReader
+from topicloom.tables.local.table import LocalTable
+from topicloom.tables.reader import TableRead, require_no_rejects
 from topicloom.tables.source import TableSource, check_there
-from topicloom.tables.spark.raw_table import RawTable, require_no_rejects
-from topicloom.tables.spark.read import read_table
+from topicloom.tables.spark.read import collect_table
 from topicloom.tables.spark.spark_choice import Notice, SparkChoice, no_notice, tell_refused
+
+PAIR = ["node", "topic"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,7 +34,13 @@ class LoadedInterest:
     digest: str
     duplicates: int = 0
     rejected: int = 0
-    raw: RawTable | None = None  # for its rejects
+    raw: TableRead | None = None  # for its rejects
+    here: bool = False  # read in this process, and to be proved there
+
+
+def is_small(loaded: LoadedInterest) -> bool:
+    """Return whether it was read at once: then it is proved so too."""
+    return isinstance(loaded.raw, LocalTable)
 
 
 def load_interest(read: InterestRead, progress: Progress) -> LoadedInterest:
@@ -57,33 +73,83 @@ class InterestTable:
             work_dir=work,
             progress=self.progress,
         )
-        if read.raw.notice:
-            notice(read.raw.notice)
         encoded = read.encoded
-        tell_refused(encoded.rejected, source, notice)
-        if encoded.rejected > encoded.n_subscriptions + encoded.duplicates:
+        self._tell(read.raw, encoded.rejected, encoded.n_subscriptions + encoded.duplicates, notice)
+        return read
+
+    def _tell(self, raw: TableRead, rejected: int, good: int, notice: Notice) -> None:
+        source = self.source
+        if raw.notice:
+            notice(raw.notice)
+        tell_refused(rejected, source, notice)
+        if rejected > good:
             notice(
                 f"most rows of {source.path} were refused: check {source.options.separator} and "
                 f"{source.options.no_header}"
             )
-        return read
+
+    def reads_here(self) -> bool:
+        """Return whether it is read in this process, without Spark."""
+        check_there(self.source)
+        return self.spark.reads_here(self.source, notice=self.notice)
 
     def load(self) -> LoadedInterest:
         """Read it into memory."""
+        if (loaded := self.load_small()) is not None:
+            return loaded
         with self.spark.workspace() as work:
             return load_interest(self.encode(work), self.progress)
 
-    def read_told(self, source: TableSource) -> RawTable:
+    def load_small(self) -> LoadedInterest | None:
+        """Read it into memory at once, without Spark or by one job; None: it is too large for that."""
+        if self.reads_here():
+            return self._load(LocalReader().read(self.source, progress=self.progress), here=True)
+        if self.spark.engine == "spark" or not collects(self.source):
+            return None
+        session = self.spark.session(self.progress)
+        return self._load(collect_table(session, self.source, progress=self.progress), here=False)
+
+    def _load(self, raw: LocalTable, *, here: bool) -> LoadedInterest:
+        self.progress.phase("number pairs")
+        rows, rejected = raw.rows, raw.n_rejects()
+        if self.subscribers_only:
+            rows = subscribers(rows)
+        if self.strict:
+            require_no_rejects(raw, rejected)
+        if not rows.num_rows:
+            raise no_rows(self.source, rejected)
+        extras = [name for name in ("role", "rate") if name in rows.column_names]
+        extras = [name for name in extras if rows[name].null_count < rows.num_rows]
+        interest = number_small(rows, extras)
+        self._tell(raw, rejected, rows.num_rows, self.notice)
+        duplicates = rows.num_rows - interest.n_subscriptions
+        return LoadedInterest(interest, interest_digest(interest), duplicates, rejected, raw, here=here)
+
+    def read_told(self, source: TableSource) -> TableRead:
         """Read the rows of this table or of one that goes with it; the user hears what there is to know."""
         check_there(source)
-        raw = read_table(self.spark.session(self.progress), source, progress=self.progress)
+        raw = self.spark.reader(source, notice=self.notice, progress=self.progress).read(
+            source, progress=self.progress
+        )
+        self.tell_read(raw)
+        return raw
+
+    def tell_read(self, raw: TableRead) -> None:
+        """Tell the user what there is to know of a table; refuse its rejects if that is asked for."""
         if raw.notice:
             self.notice(raw.notice)
         refused = raw.n_rejects(progress=self.progress)
         if self.strict:
             require_no_rejects(raw, refused)
-        tell_refused(refused, source, self.notice)
-        return raw
+        tell_refused(refused, raw.source, self.notice)
+
+
+def subscribers(rows: pa.Table) -> pa.Table:
+    """Return all rows of the pairs that some row names as a subscription; the others only publish."""
+    if "role" not in rows.column_names:
+        return rows
+    wanted = rows.filter(pc.fill_null(pc.not_equal(rows["role"], "pub"), True)).select(PAIR)
+    return rows.join(wanted.group_by(PAIR).aggregate([]), PAIR, join_type="left semi")
 
 
 def check_agreement(edges: TableSource, interest: TableSource, digest: str) -> None:

@@ -17,8 +17,6 @@ from topicloom.overlay.model.build import Certificate
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 from topicloom.tables.source import TableSource, check_there
-from topicloom.tables.spark.failures import spark_errors
-from topicloom.tables.spark.job_progress import run_watched
 
 TRY_NODES = 5_000  # up to so many nodes `inspect` builds an overlay to tell what to expect of one
 
@@ -79,10 +77,8 @@ def measure_tables(
 
 def load_overlay(edges: TableSource, interest: Interest, table: InterestTable) -> tuple[Overlay, LeftOut]:
     """Load the overlay of an edge table, and count the rows that played no part in it."""
-    session = table.spark.session(table.progress)
     raw = table.read_told(edges)
-    with spark_errors(edges.path):
-        rows = run_watched(session, raw.rows.toArrow, progress=table.progress, phase="read edges")
+    rows = raw.to_arrow(progress=table.progress, phase="read edges")
     raw.release()
     u, v = (node_codes(rows.column(name), interest.node_ids) for name in ("u", "v"))
     sound = sound_edges(u, v, interest.n_nodes)

@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow.parquet as pq
 
 from topicloom.base.progress import SILENT, Progress
 from topicloom.errors import InputError
-from topicloom.overlay.jobs.interest_table import InterestTable, check_agreement
+from topicloom.overlay.jobs.interest_table import InterestTable, check_agreement, subscribers
+from topicloom.overlay.measures.digest import interest_digest
+from topicloom.overlay.measures.judge_tables import check_tables
 from topicloom.overlay.model.build_folder import is_build
+from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.verdict import Verdict, check_witness_file
 from topicloom.overlay.spark.encode import digest_rows, interest_rows
 from topicloom.overlay.spark.verify import verify_tables
+from topicloom.tables.local.limits import collects
+from topicloom.tables.local.read import LocalReader
+from topicloom.tables.reader import TableReader
 from topicloom.tables.source import TableSource, check_there
 from topicloom.tables.spark.failures import spark_errors
+from topicloom.tables.spark.read import SparkReader, read_table
 from topicloom.tables.spark.spark_choice import SparkChoice
 from topicloom.tables.spark.step_tables import load_table
+
+if TYPE_CHECKING:
+    pass
 
 
 def judge(
@@ -24,9 +37,13 @@ def judge(
     spark: SparkChoice,
     beside: Path | None = None,
     path: str = "auto",
+    small: bool = False,
     progress: Progress = SILENT,
 ) -> Verdict:
-    """Judge two Parquet tables of our own making; work tables may lie `beside` a path."""
+    """Judge two Parquet tables of our own making; work tables may lie `beside` a path.
+
+    Of `small` ones the driver judges the rows, and nobody counts them first.
+    """
     session = spark.session(progress)
     with spark.workspace(beside) as work, spark_errors(str(edges)):
         return verify_tables(
@@ -34,20 +51,61 @@ def judge(
             load_table(session, str(interest)),
             load_table(session, str(edges)),
             work_dir=work,
-            path=path,
+            path="driver" if small else path,
             progress=progress,
         )
+
+
+def judge_here(interest: Path, edges: Path, *, progress: Progress = SILENT) -> Verdict:
+    """Judge two Parquet tables of our own making in this process."""
+    return check_tables(pq.read_table(interest), pq.read_table(edges), progress=progress)
 
 
 def verify_edges(interest: InterestTable, edges: TableSource, *, all_witnesses: str | None = None) -> Verdict:
     """Judge two tables a user named; refused rows of either are told."""
     if all_witnesses is not None:
         check_witness_file(all_witnesses)
-    source, progress = interest.source, interest.progress
+    source = interest.source
     for named in (source, edges):
         check_there(named)
+    if interest.spark.reads_here(source, edges, notice=interest.notice):
+        verdict = _verify_small(interest, edges, LocalReader(), all_witnesses)
+    elif interest.spark.engine != "spark" and collects(source, edges):
+        reader = SparkReader(interest.spark.session(interest.progress), collect=True)
+        verdict = _verify_small(interest, edges, reader, all_witnesses)
+    else:
+        verdict = _verify_there(interest, edges, all_witnesses)
+    if verdict.topics == 0:
+        raise InputError(f"{source.path} holds no subscription: give a table of pairs")
+    if interest.strict and not verdict.clean:
+        raise InputError(unsound(verdict, edges))
+    return verdict
+
+
+def _verify_small(
+    interest: InterestTable, edges: TableSource, reader: TableReader, all_witnesses: str | None
+) -> Verdict:
+    """Read both tables into memory and judge them there."""
+    source, tables = interest.source, []
+    for named in (source, edges):
+        read = reader.read(named, progress=interest.progress)
+        interest.tell_read(read)
+        tables.append(read.to_arrow())
+    pairs, ends = tables
+    pairs = subscribers(pairs) if interest.subscribers_only else pairs
+    if is_build(Path(edges.path)) and source.path != edges.path:
+        check_agreement(edges, source, interest_digest(Interest.from_arrow(pairs)))
+    return check_tables(pairs, ends, witnesses_file=all_witnesses, progress=interest.progress)
+
+
+def _verify_there(interest: InterestTable, edges: TableSource, all_witnesses: str | None) -> Verdict:
+    """Let Spark read both tables and judge them."""
+    source, progress = interest.source, interest.progress
     session = interest.spark.session(progress)
-    tables = [interest.read_told(named) for named in (source, edges)]
+    tables = []
+    for named in (source, edges):
+        tables.append(read_table(session, named, progress=progress))
+        interest.tell_read(tables[-1])
     rows = interest_rows(tables[0], subscribers_only=interest.subscribers_only)
     if is_build(Path(edges.path)) and source.path != edges.path:
         with spark_errors(source.path):
@@ -63,10 +121,6 @@ def verify_edges(interest: InterestTable, edges: TableSource, *, all_witnesses: 
         )
     for table in tables:
         table.release()
-    if verdict.topics == 0:
-        raise InputError(f"{source.path} holds no subscription: give a table of pairs")
-    if interest.strict and not verdict.clean:
-        raise InputError(unsound(verdict, edges))
     return verdict
 
 

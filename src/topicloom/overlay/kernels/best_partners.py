@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topicloom.base.arrays import Ints, Longs
-from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.jit import inlined, kernel, part
 from topicloom.base.kernels.search import first_at_least
 from topicloom.overlay.kernels.greedy_state import GreedyState, first_within
 
@@ -102,7 +102,7 @@ def open_lists(state: GreedyState, limit: int) -> OpenLists:
     return OpenLists(start, middle, stop, unit, label, largest)
 
 
-@kernel
+@part
 def _count_in_lists(state: GreedyState, lists: OpenLists, row: int, counts: NDArray) -> None:
     """Set counts[w] to the contribution of (row, w) for every open w > row."""
     for slot in range(state.slot_ptr[row], state.slot_ptr[row + 1]):
@@ -122,7 +122,7 @@ def _count_in_lists(state: GreedyState, lists: OpenLists, row: int, counts: NDAr
                 counts[lists.unit[i]] += 1
 
 
-@kernel
+@part
 def count_in_places(state: GreedyState, row: int, counts: NDArray) -> None:
     """Count from the live tables: more expensive for one row, but nothing has to be prepared."""
     for slot in range(state.slot_ptr[row], state.slot_ptr[row + 1]):
@@ -134,20 +134,20 @@ def count_in_places(state: GreedyState, row: int, counts: NDArray) -> None:
             counts[state.place_unit[place]] += state.place_label[place] != own
 
 
-@kernel
+@inlined
 def pair_key_1(twins: Any, larger_degree: Any, contribution: Any) -> Any:
     """Return word one of the key: contribution, twins, larger degree."""
     key = ((TOP - contribution) << 32) | larger_degree
     return key if twins else key | NOT_TWINS
 
 
-@kernel
+@inlined
 def pair_key_2(a: Any, b: Any) -> Any:
     """Return word two of the key: the two nodes that would take the edge."""
     return (np.int64(min(a, b)) << 32) | max(a, b)
 
 
-@kernel
+@part
 def _sink(key_1: Longs, key_2: Longs, partner: Ints, size: int, i: int) -> None:
     """Restore the heap order (worst pair on top) below position i."""
     k1, k2, p = key_1[i], key_2[i], partner[i]
@@ -167,7 +167,7 @@ def _sink(key_1: Longs, key_2: Longs, partner: Ints, size: int, i: int) -> None:
     key_1[i], key_2[i], partner[i] = k1, k2, p
 
 
-@kernel
+@part
 def _gather(
     state: GreedyState,
     row: int,
@@ -228,7 +228,7 @@ def _gather(
     return size, truncated
 
 
-@kernel
+@part
 def _store(rows: Rows, row: int, key_1: Longs, key_2: Longs, partner: Ints, size: int) -> None:
     """Empty the heap into the row's list, best pair first."""
     to_partner, to_contribution, to_key = rows.partner[row], rows.contribution[row], rows.scan_key[row]
@@ -243,14 +243,14 @@ def _store(rows: Rows, row: int, key_1: Longs, key_2: Longs, partner: Ints, size
         _sink(key_1, key_2, partner, size, 0)
 
 
-@kernel
+@inlined
 def clear_banned(state: GreedyState, row: int, counts: NDArray) -> None:
     """Set the counts of the partners that the row may not choose to zero."""
     for i in range(state.banned_ptr[row], state.banned_ptr[row + 1]):
         counts[state.banned[i]] = 0
 
 
-@kernel
+@part
 def _keep_best(state: GreedyState, rows: Rows, limit: int, row: int, counts: NDArray) -> None:
     """Turn counted contributions into the row's list and bound; `counts` is zero afterwards."""
     kept = rows.partner.shape[1]
@@ -276,7 +276,7 @@ def _keep_best(state: GreedyState, rows: Rows, limit: int, row: int, counts: NDA
     counts[row + 1 :] = 0
 
 
-@kernel
+@inlined
 def scan_row(state: GreedyState, rows: Rows, limit: int, row: int, counts: NDArray) -> None:
     """Renew one row from the live tables; `counts` is scratch, zero before and after."""
     count_in_places(state, row, counts)

@@ -12,7 +12,7 @@ import numpy as np
 
 from topicloom.base.arrays import Ints, Lists, Longs, Words
 from topicloom.base.kernels.bits import ones
-from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.jit import kernel, part
 
 DEEPEST = 24  # no more neighbors than this are ever proved: the search is that deep
 
@@ -61,7 +61,7 @@ def cover_needs(nodes: Ints, lists: Lists, words: int, room: int, budget: int, n
                 counts[topic_nodes[place]] = 0
 
 
-@kernel
+@part
 def _list_sets(
     topics: Ints,
     topic_ptr: Longs,
@@ -91,7 +91,7 @@ def _list_sets(
                 starts[largest - count] += 1
 
 
-@kernel
+@part
 def _exhaust(
     counts: Ints,
     covered: Words,

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from topicloom.base.arrays import Bools, Ints, Lists, Longs
-from topicloom.base.kernels.jit import kernel
+from topicloom.base.arrays import Bools, Ints, Lists, Longs, sealed
+from topicloom.base.kernels.jit import kernel, part
 from topicloom.overlay.model.interest import Interest
 
 
@@ -48,7 +48,7 @@ def new_stars(interest: Interest) -> Stars:
         v=np.zeros(capacity, np.int32),
         length=np.zeros(1, np.int64),
     )
-    _refresh(stars, np.arange(n_nodes, dtype=np.int32), interest.node_ptr, interest.node_topics)
+    _refresh(stars, sealed(np.arange(n_nodes, dtype=np.int32)), interest.node_ptr, interest.node_topics)
     return stars
 
 
@@ -64,7 +64,7 @@ def _refresh(stars: Stars, nodes: Ints, node_ptr: Longs, node_topics: Ints) -> N
         stars.least[node] = least if least > 0 else 1
 
 
-@kernel
+@part
 def _link(stars: Stars, a: int, b: int, node_ptr: Longs, node_topics: Ints) -> None:
     """Add an edge: for each topic that both want, each misses one subscriber less."""
     n = stars.length[0]

@@ -12,13 +12,13 @@ from __future__ import annotations
 import numpy as np
 
 from topicloom.base.arrays import Ints, Longs, Words
-from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.jit import kernel, part
 from topicloom.overlay.kernels.topic_subgraphs import induced_subgraph
 
 BATCH = 64
 
 
-@kernel
+@part
 def search(ptr: Longs, nbr: Ints, source: int, level: Ints, queue: Ints, tail: int) -> int:
     """Search breadth-first from `source` over nodes of level -1; append to `queue` from `tail` on.
 
@@ -72,7 +72,7 @@ def sweep(ptr: Longs, nbr: Ints, level: Ints, queue: Ints) -> tuple[int, int]:
     return max(longest, level[queue[n - 1]]), root
 
 
-@kernel
+@part
 def longest_from(ptr: Longs, nbr: Ints, sources: Ints, bits: Words, lists: Ints) -> tuple[int, int]:
     """Return (largest distance from any of at most 64 sources, edge visits) in a connected graph.
 
@@ -127,7 +127,7 @@ def longest_from_each(ptr: Longs, nbr: Ints, sources: Ints) -> tuple[int, int]:
     return longest, work
 
 
-@kernel
+@part
 def refine(ptr: Longs, nbr: Ints, level: Ints, queue: Ints, longest: int, budget: int) -> tuple[int, int]:
     """Return (lower, upper) bounds of the diameter of a connected graph after `sweep`, in `budget` visits."""
     n = len(ptr) - 1

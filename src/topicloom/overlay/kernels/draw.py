@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 
 from topicloom.base.arrays import Floats, Ints, Longs
-from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.jit import inlined, kernel
 from topicloom.base.kernels.random import STEP, mix, uniform_above
 
 
-@kernel
+@inlined
 def _stream(key: Any, node: Any) -> Any:
     """Return where the random stream of one node begins."""
     return mix(key + (np.uint64(node) + np.uint64(1)) * STEP)
@@ -35,7 +35,7 @@ def _draw_sizes(key: Any, start: Any, low: Any, span: Any, out: Any) -> None:
         out[i] = low + np.int64((1.0 - uniform_above(_stream(key, start + i))) * span)
 
 
-@kernel
+@inlined
 def _last_at_least(survival: Any, first: Any, bound: Any) -> Any:
     """Return the last i >= first with survival[i] >= bound; survival falls, and holds at `first`."""
     low, high = first, len(survival)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from topicloom.base.arrays import Floats, Ints, Longs, Words
-from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.jit import inlined, part
 from topicloom.overlay.kernels.overlay_trees import (
     OverlayTrees,
     add_tree_edge,
@@ -102,7 +102,7 @@ def new_removal(
     )
 
 
-@kernel
+@part
 def _replace(trees: OverlayTrees, removal: Removal, slot_u: int, slot_v: int) -> Any:
     """Let another edge connect the two trees of a topic that hold slot_u and slot_v, if there is one.
 
@@ -146,7 +146,7 @@ def _replace(trees: OverlayTrees, removal: Removal, slot_u: int, slot_v: int) ->
     return start, found, best >= 0
 
 
-@kernel
+@part
 def remove_if_replaced(trees: OverlayTrees, removal: Removal, edge: int) -> bool:
     """Remove `edge` if others can carry all its topics; those handed over stay there in any case."""
     lift_edge(trees, edge)
@@ -167,7 +167,7 @@ def remove_if_replaced(trees: OverlayTrees, removal: Removal, edge: int) -> bool
     return True
 
 
-@kernel
+@part
 def remove_edges(trees: OverlayTrees, removal: Removal) -> bool:
     """Remove the edges listed in `removal.removed` and record what broke; False if that is more than fits."""
     counts = removal.counts
@@ -198,7 +198,7 @@ def remove_edges(trees: OverlayTrees, removal: Removal) -> bool:
     return fits
 
 
-@kernel
+@part
 def undo(trees: OverlayTrees, removal: Removal) -> None:
     """Drop the added edges and put the removed ones back, with the topics that no other edge could carry."""
     counts = removal.counts
@@ -219,7 +219,7 @@ def undo(trees: OverlayTrees, removal: Removal) -> None:
     _forget(removal)
 
 
-@kernel
+@inlined
 def keep(trees: OverlayTrees, removal: Removal) -> None:
     """Give up the removed edges for good."""
     for i in range(removal.counts[REMOVED]):
@@ -227,7 +227,7 @@ def keep(trees: OverlayTrees, removal: Removal) -> None:
     _forget(removal)
 
 
-@kernel
+@part
 def _forget(removal: Removal) -> None:
     """Wipe what the move wrote into the tables by topic, word and node."""
     for i in range(removal.counts[TOPICS]):

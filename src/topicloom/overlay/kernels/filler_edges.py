@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from topicloom.base.arrays import Ints, Lists, Longs
-from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.jit import kernel, part
 from topicloom.base.kernels.search import first_at_least
 
 
-@kernel
+@part
 def _partner(lists: Lists, room: Ints, seen: Ints, u: int) -> int:
     """Return the smallest node above `u` in one of its lists with room that is no neighbor; -1 if none."""
     node_ptr, node_lists, list_ptr, listed = lists

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from topicloom.base.arrays import Ints, Longs, pointers
-from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.jit import kernel, part
 from topicloom.overlay.model.interest import Interest
 
 FULL = 2**30  # the degree of a unit that may take no further edge: at or above every degree limit
@@ -97,7 +97,7 @@ def refresh_units(state: GreedyState) -> None:
         refresh_unit(state, unit)
 
 
-@kernel
+@part
 def refresh_unit(state: GreedyState, unit: int) -> None:
     """Bring `lowest` and `first_lowest` of one unit up to date with `degree`."""
     start = state.member_ptr[unit]
@@ -109,7 +109,7 @@ def refresh_unit(state: GreedyState, unit: int) -> None:
     state.lowest[unit] = state.degree[best] if state.degree[best] < state.cap[best] else FULL
 
 
-@kernel
+@part
 def first_within(state: GreedyState, unit: int, most: int) -> int:
     """Return the smallest node of `unit` with a degree of at most `most`; there must be one."""
     for i in range(state.member_ptr[unit], state.member_ptr[unit + 1]):
@@ -118,7 +118,7 @@ def first_within(state: GreedyState, unit: int, most: int) -> int:
     return state.member[state.member_ptr[unit]]
 
 
-@kernel
+@part
 def merge(state: GreedyState, topic: int, a: int, b: int) -> None:
     """Join two different components of `topic`, labels a and b: the smaller takes the other's label."""
     if state.label_size[a] < state.label_size[b]:
@@ -136,7 +136,7 @@ def merge(state: GreedyState, topic: int, a: int, b: int) -> None:
     state.components[topic] -= 1
 
 
-@kernel
+@part
 def join_units(state: GreedyState, x: int, y: int) -> int:
     """Put an edge between two units; return the number of topics it joins (its contribution)."""
     joined = 0

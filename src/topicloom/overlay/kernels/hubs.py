@@ -12,7 +12,7 @@ import numpy as np
 
 from topicloom.base.arrays import Bools, Floats, Ints, Longs, Words, run_sums, sealed
 from topicloom.base.kernels.bits import ones
-from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.jit import kernel, part
 from topicloom.overlay.model.interest import Interest
 
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -61,7 +61,7 @@ def counting_work(interest: Interest) -> Floats:
     return run_sums(steps[interest.node_topics], interest.node_ptr) + n_words
 
 
-@kernel
+@part
 def _unite(sets: TopicSets, node: int, union: Words) -> None:
     """Write the neighbors of a node as bits."""
     union[:] = 0

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from topicloom.base.arrays import Ints, Longs, sealed
-from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.jit import kernel, part
 
 
-@kernel
+@part
 def _root(parent: Any, slot: Any) -> Any:
     while parent[slot] != slot:
         parent[slot] = parent[parent[slot]]
@@ -23,7 +23,7 @@ def _root(parent: Any, slot: Any) -> Any:
     return slot
 
 
-@kernel
+@part
 def _join(parent: Any, a: Any, b: Any) -> None:
     """Put the components of two slots together."""
     a, b = _root(parent, a), _root(parent, b)
@@ -33,7 +33,7 @@ def _join(parent: Any, a: Any, b: Any) -> None:
         parent[a] = b
 
 
-@kernel
+@part
 def _seek(values: Any, low: Any, stop: Any, target: Any) -> Any:
     """Return the first place from `low` on where values >= target; steps double to skip long lists."""
     step = 1

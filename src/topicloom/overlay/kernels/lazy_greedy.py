@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topicloom.base.arrays import Bools, Ints, Longs
-from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.jit import inlined, kernel, part
 from topicloom.overlay.kernels.best_partners import NEVER, TOP, Rows, pair_key_1, pair_key_2, scan_row
 from topicloom.overlay.kernels.greedy_state import GreedyState, first_within, join_units, refresh_unit
 
@@ -59,14 +59,14 @@ def new_chosen_edges(capacity: int) -> ChosenEdges:
     return ChosenEdges(u, v, contribution, np.zeros(1, np.int64))
 
 
-@kernel
+@inlined
 def _before(heap: Heap, a: int, b: int) -> bool:
     if heap.key_1[a] != heap.key_1[b]:
         return heap.key_1[a] < heap.key_1[b]
     return heap.key_2[a] < heap.key_2[b]
 
 
-@kernel
+@part
 def _settle(heap: Heap, i: int) -> None:
     """Restore the order below position i."""
     size = heap.size[0]
@@ -84,21 +84,21 @@ def _settle(heap: Heap, i: int) -> None:
     heap.row[i] = row
 
 
-@kernel
+@inlined
 def _settle_all(heap: Heap) -> None:
     """Order the whole heap."""
     for i in range(heap.size[0] // 2 - 1, -1, -1):
         _settle(heap, i)
 
 
-@kernel
+@inlined
 def _set_top(heap: Heap, key_1: int, key_2: int, is_bound: bool) -> None:
     row = heap.row[0]
     heap.key_1[row], heap.key_2[row], heap.is_bound[row] = key_1, key_2, is_bound
     _settle(heap, 0)
 
 
-@kernel
+@inlined
 def _pop(heap: Heap) -> None:
     heap.size[0] -= 1
     heap.row[0] = heap.row[heap.size[0]]
@@ -118,7 +118,7 @@ def fill_heap(state: GreedyState, rows: Rows, heap: Heap, limit: int) -> None:
     _settle_all(heap)
 
 
-@kernel
+@inlined
 def _enter(heap: Heap, rows: Rows, row: int) -> None:
     """Set the key of a freshly scanned row; word two is left open (smallest), a true lower bound."""
     if rows.kept[row] > 0:
@@ -157,7 +157,7 @@ def rows_to_scan(heap: Heap) -> Longs:
     return found[:n]
 
 
-@kernel
+@part
 def _node_key(state: GreedyState, x: int, y: int) -> int:
     """Return word two of the key of a pair of units, as degrees stand now."""
     most = max(state.lowest[x], state.lowest[y])
@@ -169,7 +169,7 @@ def _node_key(state: GreedyState, x: int, y: int) -> int:
     return pair_key_2(a, b)
 
 
-@kernel
+@part
 def _best_of_row(state: GreedyState, rows: Rows, limit: int, mark: Ints, row: int) -> tuple[Any, Any, Any]:
     """Return the row's best remembered pair as things stand: its two key words and position, or NEVER."""
     slot_ptr, slot_topic, slot_label = state.slot_ptr, state.slot_topic, state.slot_label
@@ -214,7 +214,7 @@ def _best_of_row(state: GreedyState, rows: Rows, limit: int, mark: Ints, row: in
     return best_1, best_2, position
 
 
-@kernel
+@inlined
 def take_edge(state: GreedyState, chosen: ChosenEdges, x: int, y: int, u: int, v: int) -> None:
     """Choose the edge between the nodes u of unit x and v of unit y."""
     n = chosen.length[0]

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topicloom.base.arrays import Bools, Floats, Ints, Longs, pointers
-from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.jit import inlined, kernel, part
 from topicloom.overlay.kernels.best_partners import NOT_TWINS, clear_banned, count_in_places
 from topicloom.overlay.kernels.greedy_state import GreedyState
 from topicloom.overlay.kernels.lazy_greedy import LEVEL_DONE, PAUSED, ChosenEdges, take_edge
@@ -63,7 +63,7 @@ def new_best_pairs(lowest: Ints, limit: int) -> BestPairs:
     )
 
 
-@kernel
+@part
 def _best_row(best: BestPairs) -> int:
     """Return the row of the smallest words, the smallest of several; -1 if all are out."""
     found = -1
@@ -82,20 +82,20 @@ def _best_row(best: BestPairs) -> int:
     return found
 
 
-@kernel
+@inlined
 def _words(contribution: Any, cost: Any, weigh: Any) -> tuple[Any, Any]:
     if weigh:
         return -(contribution / cost), 0.0
     return -float(contribution), cost
 
 
-@kernel
+@inlined
 def _rank(state: GreedyState, row: int, other: int) -> Any:
     rank = np.int64(max(state.lowest[row], state.lowest[other]))
     return rank if state.twin_class[row] == state.twin_class[other] else rank | NOT_TWINS
 
 
-@kernel
+@part
 def _still_true(state: GreedyState, best: BestPairs, row: int, weigh: bool, limit: int) -> bool:
     """Has the row's best pair the key it had at the scan?"""
     other = best.partner[row]
@@ -113,7 +113,7 @@ def _still_true(state: GreedyState, best: BestPairs, row: int, weigh: bool, limi
     return now > 0 and _words(now, best.cost[row], weigh)[0] == best.word_1[row]
 
 
-@kernel
+@part
 def _scan(
     state: GreedyState, costs: PairCosts, best: BestPairs, row: int, weigh: bool, limit: int, counts: NDArray
 ) -> None:

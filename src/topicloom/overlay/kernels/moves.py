@@ -6,7 +6,7 @@ import numpy as np
 
 from topicloom.base.arrays import Ints, sealed
 from topicloom.base.kernels.bits import ones
-from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.jit import inlined, kernel, part
 from topicloom.base.kernels.random import draw
 from topicloom.overlay.kernels.edge_removal import (
     ADDED,
@@ -31,7 +31,7 @@ COMPANIES = 4  # such choices are tried before the edge is left alone
 BY_NUMBER, THEN_COST, BY_COST = 0, 1, 2
 
 
-@kernel
+@part
 def _cost(trees: OverlayTrees, removal: Removal, edges: Ints, n: int) -> float:
     total = 0.0
     for i in range(n):
@@ -40,7 +40,7 @@ def _cost(trees: OverlayTrees, removal: Removal, edges: Ints, n: int) -> float:
     return total
 
 
-@kernel
+@inlined
 def _dearer(trees: OverlayTrees, removal: Removal, aim: int) -> bool:
     """Does this move cost more than `aim` allows?"""
     n_removed, n_added = removal.counts[REMOVED], removal.counts[ADDED]
@@ -49,7 +49,7 @@ def _dearer(trees: OverlayTrees, removal: Removal, aim: int) -> bool:
     return _cost(trees, removal, removal.added, n_added) > _cost(trees, removal, removal.removed, n_removed)
 
 
-@kernel
+@inlined
 def try_move(
     trees: OverlayTrees, removal: Removal, cap: Ints, most: int, aim: int, banned_u: int, banned_v: int
 ) -> bool:
@@ -65,7 +65,7 @@ def try_move(
     return False
 
 
-@kernel
+@part
 def _weakest_edge(trees: OverlayTrees, removal: Removal) -> int:
     """Return the edge that carries the fewest topics of some random ones; -1 if all of them must stay."""
     best = -1
@@ -78,7 +78,7 @@ def _weakest_edge(trees: OverlayTrees, removal: Removal) -> int:
     return best
 
 
-@kernel
+@part
 def _list_edge_at(trees: OverlayTrees, removal: Removal, node: int, choices: int) -> bool:
     """List one more edge of `node` for removal, the weakest of some random ones; False if there is none."""
     n = removal.counts[REMOVED]
@@ -99,7 +99,7 @@ def _list_edge_at(trees: OverlayTrees, removal: Removal, node: int, choices: int
     return True
 
 
-@kernel
+@inlined
 def _list_company(trees: OverlayTrees, removal: Removal, edge: int) -> None:
     """List `edge` and one or two beside it for removal."""
     removal.removed[0] = edge
@@ -110,7 +110,7 @@ def _list_company(trees: OverlayTrees, removal: Removal, edge: int) -> None:
         _list_edge_at(trees, removal, np.int64(node), BESIDE_OF)
 
 
-@kernel
+@part
 def _full_partner(trees: OverlayTrees, removal: Removal, cap: Ints, node: int) -> int:
     """Return a node at its cap that shares topics with `node`, the one sharing most of a few; -1 if none."""
     best, most = -1, 0
@@ -131,7 +131,7 @@ def _full_partner(trees: OverlayTrees, removal: Removal, cap: Ints, node: int) -
     return best
 
 
-@kernel
+@part
 def _list_surplus(trees: OverlayTrees, removal: Removal, cap: Ints, node: int, full_nodes: int) -> None:
     """List the surplus edges of `node` and a few more, and some of full nodes that share topics with it."""
     removal.counts[REMOVED] = 0

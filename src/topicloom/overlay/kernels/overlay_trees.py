@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from topicloom.base.arrays import Bools, Ints, Longs, Words
-from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.jit import inlined, kernel, part
 from topicloom.base.kernels.search import first_at_least
 from topicloom.base.kernels.union_find import unite
 
@@ -78,13 +78,13 @@ def new_overlay_trees(
     return OverlayTrees(*interest, *near, *edges, *arcs, *pairs, np.array([0, most_edges, n_slots], np.int64))
 
 
-@kernel
+@inlined
 def find_slot(node_ptr: Longs, slot_topic: Ints, node: int, topic: int) -> Any:
     """Return the slot of a subscription that exists."""
     return first_at_least(slot_topic, node_ptr[node], node_ptr[node + 1], topic)
 
 
-@kernel
+@part
 def add_edge(trees: OverlayTrees, u: int, v: int) -> Any:
     """Add an edge that carries no topic; return its number."""
     trees.sizes[N_FREE_EDGES] -= 1
@@ -93,7 +93,7 @@ def add_edge(trees: OverlayTrees, u: int, v: int) -> Any:
     return edge
 
 
-@kernel
+@part
 def place_edge(trees: OverlayTrees, edge: int, u: int, v: int) -> None:
     """Enter `edge` into the lists of its ends."""
     trees.edge_u[edge], trees.edge_v[edge] = u, v
@@ -108,7 +108,7 @@ def place_edge(trees: OverlayTrees, edge: int, u: int, v: int) -> None:
     trees.sizes[N_EDGES] += 1
 
 
-@kernel
+@part
 def lift_edge(trees: OverlayTrees, edge: int) -> None:
     """Take `edge` out of the lists of its ends; what it carries and its number are left to the caller."""
     for a in (trees.edge_u[edge], trees.edge_v[edge]):
@@ -124,14 +124,14 @@ def lift_edge(trees: OverlayTrees, edge: int) -> None:
     trees.live_at[other] = trees.live_at[edge]
 
 
-@kernel
+@inlined
 def free_edge(trees: OverlayTrees, edge: int) -> None:
     """Give the number of a lifted edge back."""
     trees.free_edges[trees.sizes[N_FREE_EDGES]] = edge
     trees.sizes[N_FREE_EDGES] += 1
 
 
-@kernel
+@part
 def add_tree_edge(trees: OverlayTrees, edge: int, slot_u: int, slot_v: int) -> None:
     """Make `edge` part of the tree of the topic that both slots are of."""
     trees.sizes[N_FREE_PAIRS] -= 1
@@ -145,7 +145,7 @@ def add_tree_edge(trees: OverlayTrees, edge: int, slot_u: int, slot_v: int) -> N
     trees.arc_next[2 * pair + 1], trees.slot_arc[slot_v] = trees.slot_arc[slot_v], 2 * pair + 1
 
 
-@kernel
+@part
 def _unlist_arc(slot_arc: Ints, arc_next: Ints, slot: int, arc: int) -> None:
     if slot_arc[slot] == arc:
         slot_arc[slot] = arc_next[arc]
@@ -156,7 +156,7 @@ def _unlist_arc(slot_arc: Ints, arc_next: Ints, slot: int, arc: int) -> None:
     arc_next[before] = arc_next[arc]
 
 
-@kernel
+@part
 def drop_pair(trees: OverlayTrees, pair: int) -> None:
     """Take a pair of arcs out of their slots' lists; the edge's own list is left to the caller."""
     _unlist_arc(trees.slot_arc, trees.arc_next, trees.arc_slot[2 * pair + 1], 2 * pair)
@@ -165,7 +165,7 @@ def drop_pair(trees: OverlayTrees, pair: int) -> None:
     trees.sizes[N_FREE_PAIRS] += 1
 
 
-@kernel
+@part
 def _look_on(
     arc_slot: Ints, arc_next: Ints, slot_arc: Ints, seen: Ints, came: Ints, side: int, turn: int, found: int
 ) -> Any:
@@ -180,7 +180,7 @@ def _look_on(
     return found
 
 
-@kernel
+@part
 def smaller_side(
     arc_slot: Ints, arc_next: Ints, slot_arc: Ints, slot_u: int, slot_v: int, seen: Ints, came: Ints
 ) -> Any:

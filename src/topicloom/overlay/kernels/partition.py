@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.jit import kernel, part
 from topicloom.base.kernels.union_find import root
 
 EPSILON = 1e-9
 UNSEEN, FROM_SOURCE, SOURCE = -3, -2, -1  # besides arcs, how a node was reached
 
 
-@kernel
+@part
 def _saturate(
     v: Any, start: Any, ptr: Any, to: Any, twin: Any, room: Any, gift: Any, sink: Any, via: Any, queue: Any
 ) -> None:

@@ -17,14 +17,14 @@ import numpy as np
 
 from topicloom.base.arrays import Floats, Ints, Longs, Words
 from topicloom.base.kernels.bits import ones
-from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.jit import part
 from topicloom.base.kernels.random import draw
 from topicloom.base.kernels.search import first_at_least
 from topicloom.overlay.kernels.edge_removal import ADDED, APART, PLANES, RECORDS, TOPICS, WORDS, Removal
 from topicloom.overlay.kernels.overlay_trees import OverlayTrees, add_edge, add_tree_edge, find_slot
 
 
-@kernel
+@part
 def _set_number(planes: Words, row: int, at: int, flag: Any, number: int) -> None:
     for plane in range(PLANES):
         if (number >> plane) & 1:
@@ -33,7 +33,7 @@ def _set_number(planes: Words, row: int, at: int, flag: Any, number: int) -> Non
             planes[plane, row, at] &= ~flag
 
 
-@kernel
+@part
 def _number(planes: Words, row: int, at: int, flag: Any) -> int:
     """Return the number of a node's component; `row` is its place among those apart, -1 if none."""
     number = 0
@@ -44,7 +44,7 @@ def _number(planes: Words, row: int, at: int, flag: Any) -> int:
     return number
 
 
-@kernel
+@part
 def _mask(removal: Removal) -> bool:
     """Number the components of all broken topics. False if that is more than fits."""
     counts, topic_open, word_at, words = removal.counts, removal.topic_open, removal.word_at, removal.words
@@ -87,7 +87,7 @@ def _mask(removal: Removal) -> bool:
     return True
 
 
-@kernel
+@part
 def _rarest_first(topic_ptr: Longs, words: Ints, mask: Words, n_words: int, topics: Ints) -> int:
     """List the topics set in `mask`, those with the fewest subscribers first; return how many there are."""
     n = 0
@@ -107,14 +107,14 @@ def _rarest_first(topic_ptr: Longs, words: Ints, mask: Words, n_words: int, topi
     return n
 
 
-@kernel
+@part
 def pair_price(price_ptr: Longs, price_other: Ints, price: Floats, a: int, b: int) -> float:
     """Return what an edge between two nodes costs."""
     at = first_at_least(price_other, price_ptr[a], price_ptr[a + 1], b)
     return price[at] if at < price_ptr[a + 1] and price_other[at] == b else 1.0
 
 
-@kernel
+@part
 def _best_pair(
     trees: OverlayTrees, removal: Removal, cap: Ints, least: int, banned_u: int, banned_v: int
 ) -> Any:
@@ -182,7 +182,7 @@ def _best_pair(
     return best, best_a, best_b
 
 
-@kernel
+@part
 def _join(trees: OverlayTrees, removal: Removal, a: int, b: int) -> None:
     """Add the edge (a, b) for every broken topic that it joins, and merge their components."""
     planes, apart_at, bits = removal.planes, removal.apart_at, trees.bits
@@ -207,7 +207,7 @@ def _join(trees: OverlayTrees, removal: Removal, a: int, b: int) -> None:
                 _set_number(planes, row, at, flag, low)
 
 
-@kernel
+@part
 def repair(trees: OverlayTrees, removal: Removal, cap: Ints, most: int, banned_u: int, banned_v: int) -> bool:
     """Join everything that broke with at most `most` edges; False (some may be added) if that fails."""
     counts = removal.counts

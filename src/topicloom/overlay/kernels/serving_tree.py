@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from topicloom.base.arrays import Ints, Lists
-from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.jit import kernel, part
 
 OUTSIDE = -2  # the parent of a node that is not in the tree yet
 ROOT = -1
@@ -66,7 +66,7 @@ def grow_tree(
             return MORE
 
 
-@kernel
+@part
 def _reroot(parent: Any, node: Any, stop: Any) -> None:
     """Reverse the pointers on the path from `node` up to `stop`, which becomes the last to be reversed."""
     before = ROOT
@@ -79,7 +79,7 @@ def _reroot(parent: Any, node: Any, stop: Any) -> None:
         before, at = at, above
 
 
-@kernel
+@part
 def _branch(parent: Any, hub: Any, branch: Any, moved: Any, node: Any) -> Any:
     """Return the neighbor of the hub (the root) that leads to `node`; walk up once, then remember."""
     top = node

@@ -12,11 +12,11 @@ from __future__ import annotations
 import numpy as np
 
 from topicloom.base.arrays import Bytes, Ints, Longs
-from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.jit import kernel, part
 from topicloom.base.kernels.union_find import root, unite
 
 
-@kernel
+@part
 def _touch(node: int, ptr: Longs, nbr: Ints, inside: Bytes, parent: Ints, stamp: Ints) -> int:
     """Count the components that `node` touches; `stamp[r] == node` marks a component seen already."""
     count = 0
@@ -34,7 +34,7 @@ def _touch(node: int, ptr: Longs, nbr: Ints, inside: Bytes, parent: Ints, stamp:
     return count
 
 
-@kernel
+@part
 def _take(node: int, ptr: Longs, nbr: Ints, inside: Bytes, parent: Ints) -> int:
     """Put `node` inside (2: taken though it does not want the topic); gives the change of components."""
     inside[node] = 2
@@ -46,7 +46,7 @@ def _take(node: int, ptr: Longs, nbr: Ints, inside: Bytes, parent: Ints) -> int:
     return change
 
 
-@kernel
+@part
 def _take_joints(
     members: Ints,
     apart: int,
@@ -95,7 +95,7 @@ def _take_joints(
     return apart
 
 
-@kernel
+@part
 def _join_by_paths(
     apart: int, ptr: Longs, nbr: Ints, inside: Bytes, parent: Ints, level: Ints, back: Ints, queue: Ints
 ) -> None:
@@ -141,7 +141,7 @@ def _join_by_paths(
                 node = back[node]
 
 
-@kernel
+@part
 def _shed_leaves(
     members: Ints, ptr: Longs, nbr: Ints, inside: Bytes, back: Ints, level: Ints, queue: Ints
 ) -> int:

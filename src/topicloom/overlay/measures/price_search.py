@@ -96,8 +96,8 @@ class PriceSearch:
         u, v = (part.astype(np.int32) for part in np.divmod(keys, max(self.interest.n_nodes, 1)))
         lists = self.interest.sealed_lists()[:2]
         counts, carried = np.zeros(len(u), np.int64), np.zeros(len(u))
-        weights = np.zeros(self.interest.n_topics)
-        shared_along_edges(u, v, *lists, weights, counts, carried)
+        weights = sealed(np.zeros(self.interest.n_topics))
+        shared_along_edges(sealed(u), sealed(v), *lists, weights, counts, carried)
         entry_ptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
         slot_u, slot_v = np.zeros(entry_ptr[-1], np.int32), np.zeros(entry_ptr[-1], np.int32)
         shared_slots(u, v, *lists, entry_ptr, slot_u, slot_v)

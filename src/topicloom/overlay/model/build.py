@@ -8,7 +8,9 @@ from typing import Any, Literal
 
 import msgspec
 
+from topicloom.base.notebook import html_of
 from topicloom.base.summaries import UNSET, Parameters, Report, ResultSummary, Seconds, Summary, UnsetType
+from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 
 
@@ -25,6 +27,10 @@ class Build:
     seed: int = 0
     seconds: Mapping[str, float] = field(default_factory=dict)
     report: Mapping[str, Any] = field(default_factory=dict)
+    interest: Interest | None = field(default=None, repr=False)  # where the caller had it at hand
+
+    def _repr_html_(self) -> str | None:
+        return html_of(self)  # notebooks show charts
 
     @property
     def n_edges(self) -> int:

@@ -25,7 +25,9 @@ from topicloom.tables.records import ROLES
 
 EDGES, INTEREST = "edges.parquet", "interest.parquet"
 # What the folder of a simulation holds (see spidercast/simulator/folder.py).
-SIMULATION = frozenset({SUMMARY, "snapshots.parquet", "degrees.parquet", "partitioned.parquet", "last"})
+SIMULATION = frozenset(
+    {SUMMARY, "snapshots.parquet", "degrees.parquet", "partitioned.parquet", "links.parquet", "last"}
+)
 # Inside the folder of a result that is not whole yet: what its run has done so far (see run_folder.py).
 PHASES = ".phases"
 RECORD = "record.json"  # what makes the folder of a phase whole

@@ -6,6 +6,7 @@ All witnesses go into one file: JSON lines, one JSON array, or Parquet, by exten
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,9 @@ from topicloom.base.summaries import Summary
 from topicloom.errors import UsageError
 
 WITNESS_FILES = (".jsonl", ".json", ".parquet")
+_WITNESSES = pa.schema(
+    [("topic", pa.string()), ("component_sizes", pa.list_(pa.int64())), ("nodes", pa.list_(pa.string()))]
+)
 
 
 class Witness(Summary, frozen=True):
@@ -90,12 +94,18 @@ def check_witness_file(path: str | Path) -> None:
         raise UsageError(f"`all={str(path)!r}` is a folder; name a file")
 
 
+def witness_rows(witnesses: Sequence[Witness]) -> pa.Table:
+    """Return witnesses as the table that `write_witnesses` takes."""
+    names = _WITNESSES.names
+    return pa.table({name: [getattr(one, name) for one in witnesses] for name in names}, schema=_WITNESSES)
+
+
 def write_witnesses(witnesses: pa.Table, path: Path) -> None:
     """Write the columns topic, component_sizes, nodes; whole or not at all."""
     check_witness_file(path)
     with replacing(path) as temporary:
         if path.suffix.lower() == ".parquet":
-            pq.write_table(witnesses, temporary)
+            pq.write_table(witnesses.cast(_WITNESSES).combine_chunks(), temporary)
         else:
             _write_json(witnesses, temporary, lines=path.suffix.lower() == ".jsonl")
 

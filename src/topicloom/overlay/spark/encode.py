@@ -21,13 +21,14 @@ from topicloom.base.summaries import Summary
 from topicloom.errors import InputError
 from topicloom.overlay.measures.digest import SECOND_PREFIX, format_digest, interest_digest
 from topicloom.overlay.model.interest import Interest
-from topicloom.overlay.spark.merge_pairs import merge_pairs, number_small
+from topicloom.overlay.model.merge_pairs import merge_pairs, number_small
+from topicloom.tables.reader import require_no_rejects, rows_were
 from topicloom.tables.records import ROLES
 from topicloom.tables.source import TableSource, is_address
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.job_progress import run_watched
 from topicloom.tables.spark.python_tasks import map_batches
-from topicloom.tables.spark.raw_table import RawTable, require_no_rejects, rows_were
+from topicloom.tables.spark.raw_table import RawTable
 from topicloom.tables.spark.read import read_table
 from topicloom.tables.spark.step_tables import StepTables
 from topicloom.tables.spark.table_files import signature
@@ -114,8 +115,7 @@ def read_interest(
         if strict:
             require_no_rejects(raw, rejected)
         if totals["rows"] == 0:
-            refused = f" ({rows_were(rejected)} refused)" if rejected else ""
-            raise InputError(f"{source.path} holds no subscription{refused}: give a table of pairs")
+            raise no_rows(source, rejected)
         small = totals["rows"] <= SMALL_ROWS and not is_address(work.folder)
         n_nodes, n_topics, n_pairs, digest = (_encode_here if small else _encode_there)(work, rows, totals)
     if rejected == 0:
@@ -132,6 +132,12 @@ def read_interest(
         digest=digest,
     )
     return InterestRead(encoded, raw, files)
+
+
+def no_rows(source: TableSource, rejected: int) -> InputError:
+    """Return the error about a table without a usable row."""
+    refused = f" ({rows_were(rejected)} refused)" if rejected else ""
+    return InputError(f"{source.path} holds no subscription{refused}: give a table of pairs")
 
 
 Encoded = tuple[int, int, int, str]  # numbers of nodes, topics and pairs; the digest

@@ -1,6 +1,6 @@
 """The judge: proves topic-connectivity of any edge table against any interest table, at any size.
 
-It shares no code with the builders. Two paths lead to the same verdict: `verify_driver.py` while both
+It shares no code with the builders. Two paths lead to the same verdict: `measures/judge_tables.py` while both
 tables fit into the driver, `verify_bucketed.py` beyond that; their rows and their bytes decide.
 """
 
@@ -15,9 +15,9 @@ import pyarrow as pa
 from topicloom.base.progress import SILENT, Progress, check_stop
 from topicloom.errors import UsageError
 from topicloom.overlay.measures.connectivity import N_WITNESSES
+from topicloom.overlay.measures.judge_tables import check_tables
 from topicloom.overlay.model.verdict import Verdict, Witness, check_witness_file, write_witnesses
 from topicloom.overlay.spark.verify_bucketed import find_bucketed
-from topicloom.overlay.spark.verify_driver import find_on_driver
 from topicloom.overlay.spark.verify_findings import JudgeTask
 from topicloom.tables.source import address
 from topicloom.tables.spark.job_progress import run_watched
@@ -30,7 +30,7 @@ DRIVER_ROWS = 40_000_000
 # Bytes up to which it collects them: half of what `settings.py` lets travel there.
 DRIVER_BYTES = 1 << 30
 ROW_BYTES = 8  # what a row costs in Arrow besides its two names: the place where each begins
-PATHS = {"driver": find_on_driver, "bucketed": find_bucketed}
+PATHS = ("driver", "bucketed")
 
 
 def verify_tables(
@@ -62,8 +62,16 @@ def verify_tables(
     if path not in PATHS:
         raise UsageError(f"path {path!r} is not known; use auto, {', '.join(PATHS)}")
     check_stop(progress)
+    if path == "driver":
+        rows = [
+            run_watched(spark, table.toArrow, progress=progress, phase="verify: read") for table in tables
+        ]
+        verdict = check_tables(
+            *rows, n_witnesses=n_witnesses, witnesses_file=witnesses_file, progress=progress
+        )
+        return replace(verdict, path=path)
     keep = None if witnesses_file is not None else n_witnesses
-    verdict, worst = PATHS[path](JudgeTask(spark, *tables, address(work_dir), keep, progress))
+    verdict, worst = find_bucketed(JudgeTask(spark, *tables, address(work_dir), keep, progress))
     if witnesses_file is not None:
         write_witnesses(worst, Path(witnesses_file))
     return replace(verdict, witnesses=_witnesses(worst.slice(0, n_witnesses)), path=path)

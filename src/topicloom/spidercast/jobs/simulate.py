@@ -68,6 +68,7 @@ class SimulationSummary(ResultSummary, frozen=True, kw_only=True):
     snapshots_partitioned: int
     topics_partitioned_sum: int
     last_partitioned: float | None
+    healed_after: float | None
     settled: bool
     simulated_seconds: float
     occurrences: int
@@ -165,6 +166,7 @@ def summarise_simulation(
         snapshots_partitioned=len(split),
         topics_partitioned_sum=sum(row["topics_partitioned"] for row in split),
         last_partitioned=split[-1]["time"] if split else None,
+        healed_after=outcome.healed_after,
         settled=outcome.settled,
         simulated_seconds=outcome.moment.time,
         occurrences=outcome.occurrences,

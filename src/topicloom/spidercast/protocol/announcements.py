@@ -7,6 +7,7 @@ in turn, `tries` times each. It sends nothing and has no clock.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container
 from itertools import takewhile
 from math import inf
@@ -17,6 +18,7 @@ from topicloom.spidercast.protocol.messages import EventId, Have, NodeId, Topic
 from topicloom.spidercast.protocol.node_state import NodeContext
 from topicloom.wire.core import Send
 
+MAX_IDS = 4096  # ids in one message
 # The neighbors that want a topic, and whether the link is eager. A dict, since its order is the same in all
 # runs; that of a set of strings is not.
 TopicLinks: TypeAlias = dict[NodeId, bool]
@@ -25,10 +27,16 @@ TopicLinks: TypeAlias = dict[NodeId, bool]
 class EventAnnouncer:
     """Announces the held events of `store` over the links in `topics`, which has each held topic."""
 
-    __slots__ = ("_context", "_new_neighbors", "_queue", "_store", "_topics", "due")
+    __slots__ = ("_congested", "_context", "_new_neighbors", "_queue", "_store", "_topics", "due")
 
-    def __init__(self, context: NodeContext, store: EventStore, topics: dict[Topic, TopicLinks]) -> None:
-        self._context = context
+    def __init__(
+        self,
+        context: NodeContext,
+        store: EventStore,
+        topics: dict[Topic, TopicLinks],
+        congested: Container[NodeId] = (),
+    ) -> None:
+        self._context, self._congested = context, congested
         self._store = store
         self._topics = topics
         self._queue: list[EventId] = []  # new events, not announced over lazy links so far
@@ -39,7 +47,7 @@ class EventAnnouncer:
         """Tell the lazy links of a new event after a delay that gathers several into one message."""
         settings = self._context.settings
         self._queue.append(id)
-        if len(self._queue) > settings.keep_events:
+        if len(self._queue) >= MAX_IDS:
             self.announce_to_lazy(now)
         elif self.due == inf:
             self.due = now + settings.announce_delay
@@ -47,12 +55,13 @@ class EventAnnouncer:
     def announce_to_lazy(self, now: float) -> None:
         """Announce the new events for the first time, over lazy links only."""
         chosen: dict[NodeId, list[EventId]] = {}
+        full = self._congested
         for id in self._queue:
             held = self._store.held.get(id)
             if held is None:
                 continue
             for peer, eager in self._topics[id.topic].items():
-                if not eager and peer not in held.holders:
+                if (not eager or peer in full) and peer not in held.holders:
                     chosen.setdefault(peer, []).append(id)
         self._queue.clear()
         self.due = inf
@@ -98,17 +107,22 @@ class EventAnnouncer:
         for peer, ids in chosen.items():
             if ids:
                 same.setdefault(tuple(ids), []).append(peer)
+        held = self._store.held
         for key, to in same.items():
-            ages = tuple([max(0.0, now - self._store.held[id].born) for id in key])
-            self._context.effects.append(Send(tuple(to), Have(key, ages)))
+            for start in range(0, len(key), MAX_IDS):
+                told = key[start : start + MAX_IDS]
+                ages = tuple([max(0.0, now - held[id].born) for id in told])
+                hops = tuple([held[id].event.hops for id in told])
+                self._context.effects.append(Send(tuple(to), Have(told, ages, hops)))
 
 
 class MissingEvent:
     """An event that others hold. `left` counts the questions that may still be asked."""
 
-    __slots__ = ("announcers", "asked", "due", "left")
+    __slots__ = ("announcers", "asked", "due", "first", "left")
 
     def __init__(self, announcer: NodeId, due: float, tries: int) -> None:
+        self.first = announcer
         self.announcers = [announcer]
         self.asked: tuple[NodeId, ...] = ()
         self.due = due
@@ -129,15 +143,16 @@ class MissingEvent:
 
 
 class MissingEvents:
-    """At most `most` missing events. `due` may be early, never late."""
+    """At most `most` missing events, a quarter of them by one announcer. `due` may be early, never late."""
 
-    __slots__ = ("_missing", "_most", "_timeout", "_tries", "due")
+    __slots__ = ("_missing", "_most", "_shares", "_timeout", "_tries", "due")
 
     def __init__(self, timeout: float, tries: int, most: int) -> None:
         self._timeout = timeout
         self._tries = tries
         self._most = most
         self._missing: dict[EventId, MissingEvent] = {}  # in the order of `due`
+        self._shares: Counter[NodeId] = Counter()  # first announcer -> missing events
         self.due = inf
 
     def announced(self, id: EventId, announcer: NodeId, now: float) -> None:
@@ -147,7 +162,8 @@ class MissingEvents:
             if announcer not in missing.announcers:
                 missing.announcers.append(announcer)
                 missing.left += self._tries
-        elif len(self._missing) < self._most:
+        elif len(self._missing) < self._most and 4 * self._shares[announcer] <= self._most:
+            self._shares[announcer] += 1
             due = now + self._timeout
             self._missing[id] = MissingEvent(announcer, due, self._tries)
             self.due = min(self.due, due)
@@ -157,6 +173,7 @@ class MissingEvents:
         missing = self._missing.pop(id, None)
         if missing is None:
             return False
+        self._shares[missing.first] -= 1
         if not self._missing:
             self.due = inf
         return peer in missing.asked
@@ -172,11 +189,14 @@ class MissingEvents:
                 questions.setdefault(peer, []).append(id)
                 missing.due = now + self._timeout
                 self._missing[id] = missing
+            else:
+                self._shares[missing.first] -= 1
         self.due = next(iter(self._missing.values())).due if self._missing else inf
         return questions
 
     def drop_topic(self, topic: Topic) -> None:
         """Miss no events of `topic` any more."""
         self._missing = {id: missing for id, missing in self._missing.items() if id.topic != topic}
+        self._shares = Counter(missing.first for missing in self._missing.values())
         if not self._missing:
             self.due = inf

@@ -13,121 +13,38 @@ from __future__ import annotations
 from math import inf
 
 from topicloom.errors import UsageError
-from topicloom.spidercast.protocol.announcements import EventAnnouncer, MissingEvents, TopicLinks
-from topicloom.spidercast.protocol.event_store import EventStore
-from topicloom.spidercast.protocol.messages import Event, EventId, Have, NodeId, Prune, Topic, Topics, Want
-from topicloom.spidercast.protocol.node_state import NodeContext
-from topicloom.spidercast.protocol.ordering import Ordering
+from topicloom.spidercast.protocol.event_links import EventLinks
+from topicloom.spidercast.protocol.event_store import EventStore, Held, weight
+from topicloom.spidercast.protocol.messages import (
+    Event,
+    EventId,
+    EventMessage,
+    Graft,
+    Have,
+    NodeId,
+    Prune,
+    Topic,
+    Want,
+)
 from topicloom.wire.core import Deliver, Send
 
-# Numbers of a life start at version << VERSION_BITS: a life may publish a million events on a topic for each
-# version that the next life is ahead.
-VERSION_BITS = 20
 MOST_HOPS = 1 << 31
+SHORTER = 2  # a path that is shorter by more hops is taken instead
 
 
-class Dissemination:
+class Dissemination(EventLinks):
     """The part of a node that passes events on. Counters are plain attributes, for the driver to read."""
 
-    __slots__ = (
-        "_announcer", "_context", "_first", "_highest", "_links", "_missing_events", "_numbers", "_ordering",
-        "_since", "_since_later", "_store", "_topics",
-        "delivered", "duplicates", "late", "repaired", "unwanted",
-    )  # fmt: skip
-
-    def __init__(self, context: NodeContext) -> None:
-        self._context = context
-        self._first = context.version << VERSION_BITS
-        self._links: dict[NodeId, Topics] = {}  # the caller's own sets: never copied, a node may have many
-        self._since = -inf  # when the first topic was subscribed to; others only if at another time
-        self._since_later: dict[Topic, float] | None = None
-        self._store: EventStore | None = None  # and with it everything that `_allocate` makes
-        self.delivered = self.duplicates = self.late = self.repaired = self.unwanted = 0
-
-    def _allocate(self) -> EventStore:
-        """Make what is needed once there are events."""
-        settings = self._context.settings
-        most = max(1, settings.keep_events)
-        self._store = EventStore(settings)
-        self._missing_events = MissingEvents(settings.repair_timeout, max(1, settings.announce_rounds), most)
-        self._ordering = (
-            Ordering(settings.order_wait, most, settings.remember_ids) if settings.ordered else None
-        )
-        self._topics: dict[Topic, TopicLinks] = {}
-        self._announcer = EventAnnouncer(self._context, self._store, self._topics)
-        self._numbers: dict[Topic, int] = {}
-        self._highest = self._first
-        return self._store
-
-    def link_up(self, peer: NodeId, shared: Topics, now: float) -> None:
-        """Take `peer` as a neighbor; both ends want the topics in `shared`."""
-        self._share(peer, shared, frozenset(), now)
-
-    def shared_changed(self, peer: NodeId, shared: Topics, now: float) -> None:
-        """Note that an interest changed at one of the ends."""
-        before = self._links.get(peer)
-        if before is not None:
-            self._share(peer, shared, before, now)
-
-    def link_down(self, peer: NodeId, now: float) -> None:
-        """Note that `peer` is a neighbor no longer."""
-        self._links.pop(peer, None)
-        if self._store is not None:
-            self._announcer.forget(peer)
-            for links in self._topics.values():
-                links.pop(peer, None)
-
-    def _share(self, peer: NodeId, shared: Topics, before: Topics, now: float) -> None:
-        self._links[peer] = shared
-        store = self._store
-        if store is None:
-            return
-        for topic, links in self._topics.items():
-            if topic not in shared:
-                links.pop(peer, None)
-            elif topic not in before or peer not in links:
-                links[peer] = True
-        if store.held and not shared <= before:
-            self._announcer.announce_all_to(peer, now)
-
-    def subscribed(self, topic: Topic, now: float) -> None:
-        """Want `topic` from now on."""
-        if self._since == -inf:
-            self._since = now
-        if now != self._since:
-            self._since_later = self._since_later or {}
-            self._since_later[topic] = now
-
-    def unsubscribed(self, topic: Topic, now: float) -> None:
-        """Want `topic` no more: nothing of it is held, asked for or delivered."""
-        if self._since_later is not None:
-            self._since_later.pop(topic, None)
-        if self._store is None:
-            return
-        self._topics.pop(topic, None)
-        self._highest = max(self._highest, self._numbers.pop(topic, 0))
-        self._store.drop_topic(topic)
-        self._missing_events.drop_topic(topic)
-        if self._ordering is not None:
-            self._ordering.drop_topic(topic)
-
-    def _wanted_for(self, topic: Topic, now: float) -> float:
-        """Return how long the node has wanted `topic`, and a little more. Older events are history: ages
-        leave out the time on the wire, so an event published since never looks older than the interest."""
-        later = self._since_later
-        since = self._since if later is None else later.get(topic, self._since)
-        return now - since + self._context.settings.announce_delay
-
-    def _links_of(self, topic: Topic) -> TopicLinks:
-        links = self._topics.get(topic)
-        if links is None:
-            links = {peer: True for peer, shared in self._links.items() if topic in shared}
-            self._topics[topic] = links
-        return links
+    __slots__ = ()
 
     def publish(self, topic: Topic, payload: bytes, now: float) -> EventId:
         """Publish a new event for all that want `topic`, the own application included."""
         context = self._context
+        if len(payload) > context.settings.max_payload:
+            raise UsageError(
+                f"topic {topic!r}: node {context.name!r} may publish {context.settings.max_payload:,} bytes "
+                f"at a time, not {len(payload):,}; split the payload"
+            )
         if topic not in context.interest:
             raise UsageError(
                 f"topic {topic!r}: node {context.name!r} does not subscribe to it; subscribe first"
@@ -135,7 +52,7 @@ class Dissemination:
         if self._store is None:
             self._allocate()
         previous = self._numbers.get(topic, 0)
-        number = (previous or max(context.version << VERSION_BITS, self._highest)) + 1
+        number = (previous or max(self._first, self._highest)) + 1
         self._numbers[topic] = number
         id = EventId(context.name, topic, number)
         event = Event(id, previous, 1, 0.0, payload)
@@ -143,7 +60,7 @@ class Dissemination:
         self._pass_on(event, None, now)
         return id
 
-    def receive(self, peer: NodeId, message: Event | Have | Want | Prune, now: float) -> None:
+    def receive(self, peer: NodeId, message: EventMessage, now: float) -> None:
         """Handle a message. Nonsense, and what a non-neighbor says, is ignored."""
         if peer not in self._links:
             return
@@ -153,8 +70,8 @@ class Dissemination:
             self._receive_have(peer, message, now)
         elif self._store is not None and isinstance(message, Want):
             self._receive_want(peer, message, self._store, now)
-        elif self._store is not None and isinstance(message, Prune):
-            self._set_eager(peer, message.topic, eager=False)
+        elif self._store is not None and isinstance(message, Graft | Prune):
+            self._set_eager(peer, message.topic, eager=isinstance(message, Graft))
 
     def _receive_event(self, peer: NodeId, event: Event, now: float) -> None:
         id = event.id
@@ -205,13 +122,16 @@ class Dissemination:
         links = self._links_of(id.topic)
         store = self._store or self._allocate()
         store.add(event, now - event.age, source)
-        to = tuple([peer for peer, eager in links.items() if eager and peer != source])
+        full = self._congested
+        to = tuple([peer for peer, eager in links.items() if eager and peer != source and peer not in full])
         if to:
             self._context.effects.append(Send(to, event))
         if len(to) + (source in links) < len(links):
             self._announcer.announce_later(id, now)
 
     def _deliver(self, event: Event, hops: int, now: float) -> None:
+        if event.id.topic in self._unread:
+            return
         delivery = Deliver(event, hops)
         if self._ordering is None:
             self.delivered += 1
@@ -227,36 +147,49 @@ class Dissemination:
     def _receive_have(self, peer: NodeId, message: Have, now: float) -> None:
         context = self._context
         store = self._store or self._allocate()
-        for id, age in zip(message.ids, message.ages, strict=False):
+        for at, (id, age) in enumerate(zip(message.ids, message.ages, strict=False)):
             held = store.held.get(id)
             if held is not None:
                 held.held_by(peer)
+                if at < len(message.hops):
+                    self._shorten(peer, held, message.hops[at])
             elif id.topic in context.interest and not store.knows(id) and not self._impossible(id):
                 oldest = max(self._wanted_for(id.topic, now), context.settings.relay_seconds)
                 if age <= min(oldest, context.settings.keep_seconds):
                     self._missing_events.announced(id, peer, now)
 
+    def _shorten(self, peer: NodeId, held: Held, hops: int) -> None:
+        """Take `peer` for the tree in place of a link that brings events over a much longer path (Plumtree's
+        optimisation): after crashes the tree would otherwise grow longer and longer."""
+        id, source = held.event.id, held.source
+        if source is None or not 0 < hops < held.event.hops - SHORTER or peer not in self._links:
+            return
+        links = self._topics.get(id.topic, {})
+        if links.get(peer) is False and links.get(source):
+            links[peer], links[source] = True, False
+            self._context.send(peer, Graft(id.topic))
+            self._context.send(source, Prune(id.topic))
+
     def _receive_want(self, peer: NodeId, message: Want, store: EventStore, now: float) -> None:
         store.expire(now)
+        # One neighbor that asks again and again gets no more than a share of what this node can send.
+        most = max(self._context.settings.max_payload, self._context.settings.keep_bytes // 4)
         for id in dict.fromkeys(message.ids):
             held = store.held.get(id)
             if self._set_eager(peer, id.topic, eager=True) and held is not None:
                 event = held.event
+                sent = self._answered.get(peer, 0) + weight(event)
+                if sent > most:
+                    return
+                self._answered[peer] = sent
                 age = max(0.0, now - held.born)
                 self._context.send(peer, Event(id, event.previous, event.hops, age, event.payload))
-
-    def _set_eager(self, peer: NodeId, topic: Topic, *, eager: bool) -> bool:
-        """Make the link to `peer` eager or lazy for `topic`; return False if it carries no such events."""
-        links = self._topics.get(topic)
-        if links is None or peer not in links:
-            return False
-        links[peer] = eager
-        return True
 
     def announce_again(self, now: float) -> None:
         """Announce again, at a heartbeat, what is fresh to all that may have missed it."""
         store = self._store
         if store is not None and store.held:
+            self._answered.clear()
             self._announcer.announce_again(now)
 
     def next_timer(self) -> float:

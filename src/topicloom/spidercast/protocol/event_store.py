@@ -35,8 +35,22 @@ class Held:
             self.holders += (peer,)
 
 
+OVERHEAD = 256  # bytes that an event or an id takes beside its payload and its names
+
+
+def weight(event: Event) -> int:
+    """Return about how many bytes an event takes in memory."""
+    return OVERHEAD + len(event.payload) + id_weight(event.id)
+
+
+def id_weight(id: EventId) -> int:
+    """Return about how many bytes the names in an id take."""
+    return sum(len(name) for name in (id.publisher, id.topic) if isinstance(name, str))
+
+
 class EventStore:
-    """At most `keep_events` held events, none older than `keep_seconds`; at most `remember_ids` known ids."""
+    """At most `keep_bytes` of held events, none older than `keep_seconds`; ids by `remember_ids` and
+    `remember_bytes`."""
 
     __slots__ = (
         "_by_age",
@@ -46,8 +60,10 @@ class EventStore:
         "_settings",
         "_share",
         "_young",
+        "_young_bytes",
         "fresh",
         "held",
+        "held_bytes",
     )
 
     def __init__(self, settings: ProtocolSettings) -> None:
@@ -58,6 +74,7 @@ class EventStore:
         self._count = 0
         # Ids are forgotten half a memory at a time: two sets need no order inside.
         self._share = max(1, settings.remember_ids // 2)
+        self._young_bytes = self.held_bytes = 0
         self._young: set[EventId] = set()
         self._older: set[EventId] = set()
         self._forgotten: OrderedDict[Stream, int] = OrderedDict()
@@ -82,7 +99,8 @@ class EventStore:
             self.fresh[id] = held
         self._count += 1
         heappush(self._by_age, (born, self._count, held))
-        if len(self.held) > self._settings.keep_events:
+        self.held_bytes += weight(event)
+        while self.held_bytes > self._settings.keep_bytes and self._by_age:
             self._drop_oldest()
 
     def expire(self, now: float) -> None:
@@ -103,17 +121,22 @@ class EventStore:
         heapify(self._by_age)
         self.held = {id: held for id, held in self.held.items() if id.topic != topic}
         self.fresh = {id: held for id, held in self.fresh.items() if id.topic != topic}
+        self.held_bytes = sum(weight(held.event) for held in self.held.values())
 
     def _drop_oldest(self) -> None:
-        id = heappop(self._by_age)[2].event.id
+        event = heappop(self._by_age)[2].event
+        id = event.id
+        self.held_bytes -= weight(event)
         del self.held[id]
         self.fresh.pop(id, None)
 
     def _remember(self, id: EventId) -> None:
-        if len(self._young) >= self._share:
+        full = 2 * self._young_bytes >= self._settings.remember_bytes
+        if self._young and (full or len(self._young) >= self._share):
             self._forget(self._older)
-            self._older, self._young = self._young, set()
+            self._older, self._young, self._young_bytes = self._young, set(), 0
         self._young.add(id)
+        self._young_bytes += OVERHEAD + id_weight(id)
 
     def _forget(self, ids: set[EventId]) -> None:
         """Keep only the highest number of each stream, and only of the streams used last."""

@@ -134,12 +134,16 @@ Goal: TypeAlias = Coverage | Quantity
 
 @dataclass(frozen=True, slots=True)
 class NodeGoals:
-    """(K_g, K_r)-coverage, or so many similar and random links; K_r may adapt [Chockler2007b, 3.3.1]."""
+    """(K_g, K_r)-coverage, or so many similar and random links; K_r may adapt [Chockler2007b, 3.3.1].
+
+    With `root` the nodes of a topic also agree on a root (roots.py), which only coverage has a use for.
+    """
 
     greedy: int = 3
     random: int = 0
     adaptive: bool = False
     by_coverage: bool = True
+    root: bool = True
 
     def of_tasks(self, interest: Topics) -> tuple[tuple[Goal, NeighborChoice], ...]:
         """Return the goal of each task and how it chooses neighbors, the greedy task first."""

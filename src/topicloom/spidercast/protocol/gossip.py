@@ -21,19 +21,36 @@ from random import Random
 from typing import NamedTuple
 
 from topicloom.spidercast.protocol.membership import Membership, NeighborChoice, choose_among
-from topicloom.spidercast.protocol.messages import Descriptor, NodeId, Shuffle, ShuffleReply, Topic, Topics
+from topicloom.spidercast.protocol.messages import (
+    Descriptor,
+    NodeId,
+    RootNames,
+    Shuffle,
+    ShuffleReply,
+    Topic,
+    Topics,
+)
 from topicloom.spidercast.protocol.node_state import NodeContext
+
+NO_ROOTS: RootNames = {}
+MOST_TOPICS = 20_000  # topics in one message: at 255 bytes each it stays below the longest frame
+RELATED = 4  # the side table holds so many times the nodes of the view
+FAST_ROUNDS = (
+    12  # exchanges that a node begins with, ten in a period: its first neighbors should be good ones
+)
 
 
 class Known(NamedTuple):
-    """What is known of a node. Of two, the greater is the newer one (versions first)."""
+    """What is known of a node. Of two, the greater is the newer one (lives and versions first)."""
 
+    life: int
     version: int
     since: float  # local time at which the node itself said so
     interest: Topics
+    roots: RootNames = NO_ROOTS
 
     def beats(self, other: Known) -> bool:
-        return self[:2] > other[:2]
+        return self[:3] > other[:3]
 
 
 class RelatedNodes:
@@ -80,11 +97,15 @@ class Gossip(Membership):
         self._count = max(1, context.settings.gossip_shuffle)
         self._forget = context.settings.gossip_forget
         self._view: dict[NodeId, Known] = {}
-        self._related = RelatedNodes(self._size, context.interest)
-        self._gone: dict[NodeId, tuple[float, float]] = {}  # version, and when it went
+        self._related = RelatedNodes(RELATED * self._size, context.interest)
+        self._gone: dict[
+            NodeId, tuple[tuple[float, int], float]
+        ] = {}  # its life and version, and when it went
         self._partner: NodeId | None = None
         self._sent: list[NodeId] = []
-        self._next = inf
+        self._asked_seed = False
+        self._fast = 0
+        self._next = self._ask_seed = inf
 
     @property
     def view(self) -> dict[NodeId, Topics]:
@@ -104,25 +125,36 @@ class Gossip(Membership):
     def start(self, now: float) -> None:
         """Begin at a random moment of the period: otherwise all entry points would be asked at once."""
         self._enter(now)
-        self._next = now + self._context.rng.random() * self._context.settings.gossip_period
+        settings, draw = self._context.settings, self._context.rng.random
+        self._fast = FAST_ROUNDS
+        self._next = now + draw() * settings.gossip_period / 10
+        self._ask_seed = now + (1 + draw()) * settings.gossip_seed
 
-    def heard(self, node: NodeId, version: int, interest: Topics, now: float) -> None:
+    def warm_up(self) -> float:
+        return self._context.settings.gossip_period
+
+    def heard(self, node: NodeId, life: int, version: int, interest: Topics, now: float) -> None:
+        """Take the word of the node itself, whatever others said of it."""
         self._gone.pop(node, None)
-        self._learn(node, Known(version, now, interest), [], evict=False)
+        known = Known(life, version, now, interest)
+        held = self._view.get(node) or self._related.nodes.get(node)
+        if held is not None and not known.beats(held):
+            self._drop(node)  # hearsay that claims to be newer than the node itself
+        self._learn(node, known, [], evict=False)
 
     def gone(self, node: NodeId, now: float) -> None:
         """Forget the node, and ignore what others still say of it that is no newer than this moment."""
         known = self._view.get(node) or self._related.nodes.get(node)
         self._drop(node)
         self._gone.pop(node, None)
-        self._gone[node] = (inf if known is None else known.version, now)
+        self._gone[node] = ((inf, 0) if known is None else known[:2], now)
         if len(self._gone) > self._size:
             del self._gone[next(iter(self._gone))]
 
     def interest_changed(self, now: float) -> None:
         """Fill the side table anew from the nodes at hand."""
         noted = self._related.nodes
-        self._related = RelatedNodes(self._size, self._context.interest)
+        self._related = RelatedNodes(RELATED * self._size, self._context.interest)
         for node, known in (*noted.items(), *self._view.items()):
             self._related.note(node, known)
 
@@ -130,14 +162,17 @@ class Gossip(Membership):
         """Take what is valid in it; an answer that was not asked for is ignored."""
         if peer == self._context.name:
             return
+        descriptors = message.descriptors
         if isinstance(message, Shuffle):
             sent = self._sample(peer)
             self._context.send(peer, ShuffleReply(self._descriptors(sent, now)))
         elif peer == self._partner:
             self._partner, sent = None, self._sent
+            if self._asked_seed:  # everybody asks it: in all views it would be known far too well
+                descriptors = tuple(told for told in descriptors if told.node != peer)
         else:
             return
-        self._merge(message.descriptors, sent, now)
+        self._merge(descriptors, sent, now)
 
     def next_timer(self) -> float:
         return self._next
@@ -145,7 +180,9 @@ class Gossip(Membership):
     def handle_timer(self, now: float) -> None:
         if now < self._next:
             return
-        self._next = now + self._context.settings.gossip_period
+        period = self._context.settings.gossip_period
+        self._next = now + (period / 10 if self._fast > 0 else period)
+        self._fast -= 1
         if self._partner is not None:
             self._drop(self._partner)
             self._partner = None
@@ -153,12 +190,24 @@ class Gossip(Membership):
         if not self._view:
             self._enter(now)
         if self._view:
-            self._shuffle(now)
+            self._shuffle(self._next_partner(now), now)
 
-    def _shuffle(self, now: float) -> None:
-        partner = min(self._view, key=lambda node: self._view[node].since)
+    def _next_partner(self, now: float) -> NodeId:
+        """Return the node that was not heard of for longest; now and then an entry point.
+
+        After a long cut nobody knows a node of the other side any more, however full the views are.
+        """
+        self._asked_seed = self._ask_seed <= now
+        if self._asked_seed:
+            self._ask_seed = now + self._context.settings.gossip_seed
+            seeds = [seed.node for seed in self._seeds if seed.node != self._context.name]
+            if seeds:
+                return seeds[self._context.rng.randrange(len(seeds))]
+        return min(self._view, key=lambda node: self._view[node].since)
+
+    def _shuffle(self, partner: NodeId, now: float) -> None:
         # As in Cyclon the partner leaves the view now; its answer brings it back, silence does not.
-        del self._view[partner]
+        self._view.pop(partner, None)
         self._partner, self._sent = partner, self._sample(partner)
         self._context.send(partner, Shuffle(self._descriptors(self._sent, now)))
 
@@ -167,7 +216,7 @@ class Gossip(Membership):
         seeds = [seed for seed in self._seeds if seed.node != self._context.name]
         self._context.rng.shuffle(seeds)
         for seed in seeds:
-            self._learn(seed.node, Known(seed.version, now, seed.interest), [], evict=False)
+            self._learn(seed.node, Known(seed.life, seed.version, now, seed.interest), [], evict=False)
 
     def _forget_old(self, now: float) -> None:
         latest = now - self._forget
@@ -184,20 +233,53 @@ class Gossip(Membership):
         return self._context.rng.sample(others, min(self._count - 1, len(others)))
 
     def _descriptors(self, nodes: list[NodeId], now: float) -> tuple[Descriptor, ...]:
-        own = Descriptor(self._context.name, self._context.version, 0.0, self._context.interest)
+        context = self._context
+        roots = {} if context.roots is None else context.roots.settled(now)
+        own = Descriptor(
+            context.name, context.version, 0.0, context.interest, context.life, context.address, roots
+        )
+        nodes = self._as_fit(nodes)
         known = ((node, self._view[node]) for node in nodes)
-        return (own, *(Descriptor(node, k.version, max(0.0, now - k.since), k.interest) for node, k in known))
+        addresses = context.addresses
+        return (
+            own,
+            *(
+                Descriptor(
+                    node,
+                    k.version,
+                    max(0.0, now - k.since),
+                    k.interest,
+                    k.life,
+                    addresses.get(node, ""),
+                    k.roots,
+                )
+                for node, k in known
+            ),
+        )
+
+    def _as_fit(self, nodes: list[NodeId]) -> list[NodeId]:
+        """Return as many of the nodes as one message can hold, however many topics they want."""
+        left = MOST_TOPICS - len(self._context.interest)
+        for at, node in enumerate(nodes):
+            left -= len(self._view[node].interest)
+            if left < 0:
+                return nodes[:at]
+        return nodes
 
     def _merge(self, descriptors: tuple[Descriptor, ...], sent: list[NodeId], now: float) -> None:
         """Put what came in the places of what was sent: descriptors are exchanged, not copied."""
+        context = self._context
         places = [node for node in sent if node in self._view]
         for told in descriptors[: self._count]:
             # An age that is no number fails the comparison too.
             if told.node == self._context.name or not 0 <= told.age <= self._forget or told.version < 0:
                 continue
-            known = Known(told.version, now - told.age, told.interest)
-            version, when = self._gone.get(told.node, (-1, -inf))
-            if known.version > version or known.since > when:
+            known = Known(told.life, told.version, now - told.age, told.interest, told.roots)
+            context.note_address(told.node, told.address)
+            if told.roots and context.roots is not None and context.roots.differ(told.roots, known.since):
+                context.suspect(told.node)
+            last, when = self._gone.get(told.node, ((-1, -1), -inf))
+            if known[:2] > last or known.since > when:
                 self._gone.pop(told.node, None)
                 self._learn(told.node, known, places, evict=True)
 

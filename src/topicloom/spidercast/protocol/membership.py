@@ -44,7 +44,7 @@ class Membership:
         """Return one known node outside `banned` by `choice`, or None."""
         raise NotImplementedError
 
-    def heard(self, node: NodeId, version: int, interest: Topics, now: float) -> None:
+    def heard(self, node: NodeId, life: int, version: int, interest: Topics, now: float) -> None:
         """Note what `node` itself just said it wants."""
 
     def gone(self, node: NodeId, now: float) -> None:
@@ -52,6 +52,10 @@ class Membership:
 
     def start(self, now: float) -> None:
         """Begin."""
+
+    def warm_up(self) -> float:
+        """Return for how many seconds after `start` it is better not to choose."""
+        return 0.0
 
     def interest_changed(self, now: float) -> None:
         """Adapt to the node's new interest."""

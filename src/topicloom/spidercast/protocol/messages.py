@@ -16,6 +16,10 @@ from topicloom.wire.messages import Codec, WireMessage
 NodeId: TypeAlias = int | str
 Topic: TypeAlias = int | str
 Topics: TypeAlias = frozenset[int | str]
+# The root of a topic as a node sees it: the root's life and name, and the hops to it. The smaller one wins.
+Root: TypeAlias = tuple[int, NodeId, int]
+Roots: TypeAlias = dict[Topic, Root]
+RootNames: TypeAlias = dict[Topic, tuple[int, NodeId]]  # life and name alone
 
 
 class TaskId(IntEnum):
@@ -32,22 +36,38 @@ class _OfTask(WireMessage, frozen=True):
 class _Standing(_OfTask, frozen=True):
     degree: int
     target: int
-    version: int
+    version: int  # counts the changes of interest in this life
 
 
-class _Introduction(_Standing, frozen=True):
+class Introduction(_Standing, frozen=True):
+    """`life` is the sender's incarnation; `roots` are those of all its topics after the change `number`;
+    `heartbeat` and `detector` are its periods (0: it does not say), `address` is where it can be reached."""
+
     interest: Topics
+    life: int = 0
+    number: int = 0
+    roots: Roots = {}  # noqa: RUF012 - msgspec copies it
+    heartbeat: float = 0.0
+    detector: float = 0.0
+    address: str = ""
 
 
 class Heartbeat(_Standing, frozen=True):
-    """I am alive, and this is my state. A node sends the same object until something in it changes."""
+    """I am alive, and this is my state. A node sends the same object until something in it changes.
+
+    `roots` are those that changed with the change `number`: whoever missed one before it asks.
+    """
+
+    life: int = 0
+    number: int = 0
+    roots: Roots = {}  # noqa: RUF012 - msgspec copies it
 
 
-class Connect(_Introduction, frozen=True):
+class Connect(Introduction, frozen=True):
     """May I be your neighbor? With what you need to judge me later."""
 
 
-class ConnectOk(_Introduction, frozen=True):
+class ConnectOk(Introduction, frozen=True):
     """You are my neighbor now."""
 
 
@@ -56,6 +76,7 @@ class Redirect(_OfTask, frozen=True):
 
     node: NodeId | None
     interest: Topics
+    address: str = ""
 
 
 class Disconnect(_OfTask, frozen=True):
@@ -73,23 +94,38 @@ class Leave(_OfTask, frozen=True):
 
 
 class AskInterest(WireMessage, frozen=True):
-    """Your heartbeat names a version of your interest that I have not seen."""
+    """Your heartbeat names a version of your interest, or a change of your roots, that I have not seen."""
 
 
 class TellInterest(WireMessage, frozen=True):
-    """This is what I want now."""
+    """This is what I want now, and the roots of all that."""
 
     version: int
     interest: Topics
+    life: int = 0
+    number: int = 0
+    roots: Roots = {}  # noqa: RUF012 - msgspec copies it
+
+
+class Probe(WireMessage, frozen=True):
+    """These are the roots of my topics, as they have been for a while. Do you know others?"""
+
+    roots: RootNames
 
 
 class Descriptor(Struct, frozen=True, gc=False, array_like=True):
-    """What gossip says of a node: `age` in seconds since the node itself said so."""
+    """What gossip says of a node: `age` in seconds since the node itself said so.
+
+    `roots` are those of its topics that had been the same for a while; `address` is where it can be reached.
+    """
 
     node: NodeId
     version: int
     age: float
     interest: Topics
+    life: int = 0
+    address: str = ""
+    roots: RootNames = {}
 
 
 class _Descriptors(WireMessage, frozen=True):
@@ -127,10 +163,12 @@ class Event(WireMessage, frozen=True):
 
 
 class Have(WireMessage, frozen=True):
-    """I hold these events (`ages` beside them); ask if you miss one."""
+    """I hold these events (beside them their `ages`, and the `hops` they would have with you); ask if you
+    miss one."""
 
     ids: tuple[EventId, ...]
     ages: tuple[float, ...]
+    hops: tuple[int, ...] = ()
 
 
 class Want(WireMessage, frozen=True):
@@ -139,15 +177,21 @@ class Want(WireMessage, frozen=True):
     ids: tuple[EventId, ...]
 
 
+class Graft(WireMessage, frozen=True):
+    """Send me all events of this topic from now on: your path to their publishers is shorter."""
+
+    topic: Topic
+
+
 class Prune(WireMessage, frozen=True):
     """I get this topic's events faster from others: from now on only tell me that you have them."""
 
     topic: Topic
 
 
-EventMessage: TypeAlias = Event | Have | Want | Prune
+EventMessage: TypeAlias = Event | Have | Want | Graft | Prune
 Message: TypeAlias = (
     Connect | ConnectOk | Redirect | Disconnect | DisconnectOk | Leave | Heartbeat
-    | AskInterest | TellInterest | Shuffle | ShuffleReply | EventMessage
+    | AskInterest | TellInterest | Probe | Shuffle | ShuffleReply | EventMessage
 )  # fmt: skip
 CODEC: Codec[Message] = Codec(Message)

@@ -5,18 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from math import inf
 from random import Random
+from typing import TYPE_CHECKING
 
 from topicloom.spidercast.protocol.goals import Goal
-from topicloom.spidercast.protocol.messages import Heartbeat, Message, NodeId, Topics
+from topicloom.spidercast.protocol.messages import Heartbeat, Introduction, Message, NodeId, Topics
 from topicloom.spidercast.protocol.settings import ProtocolSettings
 from topicloom.wire.core import Effect, Send
 
+if TYPE_CHECKING:
+    from topicloom.spidercast.protocol.roots import TopicRoots
+
+MAX_SUSPECTS = 16
+MAX_ADDRESSES = 4096
 MAX_REDIRECTS = 32  # nodes named by others that are remembered; the oldest go first
 
 
 @dataclass(slots=True)
 class NodeContext:
-    """Shared by the parts of a node; only `Node` changes `interest` and `version`."""
+    """Shared by the parts of a node; only `Node` changes `interest` and `version`.
+
+    `life` is the incarnation, higher after each restart; `version` counts the changes of interest in it.
+    """
 
     name: NodeId
     interest: Topics
@@ -24,6 +33,26 @@ class NodeContext:
     settings: ProtocolSettings
     rng: Random
     effects: list[Effect] = field(default_factory=list)
+    life: int = 0
+    address: str = ""
+    roots: TopicRoots | None = None
+    suspects: dict[NodeId, None] = field(default_factory=dict)  # they may be in another component of a topic
+
+    addresses: dict[NodeId, str] = field(default_factory=dict)
+
+    def note_address(self, node: NodeId, address: str, *, first_hand: bool = False) -> None:
+        """Note where a node can be reached; its own word beats hearsay, which never replaces an address."""
+        if not address or (not first_hand and node in self.addresses):
+            return
+        self.addresses.pop(node, None)
+        self.addresses[node] = address
+        if len(self.addresses) > MAX_ADDRESSES:
+            del self.addresses[next(iter(self.addresses))]
+
+    def suspect(self, node: NodeId) -> None:
+        """Note that `node` names another root, by what others say of it."""
+        if len(self.suspects) < MAX_SUSPECTS:
+            self.suspects[node] = None
 
     def send(self, to: NodeId, message: Message) -> None:
         self.effects.append(Send((to,), message))
@@ -39,14 +68,16 @@ class Neighbor:
         "heard",
         "heartbeat",
         "interest",
+        "life",
         "shared",
         "target",
         "version",
     )
 
-    def __init__(self, degree: int, target: int, version: int, interest: Topics, shared: Topics, now: float):
-        self.degree, self.target = degree, target
-        self.version, self.interest, self.shared = version, interest, shared
+    def __init__(self, message: Introduction, shared: Topics, now: float):
+        self.degree, self.target = message.degree, message.target
+        self.life, self.version, self.interest = message.life, message.version, message.interest
+        self.shared = shared
         self.heard = now
         self.asked = -inf  # when we sent DISCONNECT
         self.doubted = False

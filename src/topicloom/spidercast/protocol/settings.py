@@ -28,17 +28,24 @@ class ProtocolSettings:
     disconnect_quarantine: Annotated[
         float, amount("seconds before a second DISCONNECT to the same neighbor")
     ] = 10.0
-    gossip_view: Annotated[int, amount("nodes that a gossip view holds")] = 50
-    gossip_shuffle: Annotated[int, amount("nodes that gossip exchanges at a time")] = 10
+    # See probes.py: only where topics have roots.
+    probe: Annotated[float, amount("seconds between two looks whether a topic has another root")] = 5.0
+    gossip_view: Annotated[int, amount("nodes that a gossip view holds")] = 100
+    gossip_shuffle: Annotated[int, amount("nodes that gossip exchanges at a time")] = 20
     gossip_period: Annotated[float, amount("seconds between two exchanges of gossip")] = 1.0
+    gossip_seed: Annotated[float, amount("seconds between two exchanges with an entry point")] = 10.0
     gossip_forget: Annotated[
         float, amount("seconds after which gossip forgets a node that nobody heard of")
     ] = 30.0
-    keep_events: Annotated[int, amount("events that a node keeps for repair")] = 1_000
+    keep_bytes: Annotated[int, amount("bytes of events that a node keeps for repair")] = 64 << 20
     keep_seconds: Annotated[float, amount("seconds for which it keeps them")] = 60.0
     remember_ids: Annotated[int, amount("events that a node remembers so that none is delivered twice")] = (
-        10_000
+        500_000
     )
+    remember_bytes: Annotated[int, amount("bytes that it spends on remembering them")] = 64 << 20
+    max_payload: Annotated[int, amount("bytes that one event may have")] = 1 << 20
+    # Events that others say they hold; a hostile neighbor gets a quarter of the places at most.
+    max_missing: Annotated[int, amount("events that a node asks for at a time")] = 100_000
     announce_delay: Annotated[float, amount("seconds before lazy links are told of an event")] = 0.05
     announce_rounds: Annotated[
         int, amount("heartbeats for which an event is announced again to those not known to have it")
@@ -53,7 +60,10 @@ class ProtocolSettings:
     ] = 10.0
 
     def __post_init__(self) -> None:
-        clocks = ("connect_timeout", "heartbeat", "detector", "doubt", "gossip_period", "repair_timeout")
+        clocks = (
+            "connect_timeout", "heartbeat", "detector", "doubt", "probe", "gossip_period", "gossip_seed",
+            "repair_timeout",
+        )  # fmt: skip
         check_constants(self, clocks=clocks)
         if self.detector <= self.heartbeat:
             raise UsageError(

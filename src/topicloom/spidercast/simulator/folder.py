@@ -1,4 +1,5 @@
-"""A simulation on disk: summary.json, snapshots.parquet, degrees.parquet, partitioned.parquet, and last/.
+"""A simulation on disk: summary.json, snapshots.parquet, degrees.parquet, partitioned.parquet, and last/;
+with several snapshots of few enough nodes also links.parquet.
 
 The layout is a promise to users (see docs/files.md); only this file writes it.
 """
@@ -17,6 +18,7 @@ from topicloom.spidercast.simulator.run import SimulationOutcome
 from topicloom.tables.folder import SUMMARY, write_json, write_table
 
 SNAPSHOTS, DEGREES, PARTITIONED = "snapshots.parquet", "degrees.parquet", "partitioned.parquet"
+LINKS = "links.parquet"
 LAST = "last"
 # Columns of numbers with a fraction (None where there was nothing to measure); all others count something.
 FLOATS = frozenset({"time", "degree_avg", "hops_avg", "longest_wait"})
@@ -45,8 +47,23 @@ def write_simulation(folder: Path, summary: Summary, outcome: SimulationOutcome,
     write_table(pa.Table.from_pylist(degrees, schema=_DEGREES), folder / DEGREES)
     rows = [dict(zip(_PARTITIONED.names, row, strict=True)) for row in outcome.partitioned]
     write_table(pa.Table.from_pylist(rows, schema=_PARTITIONED), folder / PARTITIONED)
+    if len(outcome.snapshots) > 1 and outcome.links:
+        write_table(_links_table(outcome), folder / LINKS)
     (folder / LAST).mkdir()
     write_table(outcome.moment.interest.to_arrow(), folder / LAST / INTEREST)
     write_table(outcome.moment.overlay.to_arrow(), folder / LAST / EDGES)
     write_json(last, folder / LAST / SUMMARY)
     write_json(summary, folder / SUMMARY)
+
+
+def _links_table(outcome: SimulationOutcome) -> pa.Table:
+    """Return the changes of links from snapshot to snapshot: time, both ends, made or ended."""
+    names, changes = outcome.moment.interest.node_ids, outcome.links
+    return pa.table(
+        {
+            "time": pa.array([one.time for one in changes], pa.float64()),
+            "u": names.take(pa.array([one.u for one in changes], pa.int64())),
+            "v": names.take(pa.array([one.v for one in changes], pa.int64())),
+            "change": ["made" if one.made else "ended" for one in changes],
+        }
+    )

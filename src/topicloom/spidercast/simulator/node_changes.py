@@ -27,6 +27,21 @@ class ChangeKind(Enum):
     SUBSCRIBE = "subscribe"
     UNSUBSCRIBE = "unsubscribe"
     PUBLISH = "publish"
+    FREEZE = "freeze"
+    THAW = "thaw"
+    CUT = "cut"
+    HEAL = "heal"
+
+
+BARE = (
+    ChangeKind.LEAVE,
+    ChangeKind.CRASH,
+    ChangeKind.FREEZE,
+    ChangeKind.THAW,
+    ChangeKind.CUT,
+    ChangeKind.HEAL,
+)
+"""Changes that name no topics. CUT: the node reaches nobody, until HEAL; FREEZE: it is paused, until THAW."""
 
 
 class NodeChange(NamedTuple):
@@ -172,9 +187,7 @@ class _TraceReader:
             topics = self._join(row, node, topics)
         else:
             self._while_on(row, node, kind, topics)
-        return NodeChange(
-            time, node, kind, topics if kind not in (ChangeKind.LEAVE, ChangeKind.CRASH) else None
-        )
+        return NodeChange(time, node, kind, topics if kind not in BARE else None)
 
     def _named_topics(self, row: Row) -> tuple[int, ...]:
         field = row["topics"]
@@ -202,10 +215,11 @@ class _TraceReader:
         wants = self._wants.setdefault(node, set(own_topics(self._interest, node)))
         if wants is None:
             raise row.wrong(f"node {row['node']!r} cannot {kind.value}, it is off since a row above")
-        if kind in (ChangeKind.LEAVE, ChangeKind.CRASH):
+        if kind in BARE:
             if topics:
                 raise row.wrong(f"{kind.value} takes no topics")
-            self._wants[node] = None
+            if kind in (ChangeKind.LEAVE, ChangeKind.CRASH):
+                self._wants[node] = None
             return
         if not topics or (kind is ChangeKind.PUBLISH and len(topics) != 1):
             need = "exactly one topic" if kind is ChangeKind.PUBLISH else "at least one topic"

@@ -14,11 +14,11 @@ from topicloom.spidercast.protocol.node import Node
 from topicloom.spidercast.protocol.node_state import NodeContext
 from topicloom.spidercast.simulator.given_views import ViewTable
 from topicloom.spidercast.simulator.node_changes import ChangeKind, NodeChange, own_topics
+from topicloom.spidercast.simulator.outages import Outages
 from topicloom.spidercast.simulator.scenario import Scenario
 from topicloom.spidercast.simulator.world import World
 
 ENTRY_POINTS = 3  # nodes that a joining node knows when views come by gossip
-LIVES = 1 << 20  # the interest of a node has versions n * LIVES + 1, ... in its n-th life: always rising
 
 
 class Population:
@@ -26,6 +26,7 @@ class Population:
 
     def __init__(self, world: World, interest: Interest, scenario: Scenario) -> None:
         self._world, self._interest, self._scenario = world, interest, scenario
+        self.outages = Outages(world, interest, scenario)
         n_nodes, n_topics = interest.n_nodes, interest.n_topics
         self._views = None if scenario.gossip else ViewTable(n_nodes, n_topics, scenario.share, scenario.seed)
         self._rng = Random(stream_key(scenario.seed, "simulate", "nodes"))
@@ -34,6 +35,7 @@ class Population:
         self._lives = [0] * n_nodes
         self.joined: dict[int, float] = {}  # who is here, and since when
         self.joins = self.departures = self.crashes = 0
+        self.crash_times: list[float] = []
         self.duplicates = self.repaired = self.late = 0  # of nodes that are away now
 
     def first_changes(self) -> list[NodeChange]:
@@ -48,6 +50,7 @@ class Population:
     def begin(self) -> None:
         """Carry out all changes of time 0, and schedule the others."""
         changes = self.first_changes()
+        self.outages.begin()
         # Nodes that are here from the start must be known before the first of them looks for neighbors.
         for change in changes:
             if change.time == 0.0 and change.kind is ChangeKind.JOIN:
@@ -102,6 +105,12 @@ class Population:
                 world.counters.expect_no_more(node, topics)
                 world.tell(node, lambda found: found.unsubscribe(topics, world.now))
                 self._update_views(node)
+            case ChangeKind.FREEZE:
+                world.freeze(node)
+            case ChangeKind.THAW:
+                world.thaw(node)
+            case ChangeKind.CUT | ChangeKind.HEAL:
+                self.outages.cut_off(node, change.kind is ChangeKind.CUT, world.now)
             case ChangeKind.PUBLISH:
                 world.publish(node, topics[0], self.subscribers(topics[0]))
         if self._churn is not None:
@@ -115,7 +124,6 @@ class Population:
             self._add_to_views(change)
         self.joins += 1
         self.joined[node] = self._world.now
-        version = self._lives[node] * LIVES + 1
         self._lives[node] += 1
         self._world.enter(
             node,
@@ -126,7 +134,7 @@ class Population:
                 rng=self._rng,
                 settings=scenario.settings,
                 goals=scenario.goals,
-                version=version,
+                incarnation=self._lives[node],
             ),
         )
 
@@ -135,19 +143,20 @@ class Population:
             return self._views.view_of(node)
         here = [other for other in self.joined if other != node]
         known = self._rng.sample(here, min(ENTRY_POINTS, len(here)))
+        known = self.outages.both_sides(known, here)
         return Gossip(context, [self._described(other) for other in known])
 
     def _described(self, node: int) -> Descriptor:
         found = self._world.find(node)
         if found is None:  # it starts in the same moment
-            return Descriptor(node, 1, 0.0, frozenset(own_topics(self._interest, node)))
-        return Descriptor(node, found.context.version, 0.0, found.interest)
+            return Descriptor(node, 1, 0.0, frozenset(own_topics(self._interest, node)), 1)
+        return Descriptor(node, found.version, 0.0, found.interest, found.incarnation)
 
     def _depart(self, node: int) -> None:
         """Do what leaving and crashing have in common."""
         self.departures += 1
         del self.joined[node]
-        spread = self._world.present(node).dissemination
+        spread = self._world.present(node).events
         self.duplicates += spread.duplicates
         self.repaired += spread.repaired
         self.late += spread.late
@@ -155,6 +164,7 @@ class Population:
 
     def _crash(self, node: int) -> None:
         self.crashes += 1
+        self.crash_times.append(self._world.now)
         self._depart(node)
         self._world.crash(node)
         life = self._lives[node]

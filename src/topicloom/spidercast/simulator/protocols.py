@@ -8,6 +8,7 @@ from topicloom.base.parameters import Parameter
 from topicloom.spidercast.protocol.goals import NodeGoals
 
 ADAPTIVE = "adaptive"
+ON_OFF = ("on", "off")
 RandomLinks = Annotated[int, Parameter("links to random nodes", least=0)]
 
 
@@ -16,9 +17,13 @@ def spidercast(
     kr: Annotated[
         int | str, Parameter("neighbors per topic chosen at random; adaptive: as 3.3.1", (ADAPTIVE,), 0)
     ] = 0,
+    root: Annotated[
+        str, Parameter("agree on a root per topic, so that split topics heal; off: as the paper", ON_OFF)
+    ] = "on",
 ) -> NodeGoals:
     """Cover every topic by kg + kr neighbors."""
-    return NodeGoals(kg, 0, adaptive=True) if isinstance(kr, str) else NodeGoals(kg, kr)
+    adaptive = isinstance(kr, str)
+    return NodeGoals(kg, 0 if isinstance(kr, str) else kr, adaptive=adaptive, root=root == "on")
 
 
 def similarity(

@@ -24,10 +24,21 @@ _WORLD = {
     ),
     "latency": Parameter("seconds a message takes", default="0.01", form=LATENCY),
     "loss": Parameter("share of messages lost", default=0.0, least=0, most=1),
+    "fifo": Parameter("messages of a connection arrive in the order they were sent", default=False),
+    "setup": Parameter("seconds until a connection is open", default=0.0, least=0),
+    "bandwidth": Parameter("bytes per second of a connection; 0: no limit", default=0.0, least=0),
+    "slow": Parameter("nodes whose messages take longer, both ways", form="SHARE:FACTOR"),
     "life": Parameter("mean seconds until a node leaves; 0: nobody leaves", default=0.0, least=0),
     "off": Parameter("mean seconds until it comes back; 0: a quarter of life", default=0.0, least=0),
     "crash": Parameter("share of departures without LEAVE", default=0.0, least=0, most=1),
     "until": Parameter("second from which on nobody comes or goes; 0: never", default=0.0, least=0),
+    "cut": Parameter(
+        "when a share of the nodes (default 0.5) cannot reach the others",
+        form="START:END or START:END:SHARE, several separated by commas",
+    ),
+    "freeze": Parameter(
+        "when a share of the nodes is paused", form="START:END:SHARE, several separated by commas"
+    ),
     "trace": Parameter("who comes, goes and publishes when", form="a CSV file time,node,change,topics"),
     "publish": Parameter(
         "events per second, by random nodes on random topics", default=0.0, least=0, most=100_000

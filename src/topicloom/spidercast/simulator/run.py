@@ -6,7 +6,7 @@ import gc
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from random import Random
 from typing import Any
@@ -14,15 +14,25 @@ from typing import Any
 from topicloom.base.progress import SILENT, Progress, check_stop
 from topicloom.base.seeds import stream_key
 from topicloom.errors import UsageError
+from topicloom.overlay.measures.connectivity import check_overlay
 from topicloom.overlay.model.interest import Interest
+from topicloom.spidercast.simulator.outages import Outage
 from topicloom.spidercast.simulator.population import Population
 from topicloom.spidercast.simulator.scenario import PUBLISH_REST, TRACE_REST, Scenario
-from topicloom.spidercast.simulator.snapshot import Moment, measure_moment, take_moment
+from topicloom.spidercast.simulator.snapshot import (
+    LinkChange,
+    Moment,
+    link_changes,
+    measure_moment,
+    take_moment,
+)
 from topicloom.spidercast.simulator.world import World
 
 SLICE = 0.1  # simulated seconds between two checks for a stop
 LIMIT = 600.0  # simulated seconds after which a run that never settles is ended
 RESTLESS = 10_000  # settled: at most one link change among so many nodes within the seconds of `settle`
+CLOSE_LOOK = 20.0  # seconds after the last cut for which every slice is looked at
+LINKS_NODES = 5_000  # up to so many nodes the links of every snapshot are kept
 ALL_DIAMETERS = 5_000  # up to so many nodes `diameters=auto` measures diameters in every snapshot
 
 
@@ -36,6 +46,10 @@ class SimulationOutcome:
     settled: bool
     occurrences: int
     messages: dict[str, int]
+    healed_after: float | None = None  # seconds from the end of the last cut until no topic was split
+    outages: list[Outage] = field(default_factory=list)
+    crash_times: list[float] = field(default_factory=list)
+    links: tuple[LinkChange, ...] = ()  # what changed from snapshot to snapshot, of few enough nodes
 
 
 class SimulationRun:
@@ -51,6 +65,9 @@ class SimulationRun:
         self._publishing = Random(stream_key(scenario.seed, "simulate", "publish"))
         self._snapshots: list[dict[str, Any]] = []
         self._partitioned: list[tuple[float, str, int]] = []
+        self._healed_after: float | None = None
+        self._links: list[LinkChange] = []
+        self._linked: set[tuple[int, int]] = set()
 
     def finish(self) -> SimulationOutcome:
         """Run to the end."""
@@ -64,7 +81,16 @@ class SimulationRun:
         world = self.world
         sent = sorted((kind.__name__, count) for kind, count in world.counters.messages.items())
         return SimulationOutcome(
-            moment, self._snapshots, self._partitioned, settled, world.occurrences, dict(sent)
+            moment,
+            self._snapshots,
+            self._partitioned,
+            settled,
+            world.occurrences,
+            dict(sent),
+            self._healed_after,
+            self.population.outages.all,
+            self.population.crash_times,
+            tuple(self._links),
         )
 
     def _end(self) -> float:
@@ -99,6 +125,7 @@ class SimulationRun:
         settles = end == inf
         stop = LIMIT if settles else end
         self._progress.phase("simulate", None if settles else stop)
+        calm = self.population.outages.last_end + self._scenario.values["settle"]
         quiet = _Quiet(self.world, self._scenario.values["settle"], self._interest.n_nodes // RESTLESS)
         steps = 0
         while self.world.now < stop:
@@ -108,12 +135,26 @@ class SimulationRun:
             self.world.run(min(steps * SLICE, stop))
             self._progress.advance(self.world.now - before)
             quiet.look()
-            if settles and quiet.reached:
+            self._look_if_healed()
+            if settles and quiet.reached and self.world.now >= calm:
                 break
         return quiet.reached
 
+    def _look_if_healed(self) -> None:
+        """Note when the topics are whole after the last cut: looked at ten times a second, later once."""
+        healed = self.population.outages.healed
+        if healed is None or self._healed_after is not None or self.world.now < healed:
+            return
+        since = self.world.now - healed
+        if since > CLOSE_LOOK and round(since / SLICE) % 10:
+            return
+        moment = take_moment(self.world, self._interest, self.population.newcomers())
+        if check_overlay(moment.interest, moment.overlay, n_witnesses=0).topics_partitioned == 0:
+            self._healed_after = round(since, 6)
+
     def _publish(self) -> None:
-        here = sorted(self.population.settled_nodes())
+        frozen = self.world.is_frozen
+        here = sorted(node for node in self.population.settled_nodes() if not frozen(node))
         if not here:
             return
         node = self._publishing.choice(here)
@@ -132,6 +173,9 @@ class SimulationRun:
         )
         self._snapshots.append(figures | self._counts())
         self._partitioned += [(moment.time, topic, parts) for topic, parts in partitioned.items()]
+        if self._interest.n_nodes <= LINKS_NODES:
+            self._linked, changes = link_changes(moment, self._linked)
+            self._links += changes
         return moment
 
     def _wants_diameters(self, last: bool) -> bool:
@@ -142,7 +186,7 @@ class SimulationRun:
     def _counts(self) -> dict[str, Any]:
         """Return the running totals at this moment."""
         counters, people = self.world.counters, self.population
-        here = [node.dissemination for _, node in self.world.here()]
+        here = [node.events for _, node in self.world.here()]
         hops = sorted(counters.hops.items())
         spread = {
             name: getattr(people, name) + sum(getattr(part, name) for part in here)

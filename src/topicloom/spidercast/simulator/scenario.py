@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,11 @@ from typing import Any
 from topicloom.base.parameters import read_settings
 from topicloom.errors import UsageError
 from topicloom.overlay.model.interest import Interest
+from topicloom.simulation.faults import HALF, Fault, read_faults
 from topicloom.simulation.links import Links, check_latency, read_links
+from topicloom.simulation.shaping import Shape, read_slow
 from topicloom.spidercast.protocol.goals import NodeGoals
+from topicloom.spidercast.protocol.messages import CODEC
 from topicloom.spidercast.protocol.settings import ProtocolSettings
 from topicloom.spidercast.simulator.node_changes import Churn, NodeChange, read_trace
 from topicloom.spidercast.simulator.registry import GOSSIP, find_protocol
@@ -56,7 +59,24 @@ class Scenario:
         """Return delays and losses between the nodes of the interest."""
         values = self.values
         names = interest.node_ids.to_pylist()
-        return read_links(values["latency"], values["loss"], interest.n_nodes, self.seed, names)
+        links = read_links(values["latency"], values["loss"], interest.n_nodes, self.seed, names)
+        shape = self._shape(names)
+        return links if shape is None else replace(links, constant=None, shape=shape)
+
+    def _shape(self, names: list[str]) -> Shape | None:
+        """Return what connections add to the delays; None if nothing."""
+        values = self.values
+        if not (values["fifo"] or values["setup"] or values["bandwidth"] or values["slow"]):
+            return None
+        share, factor = read_slow(values["slow"]) if values["slow"] else (0.0, 1.0)
+        return Shape(
+            values["fifo"],
+            values["setup"],
+            values["bandwidth"] or inf,
+            Fault(0.0, inf, share).struck(names, self.seed, "slow") if share else (),
+            factor,
+            lambda message: len(CODEC.encode(message)),
+        )
 
     def churn(self, interest: Interest) -> Churn | None:
         values = self.values
@@ -66,6 +86,16 @@ class Scenario:
         return Churn(
             interest, life=values["life"], off=off, crash=values["crash"], until=until, seed=self.seed
         )
+
+    @property
+    def cuts(self) -> list[Fault]:
+        """The cuts of the network, as they were written."""
+        return read_faults("cut", self.values["cut"], HALF)
+
+    @property
+    def freezes(self) -> list[Fault]:
+        """When which share of the nodes is paused."""
+        return read_faults("freeze", self.values["freeze"])
 
     def trace(self, interest: Interest) -> list[NodeChange] | None:
         return read_trace(self.values["trace"], interest) if self.values["trace"] else None
@@ -80,10 +110,22 @@ def _check(values: Mapping[str, Any]) -> None:
     if values["view"] == GOSSIP and not (values["gossip_view"] and values["gossip_shuffle"]):
         raise UsageError("`view=gossip`: gossip_view and gossip_shuffle must be at least 1")
     check_latency(values["latency"])
+    if values["slow"]:
+        read_slow(values["slow"])
     if values["trace"] and not Path(values["trace"]).is_file():
         raise UsageError(f"`trace={values['trace']}`: there is no such file")
     if values["life"] and values["trace"]:
         raise UsageError("`life=...` and `trace=...` exclude each other: either chance or the file decides")
+    faults = [
+        *(("cut", fault) for fault in read_faults("cut", values["cut"], HALF)),
+        *(("freeze", fault) for fault in read_faults("freeze", values["freeze"])),
+    ]
+    for name, fault in faults:
+        if values["seconds"] and fault.end > values["seconds"]:
+            raise UsageError(
+                f"`{name}={values[name]}`: it ends at {fault.end:g} s, after the end of the run, "
+                f"seconds={values['seconds']:g}"
+            )
     for name in ("off", "crash", "until"):
         if values[name] and not values["life"]:
             raise UsageError(f"`{name}={values[name]:g}`: it belongs to churn; set life=SECONDS too")

@@ -31,6 +31,27 @@ class Moment:
     overlay: Overlay
 
 
+@dataclass(frozen=True, slots=True)
+class LinkChange:
+    """A link that a snapshot has and the one before it has not, or the other way round; ends by number."""
+
+    time: float
+    u: int
+    v: int
+    made: bool
+
+
+def link_changes(
+    moment: Moment, before: set[tuple[int, int]]
+) -> tuple[set[tuple[int, int]], list[LinkChange]]:
+    """Return the links of a moment, and what changed since the snapshot that had the links `before`."""
+    now = set(zip(moment.overlay.u.tolist(), moment.overlay.v.tolist(), strict=True))
+    changed = [(*link, False) for link in sorted(before - now)] + [
+        (*link, True) for link in sorted(now - before)
+    ]
+    return now, [LinkChange(moment.time, u, v, made) for u, v, made in changed]
+
+
 def take_moment(world: World, names: Interest, excluded: Collection[int] = ()) -> Moment:
     """Return the overlay of the present nodes except `excluded`; numbers stay those of `names`."""
     present = sorted(int(number) for number, _ in world.here() if number not in excluded)

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 from topicloom.simulation.links import Links
 from topicloom.simulation.loop import Loop
-from topicloom.spidercast.protocol.messages import Event, EventId, Have, Heartbeat, Prune, Topic, Want
+from topicloom.spidercast.protocol.messages import Event, EventId, Graft, Have, Heartbeat, Prune, Topic, Want
 from topicloom.spidercast.protocol.node import Node
 from topicloom.wire.core import Deliver, Effect, LinkDown, LinkUp, Send
 
 # The messages that exist because of published events; all others are control messages.
-EVENT_MESSAGES: tuple[type, ...] = (Event, Have, Want, Prune)
+EVENT_MESSAGES: tuple[type, ...] = (Event, Have, Want, Graft, Prune)
 
 
 @dataclass(slots=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from topicloom.errors import InputError, Interrupted, TopicloomError
+from topicloom.tables.typed_columns import NOT_PARQUET, OTHER_TYPES, TWICE
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,6 +23,8 @@ _SENTENCES = {
     "failed to map segment from shared object|Could not find/load shared object file": "a Python worker "
     "could not load its libraries: spark.executor.pyspark.memory, where set, must be at least 1g, and more "
     "for large groups (docs/cluster.md)",
+    "CANNOT_MERGE_SCHEMAS|CANNOT_MERGE_INCOMPATIBLE|Failed merging schemas": OTHER_TYPES,
+    "COLUMN_ALREADY_EXISTS": TWICE,
     "No space left on device": "no space is left on the disk while working on {path}: free some, or name "
     "another folder with `spark_conf=spark.local.dir=FOLDER`",
     "OutOfMemoryError": "Spark ran out of memory while working on {path}: give it more with "
@@ -29,7 +32,7 @@ _SENTENCES = {
     "Permission denied|AccessControlException": "cannot read {file}: permission denied",
     "PATH_NOT_FOUND|FileNotFoundException|FILE_NOT_EXIST": "no such file or folder: {file}",
     "not a Parquet file|UNABLE_TO_INFER_SCHEMA|CANNOT_READ_FILE_FOOTER|ParquetDecoding|parquet.*[Cc]orrupt": (
-        "cannot read {file}: it is not a whole Parquet file"
+        NOT_PARQUET
     ),
 }
 _NO_PACKAGE = re.compile(

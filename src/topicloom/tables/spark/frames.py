@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from topicloom.errors import InputError
-from topicloom.tables.columns import place_fields
 from topicloom.tables.records import INFINITE, ISO, MEANINGS, NUMBER, ROLE, ROLES, Field, in_range
 from topicloom.tables.source import Resolved, TableSource
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.raw_table import NO_PATTERNS, RawTable, quoted_name, spark_path
+from topicloom.tables.typed_columns import found_fields, shows_files, wrong_type
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -23,32 +22,47 @@ def read_parquet(spark: SparkSession, source: TableSource, resolved: Resolved) -
         reader = spark.read.option(*NO_PATTERNS).option("mergeSchema", str(len(paths) > 1).lower())
         frame = reader.parquet(*paths)
     shown = sf.lit(source.path.rstrip("/"))
-    if len(resolved.files) > 1 or resolved.files[0].shown != source.path:
-        shown = sf.concat(shown, sf.lit("/"), sf.col("_metadata.file_name"))
-    return read_frame(frame, source, shown)
+    if shows_files(source, resolved):
+        shown = sf.concat(shown, sf.lit("/"), _file_name(resolved, paths))
+    return read_frame(frame, source, shown, merged=len(paths) > 1)
 
 
-def read_frame(frame: DataFrame, source: TableSource, shown: Column) -> RawTable:
+def _file_name(resolved: Resolved, paths: list[str]) -> Column:
+    """Return the name of a row's file, which Spark tells in the form of an address."""
+    from pyspark.sql import functions as sf
+
+    def plain(name: str) -> Column:  # in the name of a file a plus is a plus
+        return sf.url_decode(sf.replace(sf.col(f"_metadata.{name}"), sf.lit("+"), sf.lit("%2B")))
+
+    links = {
+        path.removeprefix("file://"): file.path
+        for file, path in zip(resolved.files, paths, strict=True)
+        if file.path.startswith("/") and path != f"file://{file.path}"
+    }
+    if not links:
+        return plain("file_name")
+    names = [sf.lit(word) for link, file in links.items() for word in (link, file.rpartition("/")[2])]
+    link = sf.regexp_replace(plain("file_path"), "^file:/*", "/")
+    return sf.coalesce(sf.try_element_at(sf.create_map(*names), link), plain("file_name"))
+
+
+def read_frame(frame: DataFrame, source: TableSource, shown: Column, *, merged: bool = False) -> RawTable:
     """Return the records of a DataFrame; `shown` is the file that a reject came from."""
     from pyspark.sql import functions as sf
 
     with spark_errors(source.path):
         there = frame.schema.fields
     names = [column.name for column in there]
-    if len(names) < 2 and not source.by_name:
-        raise InputError(f"{source.path} has {len(names)} column and two are needed: {', '.join(names)}")
-    places = place_fields(names, len(names), source, source.path)
-    found = [(field, place) for field, place in zip(source.fields, places, strict=True) if place is not None]
+    found, notice = found_fields(source, names, merged=merged)
     raw, values, reasons = [], [], []
-    # Optional fields come in the order of the columns.
-    for field, place in sorted(found, key=lambda one: one[1] if one[0].optional else -1):
+    for field, place in found:
         column = sf.col(quoted_name(names[place]))
         raw.append(_without_nan(column, field, there[place].dataType).alias(field.name))
         value, reason = _judged(field, there[place], source)
         values.append(value.alias(field.name))
         reasons.append(reason)
     picked = frame.select(*raw, shown.alias("_file"))
-    return _told_apart(source, picked, values, sf.coalesce(*reasons), _notice(source, names, places))
+    return _told_apart(source, picked, values, sf.coalesce(*reasons), notice)
 
 
 def _told_apart(
@@ -105,7 +119,7 @@ def _number(raw: Column, text: Column, field: Field, there: Any, source: TableSo
         return sf.when(text.rlike(NUMBER), text.try_cast("double")).when(text.rlike(ISO), moment)
     if isinstance(kind, st.StringType):
         return sf.when(text.rlike(f"{NUMBER}|{INFINITE}"), text.try_cast("double"))
-    raise _wrong_type(there, source, f"it must be {MEANINGS[field.kind]}")
+    raise wrong_type(there.name, kind.simpleString(), field, source)
 
 
 def _check_text(field: Field, there: Any, source: TableSource) -> None:
@@ -113,14 +127,7 @@ def _check_text(field: Field, there: Any, source: TableSource) -> None:
 
     texts = (StringType, IntegralType, DecimalType, *((NullType,) if field.optional else ()))
     if not isinstance(there.dataType, texts):
-        more = "" if source.by_name else ", so convert it or choose another column"
-        told = f"identifiers are strings, integers or decimals{more}"
-        raise _wrong_type(there, source, told if field.kind == "text" else f"it must be one of {ROLE}")
-
-
-def _wrong_type(there: Any, source: TableSource, wanted: str) -> InputError:
-    kind = there.dataType.simpleString()
-    return InputError(f"column {there.name!r} of {source.path} has type {kind}: {wanted}")
+        raise wrong_type(there.name, there.dataType.simpleString(), field, source)
 
 
 def _without_nan(column: Column, field: Field, kind: Any) -> Column:
@@ -141,15 +148,3 @@ def _readable(text: Column) -> Column:
 
     escaped = sf.regexp_replace(sf.lower(sf.hex(text.cast("binary"))), "(..)", r"\\x$1")
     return sf.when(sf.is_valid_utf8(text), text).otherwise(escaped)
-
-
-def _notice(source: TableSource, names: list[str], places: tuple[int | None, ...]) -> str | None:
-    """Return a notice about columns that nobody named, as for text."""
-    if source.by_name or (source.first, source.second) != (None, None):
-        return None
-    used = [names[place] for place in places[:2] if place is not None]
-    if set(used) == set(source.names):
-        return None
-    told = ", ".join(f"{column!r} as {name}" for column, name in zip(used, source.names, strict=True))
-    options = source.options
-    return f"{source.path}: columns used: {told}; choose others with {options.first} and {options.second}"

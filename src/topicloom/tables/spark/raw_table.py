@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from topicloom.base.atomic_write import replacing
+import pyarrow as pa
+
 from topicloom.base.progress import SILENT, Progress
-from topicloom.errors import InputError
+from topicloom.tables.reader import REJECT_COLUMNS
 from topicloom.tables.source import DataFile, TableSource
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.job_progress import run_watched
@@ -18,10 +19,9 @@ from topicloom.tables.spark.session import session_folder
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-REJECT_COLUMNS = ("file", "row", "reason")
-
 # A reader option: paths are names, not patterns, so `a[1].csv` and `{x}.csv` mean themselves.
 NO_PATTERNS = ("__globPaths__", "false")
+PATTERN_SIGNS = set("[]{}*?\\")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,6 +37,16 @@ class RawTable:
     notice: str | None = None
     kept: DataFrame | None = None
 
+    @property
+    def names(self) -> list[str]:
+        """Return the names of the columns of `rows`."""
+        return list(self.rows.columns)
+
+    def to_arrow(self, *, progress: Progress = SILENT, phase: str | None = None) -> pa.Table:
+        """Return all good rows in memory."""
+        with spark_errors(self.source.path):
+            return run_watched(self.rows.sparkSession, self.rows.toArrow, progress=progress, phase=phase)
+
     def n_rejects(self, *, progress: Progress = SILENT) -> int:
         """Return how many rows were refused."""
         with spark_errors(self.source.path):
@@ -48,50 +58,33 @@ class RawTable:
             found = run_watched(self.rejects.sparkSession, self.rejects.orderBy(*REJECT_COLUMNS).first)
         return None if found is None else (found["file"], found["row"], found["reason"])
 
+    def sorted_rejects(self, *, progress: Progress = SILENT) -> pa.Table:
+        """Return all refused rows, in order."""
+        with spark_errors(self.source.path):
+            ordered = self.rejects.orderBy(*REJECT_COLUMNS)
+            return run_watched(self.rejects.sparkSession, ordered.toArrow, progress=progress)
+
     def release(self) -> None:
         """Let go of what was kept on disk."""
         if self.kept is not None:
             self.kept.unpersist()
 
 
-def rows_were(count: int) -> str:
-    """Return the beginning of a sentence about so many rows."""
-    return "1 row was" if count == 1 else f"{count} rows were"
-
-
-def require_no_rejects(raw: RawTable, count: int) -> None:
-    """Refuse a table with any refused row; the error names the first."""
-    first = raw.first_reject() if count else None
-    if first is not None:
-        file, row, reason = first
-        place = "" if file == raw.source.path else f"in {file} "
-        raise InputError(f"{rows_were(count)} refused in {raw.source.path}, first {place}{row!r}: {reason}")
-
-
-def write_rejects(raw: RawTable, path: str | Path, *, progress: Progress = SILENT) -> None:
-    """Write all refused rows as one Parquet file (file, row, reason), whole or not at all."""
-    import pyarrow.parquet as pq
-
-    with replacing(Path(path)) as temporary:
-        with spark_errors(raw.source.path):
-            ordered = raw.rejects.orderBy(*REJECT_COLUMNS)
-            table = run_watched(raw.rejects.sparkSession, ordered.toArrow, progress=progress)
-        pq.write_table(table.select(list(REJECT_COLUMNS)), temporary)
-
-
 def spark_path(spark: SparkSession, file: DataFile) -> str:
     """Return the address under which Spark finds a file.
 
-    Hadoop passes over names that begin with `_` or `.` and stumbles over a colon; such a local file is
+    Hadoop passes over names that begin with `_` or `.` and stumbles over a colon. And of several paths, one
+    with the signs of a pattern makes Spark read the others twice, patterns or not. Such a local file is
     reached through a link with a plain name.
     """
     if not file.path.startswith("/"):
         return file.path
     name = Path(file.path).name
-    if ":" not in name and name[0] not in "_.":
+    if ":" not in name and name[0] not in "_." and not PATTERN_SIGNS & set(file.path):
         return f"file://{file.path}"
     folder = tempfile.mkdtemp(prefix="link-", dir=session_folder(spark))
-    link = Path(folder) / f"file-{name.replace(':', '-')}"
+    plain = "".join("-" if sign == ":" or sign in PATTERN_SIGNS else sign for sign in name)
+    link = Path(folder) / f"file-{plain}"
     link.symlink_to(file.path)
     return f"file://{link}"
 

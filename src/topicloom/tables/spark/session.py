@@ -51,6 +51,7 @@ class _Running:
     folder: Path
     process: subprocess.Popen[bytes] | None = None
     ours: bool = True
+    quick: bool = False  # nothing of it lies outside of the folder, so it may be ended at once
     asked: dict[str, str] = field(default_factory=dict)
 
 
@@ -109,9 +110,14 @@ def _start(asked: dict[str, str], quick: bool) -> _Running:
     try:
         defaults = default_conf(master, quick=quick) | folder_conf(master, folder)
         settings = {"spark.master": master, **defaults, **asked}
-        settings[JAVA_OPTIONS] = java_options(asked, *_fast_start(asked, java, quick and is_local(master)))
+        quick = quick and is_local(master)
+        ours = [*_fast_start(asked, java, quick)]
+        kept = quick and " " not in str(folder) and not _writes_at_end(asked)
+        settings[JAVA_OPTIONS] = java_options(asked, *ours, *([f"-Djava.io.tmpdir={folder}"] if kept else []))
         with _environment(_variables(settings, folder, java)), _own_interrupt_handler():
-            return _launch(settings, folder)
+            running = _launch(settings, folder)
+        running.quick = kept
+        return running
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -285,7 +291,8 @@ def _apply(running: _Running, asked: dict[str, str]) -> None:
         running.asked[key] = value
 
 
-def _forget() -> None:
+def _forget(*, at_end: bool = False) -> None:
+    """End our session; `at_end` of the process nobody needs what pyspark itself remembers of it."""
     global _running
     running, _running = _running, None
     if running is None:
@@ -296,11 +303,20 @@ def _forget() -> None:
     # A stuck task must not keep the user waiting: after a while the JVM is ended as it is.
     patience = _patience(running.asked)
     _hush(running.spark)
+    if at_end and running.quick and not _writes_at_end(running.asked):
+        _end_jvm(running.process, 0.0)
+        shutil.rmtree(running.folder, ignore_errors=True)
+        return
     stopper = threading.Thread(target=_stop_quietly, args=(running.spark,), daemon=True)
     stopper.start()
     stopper.join(timeout=patience)
     _end_jvm(running.process, patience)
     shutil.rmtree(running.folder, ignore_errors=True)
+
+
+def _writes_at_end(asked: dict[str, str]) -> bool:
+    """Return whether Spark or Java has something to write when it ends."""
+    return _makes_archive(asked) or asked.get("spark.eventLog.enabled") == "true"
 
 
 def _patience(asked: dict[str, str]) -> float:
@@ -336,9 +352,12 @@ def _end_jvm(process: subprocess.Popen[bytes] | None, patience: float = 3.0) -> 
         SparkContext._jvm = None
     if process is None:
         return
-    process.terminate()
+    if patience:
+        process.terminate()
+    else:
+        process.kill()
     try:
-        process.wait(timeout=patience)
+        process.wait(timeout=patience or None)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
@@ -346,4 +365,10 @@ def _end_jvm(process: subprocess.Popen[bytes] | None, patience: float = 3.0) -> 
         process.stdin.close()
 
 
-atexit.register(stop_session)
+def _end_of_process() -> None:
+    """End the session as quickly as it may be ended."""
+    with _lock:
+        _forget(at_end=True)
+
+
+atexit.register(_end_of_process)

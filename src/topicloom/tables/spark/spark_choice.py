@@ -1,4 +1,4 @@
-"""Where Spark runs for a command, and what its user is told about the tables it reads."""
+"""Who reads the tables of a command, where Spark runs, and what the user is told about the tables."""
 
 from __future__ import annotations
 
@@ -11,14 +11,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from topicloom.base.progress import SILENT, Progress
+from topicloom.errors import UsageError
+from topicloom.tables.local.limits import LIMIT, too_large
+from topicloom.tables.local.read import LocalReader
+from topicloom.tables.reader import TableReader
 from topicloom.tables.source import TableSource
 from topicloom.tables.spark.session import get_session, session_runs
 from topicloom.tables.spark.settings import is_local
+from topicloom.tables.table_files import is_own
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Notice = Callable[[str], None]
+ENGINES = ("auto", "local", "spark")
 
 
 def no_notice(text: str) -> None:
@@ -27,11 +33,40 @@ def no_notice(text: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SparkChoice:
-    """Where Spark runs and how; nothing starts until a session is asked for."""
+    """Who reads tables, where Spark runs and how; nothing starts until a session is asked for.
+
+    The engine `local` reads what is small enough in this process, `auto` does so with folders that we wrote
+    unless something is said about Spark.
+    """
 
     master: str | None = None
     conf: Mapping[str, str] = field(default_factory=dict)
     quick: bool = False  # this process reads small inputs only
+    engine: str = "auto"
+
+    def __post_init__(self) -> None:
+        if self.engine not in ENGINES:
+            raise UsageError(f"`engine={self.engine}`: it is one of {', '.join(ENGINES)}")
+
+    def reads_here(self, *sources: TableSource, notice: Notice = no_notice) -> bool:
+        """Return whether all these tables are read in this process; `notice` hears why one is not."""
+        if self.engine == "local":
+            reason = next(filter(None, map(too_large, sources)), "")
+            if reason:
+                notice(f"`engine=local` is for {LIMIT}: {reason}, so Spark reads it")
+            return not reason
+        asked = self.engine == "spark" or self.master is not None or bool(self.conf)
+        return not asked and all(is_own(source) and not too_large(source) for source in sources)
+
+    def reader(
+        self, *sources: TableSource, notice: Notice = no_notice, progress: Progress = SILENT
+    ) -> TableReader:
+        """Return who reads these tables."""
+        from topicloom.tables.spark.read import SparkReader
+
+        if self.reads_here(*sources, notice=notice):
+            return LocalReader()
+        return SparkReader(self.session(progress), collect=self.engine != "spark")
 
     def session(self, progress: Progress = SILENT) -> SparkSession:
         """Return the session of this process."""

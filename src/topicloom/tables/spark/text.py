@@ -11,33 +11,96 @@ Spark would; one behind an address Spark hands to them.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial, reduce
 from typing import TYPE_CHECKING
 
-from topicloom.errors import InputError
-from topicloom.tables.parse_text import REJECTED, Plans, file_key, parse_blocks, parse_files
+import pyarrow as pa
+
+from topicloom.base.progress import Progress
+from topicloom.tables.file_plans import Notice, joined_notices, plan_file, wanted_fields
+from topicloom.tables.local.table import LocalTable
+from topicloom.tables.local.text import told_apart
+from topicloom.tables.parse_text import (
+    REJECTED,
+    Plans,
+    file_key,
+    parse_blocks,
+    parse_files,
+    parsed_schema,
+)
+from topicloom.tables.reader import REJECT_COLUMNS
 from topicloom.tables.records import Field, FilePlan
 from topicloom.tables.source import Resolved, TableSource, is_address
-from topicloom.tables.spark.file_plans import Notice, ends_in_carriage_return, plan_file
+from topicloom.tables.spark.failures import spark_errors
+from topicloom.tables.spark.file_plans import beginnings_of, ends_in_carriage_return
+from topicloom.tables.spark.job_progress import run_watched
 from topicloom.tables.spark.python_tasks import map_batches
-from topicloom.tables.spark.raw_table import NO_PATTERNS, REJECT_COLUMNS, RawTable, quoted_name, spark_path
+from topicloom.tables.spark.raw_table import NO_PATTERNS, RawTable, quoted_name, spark_path
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
+@dataclass(frozen=True, slots=True)
+class _TextFiles:
+    """How every file is read: by lines that Spark cuts, or whole, from this machine or behind an address."""
+
+    plans: Plans
+    wanted: list[Field]
+    notice: str | None
+    by_lines: list[str]
+    here: list[str]
+    remote: list[str]
+
+
 def read_text(spark: SparkSession, source: TableSource, resolved: Resolved) -> RawTable:
+    """Return the records of text files as tables of Spark; its workers make them."""
     from pyspark import StorageLevel
     from pyspark.sql import functions as sf
 
+    files = _look(spark, source, resolved)
+    ddl = _ddl(source.fields)
+    parts = []
+    if files.by_lines:
+        parts.append(map_batches(_lines_of(spark, files.by_lines), partial(parse_blocks, files.plans), ddl))
+    for paths, content in ((files.here, False), (files.remote, True)):
+        if paths:
+            whole = _files_of(spark, paths, content=content)
+            parts.append(map_batches(whole, partial(parse_files, files.plans), ddl))
+    parsed = reduce(lambda one, other: one.unionAll(other), parts).persist(StorageLevel.DISK_ONLY)
+    good, bad = parsed.where("_reason is null"), parsed.where("_reason is not null")
+    rows = good.select(*[quoted_name(field.name) for field in files.wanted])
+    rejects = bad.select(*[sf.col(f"_{name}").alias(name) for name in REJECT_COLUMNS])
+    return RawTable(source, rows, rejects, files.notice, parsed)
+
+
+def collect_text(
+    spark: SparkSession, source: TableSource, resolved: Resolved, progress: Progress
+) -> LocalTable:
+    """Return the records of small text files in memory: Spark reads, the driver does the workers' part."""
+    files = _look(spark, source, resolved)
+    frames = [(_lines_of(spark, files.by_lines), parse_blocks)] if files.by_lines else []
+    for paths in filter(None, (files.here, files.remote)):
+        frames.append((_files_of(spark, paths, content=True), parse_files))
+    batches: list[pa.RecordBatch] = []
+    for frame, parse in frames:
+        with spark_errors(source.path):
+            read = run_watched(spark, frame.toArrow, progress=progress, phase=f"read {source.what}")
+        batches += parse(files.plans, iter(read.to_batches()))
+    parsed = pa.Table.from_batches(batches, parsed_schema(source.fields))
+    return told_apart(source, parsed, files.wanted, files.notice)
+
+
+def _look(spark: SparkSession, source: TableSource, resolved: Resolved) -> _TextFiles:
+    """Look at the beginning of each file."""
     plans: dict[str, FilePlan] = {}
     notices: list[Notice] = []
     by_lines: list[str] = []
     whole: dict[bool, list[str]] = {False: [], True: []}  # is it behind an address?
     for file in resolved.files:
-        planned = plan_file(spark, file, source, resolved.format)
+        planned = plan_file(file, source, resolved.format, beginnings_of(spark))
         if planned is None:
             continue
         plan, notice = planned
@@ -48,18 +111,8 @@ def read_text(spark: SparkSession, source: TableSource, resolved: Resolved) -> R
             by_lines.append(path)
         else:
             whole[is_address(file.path)].append(path)
-    if not plans:
-        row = {"interest": "subscription", "edges": "edge"}.get(source.what, "row")
-        raise InputError(f"{source.path} holds no {row}: it is empty")
-    ddl = _ddl(source.fields)
-    parts = [_lines_of(spark, by_lines, plans, ddl)] if by_lines else []
-    parts += [_files_of(spark, paths, plans, ddl, remote) for remote, paths in whole.items() if paths]
-    parsed = reduce(lambda one, other: one.unionAll(other), parts).persist(StorageLevel.DISK_ONLY)
-    good, bad = parsed.where("_reason is null"), parsed.where("_reason is not null")
-    wanted = [field for field in source.fields if not field.optional or _has_optional(plans)]
-    rows = good.select(*[quoted_name(field.name) for field in wanted])
-    rejects = bad.select(*[sf.col(f"_{name}").alias(name) for name in REJECT_COLUMNS])
-    return RawTable(source, rows, rejects, _joined(notices), parsed)
+    wanted = wanted_fields(source, plans.values())
+    return _TextFiles(plans, wanted, joined_notices(notices), by_lines, whole[False], whole[True])
 
 
 def _ddl(fields: Sequence[Field]) -> str:
@@ -67,34 +120,11 @@ def _ddl(fields: Sequence[Field]) -> str:
     return ", ".join([*kinds, *(f"{name} string" for name in REJECTED)])
 
 
-def _has_optional(plans: Plans) -> bool:
-    """Return whether an optional field may occur in some file; a JSON line may hold one anywhere."""
-    return any(
-        field.optional and place is not None
-        for plan in plans.values()
-        for field, place in zip(plan.fields, plan.layout.places, strict=True)
-    )
-
-
-def _lines_of(spark: SparkSession, paths: list[str], plans: Plans, ddl: str) -> DataFrame:
+def _lines_of(spark: SparkSession, paths: list[str]) -> DataFrame:
     lines = spark.read.option(*NO_PATTERNS).text(paths, lineSep="\n")
-    block = ("cast(value as binary)", "_metadata.file_path", "_metadata.file_block_start")
-    return map_batches(lines.selectExpr(*block), partial(parse_blocks, plans), ddl)
+    return lines.selectExpr("cast(value as binary)", "_metadata.file_path", "_metadata.file_block_start")
 
 
-def _files_of(spark: SparkSession, paths: list[str], plans: Plans, ddl: str, remote: bool) -> DataFrame:
+def _files_of(spark: SparkSession, paths: list[str], *, content: bool) -> DataFrame:
     files = spark.read.format("binaryFile").option(*NO_PATTERNS).load(paths)
-    content = ["content"] if remote else []
-    return map_batches(files.select("_metadata.file_path", *content), partial(parse_files, plans), ddl)
-
-
-def _joined(notices: Sequence[Notice]) -> str | None:
-    """Return one line per header row: first rows that are data differ, and none may be missed."""
-    files = Counter(notice.header for notice in notices)
-    first = {notice.header: notice.sentence for notice in reversed(notices)}
-    more = {1: "", 2: "; the same goes for 1 more file"}
-    lines = [
-        first[header] + more.get(count, f"; the same goes for {count - 1} more files")
-        for header, count in files.items()
-    ]
-    return "\n".join(lines) or None
+    return files.select("_metadata.file_path", *(["content"] if content else []))

@@ -17,7 +17,7 @@ from brokers_present import free_ports, mosquitto, needs_mosquitto, needs_openss
 from mesh.certificates import make_certificates
 from mesh.mesh_cases import ORDER, TREES, on_free_ports, small_request, write_files
 from mesh.nasty_topics import NASTY
-from topicloom.mesh.kinds.mosquitto.write import NAMES, SHAPE, mosquitto_hash, mosquitto_passwords, render
+from topicloom.mesh.kinds.mosquitto.write import NAMES, mosquitto_hash, mosquitto_passwords, render, shape_of
 from topicloom.mesh.plan.credentials import Login
 from topicloom.mesh.plan.hosts import Place
 from topicloom.mesh.plan.mesh_plan import MeshPlan, plan_mesh
@@ -27,7 +27,7 @@ LOGINS = {node: Login(f"user {node}", f"pass wörd #{node}") for node in "abcd"}
 
 
 def plan(request: Request) -> MeshPlan:
-    return plan_mesh(request, SHAPE, TREES, ORDER)
+    return plan_mesh(request, shape_of(request), TREES, ORDER)
 
 
 def test_only_the_dialling_end_has_the_bridge() -> None:
@@ -55,13 +55,11 @@ def test_secrets_are_in_files_of_their_own_mode() -> None:
     for name, text in files.items():
         if "wörd" in text or "$7$" in text:
             assert name in secret
-    assert [line.split(":")[0] for line in files["a.passwd"].splitlines()] == [
-        "user a",
-        "user b",
-        "user c",
-        "user d",
-    ]
-    assert [line.split(":")[0] for line in files["d.passwd"].splitlines()] == ["user d"], "nobody dials d"
+    users = {name: [line.split(":")[0] for line in text.splitlines()] for name, text in files.items()}
+    assert users["a.passwd"] == ["user a"], "clients of its own site"
+    assert users["a~links.passwd"] == ["b~a", "c~b", "d~a"], "c may turn to it"
+    assert users["d~links.passwd"] == [], "nobody dials d"
+    assert "topic readwrite t/x" in files["a~links.acl"] and "#" not in files["a~links.acl"]
 
 
 def test_hosts_elsewhere_are_listened_to_on_every_address() -> None:

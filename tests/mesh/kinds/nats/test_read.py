@@ -200,3 +200,26 @@ def test_accounts_of_an_operator_are_in_no_file(tmp_path):
     (tmp_path / "site.conf").write_text(remotes)
     with pytest.raises(InputError, match="'AABC' is not among"):
         read_nats(tmp_path / "site.conf")
+
+
+def test_deep_nesting_is_refused_with_a_sentence(tmp_path):
+    """It was a RecursionError."""
+    for deep in ("a: {" * 5000, "a: " + "[" * 5000):
+        (tmp_path / "deep.conf").write_text(deep)
+        with pytest.raises(InputError, match="100 deep"):
+            read_nats(tmp_path / "deep.conf")
+
+
+def test_includes_stay_inside_the_folder(tmp_path):
+    (tmp_path / "secret.conf").write_text("a: 1")
+    (tmp_path / "mesh").mkdir()
+    (tmp_path / "mesh" / "a.conf").write_text("include ../secret.conf")
+    with pytest.raises(InputError, match="leads out of the folder"):
+        read_nats(tmp_path / "mesh" / "a.conf")
+
+
+def test_a_url_with_a_password_is_not_repeated(tmp_path):
+    (tmp_path / "a.conf").write_text('leafnodes { remotes: [ {url: "nats-leaf://u:hush@[::1"} ] }')
+    with pytest.raises(InputError) as refused:
+        read_nats(tmp_path / "a.conf")
+    assert "hush" not in str(refused.value)

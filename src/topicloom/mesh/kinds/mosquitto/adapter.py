@@ -17,11 +17,13 @@ from pathlib import Path
 
 from topicloom.mesh.kinds.mosquitto.clients import MosquittoClients
 from topicloom.mesh.kinds.mosquitto.conf_lines import ConfLine, ConfReader
+from topicloom.mesh.kinds.mosquitto.intruders import intrude
 from topicloom.mesh.kinds.mosquitto.mqtt_client import MqttAccess, MqttClient
 from topicloom.mesh.kinds.mosquitto.write import SALT_BYTES, mosquitto_hash
 from topicloom.mesh.model.mesh import Mesh, MeshNode
 from topicloom.mesh.plan.credentials import Login
 from topicloom.mesh.run.adapter import Argv, Arrival, BrokerAdapter, find_program
+from topicloom.mesh.run.attack import Intrusion
 
 STATES = "$SYS/broker/connection/#"  # where a dialing broker publishes whether a bridge is up
 ROUNDS = 101  # of PBKDF2, as mosquitto_passwd has it; the password is random and gone in a minute
@@ -35,13 +37,14 @@ class MosquittoAdapter(BrokerAdapter):
 
     def __init__(self) -> None:
         self._access: dict[str, MqttAccess] = {}
+        self._login = Login(f"topicloom-{secrets.token_hex(8)}", secrets.token_hex(16))
         self._watchers: dict[str, tuple[MqttClient, set[str]]] = {}
 
     def last_port(self, node: MeshNode) -> int:
         return node.ports["mqtt"]
 
     def commands(self, mesh: Mesh, folder: Path) -> dict[str, Argv]:
-        login = Login(f"topicloom-{secrets.token_hex(8)}", secrets.token_hex(16))
+        login = self._login
         for node in mesh.nodes:
             conf = folder / node.configs[0]
             amend(conf, folder, login)
@@ -66,6 +69,11 @@ class MosquittoAdapter(BrokerAdapter):
                 await client.connect()
                 await client.subscribe([STATES], 0)
         return states
+
+    async def intrude(
+        self, mesh: Mesh, node: str, folder: Path, heard: Callable[[str, str], None]
+    ) -> Intrusion:
+        return await intrude(mesh, node, folder, self._access, heard)
 
     def clients(self, mesh: Mesh, arrived: Callable[[Arrival], None]) -> MosquittoClients:
         return MosquittoClients(mesh, self._access, arrived)

@@ -29,7 +29,7 @@ class MosquittoClients(MeshClients):
 
     def __init__(self, mesh: Mesh, access: dict[str, MqttAccess], arrived: Callable[[Arrival], None]) -> None:
         super().__init__(mesh, arrived)
-        self._called = {topic.name: topic.topic for topic in mesh.topics}
+        self._called = {topic.sent_as: topic.topic for topic in mesh.topics}
         self._origin = mesh.options.get("origin")
         self._carried: dict[str, Counter[str]] = {node.name: Counter() for node in mesh.nodes}
         self._taken_up = 0
@@ -50,7 +50,8 @@ class MosquittoClients(MeshClients):
         return got
 
     def _prober(self, node: str) -> Callable[[str, bytes], None]:
-        wanted, carried = frozenset(self._names(node)), self._carried[node]
+        wanted = frozenset(topic.sent_as for topic in self._wanted.get((node, ""), ()))
+        carried = self._carried[node]
 
         def got(name: str, payload: bytes) -> None:
             if payload.startswith(HELLO):
@@ -92,7 +93,7 @@ class MosquittoClients(MeshClients):
             if topic is not None:
                 payload = HELLO + str(number).encode()
                 waiting.add((link.acceptor, payload))
-                await self._clients[link.dialer].publish(topic.name, payload)
+                await self._clients[link.dialer].publish(topic.sent_as, payload)
 
         async def missing() -> int:
             return len(waiting - self._hellos)
@@ -101,7 +102,7 @@ class MosquittoClients(MeshClients):
 
     async def publish(self, publication: Publication) -> None:
         payload = str(publication.message).encode()
-        await self._clients[publication.node].publish(self._topics[publication.topic].name, payload)
+        await self._clients[publication.node].publish(self._topics[publication.topic].sent_as, payload)
 
     async def find_strays(self, publications: Sequence[Publication]) -> list[Stray]:
         return self.seen_strays()

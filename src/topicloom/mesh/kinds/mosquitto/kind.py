@@ -8,7 +8,7 @@ from topicloom.mesh.kinds.mosquitto.audit import audit_mosquitto
 from topicloom.mesh.kinds.mosquitto.baselines import write_full_mesh, write_star
 from topicloom.mesh.kinds.mosquitto.read import MosquittoConf, read_mosquitto
 from topicloom.mesh.kinds.mosquitto.relocate import relocate_mosquitto
-from topicloom.mesh.kinds.mosquitto.write import NAMES, export_mosquitto
+from topicloom.mesh.kinds.mosquitto.write import LAYOUT, NAMES, export_mosquitto
 
 
 def _broker(name: str, told: str | None, conf: MosquittoConf) -> ConfiguredBroker[MosquittoConf]:
@@ -23,6 +23,7 @@ MOSQUITTO = BrokerKind(
     options=LOGIN_OPTIONS | {"backups", "split"},
     write=export_mosquitto,
     names=NAMES,
+    layout=LAYOUT,
     audit=AuditSupport(
         read=lambda path, root: read_mosquitto(path, root=root),
         parts_of=lambda conf: conf.folders,

@@ -20,6 +20,10 @@ PATHS = frozenset({
 })  # fmt: skip
 
 
+# What would write outside of the folder of the run, or listen on an interface of the machine.
+NOT_HERE = frozenset({"bind_interface", "pid_file", "persistence_file"})
+
+
 def relocate_mosquitto(folder: Path, mesh: Mesh, ports: PortMap) -> Relocated:
     """Put every listener on 127.0.0.1, and lead every bridge to where its broker listens now."""
     configs: dict[str, str] = {}
@@ -28,7 +32,8 @@ def relocate_mosquitto(folder: Path, mesh: Mesh, ports: PortMap) -> Relocated:
         for name in node.configs:
             conf = read_mosquitto(folder / name, shown=name)
             listening = _listening(conf, node, ports)
-            configs[name] = "\n".join(_moved(conf, listening, folder, ports)) + "\n"
+            purpose = _purpose(mesh)
+            configs[name] = "\n".join(_moved(conf, listening, folder, ports, purpose)) + "\n"
             for bridge in conf.bridges:
                 link = _link(bridge, node, mesh, ports)
                 if link.name in links:  # readiness is told by name
@@ -39,9 +44,14 @@ def relocate_mosquitto(folder: Path, mesh: Mesh, ports: PortMap) -> Relocated:
     return Relocated(ports.move(mesh, tuple(link for link, _ in links.values())), configs)
 
 
+def _purpose(mesh: Mesh) -> str:
+    """Return the port that links dial: one of their own, where the mesh has such."""
+    return "link" if any("link" in node.ports for node in mesh.nodes) else "mqtt"
+
+
 def _link(bridge: Bridge, node: MeshNode, mesh: Mesh, ports: PortMap) -> MeshLink:
     """Return the link a bridge makes; its name is the one its state is published under."""
-    ends = [ports.behind(address, "mqtt").node for address in bridge.addresses]
+    ends = [ports.behind(address, _purpose(mesh)).node for address in bridge.addresses]
     topics = tuple(
         topic.topic
         for topic in mesh.topics
@@ -64,7 +74,7 @@ def _listening(conf: MosquittoConf, node: MeshNode, ports: PortMap) -> dict[Loca
 
 
 def _moved(
-    conf: MosquittoConf, listening: dict[Location, int], folder: Path, ports: PortMap
+    conf: MosquittoConf, listening: dict[Location, int], folder: Path, ports: PortMap, purpose: str
 ) -> Iterator[str]:
     """Yield the lines as they are for this machine."""
     keys = {line.key for line in conf.lines}
@@ -89,14 +99,20 @@ def _moved(
                 yield f"port {listening[line.where]}"
         elif line.where in bridges:
             moved = [
-                f"{LOOPBACK}:{ports.behind(at, 'mqtt').new_port}" for at in bridges[line.where].addresses
+                f"{LOOPBACK}:{ports.behind(at, purpose).new_port}" for at in bridges[line.where].addresses
             ]
             yield " ".join([line.key, *moved])
         elif line.key == "bridge_bind_address":
             yield f"bridge_bind_address {LOOPBACK}"
         elif line.key in PATHS and len(line.words) > 1:
             yield f"{line.key} {absolute_path(line.rest, line.where, folder / conf.file, folder)}"
-        elif line.key != "bind_interface":
+        elif line.key == "persistence_location":
+            kept = folder / f"{conf.file}.kept"
+            kept.mkdir(exist_ok=True)
+            yield f"persistence_location {kept}/"
+        elif line.key == "log_dest" and line.words[1:2] == ("file",):
+            yield "log_dest stderr"
+        elif line.key not in NOT_HERE:
             yield line.text
         if line.where in secured:  # the certificate names the node's host, not this machine's loopback
             yield "bridge_insecure true"

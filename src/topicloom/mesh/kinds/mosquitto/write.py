@@ -14,9 +14,10 @@ from pathlib import Path
 
 from topicloom.mesh.model.mesh import MeshLink
 from topicloom.mesh.plan.credentials import Login, certificates_of
+from topicloom.mesh.plan.filters import FilterRule
 from topicloom.mesh.plan.hosts import is_loopback
 from topicloom.mesh.plan.link_plan import plan_trees
-from topicloom.mesh.plan.mesh_plan import MeshPlan, MeshShape, write_planned
+from topicloom.mesh.plan.mesh_plan import MeshLayout, MeshPlan, MeshShape, write_planned
 from topicloom.mesh.plan.names import NameRule
 from topicloom.mesh.plan.request import ExportFigures, Request
 
@@ -27,25 +28,33 @@ NAMES = NameRule(
     65_535,
     "MQTT names have at most 65,535 bytes",
     most_slashes=200,  # Mosquitto refuses topics of more (TOPIC_HIERARCHY_LIMIT)
+    filters=FilterRule("/", "+", "#", rest_last=True, rest_none=True),
 )
 SHAPE = MeshShape(NAMES, (("mqtt", 1883),), ".conf")
-TLS_PORT = 8883
+PORTS, TLS_PORTS = (1883, 2883), (8883, 9883)  # of clients, of links
 ITERATIONS = 5000  # of PBKDF2; mosquitto_passwd uses 101, the file format allows any number
 SALT_BYTES = 12
+LINKS = "~links"  # ends the names of files about links; no stem has a ~
 TopicLines = Callable[[MeshLink, str], list[str]]
 BRIDGE = (  # what every bridge says
     "cleansession true",
     "notifications true",
     "notifications_local_only true",
-    "restart_timeout 1 2",
+    "keepalive_interval 5",  # the least there is: a peer that froze is noticed after two of them
+    "restart_timeout 1 5",  # seconds until it dials again: random, growing from the first to the second
     "try_private true",  # without it messages come back
 )
 
 
 def export_mosquitto(request: Request, folder: Path) -> ExportFigures:
     """Fill the folder; return the figures of the mesh."""
-    shape = SHAPE if request.tls is None else replace(SHAPE, ports=(("mqtt", TLS_PORT),))
-    return write_planned(request, folder, shape, plan_trees, render, "the brokers let everybody in")
+    return write_planned(request, folder, LAYOUT)
+
+
+def shape_of(request: Request) -> MeshShape:
+    """Return the ports and files of a node."""
+    client, link = PORTS if request.tls is None else TLS_PORTS
+    return replace(SHAPE, ports=(("mqtt", client), ("link", link)) if request.logins else (("mqtt", client),))
 
 
 def both_ways(link: MeshLink, name: str) -> list[str]:
@@ -61,36 +70,64 @@ def render(plan: MeshPlan, request: Request, say: TopicLines = both_ways) -> tup
         name = node.configs[0]
         files[name] = _config(plan, request, node.name, say)
         if request.logins:
-            callers = plan.callers[node.name].get(None, [])
-            passwords = f"{plan.stems[node.name]}.passwd"
-            files[passwords] = mosquitto_passwords(request.logins[who] for who in (node.name, *callers))
-            secret += [name, passwords]
+            kept = _secrets(plan, request, node.name)
+            files |= kept
+            secret += [name, *kept]
     return files, secret
+
+
+def _secrets(plan: MeshPlan, request: Request, name: str) -> dict[str, str]:
+    """Return who may log in at a node and what they may do: its clients, and apart from them its links."""
+    stem, login = plan.stems[name], request.logins[name]
+    links = {link.name: link for link in plan.accepted[name]}
+    return {
+        f"{stem}.passwd": mosquitto_passwords([login]),
+        f"{stem}.acl": _acl(login.user, plan.names_of[name]),
+        f"{stem}{LINKS}.passwd": mosquitto_passwords(Login(one, request.secret_of(one)) for one in links),
+        f"{stem}{LINKS}.acl": "\n".join(
+            _acl(one, (plan.name_of[topic] for topic in links[one].topics)) for one in sorted(links)
+        ),
+    }
+
+
+def _acl(user: str, names: Iterable[str]) -> str:
+    return "".join([f"user {user}\n", *(f"topic readwrite {name}\n" for name in names)])
 
 
 def _config(plan: MeshPlan, request: Request, name: str, say: TopicLines) -> str:
     node, stem = plan.node[name], plan.stems[name]
-    lines = [f"listener {node.ports['mqtt']}" + (f" {node.host}" if is_loopback(node.host) else "")]
+    at = f" {node.host}" if is_loopback(node.host) else ""
+    tls = []
     if request.tls is not None:
         files = certificates_of(request.tls, stem)
-        lines += [f"cafile {files.authority}", f"certfile {files.certificate}", f"keyfile {files.key}"]
+        tls = [f"cafile {files.authority}", f"certfile {files.certificate}", f"keyfile {files.key}"]
     if request.logins:
-        lines += [
-            "allow_anonymous false",
+        lines = [
+            "per_listener_settings true",
             "# A relative path begins at the folder that mosquitto is started in.",
-            f"password_file {stem}.passwd",
+            "# Clients:",
+            *(f"listener {node.ports['mqtt']}{at}", *tls, *_asking(stem)),
+            "# Links, each with a user of its own:",
+            *(f"listener {node.ports['link']}{at}", *tls, *_asking(f"{stem}{LINKS}")),
+            *(["require_certificate true"] if tls else []),
         ]
     else:
+        lines = [f"listener {node.ports['mqtt']}{at}", *tls]
         lines += ["# Everybody who reaches the port may log in.", "allow_anonymous true"]
     for link in plan.dialled[name]:
         lines += ["", *_bridge(plan, request, link, say)]
     return plan.heading("Mosquitto configuration", name, "#") + "\n".join(lines) + "\n"
 
 
+def _asking(stem: str) -> tuple[str, ...]:
+    return "allow_anonymous false", f"password_file {stem}.passwd", f"acl_file {stem}.acl"
+
+
 def _bridge(plan: MeshPlan, request: Request, link: MeshLink, say: TopicLines) -> list[str]:
     ends = [plan.node[end] for end in (link.acceptor, *link.backups)]
     # Without brackets also for IPv6: Mosquitto 2.0 cuts at the last colon and takes them for part of a name.
-    addresses = " ".join(f"{end.host}:{end.ports['mqtt']}" for end in ends)
+    port = "link" if request.logins else "mqtt"
+    addresses = " ".join(f"{end.host}:{end.ports[port]}" for end in ends)
     lines = [f"connection {link.name}"]
     if link.backups:
         # Back to the first one as soon as it answers again.
@@ -99,10 +136,12 @@ def _bridge(plan: MeshPlan, request: Request, link: MeshLink, say: TopicLines) -
         lines += [f"address {addresses}"]
     lines += [f"remote_clientid {link.name}", *BRIDGE]
     if request.logins:
-        login = request.logins[link.dialer]
-        lines += [f"remote_username {login.user}", f"remote_password {login.password}"]
+        lines += [f"remote_username {link.name}", f"remote_password {request.secret_of(link.name)}"]
     if request.tls is not None:
-        lines += [f"bridge_cafile {certificates_of(request.tls, plan.stems[link.dialer]).authority}"]
+        files = certificates_of(request.tls, plan.stems[link.dialer])
+        lines += [f"bridge_cafile {files.authority}"]
+        if request.logins:
+            lines += [f"bridge_certfile {files.certificate}", f"bridge_keyfile {files.key}"]
     return lines + [line for topic in link.topics for line in say(link, plan.name_of[topic])]
 
 
@@ -126,3 +165,6 @@ def mosquitto_passwords(logins: Iterable[Login]) -> str:
     """Return a whole password file; each user once."""
     once = {login.user: login for login in logins}
     return "".join(f"{mosquitto_hash(once[user])}\n" for user in sorted(once))
+
+
+LAYOUT = MeshLayout(shape_of, plan_trees, render, "the brokers let everybody in")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -10,9 +11,16 @@ from pathlib import Path
 
 from topicloom.errors import InputError
 from topicloom.mesh.kinds.nats.clients import NatsAccess, NatsClients, read_access
+from topicloom.mesh.kinds.nats.config_language import ConfigValue, parse_nats
+from topicloom.mesh.kinds.nats.hashes import is_hash
+from topicloom.mesh.kinds.nats.intruders import intrude
 from topicloom.mesh.kinds.nats.leaf_connections import live_links, read_all_leafs
+from topicloom.mesh.kinds.nats.read import text_of
+from topicloom.mesh.kinds.nats.relocate import KNOWN, render_nats
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode
+from topicloom.mesh.plan.credentials import Login
 from topicloom.mesh.run.adapter import Argv, Arrival, BrokerAdapter, find_program
+from topicloom.mesh.run.attack import Intrusion
 
 CHECKS_AT_ONCE = 4
 
@@ -25,6 +33,7 @@ class NatsAdapter(BrokerAdapter):
 
     def __init__(self) -> None:
         self._access: dict[str, NatsAccess] = {}
+        self._login = Login(f"topicloom-{secrets.token_hex(8)}", secrets.token_hex(16))
 
     def last_port(self, node: MeshNode) -> int:
         return node.ports["client"]
@@ -32,6 +41,8 @@ class NatsAdapter(BrokerAdapter):
     def commands(self, mesh: Mesh, folder: Path) -> dict[str, Argv]:
         program = find_program(self.program)
         files = {node.name: node.configs[0] for node in mesh.nodes}
+        for file in files.values():
+            let_in(folder / file, self._login)
         with ThreadPoolExecutor(CHECKS_AT_ONCE) as pool:
             list(pool.map(lambda name: _check_config(program, folder, name), files.values()))
         self._access = {name: read_access(folder / file) for name, file in files.items()}
@@ -50,8 +61,31 @@ class NatsAdapter(BrokerAdapter):
             found.append(replace(link, backups=backups))
         return found
 
+    async def intrude(
+        self, mesh: Mesh, node: str, folder: Path, heard: Callable[[str, str], None]
+    ) -> Intrusion:
+        return await intrude(mesh, node, folder, find_program(self.program), heard)
+
     def clients(self, mesh: Mesh, arrived: Callable[[Arrival], None]) -> NatsClients:
         return NatsClients(mesh, self._access, arrived)
+
+
+def let_in(path: Path, login: Login) -> None:
+    """Add a user of ours to every account whose passwords are hashed: a user belongs to one account only."""
+    config = parse_nats(path, path.name)
+    accounts = config.get("accounts")
+    changed = False
+    for name, account in accounts.data.items() if accounts and isinstance(accounts.data, dict) else ():
+        users = account.get("users")
+        if users is None or not isinstance(users.data, list):
+            continue
+        if any(is_hash(text_of(user.get("password", "pass")) or "") for user in users.data):
+            said = {"user": f"{login.user}.{name}", "password": login.password}
+            entry = {key: ConfigValue(text, users.where) for key, text in said.items()}
+            users.data.append(ConfigValue(dict(entry), users.where))
+            changed = True
+    if changed:
+        path.write_text(render_nats(config, KNOWN) + "\n")
 
 
 def _check_config(program: str, folder: Path, file: str) -> None:

@@ -55,7 +55,7 @@ def audit_nats(
 def _accounts(wanted: Iterable[str], mesh: Mesh | None, servers: BrokerDirectory[NatsConf]) -> dict[str, str]:
     """Return the account of each topic: from the manifest, or the only one that there is."""
     if mesh is not None:
-        named = {topic.name: topic.account or GLOBAL for topic in mesh.topics}
+        named = {topic.sent_as: topic.account or GLOBAL for topic in mesh.topics}
         if set(wanted) <= named.keys():
             return named
     used = {remote.account for broker in servers.brokers.values() for remote in broker.conf.remotes}

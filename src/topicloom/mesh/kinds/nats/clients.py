@@ -15,6 +15,7 @@ import nats.errors
 from topicloom.errors import MeshError
 from topicloom.mesh.kinds.nats.config_language import parse_nats
 from topicloom.mesh.kinds.nats.crossings import LinkCounts, judge_counters
+from topicloom.mesh.kinds.nats.hashes import is_hash
 from topicloom.mesh.kinds.nats.leaf_connections import (
     count_messages,
     live_links,
@@ -61,7 +62,7 @@ def read_access(path: Path) -> NatsAccess:
 
     logins: dict[str, Login] = {}  # the first user with a password of each account
     for user, (account, password) in users_of(config):
-        if password is not None:  # those with keys are not for us
+        if password is not None and not is_hash(password):  # those with keys or hashes are not for us
             logins.setdefault(account, Login(user, password))
     certificate = file("cert_file")
     return NatsAccess(logins, file("ca_file") or certificate, certificate, file("key_file"))
@@ -114,7 +115,7 @@ class NatsClients(MeshClients):
         topic = self._topics[publication.topic]
         client = self._clients[publication.node, topic.account or ""]
         try:
-            await client.publish(topic.name, str(publication.message).encode())
+            await client.publish(topic.sent_as, str(publication.message).encode())
             await client.flush()  # the server's answer to this comes after it has taken the message
         except (nats.errors.Error, OSError, TimeoutError) as error:
             raise ConnectionError(f"the server of {publication.node} is gone: {error}") from None

@@ -16,6 +16,7 @@ from pathlib import Path
 from topicloom.mesh.model.config_files import Location, read_text
 
 MOST_INCLUDES = 16
+MOST_DEEP = 100  # blocks within blocks
 SIZES = {"": 1} | {
     letter + unit: base**power
     for power, letter in enumerate("kmgtpe", 1)
@@ -86,6 +87,8 @@ class _Reader:
     scopes: list[dict[str, ConfigValue]] = field(default_factory=list)
     text: str = ""
     at: int = 0
+    deep: int = 0
+    root: Path | None = None
 
     def whole(self) -> ConfigValue:
         self.text = read_text(self.path, self.shown)
@@ -171,19 +174,34 @@ class _Reader:
         path = self.path.parent / name.data
         if not path.is_file():
             raise where.fault(f"include {name.data!r}: there is no such file beside this one")
+        root = self.root or self.path.parent.resolve()
+        if not path.resolve().is_relative_to(root):
+            raise where.fault(f"include {name.data!r} leads out of the folder; copy that file into it")
         shown = str(Path(self.shown).parent / name.data)
-        inner = _Reader(path, shown, self.environment, self.depth + 1, list(self.scopes)).whole()
+        inner = _Reader(path, shown, self.environment, self.depth + 1, list(self.scopes), root=root).whole()
         assert isinstance(inner.data, dict)
         return inner.data
 
     def value(self) -> ConfigValue:
         where, first = self.where(), self.peek()
+        if first in ("{", "["):
+            if self.deep >= MOST_DEEP:
+                raise where.fault(f"blocks lie in each other more than {MOST_DEEP} deep; is a brace missing?")
+            self.deep += 1
+            try:
+                return self.block(where, first)
+            finally:
+                self.deep -= 1
+        return self.plain(where, first)
+
+    def block(self, where: Location, first: str) -> ConfigValue:
         if first == "{":
             self.at += 1
             return ConfigValue(self.map_entries("}"), where)
-        if first == "[":
-            self.at += 1
-            return ConfigValue(self.list_entries(where), where)
+        self.at += 1
+        return ConfigValue(self.list_entries(where), where)
+
+    def plain(self, where: Location, first: str) -> ConfigValue:
         if first == "(":
             end = re.compile(r"\n[ \t]*\)").search(self.text, self.at)
             if not end:

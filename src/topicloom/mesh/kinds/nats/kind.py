@@ -9,7 +9,7 @@ from topicloom.mesh.kinds.kind import LOGIN_OPTIONS, AuditSupport, BrokerKind, R
 from topicloom.mesh.kinds.nats.audit import audit_nats
 from topicloom.mesh.kinds.nats.read import NatsConf, read_nats
 from topicloom.mesh.kinds.nats.relocate import relocate_nats
-from topicloom.mesh.kinds.nats.write import NAMES, export_nats
+from topicloom.mesh.kinds.nats.write import LAYOUT, NAMES, export_nats
 
 
 def _broker(name: str, told: str | None, conf: NatsConf) -> ConfiguredBroker[NatsConf]:
@@ -26,6 +26,7 @@ NATS = BrokerKind(
     options=LOGIN_OPTIONS | {"backups"},
     write=export_nats,
     names=NAMES,
+    layout=LAYOUT,
     audit=AuditSupport(
         read=lambda path, root: read_nats(path),
         parts_of=lambda conf: map(Path, conf.files),

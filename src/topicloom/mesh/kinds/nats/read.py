@@ -287,4 +287,5 @@ def split_url(text: str, where: Location) -> SplitResult:
             return parts
     except ValueError:
         pass
-    raise where.fault(f"{text!r} is no url; write it as nats-leaf://HOST:PORT")
+    # It may hold a password: it is not repeated.
+    raise where.fault("this is no url; write it as nats-leaf://HOST:PORT")

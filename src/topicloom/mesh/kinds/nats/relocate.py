@@ -22,6 +22,9 @@ from topicloom.mesh.run.relocate import PortMap, Relocated, absolute_path, find_
 PATHS = frozenset({"ca_file", "cert_file", "key_file", "credentials", "creds"})
 KNOWN = frozenset({"listen", "port", "host", "net", *MONITORS})
 ADVERTISED = frozenset({"advertise", "client_advertise"})
+NOT_HERE = frozenset(
+    {"pid_file", "pidfile", "log_file", "logfile", "ports_file_dir"}
+)  # written by the server
 PURPOSES = ("client", "leaf", "monitor")
 _ESCAPED = {value: f"\\{key}" for key, value in ESCAPES.items()}
 
@@ -38,11 +41,27 @@ def relocate_nats(folder: Path, mesh: Mesh, ports: PortMap) -> Relocated:
             _move_ports(conf, node, ports)
             for remote in conf.remotes:
                 _move_remote(remote, ports)
+            _keep_inside(conf.root, folder / f"{name}.kept")
             for key, value in conf.root.walk():
                 if key.lower() in PATHS and isinstance(value.data, str):
                     value.put(absolute_path(value.data, value.where, folder / name, folder))
             configs[name] = render_nats(conf.root, KNOWN) + "\n"
     return Relocated(ports.move(mesh, number_repeats(links)), configs)
+
+
+def _keep_inside(config: ConfigValue, kept: Path) -> None:
+    """Let the server write nowhere but in the folder of the run."""
+    if not isinstance(config.data, dict):
+        return
+    for key in [key for key in config.data if key.lower() in NOT_HERE]:
+        del config.data[key]
+    for entry in config.data.values():
+        store = entry.get("store_dir", "storedir", "store") if isinstance(entry.data, dict) else None
+        if store is not None:
+            store.put(str(kept))
+    store = config.get("store_dir", "storedir")
+    if store is not None:
+        store.put(str(kept))
 
 
 def _link(remote: LeafRemote, node: MeshNode, mesh: Mesh, ports: PortMap) -> MeshLink:

@@ -6,15 +6,19 @@ together are a forest, and each class is an account; clients log in to the accou
 
 from __future__ import annotations
 
+import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote
 
+from topicloom.mesh.kinds.nats.hashes import CLIENT_ROUNDS, LINK_ROUNDS, nats_hash
 from topicloom.mesh.model.config_files import LOOPBACK, address
 from topicloom.mesh.model.mesh import MeshLink
 from topicloom.mesh.plan.credentials import Login, certificates_of
+from topicloom.mesh.plan.filters import FilterRule
 from topicloom.mesh.plan.hosts import bind_host, is_loopback
 from topicloom.mesh.plan.link_plan import plan_forests
-from topicloom.mesh.plan.mesh_plan import MeshPlan, MeshShape, write_planned
+from topicloom.mesh.plan.mesh_plan import MeshLayout, MeshPlan, MeshShape, write_planned
 from topicloom.mesh.plan.names import NameRule
 from topicloom.mesh.plan.request import ExportFigures, Request
 
@@ -24,16 +28,20 @@ NAMES = NameRule(
     r"[*>]|^\$|^\.|(?<=\.)\.|\.\Z|^_(?=G?R_\.)",
     3_840,
     "with its reply it must fit into a control line of NATS, 4,096 bytes",
+    filters=FilterRule(".", "*", ">", rest_last=True, rest_none=False),
 )
 SHAPE = MeshShape(NAMES, (("client", 4222), ("leaf", 7422), ("monitor", 8222)), ".conf")
 # Of every account when no credentials are given: for loopback and trying out; the files say so.
 DEFAULT_PASSWORD = "topicloom"
+# A peer that does not answer so many pings is given up with the next one: after 8 seconds at the latest.
+PING_SECONDS, PINGS = 2, 2
+CLIENTS, LEAFS = "[STANDARD, WEBSOCKET]", "[LEAFNODE]"  # kinds of connections
+SPREAD = 3  # seconds at most until a server dials again
 
 
 def export_nats(request: Request, folder: Path) -> ExportFigures:
     """Fill the folder; return the figures of the mesh."""
-    opened = f"all accounts have the password {DEFAULT_PASSWORD!r}"
-    return write_planned(request, folder, SHAPE, plan_forests, render, opened)
+    return write_planned(request, folder, LAYOUT)
 
 
 def render(plan: MeshPlan, request: Request) -> tuple[dict[str, str], list[str]]:
@@ -60,29 +68,58 @@ def _config(plan: MeshPlan, request: Request, name: str) -> str:
         lines += [f"tls: {_tls(plan, request, name)}"]
     if not request.logins:
         lines += ["# The password is the same everywhere: for one machine and for trying out only."]
+    lines += [f'ping_interval: "{PING_SECONDS}s"', f"ping_max: {PINGS}"]
     lines += ["accounts: {", *(_account(plan, request, name, account) for account in plan.wanted[name]), "}"]
-    lines += ["leafnodes: {", f'  listen: "{bind["leaf"]}"', "  reconnect: 1"]
+    lines += ["leafnodes: {", f'  listen: "{bind["leaf"]}"', f"  reconnect: {_patience(name)}"]
     if request.tls is not None:
-        lines += [f"  tls: {_tls(plan, request, name)}"]
+        lines += [f"  tls: {_tls(plan, request, name, verify=bool(request.logins))}"]
     links = plan.dialled[name]
     if links:
         lines += ["  remotes: [", *(_remote(plan, request, link) for link in links), "  ]"]
     return plan.heading("NATS configuration", name, "#") + "\n".join([*lines, "}"]) + "\n"
 
 
+def _patience(name: str) -> int:
+    """Return the seconds until this server dials again.
+
+    NATS waits for the same time always and adds nothing random. So that not all servers dial at the same
+    moment, they wait for different times.
+    """
+    return 1 + zlib.crc32(name.encode()) % SPREAD
+
+
 def _account(plan: MeshPlan, request: Request, name: str, account: str) -> str:
-    callers = (name, *plan.callers[name].get(account, ()))
-    users = {login.user: login for login in (login_of(request, who, account) for who in callers)}
-    listed = ", ".join(
-        f"{{user: {_text(users[user].user)}, password: {_text(users[user].password)}}}"
-        for user in sorted(users)
+    login = login_of(request, name, account)
+    if not request.logins:
+        return f"  {account}: {{users: [{{user: {_text(login.user)}, password: {_text(login.password)}}}]}}"
+    site = request.logins[name]
+    users = [
+        _user(
+            login, nats_hash(site.user, site.password, CLIENT_ROUNDS), CLIENTS, plan.subjects[name, account]
+        )
+    ]
+    for link in plan.accepted[name]:
+        if link.account == account:
+            names = [plan.name_of[topic] for topic in link.topics]
+            made = Login(link.name, request.secret_of(link.name))
+            users.append(_user(made, nats_hash(made.user, made.password, LINK_ROUNDS), LEAFS, names))
+    return "\n".join([f"  {account}: {{users: [", *(f"    {user}" for user in users), "  ]}"])
+
+
+def _user(login: Login, hashed: str, kinds: str, names: Sequence[str]) -> str:
+    """Return a user who may log in by these kinds of connections, for these subjects only."""
+    allowed = f"[{', '.join(map(_text, names))}]"
+    return (
+        f"{{user: {_text(login.user)}, password: {_text(hashed)}, allowed_connection_types: {kinds}, "
+        f"permissions: {{publish: {allowed}, subscribe: {allowed}}}}}"
     )
-    return f"  {account}: {{users: [{listed}]}}"
 
 
 def _remote(plan: MeshPlan, request: Request, link: MeshLink) -> str:
     account = link.account or ""
     login = login_of(request, link.dialer, account)
+    if request.logins:
+        login = Login(link.name, request.secret_of(link.name))
     scheme = "nats-leaf" if request.tls is None else "tls"
     who = f"{quote(login.user, safe='')}:{quote(login.password, safe='')}"
     ends = [plan.node[end] for end in (link.acceptor, *link.backups)]
@@ -90,17 +127,20 @@ def _remote(plan: MeshPlan, request: Request, link: MeshLink) -> str:
     parts = [f"urls: [{', '.join(urls)}], no_randomize: true" if link.backups else f"url: {urls[0]}"]
     parts += [f"account: {account}"]
     if request.tls is not None:
-        authority = certificates_of(request.tls, plan.stems[link.dialer]).authority
-        parts += [f"tls: {{ca_file: {_text(authority)}}}"]
+        files = certificates_of(request.tls, plan.stems[link.dialer])
+        own = (
+            f", cert_file: {_text(files.certificate)}, key_file: {_text(files.key)}" if request.logins else ""
+        )
+        parts += [f"tls: {{ca_file: {_text(files.authority)}{own}}}"]
     return f"    {{{', '.join(parts)}}} # {link.name}"
 
 
-def _tls(plan: MeshPlan, request: Request, name: str) -> str:
+def _tls(plan: MeshPlan, request: Request, name: str, *, verify: bool = False) -> str:
     assert request.tls is not None
     files = certificates_of(request.tls, plan.stems[name])
     return (
         f"{{cert_file: {_text(files.certificate)}, key_file: {_text(files.key)}, "
-        f"ca_file: {_text(files.authority)}}}"
+        f"ca_file: {_text(files.authority)}{', verify: true' if verify else ''}}}"
     )
 
 
@@ -108,3 +148,8 @@ def _text(value: str) -> str:
     """Quote a string of the configuration language."""
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
+
+
+LAYOUT = MeshLayout(
+    lambda request: SHAPE, plan_forests, render, f"all accounts have the password {DEFAULT_PASSWORD!r}"
+)

@@ -29,6 +29,7 @@ class ZenohAdapter(BrokerAdapter):
     def __init__(self) -> None:
         self._routers: dict[NodeAccount, ZenohRouter] = {}
         self._traces: dict[str, Path] = {}
+        self._numbers: dict[tuple[str, str], int] = {}
 
     def check_present(self) -> None:
         load_zenoh()
@@ -40,11 +41,11 @@ class ZenohAdapter(BrokerAdapter):
         self._routers.clear()
         program = (sys.executable, "-m", "topicloom.mesh.kinds.zenoh.router_process")
         found = {}
-        for place, node in enumerate(mesh.nodes):
-            trace = f"trace-{place}"
-            self._traces[node.name] = folder / trace
+        for node in mesh.nodes:
+            # Where brokers are restarted from another folder, those that run go on with their old trace.
+            trace = self._traces.setdefault(node.name, folder / f"trace-{len(self._traces)}")
             routers = self._routers_of(node, folder)
-            found[node.name] = (*program, trace, *(f"{one.identifier}={one.config}" for one in routers))
+            found[node.name] = (*program, str(trace), *(f"{one.identifier}={one.config}" for one in routers))
         return found
 
     def _routers_of(self, node: MeshNode, folder: Path) -> list[ZenohRouter]:
@@ -52,7 +53,8 @@ class ZenohAdapter(BrokerAdapter):
         routers = []
         for file in node.configs:
             # Zenoh's trace shows seven digits of an identifier; so these have no more.
-            identifier = f"a{len(self._routers):06x}"
+            number = self._numbers.setdefault((node.name, file), len(self._numbers))
+            identifier = f"a{number:06x}"
             router = read_router(folder, node.name, file, ports, identifier)
             self._routers[node.name, router.account] = router
             routers.append(router)

@@ -96,7 +96,7 @@ class ZenohClients(MeshClients):
     async def publish(self, publication: Publication) -> None:
         topic = self._topics[publication.topic]
         session = self._sessions[publication.node, topic.account or ""]
-        await self._call(session.publish, topic.name, str(publication.message).encode())
+        await self._call(session.publish, topic.sent_as, str(publication.message).encode())
 
     async def find_strays(self, publications: Sequence[Publication]) -> list[Stray]:
         carried = await read_until_still(lambda: self._call(self._carried))

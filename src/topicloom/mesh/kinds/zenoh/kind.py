@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from topicloom.mesh.kinds.kind import LOGIN_OPTIONS, BrokerKind, RunSupport, Unable
 from topicloom.mesh.kinds.zenoh.relocate import relocate_zenoh
-from topicloom.mesh.kinds.zenoh.write import NAMES, export_zenoh
+from topicloom.mesh.kinds.zenoh.write import LAYOUT, NAMES, export_zenoh
 
 ZENOH = BrokerKind(
     name=NAMES.kind,
@@ -13,6 +13,7 @@ ZENOH = BrokerKind(
     options=LOGIN_OPTIONS,
     write=export_zenoh,
     names=NAMES,
+    layout=LAYOUT,
     audit=Unable("its routers deliver once even where links form loops; run the mesh to judge it"),
     run=RunSupport(
         "zenoh.adapter:ZenohAdapter",

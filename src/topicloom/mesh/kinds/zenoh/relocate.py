@@ -47,6 +47,8 @@ class _ZenohFile:
         plain = _NO_DATA.sub(lambda found: found[1] or "\n" * found[0].count("\n"), self.text)
         try:
             self.config = msgspec.json.decode(plain, type=ZenohConfig)
+        except RecursionError:
+            raise Location(name, 1).fault("blocks lie in each other too deep; is a brace missing?") from None
         except msgspec.MsgspecError as error:
             at = re.search(r"byte (\d+)", str(error))
             line = plain.encode()[: int(at[1])].count(b"\n") + 1 if at else 1

@@ -69,6 +69,9 @@ def read_router(folder: Path, node: str, file: str, ports: dict[int, str], ident
         "transport": {"shared_memory": {"enabled": False}},
     }
     user, password = (value(f"transport/auth/usrpwd/{part}") for part in ("user", "password"))
+    users = value("transport/auth/usrpwd/dictionary_file")
+    if users is not None:  # the clients of a node come first; the router itself has the login of its link
+        user, _, password = (folder / users).read_text().splitlines()[0].partition(":")
     if user is not None:
         client["transport"]["auth"] = {"usrpwd": {"user": user, "password": password}}
     authority = value("transport/link/tls/root_ca_certificate")

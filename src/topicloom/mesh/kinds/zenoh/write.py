@@ -12,10 +12,11 @@ import msgspec
 
 from topicloom.errors import InputError
 from topicloom.mesh.model.config_files import address
-from topicloom.mesh.plan.credentials import certificates_of
+from topicloom.mesh.plan.credentials import Certificates, Login, certificates_of
+from topicloom.mesh.plan.filters import FilterRule
 from topicloom.mesh.plan.hosts import bind_host
 from topicloom.mesh.plan.link_plan import plan_forests
-from topicloom.mesh.plan.mesh_plan import MeshPlan, MeshShape, write_planned
+from topicloom.mesh.plan.mesh_plan import MeshLayout, MeshPlan, MeshShape, write_planned
 from topicloom.mesh.plan.names import NameRule
 from topicloom.mesh.plan.request import ExportFigures, Request
 
@@ -25,8 +26,11 @@ NAMES = NameRule(
     r"[*$#?]|^/|(?<=/)/|/\Z|(?:^|(?<=/))@",
     60_000,
     "its declaration must fit into a batch of Zenoh",
+    filters=FilterRule("/", "*", "**", rest_last=False, rest_none=True),
 )
 SHAPE = MeshShape(NAMES, (("router", 7447),), ".json5", by_account=True)
+LEASE_MS = 8000  # a neighbor that is silent for so long is given up
+KEEP_ALIVE = 4  # signs of life in that time
 OPEN = "Everybody who reaches the port may log in."
 PATHS = "A relative path begins at the folder that the router is started in."
 
@@ -34,7 +38,7 @@ PATHS = "A relative path begins at the folder that the router is started in."
 def export_zenoh(request: Request, folder: Path) -> ExportFigures:
     """Fill the folder; return the figures of the mesh."""
     _refuse_addresses(request)
-    return write_planned(request, folder, SHAPE, plan_forests, render, "the routers let everybody in")
+    return write_planned(request, folder, LAYOUT)
 
 
 def render(plan: MeshPlan, request: Request) -> tuple[dict[str, str], list[str]]:
@@ -70,30 +74,38 @@ def _config(plan: MeshPlan, request: Request, name: str, account: str) -> str:
             "endpoints": [f"{scheme}/{address(end.host, end.ports[account])}" for end in dialled],
             "timeout_ms": -1,
             "exit_on_failure": False,
+            "retry": {"period_init_ms": 1000, "period_max_ms": 4000, "period_increase_factor": 2},
         },
         "scouting": {"multicast": {"enabled": False}, "gossip": {"enabled": False}},
         "adminspace": {"enabled": True, "permissions": {"read": True, "write": False}},
     }
     transport: dict[str, object] = {}
+    link: dict[str, object] = {"tx": {"lease": LEASE_MS, "keep_alive": KEEP_ALIVE}}
     if request.logins:
-        login, users = request.logins[name], _users_file(plan, name, account)
-        transport["auth"] = {
-            "usrpwd": {"user": login.user, "password": login.password, "dictionary_file": users}
-        }
+        # A router dials at most one other of its network, so it needs one login only: that of the link.
+        own = [link for link in plan.dialled[name] if link.account == account]
+        login = {"user": own[0].name, "password": request.secret_of(own[0].name)} if own else {}
+        transport["auth"] = {"usrpwd": {**login, "dictionary_file": _users_file(plan, name, account)}}
     if request.tls is not None:
         files = certificates_of(request.tls, plan.stems[name])
-        transport["link"] = {
-            "tls": {
-                "root_ca_certificate": files.authority,
-                "listen_certificate": files.certificate,
-                "listen_private_key": files.key,
-            }
+        link["tls"] = {
+            "root_ca_certificate": files.authority,
+            "listen_certificate": files.certificate,
+            "listen_private_key": files.key,
+            **_mutual(files, request),
         }
-    if transport:
-        content["transport"] = transport
+    content["transport"] = {**transport, "link": link}
     text = msgspec.json.format(msgspec.json.encode(content), indent=2).decode()
     remark = PATHS if request.logins else OPEN
     return plan.heading(f"Zenoh router {account}", name, "//") + f"// {remark}\n{text}\n"
+
+
+def _mutual(files: Certificates, request: Request) -> dict[str, object]:
+    """Have both ends of a link show a certificate; clients of such a router need one too."""
+    if not request.logins:
+        return {}
+    own = {"connect_certificate": files.certificate, "connect_private_key": files.key}
+    return {"enable_mtls": True, **own}
 
 
 def _users_file(plan: MeshPlan, name: str, account: str) -> str:
@@ -101,6 +113,10 @@ def _users_file(plan: MeshPlan, name: str, account: str) -> str:
 
 
 def _users(plan: MeshPlan, request: Request, name: str, account: str) -> str:
-    """List who may log in here: the node's own clients and the routers that dial it."""
-    logins = {request.logins[who] for who in (name, *plan.callers[name].get(account, ()))}
-    return "".join(f"{login.user}:{login.password}\n" for login in sorted(logins, key=lambda one: one.user))
+    """List who may log in here: the node's own clients first, then the links that come in."""
+    links = [link.name for link in plan.accepted[name] if link.account == account]
+    logins = [request.logins[name], *(Login(one, request.secret_of(one)) for one in sorted(links))]
+    return "".join(f"{login.user}:{login.password}\n" for login in logins)
+
+
+LAYOUT = MeshLayout(lambda request: SHAPE, plan_forests, render, "the routers let everybody in")

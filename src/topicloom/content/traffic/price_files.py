@@ -1,4 +1,4 @@
-"""Brokers and prices as users have them, read on Spark, into the tables of a content problem.
+"""Brokers and prices as users have them, into the tables of a content problem.
 
 Prices come as tables of pairs, as coordinates, or as regions with a price for each pair of regions. No row is
 dropped silently: whatever is wrong, missing or unknown is an error that names it.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -28,12 +28,9 @@ from topicloom.content.model.prices import (
 )
 from topicloom.content.model.tables import ACCESS, BROKERS, COORDINATES, CORE, CheckedTable
 from topicloom.errors import InputError, UsageError
+from topicloom.tables.reader import TableReader, read_all, refuse_rows
 from topicloom.tables.records import Field
 from topicloom.tables.source import check_there, records_source
-from topicloom.tables.spark.read import read_all, refuse_rows
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 Notice = Callable[[str], None]
 
@@ -78,7 +75,7 @@ class PriceFiles:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PriceTable(CheckedTable):
-    """A table that Spark read: rows come in any order, so an error shows a row's values, not its number."""
+    """A table that a user made: rows come in any order, so an error shows a row's values, not its number."""
 
     known_brokers: ClassVar[str] = "`brokers`"
 
@@ -153,7 +150,7 @@ class PriceTables:
 
 
 def read_prices(
-    spark: SparkSession, files: PriceFiles, *, notice: Notice, progress: Progress = SILENT
+    reader: TableReader, files: PriceFiles, *, notice: Notice, progress: Progress = SILENT
 ) -> PriceTables:
     """Read and check all files that are given."""
     given = {}
@@ -161,7 +158,7 @@ def read_prices(
         path = getattr(files, name)
         source = records_source(path, name.replace("_", " "), COLUMNS[name])
         # A single broker has no price to another one.
-        given[name] = PriceTable(path, read_all(spark, source, empty=name == "core", progress=progress))
+        given[name] = PriceTable(path, read_all(reader, source, empty=name == "core", progress=progress))
     brokers = pa.array([], pa.string())
     if "brokers" in given:
         table = given["brokers"]

@@ -1,0 +1,31 @@
+"""Who is told that a kernel is compiled because it is used for the first time on this machine.
+
+This file does not import the compiler: the command line says whom to tell before any kernel is loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+Tell = Callable[[str], None]
+REMARK = "compiling what is used for the first time; it is kept on disk (`topicloom warm --all` does it now)"
+
+_waiting: list[Tell] = []
+
+
+@contextmanager
+def told(tell: Tell) -> Iterator[None]:
+    """Have the first compilation within the block told, once."""
+    _waiting.append(tell)
+    try:
+        yield
+    finally:
+        if tell in _waiting:
+            _waiting.remove(tell)
+
+
+def compiling() -> None:
+    """Tell those who wait for it that something is being compiled now."""
+    while _waiting:
+        _waiting.pop()(REMARK)

@@ -1,0 +1,311 @@
+"""Plan a roll-out: from an exported mesh to a new one in two phases of files, and no loop on the way."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from topicloom.base.atomic_write import remove_left_over, replacing
+from topicloom.base.progress import SILENT, Progress
+from topicloom.base.summaries import Summary
+from topicloom.errors import InputError, UsageError
+from topicloom.mesh.kinds.registry import KINDS, host_columns
+from topicloom.mesh.model.manifest import edited_files, read_mesh
+from topicloom.mesh.model.mesh import Mesh
+from topicloom.mesh.plan.credentials import Login, check_certificates, make_password, read_credentials
+from topicloom.mesh.plan.filters import choose
+from topicloom.mesh.plan.hosts import Place, read_hosts
+from topicloom.mesh.plan.link_plan import check_mesh
+from topicloom.mesh.plan.mesh_plan import MeshLayout, MeshPlan, write_rendered
+from topicloom.mesh.plan.request import Request
+from topicloom.mesh.plan.secrets import read_secrets
+from topicloom.mesh.rollout.change import Change, Groups, Pair, pair
+from topicloom.mesh.rollout.new_mesh import Growth, files_by_node, grown_stems, old_plan, stems_of
+from topicloom.mesh.rollout.phases import Difference, difference, middle
+from topicloom.mesh.rollout.states import check_rollout
+from topicloom.mesh.rollout.sticky_backups import sticky_backups
+from topicloom.mesh.rollout.sticky_forests import sticky_forests
+from topicloom.mesh.rollout.sticky_trees import sticky_trees
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
+from topicloom.tables.folder import check_own_folder, write_json
+from topicloom.tables.spark.spark_choice import Notice, no_notice
+
+ROLLOUT = "rollout.json"
+PHASES = ("phase1", "phase2")
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutOptions:
+    """What the user chose: hosts and logins of nodes that are new, how many old links may go."""
+
+    hosts: Path | None = None
+    credentials: Path | None = None
+    drop_up_to: int = 0
+    overwrite: bool = False
+
+
+class RolloutSummary(Summary, frozen=True, kw_only=True):
+    """What rollout.json holds and `mesh rollout --json` prints.
+
+    `brokers_touched`: those whose files change, by phase, in the order to restart them.
+    `topics_interrupted`: those that may lose a message, because a broker of theirs is restarted or because
+    they are split from the first phase to the end of the second (`topics_split`). `topics_moved`: those whose
+    clients must log in to another account.
+    """
+
+    kind: str
+    brokers_touched: dict[str, list[str]]
+    brokers_added: list[str]
+    brokers_removed: list[str]
+    topics_interrupted: list[str]
+    topics_split: list[str]
+    topics_moved: list[str]
+    links_added: list[str]
+    links_dropped: list[str]
+    states_checked: int
+    loops: int
+    out: str
+
+
+@dataclass(frozen=True, slots=True)
+class NewInterest:
+    """What is wanted from now on, and the overlay for it."""
+
+    interest: Interest
+    overlay: Overlay
+
+
+def old_edges(folder: Path, interest: Interest) -> Overlay:
+    """Return the pairs that an exported mesh links, where the interest has both ends: edges that exist."""
+    number = {name: at for at, name in enumerate(interest.node_ids.to_pylist())}
+    pairs = {pair(link.dialer, link.acceptor) for link in read_mesh(folder).links}
+    known = sorted(tuple(sorted((number[a], number[b]))) for a, b in pairs if a in number and b in number)
+    return Overlay.from_edges(interest.node_ids, [a for a, _ in known], [b for _, b in known])
+
+
+def plan_rollout(
+    folder: Path,
+    new: NewInterest | Path,
+    *,
+    out: Path,
+    options: RolloutOptions | None = None,
+    notice: Notice = no_notice,
+    progress: Progress = SILENT,
+) -> RolloutSummary:
+    """Write both phases of the way from an exported mesh to a new interest, or to another exported mesh.
+
+    With an interest only topics that changed are planned anew; another mesh is taken as it is.
+    """
+    options = options or RolloutOptions()
+    old = read_mesh(folder)
+    layout = _layout(old.kind)
+    _check(folder, old, out, options)
+    remove_left_over(out)
+    progress.phase("plan")
+    request = _request(folder, old, new, options, notice, progress)
+    plan = _sticky(old, layout, request, options) if isinstance(new, NewInterest) else None
+    after = plan.mesh if plan else _other_mesh(old, new)
+    between = middle(old, after)
+    with replacing(out) as work:
+        for name in PHASES:
+            (work / name).mkdir(parents=True)
+        write_rendered(old_plan(old, between), request, work / PHASES[0], layout)
+        if plan is not None:
+            write_rendered(plan, request, work / PHASES[1], layout)
+        else:
+            shutil.copytree(str(new), work / PHASES[1], dirs_exist_ok=True)
+        progress.phase("prove")
+        summary = _summary(folder, work, (old, between, after), str(out))
+        write_json(summary, work / ROLLOUT)
+    return summary
+
+
+def _layout(kind: str) -> MeshLayout:
+    layout = KINDS[kind].layout
+    if layout is None:
+        able = [name for name, other in KINDS.items() if other.layout is not None]
+        raise UsageError(f"cannot roll out {kind}; kinds that can be are {', '.join(able)}")
+    return layout
+
+
+def _check(folder: Path, old: Mesh, out: Path, options: RolloutOptions) -> None:
+    check_own_folder(out, f"`out={out}`", "an earlier roll-out", lambda found: (found / ROLLOUT).is_file())
+    edited = [] if options.overwrite else edited_files(folder)
+    if edited:
+        raise InputError(
+            f"{folder / edited[0]} changed since it was exported; a roll-out would undo that: export anew, "
+            "or give `overwrite`"
+        )
+    if options.drop_up_to < 0:
+        raise UsageError(f"`drop_up_to={options.drop_up_to}`: give a number of links, 0 or more")
+    if any(node.user for node in old.nodes) and not read_secrets(folder).clients:
+        raise InputError(f"{folder} has logins but no secrets.json; export it anew with this version")
+
+
+def _other_mesh(old: Mesh, new: NewInterest | Path) -> Mesh:
+    assert isinstance(new, Path)
+    after = read_mesh(new)
+    if after.kind != old.kind:
+        raise InputError(f"{new} holds a mesh of kind {after.kind}, not {old.kind}")
+    return after
+
+
+def _request(
+    folder: Path,
+    old: Mesh,
+    new: NewInterest | Path,
+    options: RolloutOptions,
+    notice: Notice,
+    progress: Progress,
+) -> Request:
+    """Return what the writers look up: logins and certificates of the old mesh, and of what is new."""
+    if not isinstance(new, NewInterest):
+        interest = Interest.from_pairs([(n, t.topic) for t in old.topics for n in t.subscribers])
+        new = NewInterest(interest, Overlay.from_edges(interest.node_ids, [], []))
+    nodes: list[str] = new.interest.node_ids.to_pylist()
+    logins = dict(read_secrets(folder).clients)
+    if logins:
+        given = read_credentials(options.credentials, nodes) if options.credentials else {}
+        stems = grown_stems(old, nodes)
+        for node in nodes:
+            if node not in logins:
+                logins[node] = given.get(node) or Login(stems[node], make_password(None))
+    places = read_hosts(options.hosts, nodes, notice, more=host_columns()) if options.hosts else {}
+    known = {node.name: Place(node.host) for node in old.nodes}
+    moved = next((n for n in nodes if n in known and n in places and places[n].host != known[n].host), None)
+    if moved is not None:
+        raise InputError(f"{places[moved].where}: node {moved!r} would move, which no roll-out does")
+    tls = Path(old.options["tls"]) if "tls" in old.options else None
+    if tls is not None:
+        check_certificates(tls, grown_stems(old, nodes).values())
+    return Request(
+        new.interest,
+        new.overlay,
+        places={**places, **known},
+        logins=logins,
+        link_secrets=dict(read_secrets(folder).links),
+        tls=tls,
+        notice=notice,
+        progress=progress,
+    )
+
+
+def _sticky(old: Mesh, layout: MeshLayout, request: Request, options: RolloutOptions) -> MeshPlan:
+    """Plan the new mesh: what did not change stays."""
+    interest = request.interest
+    nodes: list[str] = interest.node_ids.to_pylist()
+    members = {
+        topic: [nodes[node] for node in interest.nodes_of(number)]
+        for number, topic in enumerate(interest.topic_ids.to_pylist())
+    }
+    near = _near(old, request.overlay, nodes)
+    change = Change(old, members, near, _let_go(old, members, near, request.overlay, options.drop_up_to))
+    stems = grown_stems(old, nodes)
+    account_of: Mapping[str, str] = {}
+    if old.accounts:
+        links, account_of = sticky_forests(change, stems)
+    else:
+        links = sticky_trees(change, stems)
+    links = sticky_backups(old, links, members)
+    users = {node: login.user for node, login in request.logins.items()}
+    shape = layout.shape(request)
+    filters = old.options.get("wildcards") == "filters"
+    wild = any(topic.name != topic.topic or topic.example for topic in old.topics)
+    choose(shape.names.filters, list(members), filters=filters, literal=not filters and wild)
+    growth = Growth(old, shape, members, nodes, request.places, users, filters)
+    plan = growth.plan(links, account_of)
+    check_mesh(request, plan.mesh)
+    return plan
+
+
+def _near(old: Mesh, overlay: Overlay, nodes: Sequence[str]) -> dict[str, set[str]]:
+    """Return who may have a link with whom: by the new overlay, and who has one."""
+    near: dict[str, set[str]] = {node: set() for node in nodes}
+    edges = [(nodes[u], nodes[v]) for u, v in zip(overlay.u.tolist(), overlay.v.tolist(), strict=True)]
+    for one, other in [*edges, *((link.dialer, link.acceptor) for link in old.links)]:
+        if one in near and other in near:
+            near[one].add(other)
+            near[other].add(one)
+    return near
+
+
+def _let_go(
+    old: Mesh,
+    members: Mapping[str, Sequence[str]],
+    near: Mapping[str, set[str]],
+    overlay: Overlay,
+    most: int,
+) -> frozenset[Pair]:
+    """Choose up to so many linked pairs that topics can do without: those the overlay has not, then those
+    that carry least."""
+    if not most:
+        return frozenset()
+    names: list[str] = overlay.node_ids.to_pylist()
+    wanted = {pair(names[u], names[v]) for u, v in zip(overlay.u.tolist(), overlay.v.tolist(), strict=True)}
+    carried: dict[Pair, set[str]] = {}
+    for link in old.links:
+        carried.setdefault(pair(link.dialer, link.acceptor), set()).update(link.topics)
+    gone: set[Pair] = set()
+    for ends in sorted(carried, key=lambda ends: (ends in wanted, len(carried[ends]), ends)):
+        if len(gone) < most and all(
+            _joined(set(own), near, gone | {ends}) for own in members.values() if set(ends) <= set(own)
+        ):
+            gone.add(ends)
+    return frozenset(gone)
+
+
+def _joined(own: set[str], near: Mapping[str, set[str]], without: set[Pair]) -> bool:
+    groups = Groups(own)
+    for node in own:
+        for other in near.get(node, set()) & own:
+            if pair(node, other) not in without:
+                groups.join(node, other)
+    return groups.count <= 1
+
+
+def _summary(folder: Path, work: Path, meshes: tuple[Mesh, Mesh, Mesh], out: str) -> RolloutSummary:
+    old, between, after = meshes
+    touched = [
+        _touched(folder, old, work / PHASES[0], between),
+        _touched(work / PHASES[0], between, work / PHASES[1], after),
+    ]
+    states, loops = check_rollout(meshes, touched)
+    if loops:
+        raise AssertionError(f"the planned roll-out does not hold: {loops[0]}")
+    told = difference(old, between, after)
+    before, later = ({node.name for node in mesh.nodes} for mesh in (old, after))
+    return RolloutSummary(
+        kind=old.kind,
+        brokers_touched=dict(zip(PHASES, touched, strict=True)),
+        brokers_added=sorted(later - before),
+        brokers_removed=sorted(before - later),
+        topics_interrupted=_interrupted(meshes, told, {node for own in touched for node in own}),
+        topics_split=told.split,
+        topics_moved=told.moved,
+        links_added=told.added,
+        links_dropped=told.dropped,
+        states_checked=states,
+        loops=len(loops),
+        out=out,
+    )
+
+
+def _touched(before: Path, first: Mesh, after: Path, second: Mesh) -> list[str]:
+    """Return the nodes whose files differ, those that accept first; nodes that go come last."""
+    old, new = files_by_node(before, stems_of(first)), files_by_node(after, stems_of(second))
+    changed = {node for node in {*old, *new} if old.get(node) != new.get(node)}
+    order = [*second.start_order, *(node for node in first.start_order if node not in second.start_order)]
+    return [node for node in order if node in changed]
+
+
+def _interrupted(meshes: Sequence[Mesh], told: Difference, restarted: set[str]) -> list[str]:
+    passing = {
+        topic.topic
+        for mesh in meshes
+        for topic in mesh.topics
+        if len(topic.subscribers) > 1 and restarted & set(topic.subscribers)
+    }
+    return sorted({*told.split, *told.moved, *passing})

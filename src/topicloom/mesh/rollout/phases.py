@@ -1,0 +1,138 @@
+"""The mesh in the middle: of the old links those that close no loop with the new ones, and nothing else.
+
+Every state on the way to it is a part of the old mesh. Every state after it is a part of the middle and the
+new mesh together, which hold no loop for any topic (or account) either, whichever links turn to backups. So
+most changes need one phase only: a broker is touched in the first one only if a link of it must go before
+another one may come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from topicloom.mesh.model.mesh import Mesh, MeshLink, components_of, neighbors_by_topic
+from topicloom.mesh.rollout.change import Groups
+from topicloom.mesh.rollout.states import loops_in
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What a roll-out does to links and topics, by name.
+
+    `split`: topics that are in several components until the second phase is done, of those who want them
+    before and after. `moved`: topics whose clients must log in to another account.
+    """
+
+    added: list[str]
+    dropped: list[str]
+    split: list[str]
+    moved: list[str]
+
+
+def middle(old: Mesh, new: Mesh) -> Mesh:
+    """Return the mesh of the first phase; its nodes, and who may log in at them, are those of the old one."""
+    return replace(old, links=tuple(_Middle(old, new).links()))
+
+
+class _Middle:
+    def __init__(self, old: Mesh, new: Mesh) -> None:
+        self.old = old
+        self.ends = {link.name: (link.dialer, link.acceptor) for link in old.links}
+        self.later = {link.name: link for link in new.links}
+        self.old_units, self.new_units = _by_unit(old.links), _by_unit(new.links)
+        self.touched: set[str] = set()  # dialers that lose something in the first phase
+        self.lost: dict[str, set[str]] = {}  # link -> units that it leaves
+        self.backups = {link.name: link.backups for link in old.links}
+
+    def links(self) -> Iterator[MeshLink]:
+        for unit, own in self.old_units.items():
+            if unit in self.new_units:
+                self._thin(unit, own, self.new_units[unit])
+        self._lose_early()
+        for link in self.old.links:
+            lost = self.lost.get(link.name, set())
+            topics = link.topics if link.account else tuple(one for one in link.topics if one not in lost)
+            if topics and not (link.account and lost):
+                yield replace(link, topics=topics, backups=self.backups[link.name])
+
+    def _lose_early(self) -> None:
+        """Let brokers that are touched now also drop at once what they will not need: once is enough."""
+        for unit, own in self.old_units.items():
+            later = {link.name for link in self.new_units.get(unit, ()) if self._same(link)}
+            for link in own:
+                if link.dialer in self.touched and link.name not in later:
+                    self._lose(unit, link)
+
+    def _thin(self, unit: str, old: Sequence[MeshLink], new: Sequence[MeshLink]) -> None:
+        """Take out of one unit what would close a loop with its new links."""
+        stays = {link.name for link in new if self._same(link)}
+        groups = Groups({end for link in (*old, *new) for end in (link.dialer, link.acceptor)})
+        for link in new:
+            groups.join(link.dialer, link.acceptor)
+        # What is kept first closes no loop: rather what belongs to brokers that are not touched yet.
+        for link in sorted(old, key=lambda link: (link.dialer in self.touched, link.name)):
+            if link.name not in stays and not groups.join(link.dialer, link.acceptor):
+                self._lose(unit, link)
+        if loops_in(self._together(unit, old, new)):
+            for link in old:
+                kept = self.later[link.name].backups if link.name in stays else ()
+                self.backups[link.name] = tuple(one for one in self.backups[link.name] if one in kept)
+        if loops_in(self._together(unit, old, new)):
+            for link in old:
+                if link.name not in stays:
+                    self._lose(unit, link)
+
+    def _same(self, link: MeshLink) -> bool:
+        """Return whether the old mesh has this link too, dialled by the same end."""
+        ends = self.ends.get(link.name)
+        return ends == (link.dialer, link.acceptor)
+
+    def _lose(self, unit: str, link: MeshLink) -> None:
+        self.lost.setdefault(link.name, set()).add(unit)
+        self.touched.add(link.dialer)
+
+    def _together(self, unit: str, old: Sequence[MeshLink], new: Sequence[MeshLink]) -> list[MeshLink]:
+        """Return the links of a unit that may be there in the second phase, each at all its ends."""
+        found: dict[str, MeshLink] = {}
+        left = [
+            replace(link, backups=self.backups[link.name])
+            for link in old
+            if unit not in self.lost.get(link.name, set())
+        ]
+        for link in (*left, *new):
+            before = found.get(link.name)
+            ends = tuple(dict.fromkeys((*(before.backups if before else ()), *link.backups)))
+            found[link.name] = replace(link, topics=(unit,), account=None, backups=ends)
+        return list(found.values())
+
+
+def _units(link: MeshLink) -> tuple[str, ...]:
+    """Return what must hold no loop: the account of the link, or each of its topics."""
+    return (link.account,) if link.account else link.topics
+
+
+def _by_unit(links: Iterable[MeshLink]) -> dict[str, list[MeshLink]]:
+    found: dict[str, list[MeshLink]] = {}
+    for link in links:
+        for unit in _units(link):
+            found.setdefault(unit, []).append(link)
+    return found
+
+
+def difference(old: Mesh, between: Mesh, new: Mesh) -> Difference:
+    """Say what changes from the old mesh to the new one by way of the one between."""
+    before, after = ({link.name for link in mesh.links} for mesh in (old, new))
+    near = neighbors_by_topic((link.dialer, link.acceptor, link.topics) for link in between.links)
+    later = {topic.topic: topic for topic in new.topics}
+    split, moved = [], []
+    for topic in between.topics:
+        if topic.topic not in later:
+            continue
+        stay = set(topic.subscribers) & set(later[topic.topic].subscribers)
+        parts = components_of(topic.subscribers, near.get(topic.topic, {}))
+        if sum(bool(stay & set(part)) for part in parts) > 1:
+            split.append(topic.topic)
+        if later[topic.topic].account != topic.account:
+            moved.append(topic.topic)
+    return Difference(sorted(after - before), sorted(before - after), sorted(split), sorted(moved))

@@ -1,0 +1,327 @@
+"""Play a roll-out on this machine: restart one broker after the other as the plan says, with traffic flowing.
+
+While a broker is away, messages go on at all others: none may come twice, and none may be lost on topics that
+the plan does not call interrupted. In every state, once its links are up, a message from each component of
+each topic must reach all of the component, once. At the end the new mesh is proved as any other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from topicloom.base.progress import SILENT, Progress
+from topicloom.base.summaries import Summary
+from topicloom.errors import InputError, MeshError
+from topicloom.mesh.model.manifest import read_mesh
+from topicloom.mesh.model.mesh import Mesh, MeshNode, MeshTopic, components_of, neighbors_by_topic
+from topicloom.mesh.run.adapter import Arrival, BrokerAdapter, MeshClients, Publication
+from topicloom.mesh.run.free_ports import FreePorts
+from topicloom.mesh.run.inbox import Inbox
+from topicloom.mesh.run.processes import BrokerProcesses
+from topicloom.mesh.run.relocate import PortMap, Relocate, Relocated
+from topicloom.mesh.run.running_mesh import RunningMesh, RunSettings
+from topicloom.mesh.run.signals import SignalGuard
+
+TICK = 0.2  # seconds between two rounds of messages while a broker is away
+FINAL = 2  # messages on every topic in the proof at the end
+SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutPlan:
+    """The folders from the old mesh to the new one, the nodes to restart before each but the first, and the
+    topics that may be interrupted."""
+
+    folders: tuple[Path, ...]
+    touched: tuple[tuple[str, ...], ...]
+    interrupted: frozenset[str]
+    moved: frozenset[str] = frozenset()
+
+
+class PlayedRollout(Summary, frozen=True, kw_only=True):
+    """What came of a roll-out, as `run --rollout --json` prints it.
+
+    `lost` deliveries on topics that the plan calls interrupted, `lost_unplanned` on others; `missing` in
+    states at rest; `unplanned` names some of the topics.
+    """
+
+    kind: str
+    nodes: int
+    states: int
+    published: int
+    delivered: int
+    duplicates: int
+    lost: int
+    lost_unplanned: int
+    missing: int
+    unplanned: list[str]
+    seconds: float
+    exact_at_the_end: bool
+    exact: bool
+
+
+@dataclass(slots=True)
+class _Tally:
+    states: int = 0
+    published: int = 0
+    delivered: int = 0
+    duplicates: int = 0
+    lost: int = 0
+    missing: int = 0
+    unplanned: list[str] | None = None
+    lost_unplanned: int = 0
+
+
+def play_rollout(
+    adapter: BrokerAdapter,
+    plan: RolloutPlan,
+    relocate: Relocate,
+    settings: RunSettings,
+    *,
+    progress: Progress = SILENT,
+) -> PlayedRollout:
+    """Start the old mesh, take every step of the plan, prove the new mesh, stop it."""
+    with SignalGuard() as signals, tempfile.TemporaryDirectory(prefix="topicloom-run-") as scratch:
+        work, logs = Path(scratch), Path(scratch, "logs")
+        logs.mkdir()
+        meshes = _move(plan.folders, work, relocate)
+        brokers = BrokerProcesses(work, logs)
+        return signals.run(_Play(adapter, plan, meshes, work, brokers, settings, progress).run())
+
+
+def _move(folders: Sequence[Path], work: Path, relocate: Relocate) -> list[Relocated]:
+    """Copy all folders and move them to the same ports of this machine."""
+    copies = [work / f"mesh-{number}" for number in range(len(folders))]
+    for folder, copy in zip(folders, copies, strict=True):
+        shutil.copytree(folder, copy)
+    read = [read_mesh(copy) for copy in copies]
+    nodes: dict[str, MeshNode] = {}
+    for mesh in read:
+        for node in mesh.nodes:
+            before = nodes.get(node.name, node)
+            if before.host != node.host or any(
+                before.ports.get(use, port) != port for use, port in node.ports.items()
+            ):
+                raise InputError(f"node {node.name!r} changes its address, which cannot be played here")
+            nodes[node.name] = replace(node, ports={**before.ports, **node.ports})
+    ports = PortMap(replace(read[0], nodes=tuple(nodes.values())), FreePorts().take)
+    moved = []
+    for copy, mesh in zip(copies, read, strict=True):
+        found = relocate(copy, mesh, ports)
+        for name, text in found.configs.items():
+            (copy / name).write_text(text)
+        moved.append(found)
+    return moved
+
+
+class _Play:
+    def __init__(
+        self,
+        adapter: BrokerAdapter,
+        plan: RolloutPlan,
+        meshes: Sequence[Relocated],
+        work: Path,
+        brokers: BrokerProcesses,
+        settings: RunSettings,
+        progress: Progress,
+    ) -> None:
+        self.adapter, self.plan, self.meshes = adapter, plan, [one.mesh for one in meshes]
+        self.work, self.brokers, self.settings, self.progress = work, brokers, settings, progress
+        self.step = {node.name: 0 for node in self.meshes[0].nodes}
+        self.tally = _Tally(unplanned=[])
+        self.number = 0
+
+    async def run(self) -> PlayedRollout:
+        began = time.monotonic()
+        with self.brokers:
+            self.progress.phase("roll out", sum(map(len, self.plan.touched)))
+            running = self._running()
+            await running.start()
+            await running.wait_in_place()
+            clients, inbox = await self._at_rest(running)
+            try:
+                for phase, nodes in enumerate(self.plan.touched, 1):
+                    for node in nodes:
+                        running = await self._restart(node, phase, running, clients, inbox)
+                        await clients.close()
+                        clients, inbox = await self._at_rest(running)
+                        self.progress.advance()
+                # What no file of a later phase changed is of it all the same.
+                final = len(self.meshes) - 1
+                self.step = {node.name: final for node in self.meshes[-1].nodes}
+            finally:
+                await clients.close()
+            proof = await self._prove()
+        return self._summary(proof, time.monotonic() - began)
+
+    async def _prove(self) -> bool:
+        running = self._running()
+        inbox = Inbox(time.monotonic)
+        clients = await running.connect(inbox.arrived)
+        try:
+            proof = await running.prove(FINAL, clients, inbox)
+        finally:
+            await clients.close()
+        return proof.verdict.exact and not proof.storm
+
+    def _summary(self, proof: bool, seconds: float) -> PlayedRollout:
+        tally = self.tally
+        return PlayedRollout(
+            kind=self.meshes[0].kind,
+            nodes=len(self.meshes[0].nodes),
+            states=tally.states,
+            published=tally.published,
+            delivered=tally.delivered,
+            duplicates=tally.duplicates,
+            lost=tally.lost,
+            lost_unplanned=tally.lost_unplanned,
+            missing=tally.missing,
+            unplanned=list(dict.fromkeys(tally.unplanned or ()))[:SHOWN],
+            seconds=seconds,
+            exact_at_the_end=proof,
+            exact=proof and not (tally.duplicates or tally.lost_unplanned or tally.missing),
+        )
+
+    # --- states ------------------------------------------------------------------------------------
+
+    def _running(self) -> RunningMesh:
+        """Return the mesh as its brokers are configured now, in a folder of its own."""
+        mesh = self._mesh()
+        folder = self.work / f"state-{self.tally.states}"
+        self.tally.states += 1
+        folder.mkdir()
+        for node in mesh.nodes:
+            for name in node.configs:
+                shutil.copy(self.work / f"mesh-{self.step[node.name]}" / name, folder)
+        return RunningMesh(self.adapter, mesh, folder, self.brokers, self.settings, SILENT)
+
+    def _mesh(self) -> Mesh:
+        own = {node: self.meshes[step] for node, step in self.step.items()}
+        by_name = {step: {one.name: one for one in mesh.nodes} for step, mesh in enumerate(self.meshes)}
+        # Accounts that are new by the end are there as soon as a node has them.
+        accounts = dict.fromkeys(name for mesh in own.values() for name in mesh.accounts)
+        order = dict.fromkeys(node for mesh in reversed(self.meshes) for node in mesh.start_order)
+        return replace(
+            self.meshes[0],
+            accounts=tuple(accounts),
+            nodes=tuple(by_name[step][node] for node, step in self.step.items()),
+            links=tuple(
+                link
+                for node, mesh in own.items()
+                for link in mesh.links
+                if link.dialer == node and link.acceptor in own
+            ),
+            topics=tuple(self._topics(own)),
+            start_order=tuple(node for node in order if node in own),
+        )
+
+    def _topics(self, own: Mapping[str, Mesh]) -> list[MeshTopic]:
+        """Return the topics as the brokers have them now, but for those that move to another account."""
+        found: dict[str, MeshTopic] = {}
+        moving = self.plan.moved if len(set(self.step.values())) > 1 else frozenset()
+        for node, mesh in own.items():
+            for topic in mesh.topics:
+                if node in topic.subscribers and topic.topic not in moving:
+                    before = found.get(topic.topic, replace(topic, subscribers=()))
+                    found[topic.topic] = replace(before, subscribers=(*before.subscribers, node))
+        return list(found.values())
+
+    # --- traffic -----------------------------------------------------------------------------------
+
+    async def _restart(
+        self, node: str, phase: int, running: RunningMesh, clients: MeshClients, inbox: Inbox
+    ) -> RunningMesh:
+        """Restart the broker of a node with the files of a phase while the others go on."""
+        stop, sent = asyncio.Event(), list[Publication]()
+        flow = asyncio.create_task(self._flow(running, clients, inbox, node, stop, sent))
+        try:
+            if node in self.brokers.nodes():
+                self.brokers.end(node)
+            self.step.pop(node, None)
+            if any(one.name == node for one in self.meshes[phase].nodes):
+                self.step[node] = phase
+            later = self._running()
+            if node in self.step:
+                await later.start([node])
+            await later.wait_in_place()
+        finally:
+            stop.set()
+            await flow
+        await inbox.wait(1.0, self.brokers.check_alive)
+        await inbox.settle(self.settings.settle, self.brokers.check_alive)
+        self._count(inbox, sent, running.mesh, {node})
+        return later
+
+    async def _flow(
+        self,
+        running: RunningMesh,
+        clients: MeshClients,
+        inbox: Inbox,
+        away: str,
+        stop: asyncio.Event,
+        sent: list[Publication],
+    ) -> None:
+        turn = 0
+        while not stop.is_set() and not inbox.storm:
+            batch = []
+            for topic in running.mesh.topics:
+                members = [one for one in topic.subscribers if one != away]
+                if members:
+                    batch.append(self._message(members[turn % len(members)], topic.topic))
+            await running.publish(clients, batch, inbox)
+            sent += batch
+            turn += 1
+            await asyncio.sleep(TICK)
+
+    def _message(self, node: str, topic: str) -> Publication:
+        self.number += 1
+        return Publication(node, topic, self.number)
+
+    def _count(self, inbox: Inbox, sent: Sequence[Publication], mesh: Mesh, away: Collection[str]) -> None:
+        """Judge what came while a broker was away."""
+        self._count_arrivals(inbox)
+        self.tally.published += len(sent)
+        members = {topic.topic: set(topic.subscribers) - set(away) for topic in mesh.topics}
+        for one in sent:
+            got = {node for node in members[one.topic] if inbox.counts[Arrival(node, one.topic, one.message)]}
+            lost = len(members[one.topic] - got)
+            if one.topic in self.plan.interrupted:
+                self.tally.lost += lost
+            elif lost:
+                self.tally.lost_unplanned += lost
+                assert self.tally.unplanned is not None
+                self.tally.unplanned.append(one.topic)
+
+    def _count_arrivals(self, inbox: Inbox) -> None:
+        self.tally.delivered += len(inbox.counts)
+        self.tally.duplicates += sum(count - 1 for count in inbox.counts.values())
+        if inbox.storm:
+            raise MeshError("messages go round and round, so it was ended; a topic has a cycle of links")
+
+    async def _at_rest(self, running: RunningMesh) -> tuple[MeshClients, Inbox]:
+        """Connect clients, and let each component of each topic hear itself."""
+        inbox = Inbox(time.monotonic)
+        clients = await running.connect(inbox.arrived)
+        mesh = running.mesh
+        near = neighbors_by_topic((one.dialer, one.acceptor, one.topics) for one in mesh.links)
+        sent: list[Publication] = []
+        for topic in mesh.topics:
+            for component in components_of(topic.subscribers, near.get(topic.topic, {})):
+                one = self._message(component[0], topic.topic)
+                sent.append(one)
+                inbox.expect(Arrival(node, one.topic, one.message) for node in component)
+        await running.publish(clients, sent, inbox)
+        await inbox.wait(self.settings.quiet, self.brokers.check_alive)
+        await inbox.settle(min(self.settings.settle, 0.3), self.brokers.check_alive)
+        self.tally.published += len(sent)
+        self.tally.missing += inbox.missing
+        self._count_arrivals(inbox)
+        inbox.give_up()
+        inbox.counts.clear()
+        return clients, inbox

@@ -1,0 +1,83 @@
+"""What happened when brokers were killed."""
+
+from __future__ import annotations
+
+from topicloom.mesh.jobs.run import RunSummary
+from topicloom.report.figures import (
+    Axis,
+    Column,
+    LineChart,
+    Row,
+    Section,
+    Series,
+    Table,
+)
+from topicloom.report.sections.words import counted
+from topicloom.report.sources.subject import MeshSubject, Subject
+
+
+def make_failover(subject: Subject) -> Section | None:
+    """Return what happened when brokers were killed."""
+    if not isinstance(subject, MeshSubject) or subject.run is None or not subject.run.failover:
+        return None
+    run = subject.run
+    rows = []
+    for one in run.failover:
+        numbers = [
+            float(one.interrupted),
+            float(one.recovered),
+            float(one.apart),
+            float(one.lost),
+            one.seconds_max,
+        ]
+        cells = [one.node, *(f"{int(number or 0):,}" for number in numbers[:4])]
+        cells += ["–" if one.seconds_max is None else f"{one.seconds_max:.1f} s"]
+        cells += ["yes" if one.exact_again else "NO"]
+        rows.append(Row(cells, [None, *numbers, None], key=one.node))
+    titles = (
+        "killed broker",
+        "topics interrupted",
+        "whole again",
+        "stay split",
+        "lost",
+        "longest outage",
+        "exact after its return",
+    )
+    table = Table(
+        key="failover",
+        title="Killed brokers",
+        columns=[Column(title, number=0 < place < 6) for place, title in enumerate(titles)],
+        rows=rows,
+    )
+    held = sum(not one.lost and one.exact_again for one in run.failover)
+    return Section(
+        title="Failover",
+        lead=f"{held:,} of {counted(len(run.failover), 'killed broker')} left nothing broken behind.",
+        charts=[_outages(run)] if any(one.seconds_max is not None for one in run.failover) else [],
+        tables=[table],
+    )
+
+
+def _outages(run: RunSummary) -> LineChart:
+    waits = sorted(
+        one.seconds
+        for failed in run.failover
+        for one in failed.by_topic
+        if one.seconds is not None and one.parts > 1
+    )
+    return LineChart(
+        key="outages",
+        title="Topics that flowed again within so many seconds",
+        about="Interrupted topics of all killed brokers that backups joined again.",
+        x=Axis(title="seconds", unit=" s"),
+        y=Axis(title="share of interrupted topics", unit="%"),
+        series=[
+            Series(
+                name="recovered",
+                color=0,
+                x=[float(f"{wait:.3g}") for wait in waits],
+                y=[100 * (place + 1) / len(waits) for place in range(len(waits))],
+            )
+        ],
+        step="after",
+    )

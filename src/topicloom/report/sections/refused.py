@@ -1,0 +1,42 @@
+"""Rows of the table that were refused, by reason."""
+
+from __future__ import annotations
+
+from topicloom.report.figures import Axis, Bar, BarChart, Part, Section
+from topicloom.report.sections.words import counted, overlay_of
+from topicloom.report.sources.subject import Subject
+
+
+def make_refused(subject: Subject) -> Section | None:
+    """Return refused rows by reason; a table without any says so in one sentence."""
+    found = overlay_of(subject)
+    if found is None:
+        return None
+    summary = found.builds[0].summary
+    repeated = (
+        f"{counted(summary.duplicates, 'row')} repeated a pair and counted once."
+        if summary.duplicates
+        else ""
+    )
+    if not summary.rejected:
+        return Section(
+            title="Refused rows",
+            lead="Every row of the table was used.",
+            notes=[repeated] if repeated else [],
+        )
+    rows = summary.rejected + summary.subscriptions + summary.duplicates
+    lead = f"{counted(summary.rejected, 'row')} of {rows:,} could not be used."
+    bars = [Bar(label=reason, parts=[Part("rows", float(count))]) for reason, count in found.rejects.items()]
+    charts = [
+        BarChart(
+            key="refused",
+            title="Refused rows by reason",
+            about="They are in rejects.parquet of the build, with file and reason.",
+            x=Axis(title="rows", whole=True),
+            bars=bars,
+            names=["rows"],
+        )
+    ]
+    return Section(
+        title="Refused rows", lead=lead, notes=[repeated] if repeated else [], charts=charts if bars else []
+    )

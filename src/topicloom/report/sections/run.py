@@ -1,0 +1,51 @@
+"""What a run with real brokers has proved."""
+
+from __future__ import annotations
+
+from topicloom.report.figures import (
+    Figure,
+    Section,
+)
+from topicloom.report.sections.words import counted, seconds
+from topicloom.report.sources.subject import MeshSubject, Subject
+
+
+def make_run(subject: Subject) -> Section | None:
+    """Return the proof of the last run, with real brokers."""
+    if not isinstance(subject, MeshSubject) or subject.run is None:
+        return None
+    run = subject.run
+    missing = run.expected - run.delivered
+    lead = (
+        "Proved with real brokers: every subscriber got every message exactly once, and no broker carried "
+        "what it does not want."
+        if run.exact
+        else f"Not exact: {counted(missing, 'delivery', 'deliveries')} missing, {run.duplicates:,} "
+        f"duplicates, {run.strays:,} strays."
+    )
+    figures = [
+        Figure(
+            "delivered",
+            f"{run.delivered:,} / {run.expected:,}",
+            "deliveries that were due.",
+            "bad" if missing else "good",
+        ),
+        Figure(
+            "duplicates",
+            f"{run.duplicates:,}",
+            "Messages that came more than once.",
+            "bad" if run.duplicates else "good",
+        ),
+        Figure(
+            "strays",
+            f"{run.strays:,}",
+            "Messages on brokers that do not want them.",
+            "bad" if run.strays else "good",
+        ),
+        Figure(
+            "ready after",
+            seconds(run.seconds_ready),
+            "From the start of the first broker until all links stood.",
+        ),
+    ]
+    return Section(title="The last run", lead=lead, figures=figures)

@@ -1,0 +1,1 @@
+"""What a report is about, read from folders that topicloom wrote."""

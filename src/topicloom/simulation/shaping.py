@@ -1,0 +1,74 @@
+"""What connections add to the delays of links: order, set-up time, bandwidth, slow nodes.
+
+`Shape` changes the moment at which a message arrives, message by message. It keeps one entry for each pair
+that ever spoke.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+from dataclasses import dataclass, field
+from math import inf, isfinite
+from typing import Any
+
+from topicloom.errors import UsageError
+
+Pair = tuple[Any, Any]
+
+
+@dataclass(slots=True)
+class Shape:
+    """How connections behave. Without `bandwidth` (bytes per second) size does not matter.
+
+    >>> shape = Shape(fifo=True, setup=0.5)
+    >>> shape.arrival("a", "b", "hello", 1.0, 0.1), shape.arrival("a", "b", "again", 1.2, 0.1)
+    (1.6, 1.6)
+    """
+
+    fifo: bool = False  # a message never overtakes an earlier one of the same connection
+    setup: float = 0.0  # seconds until a connection is open; it is opened by the first message
+    bandwidth: float = inf
+    slow: Container[Any] = ()  # nodes whose messages take `factor` times as long, both ways
+    factor: float = 1.0
+    size_of: Callable[[Any], int] = len
+    _open: dict[Pair, float] = field(default_factory=dict)  # when the connection is or was ready
+    _busy: dict[Pair, float] = field(default_factory=dict)  # when the last byte has left
+    _last: dict[Pair, float] = field(default_factory=dict)  # when the last message arrives
+    _sized: tuple[Any, int] = (None, 0)
+
+    def arrival(self, sender: Any, receiver: Any, message: Any, now: float, delay: float) -> float:
+        """Return when a message arrives that is sent now over a link with this delay."""
+        pair = (sender, receiver)
+        if sender in self.slow or receiver in self.slow:
+            delay *= self.factor
+        start = now
+        if self.setup:
+            both = pair if pair in self._open else (receiver, sender)
+            start = max(now, self._open.setdefault(both, now + self.setup))
+        if self.bandwidth < inf:
+            start = max(start, self._busy.get(pair, 0.0)) + self._size(message) / self.bandwidth
+            self._busy[pair] = start
+        at = start + delay
+        if self.fifo:
+            at = self._last[pair] = max(at, self._last.get(pair, 0.0))
+        return at
+
+    def _size(self, message: Any) -> int:
+        if self._sized[0] is not message:  # one message often goes to many
+            self._sized = (message, self.size_of(message))
+        return self._sized[1]
+
+
+def read_slow(text: str) -> tuple[float, float]:
+    """Read SHARE:FACTOR: a share of the nodes is so many times slower.
+
+    >>> read_slow("0.1:20")
+    (0.1, 20.0)
+    """
+    try:
+        share, factor = (float(word) for word in text.split(":"))
+    except ValueError:
+        raise UsageError(f"`slow={text}`: write SHARE:FACTOR, such as 0.1:20") from None
+    if not 0 < share < 1 or not isfinite(factor) or factor < 1:
+        raise UsageError(f"`slow={text}`: the share lies between 0 and 1, the factor is at least 1")
+    return share, factor

@@ -1,0 +1,96 @@
+"""The faults of a scenario carried out on a world: cuts that begin and heal, nodes that freeze and thaw."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from topicloom.overlay.model.interest import Interest
+from topicloom.spidercast.simulator.scenario import Scenario
+from topicloom.spidercast.simulator.world import World
+
+
+class Outage(NamedTuple):
+    """Something that happened between two moments, for the chart: a cut or a freeze."""
+
+    kind: str
+    start: float
+    end: float
+
+
+class Outages:
+    """All faults of a scenario; who is struck is decided when this is made."""
+
+    def __init__(self, world: World, interest: Interest, scenario: Scenario) -> None:
+        self._world = world
+        self._alone: dict[int, dict[int, bool]] = {}  # nodes cut off by a trace
+        names = interest.node_ids.to_pylist() if scenario.cuts or scenario.freezes else []
+        seed = scenario.seed
+        self._cuts = [
+            (fault, dict.fromkeys(fault.struck(names, seed, "cut", str(number)), True))
+            for number, fault in enumerate(scenario.cuts)
+        ]
+        self._freezes = [
+            (fault, sorted(fault.struck(names, seed, "freeze", str(number))))
+            for number, fault in enumerate(scenario.freezes)
+        ]
+
+    @property
+    def all(self) -> list[Outage]:
+        """Every fault, in the order of time."""
+        cuts = [Outage("cut", fault.start, fault.end) for fault, _ in self._cuts]
+        return sorted(
+            [*cuts, *(Outage("freeze", fault.start, fault.end) for fault, _ in self._freezes)],
+            key=lambda outage: outage[1:],
+        )
+
+    @property
+    def healed(self) -> float | None:
+        """When the last cut ends; None without a cut."""
+        return max((fault.end for fault, _ in self._cuts), default=None)
+
+    @property
+    def last_end(self) -> float:
+        """When the last fault of any kind is over; 0 if there is none."""
+        return max((outage.end for outage in self.all), default=0.0)
+
+    def begin(self) -> None:
+        """Schedule the begin and the end of each."""
+        call_at, cuts = self._world.call_at, self._world.cuts
+        for fault, sides in self._cuts:
+            call_at(fault.start, partial(_do, cuts.append, sides))
+            call_at(fault.end, partial(_do, cuts.remove, sides))
+        for fault, nodes in self._freezes:
+            call_at(fault.start, self._each(nodes, self._world.freeze))
+            call_at(fault.end, self._each(nodes, self._world.thaw))
+
+    def _each(self, nodes: Iterable[int], do: Callable[[int], None]) -> Callable[[float], None]:
+        def call(now: float) -> None:
+            for node in nodes:
+                if self._world.find(node) is not None:
+                    do(node)
+
+        return call
+
+    def cut_off(self, node: int, on: bool, now: float) -> None:
+        """Let a node reach nobody, or everybody again, as a trace says."""
+        cuts = self._world.cuts
+        if on and node not in self._alone:
+            self._alone[node] = {node: True}
+            cuts.append(self._alone[node])
+        elif not on and node in self._alone:
+            cuts.remove(self._alone.pop(node))
+
+    def both_sides(self, known: list[int], here: Sequence[int]) -> list[int]:
+        """Return the entry points of a node with one on each side of every cut, as far as there are any."""
+        for number, (_, sides) in enumerate(self._cuts):
+            if known and len({node in sides for node in known}) == 1:
+                across = [node for node in here if (node in sides) != (known[0] in sides)]
+                if across:
+                    known[number % len(known)] = across[known[0] % len(across)]
+        return known
+
+
+def _do(action: Callable[[Any], object], what: Any, now: float) -> None:
+    action(what)

@@ -1,0 +1,76 @@
+"""With the secrets of one site nobody reads or writes what it does not carry; planted holes are found."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from brokers_present import needs_mosquitto, needs_nats
+from mesh.exported import RING, RING_EDGES, export_mesh
+from topicloom.errors import UsageError
+from topicloom.mesh.jobs.run import run_folder
+from topicloom.mesh.model.manifest import read_mesh
+from topicloom.mesh.plan.credentials import Login
+from topicloom.mesh.run.running_mesh import RunSettings
+
+LOGINS = {node: Login(f"user-{node}", f"password-{node}") for node in "abcdef"}
+KINDS = [pytest.param("mosquitto", marks=needs_mosquitto), pytest.param("nats", marks=needs_nats)]
+
+
+def exported(kind: str, folder: Path) -> str:
+    """The ring with logins; a node that dials a link and wants not all topics of its acceptor."""
+    export_mesh(kind, folder, RING, RING_EDGES, logins=LOGINS, seed=1)
+    mesh = read_mesh(folder)
+    topics = {node: {t.topic for t in mesh.topics if node in t.subscribers} for node in LOGINS}
+    accounts = {topic.topic: topic.account for topic in mesh.topics}
+    return next(
+        link.dialer
+        for link in mesh.links
+        if any(accounts[t] == link.account for t in topics[link.acceptor] - topics[link.dialer])
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_foreign_is_read_or_written(kind: str, tmp_path: Path) -> None:
+    node = exported(kind, tmp_path / "mesh")
+    summary = run_folder(kind, tmp_path / "mesh", RunSettings(messages=1, settle=0.1, attack=(node,)))
+    (attack,) = summary.attacks
+    assert (attack.read, attack.written) == ([], [])
+    assert attack.logins >= 1, "a site can log in with its own secrets where it has a link"
+    assert attack.foreign_topics >= 1 and attack.attempts > attack.logins and summary.exact
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_hole_is_found(kind: str, tmp_path: Path) -> None:
+    """Without access lists the link of the site opens everything that its acceptor carries."""
+    folder = tmp_path / "mesh"
+    node = exported(kind, folder)
+    for path in folder.glob("*~links.acl" if kind == "mosquitto" else "*.conf"):
+        text = path.read_text()
+        text = re.sub("topic readwrite .*", "topic readwrite #", text)
+        path.write_text(re.sub(r", permissions: \{publish: .*?\], subscribe: .*?\]\}", "", text))
+    summary = run_folder(kind, folder, RunSettings(messages=1, settle=0.1, attack=(node,)))
+    (attack,) = summary.attacks
+    assert attack.read and attack.written and not summary.exact
+
+
+@pytest.mark.parametrize("kind", ["mosquitto", "nats", "zenoh"])
+def test_no_file_holds_the_password_of_another_site_s_clients(kind: str, tmp_path: Path) -> None:
+    """A NATS file held those of up to 29 other sites in clear."""
+    exported(kind, tmp_path / "mesh")
+    for path in (tmp_path / "mesh").iterdir():
+        if path.name in ("manifest.json", "secrets.json"):
+            continue
+        text = path.read_text()
+        found = {node for node in LOGINS if LOGINS[node].password in text}
+        owner = {path.name.partition(".")[0].partition("~")[0]}
+        assert found <= (owner if kind == "zenoh" else set()), path.name
+
+
+@needs_mosquitto
+def test_an_open_mesh_is_not_worth_an_attack(tmp_path: Path) -> None:
+    export_mesh("mosquitto", tmp_path / "mesh", {"x": "ab"}, ["ab"])
+    with pytest.raises(UsageError, match="lets everybody in"):
+        run_folder("mosquitto", tmp_path / "mesh", RunSettings(attack=("a",)))

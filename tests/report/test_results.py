@@ -1,0 +1,104 @@
+"""Pages about simulations, meshes and content plans, from the folders that the commands write."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+import topicloom
+from report_pages import small_interest, write_build, write_course
+from topicloom.cli.main import execute
+from topicloom.errors import InputError
+from topicloom.report import write_report
+from topicloom.report.drawing.registry import make_drawing
+from topicloom.report.drawing.replay import draw_simulation
+from topicloom.report.sections.over_time import find_marks
+from topicloom.report.sources.recognise import read_subject
+from topicloom.report.sources.simulations import read_simulation
+
+
+@pytest.fixture(scope="module")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_build(tmp_path_factory.mktemp("results") / "gm", small_interest())
+
+
+@pytest.fixture(scope="module")
+def simulation(build: Path) -> Path:
+    settings = ("life=20", "crash=0.5", "seconds=20", "snapshot=2", "publish=2")
+    return write_course(build.parent / "simulation", small_interest(), *settings)
+
+
+def test_replayed_links_end_at_the_last_overlay(simulation: Path) -> None:
+    links: set[tuple[str, str]] = set()
+    for row in pq.read_table(simulation / "links.parquet").to_pylist():
+        (links.add if row["change"] == "made" else links.remove)((row["u"], row["v"]))
+    last = topicloom.load_build(simulation / "last").overlay.to_pandas()
+    assert links == set(zip(last["u"], last["v"], strict=True))
+
+
+def test_a_simulation_is_drawn_with_all_who_were_there(simulation: Path) -> None:
+    subject = read_simulation(simulation)
+    drawing = draw_simulation(subject)
+    assert drawing is not None
+    assert [moment.time for moment in drawing.moments] == [row["time"] for row in subject.snapshots]
+    known = {
+        end for row in pq.read_table(simulation / "links.parquet").to_pylist() for end in (row["u"], row["v"])
+    }
+    assert known <= {*drawing.nodes}
+
+
+def test_churn_is_marked_by_its_worst() -> None:
+    rows = [
+        {"time": float(at), "joins": joins, "departures": gone, "crashes": crashed}
+        for at, (joins, gone, crashed) in enumerate([(5, 0, 0), (6, 0, 0), (6, 1, 0), (6, 2, 1), (6, 2, 1)])
+    ]
+    assert [(mark.at, mark.kind) for mark in find_marks(rows)] == [
+        (1.0, "join"),
+        (2.0, "leave"),
+        (3.0, "crash"),
+    ]
+
+
+def test_a_mesh_is_drawn_on_the_coordinates_of_its_hosts(build: Path, tmp_path: Path) -> None:
+    mesh, page = tmp_path / "mesh", tmp_path / "mesh.html"
+    assert execute(["export", "mosquitto", str(build), "--out", str(mesh), "--quiet"]) == 0
+    nodes = [node["name"] for node in json.loads((mesh / "manifest.json").read_text())["nodes"]]
+    hosts = tmp_path / "hosts.csv"
+    rows = [f"{node},10.0.0.{place},{place},{place % 3}" for place, node in enumerate(nodes, 1)]
+    hosts.write_text("\n".join(["node,host,x,y", *rows]))
+    assert execute(["report", str(mesh), "--hosts", str(hosts), "--out", str(page), "--quiet"]) == 0
+    assert "Brokers are where their hosts are." in page.read_text()
+    drawing = make_drawing(read_subject([mesh]))
+    assert drawing is not None and drawing.note == "" and drawing.graphs[0].carried is not None
+    hosts.write_text("\n".join(["node,host,x,y", *rows[:-1], rows[-1].rsplit(",", 2)[0] + ",here,1"]))
+    with pytest.raises(InputError, match="are not numbers"):
+        write_report([mesh], tmp_path / "bad.html", hosts=hosts)
+
+
+def test_a_content_plan_stands_on_the_plane_of_its_problem(tmp_path: Path) -> None:
+    problem, plan, page = tmp_path / "problem", tmp_path / "plan", tmp_path / "plan.html"
+    sizes = ["--users", "30", "--brokers", "3", "--channels", "5"]
+    assert execute(["content", "generate", str(problem), *sizes, "--quiet"]) == 0
+    made = ["content", "plan", str(problem), "--algorithm", "greedy-packing", "--out", str(plan)]
+    assert execute([*made, "--report", str(page), "--quiet"]) == 0
+    assert "Users and brokers on the plane" in page.read_text()
+    subject = read_subject([plan, problem])
+    drawing = make_drawing(subject)
+    assert drawing is not None and drawing.kinds.count("broker") == 3 and len(drawing.nodes) == 33
+    alone = make_drawing(read_subject([plan]))
+    assert alone is not None and alone.nodes == drawing.nodes
+    with pytest.raises(InputError, match="plan it first"):
+        read_subject([problem])
+
+
+def test_a_report_without_a_folder_names_no_passing_one(tmp_path: Path) -> None:
+    problem, page = tmp_path / "problem", tmp_path / "page.html"
+    sizes = ["--users", "10", "--brokers", "2", "--channels", "3"]
+    assert execute(["content", "generate", str(problem), *sizes, "--quiet"]) == 0
+    made = ["content", "plan", str(problem), "--algorithm", "random", "--report", str(page), "--quiet"]
+    assert execute(made) == 0
+    shown = page.read_text().partition('id="data"')[0]
+    assert "--out DIR" in shown and "topicloom-" not in shown.partition("<body>")[2]

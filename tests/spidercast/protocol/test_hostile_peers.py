@@ -1,0 +1,239 @@
+"""What a hostile or broken peer can say: nothing of it bloats, starves or poisons a node."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from spidercast.protocol.event_wire import Wire as EventWire
+from spidercast.protocol.event_wire import line
+from spidercast.protocol.node_wire import Wire
+from topicloom.errors import UsageError
+from topicloom.spidercast.protocol.goals import NodeGoals
+from topicloom.spidercast.protocol.gossip import Gossip
+from topicloom.spidercast.protocol.link_rules import LinkState
+from topicloom.spidercast.protocol.messages import (
+    CODEC,
+    Connect,
+    ConnectOk,
+    Descriptor,
+    Event,
+    EventId,
+    Have,
+    Heartbeat,
+    Shuffle,
+    ShuffleReply,
+    TaskId,
+    TellInterest,
+    Want,
+)
+from topicloom.spidercast.protocol.node_state import NodeContext
+from topicloom.spidercast.protocol.settings import ProtocolSettings
+from topicloom.wire.core import Close, Deliver, LinkDown, Send
+from topicloom.wire.limits import MAX_NUMBER
+
+G = TaskId.GREEDY
+X = frozenset("x")
+
+
+def gossip(**constants: int) -> Gossip:
+    context = NodeContext("me", X, 1, ProtocolSettings(**constants), Random(1))  # type: ignore[arg-type]
+    return Gossip(context, [])
+
+
+def test_hearsay_of_a_high_version_gives_way_to_the_word_of_the_node() -> None:
+    view = gossip()
+    poison = Descriptor("victim", MAX_NUMBER, 0.0, frozenset("z"), MAX_NUMBER)
+    view.receive("liar", Shuffle((poison,)), 0.0)
+    assert view.view["victim"] == frozenset("z")
+    view.heard("victim", 5, 1, X, 1.0)
+    assert view.view["victim"] == X
+
+
+def test_events_forged_in_our_own_name_are_not_delivered() -> None:
+    wire = line(2)
+    forged = EventId(0, "x", 1 << 50)
+    wire.nodes[0].receive(1, Event(forged, 0, 1, 0.0, b"forged"), 0.0)
+    wire.loop.settle(0)
+    assert wire.got[0] == []
+    assert wire.publish(0).number < forged.number
+
+
+def test_events_forged_in_the_name_of_another_harm_only_that_one_and_only_on_that_topic() -> None:
+    """Without keys nobody can tell who published; docs/spidercast.md says so."""
+    wire = line(3)
+    wire.nodes[1].receive(0, Event(EventId(2, "x", 1 << 50), 0, 1, 0.0, b"forged"), 0.0)
+    wire.loop.settle(1)
+    wire.run(1.0)
+    event = wire.publish(0)
+    wire.run(1.0)
+    assert wire.receivers(event) == [0, 1, 2]
+
+
+def test_ghost_ids_of_one_neighbor_leave_room_for_those_of_others() -> None:
+    wire = EventWire(max_missing=400)
+    for name in ("me", "liar", "friend"):
+        wire.add(name)
+    for other in ("liar", "friend"):
+        wire.join("me", other)
+    node = wire.nodes["me"]
+    for start in range(0, 10_000, 1_000):
+        ids = tuple(EventId("ghost", "x", start + n + 1) for n in range(1_000))
+        node.receive("liar", Have(ids, (0.0,) * 1_000), 0.0)
+    missing = node._missing_events._missing
+    assert len(missing) <= 101
+    node.receive("friend", Have((EventId("p", "x", 1),), (0.0,)), 0.0)
+    assert EventId("p", "x", 1) in missing
+    wire.run(5.0)
+    assert not node._missing_events._missing, "nobody has them: they are given up"
+
+
+def test_an_event_that_is_asked_for_again_and_again_is_sent_a_bounded_number_of_times() -> None:
+    wire = line(2, keep_bytes=100_000, max_payload=10_000)
+    event = wire.publish(0, b"x" * 9_000)
+    wire.run(0.5)
+    before = wire.sent["Event"]
+    for _ in range(1_000):
+        wire.nodes[0].receive(1, Want((event,)), wire.now)
+    wire.loop.settle(0)
+    assert wire.sent["Event"] - before <= 2
+
+
+def test_a_peer_whose_interest_flips_leaves_nothing_behind() -> None:
+    wire = Wire(goals=NodeGoals(greedy=1))
+    node = wire.add("a", "x")
+    wire.hand("a", "b", Connect(G, 1, 1, 1, X))
+    for version in range(2, 500):
+        wire.hand("a", "b", TellInterest(version, frozenset({f"t{version}", "x"})))
+    assert node.neighbors == ("b",)
+    assert len(node.task(G).neighbors["b"].interest) == 2
+    assert len(node.task(G)._requests.pending) <= 1
+
+
+def test_many_names_from_one_host_get_half_of_the_places_at_most() -> None:
+    wire = Wire(goals=NodeGoals(greedy=3))
+    node = wire.add("a", "x")
+    for number in range(50):
+        wire.hand("a", f"sybil{number}", Connect(G, 1, 1, 1, X, address=f"10.0.0.1:{number}"))
+    assert len(node.neighbors) == 4
+    wire.hand("a", "honest", Connect(G, 1, 1, 1, X, address="10.0.0.2:1"))
+    assert node.has_link("honest")
+
+
+def test_a_shuffle_stays_below_the_longest_frame_however_many_topics_nodes_want() -> None:
+    view = gossip()
+    for number in range(60):
+        topics = frozenset(f"{number}-{topic}-{'x' * 200}" for topic in range(1_000))
+        view.receive("p", Shuffle((Descriptor(f"n{number}", 1, 0.0, topics),)), 0.0)
+    view._context.effects.clear()
+    view.receive("p", Shuffle(()), 0.0)
+    (reply,) = [e.message for e in view._context.effects if isinstance(e, Send)]
+    assert isinstance(reply, ShuffleReply)
+    assert 1 < len(reply.descriptors) <= 20
+    assert len(CODEC.frame(reply)) < 16 << 20
+
+
+def test_a_payload_that_is_too_large_is_refused_when_it_is_published() -> None:
+    wire = line(2, max_payload=100)
+    wire.publish(0, b"x" * 100)
+    with pytest.raises(UsageError, match="'x'.* 100 bytes"):
+        wire.publish(0, b"x" * 101)
+
+
+# --- what the driver tells ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def linked() -> Wire:
+    wire = Wire(goals=NodeGoals(greedy=1))
+    wire.add("a", "x")
+    wire.hand("a", "b", Connect(G, 1, 1, 1, X))
+    wire.run(0.5)
+    return wire
+
+
+def test_a_lost_connection_ends_the_link_at_once(linked: Wire) -> None:
+    linked.nodes["a"].lost("b", linked.now)
+    linked.loop.settle("a")
+    assert linked.nodes["a"].neighbors == ()
+    assert [e.reason for _, _, e in linked.log if isinstance(e, LinkDown)] == ["connection lost"]
+
+
+def test_who_refuses_is_not_asked_again_for_a_while() -> None:
+    wire = Wire(goals=NodeGoals(greedy=1), connect_quarantine=0.5)
+    wire.known["b"] = X
+    wire.add("a", "x")
+    wire.run(0.3)
+    assert len(wire.sent(Connect, "a", "b")) == 1
+    wire.nodes["a"].refused("b", wire.now)
+    wire.run(2.0)
+    assert len(wire.sent(Connect, "a", "b")) == 1
+    wire.run(3.0)
+    assert len(wire.sent(Connect, "a", "b")) > 1
+
+
+def test_a_congested_neighbor_is_told_of_events_and_not_sent_them(linked: Wire) -> None:
+    node = linked.nodes["a"]
+    node.congested("b", True, linked.now)
+    linked.publish("a", "x")
+    linked.run(0.2)
+    assert not linked.sent(Event, "a")
+    assert len(linked.sent(Have, "a", "b")) == 1
+    node.congested("b", False, linked.now)
+    linked.publish("a", "x")
+    assert len(linked.sent(Event, "a", "b")) == 1
+
+
+@pytest.mark.parametrize("periods", [(3.0, 9.0), (0.5, 1.0)])
+@pytest.mark.parametrize("kind", [Connect, ConnectOk])
+def test_who_beats_too_slowly_for_the_other_is_turned_away(
+    periods: tuple[float, float], kind: type[Connect | ConnectOk]
+) -> None:
+    wire = Wire(goals=NodeGoals(greedy=1))
+    wire.known["b"] = X
+    node = wire.add("a", "x")
+    wire.run(0.2)
+    node.receive("b", kind(G, 1, 1, 1, X, heartbeat=periods[0], detector=periods[1]), wire.now)
+    (closed,) = [effect for effect in node.take_effects() if isinstance(effect, Close)]
+    assert closed.peer == "b" and "heartbeat" in closed.reason
+    assert node.neighbors == ()
+
+
+def test_the_farewell_is_sent_before_the_link_goes(linked: Wire) -> None:
+    linked.leave("a")
+    kinds = [type(effect) for _, _, effect in linked.log[-2:]]
+    assert kinds == [Send, LinkDown]
+
+
+def test_a_restarted_neighbor_is_believed_at_once(linked: Wire) -> None:
+    """Its version begins anew; its incarnation is higher."""
+    linked.hand("a", "b", Connect(G, 0, 1, 7, X, 5))
+    linked.hand("a", "b", Connect(G, 0, 1, 1, frozenset("xz"), 6))
+    assert linked.nodes["a"].task(G).neighbors["b"].interest == frozenset("xz")
+
+
+def test_a_stall_of_ones_own_is_excused(linked: Wire) -> None:
+    """After a pause of the process no neighbor is dropped before it had the time to speak."""
+    node, later = linked.nodes["a"], linked.now + 60.0
+    node.handle_timer(later)
+    assert node.has_link("b")
+    assert linked.state("a", "b") in (LinkState.LINKED, LinkState.DOUBTED)
+    node.receive("b", Heartbeat(G, 1, 1, 1), later + 0.1)
+    assert node.has_link("b")
+    node.handle_timer(later + 1.0)
+    assert node.has_link("b")
+
+
+def test_a_topic_that_is_only_published_on_is_passed_on_and_not_delivered() -> None:
+    wire = Wire(goals=NodeGoals(greedy=1))
+    for name in "abc":
+        wire.add(name, "x" if name != "b" else "y")
+    wire.nodes["b"].subscribe("x", wire.now, read=False)
+    wire.loop.settle("b")
+    wire.known["b"] = wire.nodes["b"].interest
+    wire.run(5.0)
+    wire.publish("b", "x")
+    wire.run(1.0)
+    got = [name for _, name, effect in wire.log if isinstance(effect, Deliver)]
+    assert sorted(got) == ["a", "c"]

@@ -1,0 +1,78 @@
+"""Cuts of the network, closed groups, paused processes: after each of them every topic must be whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from spidercast.simulator.worlds import departments, mixed, run
+
+FAST = "diameters=never"
+
+
+@pytest.mark.parametrize("view", ["view=1", "view=gossip"])
+@pytest.mark.parametrize("seconds", [5, 60])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_cut_heals_within_five_seconds(view: str, seconds: int, seed: int) -> None:
+    end = 20 + seconds
+    outcome = run(mixed(60, seed), view, f"cut=20:{end}", f"seconds={end + 10}", FAST, seed=seed)
+    assert outcome.healed_after is not None
+    assert outcome.healed_after <= 5
+    assert outcome.snapshots[-1]["topics_partitioned"] == 0
+
+
+@pytest.mark.parametrize("view", ["view=1", "view=gossip"])
+@pytest.mark.parametrize(("nodes", "size"), [(60, 4), (60, 12), (200, 4), (200, 40)])
+def test_departments_with_a_common_topic_are_whole(view: str, nodes: int, size: int) -> None:
+    last = run(departments(nodes, size), view, "seconds=40", FAST).snapshots[-1]
+    assert last["topics_partitioned"] == 0
+    assert last["degree_avg"] <= 3.2 * 1.3
+
+
+def test_a_cut_keeps_the_two_sides_apart_while_it_lasts() -> None:
+    """The check of the check: a cut that lets something through would make healing look easy."""
+    outcome = run(mixed(60), "cut=20:40", "seconds=41", "snapshot=1", FAST)
+    split = {row["time"]: row["topics_partitioned"] for row in outcome.snapshots}
+    assert split[19] == 0
+    assert split[30] == split[39] > 5
+    assert outcome.snapshots[-1]["messages_lost"] > 0
+
+
+def test_without_a_cut_there_is_nothing_to_heal() -> None:
+    assert run(mixed(60), "seconds=5", FAST).healed_after is None
+
+
+def test_half_of_the_nodes_paused_for_ten_seconds_do_no_lasting_harm() -> None:
+    """Whoever wakes up excuses its own stall, and those it lost are found again."""
+    last = run(mixed(60), "freeze=20:30:0.5", "seconds=45", FAST).snapshots[-1]
+    assert last["topics_partitioned"] == 0
+
+
+def test_three_cuts_in_a_row_heal() -> None:
+    outcome = run(mixed(60), "cut=10:15,18:40:0.3,42:50", "seconds=60", FAST)
+    assert outcome.healed_after is not None
+    assert outcome.healed_after <= 5
+
+
+def test_connections_with_order_set_up_time_and_bandwidth_change_nothing_in_the_end() -> None:
+    words = ("fifo=true", "setup=0.05", "bandwidth=20000", "slow=0.1:5", "latency=0.005:0.05")
+    last = run(mixed(60), *words, "seconds=30", FAST).snapshots[-1]
+    assert last["topics_partitioned"] == 0
+
+
+def test_a_trace_cuts_nodes_off_and_freezes_them(tmp_path: Path) -> None:
+    rows = ["time,node,change", "10,n0001,cut", "10,n0002,freeze", "20,n0001,heal", "20,n0002,thaw"]
+    (tmp_path / "trace.csv").write_text("\n".join(rows) + "\n")
+    interest = departments(12, 4)
+    outcome = run(interest, f"trace={tmp_path / 'trace.csv'}", "snapshot=9", "seconds=36", FAST)
+    split = {row["time"]: row["topics_partitioned"] for row in outcome.snapshots}
+    assert split[18] > 0
+    assert split[36] == 0
+
+
+def test_the_paper_to_the_letter_does_not_heal() -> None:
+    """The check of the check: without roots the same cut leaves topics split for ever."""
+    outcome = run(mixed(60), "root=off", "cut=20:25", "seconds=40", FAST)
+    assert outcome.healed_after is None
+    assert set(outcome.messages).isdisjoint({"Probe", "AskInterest"})
