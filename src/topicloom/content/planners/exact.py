@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from itertools import combinations
 from math import comb
-from typing import Any
 
 import numpy as np
 
@@ -28,7 +27,7 @@ from topicloom.content.model.problem import ContentPlan, ContentProblem
 from topicloom.content.planners.broker_trees import CoreModel
 from topicloom.content.planners.clustering import plan_clustering
 from topicloom.content.planners.cost import measure_cost
-from topicloom.content.planners.greedy_packing import plan_greedy_packing
+from topicloom.content.planners.placement import plan_greedy_packing
 from topicloom.errors import InputError, UsageError
 
 MAX_VARIABLES = 20_000  # a third takes ten seconds (8 users, 5 brokers, 10 channels), and it grows fast
@@ -67,16 +66,13 @@ def plan_exact(
         program = AssignmentProgram(problem, model, scale)
         outcome = _solve(program, start, budget)
     plans = [] if start is None else [start]
-    if outcome is not None and outcome.x is not None:
+    if outcome.x is not None:
         plans.insert(0, program.assignment_of(outcome.x))
     if not plans:
         raise UsageError("exact found no plan within the capacities in time; give it a longer `time_limit`")
     assignment = min(plans, key=lambda plan: measure_cost(problem, plan, core_model).total)
-    optimal = outcome is not None and outcome.optimal
-    report: dict[str, Any] = {"optimal": optimal, "variables": program.n_variables, "rows": program.n_rows}
-    bound = None
-    if outcome is not None and np.isfinite(outcome.bound):
-        bound = max(outcome.bound / scale * (1 - DOUBT), 0.0)
+    report = {"optimal": outcome.optimal, "variables": program.n_variables, "rows": program.n_rows}
+    bound = max(outcome.bound / scale * (1 - DOUBT), 0.0) if np.isfinite(outcome.bound) else None
     return ContentPlan(assignment, "exact", seconds=watch.seconds, report=report, bound=bound)
 
 
@@ -102,12 +98,13 @@ def _refuse_large(problem: ContentProblem) -> None:
         )
 
 
-def _solve(program: AssignmentProgram, start: Ints | None, budget: Budget) -> IntegerSolution | None:
-    """Solve the program; None if the time is over before it begins."""
+def _solve(program: AssignmentProgram, start: Ints | None, budget: Budget) -> IntegerSolution:
+    """Solve the program; nothing is found or bounded if the time is over before it begins."""
+    known = None if start is None else program.columns_of(start)
     try:
-        outcome = minimise(*program.arrays(), budget, start=program.columns_of(start))
+        outcome = minimise(*program.arrays(), budget, start=known)
     except Unfinished:
-        return None
+        return IntegerSolution(None, -np.inf, False, False)
     if outcome.infeasible and start is None:
         raise InputError(
             "no assignment keeps every broker within its capacity: the users' demands cannot be divided; "
@@ -162,10 +159,8 @@ class AssignmentProgram:
         chosen: Ints = x[: users * brokers].reshape(users, brokers).argmax(axis=1).astype(np.int32)
         return chosen
 
-    def columns_of(self, assignment: Ints | None) -> tuple[Longs, Floats] | None:
+    def columns_of(self, assignment: Ints) -> tuple[Longs, Floats]:
         """Return the variables x of an assignment, for the solver to start from."""
-        if assignment is None:
-            return None
         users, brokers = self.shape
         x = np.zeros((users, brokers))
         x[np.arange(users), assignment] = 1.0
