@@ -176,8 +176,7 @@ class Migration:
                 state.tell(peer, msg.TookOver(record.name, record.term), now)
             return
         state.cancel_move(record, now, unless=peer)
-        for sent in state.mailbox.withdraw(record.name, lambda sent: isinstance(sent, msg.Delivery)):
-            assert isinstance(sent, msg.Delivery)
+        for sent in state.mailbox.withdraw(record.name, msg.Delivery):
             record.kept[sent.event.id] = sent.event
         record.term, record.state, record.other = body.term, UserState.REDIRECTING, peer
         state.users.set_deadline(record, now + state.settings.ttl)

@@ -108,10 +108,6 @@ class UserRecords:
         self._deadlines: list[tuple[float, int, Name]] = []
         self._order = count()
 
-    def state_of(self, name: Name) -> UserState:
-        record = self.records.get(name)
-        return UserState.ABSENT if record is None else record.state
-
     def remove(self, record: UserRecord) -> None:
         self._index.assign(record.name, ())
         del self.records[record.name]
