@@ -81,11 +81,8 @@ class MeasuredTraffic:
 def check_traffic_out(out: Path) -> None:
     """Refuse to mix the tables with anything but those of a content problem."""
     ours = {*names.SCHEMAS, TRAFFIC, REJECTS}
-
-    def is_ours(folder: Path) -> bool:
-        return {path.name for path in folder.iterdir()} <= ours
-
-    check_own_folder(out, f"`out={out}`", "a content problem", is_ours)
+    shown, what = f"`out={out}`", "a content problem"
+    check_own_folder(out, shown, what, lambda folder: {path.name for path in folder.iterdir()} <= ours)
 
 
 def keep_rejects(written: Path, out: Path) -> None:
