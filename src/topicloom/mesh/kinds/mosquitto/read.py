@@ -34,7 +34,6 @@ class TopicRule:
 
     pattern: str
     direction: str
-    qos: int
     local_prefix: str
     remote_prefix: str
     where: Location
@@ -67,7 +66,6 @@ class Bridge:
     rules: tuple[TopicRule, ...]
     remote_clientid: str | None
     known_as_bridge: bool  # the acceptor is told, so it does not send messages back where they came from
-    round_robin: bool
     certificates: bool  # it checks the acceptor's certificate
     where: Location
 
@@ -170,7 +168,6 @@ def _bridge(block: list[ConfLine]) -> Bridge:
         tuple(_rule(line) for line in block if line.key == "topic"),
         values.get("remote_clientid", values.get("clientid")),
         private or values["bridge_protocol_version"] == "mqttv50",  # there by the option «no local»
-        values.get("round_robin") == "true",
         "bridge_cafile" in values or "bridge_capath" in values,
         head.where,
     )
@@ -190,7 +187,7 @@ def _rule(line: ConfLine) -> TopicRule:
         raise line.where.fault(f"{qos!r} is no QoS; it is 0, 1 or 2")
     if not pattern and not (local and remote):
         raise line.where.fault('topic "" needs a local and a remote prefix; they are the two whole names')
-    rule = TopicRule(pattern, direction, int(qos), local, remote, line.where)
+    rule = TopicRule(pattern, direction, local, remote, line.where)
     for whole in (rule.local, rule.remote):
         if not is_pattern(whole):
             raise line.where.fault(f"{whole!r} is no pattern; + and # stand alone in a level, # last")
