@@ -113,7 +113,7 @@ def _solve(program: AssignmentProgram, start: Ints | None, budget: Budget) -> In
     return outcome
 
 
-Cells = tuple[Longs, Longs, Floats]  # row, column, value
+Cells = tuple[Longs, Longs, Floats | float]  # row, column, value
 
 
 def channel_classes(problem: ContentProblem) -> tuple[Bools, Floats]:
@@ -138,7 +138,7 @@ class AssignmentProgram:
         self.n_rows = 0
         self._least: list[Floats] = []
         self._most: list[Floats] = []
-        self._cells: list[Cells] = []
+        self._cells: list[tuple[Longs, Longs, Floats]] = []
         self.costs = [(scale * problem.demand[:, None] * problem.access).ravel()]
         self.n_variables = problem.access.size
         limit = problem.load_limits
@@ -170,7 +170,7 @@ class AssignmentProgram:
         """Add the rows: each user is on one broker, and no broker carries more than its capacity."""
         users, brokers = self.shape
         x = np.arange(users * brokers)
-        self._rows(users, 1.0, 1.0, (x // brokers, x, np.ones(len(x))))
+        self._rows(users, 1.0, 1.0, (x // brokers, x, 1.0))
         # Capacities without their slack: the solver has one of the same size, and two of them confuse it.
         # A broker without capacity has no user with a demand by its upper bounds; its row is 0 <= 1.
         share = np.divide(demand[:, None], capacity, out=np.zeros(self.shape), where=capacity > 0)
@@ -183,18 +183,15 @@ class AssignmentProgram:
         inside = np.array([np.isin(range(brokers), own) for own in sets])
         weights = np.array([model.weights(own) for own in sets])  # sets x brokers
         sigma = self._variables(np.zeros(len(sets)))
-        self._rows(1, 1.0, 1.0, (np.zeros(len(sets), np.int64), sigma, np.ones(len(sets))))
+        self._rows(1, 1.0, 1.0, (np.zeros(len(sets), np.int64), sigma, 1.0))
         chosen, broker = np.nonzero(inside)
-        ones = np.ones(len(broker))
+        each = np.arange(brokers)
         for member in members.tolist():
-            x = member * brokers + np.arange(brokers)
-            lower = (np.arange(brokers), x, np.ones(brokers))
-            self._rows(brokers, -np.inf, 0.0, lower, (broker, sigma[chosen], -ones))
-        x_of_all = (members[:, None] * brokers + np.arange(brokers)).ravel()
-        x_rows = np.tile(np.arange(brokers), len(members))
-        self._rows(
-            brokers, -np.inf, 0.0, (broker, sigma[chosen], ones), (x_rows, x_of_all, -np.ones(len(x_of_all)))
-        )
+            own = each, member * brokers + each, 1.0
+            self._rows(brokers, -np.inf, 0.0, own, (broker, sigma[chosen], -1.0))
+        x_of_all = (members[:, None] * brokers + each).ravel()
+        of_all = np.tile(each, len(members)), x_of_all, -1.0
+        self._rows(brokers, -np.inf, 0.0, (broker, sigma[chosen], 1.0), of_all)
         for user in np.flatnonzero(published).tolist():
             self._add_publisher(user, scale * published[user] * weights, sigma)
 
@@ -204,8 +201,7 @@ class AssignmentProgram:
         y = self._variables(costs.ravel())
         places, x = np.arange(len(y)), user * brokers + np.arange(brokers)
         for row, sums in ((places % brokers, x), (places // brokers, sigma)):
-            cells = (np.arange(len(sums)), sums, -np.ones(len(sums)))
-            self._rows(len(sums), 0.0, 0.0, (row, y, np.ones(len(y))), cells)
+            self._rows(len(sums), 0.0, 0.0, (row, y, 1.0), (np.arange(len(sums)), sums, -1.0))
 
     def _variables(self, costs: Floats) -> Longs:
         """Add variables between 0 and 1; return their numbers."""
@@ -219,5 +215,6 @@ class AssignmentProgram:
         """Add rows; the row numbers of `cells` count from the first of them."""
         self._least.append(np.full(count, least))
         self._most.append(np.full(count, most))
-        self._cells += [(row + self.n_rows, column, value) for row, column, value in cells]
+        for row, column, value in cells:
+            self._cells.append((row + self.n_rows, column, np.broadcast_to(value, len(row))))
         self.n_rows += count

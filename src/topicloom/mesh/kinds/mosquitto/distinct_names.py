@@ -98,7 +98,7 @@ def _closed(links: list[Ends]) -> set[str]:
         for rule in bridge.rules:
             at[dialer, rule.local] = at[acceptor, rule.remote] = None
             for tail, head, out in ((dialer, acceptor, True), (acceptor, dialer, False)):
-                if rule.goes_out if out else rule.comes_in:
+                if rule.crosses(out=out):
                     crossing = _Crossing(2 * number + (not out), tail, rule, out=out)
                     for key in (EVERY, WILD if _is_wild(crossing.image) else crossing.image):
                         inbound[head, key].append(crossing)

@@ -48,13 +48,9 @@ class TopicRule:
         """The pattern as the accepting broker sees it."""
         return self.remote_prefix + self.pattern
 
-    @property
-    def goes_out(self) -> bool:
-        return self.direction != "in"
-
-    @property
-    def comes_in(self) -> bool:
-        return self.direction != "out"
+    def crosses(self, *, out: bool) -> bool:
+        """Return whether it lets messages out to the acceptor, or in from there."""
+        return self.direction != ("in" if out else "out")
 
 
 @dataclass(frozen=True, slots=True)

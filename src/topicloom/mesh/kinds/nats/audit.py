@@ -122,16 +122,14 @@ def _far_account(remote: LeafRemote, url: LeafUrl, conf: NatsConf) -> tuple[str 
     if remote.other_login:
         known = remote.account in conf.accounts or conf.root.get(*OPERATOR) is not None
         return (remote.account if known else open_account), ""
+    if not conf.users:
+        return open_account, ""
     if url.user is None:
         stranger = text_of(conf.root.get("no_auth_user"))
         if stranger is not None and stranger in conf.users:
             return conf.users[stranger][0], ""
-        if conf.anonymous:
-            return open_account, ""
         why = f"the url names no user and {conf.file} lets nobody in without; write user:password@ in it"
         return None, why
-    if conf.anonymous:
-        return open_account, ""
     if url.user not in conf.users:
         return None, f"{conf.file} has no user {url.user!r}; add it to the account there"
     account, password = conf.users[url.user]

@@ -68,14 +68,9 @@ class NatsConf:
     cluster: str | None
     routes: tuple[Address, ...]
     accounts: Mapping[str, Location]
-    users: Mapping[str, tuple[str, str | None]]
+    users: Mapping[str, tuple[str, str | None]]  # none: it may log in without saying who it is
     leaf_account: str | None
     remotes: tuple[LeafRemote, ...]
-
-    @property
-    def anonymous(self) -> bool:
-        """Return whether a leaf node may log in without saying who it is."""
-        return not self.users
 
     @property
     def files(self) -> set[str]:
