@@ -16,9 +16,9 @@ from topicloom.base.arrays import take_chunks
 from topicloom.base.atomic_write import replacing
 from topicloom.base.summaries import Parameters, ResultSummary, Seconds, Summary
 from topicloom.content.model import tables as names
+from topicloom.content.model.problem import WantedRanges
 from topicloom.content.model.tables import write_content_table
 from topicloom.content.spark.publication_log import SAMPLE_ROWS, LogSummary, MessageCounts
-from topicloom.content.traffic.channel_merging import WantedRanges
 from topicloom.content.traffic.channels import AttributeAxis, ChannelGrid, SubscriptionBoxes
 from topicloom.errors import InputError
 from topicloom.tables.folder import REJECTS, check_own_folder, write_json

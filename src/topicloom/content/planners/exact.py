@@ -67,7 +67,8 @@ def plan_exact(
         outcome = _solve(program, start, budget)
     plans = [] if start is None else [start]
     if outcome.x is not None:
-        plans.insert(0, program.assignment_of(outcome.x))
+        chosen = outcome.x[: problem.access.size].reshape(problem.access.shape).argmax(axis=1)
+        plans.insert(0, chosen.astype(np.int32))
     if not plans:
         raise UsageError("exact found no plan within the capacities in time; give it a longer `time_limit`")
     assignment = min(plans, key=lambda plan: measure_cost(problem, plan, core_model).total)
@@ -153,11 +154,6 @@ class AssignmentProgram:
         rows = ProgramRows(row, column, value, np.concatenate(self._least), np.concatenate(self._most))
         whole = np.arange(self.n_variables) < self.shape[0] * self.shape[1]
         return np.concatenate(self.costs), np.concatenate(self.upper), whole, rows
-
-    def assignment_of(self, x: Floats) -> Ints:
-        users, brokers = self.shape
-        chosen: Ints = x[: users * brokers].reshape(users, brokers).argmax(axis=1).astype(np.int32)
-        return chosen
 
     def columns_of(self, assignment: Ints) -> tuple[Longs, Floats]:
         """Return the variables x of an assignment, for the solver to start from."""

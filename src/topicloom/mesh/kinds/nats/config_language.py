@@ -171,7 +171,15 @@ class _Reader:
             return ConfigValue(self.map_entries("}"), where)
         if first == "[":
             self.at += 1
-            return ConfigValue(self.list_entries(where), where)
+            entries: list[ConfigValue] = []
+            self.skip("\n,")
+            while self.peek() != "]":
+                if not self.peek() or self.peek() in "};":
+                    raise where.fault("this bracket is never closed; add ]")
+                entries.append(self.value())
+                self.skip("\n,")
+            self.at += 1
+            return ConfigValue(entries, where)
         if first == "(":
             end = re.compile(r"\n[ \t]*\)").search(self.text, self.at)
             if not end:
@@ -185,17 +193,6 @@ class _Reader:
             self.at = found.end()
             return ConfigValue(found[1] if first == "'" else _unescaped(found[1], where), where)
         return self.bare(where)
-
-    def list_entries(self, where: Location) -> list[ConfigValue]:
-        found: list[ConfigValue] = []
-        while True:
-            self.skip("\n,")
-            if not self.peek() or self.peek() in "};":
-                raise where.fault("this bracket is never closed; add ]")
-            if self.peek() == "]":
-                self.at += 1
-                return found
-            found.append(self.value())
 
     def bare(self, where: Location) -> ConfigValue:
         found = _BARE.match(self.text, self.at)
