@@ -52,7 +52,6 @@ class Migration:
         if not state.is_valid(peer, body.wants, body.rates):
             state.mailbox.send(peer, msg.Refused(body.term), now)
             return
-        settled = record is not None and record.in_charge
         if expected is not None:
             demand = expected.demand
         else:
@@ -65,7 +64,7 @@ class Migration:
         counted = RateCounter(state.settings.window, now, expected.counted if expected is not None else ())
         if record is None:
             record = users.records[peer] = UserRecord(peer, counted)
-        elif not settled and expected is not None:
+        elif expected is not None and not record.in_charge:
             record.counter = counted
         state.cancel_move(record, now)
         users.expected.pop(peer, None)
