@@ -101,7 +101,10 @@ def _refuse_large(problem: ContentProblem) -> None:
 
 def _solve(program: AssignmentProgram, start: Ints | None, budget: Budget) -> IntegerSolution:
     """Solve the program; nothing is found or bounded if the time is over before it begins."""
-    known = None if start is None else program.columns_of(start)
+    known = None
+    if start is not None:
+        x = np.eye(program.shape[1])[start].ravel()
+        known = np.arange(len(x)), x
     try:
         outcome = minimise(*program.arrays(), budget, start=known)
     except Unfinished:
@@ -154,13 +157,6 @@ class AssignmentProgram:
         rows = ProgramRows(row, column, value, np.concatenate(self._least), np.concatenate(self._most))
         whole = np.arange(self.n_variables) < self.shape[0] * self.shape[1]
         return np.concatenate(self.costs), np.concatenate(self.upper), whole, rows
-
-    def columns_of(self, assignment: Ints) -> tuple[Longs, Floats]:
-        """Return the variables x of an assignment, for the solver to start from."""
-        users, brokers = self.shape
-        x = np.zeros((users, brokers))
-        x[np.arange(users), assignment] = 1.0
-        return np.arange(users * brokers), x.ravel()
 
     def _add_users(self, demand: Floats, capacity: Floats) -> None:
         """Add the rows: each user is on one broker, and no broker carries more than its capacity."""

@@ -167,13 +167,11 @@ class MessageFlow:
 
     def arrivals(self, start: Spot) -> list[Arc]:
         """Return each arc that a message published at `start` crosses, in the order of hops."""
-        crossed = dict.fromkeys(self.out_of.get(start, ()))
-        queue = list(crossed)
-        for arc in queue:
-            fresh = dict.fromkeys(further for further in self._next(arc) if further not in crossed)
-            crossed |= fresh
-            queue += fresh
-        return queue
+
+        def onwards(arc: Arc | None) -> list[Arc]:
+            return self.out_of.get(start, []) if arc is None else self._next(arc)
+
+        return [arc for arc in search(None, onwards) if arc is not None]
 
     def repeats(self, start: Spot) -> list[Spot]:
         """Return where a message published at `start` comes more than once, or comes back to."""
