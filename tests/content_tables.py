@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from topicloom.content.model.problem_folder import ACCESS, BROKERS, CHANNELS, CORE, RATES, SCHEMAS, WANTS
+from topicloom.content.model.tables import ACCESS, BROKERS, CHANNELS, CORE, RATES, SCHEMAS, WANTS
 
 PLAIN = {
     BROKERS: [("x", 9.0), ("y", 5.0)],

@@ -28,7 +28,7 @@ JUDGES = {
         "content/planners/test_bounds.py",
         "content/planners/test_clustering.py",
         "content/planners/test_steiner_mixing.py",
-        "content/planners/test_greedy_packing.py",
+        "content/planners/test_placement.py",
         "content/brokers/test_matching.py",
     ],
     "kernels": [

@@ -7,7 +7,8 @@ import json
 import pytest
 
 from topicloom.cli.main import execute
-from topicloom.content.model.problem_folder import ACCESS, COORDINATES, read_problem
+from topicloom.content.model.problem_folder import read_problem
+from topicloom.content.model.tables import ACCESS, COORDINATES
 from topicloom.content.workload import generate_content
 
 

@@ -10,7 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import content_tables
-from topicloom.content.model.problem_folder import ACCESS, BROKERS, CORE, RATES, read_problem
+from topicloom.content.model.problem_folder import read_problem
+from topicloom.content.model.tables import ACCESS, BROKERS, CORE, RATES
 from topicloom.content.planners.registry import DEFAULT, PLANNERS
 
 KEYS = [

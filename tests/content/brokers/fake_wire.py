@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from content.brokers.judge import Judge, Watch
+from content.brokers.judge import Judge, Watch, state_of
 from topicloom.content.brokers.broker import Broker
 from topicloom.content.brokers.messages import CODEC, EventId, Letter, Message, Name
 from topicloom.content.brokers.settings import BrokerSettings
@@ -216,7 +216,7 @@ class Wire:
         return self.brokers[broker].state.users
 
     def state(self, broker: Name, user: Name) -> UserState:
-        return self.brokers[broker].state.users.state_of(user)
+        return state_of(self.brokers[broker], user)
 
     def faulty(self, known: float) -> list[str]:
         """What is wrong with the deliveries: those that were due and not made, made twice, or not wanted.

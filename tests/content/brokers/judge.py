@@ -26,6 +26,11 @@ def permits(rule: UserRule, before: UserState, on: str, sent: tuple[str, ...], a
     )
 
 
+def state_of(broker: Broker, user: Name) -> UserState:
+    record = broker.state.users.records.get(user)
+    return UserState.ABSENT if record is None else record.state
+
+
 class Judge:
     """Refuses steps that no row permits, and remembers which rows were seen."""
 
@@ -58,7 +63,7 @@ class Watch:
         return self._effects
 
     def watched(self, on: str, user: Name, work: Callable[[], Any]) -> Any:
-        before, mark = self._broker.state.users.state_of(user), len(self._so_far())
+        before, mark = state_of(self._broker, user), len(self._so_far())
         result = work()
         sent = [
             str(effect.message.body.__struct_config__.tag)
@@ -68,7 +73,7 @@ class Watch:
             and user in (*effect.to, getattr(effect.message.body, "user", None))
         ]
         words = tuple(dict.fromkeys(word.upper() for word in sent if word not in UNJUDGED))
-        self._judge.judge(before, on, words, self._broker.state.users.state_of(user))
+        self._judge.judge(before, on, words, state_of(self._broker, user))
         return result
 
 

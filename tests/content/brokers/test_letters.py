@@ -71,7 +71,7 @@ def test_numbers_go_on_with_whom_was_forgotten():
         if now % 30 == 0:
             sender.send("b", Leave(now), float(now))
             assert carried() == [now]
-            sender.give_up("b")
+            sender.withdraw("b")
             sender.send("c", Leave(now), float(now))  # numbers are of the sender, whoever it writes to
             out.clear()
     assert len(receiver._lines) <= 1

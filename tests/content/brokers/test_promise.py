@@ -169,7 +169,7 @@ def keeps_nothing(state, record, event, now, real=BrokerState.deliver):
 def drops_what_is_under_way(migration, peer, body, now, real=Migration.on_took_over):
     record = migration._state.users.records.get(body.user)
     if record is not None and record.term < body.term:
-        migration._state.mailbox.withdraw(record.name, lambda sent: isinstance(sent, Delivery))
+        migration._state.mailbox.withdraw(record.name, Delivery)
     real(migration, peer, body, now)
 
 

@@ -18,19 +18,13 @@ from drawing import examples
 from topicloom.content.model.prices import Coordinates, metric_closure
 from topicloom.content.model.problem import ContentProblem
 from topicloom.content.model.problem_folder import (
-    ACCESS,
-    BROKERS,
-    CHANNELS,
-    COORDINATES,
-    CORE,
-    RATES,
-    WANTS,
     check_capacity,
     check_generated,
     read_problem,
     write_content_table,
     write_problem,
 )
+from topicloom.content.model.tables import ACCESS, BROKERS, CHANNELS, COORDINATES, CORE, RATES, WANTS
 from topicloom.content.traffic.channels import ChannelGrid
 from topicloom.errors import InputError
 

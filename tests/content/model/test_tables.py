@@ -7,16 +7,8 @@ import pyarrow as pa
 import pytest
 
 from content_tables import PLACES, PLAIN, silent, table, write
-from topicloom.content.model.problem_folder import (
-    ACCESS,
-    BROKERS,
-    CHANNELS,
-    COORDINATES,
-    CORE,
-    RATES,
-    WANTS,
-    read_problem,
-)
+from topicloom.content.model.problem_folder import read_problem
+from topicloom.content.model.tables import ACCESS, BROKERS, CHANNELS, COORDINATES, CORE, RATES, WANTS
 from topicloom.errors import InputError
 
 

@@ -19,7 +19,7 @@ from topicloom.content.model.problem import ContentProblem
 from topicloom.content.planners.bounds import lower_bound
 from topicloom.content.planners.broker_trees import CODES
 from topicloom.content.planners.cost import measure_cost
-from topicloom.content.planners.greedy_packing import plan_greedy_packing
+from topicloom.content.planners.placement import plan_greedy_packing
 from topicloom.content.workload import generate_content
 from topicloom.errors import Interrupted
 

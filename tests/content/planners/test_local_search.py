@@ -15,8 +15,8 @@ from topicloom.content.planners.broker_trees import CODES
 from topicloom.content.planners.clustering import plan_clustering
 from topicloom.content.planners.cost import measure_cost
 from topicloom.content.planners.exact import plan_exact
-from topicloom.content.planners.greedy_packing import plan_greedy_packing
 from topicloom.content.planners.local_search import STARTS, plan_local_search, start_by_interest
+from topicloom.content.planners.placement import plan_greedy_packing
 from topicloom.content.planners.steiner_mixing import plan_steiner_mixing
 from topicloom.content.workload import generate_content
 

@@ -15,7 +15,7 @@ from topicloom.content.brokers.wants_and_rates import joined
 from topicloom.content.model.problem import ContentProblem
 from topicloom.content.planners.cost import measure_cost
 from topicloom.content.planners.local_search import plan_local_search
-from topicloom.content.planners.random_placement import plan_random
+from topicloom.content.planners.placement import plan_random
 from topicloom.content.simulator.population import with_traffic
 from topicloom.content.simulator.run import ContentOutcome, simulate_content
 from topicloom.content.simulator.scenario import ContentScenario

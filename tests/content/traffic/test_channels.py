@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from drawing import examples
 from naive.traffic import naive_axis, naive_boxes, naive_shape, naive_traffic
 from topicloom.base.progress import Silent
+from topicloom.content.model.problem import WantedRanges
 from topicloom.content.traffic import channels as channels_module
-from topicloom.content.traffic.channel_merging import ChannelChain, WantedRanges, merge_parts
+from topicloom.content.traffic.channel_merging import ChannelChain, merge_parts
 from topicloom.content.traffic.channels import (
     AttributeAxis,
     SubscriptionBoxes,

@@ -182,7 +182,8 @@ class Broker(BaseCore):
         for peer in list(state.others.living()):
             if peer.heard < now - settings.detector:
                 state.others.mark_dead(peer.name)
-                self._forwarding.forward_around(peer.name, state.mailbox.give_up(peer.name), now)
+                self._forwarding.forward_around(peer.name, now)
+                state.mailbox.withdraw(peer.name)
                 self.migration.broker_died(peer.name, now)
         patience = LOST_PINGS * settings.ping + settings.patience
         for record in list(state.users.in_charge()):

@@ -15,14 +15,7 @@ from topicloom.content.brokers.messages import Body, Event, Name, Point, Rates, 
 from topicloom.content.brokers.settings import BrokerSettings
 from topicloom.content.brokers.user_records import UserRecord, UserRecords
 from topicloom.content.brokers.user_rules import UserState
-from topicloom.content.brokers.wants_and_rates import (
-    NOTHING,
-    Channels,
-    Flow,
-    check_rates,
-    check_wants,
-    flow_of,
-)
+from topicloom.content.brokers.wants_and_rates import NOTHING, Channels, Flow, find_fault, flow_of
 from topicloom.wire.core import Close, Effect
 
 NO_NEWS = msg.News(0, None, None, (), 0.0, 0.0)
@@ -120,7 +113,7 @@ class BrokerState:
 
     def is_valid(self, peer: Name, wants: Wants, rates: Rates | None) -> bool:
         """Tell whether this can be wanted and published; if not, `peer` is at fault."""
-        wrong = check_wants(wants, self.channels.n_attributes) or check_rates(rates, self.channels.count)
+        wrong = find_fault(wants, rates, self.channels.n_attributes, self.channels.count)
         if wrong:
             self.fault(peer, wrong)
         return not wrong
@@ -144,7 +137,7 @@ class BrokerState:
         """End all that goes on with a user that left or is gone."""
         self.cancel_move(record, now)
         self.users.remove(record)
-        self.mailbox.give_up(record.name)
+        self.mailbox.withdraw(record.name)
 
     @property
     def load(self) -> float:

@@ -14,7 +14,7 @@ import numpy as np
 
 from topicloom.base.arrays import Floats, sealed
 from topicloom.content.brokers.broker_state import BrokerState
-from topicloom.content.brokers.messages import Body, Event, Forward, Name, Publish
+from topicloom.content.brokers.messages import Event, Forward, Name, Publish
 from topicloom.content.planners.broker_trees import spanning_links
 
 Links = tuple[tuple[Name, Name], ...]
@@ -91,11 +91,10 @@ class Forwarding:
         elif self._is_valid(peer, body.event):
             self._pass_on(body.event, body.tree, now)
 
-    def forward_around(self, dead: Name, bodies: Iterable[Body], now: float) -> None:
+    def forward_around(self, dead: Name, now: float) -> None:
         """Send what a dead broker would have passed on straight to those below it."""
-        for body in bodies:
-            if isinstance(body, Forward):
-                self._pass_below(body.event, dead, body.tree, now)
+        for body in self._state.mailbox.withdraw(dead, Forward):
+            self._pass_below(body.event, dead, body.tree, now)
 
     def _pass_on(self, event: Event, links: Links, now: float) -> None:
         """Hand an event to the users here, and forward it along the links."""

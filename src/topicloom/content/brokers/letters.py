@@ -7,14 +7,17 @@ belong to the sender and not to a pair, so two ends may forget each other after 
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
 from math import inf
+from typing import TypeVar
 
 from topicloom.content.brokers.messages import Body, EventId, Letter, Name, Receipt
 from topicloom.wire.core import Effect, Send
+from topicloom.wire.messages import WireMessage
+
+B = TypeVar("B", bound=WireMessage)
 
 
 @dataclass(slots=True)
@@ -137,19 +140,13 @@ class Mailbox:
         if line is not None and receipt.life == self.life:
             line.open.pop(receipt.number, None)
 
-    def withdraw(self, to: Name, kind: Callable[[Body], bool]) -> list[Body]:
+    def withdraw(self, to: Name, kind: type[B] = WireMessage) -> list[B]:  # type: ignore[assignment]
         """Return the bodies of this kind that are under way to `to`; none of them is sent again."""
-        line = self._lines.get(to)
-        if line is None:
-            return []
-        taken = {number: body for number, body in line.open.items() if kind(body)}
+        line = self._lines.get(to, _Line())
+        taken = {number: body for number, body in line.open.items() if isinstance(body, kind)}
         for number in taken:
             del line.open[number]
         return list(taken.values())
-
-    def give_up(self, to: Name) -> list[Body]:
-        """Withdraw all that is under way to `to`."""
-        return self.withdraw(to, lambda body: True)
 
     def close(self) -> None:
         """Send nothing again."""

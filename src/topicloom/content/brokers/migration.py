@@ -52,7 +52,6 @@ class Migration:
         if not state.is_valid(peer, body.wants, body.rates):
             state.mailbox.send(peer, msg.Refused(body.term), now)
             return
-        settled = record is not None and record.in_charge
         if expected is not None:
             demand = expected.demand
         else:
@@ -65,7 +64,7 @@ class Migration:
         counted = RateCounter(state.settings.window, now, expected.counted if expected is not None else ())
         if record is None:
             record = users.records[peer] = UserRecord(peer, counted)
-        elif not settled and expected is not None:
+        elif expected is not None and not record.in_charge:
             record.counter = counted
         state.cancel_move(record, now)
         users.expected.pop(peer, None)
@@ -176,8 +175,7 @@ class Migration:
                 state.tell(peer, msg.TookOver(record.name, record.term), now)
             return
         state.cancel_move(record, now, unless=peer)
-        for sent in state.mailbox.withdraw(record.name, lambda sent: isinstance(sent, msg.Delivery)):
-            assert isinstance(sent, msg.Delivery)
+        for sent in state.mailbox.withdraw(record.name, msg.Delivery):
             record.kept[sent.event.id] = sent.event
         record.term, record.state, record.other = body.term, UserState.REDIRECTING, peer
         state.users.set_deadline(record, now + state.settings.ttl)

@@ -14,7 +14,7 @@ from topicloom.content.brokers import messages as msg
 from topicloom.content.brokers.letters import DeliveredEvents, Mailbox
 from topicloom.content.brokers.messages import Event, EventId, Handlers, Message, Name, Point, Rates, Wants
 from topicloom.content.brokers.settings import BrokerSettings
-from topicloom.content.brokers.wants_and_rates import check_rates, check_wants, matches
+from topicloom.content.brokers.wants_and_rates import find_fault, matches
 from topicloom.errors import UsageError
 from topicloom.wire.core import BaseCore, Close, Deliver, LinkDown, LinkUp, Send
 
@@ -113,7 +113,7 @@ class User(BaseCore):
         longer; without a broker they are lost. All brokers that may count us as theirs are told, including
         the one we are trying to get."""
         if self.stage is not UserStage.IDLE:
-            self._mailbox.withdraw(self._target, _is_attempt)
+            self._mailbox.withdraw(self._target, msg.Attempt)
             here = () if self.broker is None else (self.broker,)
             for broker in dict.fromkeys((*here, self._target, *self._before(now))):
                 self._mailbox.send(broker, msg.Leave(self.term), now)
@@ -155,8 +155,7 @@ class User(BaseCore):
         self._due = min(self._deadline, self._ping, self._mailbox.next_timer())
 
     def _check(self, wants: Wants, rates: Rates | None) -> None:
-        wrong = check_wants(wants, self._width) or check_rates(rates, inf)
-        if wrong:
+        if wrong := find_fault(wants, rates, self._width, inf):
             raise UsageError(f"user {self.name}: {wrong}")
 
     def _fault(self, peer: Name, said: object, now: float) -> None:
@@ -192,7 +191,7 @@ class User(BaseCore):
 
     def _attempt_failed(self, now: float) -> None:
         """Go back to the broker we have after a refusal or no answer, or on to the next one."""
-        self._mailbox.withdraw(self._target, _is_attempt)
+        self._mailbox.withdraw(self._target, msg.Attempt)
         self._leave_behind(self._target, now)  # its answer may still be on the way
         if self.stage is UserStage.CONNECTING and self.broker is not None:
             self._register(self.broker, now)
@@ -219,8 +218,8 @@ class User(BaseCore):
 
     def _take_back(self, broker: Name) -> None:
         """Keep publications that `broker` has not confirmed for the next one; receivers notice duplicates."""
-        unconfirmed = self._mailbox.give_up(broker)
-        self._unsent += [body.event for body in unconfirmed if isinstance(body, msg.Publish)]
+        self._unsent += [body.event for body in self._mailbox.withdraw(broker, msg.Publish)]
+        self._mailbox.withdraw(broker)
 
     def _leave_behind(self, broker: Name, now: float) -> None:
         self._left.pop(broker, None)
@@ -290,7 +289,3 @@ class User(BaseCore):
         """Connect to the foreign broker, if we have accepted that."""
         if self._is_ours(peer) and self._accepted == (body.move, body.foreign):
             self._attempt(UserStage.CONNECTING, msg.Connect, body.foreign, body.move, now)
-
-
-def _is_attempt(body: object) -> bool:
-    return isinstance(body, msg.Attempt)

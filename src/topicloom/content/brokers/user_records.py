@@ -39,12 +39,11 @@ class RateCounter:
         """Return messages per second, ascending channels; what faded below one in ten windows is left out."""
         # A young counter has seen less than its window: the weights of a steady rate still grow.
         grown = 1.0 - exp((self._since - now) / self._window)
-        found = []
-        for channel, (weight, at) in sorted(self._weights.items()):
-            rate = weight * exp((at - now) / self._window) / self._window / max(grown, 0.05)
-            if rate * self._window > 0.1:
-                found.append((channel, rate))
-        return tuple(found)
+        rates = (
+            (channel, weight * exp((at - now) / self._window) / self._window / max(grown, 0.05))
+            for channel, (weight, at) in sorted(self._weights.items())
+        )
+        return tuple((channel, rate) for channel, rate in rates if rate * self._window > 0.1)
 
 
 @dataclass(slots=True)
@@ -107,10 +106,6 @@ class UserRecords:
         self._index = SubscriptionIndex(channels.n_attributes)
         self._deadlines: list[tuple[float, int, Name]] = []
         self._order = count()
-
-    def state_of(self, name: Name) -> UserState:
-        record = self.records.get(name)
-        return UserState.ABSENT if record is None else record.state
 
     def remove(self, record: UserRecord) -> None:
         self._index.assign(record.name, ())

@@ -17,15 +17,24 @@ from topicloom.base.arrays import Floats, Longs
 from topicloom.content.brokers.messages import Box, Point, Rates, Wants
 
 N = TypeVar("N", int, float)
+MOST = 1e12  # messages per second on a channel; with more, sums would lose all that is small
 
 
-def check_wants(wants: Wants, n_attributes: int) -> str:
-    """Return what is wrong with these wants, or an empty text."""
+def find_fault(wants: Wants, rates: Rates | None, n_attributes: int, n_channels: float) -> str:
+    """Return what is wrong with what a user wants and publishes, or an empty text.
+
+    >>> find_fault((), ((0, 1.5),), 1, 1), find_fault((), ((1, 1.5),), 1, 1)
+    ('', 'channel 1 has the rate 1.5: that channel does not exist, or nobody publishes so much')
+    """
     for box in wants:
         if len(box) != n_attributes:
             return f"a subscription has {len(box)} ranges where there are {n_attributes} attributes"
-        if not all(low <= high for low, high in box):  # NaN fails too
+        if not all(low <= high for low, high in box):  # NaN fails too, here and below
             return f"a range of subscription {box} ends before it begins"
+    for channel, rate in rates or ():
+        if not (0 <= channel < n_channels and 0 <= rate <= MOST):
+            what = "that channel does not exist, or nobody publishes so much"
+            return f"channel {channel} has the rate {rate:g}: {what}"
     return ""
 
 
@@ -51,17 +60,10 @@ def union(wants: Iterable[Box]) -> Wants:
         return ()
     if len(boxes[0]) == 1:
         return tuple((run,) for run in joined((run for (run,) in boxes), gap=0))
-    return _outermost(boxes)
-
-
-def _outermost(boxes: list[Box]) -> Wants:
-    """Leave out the boxes that lie inside another one."""
-    ends = np.array(boxes)
-    low, high = ends[:, :, 0], ends[:, :, 1]
-    inside = [
-        np.count_nonzero(((low <= low[k]) & (high >= high[k])).all(axis=1)) > 1 for k in range(len(boxes))
-    ]
-    return tuple(box for box, hidden in zip(boxes, inside, strict=True) if not hidden)
+    low, high = np.array(boxes).transpose(2, 0, 1)
+    around = (((low <= low[k]) & (high >= high[k])).all(axis=1) for k in range(len(boxes)))
+    # Each box lies inside itself; those inside another one are left out.
+    return tuple(box for box, holds in zip(boxes, around, strict=True) if np.count_nonzero(holds) == 1)
 
 
 def joined(runs: Iterable[tuple[N, N]], gap: int = 1) -> list[tuple[N, N]]:
@@ -133,24 +135,6 @@ class Channels:
                 base = base * size + cell
             base *= self._sizes[-1]
             yield base + cells[-1][0], base + cells[-1][-1]
-
-
-MOST = 1e12  # messages per second on a channel; with more, sums would lose all that is small
-
-
-def check_rates(rates: Rates | None, n_channels: float) -> str:
-    """Return what is wrong with these rates, or an empty text.
-
-    >>> check_rates(((0, 1.5),), 1), check_rates(((1, 1.5),), 1)
-    ('', 'channel 1 has the rate 1.5: that channel does not exist, or nobody publishes so much')
-    """
-    for channel, rate in rates or ():
-        if not (0 <= channel < n_channels and 0 <= rate <= MOST):  # NaN fails too
-            return (
-                f"channel {channel} has the rate {rate:g}: that channel does not exist, or nobody publishes "
-                "so much"
-            )
-    return ""
 
 
 class Flow(NamedTuple):

@@ -12,21 +12,14 @@ from topicloom.base.parameters import check_values
 from topicloom.base.progress import SILENT, Progress, Stopwatch
 from topicloom.base.registry import find
 from topicloom.base.summaries import Parameters, Report, ResultSummary, Seconds, Summary
-from topicloom.content.model.plan_folder import (
-    KIND,
-    check_plan_out,
-    is_plan,
-    match_assignment,
-    read_assignment,
-    write_plan,
-)
+from topicloom.content.model import plan_folder
 from topicloom.content.model.problem import ContentPlan, ContentProblem
 from topicloom.content.model.problem_folder import read_problem
 from topicloom.content.model.tables import CheckedTable
 from topicloom.content.planners.bounds import lower_bound
 from topicloom.content.planners.broker_trees import CoreModel
 from topicloom.content.planners.cost import PlanCost, measure_cost, trees_of
-from topicloom.content.planners.random_placement import plan_random
+from topicloom.content.planners.placement import plan_random
 from topicloom.content.planners.registry import PLANNERS
 from topicloom.errors import UsageError
 from topicloom.tables.reader import read_all
@@ -64,7 +57,7 @@ class PlanFigures(Summary, frozen=True, kw_only=True):
 class PlanSummary(ResultSummary, frozen=True, kw_only=True):
     """The content of a plan's summary.json."""
 
-    kind: str = KIND
+    kind: str = plan_folder.KIND
     algorithm: str
     parameters: Parameters
     seed: int
@@ -104,7 +97,7 @@ def plan_content(
     planner = find("algorithm", PLANNERS, algorithm)
     values = check_values(algorithm, planner.parameters, parameters)
     if out is not None:
-        check_plan_out(out)
+        plan_folder.check_plan_out(out)
         remove_left_over(out)
     start = progress.now()
     watch = Stopwatch(progress)
@@ -133,7 +126,7 @@ def plan_content(
     with watch.phase("write"):
         if out is not None:
             listed = trees_of(problem, plan.assignment, core_model, progress=progress) if trees else None
-            write_plan(out, summarised(), problem, plan.assignment, listed)
+            plan_folder.write_plan(out, summarised(), problem, plan.assignment, listed)
     return summarised()
 
 
@@ -159,12 +152,12 @@ def _read_assignment(
     path: Path, problem: ContentProblem, spark: SparkChoice, notice: Notice, progress: Progress
 ) -> Ints:
     """Read a plan folder or one Parquet file without Spark, any other table like any input."""
-    if is_plan(path) or (path.is_file() and path.suffix == ".parquet"):
-        return read_assignment(path, problem)
+    if plan_folder.is_plan(path) or (path.is_file() and path.suffix == ".parquet"):
+        return plan_folder.read_assignment(path, problem)
     source = records_source(str(path), "assignment", [Field("user"), Field("broker")])
     check_there(source)
     table = read_all(spark.reader(source, notice=notice, progress=progress), source, progress=progress)
-    return match_assignment(CheckedTable(path, table), problem)
+    return plan_folder.match_assignment(CheckedTable(path, table), problem)
 
 
 def measure_plan(

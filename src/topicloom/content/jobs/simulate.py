@@ -17,7 +17,7 @@ from topicloom.content.model.problem import ContentProblem
 from topicloom.content.model.problem_folder import read_problem
 from topicloom.content.planners.cost import measure_cost
 from topicloom.content.planners.local_search import plan_local_search
-from topicloom.content.planners.random_placement import plan_random
+from topicloom.content.planners.placement import plan_random
 from topicloom.content.simulator.run import ContentOutcome, simulate_content
 from topicloom.content.simulator.scenario import ContentScenario
 from topicloom.tables.folder import SUMMARY, check_own_folder, holds_only, write_json, write_table
@@ -83,7 +83,10 @@ def simulate_content_folder(
     `extras` may add files to the folder before it takes its place.
     """
     if out is not None:
-        check_own_folder(out, f"`out={out}`", "an earlier simulation of content", _is_simulation)
+        what = "an earlier simulation of content"
+        check_own_folder(
+            out, f"`out={out}`", what, lambda folder: holds_only(folder, KIND, ROUNDS, ASSIGNMENT)
+        )
         remove_left_over(out)
     begun, watch = progress.now(), Stopwatch(progress)
     with watch.phase("read"):
@@ -96,7 +99,7 @@ def simulate_content_folder(
     costs = random_costs(outcome.problem, "free", scenario.seed)
     expected = float(np.mean([cost.total for cost in costs]))
     seconds = {**watch.seconds, "total": progress.now() - begun}
-    summary = summarise_content_simulation(scenario, outcome, central, expected, seconds)
+    summary = _summary(scenario, outcome, central, expected, seconds)
     if out is not None:
         progress.phase("write")
         with replacing(out) as folder:
@@ -119,14 +122,9 @@ def _central(problem: ContentProblem, scenario: ContentScenario, progress: Progr
     return measure_cost(problem, plan.assignment, "free").total
 
 
-def summarise_content_simulation(
-    scenario: ContentScenario,
-    outcome: ContentOutcome,
-    central: float | None,
-    random: float,
-    seconds: Seconds,
+def _summary(
+    scenario: ContentScenario, outcome: ContentOutcome, central: float | None, random: float, seconds: Seconds
 ) -> ContentSimulation:
-    """Return the content of summary.json."""
     problem, counters, first, last = outcome.problem, outcome.counters, outcome.rows[0], outcome.rows[-1]
     return ContentSimulation(
         parameters=dict(scenario.values),
@@ -150,7 +148,3 @@ def summarise_content_simulation(
         ),
         seconds=seconds,
     )
-
-
-def _is_simulation(folder: Path) -> bool:
-    return holds_only(folder, KIND, ROUNDS, ASSIGNMENT)

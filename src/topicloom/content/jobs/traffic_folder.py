@@ -16,8 +16,8 @@ from topicloom.base.arrays import take_chunks
 from topicloom.base.atomic_write import replacing
 from topicloom.base.summaries import Parameters, ResultSummary, Seconds, Summary
 from topicloom.content.model import tables as names
+from topicloom.content.model.problem import WantedRanges
 from topicloom.content.model.tables import write_content_table
-from topicloom.content.traffic.channel_merging import WantedRanges
 from topicloom.content.traffic.channels import AttributeAxis, ChannelGrid, SubscriptionBoxes
 from topicloom.content.traffic.publication_log import SAMPLE_ROWS, LogSummary, MessageCounts
 from topicloom.errors import InputError
@@ -81,11 +81,8 @@ class MeasuredTraffic:
 def check_traffic_out(out: Path) -> None:
     """Refuse to mix the tables with anything but those of a content problem."""
     ours = {*names.SCHEMAS, TRAFFIC, REJECTS}
-
-    def is_ours(folder: Path) -> bool:
-        return {path.name for path in folder.iterdir()} <= ours
-
-    check_own_folder(out, f"`out={out}`", "a content problem", is_ours)
+    shown, what = f"`out={out}`", "a content problem"
+    check_own_folder(out, shown, what, lambda folder: {path.name for path in folder.iterdir()} <= ours)
 
 
 def keep_rejects(written: Path, out: Path) -> None:

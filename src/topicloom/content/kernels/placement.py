@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from topicloom.base.kernels.jit import kernel
 
 
 @kernel
-def roomiest(load: Any, limit: Any) -> int:
+def roomiest(load: Any, limit: Any) -> Any:
     """Return the broker with the most free room, the first of equals: for users that fit nowhere."""
-    best = 0
-    for broker in range(1, len(load)):
-        if limit[broker] - load[broker] > limit[best] - load[best]:
-            best = broker
-    return best
+    return np.argmax(limit - load)
 
 
 @kernel

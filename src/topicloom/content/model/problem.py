@@ -9,14 +9,56 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
 
-from topicloom.base.arrays import Bools, Floats, Ints, Longs, freeze_fields, sealed
+from topicloom.base.arrays import Bools, Floats, Ints, Longs, freeze_fields, pointers, sealed
 
 SLACK = 1e-9  # share of a capacity that rounding may add to a load
+
+
+class WantedRanges(NamedTuple):
+    """Ranges of numbers that users want, both ends included, sorted by user; those of a user never touch."""
+
+    user: Longs
+    first: Longs
+    last: Longs
+
+    @classmethod
+    def of(cls, user: Any, first: Any, last: Any) -> Self:
+        """Sort ranges by user and start, and join those of a user that overlap or touch.
+
+        >>> [column.tolist() for column in WantedRanges.of([1, 0, 0], [5, 3, 0], [6, 4, 2])]
+        [[0, 1], [0, 5], [4, 6]]
+        """
+        user, first, last = (np.asarray(column, dtype=np.int64) for column in (user, first, last))
+        order = np.lexsort((last, first, user))
+        user, first, last = user[order], first[order], last[order]
+        if not len(user):
+            return cls(user, first, last)
+        # The furthest end so far within the user: ends of later users are shifted above all earlier ones.
+        shift = user * (int(last.max()) + 2)
+        reach = np.maximum.accumulate(last + shift) - shift
+        starts = np.ones(len(user), dtype=np.bool_)
+        starts[1:] = (user[1:] != user[:-1]) | (first[1:] > reach[:-1] + 1)
+        heads = np.flatnonzero(starts)
+        return cls(user[heads], first[heads], reach[np.append(heads[1:], len(user)) - 1])
+
+    def wanted(self, n: int) -> Longs:
+        """Count the users that want each of the numbers 0 to n - 1."""
+        change = np.bincount(self.first, minlength=n + 1) - np.bincount(self.last + 1, minlength=n + 1)
+        return np.cumsum(change)[:n].astype(np.int64)
+
+    def hold(self, user: Longs, number: Longs, n: int) -> Bools:
+        """Tell for each k whether `user[k]` wants `number[k]`, which is below n."""
+        if not len(self.user):
+            return np.zeros(len(user), dtype=np.bool_)
+        at = np.searchsorted(self.user * (n + 1) + self.first, user * (n + 1) + number, side="right") - 1
+        found = np.maximum(at, 0)
+        inside: Bools = (at >= 0) & (self.user[found] == user) & (number <= self.last[found])
+        return inside
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,12 +163,10 @@ class ContentProblem:
         checked here: readers of files do that.
         """
         n_users = len(users)
-        want_user, want_first, want_last = merged_ranges(*wants)
-        want_ptr = np.searchsorted(want_user, np.arange(n_users + 1)).astype(np.int64)
-        wanted = times_wanted(want_first, want_last, n_channels)
-
+        want_user, want_first, want_last = ranges = WantedRanges.of(*wants)
+        wanted = ranges.wanted(n_channels)
         rate_user, rate_channel, rate = _summed(rates, n_channels)
-        own = _wants(want_user, want_first, want_last, rate_user, rate_channel, n_channels)
+        own = ranges.hold(rate_user, rate_channel, n_channels)
         useful = (wanted[rate_channel] - own > 0) & (rate > 0)
         rate_user, rate_channel, rate = rate_user[useful], rate_channel[useful], rate[useful]
         own = own[useful]
@@ -140,10 +180,10 @@ class ContentProblem:
             np.ascontiguousarray(capacity, dtype=np.float64),
             np.ascontiguousarray(access, dtype=np.float64).reshape(n_users, len(brokers)),
             np.ascontiguousarray(core, dtype=np.float64).reshape(len(brokers), len(brokers)),
-            np.searchsorted(rate_user, np.arange(n_users + 1)).astype(np.int64),
+            pointers(rate_user, n_users),
             rate_channel.astype(np.int32),
             rate,
-            want_ptr,
+            pointers(want_user, n_users),
             want_first.astype(np.int32),
             want_last.astype(np.int32),
             total,
@@ -153,32 +193,6 @@ class ContentProblem:
 
     def __post_init__(self) -> None:
         freeze_fields(self)
-
-
-def merged_ranges(user: Any, first: Any, last: Any) -> tuple[Longs, Longs, Longs]:
-    """Sort ranges by user and start, and join those of a user that overlap or touch.
-
-    >>> [column.tolist() for column in merged_ranges([1, 0, 0], [5, 3, 0], [6, 4, 2])]
-    [[0, 1], [0, 5], [4, 6]]
-    """
-    user, first, last = (np.asarray(column, dtype=np.int64) for column in (user, first, last))
-    order = np.lexsort((last, first, user))
-    user, first, last = user[order], first[order], last[order]
-    if not len(user):
-        return user, first, last
-    # The furthest end so far within the user: ends of later users are shifted above all earlier ones.
-    shift = user * (int(last.max()) + 2)
-    reach = np.maximum.accumulate(last + shift) - shift
-    starts = np.ones(len(user), dtype=np.bool_)
-    starts[1:] = (user[1:] != user[:-1]) | (first[1:] > reach[:-1] + 1)
-    heads = np.flatnonzero(starts)
-    return user[heads], first[heads], reach[np.append(heads[1:], len(user)) - 1]
-
-
-def times_wanted(first: Longs, last: Longs, n: int) -> Longs:
-    """Return for each of the numbers 0 to n - 1 in how many of the ranges first..last it lies."""
-    change = np.bincount(first, minlength=n + 1) - np.bincount(last + 1, minlength=n + 1)
-    return np.cumsum(change)[:n].astype(np.int64)
 
 
 def _summed(rates: tuple[Any, Any, Any], n_channels: int) -> tuple[Longs, Longs, Floats]:
@@ -196,19 +210,6 @@ def _summed(rates: tuple[Any, Any, Any], n_channels: int) -> tuple[Longs, Longs,
 def _added(place: Longs, amount: Floats, n: int) -> Floats:
     """Return the sum of the amounts of every place; floats even where there is nothing to add."""
     return np.bincount(place, weights=amount, minlength=n).astype(np.float64)
-
-
-def _wants(
-    want_user: Longs, want_first: Longs, want_last: Longs, user: Longs, channel: Longs, n_channels: int
-) -> Bools:
-    """Tell for each k whether `user[k]` wants `channel[k]`."""
-    if not len(want_user):
-        return np.zeros(len(user), dtype=np.bool_)
-    width = n_channels + 1
-    at = np.searchsorted(want_user * width + want_first, user * width + channel, side="right") - 1
-    found = np.maximum(at, 0)
-    inside: Bools = (at >= 0) & (want_user[found] == user) & (channel <= want_last[found])
-    return inside
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,6 +6,7 @@ The layout is a promise to users. channels.parquet is always written last: witho
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,22 +15,10 @@ import pyarrow.parquet as pq
 
 from topicloom.base.arrays import Floats, Longs, take_chunks
 from topicloom.base.atomic_write import replacing
+from topicloom.content.model import tables
 from topicloom.content.model.prices import Coordinates, access_table, core_table, read_prices
 from topicloom.content.model.problem import ContentProblem
-from topicloom.content.model.tables import (
-    ACCESS,
-    BOUNDS,
-    BROKERS,
-    CHANNELS,
-    COORDINATES,
-    CORE,
-    RATES,
-    SCHEMAS,
-    WANTS,
-    CheckedTable,
-    read_rows,
-    write_content_table,
-)
+from topicloom.content.model.tables import CHANNELS, CheckedTable, read_rows, write_content_table
 from topicloom.errors import InputError
 from topicloom.tables.folder import check_own_folder
 
@@ -53,8 +42,11 @@ def read_problem(
     n_channels = _read_channels(folder)
     brokers, capacity = _read_brokers(folder)
     users, access, core = read_prices(folder, brokers, notice)
-    wants = _read_wants(folder, users, n_channels)
-    rates = _read_rates(folder, users, n_channels)
+    rows, user, (first, last) = _read_traffic(folder, tables.WANTS, users, n_channels)
+    rows.refuse(first > last, "first_channel is above last_channel")
+    wants = user, first, last
+    rows, user, (channel,) = _read_traffic(folder, tables.RATES, users, n_channels)
+    rates = user, channel, rows.numbers("rate")
     problem = ContentProblem.of(users, brokers, capacity, access, core, n_channels, rates=rates, wants=wants)
     if not len(problem.rates):
         notice(f"{folder}: nobody publishes anything that another user wants, so every plan costs 0")
@@ -107,20 +99,18 @@ def write_problem(
     users, brokers = problem.users, problem.brokers
     with replacing(folder) as temporary:
         temporary.mkdir()
-        write_content_table(temporary, BROKERS, pa.table({"broker": brokers, "capacity": problem.capacity}))
+        write = partial(write_content_table, temporary)
+        write(tables.BROKERS, pa.table({"broker": brokers, "capacity": problem.capacity}))
         if coordinates is not None:
-            write_content_table(temporary, COORDINATES, _coordinates_table(problem, coordinates))
+            write(tables.COORDINATES, _coordinates_table(problem, coordinates))
         else:
-            write_content_table(temporary, ACCESS, access_table(users, brokers, problem.access))
-            write_content_table(temporary, CORE, core_table(brokers, problem.core))
+            write(tables.ACCESS, access_table(users, brokers, problem.access))
+            write(tables.CORE, core_table(brokers, problem.core))
         columns = {"channel": problem.rate_channels, "rate": problem.rates}
-        names = take_chunks(users, problem.rate_users)
-        write_content_table(temporary, RATES, pa.table({"user": names, **columns}))
+        write(tables.RATES, pa.table({"user": take_chunks(users, problem.rate_users), **columns}))
         columns = {"first_channel": problem.want_first, "last_channel": problem.want_last}
-        names = take_chunks(users, problem.want_users)
-        write_content_table(temporary, WANTS, pa.table({"user": names, **columns}))
-        marked = channels.replace_schema_metadata(GENERATED if generated else None)
-        write_content_table(temporary, CHANNELS, marked)
+        write(tables.WANTS, pa.table({"user": take_chunks(users, problem.want_users), **columns}))
+        write(CHANNELS, channels.replace_schema_metadata(GENERATED if generated else None))
 
 
 def check_generated(out: Path) -> None:
@@ -129,7 +119,7 @@ def check_generated(out: Path) -> None:
 
 
 def _is_generated(folder: Path) -> bool:
-    if not {path.name for path in folder.iterdir()} <= SCHEMAS.keys():
+    if not {path.name for path in folder.iterdir()} <= tables.SCHEMAS.keys():
         return False
     try:
         metadata = pq.read_schema(folder / CHANNELS).metadata or {}
@@ -156,7 +146,7 @@ def _coordinates_table(problem: ContentProblem, coordinates: Coordinates) -> pa.
 def _read_channels(folder: Path) -> int:
     """Return how many channels there are; each number from 0 on must occur once."""
     rows = read_rows(folder, CHANNELS)
-    rows.check_type("bounds", BOUNDS)
+    rows.check_type("bounds", tables.BOUNDS)
     channel = rows.integers("channel")
     rows.refuse(
         (channel < 0) | (channel >= len(rows)), f"the {len(rows):,} channels must be 0 to {len(rows) - 1:,}"
@@ -166,29 +156,19 @@ def _read_channels(folder: Path) -> int:
 
 
 def _read_brokers(folder: Path) -> tuple[pa.StringArray, Floats]:
-    rows = read_rows(folder, BROKERS)
+    rows = read_rows(folder, tables.BROKERS)
     rows.refuse(rows.repeated("broker"), "the broker stands there more than once")
     brokers, broker = rows.sorted_names("broker")
     return brokers, rows.numbers("capacity")[np.argsort(broker)]
 
 
-def _read_rates(folder: Path, users: pa.StringArray, n_channels: int) -> tuple[Longs, Longs, Floats]:
-    rows = read_rows(folder, RATES, empty=True)
+def _read_traffic(
+    folder: Path, name: str, users: pa.StringArray, n_channels: int
+) -> tuple[CheckedTable, Longs, list[Longs]]:
+    """Return what users want or publish: the rows, their users, and their columns of channels."""
+    rows = read_rows(folder, name, empty=True)
     user = rows.known("user", users, "the user has no prices")
-    channel = rows.integers("channel")
-    _check_channels(rows, channel, channel, n_channels)
-    return user, channel, rows.numbers("rate")
-
-
-def _read_wants(folder: Path, users: pa.StringArray, n_channels: int) -> tuple[Longs, Longs, Longs]:
-    rows = read_rows(folder, WANTS, empty=True)
-    user = rows.known("user", users, "the user has no prices")
-    first, last = rows.integers("first_channel"), rows.integers("last_channel")
-    _check_channels(rows, first, last, n_channels)
-    rows.refuse(first > last, "first_channel is above last_channel")
-    return user, first, last
-
-
-def _check_channels(rows: CheckedTable, first: Longs, last: Longs, n_channels: int) -> None:
-    outside = (np.minimum(first, last) < 0) | (np.maximum(first, last) >= n_channels)
+    columns = [rows.integers(field.name) for field in tables.SCHEMAS[name] if field.type == pa.int32()]
+    outside = np.any([(channel < 0) | (channel >= n_channels) for channel in columns], axis=0)
     rows.refuse(outside, f"there are only channels 0 to {n_channels - 1:,}")
+    return rows, user, columns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -54,7 +55,7 @@ class AssignmentSearch:
     best: Ints
     until: float | None = None
     least: tuple[float, float] = (inf, inf)
-    moves: dict[str, int] = field(default_factory=dict)
+    moves: Counter[str] = field(default_factory=Counter)
 
     @classmethod
     def of(
@@ -169,10 +170,10 @@ class AssignmentSearch:
 
     def _moved(self, *passes: Callable[[], float]) -> bool:
         """Tell whether users moved. The change of cost does not: a user may pay for leaving an overload."""
-        before = sum(self.moves.values())
+        before = self.moves.total()
         for each in passes:
             each()
-        return sum(self.moves.values()) > before
+        return self.moves.total() > before
 
     def reach_block_optimum(self) -> None:
         """Improve to a local optimum that moving blocks of users does not improve by much either."""
@@ -189,7 +190,7 @@ class AssignmentSearch:
             part = min(PROPOSALS, proposals - done)
             heats = (heat * COOLED ** (at / proposals) for at in (done, done + part))
             after, taken = anneal(self.fixed, self.state, near, np.uint64(counter), part, *heats)
-            self._count("anneal", taken)
+            self.moves["anneal"] += int(taken)
             self.progress.advance(part)
             counter = int(after)
         return counter
@@ -203,11 +204,8 @@ class AssignmentSearch:
     def _apply(self, kind: str, kernel: Callable[..., Any], *arguments: Any) -> float:
         """Call a kernel that moves users; count its moves and return the change of cost."""
         moves, change = kernel(self.fixed, self.state, *arguments)
-        self._count(kind, moves)
+        self.moves[kind] += int(moves)
         return float(change)
-
-    def _count(self, kind: str, moves: int) -> None:
-        self.moves[kind] = self.moves.get(kind, 0) + int(moves)
 
 
 def near_brokers(problem: ContentProblem) -> Ints:

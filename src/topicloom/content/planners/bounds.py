@@ -34,7 +34,7 @@ from topicloom.base.progress import SILENT, Progress, check_stop
 from topicloom.content.kernels.dual_ascent import raise_values
 from topicloom.content.model.problem import ContentProblem
 from topicloom.content.planners.broker_trees import CoreModel
-from topicloom.content.planners.greedy_packing import plan_greedy_packing
+from topicloom.content.planners.placement import plan_greedy_packing
 
 STEPS = 60  # of the subgradient method
 PATIENCE = 4  # steps without a better bound before the steps are halved

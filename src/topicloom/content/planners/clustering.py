@@ -75,11 +75,8 @@ class _Clusters:
 
     def seed_broker(self, broker: int) -> None:
         """Put the best pair of users without a broker on `broker`, if any two fit."""
-        price, demand, limit = (
-            sealed(self.problem.access[:, broker]),
-            self.problem.demand,
-            self.fixed.capacity,
-        )
+        price = sealed(self.problem.access[:, broker])
+        demand, limit = self.problem.demand, self.fixed.capacity
         free = np.flatnonzero(self.assignment < 0)
         least = demand[free].min(initial=np.inf)
         free = free[demand[free] + least <= limit[broker]]

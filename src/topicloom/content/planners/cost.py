@@ -105,12 +105,9 @@ def trees_of(
     for channel in range(problem.n_channels):
         check_stop(progress)
         members = np.flatnonzero(state.wanted[channel]).tolist()
-        inside = set(members)
-        common: list[tuple[int, int]] | None = None
-        for broker in np.flatnonzero(state.sent[channel]).tolist():
-            if core_model == "unicast" or broker not in inside:
-                edges = model.edges(broker, members)
-            else:  # all brokers with a subscriber share the tree
-                common = model.edges(broker, members) if common is None else common
-                edges = common
-            yield broker, channel, edges
+        publishing = np.flatnonzero(state.sent[channel]).tolist()
+        # All brokers with a subscriber share the tree.
+        inside = set(members).intersection(publishing if core_model != "unicast" else ())
+        common = model.edges(members[0], members) if inside else []
+        for broker in publishing:
+            yield broker, channel, common if broker in inside else model.edges(broker, members)

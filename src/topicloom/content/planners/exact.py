@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from itertools import combinations
 from math import comb
-from typing import Any
 
 import numpy as np
 
@@ -28,7 +27,7 @@ from topicloom.content.model.problem import ContentPlan, ContentProblem
 from topicloom.content.planners.broker_trees import CoreModel
 from topicloom.content.planners.clustering import plan_clustering
 from topicloom.content.planners.cost import measure_cost
-from topicloom.content.planners.greedy_packing import plan_greedy_packing
+from topicloom.content.planners.placement import plan_greedy_packing
 from topicloom.errors import InputError, UsageError
 
 MAX_VARIABLES = 20_000  # a third takes ten seconds (8 users, 5 brokers, 10 channels), and it grows fast
@@ -67,16 +66,14 @@ def plan_exact(
         program = AssignmentProgram(problem, model, scale)
         outcome = _solve(program, start, budget)
     plans = [] if start is None else [start]
-    if outcome is not None and outcome.x is not None:
-        plans.insert(0, program.assignment_of(outcome.x))
+    if outcome.x is not None:
+        chosen = outcome.x[: problem.access.size].reshape(problem.access.shape).argmax(axis=1)
+        plans.insert(0, chosen.astype(np.int32))
     if not plans:
         raise UsageError("exact found no plan within the capacities in time; give it a longer `time_limit`")
     assignment = min(plans, key=lambda plan: measure_cost(problem, plan, core_model).total)
-    optimal = outcome is not None and outcome.optimal
-    report: dict[str, Any] = {"optimal": optimal, "variables": program.n_variables, "rows": program.n_rows}
-    bound = None
-    if outcome is not None and np.isfinite(outcome.bound):
-        bound = max(outcome.bound / scale * (1 - DOUBT), 0.0)
+    report = {"optimal": outcome.optimal, "variables": program.n_variables, "rows": program.n_rows}
+    bound = max(outcome.bound / scale * (1 - DOUBT), 0.0) if np.isfinite(outcome.bound) else None
     return ContentPlan(assignment, "exact", seconds=watch.seconds, report=report, bound=bound)
 
 
@@ -102,12 +99,16 @@ def _refuse_large(problem: ContentProblem) -> None:
         )
 
 
-def _solve(program: AssignmentProgram, start: Ints | None, budget: Budget) -> IntegerSolution | None:
-    """Solve the program; None if the time is over before it begins."""
+def _solve(program: AssignmentProgram, start: Ints | None, budget: Budget) -> IntegerSolution:
+    """Solve the program; nothing is found or bounded if the time is over before it begins."""
+    known = None
+    if start is not None:
+        x = np.eye(program.shape[1])[start].ravel()
+        known = np.arange(len(x)), x
     try:
-        outcome = minimise(*program.arrays(), budget, start=program.columns_of(start))
+        outcome = minimise(*program.arrays(), budget, start=known)
     except Unfinished:
-        return None
+        return IntegerSolution(None, -np.inf, False, False)
     if outcome.infeasible and start is None:
         raise InputError(
             "no assignment keeps every broker within its capacity: the users' demands cannot be divided; "
@@ -116,7 +117,7 @@ def _solve(program: AssignmentProgram, start: Ints | None, budget: Budget) -> In
     return outcome
 
 
-Cells = tuple[Longs, Longs, Floats]  # row, column, value
+Cells = tuple[Longs, Longs, Floats | float]  # row, column, value
 
 
 def channel_classes(problem: ContentProblem) -> tuple[Bools, Floats]:
@@ -141,7 +142,7 @@ class AssignmentProgram:
         self.n_rows = 0
         self._least: list[Floats] = []
         self._most: list[Floats] = []
-        self._cells: list[Cells] = []
+        self._cells: list[tuple[Longs, Longs, Floats]] = []
         self.costs = [(scale * problem.demand[:, None] * problem.access).ravel()]
         self.n_variables = problem.access.size
         limit = problem.load_limits
@@ -157,25 +158,11 @@ class AssignmentProgram:
         whole = np.arange(self.n_variables) < self.shape[0] * self.shape[1]
         return np.concatenate(self.costs), np.concatenate(self.upper), whole, rows
 
-    def assignment_of(self, x: Floats) -> Ints:
-        users, brokers = self.shape
-        chosen: Ints = x[: users * brokers].reshape(users, brokers).argmax(axis=1).astype(np.int32)
-        return chosen
-
-    def columns_of(self, assignment: Ints | None) -> tuple[Longs, Floats] | None:
-        """Return the variables x of an assignment, for the solver to start from."""
-        if assignment is None:
-            return None
-        users, brokers = self.shape
-        x = np.zeros((users, brokers))
-        x[np.arange(users), assignment] = 1.0
-        return np.arange(users * brokers), x.ravel()
-
     def _add_users(self, demand: Floats, capacity: Floats) -> None:
         """Add the rows: each user is on one broker, and no broker carries more than its capacity."""
         users, brokers = self.shape
         x = np.arange(users * brokers)
-        self._rows(users, 1.0, 1.0, (x // brokers, x, np.ones(len(x))))
+        self._rows(users, 1.0, 1.0, (x // brokers, x, 1.0))
         # Capacities without their slack: the solver has one of the same size, and two of them confuse it.
         # A broker without capacity has no user with a demand by its upper bounds; its row is 0 <= 1.
         share = np.divide(demand[:, None], capacity, out=np.zeros(self.shape), where=capacity > 0)
@@ -188,18 +175,15 @@ class AssignmentProgram:
         inside = np.array([np.isin(range(brokers), own) for own in sets])
         weights = np.array([model.weights(own) for own in sets])  # sets x brokers
         sigma = self._variables(np.zeros(len(sets)))
-        self._rows(1, 1.0, 1.0, (np.zeros(len(sets), np.int64), sigma, np.ones(len(sets))))
+        self._rows(1, 1.0, 1.0, (np.zeros(len(sets), np.int64), sigma, 1.0))
         chosen, broker = np.nonzero(inside)
-        ones = np.ones(len(broker))
+        each = np.arange(brokers)
         for member in members.tolist():
-            x = member * brokers + np.arange(brokers)
-            lower = (np.arange(brokers), x, np.ones(brokers))
-            self._rows(brokers, -np.inf, 0.0, lower, (broker, sigma[chosen], -ones))
-        x_of_all = (members[:, None] * brokers + np.arange(brokers)).ravel()
-        x_rows = np.tile(np.arange(brokers), len(members))
-        self._rows(
-            brokers, -np.inf, 0.0, (broker, sigma[chosen], ones), (x_rows, x_of_all, -np.ones(len(x_of_all)))
-        )
+            own = each, member * brokers + each, 1.0
+            self._rows(brokers, -np.inf, 0.0, own, (broker, sigma[chosen], -1.0))
+        x_of_all = (members[:, None] * brokers + each).ravel()
+        of_all = np.tile(each, len(members)), x_of_all, -1.0
+        self._rows(brokers, -np.inf, 0.0, (broker, sigma[chosen], 1.0), of_all)
         for user in np.flatnonzero(published).tolist():
             self._add_publisher(user, scale * published[user] * weights, sigma)
 
@@ -209,8 +193,7 @@ class AssignmentProgram:
         y = self._variables(costs.ravel())
         places, x = np.arange(len(y)), user * brokers + np.arange(brokers)
         for row, sums in ((places % brokers, x), (places // brokers, sigma)):
-            cells = (np.arange(len(sums)), sums, -np.ones(len(sums)))
-            self._rows(len(sums), 0.0, 0.0, (row, y, np.ones(len(y))), cells)
+            self._rows(len(sums), 0.0, 0.0, (row, y, 1.0), (np.arange(len(sums)), sums, -1.0))
 
     def _variables(self, costs: Floats) -> Longs:
         """Add variables between 0 and 1; return their numbers."""
@@ -224,5 +207,6 @@ class AssignmentProgram:
         """Add rows; the row numbers of `cells` count from the first of them."""
         self._least.append(np.full(count, least))
         self._most.append(np.full(count, most))
-        self._cells += [(row + self.n_rows, column, value) for row, column, value in cells]
+        for row, column, value in cells:
+            self._cells.append((row + self.n_rows, column, np.broadcast_to(value, len(row))))
         self.n_rows += count

@@ -21,8 +21,7 @@ from topicloom.content.model.problem import ContentPlan, ContentProblem
 from topicloom.content.planners.assignment_search import AssignmentSearch, interest_centers, near_brokers
 from topicloom.content.planners.broker_trees import CoreModel
 from topicloom.content.planners.cost import measure_cost
-from topicloom.content.planners.greedy_packing import plan_greedy_packing
-from topicloom.content.planners.random_placement import plan_random
+from topicloom.content.planners.placement import plan_greedy_packing, plan_random
 from topicloom.content.planners.steiner_mixing import plan_steiner_mixing
 
 HEATS = (1.0, 0.3, 0.1)  # temperatures at which rounds of annealing begin, in units of a user's mean cost

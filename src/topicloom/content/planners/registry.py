@@ -16,9 +16,8 @@ from topicloom.base.registry import Entry
 from topicloom.content.model.problem import ContentPlan, ContentProblem
 from topicloom.content.planners.clustering import plan_clustering
 from topicloom.content.planners.exact import plan_exact
-from topicloom.content.planners.greedy_packing import plan_greedy_packing
 from topicloom.content.planners.local_search import plan_local_search
-from topicloom.content.planners.random_placement import plan_random
+from topicloom.content.planners.placement import plan_greedy_packing, plan_random
 from topicloom.content.planners.steiner_mixing import plan_steiner_mixing
 
 DEFAULT = "local-search"

@@ -24,7 +24,7 @@ from topicloom.base.progress import SILENT, Progress, Stopwatch, check_stop
 from topicloom.base.seeds import generator
 from topicloom.content.kernels.steiner_mixing import fill_near, find_starts, grow_trees
 from topicloom.content.model.problem import ContentPlan, ContentProblem
-from topicloom.content.planners.greedy_packing import place
+from topicloom.content.planners.placement import place
 
 RULES = ("draw", "argmax")
 SLICE_STEPS = 100_000_000  # steps of the innermost loop in one call: a fraction of a second

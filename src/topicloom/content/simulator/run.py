@@ -83,9 +83,10 @@ class ContentRun:
 
     def finish(self) -> ContentOutcome:
         """Run to the end."""
-        world, values, quiet = self.world, self._values, 0
-        for number in range(len(world.members)):
-            world.start_at(self._phase(number), number)  # one after the other, so pings are spread too
+        world, values, quiet, settled = self.world, self._values, 0, False
+        users, spread = self.problem.n_users, min(self.settings.round / 4, self.settings.ping)
+        for number in range(len(world.members)):  # one after the other, so pings are spread too
+            world.start_at(spread * number / max(users, 1) if number < users else 0.0, number)
         self._progress.phase("simulate rounds", values["rounds"])
         self._advance(self.settings.round)
         self._registered = world.counters.control
@@ -97,11 +98,11 @@ class ContentRun:
             self._add_row()
             self._progress.advance()
             quiet = quiet + 1 if not self._rows[-1]["migrations"] else 0
-            if values["settle"] and quiet >= values["settle"]:
+            settled = 0 < values["settle"] <= quiet
+            if settled:
                 break
         last, messages = self._assignment(), dict(sorted(world.counters.messages.items()))
         self._advance(world.now + self.settings.ttl + self._travel)  # what is under way may arrive
-        settled = bool(values["settle"]) and quiet >= values["settle"]
         migrations, control = (
             sum(row[key] for row in self._rows) for key in ("migrations", "control_messages")
         )
@@ -123,10 +124,6 @@ class ContentRun:
             return 1.0
         total = float(self.problem.rates.sum())
         return self._count / self.settings.round / total if total else 1.0
-
-    def _phase(self, number: int) -> float:
-        spread = min(self.settings.round / 4, self.settings.ping)
-        return spread * number / max(self.problem.n_users, 1) if number < self.problem.n_users else 0.0
 
     def _told_rates(self, user: int) -> Rates | None:
         return rates_of(self.problem, user) if self._values["rates"] == "told" else None
@@ -186,10 +183,8 @@ class ContentRun:
     def _add_row(self) -> None:
         cost = measure_cost(self.problem, self._assignment(), "free")
         counters, rows = self.world.counters, self._rows
-        brokers = [member for member in self.world.members if isinstance(member, Broker)]
-        arrived = sum(broker.migration.arrived for broker in brokers)
-        before = sum(row["migrations"] for row in rows)
-        control = counters.control - self._registered
+        members, control = self.world.members, counters.control - self._registered
+        arrived = sum(member.migration.arrived for member in members if isinstance(member, Broker))
         assert isfinite(cost.total)
         rows.append(
             {
@@ -199,7 +194,7 @@ class ContentRun:
                 "access_cost": cost.access,
                 "core_cost": cost.core,
                 "overflow": cost.overflow,
-                "migrations": arrived - before,
+                "migrations": arrived - sum(row["migrations"] for row in rows),
                 "control_messages": control - sum(row["control_messages"] for row in rows),
                 "published": counters.published,
                 "delivered": counters.delivered,

@@ -68,21 +68,18 @@ class ContentWorld(Loop[Member]):
         self.call_at(time, lambda now: self.tell(number, lambda member: member.start(now)))
 
     def _carry_out_of(self, number: int, effects: Sequence[Effect], cause: Message | None) -> None:
-        answers_control = cause is not None and _is_control(cause)
         for effect in effects:
             if type(effect) is Send:
-                self._count(effect.message, len(effect.to), answers_control)
-                self.send(number, effect.to, effect.message)
+                message, receivers = effect.message, len(effect.to)
+                inside = message.body if type(message) is Letter else message
+                self.counters.messages[type(inside).__name__] += receivers
+                if _is_control(message) or (type(message) is Receipt and _is_control(cause)):
+                    self.counters.control += receivers
+                self.send(number, effect.to, message)
             elif type(effect) is Deliver:
                 self.counters.deliver(number, effect.event.id)
             elif type(effect) is Close:
                 raise AssertionError(f"member {number} found a fault of {effect.peer}: {effect.reason}")
-
-    def _count(self, message: Message, receivers: int, answers_control: bool) -> None:
-        inside = message.body if type(message) is Letter else message
-        self.counters.messages[type(inside).__name__] += receivers
-        if (type(message) is Receipt and answers_control) or _is_control(message):
-            self.counters.control += receivers
 
 
 def _bounded(links: Links, max_delay: float) -> Links:
@@ -101,5 +98,5 @@ def _bounded(links: Links, max_delay: float) -> Links:
     return Links(delay, constant=constant if constant is not None and constant <= max_delay else None)
 
 
-def _is_control(message: Message) -> bool:
+def _is_control(message: Message | None) -> bool:
     return type(message) is Letter and type(message.body) not in EVENT_BODIES

@@ -9,37 +9,15 @@ from __future__ import annotations
 import heapq
 from bisect import bisect_left, insort
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.base.arrays import Longs, first_of_runs, pointers
 from topicloom.base.progress import SILENT, Progress, check_stop
-from topicloom.content.model.problem import merged_ranges, times_wanted
+from topicloom.content.model.problem import WantedRanges
 
 _LOOK_EVERY = 1_000  # merges between two checks for a stop
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class WantedRanges:
-    """Ranges of numbered parts that users want, both ends included; those of a user never touch."""
-
-    user: Longs
-    first: Longs
-    last: Longs
-
-    @classmethod
-    def of(
-        cls, user: NDArray[np.integer], first: NDArray[np.integer], last: NDArray[np.integer]
-    ) -> WantedRanges:
-        """Sort by user and place, and join ranges that overlap or touch."""
-        return cls(*merged_ranges(user, first, last))
-
-    def wanted(self, n_parts: int) -> Longs:
-        """Count the users that want each part."""
-        return times_wanted(self.first, self.last, n_parts)
 
 
 def merge_parts(

@@ -17,8 +17,9 @@ import pyarrow.compute as pc
 
 from topicloom.base.arrays import Floats, Longs, first_of_runs
 from topicloom.base.progress import SILENT, Progress, check_stop
+from topicloom.content.model.problem import WantedRanges
 from topicloom.content.model.tables import BOUNDS
-from topicloom.content.traffic.channel_merging import WantedRanges, merge_parts
+from topicloom.content.traffic.channel_merging import merge_parts
 from topicloom.errors import UsageError
 
 COVER_RANGES = 50_000_000  # a cover of more ranges is refused: it would not fit into memory later on

@@ -31,7 +31,9 @@ def check_coverage(
         reached = {b: {arc.head for arc in flows[topic].arrivals(places[b])} | {places[b]} for b in ordered}
         groups: list[list[str]] = []
         for broker in ordered:
-            home = next((g for g in groups if _mutual(broker, g[0], reached, places)), None)
+            spot = places[broker]
+            mutual = (g for g in groups if places[g[0]] in reached[broker] and spot in reached[g[0]])
+            home = next(mutual, None)
             groups.append([broker]) if home is None else home.append(broker)
         if len(groups) > 1:
             missed[tuple(map(tuple, groups))].append(topic)
@@ -44,10 +46,6 @@ def check_coverage(
         "unreached": tuple(_unreached(groups, topics) for groups, topics in missed.items()),
         "strays": tuple(_stray(broker, topics) for broker, topics in sorted(strays.items())),
     }
-
-
-def _mutual(one: str, other: str, reached: Mapping[str, set[Spot]], places: Mapping[str, Spot]) -> bool:
-    return places[other] in reached[one] and places[one] in reached[other]
 
 
 def _between(flow: MessageFlow, spots: set[Spot], wanted: set[Spot]) -> set[Spot]:

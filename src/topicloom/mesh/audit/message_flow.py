@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 from topicloom.mesh.model.search import search
 
@@ -73,9 +74,7 @@ class MessageFlow:
         """Find pairs of spots with more than one link, or with a link that sends messages back."""
         found = []
         for ends, arcs in self.between.items():
-            links = tuple(dict.fromkeys(arc.link for arc in arcs))
-            own = len(ends) == 1
-            first = arcs[0]
+            links, own, first = _links(arcs), len(ends) == 1, arcs[0]
             turns = [(one, other) for one in arcs for other in arcs if one.tail == other.head]
             back = any(one.link != other.link for one, other in turns)
             echo = any(one.link == other.link and one.echoes for one, other in turns)
@@ -85,42 +84,31 @@ class MessageFlow:
 
     def loops(self) -> list[MessageLoop]:
         """Find one ring for each pair of linked spots that a spanning forest of all of them leaves out."""
-        up: dict[Spot, Spot | None] = {}
-        rings = []
-        beside: dict[Spot, list[frozenset[Spot]]] = defaultdict(list)
+        beside: dict[Spot, list[Spot]] = defaultdict(list)
         for ends in self.between:
             for spot in sorted(ends) if len(ends) == 2 else ():
-                beside[spot].append(ends)
-        used: set[frozenset[Spot]] = set()
+                beside[spot].extend(ends - {spot})
+        up: dict[Spot, Spot] = {}
         for root in beside:
-            if root in up:
-                continue
-            up[root] = None
-            queue = [root]
-            for spot in queue:
-                for ends in beside[spot]:
-                    if ends in used:
-                        continue
-                    used.add(ends)
-                    (other,) = ends - {spot}
-                    if other in up:
-                        rings.append(_ring(up, spot, other))
-                    else:
-                        up[other] = spot
-                        queue.append(other)
+            if root not in up:
+                up |= search(root, beside.__getitem__)
+        place = {spot: at for at, spot in enumerate(up)}
+        rings = [
+            _ring(up, spot, other)
+            for spot in up
+            for other in beside[spot]
+            if place[spot] < place[other] and up[other] != spot
+        ]
         found = [self._loop(ring) for ring in rings if self._harms(ring)]
         doubled = self.doubled()
         if not (any(loop.storms for loop in found) or any(pair.storms for pair in doubled)):
             found += self._round_trip()
         return found if found or doubled else self._meeting()
 
-    def _arcs_along(self, ring: tuple[Spot, ...]) -> list[list[Arc]]:
-        turns = zip(ring, (*ring[1:], ring[0]), strict=True)
-        return [[arc for arc in self.between[frozenset(pair)] if arc.tail == pair[0]] for pair in turns]
-
     def _goes_round(self, ring: tuple[Spot, ...]) -> bool:
         """Return whether a message can go round for ever, never back over the link it came by."""
-        steps = self._arcs_along(ring)
+        turns = pairwise((*ring, ring[0]))
+        steps = [[arc for arc in self.between[frozenset(pair)] if arc.tail == pair[0]] for pair in turns]
         for first in steps[0]:
             links = {first.link}
             for step in (*steps[1:], [first]):
@@ -133,20 +121,14 @@ class MessageFlow:
         storms = self._goes_round(ring)
         if not storms and self._goes_round(ring[::-1]):
             ring, storms = ring[::-1], True
-        pairs = zip(ring, (*ring[1:], ring[0]), strict=True)
-        links = tuple(dict.fromkeys(arc.link for pair in pairs for arc in self.between[frozenset(pair)]))
-        return MessageLoop(ring, links, storms)
+        arcs = (arc for pair in pairwise((*ring, ring[0])) for arc in self.between[frozenset(pair)])
+        return MessageLoop(ring, _links(arcs), storms)
 
     def _harms(self, ring: tuple[Spot, ...]) -> bool:
         """Return whether any message comes twice because of this ring alone; with one-way links none may."""
-        pairs = dict.fromkeys(frozenset(pair) for pair in zip(ring, (*ring[1:], ring[0]), strict=True))
+        pairs = [self.between[frozenset(pair)] for pair in pairwise((*ring, ring[0]))]
         # One link for each pair: that there are several is another finding.
-        arcs = (
-            Arc(self.between[pair][0].link, arc.tail, arc.head)
-            for pair in pairs
-            for arc in self.between[pair]
-        )
-        alone = MessageFlow(arcs)
+        alone = MessageFlow(Arc(arcs[0].link, arc.tail, arc.head) for arcs in pairs for arc in arcs)
         return any(alone.repeats(spot) for spot in ring)
 
     def _next(self, arc: Arc) -> list[Arc]:
@@ -169,8 +151,7 @@ class MessageFlow:
                 elif further in path:
                     around = list(path)
                     around = around[around.index(further) :]
-                    spots = tuple(one.tail for one in around)
-                    return [MessageLoop(spots, tuple(dict.fromkeys(one.link for one in around)), True)]
+                    return [MessageLoop(tuple(one.tail for one in around), _links(around), True)]
                 elif further not in done:
                     path[further] = iter(self._next(further))
         return []
@@ -181,18 +162,16 @@ class MessageFlow:
             for twice in self.repeats(start)[:1]:
                 arcs = [arc for arc in self.arrivals(start) if arc.head == twice or arc.tail == start]
                 spots = tuple(dict.fromkeys(spot for arc in arcs for spot in (arc.tail, arc.head)))
-                return [MessageLoop(spots, tuple(dict.fromkeys(arc.link for arc in arcs)), False)]
+                return [MessageLoop(spots, _links(arcs), False)]
         return []
 
     def arrivals(self, start: Spot) -> list[Arc]:
         """Return each arc that a message published at `start` crosses, in the order of hops."""
-        crossed = dict.fromkeys(self.out_of.get(start, ()))
-        queue = list(crossed)
-        for arc in queue:
-            fresh = dict.fromkeys(further for further in self._next(arc) if further not in crossed)
-            crossed |= fresh
-            queue += fresh
-        return queue
+
+        def onwards(arc: Arc | None) -> list[Arc]:
+            return self.out_of.get(start, []) if arc is None else self._next(arc)
+
+        return [arc for arc in search(None, onwards) if arc is not None]
 
     def repeats(self, start: Spot) -> list[Spot]:
         """Return where a message published at `start` comes more than once, or comes back to."""
@@ -206,18 +185,21 @@ class MessageFlow:
     def one_way(self) -> Iterator[Arc]:
         """Yield arcs over which nothing comes back, by whatever path."""
         for arcs in self.between.values():
-            tails = {arc.tail for arc in arcs}
-            if len(tails) == 1 and arcs[0].tail != arcs[0].head:
-                back = any(arc.head == arcs[0].tail for arc in self.arrivals(arcs[0].head))
-                if not back:
-                    yield from arcs
+            tail, head = arcs[0].tail, arcs[0].head
+            one_sided = tail != head and all(arc.tail == tail for arc in arcs)
+            if one_sided and all(arc.head != tail for arc in self.arrivals(head)):
+                yield from arcs
 
 
-def _ring(up: dict[Spot, Spot | None], one: Spot, other: Spot) -> tuple[Spot, ...]:
+def _links(arcs: Iterable[Arc]) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(arc.link for arc in arcs))
+
+
+def _ring(up: dict[Spot, Spot], one: Spot, other: Spot) -> tuple[Spot, ...]:
     """Return the path from one spot up to where both paths meet, and down to the other."""
     first, second = [one], [other]
     for path in (first, second):
-        while (above := up[path[-1]]) is not None:
+        while (above := up[path[-1]]) != path[-1]:
             path.append(above)
     top = next(spot for spot in first if spot in second)
     return (*first[: first.index(top) + 1], *second[: second.index(top)][::-1])

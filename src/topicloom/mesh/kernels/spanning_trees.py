@@ -99,25 +99,11 @@ def _candidates(own_ptr: Longs, members: Ints, rank: Ints, chosen: Longs) -> int
     """Choose members to try as a root: all, or the one of lowest rank and those with the most neighbors."""
     n = len(members)
     if n <= CANDIDATES:
-        for i in range(n):
-            chosen[i] = i
+        chosen[:n] = np.arange(n)
         return n
-    chosen[0] = 0
-    for i in range(n):
-        if rank[members[i]] < rank[members[chosen[0]]]:
-            chosen[0] = i
-    filled = 1
-    for i in range(n):  # insertion into the list of those with the most
-        degree = own_ptr[i + 1] - own_ptr[i]
-        at = filled
-        while at > 1 and own_ptr[chosen[at - 1] + 1] - own_ptr[chosen[at - 1]] < degree:
-            if at < CANDIDATES:
-                chosen[at] = chosen[at - 1]
-            at -= 1
-        if at < CANDIDATES:
-            chosen[at] = i
-            filled = min(filled + 1, CANDIDATES)
-    return filled
+    chosen[0] = np.argmin(rank[members])
+    chosen[1:] = np.argsort(own_ptr[:-1] - own_ptr[1:], kind="mergesort")[: CANDIDATES - 1]
+    return CANDIDATES
 
 
 @kernel
@@ -127,9 +113,7 @@ def plant_trees(topics: Ints, work: Any) -> int:
     The root is the candidate with the least sum of hops and children that have no parent of lower rank one
     hop nearer to it. A child takes the neighbor one hop nearer that costs least.
     """
-    topic_ptr, topic_nodes, ptr, nbr = work.topic_ptr, work.topic_nodes, work.ptr, work.nbr
-    rank, excess, parent = work.rank, work.excess, work.parent
-    hop, against, crowd = work.hop, work.against, work.crowd
+    topic_ptr, topic_nodes, ptr, nbr, rank, hop, against, crowd, excess, parent = work
     n_nodes = len(ptr) - 1
     place = np.full(n_nodes, -1, np.int32)
     candidates = np.empty(CANDIDATES, np.int64)
@@ -185,9 +169,7 @@ def exchange_parents(topics: Ints, work: Any) -> int:
 
     Members in ascending order; of several equally good parents the smallest.
     """
-    topic_ptr, topic_nodes, ptr, nbr = work.topic_ptr, work.topic_nodes, work.ptr, work.nbr
-    rank, excess, parent = work.rank, work.excess, work.parent
-    hop, against, crowd = work.hop, work.against, work.crowd
+    topic_ptr, topic_nodes, ptr, nbr, rank, hop, against, crowd, excess, parent = work
     place = np.full(len(ptr) - 1, -1, np.int32)
     moves = 0
     for topic in topics:

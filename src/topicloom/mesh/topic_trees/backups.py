@@ -120,30 +120,25 @@ class _Arcs:
 
     def _root_unit(self, own: Sequence[tuple[PlannedLink, int]]) -> dict[int, int]:
         """Return the depth of each node below the root that lets most links move; mark those that may not."""
-        around: dict[int, list[tuple[int, int, int]]] = defaultdict(list)  # (other, +1 if it accepts, link)
+        around: dict[int, dict[int, tuple[int, int]]] = defaultdict(dict)  # (+1 if the other accepts, link)
         for link, at in own:
-            around[link.dialer].append((link.acceptor, 1, at))
-            around[link.acceptor].append((link.dialer, -1, at))
+            around[link.dialer][link.acceptor] = 1, at
+            around[link.acceptor][link.dialer] = -1, at
         depth: dict[int, int] = {}
         for start in sorted(around):
             if start in depth:
                 continue
-            gain, queue = {start: 0}, [start]
-            for node in queue:  # when the root goes over a link, only that link changes
-                for other, step, _ in around[node]:
-                    if other not in gain:
-                        gain[other] = gain[node] + step
-                        queue.append(other)
-            root = max(queue, key=lambda node: (gain[node], -node))
+            gain = {start: 0}
+            for node, near in search(start, around.__getitem__).items():
+                if node != start:  # when the root goes over a link, only that link changes
+                    gain[node] = gain[near] + around[near][node][0]
+            root = max(gain, key=lambda node: (gain[node], -node))
             depth[root] = 0
-            queue = [root]
-            for node in queue:
-                for other, step, at in around[node]:
-                    if other not in depth:
-                        depth[other] = depth[node] + 1
-                        queue.append(other)
-                        if step == 1:  # the parent dials
-                            self.may_move[at] = False
+            for node, parent in search(root, around.__getitem__).items():
+                if node != root:
+                    depth[node] = depth[parent] + 1
+                    step, at = around[parent][node]
+                    self.may_move[at] &= step != 1  # not where the parent dials
         return depth
 
     def with_backup(self, link: PlannedLink) -> PlannedLink:

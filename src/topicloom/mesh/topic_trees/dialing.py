@@ -59,8 +59,11 @@ def start_order(n_nodes: int, links: Sequence[PlannedLink]) -> list[int]:
     >>> start_order(3, [PlannedLink(0, 2, (0,)), PlannedLink(2, 1, (0,))])
     [1, 2, 0]
     """
+    weight: Counter[tuple[int, int]] = Counter()  # of a dialer that starts before its acceptor
+    for link in links:  # one link with backups weighs more than all without
+        weight[link.dialer, link.acceptor] += len(links) + 1 if link.backups else 1
     around: list[list[Neighbor]] = [[] for _ in range(n_nodes)]
-    for (dialer, acceptor), cost in _weights(links).items():
+    for (dialer, acceptor), cost in weight.items():
         around[dialer].append((acceptor, cost, 0))
         around[acceptor].append((dialer, 0, cost))
     order = _greedy_order(around)
@@ -70,14 +73,6 @@ def start_order(n_nodes: int, links: Sequence[PlannedLink]) -> list[int]:
         if not moved:
             break
     return order
-
-
-def _weights(links: Sequence[PlannedLink]) -> Counter[tuple[int, int]]:
-    """Weigh each dialer that starts before its acceptor: one link with backups more than all without."""
-    weight: Counter[tuple[int, int]] = Counter()
-    for link in links:
-        weight[link.dialer, link.acceptor] += len(links) + 1 if link.backups else 1
-    return weight
 
 
 def _greedy_order(around: Sequence[Sequence[Neighbor]]) -> list[int]:

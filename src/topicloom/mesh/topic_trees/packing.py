@@ -159,24 +159,20 @@ def _packing(interest: Interest, state: PackingState) -> ForestPacking:
         class_of[class_of == NONE] = class_of[state.active[0]]
     _, first, inverse = np.unique(class_of, return_index=True, return_inverse=True)
     number = np.argsort(np.argsort(first))[inverse].astype(np.int32)
-    roots = np.full(interest.n_topics, NONE, np.int32)
-    child, parent = state.tree_a.copy(), state.tree_b.copy()
-    unrooted = TopicTrees(interest, state.tree_ptr, state.tree_a, state.tree_b, roots.copy())
-    edges = ForestPacking(unrooted, number)
-    depth_of = {}
+    a, b, roots = state.tree_a.copy(), state.tree_b.copy(), np.full(interest.n_topics, NONE, np.int32)
+    edges = ForestPacking(TopicTrees(interest, state.tree_ptr, a, b, roots.copy()), number)
     where, low, high = class_edges(edges)
+    # A node that no link of the class ends at has depth 0: it is alone in its topic.
+    depth = np.zeros((edges.n_classes, interest.n_nodes), np.int32)
     for one in range(edges.n_classes):
-        here = where == one
-        depth_of[one] = _depths(low[here].tolist(), high[here].tolist())
-    for topic in range(interest.n_topics):
-        depth = depth_of[int(number[topic])]
-        for at in range(int(state.tree_ptr[topic]), int(state.tree_ptr[topic + 1])):
-            a, b = int(child[at]), int(parent[at])
-            if depth[a] < depth[b]:
-                child[at], parent[at] = b, a
-        # A node that no link of the class ends at has no depth: it is alone in its topic.
-        members = interest.nodes_of(topic).tolist()
-        roots[topic] = min(members, key=lambda node: depth.get(node, 0), default=NONE)
+        for node, hops in _depths(low[where == one].tolist(), high[where == one].tolist()).items():
+            depth[one, node] = hops
+    own = np.repeat(number, np.diff(state.tree_ptr))
+    turned = depth[own, a] < depth[own, b]
+    child, parent = np.where(turned, b, a), np.where(turned, a, b)
+    for topic in np.flatnonzero(interest.topic_sizes()).tolist():
+        members = interest.nodes_of(topic)
+        roots[topic] = members[np.argmin(depth[number[topic], members])]
     return ForestPacking(TopicTrees(interest, state.tree_ptr, child, parent, roots), number)
 
 

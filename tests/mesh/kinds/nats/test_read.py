@@ -68,7 +68,7 @@ def test_a_hand_written_file(hub):
     assert (one.account, str(one.urls[0].address), one.urls[0].user, one.denies) == (
         "A0", "far.example:7422", "a0", True,
     )  # fmt: skip
-    assert [str(url.address) for url in two.urls] == ["one:7000", "two:7422"] and not two.draws_lots
+    assert [str(url.address) for url in two.urls] == ["one:7000", "two:7422"]
     assert two.urls[0].user == "u@v" and str(two.urls[0].value.where) == "hub.conf:15"
     assert str(conf.port("leaf").where) == "leaf.inc:1"
 

@@ -49,7 +49,7 @@ def sent_as(bridge: Bridge, name: str, *, out: bool) -> str | None:
 def rules_of(bridge: Bridge, name: str, *, out: bool) -> Iterator[TopicRule]:
     """Yield the rules that let a message of this name cross."""
     for rule in bridge.rules:
-        if (rule.goes_out if out else rule.comes_in) and matches(rule.local if out else rule.remote, name):
+        if rule.crosses(out=out) and matches(rule.local if out else rule.remote, name):
             yield rule
 
 

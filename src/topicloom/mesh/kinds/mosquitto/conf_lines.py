@@ -71,9 +71,8 @@ class ConfReader:
         """Yield all lines in the order mosquitto reads them; a folder's *.conf stand where it is included."""
         for number, text in enumerate(read_text(path, shown).split("\n"), 1):
             text, where = text.rstrip("\r"), Location(shown, number)
-            words = () if text.startswith("#") else tuple(text.split())
-            if words and words[0].startswith("#"):
-                words = ()  # mosquitto would refuse an indented comment; what is meant is clear
+            # Mosquitto would refuse an indented comment; what is meant is clear.
+            words = () if text.lstrip().startswith("#") else tuple(text.split())
             if words and words[0] == "include_dir":
                 yield from self._included(path, ConfLine(text, words, where), depth)
             else:

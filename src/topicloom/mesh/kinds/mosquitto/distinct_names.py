@@ -8,8 +8,9 @@ a bridge may give them further on, take the same paths.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import chain
+from typing import Any
 
 from topicloom.errors import InputError
 from topicloom.mesh.kinds.mosquitto.bridge_flow import MOST_LEVELS, common, covers
@@ -76,23 +77,9 @@ def _levels(rule: TopicRule, prefix: str) -> tuple[str, ...]:
     return tuple(prefix.split("/")[: -1 if prefix.endswith("/") or not prefix else None])
 
 
-class _Inbound:
-    """All crossings that lead to one broker; those of a single name are looked up."""
-
-    __slots__ = ("all", "exact", "wild")
-
-    def __init__(self) -> None:
-        self.all: list[_Crossing] = []
-        self.wild: list[_Crossing] = []
-        self.exact: dict[str, list[_Crossing]] = defaultdict(list)
-
-    def add(self, crossing: _Crossing) -> None:
-        self.all.append(crossing)
-        (self.wild if _is_wild(crossing.image) else self.exact[crossing.image]).append(crossing)
-
-    def of(self, pattern: str) -> Iterator[_Crossing]:
-        """Return those whose names may match this pattern."""
-        return chain(self.all) if _is_wild(pattern) else chain(self.exact.get(pattern, ()), self.wild)
+# The crossings that lead to a broker, by the one name that comes out of them; WILD: of several, EVERY: all.
+_Inbound = dict[tuple[str, str], list[_Crossing]]
+WILD, EVERY = "#", ""
 
 
 def _is_wild(pattern: str) -> bool:
@@ -105,25 +92,26 @@ def _closed(links: list[Ends]) -> set[str]:
     Goes backwards from each pattern of a broker over the links that lead there. Brokers are told apart: what
     one of them puts in front of names does not matter to those that never see such names.
     """
-    inbound: dict[str, _Inbound] = defaultdict(_Inbound)
+    inbound: _Inbound = defaultdict(list)
     at: dict[tuple[str, str], None] = {}
     for number, (bridge, dialer, acceptor) in enumerate(links):
         for rule in bridge.rules:
             at[dialer, rule.local] = at[acceptor, rule.remote] = None
-            if rule.goes_out:
-                inbound[acceptor].add(_Crossing(2 * number, dialer, rule, out=True))
-            if rule.comes_in:
-                inbound[dialer].add(_Crossing(2 * number + 1, acceptor, rule, out=False))
+            for tail, head, out in ((dialer, acceptor, True), (acceptor, dialer, False)):
+                if rule.crosses(out=out):
+                    crossing = _Crossing(2 * number + (not out), tail, rule, out=out)
+                    for key in (EVERY, WILD if _is_wild(crossing.image) else crossing.image):
+                        inbound[head, key].append(crossing)
             if rule.pattern == "#":
                 # `a/#` matches `a` too, from which no prefix is taken away: a class of its own.
                 ends = ((dialer, rule.local_prefix), (acceptor, rule.remote_prefix))
                 at |= {(broker, prefix[:-1]): None for broker, prefix in ends if prefix[:-1]}
-    if any(crossing.old != crossing.new for into in inbound.values() for crossing in into.all):
+    if any(crossing.old != crossing.new for into in inbound.values() for crossing in into):
         _follow_back(at, inbound)
     return {pattern for _, pattern in at}
 
 
-def _follow_back(at: dict[tuple[str, str], None], inbound: Mapping[str, _Inbound]) -> None:
+def _follow_back(at: dict[tuple[str, str], None], inbound: _Inbound) -> None:
     """Add to `at` all that the patterns there ask of names further back."""
     longest = max(pattern.count("/") for _, pattern in at) + MORE_LEVELS
     patterns = {pattern for _, pattern in at}
@@ -131,7 +119,8 @@ def _follow_back(at: dict[tuple[str, str], None], inbound: Mapping[str, _Inbound
     waiting = deque((broker, pattern, none) for broker, pattern in at)
     while waiting:
         broker, pattern, renamed = waiting.popleft()
-        for crossing in inbound[broker].of(pattern) if broker in inbound else ():
+        keys = (EVERY,) if _is_wild(pattern) else (pattern, WILD)
+        for crossing in chain.from_iterable(inbound.get((broker, key), ()) for key in keys):
             before = crossing.before(pattern)
             # A name that goes round may gain levels without end; one that crosses each bridge once does not.
             limit = longest if crossing.number in renamed else MOST_LEVELS
@@ -148,39 +137,30 @@ def _follow_back(at: dict[tuple[str, str], None], inbound: Mapping[str, _Inbound
             )
 
 
-class _Branch:
-    """A node of the trie of all patterns."""
-
-    __slots__ = ("below", "ends", "hash")
-
-    def __init__(self) -> None:
-        self.below: dict[str, _Branch] = {}
-        self.ends: int | None = None
-        self.hash: int | None = None
+# The patterns as a tree by their levels: below each the number of the pattern that ends there, or in #.
+_Branch = dict[str, Any]
+END, HASH = "/", "#"
 
 
 def _classes(patterns: list[str]) -> dict[frozenset[int], str]:
     """Return a name for each set of patterns that one can match, walking over the levels with all at once."""
-    root = _trie(patterns)
-    State = tuple[tuple[_Branch, ...], frozenset[int]]
-    start: State = (root,), frozenset()
-    queue: list[tuple[tuple[str, ...], State]] = [((), start)]
+    queue: list[tuple[tuple[str, ...], list[_Branch], frozenset[int]]] = [
+        ((), [_tree(patterns)], frozenset())
+    ]
     seen: set[tuple[frozenset[int], frozenset[int]]] = set()
     found: dict[frozenset[int], str] = {}
-    for name, (active, carried) in queue:
-        for level, (branches, passed) in _steps(active, carried, first=not name):
+    for name, active, carried in queue:
+        for level, branches, passed in _steps(active, carried, first=not name):
             key = frozenset(map(id, branches)), passed
             if key in seen:
                 continue
             seen.add(key)
-            matched = passed | {
-                end for branch in branches for end in (branch.ends, branch.hash) if end is not None
-            }
+            matched = passed | {branch[end] for branch in branches for end in (END, HASH) if end in branch}
             longer = (*name, level)
             if matched and matched not in found:
                 found[matched] = "/".join(longer)
             if branches:
-                queue.append((longer, (branches, passed)))
+                queue.append((longer, branches, passed))
             if len(seen) > MOST_CLASSES:
                 raise InputError(
                     f"the patterns of the bridges tell more than {MOST_CLASSES:,} classes of topic names "
@@ -190,32 +170,25 @@ def _classes(patterns: list[str]) -> dict[frozenset[int], str]:
 
 
 def _steps(
-    active: tuple[_Branch, ...], carried: frozenset[int], *, first: bool
-) -> Iterator[tuple[str, tuple[tuple[_Branch, ...], frozenset[int]]]]:
+    active: list[_Branch], carried: frozenset[int], *, first: bool
+) -> Iterator[tuple[str, list[_Branch], frozenset[int]]]:
     """Yield each level that makes a difference, the patterns still open after it, and each # passed."""
-    labels = sorted({label for branch in active for label in branch.below if label != "+"})
-    for level in [*labels, FRESH]:
+    for level in [*sorted({label for branch in active for label in branch} - {"+", END, HASH}), FRESH]:
         wild = not (first and level.startswith("$"))
-        chosen = [
-            branch.below[label]
-            for branch in active
-            for label in ((level, "+") if wild else (level,))
-            if label in branch.below
-        ]
-        passed = carried | {branch.hash for branch in active if wild and branch.hash is not None}
+        labels = (level, "+") if wild else (level,)
+        chosen = [branch[label] for branch in active for label in labels if label in branch]
+        passed = carried | {branch[HASH] for branch in active if wild and HASH in branch}
         if chosen or passed:
-            yield level, (tuple(chosen), passed)
+            yield level, chosen, passed
 
 
-def _trie(patterns: list[str]) -> _Branch:
-    root = _Branch()
+def _tree(patterns: list[str]) -> _Branch:
+    root: _Branch = {}
     for number, pattern in enumerate(patterns):
+        levels = pattern.split("/")
+        last = levels.pop() if levels[-1] == HASH else END
         branch = root
-        for level in pattern.split("/"):
-            if level == "#":
-                branch.hash = number
-                break
-            branch = branch.below.setdefault(level, _Branch())
-        else:
-            branch.ends = number
+        for level in levels:
+            branch = branch.setdefault(level, {})
+        branch[last] = number
     return root

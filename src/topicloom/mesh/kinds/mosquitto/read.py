@@ -34,7 +34,6 @@ class TopicRule:
 
     pattern: str
     direction: str
-    qos: int
     local_prefix: str
     remote_prefix: str
     where: Location
@@ -49,13 +48,9 @@ class TopicRule:
         """The pattern as the accepting broker sees it."""
         return self.remote_prefix + self.pattern
 
-    @property
-    def goes_out(self) -> bool:
-        return self.direction != "in"
-
-    @property
-    def comes_in(self) -> bool:
-        return self.direction != "out"
+    def crosses(self, *, out: bool) -> bool:
+        """Return whether it lets messages out to the acceptor, or in from there."""
+        return self.direction != ("in" if out else "out")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +62,6 @@ class Bridge:
     rules: tuple[TopicRule, ...]
     remote_clientid: str | None
     known_as_bridge: bool  # the acceptor is told, so it does not send messages back where they came from
-    round_robin: bool
     certificates: bool  # it checks the acceptor's certificate
     where: Location
 
@@ -170,7 +164,6 @@ def _bridge(block: list[ConfLine]) -> Bridge:
         tuple(_rule(line) for line in block if line.key == "topic"),
         values.get("remote_clientid", values.get("clientid")),
         private or values["bridge_protocol_version"] == "mqttv50",  # there by the option «no local»
-        values.get("round_robin") == "true",
         "bridge_cafile" in values or "bridge_capath" in values,
         head.where,
     )
@@ -190,7 +183,7 @@ def _rule(line: ConfLine) -> TopicRule:
         raise line.where.fault(f"{qos!r} is no QoS; it is 0, 1 or 2")
     if not pattern and not (local and remote):
         raise line.where.fault('topic "" needs a local and a remote prefix; they are the two whole names')
-    rule = TopicRule(pattern, direction, int(qos), local, remote, line.where)
+    rule = TopicRule(pattern, direction, local, remote, line.where)
     for whole in (rule.local, rule.remote):
         if not is_pattern(whole):
             raise line.where.fault(f"{whole!r} is no pattern; + and # stand alone in a level, # last")

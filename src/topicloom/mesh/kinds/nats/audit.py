@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from topicloom.errors import InputError
@@ -26,9 +27,9 @@ def audit_nats(
     directory: BrokerDirectory[NatsConf], wanted: Mapping[str, frozenset[str]] | None, mesh: Mesh | None
 ) -> Audit:
     """Return all findings; `wanted` are the servers that want each topic, the manifest has its account."""
-    links, lost = _links(directory)
     group = _groups(directory)
-    flow = MessageFlow(_arcs(links, group))
+    links, lost = _links(directory, group)
+    flow = MessageFlow(_arcs(links))
     hubs = Forwarding(links, group, flow)
     spots = _spots(directory, links, group)
     coverage: dict[str, Any] = {}
@@ -71,7 +72,7 @@ def _unlinked(
     directory: BrokerDirectory[NatsConf], links: list[LeafLink], group: Mapping[str, str]
 ) -> tuple[str, ...]:
     """Return the servers that no leaf node link begins or ends at, nor at others of their cluster."""
-    linked = {group[end] for link in links for end in (link.dialer, link.acceptor)}
+    linked = {link.far[0] for link in links}
     linked |= {group[name] for name, broker in directory.brokers.items() if broker.conf.remotes}
     return tuple(name for name in directory.brokers if group[name] not in linked)
 
@@ -86,7 +87,9 @@ def _groups(directory: BrokerDirectory[NatsConf]) -> dict[str, str]:
     return {name: whole.get(name, name) for name in directory.brokers}
 
 
-def _links(directory: BrokerDirectory[NatsConf]) -> tuple[list[LeafLink], list[Finding]]:
+def _links(
+    directory: BrokerDirectory[NatsConf], group: Mapping[str, str]
+) -> tuple[list[LeafLink], list[Finding]]:
     links: list[LeafLink] = []
     lost: list[Finding] = []
     for name, broker in directory.brokers.items():
@@ -101,7 +104,8 @@ def _links(directory: BrokerDirectory[NatsConf]) -> tuple[list[LeafLink], list[F
                 text = f"{name} dials {url.address} for account {remote.account}, but {fault}"
                 lost.append(Finding((remote.account,), who, (str(url.value.where),), False, text))
             else:
-                links.append(LeafLink(remote, name, acceptor.name, account))
+                near, far = (group[name], remote.account), (group[acceptor.name], account)
+                links.append(LeafLink(remote, name, acceptor.name, near, far))
     return links, lost
 
 
@@ -118,18 +122,14 @@ def _far_account(remote: LeafRemote, url: LeafUrl, conf: NatsConf) -> tuple[str 
     if remote.other_login:
         known = remote.account in conf.accounts or conf.root.get(*OPERATOR) is not None
         return (remote.account if known else open_account), ""
+    if not conf.users:
+        return open_account, ""
     if url.user is None:
         stranger = text_of(conf.root.get("no_auth_user"))
         if stranger is not None and stranger in conf.users:
             return conf.users[stranger][0], ""
-        if conf.anonymous:
-            return open_account, ""
-        return (
-            None,
-            f"the url names no user and {conf.file} lets nobody in without; write user:password@ in it",
-        )
-    if conf.anonymous:
-        return open_account, ""
+        why = f"the url names no user and {conf.file} lets nobody in without; write user:password@ in it"
+        return None, why
     if url.user not in conf.users:
         return None, f"{conf.file} has no user {url.user!r}; add it to the account there"
     account, password = conf.users[url.user]
@@ -138,16 +138,14 @@ def _far_account(remote: LeafRemote, url: LeafUrl, conf: NatsConf) -> tuple[str 
     return account, ""
 
 
-def _arcs(links: list[LeafLink], group: Mapping[str, str]) -> list[Arc]:
+def _arcs(links: list[LeafLink]) -> list[Arc]:
     """Return arcs both ways; of the servers of one cluster that dial the same, one stands for all."""
     arcs: list[Arc] = []
     dialling: dict[tuple[Spot, Spot], set[str]] = {}
     for number, link in enumerate(links):
-        near = group[link.dialer], link.remote.account
-        far = group[link.acceptor], link.far_account
-        dialers = dialling.setdefault((near, far), set())
-        if not dialers or link.dialer in dialers or near == far:
-            arcs += [Arc(number, near, far), Arc(number, far, near)]
+        dialers = dialling.setdefault((link.near, link.far), set())
+        if not dialers or link.dialer in dialers or link.near == link.far:
+            arcs += [Arc(number, link.near, link.far), Arc(number, link.far, link.near)]
         dialers.add(link.dialer)
     return arcs
 
@@ -161,28 +159,23 @@ def _spots(
         system = text_of(broker.conf.root.get("system_account")) or "SYS"
         found |= {(group[name], account): None for account in broker.conf.accounts if account != system}
     for link in links:
-        found[group[link.dialer], link.remote.account] = None
-        found[group[link.acceptor], link.far_account] = None
+        found[link.near] = found[link.far] = None
     return found
-
-
-def _account(spots: tuple[Spot, ...]) -> str:
-    return several(dict.fromkeys(account for _, account in spots))
 
 
 def _loops(flow: MessageFlow, links: list[LeafLink]) -> Iterator[Finding]:
     for loop in flow.loops():
         brokers = tuple(server for server, _ in loop.spots)
+        accounts = tuple({account: None for _, account in loop.spots})
         where = tuple(links[number].where for number in loop.links)
-        deny = (
-            " (deny lists do not help)" if any(links[number].remote.denies for number in loop.links) else ""
-        )
+        denies = any(links[number].remote.denies for number in loop.links)
         text = (
-            f"account {_account(loop.spots)} has a loop {' - '.join((*brokers, brokers[0]))}: servers cut "
-            f"one of its links again and again and messages are lost{deny}; remove one of these remotes or "
-            f"give it another account: {several(where)}"
+            f"account {several(accounts)} has a loop {' - '.join((*brokers, brokers[0]))}: servers cut one "
+            "of its links again and again and messages are lost"
+            f"{' (deny lists do not help)' if denies else ''}; remove one of these remotes or give it "
+            f"another account: {several(where)}"
         )
-        yield Finding(tuple({account: None for _, account in loop.spots}), brokers, where, True, text)
+        yield Finding(accounts, brokers, where, True, text)
 
 
 def _doubled(flow: MessageFlow, links: list[LeafLink]) -> Iterator[Finding]:
@@ -194,7 +187,7 @@ def _doubled(flow: MessageFlow, links: list[LeafLink]) -> Iterator[Finding]:
             text = f"{one} dials itself in account {accounts[0]} at {where[0]}; remove this remote"
         else:
             text = (
-                f"{one} and {other} are linked {len(where)} times in account {_account(doubled.spots)} at "
+                f"{one} and {other} are linked {len(where)} times in account {several(accounts)} at "
                 f"{several(where)}: the servers take it for a loop and cut one link again and again; keep one"
             )
         yield Finding(accounts, (one, other), where, True, text)
@@ -214,6 +207,4 @@ def _split(flow: MessageFlow, spots: Mapping[Spot, None]) -> Iterator[Finding]:
                 f"{' | '.join(map(several, listed))}; add a remote for it between {listed[0][0]} and "
                 f"{listed[1][0]}"
             )
-            yield Finding(
-                (account,), tuple(server for component in listed for server in component), (), False, text
-            )
+            yield Finding((account,), tuple(chain.from_iterable(listed)), (), False, text)

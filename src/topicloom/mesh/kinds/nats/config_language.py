@@ -25,9 +25,8 @@ SIZES = {"": 1} | {
 _NUMBER = re.compile(r"(-?\d+)([kmgtpe]?i?b?)", re.IGNORECASE)
 _FLOAT = re.compile(r"-?\d+\.\d+")
 _BARE = re.compile(r"(?:\\.|[^\s,;\]}\\])+")
-_KEY = re.compile(r"[^\s:={}\[\],;#\"']+")
-_SPACE = re.compile(r"[ \t\r]+")
-_COMMENT = re.compile(r"(?:#|//)[^\n]*")
+_KEY = re.compile(r"""(["'])(.*?)\1|[^\s:={}\[\],;#"']+""")
+_GAP = r"(?:[ \t\r%s]+|(?:#|//)[^\n]*)*"
 _QUOTED = {"'": re.compile(r"'([^']*)'"), '"': re.compile(r'"((?:\\.|[^"\\])*)"', re.DOTALL)}
 ESCAPES = {"t": "\t", "n": "\n", "r": "\r", '"': '"', "\\": "\\"}
 TRUE, FALSE = ("true", "yes", "on"), ("false", "no", "off")
@@ -92,12 +91,12 @@ class _Reader:
 
     def whole(self) -> ConfigValue:
         self.text = read_text(self.path, self.shown)
-        self.skip(ends=True)
+        self.skip("\n")
         where = self.where()
         braces = self.peek() == "{"
         self.at += braces
         found = self.map_entries("}" if braces else "")
-        self.skip(ends=True)
+        self.skip("\n")
         if self.at < len(self.text):
             raise self.where().fault(f"{self.peek()!r} after the end; is a brace closed too early?")
         return ConfigValue(found, where)
@@ -108,16 +107,10 @@ class _Reader:
     def peek(self) -> str:
         return self.text[self.at : self.at + 1]
 
-    def skip(self, *, ends: bool, also: str = "") -> None:
-        """Skip spaces and comments; with `ends` line ends too, and the characters of `also`."""
-        while self.at < len(self.text):
-            found = _SPACE.match(self.text, self.at) or _COMMENT.match(self.text, self.at)
-            if found:
-                self.at = found.end()
-            elif (ends and self.peek() == "\n") or self.peek() in tuple(also):
-                self.at += 1
-            else:
-                return
+    def skip(self, also: str = "") -> None:
+        """Skip spaces, comments and the characters of `also`."""
+        if found := re.compile(_GAP % also).match(self.text, self.at):
+            self.at = found.end()
 
     def map_entries(self, close: str) -> dict[str, ConfigValue]:
         """Read entries up to the closing brace, or to the end of the file where there is none."""
@@ -125,7 +118,7 @@ class _Reader:
         found: dict[str, ConfigValue] = {}
         self.scopes.append(found)
         while True:
-            self.skip(ends=True, also=",;" if close else ",;}")  # the server overlooks a brace too many
+            self.skip("\n,;" if close else "\n,;}")  # the server overlooks a brace too many
             if self.at >= len(self.text):
                 if close:
                     raise opened.fault("this brace is never closed; add }")
@@ -140,30 +133,25 @@ class _Reader:
     def entry(self, found: dict[str, ConfigValue]) -> None:
         where = self.where()
         key = self.key()
-        self.skip(ends=False)
+        self.skip()
         if key.lower() == "include" and self.peek() not in (":", "="):
             found.update(self.included(where))
             return
         if self.peek() in (":", "="):
             self.at += 1
-        self.skip(ends=True)
+        self.skip("\n")
         if not self.peek() or self.peek() in ",;}]":
             raise where.fault(f"{key} has no value; write {key}: VALUE")
         found[key] = self.value()
 
     def key(self) -> str:
-        where, quote = self.where(), self.peek()
-        if quote in ('"', "'"):
-            end = self.text.find(quote, self.at + 1)
-            if end < 0 or "\n" in self.text[self.at : end]:
-                raise where.fault(f"a name begins with {quote} and does not end; add {quote}")
-            key, self.at = self.text[self.at + 1 : end], end + 1
-            return key
-        found = _KEY.match(self.text, self.at)
+        found, first = _KEY.match(self.text, self.at), self.peek()
         if not found:
-            raise where.fault(f"{quote!r} stands where a name is expected; check the braces before it")
+            if first in _QUOTED:
+                raise self.where().fault(f"a name begins with {first} and does not end; add {first}")
+            raise self.where().fault(f"{first!r} stands where a name is expected; check the braces before it")
         self.at = found.end()
-        return found[0]
+        return found[2] if found[1] else found[0]
 
     def included(self, where: Location) -> dict[str, ConfigValue]:
         name = self.value()
@@ -199,7 +187,15 @@ class _Reader:
             self.at += 1
             return ConfigValue(self.map_entries("}"), where)
         self.at += 1
-        return ConfigValue(self.list_entries(where), where)
+        entries: list[ConfigValue] = []
+        self.skip("\n,")
+        while self.peek() != "]":
+            if not self.peek() or self.peek() in "};":
+                raise where.fault("this bracket is never closed; add ]")
+            entries.append(self.value())
+            self.skip("\n,")
+        self.at += 1
+        return ConfigValue(entries, where)
 
     def plain(self, where: Location, first: str) -> ConfigValue:
         if first == "(":
@@ -208,27 +204,13 @@ class _Reader:
                 raise where.fault("this block of text is never closed; add ) on a line of its own")
             text, self.at = self.text[self.at + 1 : end.start()], end.end()
             return ConfigValue(text, where)
-        if first in ("'", '"'):
-            return ConfigValue(self.quoted(first, where), where)
+        if first in _QUOTED:
+            found = _QUOTED[first].match(self.text, self.at)
+            if not found:
+                raise where.fault(f"a text begins with {first} and does not end; add {first}")
+            self.at = found.end()
+            return ConfigValue(found[1] if first == "'" else _unescaped(found[1], where), where)
         return self.bare(where)
-
-    def list_entries(self, where: Location) -> list[ConfigValue]:
-        found: list[ConfigValue] = []
-        while True:
-            self.skip(ends=True, also=",")
-            if not self.peek() or self.peek() in "};":
-                raise where.fault("this bracket is never closed; add ]")
-            if self.peek() == "]":
-                self.at += 1
-                return found
-            found.append(self.value())
-
-    def quoted(self, quote: str, where: Location) -> str:
-        found = _QUOTED[quote].match(self.text, self.at)
-        if not found:
-            raise where.fault(f"a text begins with {quote} and does not end; add {quote}")
-        self.at = found.end()
-        return found[1] if quote == "'" else _unescaped(found[1], where)
 
     def bare(self, where: Location) -> ConfigValue:
         found = _BARE.match(self.text, self.at)

@@ -20,12 +20,13 @@ from topicloom.mesh.model.search import search
 
 @dataclass(frozen=True, slots=True)
 class LeafLink:
-    """A leaf node remote and both its ends, by the names of servers, each with its account."""
+    """A leaf node remote, its ends by the names of servers, and as spots: their clusters and accounts."""
 
     remote: LeafRemote
     dialer: str
     acceptor: str
-    far_account: str
+    near: Spot
+    far: Spot
 
     @property
     def where(self) -> str:
@@ -42,10 +43,8 @@ class Forwarding:
             self._members[cluster].append(server)
         self._dialled: dict[Spot, dict[Spot, list[LeafLink]]] = {}
         for link in links:
-            near = group[link.dialer], link.remote.account
-            far = group[link.acceptor], link.far_account
-            if near != far and not link.remote.as_hub:
-                self._dialled.setdefault(near, {}).setdefault(far, []).append(link)
+            if link.near != link.far and not link.remote.as_hub:
+                self._dialled.setdefault(link.near, {}).setdefault(link.far, []).append(link)
         self._between = {near: hubs for near, hubs in self._dialled.items() if len(hubs) > 1}
 
     def findings(self) -> Iterator[Finding]:

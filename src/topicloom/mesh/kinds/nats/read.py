@@ -46,11 +46,10 @@ class LeafUrl:
 
 @dataclass(frozen=True, slots=True)
 class LeafRemote:
-    """One leaf node remote: its urls, first the one it prefers where it does not draw lots."""
+    """One leaf node remote: its urls, first the one it prefers."""
 
     urls: tuple[LeafUrl, ...]
     account: str
-    draws_lots: bool
     other_login: bool  # by credentials or nkey: the acceptor's account cannot be read from the files
     denies: bool
     as_hub: bool  # the dialer passes messages on as if it had been dialled
@@ -69,14 +68,9 @@ class NatsConf:
     cluster: str | None
     routes: tuple[Address, ...]
     accounts: Mapping[str, Location]
-    users: Mapping[str, tuple[str, str | None]]
+    users: Mapping[str, tuple[str, str | None]]  # none: it may log in without saying who it is
     leaf_account: str | None
     remotes: tuple[LeafRemote, ...]
-
-    @property
-    def anonymous(self) -> bool:
-        """Return whether a leaf node may log in without saying who it is."""
-        return not self.users
 
     @property
     def files(self) -> set[str]:
@@ -131,9 +125,8 @@ def check_words(config: ConfigValue) -> None:
 
 
 def _words(block: ConfigValue) -> list[tuple[str, ConfigValue]]:
-    return (
-        [(word.lower(), value) for word, value in block.data.items()] if isinstance(block.data, dict) else []
-    )
+    entries = block.data if isinstance(block.data, dict) else {}
+    return [(word.lower(), value) for word, value in entries.items()]
 
 
 def text_of(value: ConfigValue | None) -> str | None:
@@ -163,10 +156,8 @@ def _ports(
     for name in MONITORS:
         value = config.get(name)
         if value is not None:
-            text = text_of(value) or ""
-            host, port = (
-                _listen(value) if ":" in text else (text_of(config.get("host", "net")), int_of(value))
-            )
+            bare = ":" not in (text_of(value) or "")
+            host, port = (text_of(config.get("host", "net")), int_of(value)) if bare else _listen(value)
             yield ListenPort("monitor", host, port, value.where)
 
 
@@ -204,12 +195,10 @@ def int_of(value: ConfigValue) -> int:
 
 def _accounts(config: ConfigValue) -> Iterator[tuple[str, Location]]:
     block = config.get("accounts")
-    if block is None:
-        return
-    if isinstance(block.data, dict):
+    if block is not None and isinstance(block.data, dict):
         yield from ((name, account.where) for name, account in block.data.items())
     else:
-        yield from ((text_of(entry) or "", entry.where) for entry in block.entries())
+        yield from ((text_of(entry) or "", entry.where) for entry in listed(config, "accounts"))
 
 
 def users_of(
@@ -220,24 +209,17 @@ def users_of(
     Users in the block `leafnodes { authorization }` replace those of accounts, as in the server.
     """
     own = leaf.get("authorization") if leaf else None
-    if own is not None and (own.get("user", "username") or own.get("users")):
-        yield from _login(own, text_of(own.get("account")) or GLOBAL)
-        yield from _listed_logins(own)
-        return
-    authorization = config.get("authorization")
-    if authorization is not None:
-        yield from _login(authorization, GLOBAL)
-        yield from _listed_logins(authorization)
+    alone = own is not None and (own.get("user", "username") or own.get("users"))
+    block = own if alone else config.get("authorization")
+    if block is not None:
+        yield from _login(block, (alone and text_of(block.get("account"))) or GLOBAL)
+        for user in listed(block, "users"):
+            yield from _login(user, text_of(user.get("account")) or GLOBAL)
     accounts = config.get("accounts")
-    if accounts is not None and isinstance(accounts.data, dict):
-        for name, block in accounts.data.items():
-            for user in listed(block, "users"):
+    if accounts is not None and isinstance(accounts.data, dict) and not alone:
+        for name, account in accounts.data.items():
+            for user in listed(account, "users"):
                 yield from _login(user, name)
-
-
-def _listed_logins(block: ConfigValue) -> Iterator[tuple[str, tuple[str, str | None]]]:
-    for user in listed(block, "users"):
-        yield from _login(user, text_of(user.get("account")) or GLOBAL)
 
 
 def _login(block: ConfigValue, account: str) -> Iterator[tuple[str, tuple[str, str | None]]]:
@@ -248,20 +230,18 @@ def _login(block: ConfigValue, account: str) -> Iterator[tuple[str, tuple[str, s
 
 def _remote(value: ConfigValue, accounts: Mapping[str, Location] | None) -> LeafRemote:
     """Read one remote; `accounts` are those that it may be for, None if the file does not say."""
-    if isinstance(value.data, str):  # remotes: ["nats-leaf://..."] is short for a block with one url
-        return LeafRemote((_url(value, LEAF_PORT),), GLOBAL, False, False, False, False, value, value.where)
-    texts = [*listed(value, "url"), *listed(value, "urls")]
+    # remotes: ["nats-leaf://..."] is short for blocks with one url
+    texts = [value] if isinstance(value.data, str) else [*listed(value, "url"), *listed(value, "urls")]
     if not texts:
         raise value.where.fault("this remote has no url; add url: nats-leaf://HOST:PORT")
     named = value.get("account", "local")
     account = text_of(named) or GLOBAL
     if named is not None and accounts is not None and account not in (*accounts, GLOBAL):
         raise named.where.fault(f"account {account!r} is not among this server's accounts; add it")
-    lots, hub = value.get("no_randomize", "dont_randomize"), value.get("hub")
+    hub = value.get("hub")
     return LeafRemote(
         tuple(_url(text, LEAF_PORT) for text in texts),
         account,
-        len(texts) > 1 and not (lots is not None and lots.data is True),
         value.get("credentials", "creds", "nkey", "seed") is not None,
         value.get("deny_imports", "deny_import", "deny_exports", "deny_export") is not None,
         hub is not None and hub.data is True,

@@ -1,4 +1,4 @@
-"""Greedy packing against Algorithm 1 word by word, and the one rule of capacity."""
+"""Greedy packing against Algorithm 1 word by word, and the one rule of capacity; random plans."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from hypothesis import given
 
 from content_strategies import content_problems
 from drawing import examples
-from naive.content_plans import naive_packing
+from naive.content_plans import naive_packing, naive_random
+from topicloom.base.seeds import generator
 from topicloom.content.model.problem import ContentProblem
 from topicloom.content.planners.cost import measure_cost
-from topicloom.content.planners.greedy_packing import plan_greedy_packing
+from topicloom.content.planners.placement import plan_greedy_packing, plan_random
 
 
 def full_brokers(demand: float, capacity: list[float]) -> ContentProblem:
@@ -59,3 +60,30 @@ def test_the_slack_is_for_rounding_and_nothing_else():
     problem = full_brokers(0.1, [0.29999, 9.0])
     assert plan_greedy_packing(problem).assignment.tolist() == [0, 0, 1]
     assert np.all(problem.load_limits < problem.capacity * (1 + 1e-8))
+
+
+@examples(60)
+@given(content_problems())
+def test_draws_pick_from_the_brokers_with_room(problem):
+    """Otherwise a full broker is drawn, or some brokers more often than others."""
+    draws = generator(5, "content", "random").random(problem.n_users).tolist()
+    assert plan_random(problem, seed=5).assignment.tolist() == naive_random(problem, draws)
+
+
+def test_all_brokers_are_equally_likely_and_seeds_differ():
+    users, brokers = 4000, 5
+    problem = ContentProblem.of(
+        [f"u{i:04}" for i in range(users)],
+        [f"b{b}" for b in range(brokers)],
+        np.ones(brokers),
+        np.zeros((users, brokers)),
+        np.zeros((brokers, brokers)),
+        1,
+        rates=([], [], []),
+        wants=([], [], []),
+    )
+    plan = plan_random(problem, seed=1)
+    counts = np.bincount(plan.assignment, minlength=brokers)
+    assert np.all(np.abs(counts - 800) < 6 * np.sqrt(800 * 0.8))
+    assert plan.assignment.tolist() == plan_random(problem, seed=1).assignment.tolist()
+    assert plan.assignment.tolist() != plan_random(problem, seed=2).assignment.tolist()

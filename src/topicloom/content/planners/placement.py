@@ -1,6 +1,6 @@
-"""Greedy packing: every user on the cheapest broker that has room [Zhao2011, Algorithm 1].
+"""Users placed in order: greedy packing [Zhao2011, Algorithm 1], and random plans, the baseline of [VI].
 
-The printed algorithm swaps the names of users and brokers, never adds a user to the load of its broker, and
+Algorithm 1 as printed swaps the names of users and brokers, never adds a user to the load of its broker, and
 forgets a user that no broker has room for. Here loads count, and such a user goes to the broker with the most
 free room; the report says how many there were. The core part of the cost is not considered.
 """
@@ -11,6 +11,7 @@ import numpy as np
 
 from topicloom.base.arrays import Floats, Ints, sealed
 from topicloom.base.progress import SILENT, Progress, Stopwatch, check_stop
+from topicloom.base.seeds import generator
 from topicloom.content.kernels.placement import place_users
 from topicloom.content.model.problem import ContentPlan, ContentProblem
 
@@ -31,6 +32,22 @@ def plan_greedy_packing(problem: ContentProblem, *, progress: Progress = SILENT)
         assignment, unplaced = place(problem, no_weight, np.zeros(problem.n_users), progress)
     report = {"users_without_room": unplaced}
     return ContentPlan(assignment, "greedy-packing", seconds=watch.seconds, report=report)
+
+
+def plan_random(problem: ContentProblem, *, seed: int = 0, progress: Progress = SILENT) -> ContentPlan:
+    """Assign the users in order, each to any broker with room, all equally likely; else to the roomiest.
+
+    >>> line = ContentProblem.of(["i", "j"], ["a", "b"], [3, 9], [[1, 2], [1, 2]], [[0, 1], [1, 0]], 1,
+    ...     rates=([0], [0], [3.0]), wants=([1], [0], [0]))
+    >>> [plan_random(line, seed=seed).assignment.tolist() for seed in range(4)]
+    [[1, 0], [0, 1], [0, 1], [0, 1]]
+    """
+    watch = Stopwatch(progress)
+    with watch.phase("draw brokers", problem.n_users):
+        draws = generator(seed, "content", "random").random(problem.n_users)
+        assignment, unplaced = place(problem, np.ones((1, problem.n_brokers)), draws, progress)
+    report = {"users_without_room": unplaced}
+    return ContentPlan(assignment, "random", seed=seed, seconds=watch.seconds, report=report)
 
 
 def place(problem: ContentProblem, weight: Floats, draws: Floats, progress: Progress) -> tuple[Ints, int]:
