@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from topicloom.base.arrays import Floats, Ints, Longs, freeze_fields, sorted_distinct
 from topicloom.errors import InputError
-from topicloom.overlay.model.overlay import Overlay
+from topicloom.overlay.model.overlay import Overlay, ordered_ends
 
 NO_CAP = 2**30
 
@@ -174,8 +174,7 @@ def priced_pairs(
 
 
 def _ordered(u: Iterable[int], v: Iterable[int], n_nodes: int) -> tuple[Longs, Longs]:
-    a, b = (np.asarray(end if isinstance(end, np.ndarray) else list(end)).astype(np.int64) for end in (u, v))
-    low, high = np.minimum(a, b), np.maximum(a, b)
+    low, high = ordered_ends(u, v)
     if len(low) and (low.min() < 0 or high.max() >= n_nodes):
         raise InputError(f"a pair names a node number outside 0..{n_nodes - 1}")
     if (low == high).any():
