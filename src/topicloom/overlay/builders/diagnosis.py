@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from topicloom.base.arrays import Ints, Longs, neighbor_lists, run_sums
-from topicloom.base.progress import Progress, Stopwatch, check_stop
-from topicloom.overlay.builders.build_progress import QuietProgress
+from topicloom.base.progress import Progress, QuietProgress, Stopwatch, check_stop
 from topicloom.overlay.builders.constrained import ConstrainedTask, node_caps
 from topicloom.overlay.measures.connectivity import topic_components
 from topicloom.overlay.model.constraints import NO_CAP, NodePairs

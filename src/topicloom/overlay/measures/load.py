@@ -12,7 +12,7 @@ import numpy as np
 from topicloom.base.arrays import Floats, Ints, Longs, sealed
 from topicloom.base.kernels.parallel import for_slices
 from topicloom.base.summaries import Figures
-from topicloom.overlay.kernels.shared_topics import shared_along_edges
+from topicloom.overlay.kernels.shared_topics import shared_slots
 from topicloom.overlay.measures.degree import percentiles
 from topicloom.overlay.measures.measure import Figure, Measure, OverlayView
 from topicloom.overlay.model.interest import Interest
@@ -36,11 +36,13 @@ def topics_along_edges(view: OverlayView, weights: Floats) -> tuple[Longs, Float
     """Return for each edge how many topics its ends share, and the sum of those topics' weights."""
     u, v = sealed(view.overlay.u), sealed(view.overlay.v)
     counts, carried = np.zeros(len(u), dtype=np.int64), np.zeros(len(u))
-    weights = sealed(weights.astype(np.float64))
 
     def work(start: int, stop: int) -> None:
-        part = slice(start, stop)
-        shared_along_edges(u[part], v[part], *view.node_lists, weights, counts[part], carried[part])
+        ptr, slots, _ = shared_slots(u[start:stop], v[start:stop], *view.node_lists)
+        counts[start:stop] = np.diff(ptr)
+        edges = np.repeat(np.arange(stop - start), counts[start:stop])
+        weighed = weights[view.node_lists[1][slots]]
+        carried[start:stop] = np.bincount(edges, weighed, minlength=stop - start)
 
     view.progress.phase("topics per edge", len(u))
     for_slices(work, len(u), slice_size=SLICE, threads=view.threads, progress=view.progress)

@@ -45,8 +45,8 @@ def split_bulk(interest: Interest, eta: int | str = "auto") -> BulkSplit:
     """
     sizes = interest.subscription_sizes()
     threshold = smallest_eta(*np.unique(sizes, return_counts=True)) if isinstance(eta, str) else eta
-    bulk = sizes > threshold
-    return BulkSplit(threshold, _numbers(bulk), _numbers(~bulk))
+    bulk, light = (np.flatnonzero(some).astype(np.int32) for some in (sizes > threshold, sizes <= threshold))
+    return BulkSplit(threshold, bulk, light)
 
 
 def smallest_eta(sizes: NDArray[Any], counts: NDArray[Any]) -> int:
@@ -59,10 +59,6 @@ def smallest_eta(sizes: NDArray[Any], counts: NDArray[Any]) -> int:
         return 0
     above = counts.sum() - np.cumsum(counts)  # nodes that want more than sizes[i]
     return int(sizes[np.argmax(above <= counts.sum() // BULK_SHARE)])
-
-
-def _numbers(chosen: NDArray[Any]) -> Ints:
-    return np.flatnonzero(chosen).astype(np.int32)
 
 
 # The most nodes that one kernel call gets unless a number of groups is asked for. A constant: what a
