@@ -87,11 +87,8 @@ def save_chart(chart: Any, path: Path | str) -> Path:
 def _counts(degrees: Degrees) -> Longs:
     """Return how many nodes have each degree."""
     if isinstance(degrees, Mapping):
-        pairs = [(int(degree), int(count)) for degree, count in degrees.items()]
-        counts = np.zeros(max((degree for degree, _ in pairs), default=0) + 1, dtype=np.int64)
-        for degree, count in pairs:
-            counts[degree] += count
-        return counts
+        found = np.array([int(degree) for degree in degrees], dtype=np.int64)
+        return np.bincount(found, [*degrees.values()], minlength=1).astype(np.int64)
     return np.bincount(np.asarray(degrees, dtype=np.int64), minlength=1).astype(np.int64)
 
 

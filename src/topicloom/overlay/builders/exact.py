@@ -82,14 +82,8 @@ def build_exact(
             solve = fewest_edges if objective == "edges" else lowest_degree
             answer = solve(interest, overlays[best], budget)
     overlay = Overlay.from_edges(interest.node_ids, *answer.edges)
-    return Build(
-        overlay=overlay,
-        algorithm="exact",
-        parameters={"objective": objective, "time_limit": time_limit},
-        seed=seed,
-        seconds=watch.seconds,
-        report=report | _report(answer, overlay),
-    )
+    parameters = {"objective": objective, "time_limit": time_limit}
+    return Build(overlay, "exact", parameters, seed, watch.seconds, report | _report(answer, overlay))
 
 
 def _report(answer: ExactAnswer, overlay: Overlay) -> dict[str, Any]:

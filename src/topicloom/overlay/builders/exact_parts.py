@@ -226,10 +226,5 @@ def _answer(
     searches = [piece.search for piece in pieces if piece.search is not None]
     pairs = sum(piece.program.n_pairs for piece in pieces if piece.program is not None)
     sums = (sum(getattr(search, name) for search in searches) for name in ("rounds", "cuts", "nodes"))
-    return ExactAnswer(
-        edges,
-        edges_bound,
-        degree_bound,
-        by_degree,
-        dict(zip(WORK, (pairs, *sums), strict=True)),
-    )
+    work = dict(zip(WORK, (pairs, *sums), strict=True))
+    return ExactAnswer(edges, edges_bound, degree_bound, by_degree, work)

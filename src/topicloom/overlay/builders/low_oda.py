@@ -46,13 +46,8 @@ def build_low_oda(
     """
     watch = Stopwatch(progress)
     u, v, _ = choose_low_oda(interest, k=k, strict=strict, threads=threads, watch=watch)
-    return Build(
-        overlay=Overlay.from_edges(interest.node_ids, u, v),
-        algorithm="low-oda",
-        parameters={"k": k, "strict": strict},
-        seed=seed,
-        seconds=watch.seconds,
-    )
+    overlay = Overlay.from_edges(interest.node_ids, u, v)
+    return Build(overlay, "low-oda", {"k": k, "strict": strict}, seed, watch.seconds)
 
 
 def choose_low_oda(

@@ -102,14 +102,8 @@ def load_build(folder: str | Path) -> Build:
         raise InputError(f"build {folder} is damaged ({str(error).splitlines()[0]}); make it again") from None
     # interest.parquet is sorted by node, so its distinct values are the nodes in their order.
     node_ids = nodes.unique().cast(pa.string())
-    return Build(
-        overlay=Overlay.from_arrow(node_ids, edges),
-        algorithm=summary.algorithm,
-        parameters=summary.parameters,
-        seed=summary.seed,
-        seconds=summary.seconds,
-        report=summary.report,
-    )
+    made = summary.algorithm, summary.parameters, summary.seed, summary.seconds, summary.report
+    return Build(Overlay.from_arrow(node_ids, edges), *made)
 
 
 def read_interest(source: Path) -> Interest:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -149,14 +150,12 @@ def cheapest_group_count(n_light: int, fewest: int, n_outer: Callable[[int], int
     >>> cheapest_group_count(1000, 1, lambda p: 50 * p)
     6
     """
-    costs: dict[int, tuple[float, float]] = {}
 
+    @cache
     def cost(p: int) -> tuple[float, float]:
         """Return the whole cost and the outer phase's, without the constant factor |T|."""
-        if p not in costs:
-            outer = float(n_outer(p) ** 2)
-            costs[p] = (outer + n_light**2 / p, outer)
-        return costs[p]
+        outer = float(n_outer(p) ** 2)
+        return outer + n_light**2 / p, outer
 
     best = p = fewest
     while p <= n_light:
