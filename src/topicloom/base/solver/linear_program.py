@@ -74,10 +74,6 @@ class LinearProgram:
         self._highs.addVars(n_columns, np.zeros(n_columns), np.ones(n_columns))
         self._highs.changeColsCost(n_columns, np.arange(n_columns, dtype=np.int32), np.ones(n_columns))
 
-    @property
-    def n_rows(self) -> int:
-        return int(self._highs.getNumRow())
-
     def add_rows(self, rows: Sequence[SumRow]) -> None:
         if not rows:
             return

@@ -38,9 +38,9 @@ def fixed_edges(constraints: Constraints, start: Overlay | None) -> tuple[Ints, 
     """
     if start is None:
         return constraints.required.u, constraints.required.v
-    n_nodes = start.n_nodes
+    n_nodes, required = start.n_nodes, constraints.required
     allowed = NodePairs(start.u, start.v).without(constraints.forbidden, n_nodes)
-    fixed = constraints.required.both(allowed, n_nodes)
+    fixed = NodePairs.of(*joined_edges((required.u, required.v), (allowed.u, allowed.v)), n_nodes)
     return fixed.u, fixed.v
 
 

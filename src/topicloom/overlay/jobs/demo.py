@@ -16,7 +16,7 @@ from topicloom.overlay.jobs.interest_table import InterestTable
 from topicloom.overlay.measures.registry import measure_overlay
 from topicloom.overlay.model.build_folder import check_replaceable
 from topicloom.overlay.workloads.generate import workload_from_options
-from topicloom.overlay.workloads.presets import sample_path
+from topicloom.overlay.workloads.laws import sample_path
 from topicloom.tables.source import interest_source
 from topicloom.tables.spark.spark_choice import Notice, SparkChoice, no_notice
 

@@ -17,16 +17,12 @@ from topicloom.overlay.model.overlay import Overlay, ordered_ends
 NO_CAP = 2**30
 
 
-def _no_ints() -> Ints:
-    return np.zeros(0, np.int32)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class NodePairs:
     """Unordered pairs of node numbers: u < v, sorted, distinct."""
 
-    u: Ints = field(default_factory=_no_ints)
-    v: Ints = field(default_factory=_no_ints)
+    u: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
+    v: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
 
     def __post_init__(self) -> None:
         freeze_fields(self)
@@ -55,11 +51,6 @@ class NodePairs:
         """Return the pairs that are not among `others`."""
         mine = self.keys(n_nodes)
         return NodePairs._from_keys(mine[~np.isin(mine, others.keys(n_nodes))], n_nodes)
-
-    def both(self, others: NodePairs, n_nodes: int) -> NodePairs:
-        """Return the pairs of either."""
-        keys = np.concatenate((self.keys(n_nodes), others.keys(n_nodes)))
-        return NodePairs._from_keys(sorted_distinct(keys), n_nodes)
 
     def degrees(self, n_nodes: int) -> Ints:
         """Return how many of the pairs each node is in."""
