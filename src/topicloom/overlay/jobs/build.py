@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,17 +11,21 @@ from msgspec.structs import replace as replace_fields
 
 from topicloom.base.atomic_write import replacing
 from topicloom.base.progress import SILENT, Progress
-from topicloom.overlay.jobs.build_request import BuildRequest, BuildTask, summarise_build
+from topicloom.overlay.jobs.build_request import (
+    LOCAL_SUBSCRIPTIONS,
+    BuildRequest,
+    BuildTask,
+    choose_engine,
+    summarise_build,
+)
 from topicloom.overlay.jobs.build_spark import build_on_spark
 from topicloom.overlay.jobs.certify import certify
 from topicloom.overlay.jobs.constraints import load_constraints
-from topicloom.overlay.jobs.engine import LOCAL_SUBSCRIPTIONS, choose_engine
 from topicloom.overlay.jobs.interest_table import LoadedInterest, load_interest
 from topicloom.overlay.jobs.verify import judge
 from topicloom.overlay.measures.connectivity import check_overlay
 from topicloom.overlay.model.build import Build, BuildSummary
 from topicloom.overlay.model.build_folder import EDGES, INTEREST
-from topicloom.overlay.model.verdict import Verdict
 from topicloom.overlay.spark.encode import InterestRead
 from topicloom.tables.folder import REJECTS, SUMMARY, write_json, write_table
 from topicloom.tables.spark.raw_table import write_rejects
@@ -95,37 +100,34 @@ def build_loaded(
     build = request.run(loaded.interest, progress)
     built = progress.now()
 
-    def summarised(verdict: Verdict, verifying: float) -> BuildSummary:
-        done = progress.now()
-        seconds = {
-            "ingest": ingested - began,
-            "build": built - ingested,
-            "verify": done - verifying,
-            "total": done - began,
-        }
-        summary = summarise_build(request, "local", loaded, build, verdict, build.seconds, seconds)
-        if not request.certify:
-            return summary
-        certificate = certify(
-            loaded.interest, asdict(summary), known=build.report, threads=request.threads, progress=progress
-        )
-        certified = progress.now()
-        seconds |= {"certify": certified - done, "total": certified - began}
-        return replace_fields(summary, certificate=certificate, seconds=seconds)
-
-    if out is None:
-        verdict = check_overlay(loaded.interest, build.overlay, progress=progress)
-        return summarised(verdict, built), build
-    with replacing(out) as folder:
-        folder.mkdir()
-        progress.phase("write tables")
-        write_table(build.overlay.to_arrow(), folder / EDGES)
-        write_table(loaded.interest.to_arrow(), folder / INTEREST)
-        if loaded.rejected and loaded.raw is not None:
-            write_rejects(loaded.raw, folder / REJECTS)
+    with replacing(out) if out is not None else nullcontext() as folder:
+        if folder is not None:
+            folder.mkdir()
+            progress.phase("write tables")
+            write_table(build.overlay.to_arrow(), folder / EDGES)
+            write_table(loaded.interest.to_arrow(), folder / INTEREST)
+            if loaded.rejected and loaded.raw is not None:
+                write_rejects(loaded.raw, folder / REJECTS)
         written = progress.now()
-        # The judge reads what was written, not what is in memory.
-        verdict = judge(folder / INTEREST, folder / EDGES, spark=spark, beside=out, progress=progress)
-        summary = summarised(verdict, written)
-        write_json(summary, folder / SUMMARY)
+        if folder is None:
+            verdict = check_overlay(loaded.interest, build.overlay, progress=progress)
+        else:  # the judge reads what was written, not what is in memory
+            verdict = judge(folder / INTEREST, folder / EDGES, spark=spark, beside=out, progress=progress)
+        proved = progress.now()
+        seconds = {"ingest": ingested - began, "build": built - ingested, "verify": proved - written}
+        seconds["total"] = proved - began
+        summary = summarise_build(request, "local", loaded, build, verdict, build.seconds, seconds)
+        if request.certify:
+            certificate = certify(
+                loaded.interest,
+                asdict(summary),
+                known=build.report,
+                threads=request.threads,
+                progress=progress,
+            )
+            certified = progress.now()
+            seconds |= {"certify": certified - proved, "total": certified - began}
+            summary = replace_fields(summary, certificate=certificate, seconds=seconds)
+        if folder is not None:
+            write_json(summary, folder / SUMMARY)
     return summary, build
