@@ -82,10 +82,8 @@ def measure_bounds(workload: dict[str, Any], heuristics: bool) -> dict[str, Any]
     """In a child: bound a toy with every effort to load the kernels, then the workload once."""
     import time
 
-    from topicloom.overlay.builders.gm import build_gm
-    from topicloom.overlay.builders.gm_m import build_gm_m
-    from topicloom.overlay.measures.bound_effort import OVERLAPS
-    from topicloom.overlay.measures.bounds import bound_overlays
+    from topicloom.overlay.builders.gm import build_gm, build_gm_m
+    from topicloom.overlay.measures.bounds import OVERLAPS, bound_overlays
     from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
 
     toy = generate_interest(workload_from_options(**drawn(30, 20, "5", "uniform")))

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from topicloom.overlay.workloads.presets import sample_path
+from topicloom.overlay.workloads.laws import sample_path
 
 BUILD_KEYS = {
     "format", "kind", "version", "algorithm", "parameters", "seed", "nodes", "topics", "subscriptions",

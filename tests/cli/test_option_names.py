@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import topicloom
-from topicloom.cli.content.plan_figures import figure_lines
+from topicloom.cli.content.plan import figure_lines
 from topicloom.cli.main import execute
 from topicloom.cli.option_names import in_options, options_are
 from topicloom.content.jobs.plan import PlanFigures

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from topicloom.overlay.workloads.presets import sample_path
+from topicloom.overlay.workloads.laws import sample_path
 from topicloom.spidercast.simulator.registry import PROTOCOLS
 
 KEYS = {

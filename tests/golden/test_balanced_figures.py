@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from topicloom.overlay.builders.balanced import build_balanced
-from topicloom.overlay.builders.gm_m import build_gm_m
+from topicloom.overlay.builders.gm import build_gm_m
 from topicloom.overlay.measures.connectivity import check_overlay
 from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
 

@@ -11,8 +11,7 @@ import pytest
 
 from naive.instances import lemma_6_6
 from topicloom.overlay.builders.baselines import build_ring_pt
-from topicloom.overlay.builders.gm import build_gm
-from topicloom.overlay.builders.gm_m import build_gm_m
+from topicloom.overlay.builders.gm import build_gm, build_gm_m
 from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
 
 pytestmark = pytest.mark.slow

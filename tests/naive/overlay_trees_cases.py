@@ -31,14 +31,7 @@ def spread(interest: Interest) -> Interest:
 def laid(interest: Interest, edges: list[Pair], n_fixed: int = 0) -> OverlayTrees:
     """Return the overlay trees of these edges, with room for all others."""
     room = np.full(interest.n_nodes, interest.n_nodes, np.int32)
-    trees = new_overlay_trees(
-        interest.node_ptr,
-        interest.node_topics,
-        interest.topic_ptr,
-        interest.topic_nodes,
-        room,
-        int(room.sum()) + 16,
-    )
+    trees = new_overlay_trees(interest, room, int(room.sum()) + 16)
     u, v = (np.array([edge[end] for edge in edges], np.int32) for end in (0, 1))
     add_edges(trees, u, v, n_fixed, np.arange(interest.n_subscriptions, dtype=np.int32))
     return trees
@@ -53,14 +46,7 @@ def scratch(interest: Interest, costs: dict[Pair, float] | None = None, seed: in
         np.array([b for _, b, _ in both], np.int32),
         np.array([cost for _, _, cost in both], np.float64),
     )
-    return new_removal(
-        interest.n_nodes,
-        interest.n_topics,
-        int(interest.topic_sizes().max(initial=1)),
-        int(interest.subscription_sizes().max(initial=1)),
-        seed,
-        prices,
-    )
+    return new_removal(interest, seed, prices)
 
 
 class Case:

@@ -5,6 +5,11 @@ from __future__ import annotations
 import random
 from itertools import permutations
 
+import numpy as np
+
+from topicloom.base.arrays import Floats
+from topicloom.overlay.workloads.laws import Popularity
+
 
 def successive_draw(weights: list[float], size: int, rng: random.Random) -> list[int]:
     """`size` distinct positions, each drawn with probability proportional to the weights left."""
@@ -15,6 +20,13 @@ def successive_draw(weights: list[float], size: int, rng: random.Random) -> list
         drawn.append(topic)
         del left[topic]
     return drawn
+
+
+def first_draw(popularity: Popularity, n_topics: int) -> Floats:
+    """The probability of each topic in a first draw; the far tail of a steep law may read 0."""
+    logs = popularity.log_weights(n_topics)
+    weights = np.exp(logs - logs.max(initial=-np.inf))
+    return np.asarray(weights / weights.sum())
 
 
 def set_probabilities(weights: list[float], size: int) -> dict[frozenset[int], float]:

@@ -87,11 +87,8 @@ def save_chart(chart: Any, path: Path | str) -> Path:
 def _counts(degrees: Degrees) -> Longs:
     """Return how many nodes have each degree."""
     if isinstance(degrees, Mapping):
-        pairs = [(int(degree), int(count)) for degree, count in degrees.items()]
-        counts = np.zeros(max((degree for degree, _ in pairs), default=0) + 1, dtype=np.int64)
-        for degree, count in pairs:
-            counts[degree] += count
-        return counts
+        found = np.array([int(degree) for degree in degrees], dtype=np.int64)
+        return np.bincount(found, [*degrees.values()], minlength=1).astype(np.int64)
     return np.bincount(np.asarray(degrees, dtype=np.int64), minlength=1).astype(np.int64)
 
 
@@ -131,6 +128,7 @@ def _lines(counts: Mapping[str, Longs], labels: Mapping[str, str], names: list[s
     nodes = max(int(found.sum()) for found in counts.values())
     points = [row for name, found in counts.items() for row in _points(found, labels[name], first)]
     marks = [_mark(found, labels[name], first) for name, found in counts.items()]
+    ticks = [step * 10**power for power in range(8) for step in (1, 2, 5) if step * 10**power <= largest]
     x = alt.X(
         "degree:Q",
         title="neighbors of a node (degree)",
@@ -139,14 +137,15 @@ def _lines(counts: Mapping[str, Longs], labels: Mapping[str, str], names: list[s
             domain=[LEFT if first else 0, largest * 1.02 + 0.5],
             nice=False,
         ),
-        axis=alt.Axis(tickMinStep=1, format=",d", values=_ticks(largest) if long_tail else alt.Undefined),
+        axis=alt.Axis(tickMinStep=1, format=",d", values=ticks if long_tail else alt.Undefined),
     )
-    floor = 100 / max(nodes, 1)
+    floor = 100 / max(nodes, 1)  # percent: one node
+    shares = [10.0**power for power in range(2, -8, -1) if 10.0**power >= floor * 0.8]
     y = alt.Y(
         "share:Q",
         title="nodes with at least so many neighbors",
         scale=alt.Scale(type="log", domain=[floor * 0.8, 130], nice=False),
-        axis=alt.Axis(values=_shares(floor), labelExpr="format(datum.value, '~g') + '%'"),
+        axis=alt.Axis(values=shares, labelExpr="format(datum.value, '~g') + '%'"),
     )
     colour = alt.Color(
         "build:N",
@@ -169,16 +168,6 @@ def _lines(counts: Mapping[str, Longs], labels: Mapping[str, str], names: list[s
         .encode(x=x, y=y, color=alt.Color("build:N", sort=names, legend=None))
     )
     return alt.layer(line, dot)
-
-
-def _ticks(largest: int) -> list[int]:
-    """Return 1, 2, 5, 10, ... up to the largest degree."""
-    return [step * 10**power for power in range(8) for step in (1, 2, 5) if step * 10**power <= largest]
-
-
-def _shares(floor: float) -> list[float]:
-    """Return 100%, 10%, ... down to one node."""
-    return [10.0**power for power in range(2, -8, -1) if 10.0**power >= floor * 0.8]
 
 
 def _cycle(values: Sequence[Any], length: int) -> list[Any]:

@@ -8,11 +8,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from keyword import iskeyword
-from math import isfinite
+from math import inf, isfinite
 from typing import Any, get_type_hints
 
 from topicloom.errors import UsageError
@@ -56,8 +57,15 @@ class Parameter:
 
     def parse(self, owner: str, key: str, text: str) -> bool | int | float | str:
         """Return the value of `text`; a UsageError says what `owner` allows."""
-        for value in self._readings(text):
-            return value
+        if isinstance(self.default, bool) and text.lower() in ("true", "false"):
+            return text.lower() == "true"
+        if text in self.choices or (self.form and text):
+            return text
+        with suppress(ValueError):
+            value = float(text) if isinstance(self.default, float) else int(text)
+            most = inf if self.most is None else self.most
+            if self.least is not None and self.least <= value <= most and value < inf:
+                return value
         raise UsageError(f"`set={key}={text}`: {owner} takes {key} = {self.allowed()}")
 
     def allowed(self) -> str:
@@ -71,21 +79,6 @@ class Parameter:
         elif self.least is not None:
             numbers = [f"a {kind} of at least {self.least}"]
         return " or ".join([*self.choices, *numbers, *([self.form] if self.form else [])])
-
-    def _readings(self, text: str) -> Iterator[bool | int | float | str]:
-        if isinstance(self.default, bool):
-            yield from {"true": [True], "false": [False]}.get(text.lower(), [])
-            return
-        if text in self.choices or (self.form and text):
-            yield text
-        if self.least is not None:
-            try:
-                value = float(text) if isinstance(self.default, float) else int(text)
-            except ValueError:
-                return
-            most = float("inf") if self.most is None else self.most
-            if self.least <= value <= most and value < float("inf"):
-                yield value
 
 
 @cache

@@ -51,6 +51,17 @@ class Silent:
 SILENT = Silent()
 
 
+class QuietProgress(Silent):
+    """Progress of small work inside larger work: knows the time and when to stop, reports nothing."""
+
+    def __init__(self, progress: Progress) -> None:
+        super().__init__(progress.now)
+        self._progress = progress
+
+    def should_stop(self) -> bool:
+        return self._progress.should_stop()
+
+
 def check_stop(progress: Progress) -> None:
     """Raise `Interrupted` if the user asked to stop."""
     if progress.should_stop():

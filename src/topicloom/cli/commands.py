@@ -1,8 +1,9 @@
 """Commands are loaded when they are called, so that `--help` and every other command stay quick.
 
 A command is a function in a module of the same name, with an optional `EXAMPLES` text. Its options are its
-parameters, `Annotated[type, "help"]` or with what else typer is to know; `list_` is the option `--list`. A
-parameter whose type is a dataclass of options is replaced by these, under the heading `PANEL`.
+parameters, `Annotated[type, "help"]`, maybe with a metavar, or with what else typer needs; `list_` is the
+option `--list`. A parameter whose type is a dataclass of options is replaced by these, under the heading
+`PANEL`.
 """
 
 from __future__ import annotations
@@ -129,8 +130,8 @@ def with_groups(command: Callable[..., None], **made: type[Any]) -> Callable[...
 
 def _parameter(of: inspect.Parameter | Field[Any], hint: Any, panel: str | None = None) -> inspect.Parameter:
     """Return a parameter, or a field of a group with this heading, as typer takes it."""
-    [told] = hint.__metadata__
-    option = typer.Option(help=told) if isinstance(told, str) else copy(told)
+    told, *metavar = hint.__metadata__
+    option = typer.Option(help=told, metavar=[*metavar, None][0]) if isinstance(told, str) else copy(told)
     word = of.name.rstrip("_").replace("_", "-")
     if isinstance(option, OptionInfo):
         option.param_decls = [f"--{word}"]

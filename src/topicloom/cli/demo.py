@@ -39,15 +39,8 @@ def demo(
 
     with screen.working() as progress:
         start = progress.now()
-        results = list(
-            run_demo(
-                out,
-                seed=seed,
-                spark=replace(spark.choice(), quick=True),
-                notice=screen.notice,
-                progress=progress,
-            )
-        )
+        quick = replace(spark.choice(), quick=True)
+        results = list(run_demo(out, seed=seed, spark=quick, notice=screen.notice, progress=progress))
         progress.phase("draw")
         panel = {
             result.title: {row.algorithm: row.degree_histogram for row in result.rows} for result in results

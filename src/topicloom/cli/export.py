@@ -50,51 +50,38 @@ class BrokerOptions(ExportOptions):
 
     hosts: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help=f"CSV with columns node, host and maybe port{_host_columns()}; without it all brokers "
-            "are on 127.0.0.1.",
-        ),
+        f"CSV with columns node, host and maybe port{_host_columns()}; without it all brokers "
+        "are on 127.0.0.1.",
+        "FILE",
     ] = None
     credentials: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="CSV with columns node, user, password for clients; made up for brokers elsewhere if "
-            "not given.",
-        ),
+        "CSV with columns node, user, password for clients; made up for brokers elsewhere if not given.",
+        "FILE",
     ] = None
     tls: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Folder with ca.crt and, for each node, NODE.crt and NODE.key; named in the "
-            "configurations, not copied.",
-        ),
+        "Folder with ca.crt and, for each node, NODE.crt and NODE.key; named in the "
+        "configurations, not copied.",
+        "DIR",
     ] = None
     backups: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
-            help="Brokers that a link may turn to when its other end is gone, where that is safe "
-            f"({_takers('backups')}; default {DEFAULT_BACKUPS}; 0: none).",
-        ),
+        "Brokers that a link may turn to when its other end is gone, where that is safe "
+        f"({_takers('backups')}; default {DEFAULT_BACKUPS}; 0: none).",
+        "N",
     ] = None
     split: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
-            help="Up to N links in each direction of an edge, so that more of them have a safe backup "
-            f"({_takers('split')}; default 1: fewest links).",
-        ),
+        "Up to N links in each direction of an edge, so that more of them have a safe backup "
+        f"({_takers('split')}; default 1: fewest links).",
+        "N",
     ] = None
     seed: Annotated[
         int | None,
-        typer.Option(
-            metavar="K",
-            help="For tests only: keys that follow from this number, so that anybody can make them again "
-            f"({_takers('seed')}; default: keys nobody can guess).",
-        ),
+        "For tests only: keys that follow from this number, so that anybody can make them again "
+        f"({_takers('seed')}; default: keys nobody can guess).",
+        "K",
     ] = None
     filters: Annotated[
         bool, "Topics with wildcards of the brokers stand for all names that they match; none may overlap."

@@ -97,11 +97,8 @@ def _block(key: str, aim: str, facts: list[tuple[str, str]], parameters: Mapping
     options = []
     for name, one in parameters.items():
         default = "none" if one.default == "" else one.default
-        options.append((f"--set {plain_name(name)}", f"{one.help}{_allowed(one)} (default {default})"))
+        limited = one.choices or one.form or one.most is not None
+        allowed = f": {one.allowed()}" if limited else ""
+        options.append((f"--set {plain_name(name)}", f"{one.help}{allowed} (default {default})"))
     width = max(18, *(len(name) for name, _ in facts + options))
     return "\n".join([f"{key}: {aim}", *(f"    {name:<{width}} {text}" for name, text in facts + options)])
-
-
-def _allowed(parameter: Parameter) -> str:
-    told = parameter.choices or parameter.form or parameter.most is not None
-    return f": {parameter.allowed()}" if told else ""

@@ -62,19 +62,15 @@ def _leave_at_once(code: int) -> None:
     session = sys.modules.get("topicloom.tables.spark.session")
     if session is not None:
         session.stop_session()
-    _await_children()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code)
-
-
-def _await_children() -> None:
-    """Wait for child processes that were interrupted before they ran their program."""
+    # Child processes may have been interrupted before they ran their program.
     deadline = time.monotonic() + PATIENCE
     with suppress(ChildProcessError):  # none is left
         while time.monotonic() < deadline:
             if os.waitpid(-1, os.WNOHANG) == (0, 0):
                 time.sleep(0.01)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def execute(arguments: list[str]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import asdict
 
@@ -11,9 +11,6 @@ from topicloom.base.summaries import Figures
 from topicloom.cli.console import Screen
 from topicloom.cli.options import Certify, EdgeOptions, EngineOptions, InterestOptions, Threads
 from topicloom.cli.tables import figures_table
-
-if TYPE_CHECKING:
-    from topicloom.overlay.jobs.measure import LeftOut
 
 EXAMPLES = """
 topicloom measure my-overlay my-overlay
@@ -40,7 +37,10 @@ def measure(
         )
     measures = found.measures
     certificate = certificate_told(found.certificate, measures)
-    rows = [*_rows(measures), *_left_out(found.left_out)]
+    rows = list(_rows(measures))
+    for name, count in asdict(found.left_out).items():
+        if count:
+            rows.append((f"left out: {name.replace('_', ' ')}", f"{count:,}"))
     screen.report(found, figures_table(None, rows), *certificate)
 
 
@@ -55,16 +55,6 @@ def _rows(found: Figures) -> Iterator[tuple[str, str]]:
         yield f"{figure.label} ({unit})" if unit else figure.label, shown
 
 
-def _left_out(rows: LeftOut) -> Iterator[tuple[str, str]]:
-    for name, count in asdict(rows).items():
-        if count:
-            yield f"left out: {name.replace('_', ' ')}", f"{count:,}"
-
-
-def _percentiles(values: dict[str, float]) -> str:
-    return " / ".join(f"{values[key]:,.0f}" for key in ("50", "90", "99"))
-
-
 def _bounds(values: tuple[float, float] | tuple[None, None]) -> str:
     low, high = values
     if low is None or high is None:
@@ -74,7 +64,7 @@ def _bounds(values: tuple[float, float] | tuple[None, None]) -> str:
 
 
 FORMS: dict[str, Callable[[Any], str]] = {
-    "percentiles": _percentiles,
+    "percentiles": lambda values: " / ".join(f"{values[key]:,.0f}" for key in ("50", "90", "99")),
     "bounds": _bounds,
     "yes/no": lambda value: "yes" if value else "NO",
 }

@@ -19,9 +19,13 @@ def run_comparison(screen: Screen, kind: str, folder: Path, settings: RunSetting
     with screen.working() as progress:
         found = compare_meshes(kind, folder, settings, progress=progress)
     rows = found.rows
+    columns = [("", "left"), *((row.design, "right") for row in rows)]
+    figures = [_figures(row) for row in rows]
+    # A line for each figure: four meshes side by side fit a narrow screen.
+    lines = [[name, *(figure[name] for figure in figures)] for name in figures[0]]
     screen.report(
         found,
-        table("the same interest on four meshes", _columns(rows), _lines(rows)),
+        table("the same interest on four meshes", columns, lines),
         "messages: from broker to broker, for each delivery at another broker than the publisher's",
         "strays: messages that a broker carried and its node does not want (the star's hub wants none)",
         *(
@@ -32,16 +36,6 @@ def run_comparison(screen: Screen, kind: str, folder: Path, settings: RunSetting
         ),
         holds=found.exact,
     )
-
-
-def _columns(rows: list[DesignSummary]) -> list[tuple[str, str]]:
-    return [("", "left"), *((row.design, "right") for row in rows)]
-
-
-def _lines(rows: list[DesignSummary]) -> list[list[str]]:
-    """A line for each figure: four meshes side by side fit a narrow screen."""
-    figures = [_figures(row) for row in rows]
-    return [[name, *(figure[name] for figure in figures)] for name in figures[0]]
 
 
 def _figures(row: DesignSummary) -> dict[str, str]:

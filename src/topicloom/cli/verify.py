@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field, make_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
 from topicloom.cli.console import Screen, table
 from topicloom.cli.options import EdgeOptions, EngineOptions, InterestOptions
-from topicloom.cli.verify_brokers import BrokerFolders, broker_options, verify_brokers
+from topicloom.errors import UsageError
+from topicloom.mesh.audit.findings import Audit, Finding, several
+from topicloom.mesh.jobs.audit import audit_folder
+from topicloom.mesh.kinds.registry import KINDS, auditable
 
 if TYPE_CHECKING:
     from topicloom.overlay.model.verdict import Verdict
@@ -21,11 +25,50 @@ topicloom verify table.csv edges.tsv --edges-no-header --all split-topics.jsonl
 topicloom verify --mosquitto /etc/our-brokers --hosts hosts.csv
 """
 SHOWN_SIZES = 8
+SHOWN_FINDINGS = 20  # of one sort
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerFolders:
+    """The options that name configurations, one for each kind of broker that can be audited."""
+
+    PANEL: ClassVar[str] = "Brokers"
+
+    def given(self) -> dict[str, Path]:
+        """Return the folders by kind."""
+        folders = {kind: getattr(self, _attribute(kind)) for kind in auditable()}
+        return {kind: folder for kind, folder in folders.items() if folder is not None}
+
+    def choice(self) -> tuple[str, Path]:
+        """Return the kind of broker and the folder."""
+        given = self.given()
+        if not given:
+            raise UsageError(f"--hosts goes with {' or '.join(f'--{kind}' for kind in auditable())} only")
+        if len(given) > 1:
+            raise UsageError(f"{' and '.join(f'--{kind}' for kind in given)}: give one of them")
+        return given.popitem()
 
 
 def option_groups() -> dict[str, type[Any]]:
     """Return the group of options that depends on the registry of brokers."""
-    return {"brokers": broker_options()}
+    kinds = [
+        (
+            _attribute(kind),
+            Annotated[
+                Path | None,
+                f"Judge the {auditing.link}s of {KINDS[kind].title} configurations instead; EDGES is left "
+                "out, INTEREST may be.",
+                "CONF_DIR",
+            ],
+            field(default=None),
+        )
+        for kind, auditing in auditable().items()
+    ]
+    return {"brokers": make_dataclass("BrokerOptions", kinds, bases=(BrokerFolders,), frozen=True)}
+
+
+def _attribute(kind: str) -> str:
+    return kind.replace("-", "_")
 
 
 def verify(
@@ -34,10 +77,7 @@ def verify(
     spark: EngineOptions,
     screen: Screen,
     brokers: BrokerFolders,
-    all_: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Write every split topic there (.jsonl, .json, .parquet)."),
-    ] = None,
+    all_: Annotated[str | None, "Write every split topic there (.jsonl, .json, .parquet).", "FILE"] = None,
     hosts: Annotated[
         Path | None,
         typer.Option(
@@ -58,7 +98,7 @@ def verify(
     from topicloom.overlay.jobs.verify import verify_edges
 
     if brokers.given() or hosts is not None:
-        return verify_brokers(screen, brokers.choice(), hosts, interest, edges, spark, all_)
+        return _verify_brokers(screen, brokers.choice(), hosts, interest, edges, spark, all_)
     with screen.working() as progress:
         verdict = verify_edges(interest.table(spark, screen, progress), edges.source(), all_witnesses=all_)
     screen.report(verdict.summary(), *_told(verdict, all_), holds=verdict.topic_connected)
@@ -93,3 +133,59 @@ def _witnesses(verdict: Verdict) -> object:
         lines.append([witness.topic, str(len(sizes)), shown, ends])
     columns = [("topic", "left"), ("components", "right"), ("sizes", "left"), ("not connected", "left")]
     return table("the worst topics", columns, lines)
+
+
+def _verify_brokers(
+    screen: Screen,
+    choice: tuple[str, Path],
+    hosts: Path | None,
+    interest: InterestOptions,
+    edges: EdgeOptions,
+    spark: EngineOptions,
+    all_witnesses: str | None,
+) -> None:
+    """Judge a folder and show what was found; exit 1 if that is anything."""
+    kind, folder = choice
+    if all_witnesses is not None:
+        raise UsageError(
+            f"--all {all_witnesses}: with --{kind} no split topics are written; --json names all findings"
+        )
+    if edges.edges:
+        raise UsageError(f"EDGES {edges.edges}: with --{kind} the links are those of the configurations")
+    with screen.working() as progress:
+        wanted = interest.table(spark, screen, progress).load().interest if interest.interest else None
+        audit = audit_folder(kind, folder, interest=wanted, hosts=hosts, progress=progress)
+    screen.report(audit, *_audit_told(audit), holds=audit.sound)
+
+
+def _audit_told(audit: Audit) -> Iterator[str]:
+    words = auditable()[audit.kind]
+    link, topic = words.link, words.topic
+    counts = f"{_many(audit.brokers, 'broker')}, {_many(audit.links, link)}, {_many(audit.topics, topic)}"
+    if audit.sound:
+        proved = "; every node gets what it wants, and no broker anything else" if audit.covered else ""
+        counts += f"; nothing goes round, comes twice or stays away{proved}"
+    yield f"{'sound' if audit.sound else 'NOT sound'}: {counts}{_alone(audit, link)}"
+    yield from _section("messages go round or come twice", audit.repeating)
+    yield from _section("messages do not come where they should", audit.losing)
+    yield from _section("brokers carry topics that their nodes do not want", audit.strays or ())
+
+
+def _alone(audit: Audit, link: str) -> str:
+    """Name the brokers without a link; whether that is meant, no file says."""
+    if not audit.unlinked:
+        return ""
+    has = "has" if len(audit.unlinked) == 1 else "have"
+    return f"; {_many(len(audit.unlinked), 'broker')} {has} no {link}: {several(audit.unlinked)}"
+
+
+def _many(count: int, what: str) -> str:
+    head, space, tail = what.partition(" of ")
+    return f"{count:,} {head if count == 1 else head + 's'}{space}{tail}"
+
+
+def _section(title: str, findings: tuple[Finding, ...]) -> Iterator[str]:
+    if findings:
+        yield from ("", f"{title}:", *(f"  {finding.text}" for finding in findings[:SHOWN_FINDINGS]))
+    if len(findings) > SHOWN_FINDINGS:
+        yield f"  and {len(findings) - SHOWN_FINDINGS:,} more; --json names all"

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from topicloom.overlay.model.overlay import Overlay
     from topicloom.overlay.model.verdict import Verdict
     from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
-    from topicloom.overlay.workloads.presets import sample_path
+    from topicloom.overlay.workloads.laws import sample_path
 
 __all__ = [
     "ALL_KINDS",
@@ -67,7 +67,7 @@ __getattr__, __dir__ = lazy_names(
         "Constraints": "model.constraints",
         "Interest": "model.interest",
         "Overlay": "model.overlay",
-        "sample_path": "workloads.presets",
+        "sample_path": "workloads.laws",
         "Verdict": "model.verdict",
         "generate_interest": "workloads.generate",
         "workload_from_options": "workloads.generate",

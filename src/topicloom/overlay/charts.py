@@ -138,7 +138,10 @@ def place_labels(dots: Mapping[str, Place], canvas: Box, others: Collection[Plac
 def _boxes(name: str, x: float, y: float, canvas: Box) -> Iterator[Box]:
     """Return where a label may stand, best places first: right, left, above, below, then slanted."""
     lines = name.split("\n")
-    half, height = max(map(_width, lines)) / 2, LINE * len(lines) / 2
+    widths = [
+        sum(NARROW if c in "fijlrt-,. " else WIDE if c in "mwMW" else LETTER for c in line) for line in lines
+    ]
+    half, height = FONT * max(widths) / 2, LINE * len(lines) / 2
     for distance in DISTANCES:
         for across, down in ((1, 0), (-1, 0), (0, -1), (0, 1), (1, -1), (1, 1), (-1, -1), (-1, 1)):
             slant = 0.7 if across and down else 1.0
@@ -154,11 +157,6 @@ def _crosses(start: Place, end: Place, box: Box) -> bool:
     steps = [step / 32 for step in range(33)]
     on_line = [(start[0] + (end[0] - start[0]) * at, start[1] + (end[1] - start[1]) * at) for at in steps]
     return any(box.distance(place) == 0 for place in on_line)
-
-
-def _width(text: str) -> float:
-    letters = (NARROW if c in "fijlrt-,. " else WIDE if c in "mwMW" else LETTER for c in text)
-    return FONT * sum(letters)
 
 
 def _panel(dots: Mapping[str, Dot], kinds: list[str], width: float, unlabelled: Collection[str] = ()) -> Any:

@@ -35,11 +35,10 @@ from topicloom.overlay.builders.divide.local import LocalDivide
 from topicloom.overlay.builders.divide.phases import build_inner
 from topicloom.overlay.builders.divide.plan import DividePlan, DivideSettings, LevelSizes, plan_levels
 from topicloom.overlay.builders.divide.run import nodes_known, pn_ratio
-from topicloom.overlay.builders.gm_m import build_gm_m
+from topicloom.overlay.builders.gm import build_gm_m
 from topicloom.overlay.builders.registry import parse_parameters
 from topicloom.overlay.kernels.greedy_state import join_groups, new_state
 from topicloom.overlay.kernels.greedy_state import merge as merge_part
-from topicloom.overlay.kernels.twins import twin_classes
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -395,8 +394,7 @@ def test_parts_that_do_not_fit_are_refused_by_name():
 def test_components_of_groups_are_those_that_merging_gives(interest, data):
     """The tables written at once must be a state as the kernels know it: rings, labels, sizes, counts."""
     group = np.array([data.draw(st.integers(-1, 2)) for _ in range(interest.n_nodes)], dtype=np.int32)
-    classes = twin_classes(interest.node_ptr, interest.node_topics)
-    slow = new_state(interest, classes)
+    slow = new_state(interest)
     for topic in range(interest.n_topics):
         places = range(slow.place_ptr[topic], slow.place_ptr[topic + 1])
         for a in places:
@@ -404,7 +402,7 @@ def test_components_of_groups_are_those_that_merging_gives(interest, data):
                 same = group[slow.place_unit[a]] == group[slow.place_unit[b]] >= 0
                 if same and slow.place_label[a] != slow.place_label[b]:
                     merge(slow, topic, slow.place_label[a], slow.place_label[b])
-    fast = new_state(interest, classes)
+    fast = new_state(interest)
     join_groups(fast, group, np.full(3, -1, np.int32))
     assert fast.components.tolist() == slow.components.tolist()
     for labels in (fast, slow):

@@ -27,12 +27,12 @@ def gm(interest: Interest, redundancy: int = 1, **options) -> list[tuple[int, in
     task = ConstrainedTask.of(interest, **options)
     first = choose_constrained(task, phases=False, progress=SILENT)
     runs = [first, *further_runs(task, first.edges, redundancy, Stopwatch(SILENT))]
-    return [step for run in runs for step in steps(run.steps)]
+    return [step for run in runs for step in steps(run[:3])]
 
 
 def gm_m(interest: Interest, **options) -> list[tuple[int, int, int]]:
     task = ConstrainedTask.of(interest, **options)
-    return steps(choose_constrained(task, phases=True, progress=SILENT).steps)
+    return steps(choose_constrained(task, phases=True, progress=SILENT)[:3])
 
 
 # A row that remembers few pairs is scanned again often, and joint scans from one row on take the other

@@ -22,10 +22,10 @@ from naive.overlay_trees import (
 )
 from topicloom.base.progress import SILENT, Silent
 from topicloom.errors import Interrupted
-from topicloom.overlay.builders.constrained import fixed_edges
+from topicloom.overlay.builders.constrained import ConstrainedTask, fixed_edges
 from topicloom.overlay.builders.gm import build_gm
 from topicloom.overlay.builders.local_search import LocalSearch
-from topicloom.overlay.model.constraints import NO_CAP, Constraints
+from topicloom.overlay.model.constraints import NO_CAP, UNCONSTRAINED, Constraints
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
 
@@ -35,10 +35,10 @@ pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarn
 RANDOM = generate_interest(workload_from_options(40, 12, "2:5", "uniform", 4))
 
 
-def search_on(interest, edges, **options):
+def search_on(interest, edges, *, n_fixed=0, constraints=UNCONSTRAINED, costs="tie", **options):
     arrays = tuple(np.array([edge[end] for edge in edges], np.int32) for end in (0, 1))
-    settled = {"cap": 4, "seed": 1, "progress": SILENT} | options
-    return LocalSearch(interest, arrays, **settled)
+    task = ConstrainedTask(interest, constraints, tuple(end[:n_fixed] for end in arrays), costs)
+    return LocalSearch(task, arrays, **{"cap": 4, "seed": 1, "progress": SILENT} | options)
 
 
 def of_gm(interest, **options):

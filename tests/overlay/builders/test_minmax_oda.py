@@ -18,7 +18,7 @@ from naive.measures import topic_component_counts
 from strategies import interests
 from topicloom.base.progress import SILENT, Silent, Stopwatch
 from topicloom.errors import Interrupted
-from topicloom.overlay.builders.gm_m import build_gm_m
+from topicloom.overlay.builders.gm import build_gm_m
 from topicloom.overlay.builders.minmax_oda import build_minmax_oda, choose_minmax_oda
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.workloads.generate import generate_interest, workload_from_options

@@ -11,7 +11,7 @@ from naive.stars import naive_2d_oda, topic_diameters
 from strategies import interests
 from topicloom.base.progress import Silent
 from topicloom.errors import Interrupted
-from topicloom.overlay.builders.two_d_oda import build_2d_oda
+from topicloom.overlay.builders.cd_oda import build_2d_oda
 from topicloom.overlay.measures.diameter import topic_diameter_bounds
 from topicloom.overlay.measures.measure import view_of
 from topicloom.overlay.model.interest import Interest

@@ -10,8 +10,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+import topicloom.overlay.jobs.build_request as build_request
 import topicloom.overlay.jobs.build_spark as build_spark
-import topicloom.overlay.jobs.engine as engine
 from topicloom.cli.main import execute
 from topicloom.errors import InputError
 from topicloom.overlay.model.build_folder import load_build
@@ -99,7 +99,7 @@ def test_auto_picks_by_size_and_says_so(cli, table, tmp_path, monkeypatch):
     code, stdout, said = cli("build", table, *RING, "--out", tmp_path / "a", "--json")
     assert code == 0 and json.loads(stdout)["engine"] == "local"
     assert "engine local: " in said and "up to 10,000,000 are built in this process" in said
-    monkeypatch.setattr(engine, "LOCAL_SUBSCRIPTIONS", 100)
+    monkeypatch.setattr(build_request, "LOCAL_SUBSCRIPTIONS", 100)
     monkeypatch.setattr("topicloom.overlay.jobs.build.LOCAL_SUBSCRIPTIONS", 100)
     code, stdout, said = cli("build", table, *RING, "--out", tmp_path / "b", "--json")
     summary = json.loads(stdout)

@@ -22,7 +22,6 @@ from naive.overlay_trees import (
 from naive.overlay_trees_cases import Case, laid, scratch, tree_cases
 from topicloom.overlay.builders.baselines import build_ring_pt
 from topicloom.overlay.builders.gm import build_gm
-from topicloom.overlay.kernels.edge_removal import new_removal
 from topicloom.overlay.kernels.moves import (
     BY_COST,
     BY_NUMBER,
@@ -167,12 +166,11 @@ def test_a_move_too_large_for_the_scratch_is_not_made():
 
 
 def test_more_nodes_apart_than_there_is_room_for_is_not_a_move():
-    """The masks hold a limited number of nodes; a small limit is made by a scratch for fewer nodes."""
+    """The masks hold a limited number of nodes; a small limit is made by cutting the scratch short."""
     interest = Interest.from_pairs([(f"n{v:02}", "x") for v in range(12)])
     path = [(v, v + 1) for v in range(11)]
     trees, removal = laid(interest, path), scratch(interest)
-    small = new_removal(2, 1, 12, 1, 0, (removal.price_ptr, removal.price_other, removal.price))
-    short = removal._replace(apart=small.apart, planes=small.planes)
+    short = removal._replace(apart=removal.apart[:2].copy(), planes=removal.planes[:, :2].copy())
     accepted = destroy_and_repair(trees, short, np.full(12, 4, np.int32), BY_NUMBER, 100)
     assert 0 < accepted < 100
     check_overlay_trees(trees, interest)

@@ -20,9 +20,9 @@ from strategies import interests
 from topicloom.base.progress import SILENT
 from topicloom.overlay.kernels.price_bound import UNIT, Duals
 from topicloom.overlay.kernels.tree_bound import share_out
-from topicloom.overlay.measures.bound_effort import FULL
+from topicloom.overlay.measures.bounds import FULL
+from topicloom.overlay.measures.components import find_components
 from topicloom.overlay.measures.cover_bound import find_needs, overlaps
-from topicloom.overlay.measures.interest_components import find_components
 from topicloom.overlay.measures.price_bound import is_proof, units_by_component, weigh_pairs
 from topicloom.overlay.measures.price_search import PriceSearch
 from topicloom.overlay.measures.tree_bound import (

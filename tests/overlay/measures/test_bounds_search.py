@@ -12,19 +12,18 @@ from naive.exact import fewest_edges, lowest_degree
 from strategies import interests
 from topicloom.base.progress import Silent
 from topicloom.errors import Interrupted
-from topicloom.overlay.builders.gm import build_gm
-from topicloom.overlay.builders.gm_m import build_gm_m
-from topicloom.overlay.measures.bound_effort import (
+from topicloom.overlay.builders.gm import build_gm, build_gm_m
+from topicloom.overlay.measures.bounds import (
     BRIEF,
     COUNTS,
     FULL,
     OVERLAPS,
     SHORT,
     Effort,
+    bound_overlays,
     choose_effort,
     rare_topics,
 )
-from topicloom.overlay.measures.bounds import bound_overlays
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
 

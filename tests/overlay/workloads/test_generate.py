@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from scipy.stats import chi2, chisquare
 
-from naive.successive import set_probabilities, successive_draw
+from naive.successive import first_draw, set_probabilities, successive_draw
 from topicloom.overlay.kernels.draw import draw_topics, log_survival
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.workloads.generate import Drawer, generate_interest, workload_from_options
@@ -52,7 +52,7 @@ def test_inclusion_agrees_with_the_naive_successive_draw(law: str) -> None:
     popularity = workload_from_options(1, 200, 1, law).popularity
     ours = np.bincount(rows_of(popularity.log_weights(200), 90, 3000).ravel(), minlength=200)
     rng = random.Random(5)
-    weights = popularity.probabilities(200).tolist()
+    weights = first_draw(popularity, 200).tolist()
     naive = np.zeros(200)
     for _ in range(300):
         naive[successive_draw(weights, 90, rng)] += 1

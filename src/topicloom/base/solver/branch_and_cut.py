@@ -121,8 +121,11 @@ class BranchAndCut:
             self._visit(fixed)
             x = self._solve(most)
             if branch is not None:
+                # What it raised the linear optimum by, per unit: pseudo-costs.
                 given_up = (most if math.isfinite(most) else branch.value) + 1
-                self._learn(branch, given_up if x is None else self.lp.value)
+                raised = max((given_up if x is None else self.lp.value) - branch.value, 0)
+                self._gain[branch.side, branch.column] += raised / branch.distance
+                self._tries[branch.side, branch.column] += 1
             if x is None:
                 continue
             if self._accept(x):
@@ -218,11 +221,6 @@ class BranchAndCut:
         if self.bound < min(bound, self.upper):
             self.bound = int(min(bound, self.upper))
             self.tell(self.bound, self.upper)
-
-    def _learn(self, branch: _Branch, value: float) -> None:
-        """Note what a branch raised the linear optimum by, per unit: pseudo-costs."""
-        self._gain[branch.side, branch.column] += max(value - branch.value, 0) / branch.distance
-        self._tries[branch.side, branch.column] += 1
 
     def _choose(self, x: Floats) -> int:
         """Return the fractional variable that raises the linear optimum most on both sides, by experience."""

@@ -70,9 +70,6 @@ def minimise(
 def _attempt(highs: Any, budget: Budget, start: tuple[Longs, Floats] | None) -> IntegerSolution:
     if start is not None:
         highs.setSolution(len(start[0]), start[0].astype(np.int32), start[1])
-    budget.check()
-    # The library counts its time limit from its first run on.
-    highs.setOptionValue("time_limit", min(highs.getRunTime() + budget.left(), 1e30))
     run_stoppable(highs, budget)
     status, info = highs.getModelStatus(), highs.getInfo()
     found = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible

@@ -74,10 +74,6 @@ class LinearProgram:
         self._highs.addVars(n_columns, np.zeros(n_columns), np.ones(n_columns))
         self._highs.changeColsCost(n_columns, np.arange(n_columns, dtype=np.int32), np.ones(n_columns))
 
-    @property
-    def n_rows(self) -> int:
-        return int(self._highs.getNumRow())
-
     def add_rows(self, rows: Sequence[SumRow]) -> None:
         if not rows:
             return
@@ -102,14 +98,10 @@ class LinearProgram:
 
     def solve(self, cutoff: float = math.inf) -> bool:
         """Return whether there is a solution of at most about `cutoff`; the properties below hold it."""
-        self.budget.check()
         self._highs.setOptionValue("objective_bound", min(cutoff, 1e30))
-        # The library counts its time limit from its first run on.
-        self._highs.setOptionValue("time_limit", min(self._highs.getRunTime() + self.budget.left(), 1e30))
         run_stoppable(self._highs, self.budget)
         status = self._highs.getModelStatus()
         if status not in _ANSWERS:  # once more from scratch: a hopeless basis is not the last word
-            self.budget.check()
             self._highs.clearSolver()
             run_stoppable(self._highs, self.budget)
             status = self._highs.getModelStatus()
@@ -136,7 +128,10 @@ class LinearProgram:
 
 
 def run_stoppable(highs: Any, budget: Budget) -> None:
-    """Run the library in a thread, so that Ctrl-C and a stop request are seen; charge the budget."""
+    """Run the library within the budget, in a thread, so that Ctrl-C and a stop request are seen."""
+    budget.check()
+    # The library counts its time limit from its first run on.
+    highs.setOptionValue("time_limit", min(highs.getRunTime() + budget.left(), 1e30))
     stop = threading.Event()
 
     def interrupt(kind: Any, message: Any, out: Any, answer: Any, data: Any) -> None:

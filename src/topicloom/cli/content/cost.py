@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from topicloom.cli.console import Screen
-from topicloom.cli.content.plan import CoreModelName
-from topicloom.cli.content.plan_figures import Problem, figure_lines, show_plan
+from topicloom.cli.content.plan import CoreModelName, Problem, figure_lines, show_plan
 from topicloom.cli.options import EngineOptions, Seed
 from topicloom.content.jobs.plan import measure_assignment
 from topicloom.errors import UsageError

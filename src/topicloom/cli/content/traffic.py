@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-import typer
-
 from topicloom.cli.console import Screen
 from topicloom.cli.options import EngineOptions
 from topicloom.content.jobs.traffic import DEFAULT_CHANNELS, TrafficTask, make_traffic
@@ -57,10 +55,8 @@ def traffic(
     screen: Screen,
     channels: Annotated[
         str,
-        typer.Option(
-            metavar="N|exact",
-            help="At most so many channels, merged with the least false traffic; exact: all (one attribute).",
-        ),
+        "At most so many channels, merged with the least false traffic; exact: all (one attribute).",
+        "N|exact",
     ] = str(DEFAULT_CHANNELS),
     strict: Annotated[bool, "Any refused row is an error (exit 2)."] = False,
 ) -> None:

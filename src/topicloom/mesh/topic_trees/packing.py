@@ -92,8 +92,7 @@ def _new_state(interest: Interest, overlay: Overlay, rows: int) -> PackingState:
     """Return the state with nothing placed yet and room for so many classes."""
     n, sizes = interest.n_nodes, interest.topic_sizes()
     node_ptr, node_topics = sealed(interest.node_ptr), sealed(interest.node_topics)
-    pairs = interest.pair_nodes().astype(np.int64) * max(interest.n_topics, 1) + interest.node_topics
-    counts, topics = shared_topics(interest, pairs, overlay.u, overlay.v)
+    counts, topics = shared_topics(interest, overlay.u, overlay.v)
     edges = np.repeat(np.arange(overlay.n_edges), counts)
     # An edge that many topics could use is likely to be there already when the next one is placed.
     wanted = np.bincount(edges, minlength=overlay.n_edges)

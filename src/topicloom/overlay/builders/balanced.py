@@ -15,8 +15,7 @@ import numpy as np
 
 from topicloom.base.arrays import Ints
 from topicloom.base.parameters import Parameter
-from topicloom.base.progress import SILENT, Progress, Stopwatch
-from topicloom.overlay.builders.build_progress import QuietProgress
+from topicloom.base.progress import SILENT, Progress, QuietProgress, Stopwatch
 from topicloom.overlay.builders.constrained import (
     ConstrainedTask,
     Costs,
@@ -177,18 +176,8 @@ class Balance:
         return search
 
     def _search(self, edges: Edges, cap: int) -> LocalSearch:
-        task = self.task
-        return LocalSearch(
-            task.interest,
-            edges,
-            n_fixed=len(task.fixed[0]),
-            cap=cap,
-            needs=self.needs,
-            constraints=task.constraints,
-            costs=task.costs,
-            seed=self.seed,
-            progress=self.watch.progress,
-        )
+        progress = self.watch.progress
+        return LocalSearch(self.task, edges, cap=cap, needs=self.needs, seed=self.seed, progress=progress)
 
     def _good(self, search: LocalSearch, cap: int) -> bool:
         return len(search.above(cap)) == 0 and search.n_edges <= DEAREST * self.gm_edges

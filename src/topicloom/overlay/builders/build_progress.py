@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from topicloom.base.progress import Progress
+from topicloom.base.progress import Progress, QuietProgress
 from topicloom.overlay.model.interest import Interest
 
 
@@ -13,32 +13,18 @@ def count_joins(interest: Interest) -> int:
     return interest.n_subscriptions - int((interest.topic_sizes() > 0).sum())
 
 
-class QuietProgress:
-    """Progress of small builds inside larger work: knows the time and when to stop, reports nothing."""
-
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
-        self.now = progress.now
-        self.should_stop = progress.should_stop
-
-    def phase(self, name: str, total: float | None = None) -> None:
-        """Ignore it: phases are reported by the larger work."""
-
-    def advance(self, amount: float = 1) -> None:
-        """Ignore it."""
-
-
 class ShareOfProgress(QuietProgress):
     """Progress of one of several pieces of work: its 1 is `share` of the whole; stops once `left()`."""
 
     def __init__(self, progress: Progress, share: float, left: Callable[[], bool]) -> None:
         super().__init__(progress)
-        self._share = share
-        self.should_stop = lambda: left() or progress.should_stop()
+        self._share, self._left = share, left
 
     def advance(self, amount: float = 1) -> None:
-        """Pass on the share."""
         self._progress.advance(amount * self._share)
+
+    def should_stop(self) -> bool:
+        return self._left() or super().should_stop()
 
 
 class GreedyProgress(QuietProgress):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -38,9 +38,9 @@ def fixed_edges(constraints: Constraints, start: Overlay | None) -> tuple[Ints, 
     """
     if start is None:
         return constraints.required.u, constraints.required.v
-    n_nodes = start.n_nodes
+    n_nodes, required = start.n_nodes, constraints.required
     allowed = NodePairs(start.u, start.v).without(constraints.forbidden, n_nodes)
-    fixed = constraints.required.both(allowed, n_nodes)
+    fixed = NodePairs.of(*joined_edges((required.u, required.v), (allowed.u, allowed.v)), n_nodes)
     return fixed.u, fixed.v
 
 
@@ -169,8 +169,7 @@ class ConstrainedTask:
         return not self.constraints.kinds() and len(self.fixed[0]) == 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GreedyOutcome:
+class GreedyOutcome(NamedTuple):
     """Edges that were chosen, in order, besides the fixed ones; how many joins they leave undone."""
 
     u: Ints
@@ -186,14 +185,6 @@ class GreedyOutcome:
     @property
     def edges(self) -> Edges:
         return self.u, self.v
-
-    @property
-    def steps(self) -> tuple[Ints, Ints, Ints]:
-        return self.u, self.v, self.contribution
-
-    def split(self) -> Longs:
-        """Return the topics in more than one component."""
-        return np.flatnonzero(self.components > 1)
 
 
 def choose_constrained(

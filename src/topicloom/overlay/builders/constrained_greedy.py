@@ -10,15 +10,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from topicloom.base.arrays import Ints
-from topicloom.base.progress import Progress, Stopwatch, check_stop
-from topicloom.overlay.builders.build_progress import QuietProgress
+from topicloom.base.progress import Progress, QuietProgress, Stopwatch, check_stop
 from topicloom.overlay.builders.constrained import (
     ConstrainedTask,
     Edges,
@@ -91,8 +90,7 @@ SPARED = 4  # edges of a full node that may be taken out: those that contributed
 WIDE = 8  # nodes of either side of a split topic that are tried
 
 
-@dataclass(frozen=True, slots=True)
-class Exchange:
+class Exchange(NamedTuple):
     """An edge x, y to put in, and the places of edges to take out; `loss` is what that is thought to cost."""
 
     loss: int
@@ -141,7 +139,7 @@ def find_exchanges(
     interest = task.interest
     removable = _removable(task, outcome)
     gain: Counter[tuple[int, int]] = Counter()
-    for topic in outcome.split().tolist():
+    for topic in np.flatnonzero(outcome.components > 1).tolist():
         nodes = interest.nodes_of(topic)
         labels = outcome.labels[interest.topic_ptr[topic] : interest.topic_ptr[topic + 1]]
         values, sizes = np.unique(labels, return_counts=True)
@@ -154,7 +152,7 @@ def find_exchanges(
         if (x, y) not in forbidden
         for ends in product(removable[x], removable[y])
     ]
-    return sorted(found, key=lambda exchange: (exchange.loss, exchange.x, exchange.y, exchange.removed))
+    return sorted(found)
 
 
 def _removable(task: ConstrainedTask, outcome: GreedyOutcome) -> list[list[tuple[int, int]]]:

@@ -37,10 +37,8 @@ def build_dcb_m(
     >>> build.overlay.n_edges, build.report["groups"]
     (5, 2)
     """
-    settings = DivideSettings(p, None, kernel_nodes)
-    return divide_and_conquer(
-        interest, "dcb-m", settings, eta=eta, seed=seed, threads=threads, progress=progress
-    )
+    settings = DivideSettings(p, None, kernel_nodes, eta)
+    return divide_and_conquer(interest, "dcb-m", settings, seed=seed, threads=threads, progress=progress)
 
 
 def build_dcbr_m(
@@ -68,7 +66,5 @@ def build_dcbr_m(
     >>> build.overlay.n_edges, build.report["representatives"], build.report["pn_ratio"]
     (7, 2, 0.625)
     """
-    settings = DivideSettings(p, lambda_, kernel_nodes)
-    return divide_and_conquer(
-        interest, "dcbr-m", settings, eta=eta, seed=seed, threads=threads, progress=progress
-    )
+    settings = DivideSettings(p, lambda_, kernel_nodes, eta)
+    return divide_and_conquer(interest, "dcbr-m", settings, seed=seed, threads=threads, progress=progress)

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from topicloom.base.arrays import Ints, Longs, neighbor_lists, run_sums
-from topicloom.base.progress import Progress, Stopwatch, check_stop
-from topicloom.overlay.builders.build_progress import QuietProgress
+from topicloom.base.progress import Progress, QuietProgress, Stopwatch, check_stop
 from topicloom.overlay.builders.constrained import ConstrainedTask, node_caps
 from topicloom.overlay.measures.connectivity import topic_components
 from topicloom.overlay.model.constraints import NO_CAP, NodePairs
@@ -72,11 +71,8 @@ def split_topics(interest: Interest, overlay: Overlay) -> Longs:
 def nodes_at_cap(interest: Interest, overlay: Overlay, caps: Ints, split: Longs) -> list[int]:
     """Return the nodes that have as many edges as they may; those that want a split topic come first."""
     full = np.flatnonzero(overlay.degrees() >= caps)
-    wanted = np.zeros(interest.n_topics, np.bool_)
-    wanted[split] = True
-    concerned = np.zeros(interest.n_nodes, np.bool_)
-    concerned[interest.pair_nodes()[wanted[interest.node_topics]]] = True
-    return [*full[concerned[full]].tolist(), *full[~concerned[full]].tolist()]
+    concerned = np.isin(full, interest.pair_nodes()[np.isin(interest.node_topics, split)])
+    return [*full[concerned].tolist(), *full[~concerned].tolist()]
 
 
 def is_cut(interest: Interest, forbidden: NodePairs, topic: int) -> bool:

@@ -21,8 +21,7 @@ from topicloom.errors import UsageError
 from topicloom.overlay.builders.balanced import build_balanced
 from topicloom.overlay.builders.exact_parts import ExactAnswer, fewest_edges, lowest_degree
 from topicloom.overlay.builders.exact_program import count_pairs
-from topicloom.overlay.builders.gm import build_gm
-from topicloom.overlay.builders.gm_m import build_gm_m
+from topicloom.overlay.builders.gm import build_gm, build_gm_m
 from topicloom.overlay.builders.serving_tree import serving_tree
 from topicloom.overlay.measures.connectivity import check_overlay
 from topicloom.overlay.model.build import Build
@@ -83,14 +82,8 @@ def build_exact(
             solve = fewest_edges if objective == "edges" else lowest_degree
             answer = solve(interest, overlays[best], budget)
     overlay = Overlay.from_edges(interest.node_ids, *answer.edges)
-    return Build(
-        overlay=overlay,
-        algorithm="exact",
-        parameters={"objective": objective, "time_limit": time_limit},
-        seed=seed,
-        seconds=watch.seconds,
-        report=report | _report(answer, overlay),
-    )
+    parameters = {"objective": objective, "time_limit": time_limit}
+    return Build(overlay, "exact", parameters, seed, watch.seconds, report | _report(answer, overlay))
 
 
 def _report(answer: ExactAnswer, overlay: Overlay) -> dict[str, Any]:

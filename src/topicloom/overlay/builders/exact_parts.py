@@ -80,10 +80,6 @@ class PartSearch:
             self._cap(self.size)
             self.fewest_edges()
 
-    def forget_bound(self) -> None:
-        """Go back to the bound that holds for any degree."""
-        self.bound = self.n_nodes - 1
-
     def edges(self) -> Edges:
         """Return the best edges so far; those of the search, if there are any, lack the leaves."""
         if self.program is None or self.search is None or self.search.best is None:
@@ -161,7 +157,7 @@ def lowest_degree(interest: Interest, start: Overlay, budget: Budget) -> ExactAn
                 degree = piece.lowest_degree(degree)
         finally:  # what was learnt under lower caps holds for those only
             for piece in pieces:
-                piece.forget_bound()
+                piece.bound = piece.n_nodes - 1
         for piece in pieces:
             piece.fewest_edges_at(degree)
     bound = max((piece.degree for piece in pieces), default=0)
@@ -230,10 +226,5 @@ def _answer(
     searches = [piece.search for piece in pieces if piece.search is not None]
     pairs = sum(piece.program.n_pairs for piece in pieces if piece.program is not None)
     sums = (sum(getattr(search, name) for search in searches) for name in ("rounds", "cuts", "nodes"))
-    return ExactAnswer(
-        edges,
-        edges_bound,
-        degree_bound,
-        by_degree,
-        dict(zip(WORK, (pairs, *sums), strict=True)),
-    )
+    work = dict(zip(WORK, (pairs, *sums), strict=True))
+    return ExactAnswer(edges, edges_bound, degree_bound, by_degree, work)

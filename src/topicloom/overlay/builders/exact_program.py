@@ -53,16 +53,13 @@ class ExactProgram:
         pairs, pair_of = np.unique(np.concatenate(keys), return_inverse=True)
         self.entry_pair = pair_of.astype(np.int32)
         self.u, self.v = np.divmod(pairs, self.n_nodes)
+        self.n_pairs = len(pairs)
         lengths = [len(low) for low, _ in corners]
         self.entry_ptr = np.concatenate(([0], np.cumsum(lengths)))
         self.entry_topic = np.repeat(np.arange(len(topics)), lengths)
         first = self.slot_ptr[self.entry_topic]
         self.entry_a = first + np.concatenate([low for low, _ in corners])
         self.entry_b = first + np.concatenate([high for _, high in corners])
-
-    @property
-    def n_pairs(self) -> int:
-        return len(self.u)
 
     def start_rows(self) -> list[SumRow]:
         """Demand a tree's number of edges of each topic, at least one of each subscriber."""

@@ -10,14 +10,13 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from topicloom.base.arrays import Floats, Ints, Longs, neighbor_lists, run_sums, sealed
+from topicloom.base.arrays import Ints, Longs, neighbor_lists, run_sums, sealed
 from topicloom.base.kernels.parallel import cut_by_work, default_threads, for_bounds
 from topicloom.base.progress import check_stop
 from topicloom.overlay.builders.build_progress import GreedyProgress
 from topicloom.overlay.kernels.best_partners import NO_LISTS, new_rows, open_lists, scan_rows, scratch_counts
 from topicloom.overlay.kernels.greedy_state import (
     FULL,
-    GreedyState,
     join_edges,
     join_groups,
     new_state,
@@ -34,21 +33,41 @@ from topicloom.overlay.kernels.lazy_greedy import (
     refill_heap,
     rows_to_scan,
 )
-from topicloom.overlay.kernels.twins import chain_twins, pair_twins, twin_classes
 from topicloom.overlay.model.interest import Interest
 
 NO_LIMIT = 2**30
 KEPT = 128  # pairs a row remembers: more memory, fewer scans
-KEPT_IN_PHASES = (
-    16  # the same where the degree limit rises by one at a time: a row gives about one edge a phase
-)
+KEPT_IN_PHASES = 16  # the same where the limit rises by one at a time: a row gives about one edge a phase
 JOINT_SCAN = 128  # from so many rows on it pays to prepare the inverted lists
 # List entries that one scan call reads, and topics that one choice call compares, before the user may stop
 # us: a fraction of a second each.
 SLICE_WORK = 1e8
 LEAST_WORK = 2e6  # list entries that a slice should have: handing out less costs more than it saves
 
-LinkTwins = Callable[[GreedyState, int], Ints]
+LinkTwins = Callable[[Ints], Ints]
+
+
+# All pairs of k unlinked twins contribute the size of their set, as long as they are not connected. By lowest
+# larger degree, then smallest nodes, the greedy pairs neighbors in the list of them, then ties the pairs into
+# one path. No node gets more than two of these edges. Without a degree limit both steps are made at once,
+# under GM-M's limits 1 and 2 one each.
+
+
+def pair_twins(members: Ints) -> Ints:
+    """Return the edges (x 2 nodes) of the first step: 1-2, 3-4, ..."""
+    return members[: len(members) // 2 * 2].reshape(-1, 2)
+
+
+def chain_twins(members: Ints) -> Ints:
+    """Return the edges that tie the pairs, and an odd one left over, into one path.
+
+    The growing path always owns the smallest node with room: its first node, then the larger one of the pair
+    that was tied to it last but one.
+    """
+    new = np.arange(2, len(members), 2)
+    return np.stack((members[np.maximum(new - 3, 0)], members[new]), axis=1)
+
+
 TWIN_STEPS: tuple[LinkTwins, ...] = (pair_twins, chain_twins)
 
 
@@ -73,7 +92,6 @@ class Greedy:
     ) -> None:
         self.state = state = new_state(
             interest,
-            twin_classes(interest.node_ptr, interest.node_topics),
             fold=degree is None and banned is None and caps is None,
             degree=degree,
             cap=caps,
@@ -86,7 +104,9 @@ class Greedy:
         self.chosen = new_chosen_edges(interest.n_subscriptions + 1)
         self.largest_set = int(sizes.max(initial=0))
         self.counts = scratch_counts(n_units, self.largest_set)
-        self.row_work = _row_work(state)
+        # How many list entries a scan of each unit's row reads at most, with the sweep over all units.
+        lengths = np.diff(state.place_ptr)[state.slot_topic].astype(np.float64)
+        self.row_work = run_sums(lengths, state.slot_ptr) + n_units / 8
         self.turns = int(np.clip(SLICE_WORK / (kept * max(sizes.mean(), 1)), 100, 100_000)) if n_units else 1
         self.mark = np.full(interest.n_topics, -1, np.int32)
         self.twin_units = np.flatnonzero((np.diff(state.member_ptr) > 1) & (sizes > 0))
@@ -193,9 +213,12 @@ class Greedy:
 
     def _link(self, twin_units: Longs, size: int, steps: Sequence[LinkTwins]) -> None:
         """Link the twins of these units, all with sets of `size`; edges in the order of the tie rule."""
+        ptr = self.state.member_ptr
+        members = [self.state.member[ptr[unit] : ptr[unit + 1]] for unit in twin_units]
         for step in steps:
-            edges = np.concatenate([step(self.state, int(unit)) for unit in twin_units])
+            edges = np.concatenate([step(twins) for twins in members])
             edges = edges[np.lexsort((edges[:, 1], edges[:, 0]))]
+            np.add.at(self.state.degree, edges, 1)
             start = int(self.chosen.length[0])
             stop = start + len(edges)
             self.chosen.u[start:stop], self.chosen.v[start:stop] = edges[:, 0], edges[:, 1]
@@ -203,12 +226,3 @@ class Greedy:
             self.chosen.length[0] = stop
             self.progress.joined(len(edges) * size)
         refresh_units(self.state)
-
-
-def _row_work(state: GreedyState) -> Floats:
-    """Return how many list entries a scan of each unit's row reads at most, with the sweep over all units."""
-    lengths = np.diff(state.place_ptr)[state.slot_topic]
-    return run_sums(lengths.astype(np.float64), state.slot_ptr) + len(state.twin_class) / 8
-
-
-# Without a degree limit twins are linked at once; under GM-M's limits 1 and 2 one step each.

@@ -11,11 +11,11 @@ import numpy as np
 from topicloom.base.arrays import Floats, Ints, Longs, pointers
 from topicloom.base.progress import Progress, check_stop
 from topicloom.base.seeds import generator
+from topicloom.overlay.builders.constrained import ConstrainedTask, Edges
 from topicloom.overlay.kernels.edge_removal import MOST_REMOVED, new_removal
 from topicloom.overlay.kernels.moves import BY_COST, BY_NUMBER, THEN_COST, destroy_and_repair, prune, relieve
 from topicloom.overlay.kernels.overlay_trees import N_EDGES, add_edges, new_overlay_trees
-from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints
-from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.constraints import Constraints
 
 SPARE = 4  # a cap may rise by so much
 SLICE = 500  # moves, edges or nodes per call of a kernel
@@ -24,31 +24,27 @@ ATTEMPTS, MOST_ATTEMPTS = 12, 200  # at relieving one node in one round: more wh
 HOPELESS = 25
 PATIENT = 3  # rounds of relief before an edge more is allowed, and then before yet another
 
-Edges = tuple[Ints, Ints]
-
 
 class LocalSearch:
     """An overlay under improvement.
 
-    The first `n_fixed` edges stay for good; a node may have more edges than its cap only because it has had
-    them from the start. Where a node `needs` more edges than a cap,
-    that is its cap. `costs` says what pair costs mean, as in `build_gm`.
+    The first edges are the fixed ones of the task, which stay for good; a node may have more edges than its
+    cap only because it has had them from the start. Where a node `needs` more edges than a cap, that is its
+    cap.
     """
 
     def __init__(
         self,
-        interest: Interest,
+        task: ConstrainedTask,
         edges: Edges,
         *,
-        n_fixed: int = 0,
         cap: int,
         needs: Ints | None = None,
-        constraints: Constraints = UNCONSTRAINED,
-        costs: str = "tie",
         seed: int,
         progress: Progress,
     ) -> None:
         self._progress = progress
+        interest, constraints, n_fixed = task.interest, task.constraints, len(task.fixed[0])
         u, v = (np.ascontiguousarray(end, np.int32) for end in edges)
         degree = np.bincount(np.concatenate((u, v)), minlength=interest.n_nodes)
         fixed = np.bincount(np.concatenate((u[:n_fixed], v[:n_fixed])), minlength=interest.n_nodes)
@@ -57,25 +53,13 @@ class LocalSearch:
         self._node_cap = constraints.caps
         # A node never has more edges than at the start, or a few more than the cap it starts with.
         self._most = np.maximum(np.maximum(degree, cap), self._needs).astype(np.int32) + SPARE
-        self._trees = new_overlay_trees(
-            interest.node_ptr,
-            interest.node_topics,
-            interest.topic_ptr,
-            interest.topic_nodes,
-            self._most,
-            int(self._most.sum()) // 2 + 2 * MOST_REMOVED,
-        )
+        room = int(self._most.sum()) // 2 + 2 * MOST_REMOVED
+        self._trees = new_overlay_trees(interest, self._most, room)
         add_edges(self._trees, u, v, n_fixed, np.arange(interest.n_subscriptions, dtype=np.int32))
-        self._removal = new_removal(
-            interest.n_nodes,
-            interest.n_topics,
-            int(interest.topic_sizes().max(initial=1)),
-            int(np.diff(interest.node_ptr).max(initial=1)),
-            int(generator(seed, "local-search").integers(2**63)),
-            _prices(constraints, interest.n_nodes),
-        )
+        seed = int(generator(seed, "local-search").integers(2**63))
+        self._removal = new_removal(interest, seed, _prices(constraints, interest.n_nodes))
         priced = len(constraints.priced) > 0
-        self._aim = (BY_COST if costs == "weight" else THEN_COST) if priced else BY_NUMBER
+        self._aim = (BY_COST if task.costs == "weight" else THEN_COST) if priced else BY_NUMBER
 
     @property
     def n_edges(self) -> int:

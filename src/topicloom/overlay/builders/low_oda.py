@@ -15,10 +15,9 @@ from topicloom.base.parameters import Parameter
 from topicloom.base.progress import SILENT, Progress, Stopwatch
 from topicloom.overlay.builders.build_progress import GreedyProgress, count_joins
 from topicloom.overlay.builders.constrained import ConstrainedTask, choose_constrained
-from topicloom.overlay.builders.greedy import NO_LIMIT, Greedy, LinkTwins
+from topicloom.overlay.builders.greedy import NO_LIMIT, Greedy, LinkTwins, chain_twins, pair_twins
 from topicloom.overlay.kernels.best_partners import TOP, new_rows
 from topicloom.overlay.kernels.lazy_greedy import Heap, fill_heap, new_heap, refill_heap
-from topicloom.overlay.kernels.twins import chain_twins, pair_twins
 from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
@@ -47,13 +46,8 @@ def build_low_oda(
     """
     watch = Stopwatch(progress)
     u, v, _ = choose_low_oda(interest, k=k, strict=strict, threads=threads, watch=watch)
-    return Build(
-        overlay=Overlay.from_edges(interest.node_ids, u, v),
-        algorithm="low-oda",
-        parameters={"k": k, "strict": strict},
-        seed=seed,
-        seconds=watch.seconds,
-    )
+    overlay = Overlay.from_edges(interest.node_ids, u, v)
+    return Build(overlay, "low-oda", {"k": k, "strict": strict}, seed, watch.seconds)
 
 
 def choose_low_oda(
@@ -63,7 +57,7 @@ def choose_low_oda(
     with watch.phase("choose edges", 1.0):
         if k == 1 and strict:  # e1 never exceeds e2
             task = ConstrainedTask.of(interest, threads=threads)
-            return choose_constrained(task, phases=False, progress=watch.progress).steps
+            return choose_constrained(task, phases=False, progress=watch.progress)[:3]
         progress = GreedyProgress(watch.progress, count_joins(interest), scan_share=0.1, bend=1.5)
         low_oda = _LowOda(interest, k=k, strict=strict, threads=threads, progress=progress)
         low_oda.weigh_all()

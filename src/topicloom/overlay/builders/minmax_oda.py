@@ -48,14 +48,9 @@ def build_minmax_oda(
     watch = Stopwatch(progress)
     u, v, contribution = choose_minmax_oda(interest, threads=threads, watch=watch)
     shown = np.ones(len(u), np.bool_) if fillers == KEEP else contribution > 0
-    return Build(
-        overlay=Overlay.from_edges(interest.node_ids, u[shown], v[shown]),
-        algorithm="minmax-oda",
-        parameters={"fillers": fillers},
-        seed=seed,
-        seconds=watch.seconds,
-        report={"fillers": int(np.count_nonzero(contribution == 0))},
-    )
+    overlay = Overlay.from_edges(interest.node_ids, u[shown], v[shown])
+    report = {"fillers": int(np.count_nonzero(contribution == 0))}
+    return Build(overlay, "minmax-oda", {"fillers": fillers}, seed, watch.seconds, report)
 
 
 def choose_minmax_oda(

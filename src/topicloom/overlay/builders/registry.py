@@ -12,15 +12,13 @@ from topicloom.base.registry import Entry, find
 from topicloom.errors import UsageError
 from topicloom.overlay.builders.balanced import build_balanced
 from topicloom.overlay.builders.baselines import build_full_mesh, build_ring_pt, build_star
-from topicloom.overlay.builders.cd_oda import build_cd_oda, build_cd_oda_i, build_cd_oda_ii
+from topicloom.overlay.builders.cd_oda import build_2d_oda, build_cd_oda, build_cd_oda_i, build_cd_oda_ii
 from topicloom.overlay.builders.constrained import check_constraints
 from topicloom.overlay.builders.dcb_m import build_dcb_m, build_dcbr_m
 from topicloom.overlay.builders.exact import build_exact
-from topicloom.overlay.builders.gm import build_gm
-from topicloom.overlay.builders.gm_m import build_gm_m
+from topicloom.overlay.builders.gm import build_gm, build_gm_m
 from topicloom.overlay.builders.low_oda import build_low_oda
 from topicloom.overlay.builders.minmax_oda import build_minmax_oda
-from topicloom.overlay.builders.two_d_oda import build_2d_oda
 from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints, NodePairs
 from topicloom.overlay.model.interest import Interest

@@ -12,7 +12,6 @@ import numpy as np
 from topicloom.base.arrays import Ints, Longs
 from topicloom.base.progress import SILENT, Progress, check_stop
 from topicloom.overlay.kernels.serving_tree import DONE, OUTSIDE, REFUSED, grow_tree, relieve
-from topicloom.overlay.kernels.twins import twin_classes
 from topicloom.overlay.model.interest import Interest
 
 SLICE_WORK = 100_000_000  # steps of a kernel call before the user may stop us
@@ -32,7 +31,7 @@ def serving_tree(interest: Interest, *, progress: Progress = SILENT) -> tuple[In
     >>> serving_tree(Interest.from_pairs(triangle)) is None
     True
     """
-    classes = twin_classes(interest.node_ptr, interest.node_topics)
+    classes = interest.twin_classes()
     firsts = np.unique(classes, return_index=True)[1]
     parent = _grow(interest, firsts, progress)
     if parent is None:

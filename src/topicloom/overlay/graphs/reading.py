@@ -21,10 +21,6 @@ from topicloom.overlay.model.overlay import Overlay
 from topicloom.tables.records import ROLES
 
 
-def _numbers() -> array[int]:
-    return array("i")
-
-
 @dataclass(slots=True)
 class GraphCollector:
     """Takes the nodes and edges of a file in the order they come, and makes the two values of them.
@@ -37,12 +33,12 @@ class GraphCollector:
     numbers: dict[str, int] = field(default_factory=dict)
     declared: bytearray = field(default_factory=bytearray)
     topics: dict[str, int] = field(default_factory=dict)
-    pair_nodes: array[int] = field(default_factory=_numbers)
-    pair_topics: array[int] = field(default_factory=_numbers)
+    pair_nodes: array[int] = field(default_factory=lambda: array("i"))
+    pair_topics: array[int] = field(default_factory=lambda: array("i"))
     roles: list[int] = field(default_factory=list)
     rates: list[float] = field(default_factory=list)
-    u: array[int] = field(default_factory=_numbers)
-    v: array[int] = field(default_factory=_numbers)
+    u: array[int] = field(default_factory=lambda: array("i"))
+    v: array[int] = field(default_factory=lambda: array("i"))
 
     def names_are(self, how: str | None, where: str) -> None:
         """Take in how the file writes names."""

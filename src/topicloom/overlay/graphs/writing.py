@@ -15,10 +15,11 @@ from typing import TextIO
 
 import numpy as np
 
-from topicloom.base.arrays import Ints, Longs, run_places
+from topicloom.base.arrays import Ints, Longs, sealed
 from topicloom.base.progress import Progress, check_stop
 from topicloom.errors import InputError
 from topicloom.overlay.graphs.names import Names
+from topicloom.overlay.kernels.shared_topics import shared_slots
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 from topicloom.tables.records import ROLES
@@ -115,11 +116,10 @@ def _nodes(
 def _edges(
     interest: Interest, overlay: Overlay, names: Names, topics: list[str], progress: Progress
 ) -> Iterator[Iterator[tuple[str, str, str]]]:
-    keys = interest.pair_nodes().astype(np.int64) * max(interest.n_topics, 1) + interest.node_topics
     for low in range(0, overlay.n_edges, CHUNK):
         check_stop(progress)
         u, v = overlay.u[low : low + CHUNK], overlay.v[low : low + CHUNK]
-        counts, shared = shared_topics(interest, keys, u, v)
+        counts, shared = shared_topics(interest, u, v)
         found = [topics[topic] for topic in shared.tolist()]
         ends = [0, *np.cumsum(counts).tolist()]
         lists = (_json_array(found[start:stop]) for start, stop in pairwise(ends))
@@ -132,20 +132,7 @@ def _json_array(texts: list[str]) -> str:
     return f"[{','.join(texts)}]"
 
 
-def shared_topics(interest: Interest, keys: Longs, u: Ints, v: Ints) -> tuple[Longs, Longs]:
-    """Return how many topics the ends of each edge share, and these topics, edge after edge, ascending.
-
-    `keys` are node * n_topics + topic of all subscriptions, ascending. The topics of the end that has fewer
-    are looked up among those of the other, so that an edge at a hub costs no more than its small end.
-    """
-    sizes = interest.subscription_sizes()
-    swap = sizes[u] > sizes[v]
-    small, large = np.where(swap, v, u), np.where(swap, u, v)
-    lengths = sizes[small]
-    topics = interest.node_topics[run_places(interest.node_ptr[small], lengths)].astype(np.int64)
-    edges = np.repeat(np.arange(len(u)), lengths)
-    wanted = large[edges].astype(np.int64) * max(interest.n_topics, 1) + topics
-    at = np.searchsorted(keys, wanted)
-    hit = at < len(keys)
-    hit[hit] = keys[at[hit]] == wanted[hit]
-    return np.bincount(edges[hit], minlength=len(u)), topics[hit]
+def shared_topics(interest: Interest, u: Ints, v: Ints) -> tuple[Longs, Ints]:
+    """Return how many topics the ends of each edge share, and these topics, edge after edge, ascending."""
+    ptr, slots, _ = shared_slots(sealed(u), sealed(v), *interest.sealed_lists()[:2])
+    return np.diff(ptr), interest.node_topics[slots]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,11 +11,16 @@ from msgspec.structs import replace as replace_fields
 
 from topicloom.base.atomic_write import replacing
 from topicloom.base.progress import SILENT, Progress
-from topicloom.overlay.jobs.build_request import BuildRequest, BuildTask, summarise_build
+from topicloom.overlay.jobs.build_request import (
+    LOCAL_SUBSCRIPTIONS,
+    BuildRequest,
+    BuildTask,
+    choose_engine,
+    summarise_build,
+)
 from topicloom.overlay.jobs.build_spark import build_on_spark
 from topicloom.overlay.jobs.certify import certify
 from topicloom.overlay.jobs.constraints import load_constraints
-from topicloom.overlay.jobs.engine import LOCAL_SUBSCRIPTIONS, choose_engine
 from topicloom.overlay.jobs.interest_table import LoadedInterest, is_small, load_interest
 from topicloom.overlay.jobs.verify import judge, judge_here
 from topicloom.overlay.measures.connectivity import check_overlay
@@ -102,42 +108,44 @@ def build_loaded(
     build = request.run(loaded.interest, progress)
     built = progress.now()
 
-    def summarised(verdict: Verdict, verifying: float) -> BuildSummary:
-        done = progress.now()
-        seconds = {
-            "ingest": ingested - began,
-            "build": built - ingested,
-            "verify": done - verifying,
-            "total": done - began,
-        }
-        summary = summarise_build(request, "local", loaded, build, verdict, build.seconds, seconds)
-        if not request.certify:
-            return summary
-        certificate = certify(
-            loaded.interest, asdict(summary), known=build.report, threads=request.threads, progress=progress
-        )
-        certified = progress.now()
-        seconds |= {"certify": certified - done, "total": certified - began}
-        return replace_fields(summary, certificate=certificate, seconds=seconds)
-
-    if out is None:
-        verdict = check_overlay(loaded.interest, build.overlay, progress=progress)
-        return summarised(verdict, built), build
-    with replacing(out) as folder:
-        folder.mkdir()
-        progress.phase("write tables")
-        write_table(build.overlay.to_arrow(), folder / EDGES)
-        write_table(loaded.interest.to_arrow(), folder / INTEREST)
-        if loaded.rejected and loaded.raw is not None:
-            write_rejects(loaded.raw, folder / REJECTS)
+    with replacing(out) if out is not None else nullcontext() as folder:
+        if folder is not None:
+            folder.mkdir()
+            progress.phase("write tables")
+            write_table(build.overlay.to_arrow(), folder / EDGES)
+            write_table(loaded.interest.to_arrow(), folder / INTEREST)
+            if loaded.rejected and loaded.raw is not None:
+                write_rejects(loaded.raw, folder / REJECTS)
         written = progress.now()
-        # The judge reads what was written, not what is in memory.
-        tables = folder / INTEREST, folder / EDGES
-        verdict = (
-            judge_here(*tables, progress=progress)
-            if loaded.here
-            else judge(*tables, spark=spark, beside=out, small=is_small(loaded), progress=progress)
-        )
-        summary = summarised(verdict, written)
-        write_json(summary, folder / SUMMARY)
+        if folder is None:
+            verdict = check_overlay(loaded.interest, build.overlay, progress=progress)
+        else:  # the judge reads what was written, not what is in memory
+            verdict = _judge_written(folder, loaded, spark=spark, beside=out, progress=progress)
+        proved = progress.now()
+        seconds = {"ingest": ingested - began, "build": built - ingested, "verify": proved - written}
+        seconds["total"] = proved - began
+        summary = summarise_build(request, "local", loaded, build, verdict, build.seconds, seconds)
+        if request.certify:
+            certificate = certify(
+                loaded.interest,
+                asdict(summary),
+                known=build.report,
+                threads=request.threads,
+                progress=progress,
+            )
+            certified = progress.now()
+            seconds |= {"certify": certified - proved, "total": certified - began}
+            summary = replace_fields(summary, certificate=certificate, seconds=seconds)
+        if folder is not None:
+            write_json(summary, folder / SUMMARY)
     return summary, build
+
+
+def _judge_written(
+    folder: Path, loaded: LoadedInterest, *, spark: SparkChoice, beside: Path | None, progress: Progress
+) -> Verdict:
+    """Prove the tables of a build folder where the interest was read: in this process or on Spark."""
+    tables = folder / INTEREST, folder / EDGES
+    if loaded.here:
+        return judge_here(*tables, progress=progress)
+    return judge(*tables, spark=spark, beside=beside, small=is_small(loaded), progress=progress)

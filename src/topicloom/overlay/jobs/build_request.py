@@ -1,4 +1,7 @@
-"""What to build and how: the request, the whole task around it, and what summary.json says of the result."""
+"""What to build and how: the request, the whole task around it, and what summary.json says of the result.
+
+Where a build runs, in this process or on Spark, is decided by size, not by what the machine happens to have.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,16 @@ from pathlib import Path
 
 from topicloom.base.progress import Progress
 from topicloom.base.summaries import UNSET, Parameters, Seconds
+from topicloom.errors import UsageError
 from topicloom.overlay.builders.default import DEFAULT, Extent, choose_default
-from topicloom.overlay.builders.registry import check_honours, parse_parameters, run_builder
+from topicloom.overlay.builders.registry import (
+    BUILDERS,
+    check_honours,
+    find_builder,
+    parse_parameters,
+    run_builder,
+)
 from topicloom.overlay.jobs.constraints import ConstraintFiles
-from topicloom.overlay.jobs.engine import check_engine
 from topicloom.overlay.jobs.interest_table import InterestTable, LoadedInterest
 from topicloom.overlay.model.build import Build, BuildSummary
 from topicloom.overlay.model.build_folder import PHASES, check_replaceable, whole_phases
@@ -24,6 +33,9 @@ from topicloom.overlay.spark.encode import EncodedInterest
 from topicloom.tables.spark.spark_choice import Notice, no_notice
 
 NO_LIMITS = ConstraintFiles()
+
+# Up to so many subscriptions `auto` builds in this process, which then needs about 3 GB at most.
+LOCAL_SUBSCRIPTIONS = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +137,38 @@ class BuildTask:
         engine = "spark" if self.goes_on else self.engine
         check_engine(engine, named, in_memory=self.in_memory, resume=self.resume)
         self.limits.check_there()
+
+
+def check_engine(engine: str, algorithm: str | None, *, in_memory: str | None, resume: bool) -> None:
+    """Refuse an engine that cannot do what is asked; `in_memory` names an option that Spark cannot take."""
+    if engine == "spark" and algorithm is not None and "spark" not in find_builder(algorithm).engines:
+        able = [name for name, builder in BUILDERS.items() if "spark" in builder.engines]
+        raise UsageError(f"`engine=spark`: {algorithm} runs on local only; {', '.join(able)} run on spark")
+    if engine == "spark" and in_memory is not None:
+        raise UsageError(
+            f"{in_memory} needs the interest in memory, and this build runs on Spark: leave it out"
+        )
+    if engine == "local" and resume:
+        raise UsageError(
+            "`resume`: only `engine=spark` keeps what a run has done so far; leave one of them out"
+        )
+
+
+def choose_engine(algorithm: str, subscriptions: int, *, in_memory: str | None) -> tuple[str, str]:
+    """Return what `--engine auto` means for this builder and so many subscriptions, and why.
+
+    The reason is empty where nobody needs to be told.
+    """
+    if "spark" not in find_builder(algorithm).engines:
+        return "local", ""
+    size = f"{subscriptions:,} subscriptions"
+    if subscriptions <= LOCAL_SUBSCRIPTIONS:
+        why = f"{size}, up to {LOCAL_SUBSCRIPTIONS:,} are built in this process; or give `engine=spark`"
+        return "local", f"engine local: {why}"
+    if in_memory is not None:
+        return "local", f"engine local: {in_memory} needs the interest in memory"
+    why = f"{size}, more than the {LOCAL_SUBSCRIPTIONS:,} that are built in this process"
+    return "spark", f"engine spark: {why}; `engine=local` does so all the same"
 
 
 def summarise_build(

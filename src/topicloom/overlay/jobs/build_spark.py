@@ -35,7 +35,7 @@ from topicloom.overlay.model.build_folder import (
 )
 from topicloom.overlay.model.run_folder import RunFolder, TablesOnly, check_same, open_run
 from topicloom.overlay.model.verdict import VerdictSummary
-from topicloom.overlay.spark.builders import SPARK_BUILDERS, SparkBuild
+from topicloom.overlay.spark.builders import SPARK_BUILDERS
 from topicloom.overlay.spark.encode import EncodedInterest, InterestRead
 from topicloom.overlay.spark.write_build import write_build
 from topicloom.tables.folder import REJECTS, SUMMARY, write_json
@@ -124,9 +124,10 @@ def _run(
         raise InputError(
             f"{rows_were(encoded.rejected)} refused in {table.source.path}, and `strict` was given"
         )
+    session = table.spark.session(progress)
     with spark_errors(str(task.out)):
         build = SPARK_BUILDERS[request.algorithm](
-            table.spark.session(progress),
+            session,
             encoded,
             run,
             seed=request.seed,
@@ -134,7 +135,11 @@ def _run(
             progress=progress,
             **request.parameters,
         )
-        run.keep(WRITE, TablesOnly, lambda folder: _write(task, encoded, build, folder))
+        run.keep(
+            WRITE,
+            TablesOnly,
+            lambda folder: write_build(session, encoded, build.edges, folder, progress=progress),
+        )
     verdict = run.keep(VERIFY, VerdictSummary, lambda folder: _verify(task, run))
     if verdict.edges != build.n_edges:
         raise InputError(
@@ -201,12 +206,6 @@ def _ingest(task: BuildTask, folder: Path, read: InterestRead | None) -> IngestR
         StepTables(rejects.sparkSession, str(folder), task.progress).write("write rejects", rejects, REJECTS)
         read.raw.release()
     return IngestRecord(**asdict(read.encoded), notices=notices)
-
-
-def _write(task: BuildTask, encoded: EncodedInterest, build: SparkBuild, folder: Path) -> TablesOnly:
-    session = task.table.spark.session(task.progress)
-    write_build(session, encoded, build.edges, folder, progress=task.progress)
-    return TablesOnly()
 
 
 def _verify(task: BuildTask, run: RunFolder) -> VerdictSummary:

@@ -113,14 +113,13 @@ def _caps(table: pa.Table, interest: Interest, path: str) -> Ints:
     nodes = node_codes(table.column("node"), interest.node_ids)
     default = (nodes < 0) & pc.equal(table.column("node"), ALL_NODES).to_numpy()
     refuse_rows(path, table, (nodes < 0) & ~default, partial(_no_node, table, "node"))
-    low, high = np.full(interest.n_nodes + 1, NO_CAP, np.int32), np.full(interest.n_nodes + 1, -1, np.int32)
     places = np.where(default, interest.n_nodes, nodes)
-    np.minimum.at(low, places, values)
-    np.maximum.at(high, places, values)
-    twice = (high >= 0) & (low != high)
-    refuse_rows(path, table, twice[places], "the cap differs from another row of the same node")
-    caps = np.where(high[:-1] >= 0, low[:-1], low[-1])
-    return caps.astype(np.int32)
+    given = np.full(interest.n_nodes + 1, -1, np.int32)
+    given[places] = values
+    twice = np.isin(places, places[given[places] != values])
+    refuse_rows(path, table, twice, "the cap differs from another row of the same node")
+    others = given[-1] if given[-1] >= 0 else NO_CAP
+    return np.where(given[:-1] >= 0, given[:-1], others).astype(np.int32)
 
 
 def _costs(table: pa.Table, interest: Interest, path: str) -> tuple[NodePairs, Floats]:
@@ -128,10 +127,10 @@ def _costs(table: pa.Table, interest: Interest, path: str) -> tuple[NodePairs, F
     costs: Any = table.column("cost").to_numpy()
     refuse_rows(path, table, np.isnan(costs), "the cost is missing")
     _, pair = np.unique(np.stack((np.minimum(u, v), np.maximum(u, v))), axis=1, return_inverse=True)
-    low, high = np.full(len(u), np.inf), np.zeros(len(u))
-    np.minimum.at(low, pair, costs)
-    np.maximum.at(high, pair, costs)
-    refuse_rows(path, table, (low != high)[pair], "the cost differs from another row of the same pair")
+    given = np.zeros(len(u))
+    given[pair] = costs
+    twice = np.isin(pair, pair[given[pair] != costs])
+    refuse_rows(path, table, twice, "the cost differs from another row of the same pair")
     return priced_pairs(u, v, costs, interest.n_nodes)
 
 

@@ -16,8 +16,8 @@ from topicloom.overlay.jobs.interest_table import InterestTable
 from topicloom.overlay.measures.registry import measure_overlay
 from topicloom.overlay.model.build_folder import check_replaceable
 from topicloom.overlay.workloads.generate import workload_from_options
-from topicloom.overlay.workloads.presets import sample_path
-from topicloom.tables.source import TableSource, interest_source
+from topicloom.overlay.workloads.laws import sample_path
+from topicloom.tables.source import interest_source
 from topicloom.tables.spark.spark_choice import Notice, SparkChoice, no_notice
 
 # What a newcomer should see beside each other; `topicloom build --list` has all.
@@ -47,13 +47,10 @@ def run_demo(
     drawn = out / TABLE
     workload = workload_from_options(NODES, popularity="rss", seed=seed)
     generate_to(str(drawn), workload, spark=spark, progress=progress)
-    workloads: list[tuple[str, str, TableSource]] = [
+    real = interest_source(sample_path("px4"), header=False)
+    workloads = [
         (f"Generated: {NODES:,} nodes, RSS-like popularity (zipf:0.5)", "rss", interest_source(drawn)),
-        (
-            "Real: modules of the PX4 flight stack and their messages",
-            "px4",
-            interest_source(sample_path("px4"), header=False),
-        ),
+        ("Real: modules of the PX4 flight stack and their messages", "px4", real),
     ]
     for title, name, source in workloads:
         check_replaceable(out / name)

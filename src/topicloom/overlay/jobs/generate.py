@@ -27,8 +27,7 @@ def generate_to(
 ) -> Generated:
     """Write the workload to `out`, by its extension; return what was written."""
     start = progress.now()
-    on_spark = needs_spark(out)
-    session = spark.session(progress) if on_spark else None
+    session = spark.session(progress) if needs_spark(out) else None
     written = generate_table(session, workload, out, progress=progress)
     return Generated(
         out=out,

@@ -21,6 +21,7 @@ from topicloom.overlay.kernels.overlay_trees import (
     place_edge,
     smaller_side,
 )
+from topicloom.overlay.model.interest import Interest
 
 MOST_REMOVED = 7  # edges in one move: the numbers of the components have three bits
 PLANES = 3
@@ -58,15 +59,11 @@ class Removal(NamedTuple):
 RECORDS, TOPICS, WORDS, WALKED, APART, REMOVED, ADDED, WALKS = range(8)  # places in `Removal.counts`
 
 
-def new_removal(
-    n_nodes: int,
-    n_topics: int,
-    largest_topic: int,
-    largest_set: int,
-    seed: int,
-    prices: tuple[Longs, Ints, Floats],
-) -> Removal:
-    """Return scratch for moves on an interest of that shape."""
+def new_removal(interest: Interest, seed: int, prices: tuple[Longs, Ints, Floats]) -> Removal:
+    """Return scratch for moves on the overlays of an interest."""
+    n_nodes, n_topics = interest.n_nodes, interest.n_topics
+    largest_topic = int(interest.topic_sizes().max(initial=1))
+    largest_set = int(interest.subscription_sizes().max(initial=1))
     most_broken = max(min(n_topics, MOST_REMOVED * largest_set), 1)
     records = max(MOST_REMOVED * largest_set, 1)
     apart = min(n_nodes, MOST_APART)

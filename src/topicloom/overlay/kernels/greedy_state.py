@@ -50,7 +50,6 @@ class GreedyState(NamedTuple):
 
 def new_state(
     interest: Interest,
-    classes: Ints,
     *,
     fold: bool = False,
     degree: Ints | None = None,
@@ -58,7 +57,7 @@ def new_state(
     banned: tuple[Longs, Ints] | None = None,
 ) -> GreedyState:
     """Return the state in which every unit is alone in each topic: one unit per twin class if `fold`."""
-    n_nodes = interest.n_nodes
+    n_nodes, classes = interest.n_nodes, interest.twin_classes()
     if fold:
         member = np.argsort(classes, kind="stable").astype(np.int32)
         member_ptr = pointers(classes, int(classes.max(initial=-1)) + 1)
@@ -67,7 +66,7 @@ def new_state(
     else:
         member = np.arange(n_nodes, dtype=np.int32)
         member_ptr = np.arange(n_nodes + 1, dtype=np.int64)
-        twin_class = classes.copy()
+        twin_class = classes
     n_units = len(twin_class)
     slot_ptr, slot_topic, place_ptr, place_unit = (
         np.array(part)

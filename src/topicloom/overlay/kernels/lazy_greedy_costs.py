@@ -64,21 +64,17 @@ def new_best_pairs(lowest: Ints, limit: int) -> BestPairs:
 
 
 @part
+def _key(best: BestPairs, row: int) -> tuple[Any, Any, Any]:
+    return best.word_1[row], best.word_2[row], best.word_3[row]
+
+
+@part
 def _best_row(best: BestPairs) -> int:
     """Return the row of the smallest words, the smallest of several; -1 if all are out."""
     found = -1
     for row in range(len(best.out)):
-        if best.out[row]:
-            continue
-        if found >= 0:
-            if best.word_1[row] > best.word_1[found]:
-                continue
-            if best.word_1[row] == best.word_1[found]:
-                if best.word_2[row] > best.word_2[found]:
-                    continue
-                if best.word_2[row] == best.word_2[found] and best.word_3[row] >= best.word_3[found]:
-                    continue
-        found = row
+        if not best.out[row] and (found < 0 or _key(best, row) < _key(best, found)):
+            found = row
     return found
 
 
@@ -131,16 +127,9 @@ def _scan(
         cost = costs.scratch[other]
         first, second = _words(count, cost, weigh)
         third = _rank(state, row, other)
-        if best.partner[row] >= 0:
-            if first > best.word_1[row]:
-                continue
-            if first == best.word_1[row]:
-                if second > best.word_2[row]:
-                    continue
-                if second == best.word_2[row] and third >= best.word_3[row]:
-                    continue
-        best.partner[row], best.cost[row] = other, cost
-        best.word_1[row], best.word_2[row], best.word_3[row] = first, second, third
+        if best.partner[row] < 0 or (first, second, third) < _key(best, row):
+            best.partner[row], best.cost[row] = other, cost
+            best.word_1[row], best.word_2[row], best.word_3[row] = first, second, third
     for i in range(costs.ptr[row], costs.ptr[row + 1]):
         costs.scratch[costs.other[i]] = 1.0
 

@@ -15,6 +15,8 @@ from topicloom.base.arrays import Bools, Ints, Longs, Words
 from topicloom.base.kernels.jit import inlined, kernel, part
 from topicloom.base.kernels.search import first_at_least
 from topicloom.base.kernels.union_find import unite
+from topicloom.overlay.kernels.shared_topics import topic_words
+from topicloom.overlay.model.interest import Interest
 
 N_EDGES, N_FREE_EDGES, N_FREE_PAIRS = 0, 1, 2  # places in `OverlayTrees.sizes`
 
@@ -49,17 +51,11 @@ class OverlayTrees(NamedTuple):
     sizes: Longs
 
 
-def new_overlay_trees(
-    node_ptr: Longs, node_topics: Ints, topic_ptr: Longs, topic_nodes: Ints, room: Ints, most_edges: int
-) -> OverlayTrees:
+def new_overlay_trees(interest: Interest, room: Ints, most_edges: int) -> OverlayTrees:
     """Return an overlay without edges; node v has room for `room[v]` of them."""
-    n_nodes = len(node_ptr) - 1
-    n_topics = len(topic_ptr) - 1
-    n_slots = len(node_topics)
-    slot_node = np.repeat(np.arange(n_nodes, dtype=np.int32), np.diff(node_ptr))
-    bits = np.zeros((n_nodes, (n_topics + 63) // 64), np.uint64)
-    flags = np.uint64(1) << (node_topics.astype(np.uint64) & np.uint64(63))
-    np.bitwise_or.at(bits, (slot_node, node_topics >> 6), flags)
+    n_nodes, n_slots = interest.n_nodes, interest.n_subscriptions
+    by_node = interest.node_ptr, interest.node_topics, interest.pair_nodes()
+    bits = topic_words(*interest.sealed_lists()[:2], interest.n_topics)
     near_ptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(room, dtype=np.int64)))
 
     def ints(size: int, value: int = 0) -> Ints:
@@ -68,14 +64,15 @@ def new_overlay_trees(
     def stack(size: int) -> Ints:
         return np.arange(size, dtype=np.int32)[::-1].copy()
 
-    interest = (node_ptr, node_topics, slot_node, topic_ptr, topic_nodes, bits)
     near = (near_ptr, ints(n_nodes), ints(int(near_ptr[-1])), ints(int(near_ptr[-1])))
     ends_and_load = (ints(most_edges), ints(most_edges), ints(most_edges))
     live = (ints(most_edges), ints(most_edges), stack(most_edges))
     edges = (*ends_and_load, np.zeros(most_edges, np.bool_), ints(most_edges, -1), *live)
     arcs = (ints(n_slots, -1), ints(2 * n_slots), ints(2 * n_slots))
     pairs = (ints(n_slots), ints(n_slots), stack(n_slots))
-    return OverlayTrees(*interest, *near, *edges, *arcs, *pairs, np.array([0, most_edges, n_slots], np.int64))
+    sizes = np.array([0, most_edges, n_slots], np.int64)
+    wanted = (*by_node, interest.topic_ptr, interest.topic_nodes, bits)
+    return OverlayTrees(*wanted, *near, *edges, *arcs, *pairs, sizes)
 
 
 @inlined

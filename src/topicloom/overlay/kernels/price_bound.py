@@ -97,26 +97,6 @@ def heaviest_pairs(
 
 
 @kernel
-def shared_slots(
-    u: Ints, v: Ints, node_ptr: Longs, node_topics: Ints, ptr: Longs, slot_u: Ints, slot_v: Ints
-) -> None:
-    """List the slots of the topics that both nodes of each pair want, from ptr[pair] on."""
-    for pair in range(len(u)):
-        x, y = node_ptr[u[pair]], node_ptr[v[pair]]
-        at = ptr[pair]
-        while at < ptr[pair + 1]:
-            if node_topics[x] == node_topics[y]:
-                slot_u[at], slot_v[at] = x, y
-                at += 1
-                x += 1
-                y += 1
-            elif node_topics[x] < node_topics[y]:
-                x += 1
-            else:
-                y += 1
-
-
-@kernel
 def raise_prices(
     steps: int,
     node_ptr: Longs,

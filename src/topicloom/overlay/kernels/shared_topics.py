@@ -13,42 +13,36 @@ import numpy as np
 from topicloom.base.arrays import Floats, Ints, Lists, Longs, Words
 from topicloom.base.kernels.bits import ones
 from topicloom.base.kernels.jit import kernel
+from topicloom.base.kernels.search import first_at_least
 
 LOPSIDED = 16  # from this ratio of list lengths on, looking up the short list in the long one beats merging
 
 
 @kernel
-def shared_along_edges(
-    u: Ints, v: Ints, node_ptr: Longs, node_topics: Ints, weights: Floats, counts: Longs, carried: Floats
-) -> None:
-    """Set counts[i], carried[i] to the number and total weight of the topics both ends of edge i want."""
+def shared_slots(u: Ints, v: Ints, node_ptr: Longs, node_topics: Ints) -> tuple[Longs, Ints, Ints]:
+    """List the slots of the topics that both nodes of each pair want: pointers, slots of u, slots of v."""
+    room = 0
     for i in range(len(u)):
-        a, b = u[i], v[i]
-        if node_ptr[a + 1] - node_ptr[a] > node_ptr[b + 1] - node_ptr[b]:
-            a, b = b, a
-        x, x_end = node_ptr[a], node_ptr[a + 1]
-        y, y_end = node_ptr[b], node_ptr[b + 1]
-        lookup = (x_end - x) * LOPSIDED < y_end - y
-        count, weight = 0, 0.0
+        room += min(node_ptr[u[i] + 1] - node_ptr[u[i]], node_ptr[v[i] + 1] - node_ptr[v[i]])
+    ptr, n = np.zeros(len(u) + 1, np.int64), 0
+    slot_u, slot_v = np.empty(room, np.int32), np.empty(room, np.int32)
+    for i in range(len(u)):
+        x, x_end = node_ptr[u[i]], node_ptr[u[i] + 1]
+        y, y_end = node_ptr[v[i]], node_ptr[v[i] + 1]
+        x_long, y_long = x_end - x > LOPSIDED * (y_end - y), y_end - y > LOPSIDED * (x_end - x)
         while x < x_end and y < y_end:
-            wanted = node_topics[x]
-            if lookup:
-                high = y_end
-                while y < high:
-                    middle = (y + high) // 2
-                    if node_topics[middle] < wanted:
-                        y = middle + 1
-                    else:
-                        high = middle
+            s, t = node_topics[x], node_topics[y]
+            if s == t:
+                slot_u[n], slot_v[n] = x, y
+                n += 1
+                x += 1
+                y += 1
+            elif s < t:
+                x = first_at_least(node_topics, x + 1, x_end, t) if x_long else x + 1
             else:
-                while y < y_end and node_topics[y] < wanted:
-                    y += 1
-            if y < y_end and node_topics[y] == wanted:
-                count += 1
-                weight += weights[wanted]
-            x += 1
-        counts[i] = count
-        carried[i] = weight
+                y = first_at_least(node_topics, y + 1, y_end, s) if y_long else y + 1
+        ptr[i + 1] = n
+    return ptr, slot_u[:n], slot_v[:n]
 
 
 @kernel
@@ -93,12 +87,14 @@ BLOCK = 256  # nodes compared at a time: their words stay in the cache
 
 
 @kernel
-def topic_words(node_ptr: Longs, node_topics: Ints, words: Words) -> None:
-    """Set the bit of every topic a node wants."""
+def topic_words(node_ptr: Longs, node_topics: Ints, n_topics: int) -> Words:
+    """Return the topics of each node as bits: node x word."""
+    words = np.zeros((len(node_ptr) - 1, (n_topics + 63) // 64), np.uint64)
     for node in range(len(node_ptr) - 1):
         for slot in range(node_ptr[node], node_ptr[node + 1]):
             topic = node_topics[slot]
             words[node, topic >> 6] |= np.uint64(1) << np.uint64(topic & 63)
+    return words
 
 
 @kernel

@@ -3,12 +3,17 @@
 There are four proofs, and the best one counts in each component of the interest: a component of n nodes
 needs n - 1 edges; every node needs as many neighbors as it takes to cover its topics (`cover_bound.py`);
 prices (`price_bound.py`); prices split over trees (`tree_bound.py`). Each is checked before it is used.
+
+How hard is searched is decided by the size of the interest alone, never by the clock. Charging all pairs once
+costs one unit of work per entry of sum over topics of subscribers squared; the search repeats that some
+twenty times, so large interests get fewer rounds, and the largest are compared once, by bits, at one price
+per node.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,12 +22,13 @@ from topicloom.base.arrays import Longs
 from topicloom.base.kernels.parallel import default_threads
 from topicloom.base.progress import SILENT, Progress
 from topicloom.overlay.kernels.price_bound import UNIT, Duals
-from topicloom.overlay.measures.bound_effort import BRIEF, SHORT_WORK, Effort, choose_effort, rare_topics
+from topicloom.overlay.measures.components import find_components
 from topicloom.overlay.measures.cover_bound import find_needs, overlaps
-from topicloom.overlay.measures.interest_components import find_components
-from topicloom.overlay.measures.price_bound import is_proof, units_by_component
-from topicloom.overlay.measures.price_search import PriceSearch
+from topicloom.overlay.measures.price_bound import is_proof, pass_work, units_by_component
+from topicloom.overlay.measures.price_search import PriceSearch, Round
 from topicloom.overlay.measures.tree_bound import (
+    MOST_CHARGES,
+    count_charges,
     is_split,
     split_charges,
     tree_units_by_component,
@@ -32,6 +38,74 @@ from topicloom.overlay.model.interest import Interest
 
 UNITS = round(1 / UNIT)
 FEW_CHARGES = 100_000  # up to so many (pair, topic) charges every variant of the trees is tried
+
+
+def _rounds(pace: float, rounds: str) -> tuple[Round, ...]:
+    """Return rounds written as steps x sharpness."""
+    pairs = (one.split("x") for one in rounds.split())
+    return tuple(Round(int(steps), int(sharp), pace) for steps, sharp in pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """What is tried: rounds of the price search, whether trees follow, how much cover search."""
+
+    name: str
+    edge_rounds: tuple[Round, ...] = ()
+    degree_rounds: tuple[Round, ...] = ()
+    trees: bool = False
+    cover_work: float = 0.0  # list entries read
+    cover_sets: int = 0  # sets looked at per node
+    overlaps: bool = False
+
+
+FULL = Effort(
+    "prices",
+    _rounds(6.0, "4x20 6x20 10x20 15x25 20x40 25x60 30x100 30x150 40x250 40x400"),
+    _rounds(4.0, "5x60 10x60 20x60 25x60 30x60 30x60 30x100 30x150 40x250"),
+    cover_work=1e9,
+    cover_sets=300_000,
+)
+SHORT = Effort(
+    "prices, short search",
+    _rounds(6.0, "4x20 6x20 10x25 15x50 20x100 20x200 20x400"),
+    _rounds(4.0, "5x60 10x60 20x60 25x80 20x250"),
+    cover_work=1.5e9,
+    cover_sets=30_000,
+)
+BRIEF = Effort("prices, brief search", _rounds(6.0, "4x20 6x30 10x60"), cover_work=1e9, cover_sets=5_000)
+OVERLAPS = Effort("overlaps", cover_work=1e9, cover_sets=5_000, overlaps=True)
+COUNTS = Effort("components", cover_work=1e9, cover_sets=5_000)
+
+FULL_WORK, SHORT_WORK, BRIEF_WORK = 3e8, 4e9, 1.2e10
+WORD_WORK = 6e10  # pairs of nodes times words of topics that may be compared
+
+
+def choose_effort(interest: Interest) -> Effort:
+    """Choose the most thorough effort whose work is within its limit."""
+    work = float(pass_work(interest).sum())
+    if work <= FULL_WORK:
+        if count_charges(interest) <= MOST_CHARGES:
+            return replace(FULL, name="prices and trees", trees=True)
+        return FULL
+    if work <= SHORT_WORK:
+        return SHORT
+    if work <= BRIEF_WORK:
+        return BRIEF
+    words = -(-interest.n_topics // 64)
+    return OVERLAPS if float(interest.n_nodes) ** 2 / 2 * words <= WORD_WORK else COUNTS
+
+
+def rare_topics(interest: Interest, work: float) -> Interest:
+    """Leave out the most popular topics, so that all pairs can be charged with that much work.
+
+    Leaving out a topic only takes demands away: what bounds the rest bounds the whole.
+    """
+    sizes = interest.topic_sizes().astype(np.float64)
+    order = np.argsort(sizes, kind="stable")
+    rare = np.zeros(interest.n_topics, np.bool_)
+    rare[order[np.cumsum(sizes[order] ** 2) <= work]] = True
+    return interest.only_topics(rare)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +188,7 @@ class _BoundSearch:
             details={
                 "edges": {name: int(found.sum()) for name, found in self.edges.items()},
                 "degree_max": dict(self.degree),
-                "components": self.components.count,
+                "components": len(self.components.sizes),
             },
         )
 

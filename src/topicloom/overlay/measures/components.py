@@ -1,4 +1,6 @@
-"""Into how many components each topic's subscribers fall, and what it costs to join them.
+"""Components: of an interest, of each topic's subscribers, and what it costs to join these.
+
+The components of an interest share no topic, so no overlay needs an edge between two of them.
 
 The filtering cost of a topic [Chockler2007a, 9] is the number of nodes not interested in it in a Steiner
 tree of the overlay over the nodes that are. It is 0 exactly where the topic is connected; otherwise an upper
@@ -7,6 +9,8 @@ bound by the heuristic of `kernels/steiner.py`, since the exact number is NP-har
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from topicloom.base.arrays import Ints, Longs, component_labels
@@ -14,6 +18,36 @@ from topicloom.base.summaries import Figures
 from topicloom.overlay.kernels.steiner import filtering_costs
 from topicloom.overlay.measures.connectivity import topic_components
 from topicloom.overlay.measures.measure import Figure, Measure, OverlayView, for_topics
+from topicloom.overlay.model.interest import Interest
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InterestComponents:
+    """Which component each node is in, and how many nodes each component has."""
+
+    of_node: Longs
+    sizes: Longs
+
+    def total(self, figures: Longs) -> Longs:
+        """Sum one figure per node over each component; exact."""
+        sums = np.zeros(len(self.sizes), np.int64)
+        np.add.at(sums, self.of_node, figures)
+        return sums
+
+
+def find_components(interest: Interest) -> InterestComponents:
+    """Return the components; nodes that share a topic are in one, a node without topics has its own.
+
+    >>> interest = Interest.from_pairs([("a", "x"), ("b", "x"), ("c", "y")])
+    >>> find_components(interest).sizes.tolist()
+    [2, 1]
+    """
+    n_nodes = interest.n_nodes
+    labels = component_labels(
+        n_nodes + interest.n_topics, interest.pair_nodes(), interest.node_topics + n_nodes
+    )
+    of_node = np.unique(labels[:n_nodes], return_inverse=True)[1].astype(np.int64)
+    return InterestComponents(of_node, np.bincount(of_node))
 
 
 def measure_components(view: OverlayView) -> Figures:

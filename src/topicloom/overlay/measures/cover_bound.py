@@ -49,8 +49,7 @@ def find_needs(
 def overlaps(interest: Interest, *, threads: int, progress: Progress = SILENT) -> Longs:
     """Return for each node the most topics it shares with any other node."""
     n_nodes = interest.n_nodes
-    words = np.zeros((n_nodes, max(-(-interest.n_topics // 64), 1)), np.uint64)
-    topic_words(*interest.sealed_lists()[:2], words)
+    words = topic_words(*interest.sealed_lists()[:2], interest.n_topics)
     work = words.shape[1] * np.arange(n_nodes, 0, -1, dtype=np.float64)
 
     largest = np.zeros(n_nodes, np.int64)

@@ -18,10 +18,11 @@ import numpy as np
 
 from topicloom.base.arrays import Ints, Longs, component_labels, sealed
 from topicloom.base.kernels.parallel import for_slices
+from topicloom.base.progress import QuietProgress
 from topicloom.base.summaries import Figures
 from topicloom.overlay.kernels.distance import BATCH, longest_from_each, sweep, topic_diameters
 from topicloom.overlay.kernels.topic_subgraphs import induced_subgraph
-from topicloom.overlay.measures.measure import Figure, Measure, OverlayView, WeighedProgress, for_topics
+from topicloom.overlay.measures.measure import Figure, Measure, OverlayView, for_topics
 
 # A topic with at most so many subscribers x edge ends is always measured exactly.
 EXACT_WORK = 4_000_000
@@ -104,8 +105,7 @@ def _connected_diameter(view: OverlayView, members: Ints) -> tuple[int, int]:
         def batch(first: int, last: int, sources: Ints = sources) -> tuple[int, int]:
             return longest_from_each(pointers, neighbors, sources[first:last])
 
-        # It hears a stop request; what is done is reported below.
-        quiet = WeighedProgress(view.progress, np.zeros(len(sources)))
+        quiet = QuietProgress(view.progress)  # what is done is reported below
         found = for_slices(batch, len(sources), slice_size=BATCH, threads=view.threads, progress=quiet)
         longest = max(longest, *(far for far, _ in found))
         work += sum(visits for _, visits in found)

@@ -12,7 +12,7 @@ import numpy as np
 from topicloom.base.arrays import Floats, Ints, Longs, sealed
 from topicloom.base.kernels.parallel import for_slices
 from topicloom.base.summaries import Figures
-from topicloom.overlay.kernels.shared_topics import shared_along_edges
+from topicloom.overlay.kernels.shared_topics import shared_slots
 from topicloom.overlay.measures.degree import percentiles
 from topicloom.overlay.measures.measure import Figure, Measure, OverlayView
 from topicloom.overlay.model.interest import Interest
@@ -23,7 +23,7 @@ SLICE = 50_000
 
 def measure_topics_per_edge(view: OverlayView) -> Figures:
     """Measure the topics that edges carry; an edge that no topic can use counts 0."""
-    counts, _ = topics_along_edges(view, np.ones(view.interest.n_topics))
+    counts, _ = topics_along_edges(view)
     return {
         "topics_per_edge_avg": float(counts.mean()) if len(counts) else 0.0,
         "topics_per_edge_max": int(counts.max(initial=0)),
@@ -32,15 +32,17 @@ def measure_topics_per_edge(view: OverlayView) -> Figures:
     }
 
 
-def topics_along_edges(view: OverlayView, weights: Floats) -> tuple[Longs, Floats]:
-    """Return for each edge how many topics its ends share, and the sum of those topics' weights."""
+def topics_along_edges(view: OverlayView, weights: Floats | None = None) -> tuple[Longs, Floats]:
+    """Return for each edge how many topics its ends share, and the sum of those topics' weights (None: 1)."""
     u, v = sealed(view.overlay.u), sealed(view.overlay.v)
     counts, carried = np.zeros(len(u), dtype=np.int64), np.zeros(len(u))
-    weights = sealed(weights.astype(np.float64))
 
     def work(start: int, stop: int) -> None:
-        part = slice(start, stop)
-        shared_along_edges(u[part], v[part], *view.node_lists, weights, counts[part], carried[part])
+        ptr, slots, _ = shared_slots(u[start:stop], v[start:stop], *view.node_lists)
+        counts[start:stop] = carried[start:stop] = np.diff(ptr)
+        if weights is not None:
+            edges = np.repeat(np.arange(stop - start), counts[start:stop])
+            carried[start:stop] = np.bincount(edges, weights[view.node_lists[1][slots]], stop - start)
 
     view.progress.phase("topics per edge", len(u))
     for_slices(work, len(u), slice_size=SLICE, threads=view.threads, progress=view.progress)
@@ -74,8 +76,7 @@ def topic_rates(interest: Interest) -> Floats | None:
 
 def node_loads(view: OverlayView, rates: Floats | None) -> Floats:
     """Return for each node the weight of the topics on its edges, summed."""
-    weights = np.ones(view.interest.n_topics) if rates is None else rates
-    _, carried = topics_along_edges(view, weights)
+    _, carried = topics_along_edges(view, rates)
     n = view.overlay.n_nodes
     return _weighed_counts(view.overlay.u, carried, n) + _weighed_counts(view.overlay.v, carried, n)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from topicloom.base.arrays import Floats, Ints, Longs
 from topicloom.base.kernels.parallel import default_threads, for_slices
-from topicloom.base.progress import SILENT, Progress
+from topicloom.base.progress import SILENT, Progress, QuietProgress
 from topicloom.base.registry import Entry
 from topicloom.base.summaries import Figures
 from topicloom.errors import InputError
@@ -72,14 +72,13 @@ def view_of(
     return OverlayView(interest, overlay, lists[:2], lists[2:], overlay.adjacency(), threads, progress)
 
 
-class WeighedProgress:
+class WeighedProgress(QuietProgress):
     """A progress for items of unequal weight: turns finished items into the work they stood for."""
 
     def __init__(self, progress: Progress, weights: Floats) -> None:
-        self._progress = progress
+        super().__init__(progress)
         self._done = np.concatenate(([0.0], np.cumsum(weights)))
         self._at = 0
-        self.now, self.phase, self.should_stop = progress.now, progress.phase, progress.should_stop
 
     def advance(self, amount: float = 1) -> None:
         after = min(self._at + int(amount), len(self._done) - 1)

@@ -28,7 +28,7 @@ from topicloom.base.arrays import Floats, Ints, Longs, run_sums
 from topicloom.base.kernels.parallel import cut_by_work, for_bounds
 from topicloom.base.progress import SILENT, Progress
 from topicloom.overlay.kernels.price_bound import UNIT, Duals, heaviest_pairs
-from topicloom.overlay.measures.interest_components import InterestComponents
+from topicloom.overlay.measures.components import InterestComponents
 from topicloom.overlay.model.interest import Interest
 
 SLICE_WORK = 2e8  # list entries that one call reads before the user may stop us: a fraction of a second

@@ -15,8 +15,8 @@ import numpy as np
 
 from topicloom.base.arrays import Floats, Longs, sealed
 from topicloom.base.progress import Progress, check_stop
-from topicloom.overlay.kernels.price_bound import Duals, HeavyPairs, raise_prices, shared_slots
-from topicloom.overlay.kernels.shared_topics import shared_along_edges
+from topicloom.overlay.kernels.price_bound import Duals, HeavyPairs, raise_prices
+from topicloom.overlay.kernels.shared_topics import shared_slots
 from topicloom.overlay.measures.price_bound import Heaviest, place_slots, weigh_pairs
 from topicloom.overlay.model.interest import Interest
 
@@ -94,14 +94,7 @@ class PriceSearch:
 
     def _pairs(self, keys: Longs) -> HeavyPairs:
         u, v = (part.astype(np.int32) for part in np.divmod(keys, max(self.interest.n_nodes, 1)))
-        lists = self.interest.sealed_lists()[:2]
-        counts, carried = np.zeros(len(u), np.int64), np.zeros(len(u))
-        weights = sealed(np.zeros(self.interest.n_topics))
-        shared_along_edges(sealed(u), sealed(v), *lists, weights, counts, carried)
-        entry_ptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
-        slot_u, slot_v = np.zeros(entry_ptr[-1], np.int32), np.zeros(entry_ptr[-1], np.int32)
-        shared_slots(u, v, *lists, entry_ptr, slot_u, slot_v)
-        return HeavyPairs(keys, u, v, entry_ptr, slot_u, slot_v)
+        return HeavyPairs(keys, u, v, *shared_slots(sealed(u), sealed(v), *self.interest.sealed_lists()[:2]))
 
     def _raise(self, duals: Duals, turn: Round, *, move_allowances: bool) -> Duals:
         """Return the average of the second half of the steps: prices swing around where they belong."""

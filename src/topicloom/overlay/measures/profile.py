@@ -19,8 +19,7 @@ from topicloom.base.progress import SILENT, Progress
 from topicloom.base.seeds import generator
 from topicloom.base.summaries import Summary
 from topicloom.overlay.kernels.shared_topics import top_intersections
-from topicloom.overlay.kernels.twins import twin_classes
-from topicloom.overlay.measures.interest_components import find_components
+from topicloom.overlay.measures.components import find_components
 from topicloom.overlay.measures.profile_advice import Default, advise
 from topicloom.overlay.model.interest import Interest
 
@@ -109,7 +108,7 @@ def profile_interest(
         subscriptions=interest.n_subscriptions,
         subscription_size=_spread(interest.subscription_sizes()),
         topics_single=int(np.count_nonzero(interest.topic_sizes() == 1)),
-        components=find_components(interest).count,
+        components=len(find_components(interest).sizes),
         identical_share=identical_share(interest),
         top_topics=top_topics(interest),
         alike=top_d_intersection(interest, threads or default_threads(), seed=seed, progress=progress),
@@ -129,7 +128,7 @@ def _spread(sizes: Longs) -> Spread:
 
 def identical_share(interest: Interest) -> float:
     """Return the share of nodes whose exact set of topics some other node has too."""
-    counts = np.bincount(twin_classes(interest.node_ptr, interest.node_topics))
+    counts = np.bincount(interest.twin_classes())
     return float(counts[counts > 1].sum()) / max(interest.n_nodes, 1)
 
 

@@ -17,7 +17,7 @@ from topicloom.base.arrays import Floats, Longs, pointers
 from topicloom.base.progress import Progress, check_stop
 from topicloom.overlay.kernels.price_bound import UNIT, Duals
 from topicloom.overlay.kernels.tree_bound import cheapest_trees, share_out
-from topicloom.overlay.measures.interest_components import InterestComponents
+from topicloom.overlay.measures.components import InterestComponents
 from topicloom.overlay.measures.price_bound import place_slots
 from topicloom.overlay.model.interest import Interest
 
@@ -117,12 +117,8 @@ def split_charges(interest: Interest, triangles: Triangles, duals: Duals, *, pro
             break
         charge[tree] += (best_value * (1.0 + ahead) - value) / norm
         share_out(np.flatnonzero(taken), triangles.pair_ptr, triangles.members, allowed, charge)
-    return _rounded(triangles, allowed, best)
-
-
-def _rounded(triangles: Triangles, allowed: Floats, charge: Floats) -> Floats:
-    """Round down to the grid; a pair that is still above its allowance is charged nothing."""
-    charge = np.maximum(np.floor(charge / UNIT) - 1.0, 0.0) * UNIT
+    # Rounded down to the grid; a pair that is still above its allowance is charged nothing.
+    charge = np.maximum(np.floor(best / UNIT) - 1.0, 0.0) * UNIT
     sums = np.bincount(triangles.pair_of, weights=charge, minlength=len(allowed))
     charge[(sums > allowed)[triangles.pair_of]] = 0.0
     return charge

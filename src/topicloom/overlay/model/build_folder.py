@@ -104,32 +104,21 @@ def load_build(folder: str | Path) -> Build:
         raise InputError(f"build {folder} is damaged ({str(error).splitlines()[0]}); make it again") from None
     # interest.parquet is sorted by node, so its distinct values are the nodes in their order.
     node_ids = nodes.unique().cast(pa.string())
-    return Build(
-        overlay=Overlay.from_arrow(node_ids, edges),
-        algorithm=summary.algorithm,
-        parameters=summary.parameters,
-        seed=summary.seed,
-        seconds=summary.seconds,
-        report=summary.report,
-    )
+    made = summary.algorithm, summary.parameters, summary.seed, summary.seconds, summary.report
+    return Build(Overlay.from_arrow(node_ids, edges), *made)
 
 
 def read_interest(source: Path) -> Interest:
     """Read the interest of a build folder, without Spark."""
-    path = source / INTEREST
+    extras: dict[str, Any] = {}
     try:
-        table = pq.read_table(path).sort_by([("node", "ascending"), ("topic", "ascending")])
-        return _with_extras(Interest.from_arrow(table), table)
+        table = pq.read_table(source / INTEREST).sort_by([("node", "ascending"), ("topic", "ascending")])
+        # Its rows are distinct, so roles and rates stand beside the pairs as they are.
+        if "role" in table.column_names:
+            roles = pc.index_in(table["role"], value_set=pa.array(ROLES))
+            extras["roles"] = roles.to_numpy().astype(np.uint8)
+        if "rate" in table.column_names:
+            extras["rates"] = table["rate"].to_numpy().astype(np.float64)
+        return replace(Interest.from_arrow(table), **extras)
     except (OSError, pa.ArrowInvalid) as error:
         raise InputError(f"build {source} is damaged ({str(error).splitlines()[0]}); make it again") from None
-
-
-def _with_extras(interest: Interest, table: pa.Table) -> Interest:
-    """Add the roles and rates, where the build has them; the rows are distinct and sorted."""
-    extras: dict[str, Any] = {}
-    if "role" in table.column_names:
-        roles = pc.index_in(table["role"], value_set=pa.array(ROLES))
-        extras["roles"] = roles.to_numpy().astype(np.uint8)
-    if "rate" in table.column_names:
-        extras["rates"] = table["rate"].to_numpy().astype(np.float64)
-    return replace(interest, **extras)

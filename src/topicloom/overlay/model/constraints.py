@@ -12,21 +12,17 @@ import pyarrow as pa
 
 from topicloom.base.arrays import Floats, Ints, Longs, freeze_fields, sorted_distinct
 from topicloom.errors import InputError
-from topicloom.overlay.model.overlay import Overlay
+from topicloom.overlay.model.overlay import Overlay, ordered_ends
 
 NO_CAP = 2**30
-
-
-def _no_ints() -> Ints:
-    return np.zeros(0, np.int32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodePairs:
     """Unordered pairs of node numbers: u < v, sorted, distinct."""
 
-    u: Ints = field(default_factory=_no_ints)
-    v: Ints = field(default_factory=_no_ints)
+    u: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
+    v: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
 
     def __post_init__(self) -> None:
         freeze_fields(self)
@@ -55,11 +51,6 @@ class NodePairs:
         """Return the pairs that are not among `others`."""
         mine = self.keys(n_nodes)
         return NodePairs._from_keys(mine[~np.isin(mine, others.keys(n_nodes))], n_nodes)
-
-    def both(self, others: NodePairs, n_nodes: int) -> NodePairs:
-        """Return the pairs of either."""
-        keys = np.concatenate((self.keys(n_nodes), others.keys(n_nodes)))
-        return NodePairs._from_keys(sorted_distinct(keys), n_nodes)
 
     def degrees(self, n_nodes: int) -> Ints:
         """Return how many of the pairs each node is in."""
@@ -174,8 +165,7 @@ def priced_pairs(
 
 
 def _ordered(u: Iterable[int], v: Iterable[int], n_nodes: int) -> tuple[Longs, Longs]:
-    a, b = (np.asarray(end if isinstance(end, np.ndarray) else list(end)).astype(np.int64) for end in (u, v))
-    low, high = np.minimum(a, b), np.maximum(a, b)
+    low, high = ordered_ends(u, v)
     if len(low) and (low.min() < 0 or high.max() >= n_nodes):
         raise InputError(f"a pair names a node number outside 0..{n_nodes - 1}")
     if (low == high).any():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -88,6 +89,12 @@ class Interest:
     def pair_nodes(self) -> Ints:
         """Return the node of every subscription, in the order of `node_topics`."""
         return np.repeat(np.arange(self.n_nodes, dtype=np.int32), self.subscription_sizes())
+
+    def twin_classes(self) -> Ints:
+        """Return for each node the number of its set of topics; sets are numbered by their smallest node."""
+        numbers: dict[bytes, int] = {}
+        sets = (self.node_topics[start:stop].tobytes() for start, stop in pairwise(self.node_ptr.tolist()))
+        return np.array([numbers.setdefault(own, len(numbers)) for own in sets], np.int32)
 
     def sealed_lists(self) -> tuple[Longs, Ints, Longs, Ints]:
         """Return the four arrays as kernels want them: contiguous and read-only."""

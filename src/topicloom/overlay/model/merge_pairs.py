@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from topicloom.overlay.model.interest import Interest, number_identifiers
 from topicloom.tables.records import ROLES
@@ -46,7 +45,9 @@ def number_small(table: pa.Table, extras: Sequence[str]) -> Interest:
     topic_ids, topics = number_identifiers(table["topic"])
     columns: dict[str, Any] = {"node": nodes, "topic": topics}
     if "role" in extras:
-        columns["role"] = _role_bits(table["role"])
+        # A row without a role is a subscription.
+        places = pc.fill_null(pc.index_in(table["role"], value_set=pa.array(ROLES)), 0)
+        columns["role"] = (np.asarray(places.to_numpy()) + 1).astype(np.int8)
     if "rate" in extras:
         columns["rate"] = np.asarray(table["rate"].to_numpy(), dtype=np.float64)
     pairs = pa.Table.from_batches(list(merge_pairs(iter(pa.table(columns).to_batches()))))
@@ -58,9 +59,3 @@ def number_small(table: pa.Table, extras: Sequence[str]) -> Interest:
         pairs["role"].to_numpy().astype(np.uint8) if "role" in extras else None,
         pairs["rate"].to_numpy() if "rate" in extras else None,
     )
-
-
-def _role_bits(roles: pa.ChunkedArray) -> NDArray[np.int8]:
-    """Return 1, 2 or 3 for sub, pub, both; a row without a role is a subscription."""
-    places = pc.fill_null(pc.index_in(roles, value_set=pa.array(ROLES)), 0)
-    return (np.asarray(places.to_numpy()) + 1).astype(np.int8)

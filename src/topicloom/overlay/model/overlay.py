@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from topicloom.base.arrays import Ints, Longs, freeze_fields, pointers, sorted_distinct, take_chunks
 from topicloom.errors import InputError
@@ -43,8 +42,7 @@ class Overlay:
     @classmethod
     def from_edges(cls, node_ids: pa.StringArray, u: Iterable[int], v: Iterable[int]) -> Overlay:
         """Make canonical edges of node numbers in any order; repeats count once, self-loops are refused."""
-        a, b = _numbers(u), _numbers(v)
-        low, high = np.minimum(a, b), np.maximum(a, b)
+        low, high = ordered_ends(u, v)
         loops = low == high
         if loops.any():
             raise InputError(f"node {node_ids[int(low[loops][0])].as_py()!r} has an edge to itself")
@@ -138,6 +136,7 @@ class Overlay:
         return graph
 
 
-def _numbers(values: Iterable[int]) -> Longs:
-    array: NDArray[Any] = np.asarray(values if isinstance(values, np.ndarray) else list(values))
-    return array.astype(np.int64)
+def ordered_ends(u: Iterable[int], v: Iterable[int]) -> tuple[Longs, Longs]:
+    """Return the smaller and the larger node number of each pair."""
+    a, b = (np.asarray(end if isinstance(end, np.ndarray) else list(end)).astype(np.int64) for end in (u, v))
+    return np.minimum(a, b), np.maximum(a, b)

@@ -99,12 +99,6 @@ class RunFolder:
         """Return the phases that are whole."""
         return whole_phases(self.root)
 
-    def discard(self) -> None:
-        """Forget everything; the folder around it goes too if nothing else is in it."""
-        shutil.rmtree(self.root, ignore_errors=True)
-        with suppress(OSError):
-            self.root.parent.rmdir()
-
 
 @contextmanager
 def open_run(
@@ -127,23 +121,21 @@ def open_run(
         remove_left_over(out)
         run = RunFolder(root, now, told)
         with _write_errors(out):
-            _begin(run, out, request, resume)
+            check_replaceable(out, resume=resume)
+            if run.whole():
+                check_same(out, request)
+            else:
+                for path in root.iterdir():
+                    if path.is_dir():
+                        shutil.rmtree(path, ignore_errors=True)
+                write_json(request, root / REQUEST)
         try:
             yield run
         finally:
             if root.is_dir() and not run.whole():
-                run.discard()
-
-
-def _begin(run: RunFolder, out: Path, request: Request, resume: bool) -> None:
-    check_replaceable(out, resume=resume)
-    if run.whole():
-        check_same(out, request)
-        return
-    for path in run.root.iterdir():
-        if path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)
-    write_json(request, run.root / REQUEST)
+                shutil.rmtree(root, ignore_errors=True)
+                with suppress(OSError):  # something else is in the folder around it
+                    root.parent.rmdir()
 
 
 def check_same(out: Path, request: Request, *, parts: bool = False) -> None:
@@ -184,11 +176,8 @@ def _flush(folder: Path) -> None:
     """Write to the disk itself: after a power cut a phase that is there must be whole too."""
     for path in folder.rglob("*"):
         if path.is_file():
-            descriptor = os.open(path, os.O_RDONLY)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+            with path.open("rb") as file:
+                os.fsync(file.fileno())
 
 
 @contextmanager

@@ -59,7 +59,7 @@ def build_dcbr_m_on_spark(
     """Build DCBR-M; with `lambda_` None DCB-M."""
     ground = SparkDivide(spark, encoded, run, eta, lambda_, seed, progress)
     threshold = ground.split()
-    settings = DivideSettings(p, lambda_, kernel_nodes)
+    settings = DivideSettings(p, lambda_, kernel_nodes, eta)
     report = run_phases(ground, settings, Stopwatch(progress), notice)
     names = [build_name(level) for level in range(len(report["levels"]))]
     last = run.require(names[-1], EdgeCount)
@@ -67,7 +67,7 @@ def build_dcbr_m_on_spark(
         edges=tuple(run.path(name, "edges") for name in names),
         n_edges=report["inner_edges"] + report["outer_edges"],
         degree_max=last.degree_max,
-        parameters=settings.parameters(eta),
+        parameters=settings.parameters(),
         report={"eta": threshold, **report},
     )
 

@@ -139,10 +139,12 @@ class SparkDivide:
         bulk = int(counts[values > eta].sum())
         light = int(counts.sum()) - bulk
         nodes = load_table(self.spark, self.encoded.nodes).toDF("id", "node").join(sizes, "node")
+        # Spark knows 64 bits with a sign; the local engine takes the same bits.
+        signed = (self.seed + (1 << 63)) % (1 << 64) - (1 << 63)
         hashed = nodes.select(
             "node",
             (sf.col("size") > eta).alias("bulk"),
-            sf.xxhash64("id", sf.lit(_signed(self.seed)).cast("bigint")).alias("hash"),
+            sf.xxhash64("id", sf.lit(signed).cast("bigint")).alias("hash"),
         )
         # Light nodes come first, so a bulk node's rank among its like is its place behind them.
         ranked = work.ranked(None, hashed, ["bulk", "hash", "node"])
@@ -236,11 +238,6 @@ def count_edges(work: StepTables, before: DataFrame | None = None) -> EdgeCount:
 def build_name(level: int) -> str:
     """Return the folder of the phase that builds a level."""
     return phase_name(level).replace(" ", "-")
-
-
-def _signed(seed: int) -> int:
-    """Return the seed as the 64 bits with a sign that Spark knows; the local engine takes the same bits."""
-    return (seed + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 def _chosen_name(groups: Groups) -> str:

@@ -7,7 +7,6 @@ cores have groups of their own.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,25 +87,19 @@ def represent_task(phase: str, lambda_: int, topic_sizes: Any) -> Task:
 
 
 def _task(phase: str, work: Callable[[Group], pa.Table]) -> Task:
+    """Do `work` to a group; one that does not fit into memory is named, and what helps."""
+
     def run(batches: Batches) -> Iterator[pa.RecordBatch]:
         some = [batch for batch in batches if batch.num_rows]
         if not some:
             return  # a group without nodes
-        with _memory_named(phase, some):
+        try:
             yield from work(Group.of(some)).to_batches()
+        except MemoryError:
+            number, rows = some[0].column("group")[0].as_py(), sum(batch.num_rows for batch in some)
+            raise InputError(out_of_memory(phase, number, f" with {rows:,} subscriptions")) from None
 
     return run
-
-
-@contextmanager
-def _memory_named(phase: str, batches: list[pa.RecordBatch]) -> Iterator[None]:
-    """Name the group that does not fit into memory, and what helps."""
-    try:
-        yield
-    except MemoryError:
-        number = batches[0].column("group")[0].as_py()
-        rows = sum(batch.num_rows for batch in batches)
-        raise InputError(out_of_memory(phase, number, f" with {rows:,} subscriptions")) from None
 
 
 def _names(numbers: Ints) -> pa.StringArray:

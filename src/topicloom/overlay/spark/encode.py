@@ -174,8 +174,14 @@ def _encode_here(work: StepTables, rows: DataFrame, totals: dict[str, int]) -> E
 
 def interest_rows(raw: RawTable, *, subscribers_only: bool = False) -> DataFrame:
     """The rows of an interest table by name: node, topic and, where the input has them, role and rate."""
+    from pyspark.sql import functions as sf
+
     rows = raw.rows
-    return _subscribers(rows) if subscribers_only and "role" in rows.columns else rows
+    if not subscribers_only or "role" not in rows.columns:
+        return rows
+    # All rows of the pairs that some row names as a subscription; the others only publish.
+    wanted = rows.where(sf.col("role").isNull() | (sf.col("role") != "pub")).select("node", "topic")
+    return rows.join(wanted.distinct(), ["node", "topic"], "left_semi")
 
 
 def digest_rows(spark: SparkSession, rows: DataFrame, *, progress: Progress = SILENT) -> str:
@@ -187,14 +193,6 @@ def digest_rows(spark: SparkSession, rows: DataFrame, *, progress: Progress = SI
 
 def _distinct_pairs(rows: DataFrame) -> DataFrame:
     return rows.select("node", "topic").distinct()
-
-
-def _subscribers(rows: DataFrame) -> DataFrame:
-    """Return all rows of the pairs that some row names as a subscription; the others only publish."""
-    from pyspark.sql import functions as sf
-
-    wanted = rows.where(sf.col("role").isNull() | (sf.col("role") != "pub")).select("node", "topic")
-    return rows.join(wanted.distinct(), ["node", "topic"], "left_semi")
 
 
 def _totals(rows: DataFrame) -> dict[str, int]:
@@ -222,13 +220,6 @@ def _number(work: StepTables, rows: DataFrame, name: str) -> int:
     return int(count)
 
 
-def _dictionary(work: StepTables, name: str, count: int) -> DataFrame:
-    from pyspark.sql import functions as sf
-
-    table = work.load(f"{name}s").toDF(name, f"{name}_number")
-    return sf.broadcast(table) if count <= BROADCAST_IDS else table
-
-
 def _numbered_pairs(
     work: StepTables, rows: DataFrame, counts: dict[str, int], totals: dict[str, int]
 ) -> DataFrame:
@@ -236,7 +227,8 @@ def _numbered_pairs(
     from pyspark.sql import functions as sf
 
     for name, count in counts.items():
-        rows = rows.join(_dictionary(work, name, count), name)
+        ids = work.load(f"{name}s").toDF(name, f"{name}_number")
+        rows = rows.join(sf.broadcast(ids) if count <= BROADCAST_IDS else ids, name)
     columns = [sf.col("node_number").alias("node"), sf.col("topic_number").alias("topic")]
     schema = "node int, topic int"
     if totals.get("role"):

@@ -88,29 +88,24 @@ def generate_frame(spark: SparkSession, workload: Workload, *, partitions: int |
 
 def _check_replaceable(spark: SparkSession | None, out: str) -> None:
     """Refuse to replace a folder that holds anything but a table's part files and what Spark puts there."""
-    for name, is_folder in sorted(_inside(spark, out)):
+    inside: list[tuple[str, bool]] = []  # names, each with whether it is a folder
+    if not is_address(out) and Path(out).is_dir():
+        inside = [(entry.name, entry.is_dir()) for entry in Path(out).iterdir()]
+    elif is_address(out) and spark is not None:
+        context: Any = spark.sparkContext
+        with spark_errors(out):
+            folder = context._jvm.org.apache.hadoop.fs.Path(out)
+            system = folder.getFileSystem(context._jsc.hadoopConfiguration())
+            if system.exists(folder) and system.getFileStatus(folder).isDirectory():
+                found = system.listStatus(folder)
+                inside = [(str(one.getPath().getName()), bool(one.isDirectory())) for one in found]
+    for name, is_folder in sorted(inside):
         ours = name.startswith("part-") or name == "_SUCCESS" or (name[0] == "." and name.endswith(".crc"))
         if is_folder or not ours:
             raise InputError(
                 f"OUT {out!r} holds {name}, which is no part file of a table: name another place, or remove "
                 "the folder first"
             )
-
-
-def _inside(spark: SparkSession | None, out: str) -> list[tuple[str, bool]]:
-    """Names in the folder `out`, each with whether it is a folder; empty if there is no such folder."""
-    if not is_address(out):
-        place = Path(out)
-        return [(entry.name, entry.is_dir()) for entry in place.iterdir()] if place.is_dir() else []
-    if spark is None:
-        return []
-    context: Any = spark.sparkContext
-    with spark_errors(out):
-        folder = context._jvm.org.apache.hadoop.fs.Path(out)
-        system = folder.getFileSystem(context._jsc.hadoopConfiguration())
-        if not system.exists(folder) or not system.getFileStatus(folder).isDirectory():
-            return []
-        return [(str(one.getPath().getName()), bool(one.isDirectory())) for one in system.listStatus(folder)]
 
 
 def _write(spark: SparkSession, table: DataFrame, out: str, target: str, progress: Progress) -> None:

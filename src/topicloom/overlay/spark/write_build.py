@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from topicloom.base.progress import Progress
 from topicloom.overlay.model.build_folder import EDGES, INTEREST
+from topicloom.overlay.model.run_folder import TablesOnly
 from topicloom.overlay.spark.encode import BROADCAST_IDS, EncodedInterest
 from topicloom.tables.records import ROLES
 from topicloom.tables.spark.step_tables import StepTables, load_table
@@ -23,7 +24,7 @@ def write_build(
     folder: Path,
     *,
     progress: Progress,
-) -> None:
+) -> TablesOnly:
     """Write edges.parquet (u, v) and interest.parquet (node, topic, maybe role and rate) into `folder`.
 
     Numbers follow the byte order of identifiers, so sorting by number sorts by identifier.
@@ -51,6 +52,7 @@ def write_build(
         columns.append("rate")
     ordered = named.orderBy("node_number", "topic_number").select(*columns)
     work.write("write interest", ordered, INTEREST, stages=2)
+    return TablesOnly()
 
 
 def _named(

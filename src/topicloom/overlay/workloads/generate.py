@@ -22,8 +22,7 @@ from topicloom.base.seeds import stream_key
 from topicloom.errors import UsageError
 from topicloom.overlay.kernels.draw import draw_sizes, draw_topics, log_survival
 from topicloom.overlay.model.interest import Interest
-from topicloom.overlay.workloads.laws import LAWS, Popularity, Sizes, allowed_laws
-from topicloom.overlay.workloads.presets import PRESETS
+from topicloom.overlay.workloads.laws import LAWS, PRESETS, Popularity, Sizes, allowed_laws
 
 SLICE_ROWS = 1_000_000  # about how many subscriptions are drawn at once; the rows do not depend on it
 SEPARATORS = {".csv": ",", ".tsv": "\t"}

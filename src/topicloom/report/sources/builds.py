@@ -14,8 +14,7 @@ import pyarrow.parquet as pq
 from topicloom.base.progress import SILENT, Progress
 from topicloom.base.summaries import UNSET
 from topicloom.errors import InputError
-from topicloom.overlay.measures.bound_effort import choose_effort
-from topicloom.overlay.measures.bounds import bound_overlays
+from topicloom.overlay.measures.bounds import bound_overlays, choose_effort
 from topicloom.overlay.measures.connectivity import check_overlay
 from topicloom.overlay.measures.digest import interest_digest
 from topicloom.overlay.model.build import Build, BuildSummary

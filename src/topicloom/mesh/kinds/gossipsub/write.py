@@ -152,8 +152,7 @@ def _files(request: Request, plan: MeshPlan, who: Mapping[str, PeerIdentity]) ->
 def _links(request: Request) -> list[PlannedLink]:
     """Return a link for every edge; both ends dial, the later one in order of nodes is called the dialer."""
     interest, overlay = request.interest, request.overlay
-    pairs = interest.pair_nodes().astype(np.int64) * max(interest.n_topics, 1) + interest.node_topics
-    counts, shared = shared_topics(interest, pairs, overlay.u, overlay.v)
+    counts, shared = shared_topics(interest, overlay.u, overlay.v)
     edges = zip(overlay.u.tolist(), overlay.v.tolist(), np.split(shared, np.cumsum(counts)), strict=False)
     return [PlannedLink(v, u, tuple(topics.tolist())) for u, v, topics in edges]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -45,8 +46,8 @@ def split_bulk(interest: Interest, eta: int | str = "auto") -> BulkSplit:
     """
     sizes = interest.subscription_sizes()
     threshold = smallest_eta(*np.unique(sizes, return_counts=True)) if isinstance(eta, str) else eta
-    bulk = sizes > threshold
-    return BulkSplit(threshold, _numbers(bulk), _numbers(~bulk))
+    bulk, light = (np.flatnonzero(some).astype(np.int32) for some in (sizes > threshold, sizes <= threshold))
+    return BulkSplit(threshold, bulk, light)
 
 
 def smallest_eta(sizes: NDArray[Any], counts: NDArray[Any]) -> int:
@@ -59,10 +60,6 @@ def smallest_eta(sizes: NDArray[Any], counts: NDArray[Any]) -> int:
         return 0
     above = counts.sum() - np.cumsum(counts)  # nodes that want more than sizes[i]
     return int(sizes[np.argmax(above <= counts.sum() // BULK_SHARE)])
-
-
-def _numbers(chosen: NDArray[Any]) -> Ints:
-    return np.flatnonzero(chosen).astype(np.int32)
 
 
 # The most nodes that one kernel call gets unless a number of groups is asked for. A constant: what a
@@ -153,14 +150,12 @@ def cheapest_group_count(n_light: int, fewest: int, n_outer: Callable[[int], int
     >>> cheapest_group_count(1000, 1, lambda p: 50 * p)
     6
     """
-    costs: dict[int, tuple[float, float]] = {}
 
+    @cache
     def cost(p: int) -> tuple[float, float]:
         """Return the whole cost and the outer phase's, without the constant factor |T|."""
-        if p not in costs:
-            outer = float(n_outer(p) ** 2)
-            costs[p] = (outer + n_light**2 / p, outer)
-        return costs[p]
+        outer = float(n_outer(p) ** 2)
+        return outer + n_light**2 / p, outer
 
     best = p = fewest
     while p <= n_light:

@@ -33,7 +33,6 @@ def divide_and_conquer(
     algorithm: str,
     settings: DivideSettings,
     *,
-    eta: int | str,
     seed: int,
     threads: int | None,
     progress: Progress,
@@ -41,19 +40,12 @@ def divide_and_conquer(
     """Build by DCBR-M, and with `lambda_` None by DCB-M, in this process."""
     watch = Stopwatch(progress)
     with watch.phase("split nodes"):
-        split = split_bulk(interest, eta)
+        split = split_bulk(interest, settings.eta)
         engine = LocalDivide(
             interest, split, lambda_=settings.lambda_, seed=seed, threads=threads, progress=progress
         )
-    report = run_phases(engine, settings, watch)
-    return Build(
-        overlay=engine.overlay(),
-        algorithm=algorithm,
-        parameters=settings.parameters(eta),
-        seed=seed,
-        seconds=watch.seconds,
-        report={"eta": split.eta, **report},
-    )
+    report = {"eta": split.eta} | run_phases(engine, settings, watch)
+    return Build(engine.overlay(), algorithm, settings.parameters(), seed, watch.seconds, report)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

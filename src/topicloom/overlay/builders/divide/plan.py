@@ -62,11 +62,12 @@ class DivideSettings:
     p: int | str
     lambda_: int | None
     kernel_nodes: int
+    eta: int | str = "auto"
 
-    def parameters(self, eta: int | str) -> dict[str, int | str]:
+    def parameters(self) -> dict[str, int | str]:
         """Return what a build's summary says of them."""
         coverage = {} if self.lambda_ is None else {"lambda_": self.lambda_}
-        return {"eta": eta, **coverage, "p": self.p, "kernel_nodes": self.kernel_nodes}
+        return {"eta": self.eta, **coverage, "p": self.p, "kernel_nodes": self.kernel_nodes}
 
 
 @dataclass(frozen=True, slots=True)
