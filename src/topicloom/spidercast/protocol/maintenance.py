@@ -16,6 +16,7 @@ A task does nothing between changes: `wake` is the next time when something coul
 from __future__ import annotations
 
 from math import inf
+from random import Random
 from typing import Any
 
 from topicloom.spidercast.protocol import messages as msg
@@ -126,14 +127,31 @@ class MaintenanceTask(LinkMessages):
         """Send CONNECT to one more node; return False if no known node is of use."""
         peer = self._next_redirect(now)
         if peer is None:
-            # A random link to a greedy neighbor would add nothing: it must lead elsewhere to be of help.
-            linked = self._observer.neighbors if self.id is TaskId.RANDOM else self.neighbors
-            banned = {*linked, *self._requests.pending, self._context.name}
-            peer = self._membership.choose(self.choice, self.goal.wanted, banned, self._context.rng)
+            peer = self._choose(self._context.rng)
         if peer is None:
             return False
         self._ask(peer, now)
         return True
+
+    def _choose(self, rng: Random) -> NodeId | None:
+        # A random link to a greedy neighbor would add nothing: it must lead elsewhere to be of help.
+        linked = self._observer.neighbors if self.id is TaskId.RANDOM else self.neighbors
+        banned = {*linked, *self._requests.pending, self._context.name}
+        return self._membership.choose(self.choice, self.goal.wanted, banned, rng)
+
+    def could_ask(self, rng: Random) -> bool:
+        """Tell whether there is somebody to send CONNECT to, now or when a quarantine is over."""
+        if self._requests.is_open:
+            return True
+        return self._has_room() and self._choose(rng) is not None
+
+    def dispensable(self) -> list[NodeId]:
+        """Return the neighbors that this task would ask to part, now or later, if nothing changes."""
+        return [
+            peer
+            for peer, neighbor in self.neighbors.items()
+            if neighbor.degree >= neighbor.target and not self._is_needed(peer, neighbor)
+        ]
 
     def _ask(self, peer: NodeId, now: float) -> None:
         self._requests.pending[peer] = now + self._context.settings.connect_quarantine

@@ -83,6 +83,18 @@ class TaskNeighbors:
             return True
         return self._roots is not None and self._roots.needs(peer)
 
+    def needs(self, peer: NodeId) -> bool:
+        """Tell whether `peer` is a neighbor that this task would not let go."""
+        return peer in self.neighbors and self._is_needed(peer, self.neighbors[peer])
+
+    @property
+    def last_word(self) -> msg.Heartbeat | None:
+        """The last heartbeat that was sent, if it still says how the task stands."""
+        last, context = self._heartbeat, self._context
+        if last is None or (last.degree, last.target) != (len(self.neighbors), self.target):
+            return None
+        return last if last.version == context.version else None
+
     def _has_room(self) -> bool:
         return len(self.neighbors) < self.goal.limit + self._context.settings.margin
 
