@@ -33,7 +33,7 @@ RULES = (
     Rule((ASKED,), "time", "the connect quarantine is over", "", "", (STRANGER,)),
     Rule((LINKED,), "maintenance", "not needed, nor the path to a root; its degree is at its target",
          "DISCONNECT", "", (PARTING,)),
-    Rule((PARTING,), "time", "the disconnect quarantine is over", "", "", (LINKED,)),
+    Rule((PARTING,), "time", "the disconnect quarantine is over, or it asked to part too", "", "", (LINKED,)),
     Rule(NEIGHBOR, "beat", "every `heartbeat` seconds; at once if a root is lost", "HEARTBEAT", "",
          NEIGHBOR),
     Rule(AWAY, "CONNECT", "fewer than L^max + Margin neighbors", "CONNECT-OK", "add it", (LINKED,)),

@@ -60,6 +60,17 @@ class MaintenanceTask(LinkMessages):
         if self.neighbors:
             self._context.effects.append(Send(tuple(self.neighbors), self._standing()))
             self._check_silence(now)
+            if self._roots is not None:
+                self._look_for_needless(now)
+
+    def _look_for_needless(self, now: float) -> None:
+        """Wake up if a neighbor that asked to part is no longer the path to a root: it would ask again, but
+        only after its quarantine."""
+        for peer, neighbor in self.neighbors.items():
+            if neighbor.would_part and not self._is_needed(peer, neighbor):
+                neighbor.would_part = False
+                neighbor.asked = -inf  # it would agree now, whatever it said before
+                self._wake_soon(now)
 
     def _standing(self) -> msg.Heartbeat:
         """Return the heartbeat to send now: the last object as long as nothing in it changed."""

@@ -74,6 +74,7 @@ class Neighbor:
         "shared",
         "target",
         "version",
+        "would_part",
     )
 
     def __init__(self, message: Introduction, shared: Topics, now: float):
@@ -83,6 +84,7 @@ class Neighbor:
         self.heard = now
         self.asked = -inf  # when we sent DISCONNECT
         self.doubted = False
+        self.would_part = False  # it sent DISCONNECT, and we needed it then
         self.heartbeat: Heartbeat | None = None
 
 
