@@ -191,11 +191,13 @@ class MaintenanceTask(LinkMessages):
         """
         settings = self._context.settings
         self.target = min(self.goal.limit, len(self.neighbors))
-        going = [
-            neighbor
-            for neighbor in self.neighbors.values()
-            if neighbor.asked + settings.heartbeat > now and neighbor.heard < neighbor.asked
-        ]
+        going = []
+        if self._parted + settings.heartbeat > now:
+            going = [
+                neighbor
+                for neighbor in self.neighbors.values()
+                if neighbor.asked + settings.heartbeat > now and neighbor.heard < neighbor.asked
+            ]
         for neighbor in going:
             if not neighbor.doubted:
                 self.goal.drop(neighbor.shared)
@@ -206,7 +208,7 @@ class MaintenanceTask(LinkMessages):
             soonest = min(soonest, neighbor.asked + settings.heartbeat)
         if peers:
             peer = peers[0] if len(peers) == 1 else peers[self._context.rng.randrange(len(peers))]
-            self.neighbors[peer].asked = now
+            self.neighbors[peer].asked = self._parted = now
             self._context.send(peer, msg.Disconnect(self.id))
             self.wake = min(self.wake, now + settings.connect_timeout)
         else:

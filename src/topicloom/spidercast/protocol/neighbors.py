@@ -36,7 +36,7 @@ class TaskNeighbors:
     """The neighbors of one task; its timers: `wake` (maintenance), `beat` (heartbeats), `alarm` (silence)."""
 
     __slots__ = (
-        "_context", "_heartbeat", "_membership", "_observer", "_out_of_reach", "_requests", "_roots", "_turn",
+        "_context", "_heartbeat", "_membership", "_observer", "_out_of_reach", "_parted", "_requests", "_roots", "_turn",
         "alarm", "beat", "choice", "goal", "id", "neighbors", "target", "wake",
     )  # fmt: skip
 
@@ -59,6 +59,7 @@ class TaskNeighbors:
         self._out_of_reach = 0  # how much of what is lacking nobody known can give
         self._heartbeat: msg.Heartbeat | None = None
         self._turn = -inf  # when maintenance ran last
+        self._parted = -inf  # when somebody was last asked to part
         self.wake = self.beat = self.alarm = inf
 
     def state_of(self, peer: NodeId, now: float) -> LinkState:
@@ -79,7 +80,7 @@ class TaskNeighbors:
 
     def _is_needed(self, peer: NodeId, neighbor: Neighbor) -> bool:
         """Tell whether its loss would cost a topic its coverage, or its only path to the root."""
-        if self.goal.loss(neighbor.shared):
+        if self.goal.needs(neighbor.shared):
             return True
         return self._roots is not None and self._roots.needs(peer)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from math import inf
 from typing import Any
 
 from topicloom.spidercast.protocol import messages as msg
@@ -25,8 +26,11 @@ class NodeMessages(NodeParts):
             if self._roots.tell(peer, message.number, message.roots, now):
                 ask = True
                 task.neighbors[peer].heartbeat = None  # as often as it is said: an answer may be lost
-            self._hurry()
-            self._due = min(self._due, task.beat, self._roots.due)
+            if self._roots.urgent < inf:
+                self._hurry()
+                self._due = min(self._due, task.beat)
+            if self._roots.due < self._due:
+                self._due = self._roots.due
         if ask:
             self._context.send(peer, msg.AskInterest())
         if task.wake < self._due:

@@ -110,11 +110,13 @@ class TopicRoots(RootParents):
         if number > told + 1:
             return True
         self._told[peer] = number
-        offers, table = self._offers[peer], self.table
+        offers, table, parents = self._offers[peer], self.table, self._parents
         for topic, root in roots.items():
-            if topic in table:
+            mine = table.get(topic)
+            if mine is not None:
                 offers[topic] = root
-                self._judge(topic, peer, root, now)
+                if root < mine or parents.get(topic) == peer:  # else it changes nothing: most do not
+                    self._judge(topic, peer, root, now)
         return False
 
     def miss(self, peer: NodeId) -> None:
