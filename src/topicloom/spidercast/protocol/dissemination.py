@@ -74,7 +74,9 @@ class Dissemination(EventLinks):
         elif self._store is not None and isinstance(message, Want):
             self._receive_want(peer, message, self._store, now)
         elif self._store is not None and isinstance(message, Graft | Prune):
-            self._set_eager(peer, message.topic, eager=isinstance(message, Graft))
+            grafts = isinstance(message, Graft)
+            if grafts or not self._is_last_eager(peer, message.topic):
+                self._set_eager(peer, message.topic, eager=grafts)
 
     def _receive_event(self, peer: NodeId, event: Event, now: float) -> None:
         id = event.id
@@ -115,6 +117,8 @@ class Dissemination(EventLinks):
                 # Sent or carried twice: that is the tree's link, and must stay so.
                 return
             held.held_by(peer)
+        if self._is_last_eager(peer, id.topic):
+            return
         self._set_eager(peer, id.topic, eager=False)
         self._context.send(peer, Prune(id.topic))
 

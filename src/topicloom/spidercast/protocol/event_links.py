@@ -138,6 +138,13 @@ class EventLinks:
             self._topics[topic] = links
         return links
 
+    def _is_last_eager(self, peer: NodeId, topic: Topic) -> bool:
+        """Tell whether the link to `peer` is the only eager one. It stays so: where many publish at once each
+        link may bring a duplicate, and a node without eager links gets events late and cannot hand out its
+        own."""
+        links = self._topics.get(topic)
+        return links is not None and links.get(peer, False) and sum(links.values()) == 1
+
     def _set_eager(self, peer: NodeId, topic: Topic, *, eager: bool) -> bool:
         """Make the link to `peer` eager or lazy for `topic`; return False if it carries no such events."""
         links = self._topics.get(topic)

@@ -36,7 +36,8 @@ class TaskNeighbors:
     """The neighbors of one task; its timers: `wake` (maintenance), `beat` (heartbeats), `alarm` (silence)."""
 
     __slots__ = (
-        "_context", "_heartbeat", "_membership", "_observer", "_out_of_reach", "_parted", "_requests", "_roots", "_turn",
+        "_context", "_heartbeat", "_membership", "_observer", "_out_of_reach", "_parted", "_requests",
+        "_roots", "_turn",
         "alarm", "beat", "choice", "goal", "id", "neighbors", "target", "wake",
     )  # fmt: skip
 
