@@ -175,7 +175,8 @@ class Dissemination(EventLinks):
             elif id.topic in context.interest and not store.knows(id) and not self._impossible(id):
                 oldest = max(self._wanted_for(id.topic, now), context.settings.relay_seconds)
                 if age <= min(oldest, context.settings.keep_seconds):
-                    self._missing_events.announced(id, peer, now)
+                    hops = message.hops[at] if at < len(message.hops) else 0
+                    self._missing_events.announced(id, peer, now, hops)
 
     def _shorten(self, peer: NodeId, held: Held, hops: int) -> None:
         """Take `peer` for the tree in place of a link that brings events over a much longer path (Plumtree's

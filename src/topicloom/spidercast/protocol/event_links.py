@@ -73,7 +73,8 @@ class EventLinks:
             self._announcer.forget(peer)
             self._congested.discard(peer)
             for links in self._topics.values():
-                links.pop(peer, None)
+                if links.pop(peer, False):  # the tree broke here: the next event goes over all links
+                    links.update(dict.fromkeys(links, True))
 
     def _share(self, peer: NodeId, shared: Topics, before: Topics, now: float) -> None:
         self._links[peer] = shared
