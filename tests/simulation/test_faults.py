@@ -111,8 +111,14 @@ def test_bytes_wait_for_those_before_them() -> None:
     assert shape.arrival("a", "c", "x" * 50, 0.0, 0.1) == pytest.approx(0.6), "another connection is free"
 
 
+def test_a_node_may_have_a_bandwidth_of_its_own() -> None:
+    shape = Shape(narrow={"a": 10.0})
+    arrivals = [shape.arrival(*pair, "x" * 50, 0.0, 0.1) for pair in ("ab", "ba", "bc")]
+    assert arrivals == pytest.approx([5.1, 5.1, 0.1])
+
+
 def test_slow_nodes_are_slow_both_ways() -> None:
-    shape = Shape(slow={"a"}, factor=10.0)
+    shape = Shape(slow={"a": 10.0})
     assert [shape.arrival(*pair, "x", 0.0, 0.1) for pair in ("ab", "ba", "bc")] == [1.0, 1.0, 0.1]
     for wrong in ("0.1", "0:2", "0.5:0.5", "x:y"):
         with pytest.raises(UsageError, match="slow="):

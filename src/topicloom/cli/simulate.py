@@ -23,7 +23,7 @@ topicloom simulate table.csv --set life=100 --set crash=1 --set seconds=300 --se
 topicloom simulate table.csv --set cut=20:80 --set seconds=100 --set snapshot=1 --out cut
 topicloom simulate table.csv --protocol similarity --set similar=9 --set random=1
 topicloom simulate --list          (all protocols and parameters)
-topicloom simulate --rules         (the life of a link, as a table)
+topicloom simulate --rules         (the rules of links, gossip and events, as tables)
 """
 DEGREES_PLOT, COURSE_PLOT = "degrees.png", "course.png"
 
@@ -39,7 +39,7 @@ def simulate(
     report: ReportFile = None,
     threads: Threads = None,
     list_: Annotated[bool, "List protocols and leave."] = False,
-    rules: Annotated[bool, "Print the rules of a link and leave."] = False,
+    rules: Annotated[bool, "Print the rules of links, gossip and events and leave."] = False,
 ) -> None:
     """Let every node of the table run a protocol that finds an overlay without a planner, in virtual time.
 
@@ -47,13 +47,13 @@ def simulate(
     """
     from topicloom.cli.listings import protocol_listing, rule_listing
     from topicloom.spidercast.jobs.simulate import simulate_table
-    from topicloom.spidercast.protocol.link_rules import rule_table
+    from topicloom.spidercast.protocol.all_rules import all_tables
     from topicloom.spidercast.simulator.scenario import Scenario
 
     if list_:
         return screen.report(*protocol_listing())
     if rules:
-        return screen.report(*rule_listing(rule_table()))
+        return screen.report(*rule_listing(all_tables()))
     table.source()  # a missing table is told first
     scenario = Scenario.of(protocol, set_ or [], seed=seed)
     with screen.working() as progress, result_folder(out, report, protocol) as folder:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import inf, isfinite
+from typing import Any
 
 from topicloom.base.seeds import stream_key
 from topicloom.errors import UsageError
+from topicloom.wire.core import NOTHING, Effect, Name
 
 HALF = 0.5
 
@@ -61,3 +63,22 @@ def _read_fault(name: str, word: str, share: float | None) -> Fault:
     if not 0 < part < 1:
         raise UsageError(f"`{name}={word}`: the share of nodes lies between 0 and 1")
     return Fault(start, end, part)
+
+
+class FrozenCore:
+    """What stands in for a core whose process is paused: it keeps what comes, and does nothing."""
+
+    def __init__(self) -> None:
+        self.kept: list[tuple[Name, Any]] = []
+
+    def receive(self, peer: Name, message: Any, now: float) -> None:
+        self.kept.append((peer, message))
+
+    def handle_timer(self, now: float) -> None:
+        pass
+
+    def next_timer(self) -> float:
+        return inf
+
+    def take_effects(self) -> Sequence[Effect]:
+        return NOTHING

@@ -14,8 +14,10 @@ from itertools import count
 from math import inf
 from typing import Any, Generic, TypeAlias, TypeVar
 
+from topicloom.simulation.faults import FrozenCore
 from topicloom.simulation.links import Links
-from topicloom.wire.core import NOTHING, Core, Effect, Name
+from topicloom.simulation.shaping import Shape
+from topicloom.wire.core import Core, Effect, Name
 
 C = TypeVar("C", bound=Core)
 T = TypeVar("T")
@@ -25,25 +27,6 @@ Call: TypeAlias = Callable[[float], object]
 CarryOut: TypeAlias = Callable[[Any, Sequence[Effect], Any], None]
 # The side of each name in a cut of the network; a name that is not there is on side None.
 Sides: TypeAlias = Mapping[Any, Any]
-
-
-class _Frozen:
-    """What stands in for a core whose process is paused: it keeps what comes, and does nothing."""
-
-    def __init__(self) -> None:
-        self.kept: list[tuple[Name, Any]] = []
-
-    def receive(self, peer: Name, message: Any, now: float) -> None:
-        self.kept.append((peer, message))
-
-    def handle_timer(self, now: float) -> None:
-        pass
-
-    def next_timer(self) -> float:
-        return inf
-
-    def take_effects(self) -> Sequence[Effect]:
-        return NOTHING
 
 
 class _Seat(Generic[C]):
@@ -94,7 +77,7 @@ class Loop(Generic[C]):
         """Stop a core as if its process were paused: what arrives waits, its timer does not ring."""
         seat = self._seats[name]
         if seat.core is not None and seat.feeds is seat.core:
-            seat.feeds = _Frozen()
+            seat.feeds = FrozenCore()
 
     def thaw(self, name: Name) -> None:
         """Let a frozen core go on: it gets all that came, in order, and then its timer rings."""
@@ -165,6 +148,20 @@ class Loop(Generic[C]):
                 at = shape.arrival(sender, receiver, message, self.now, delay)
             heappush(self._mail, (at, next(self._order), (receiver,), sender, message))
         return lost
+
+    @property
+    def shape(self) -> Shape | None:
+        """What connections add to the delays; it may be changed at any time."""
+        return self._links.shape
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether every message arrives, after the same time."""
+        return self._links.constant is not None and not self.cuts
+
+    def under_way(self) -> Iterator[tuple[tuple[Name, ...], Name, Any]]:
+        """Return what was sent and has not arrived: receivers, sender, message."""
+        return ((receivers, sender, message) for _, _, receivers, sender, message in self._mail)
 
     def is_cut(self, one: Name, other: Name) -> bool:
         """Tell whether a cut of the network lies between the two at this moment."""

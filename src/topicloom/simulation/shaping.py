@@ -6,7 +6,7 @@ that ever spoke.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf, isfinite
 from typing import Any
@@ -28,9 +28,9 @@ class Shape:
     fifo: bool = False  # a message never overtakes an earlier one of the same connection
     setup: float = 0.0  # seconds until a connection is open; it is opened by the first message
     bandwidth: float = inf
-    slow: Container[Any] = ()  # nodes whose messages take `factor` times as long, both ways
-    factor: float = 1.0
+    slow: dict[Any, float] = field(default_factory=dict)  # node -> its messages take so many times as long
     size_of: Callable[[Any], int] = len
+    narrow: dict[Any, float] = field(default_factory=dict)  # node -> its own bandwidth, both ways
     _open: dict[Pair, float] = field(default_factory=dict)  # when the connection is or was ready
     _busy: dict[Pair, float] = field(default_factory=dict)  # when the last byte has left
     _last: dict[Pair, float] = field(default_factory=dict)  # when the last message arrives
@@ -39,14 +39,17 @@ class Shape:
     def arrival(self, sender: Any, receiver: Any, message: Any, now: float, delay: float) -> float:
         """Return when a message arrives that is sent now over a link with this delay."""
         pair = (sender, receiver)
-        if sender in self.slow or receiver in self.slow:
-            delay *= self.factor
+        if self.slow:
+            delay *= max(self.slow.get(sender, 1.0), self.slow.get(receiver, 1.0))
         start = now
         if self.setup:
             both = pair if pair in self._open else (receiver, sender)
             start = max(now, self._open.setdefault(both, now + self.setup))
-        if self.bandwidth < inf:
-            start = max(start, self._busy.get(pair, 0.0)) + self._size(message) / self.bandwidth
+        bandwidth = self.bandwidth
+        if self.narrow:
+            bandwidth = min(bandwidth, self.narrow.get(sender, inf), self.narrow.get(receiver, inf))
+        if bandwidth < inf:
+            start = max(start, self._busy.get(pair, 0.0)) + self._size(message) / bandwidth
             self._busy[pair] = start
         at = start + delay
         if self.fifo:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from topicloom.spidercast.protocol.messages import Descriptor
     from topicloom.spidercast.protocol.node import Node
     from topicloom.spidercast.protocol.settings import ProtocolSettings
+    from topicloom.spidercast.protocol.signing import EventKeys
     from topicloom.spidercast.simulator.run import simulate
     from topicloom.spidercast.simulator.scenario import Scenario
     from topicloom.wire.core import Deliver, Send
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Deliver",
     "Descriptor",
+    "EventKeys",
     "Gossip",
     "Node",
     "NodeGoals",
@@ -44,6 +46,7 @@ __getattr__, __dir__ = lazy_names(
         "Descriptor": "protocol.messages",
         "Node": "protocol.node",
         "NodeGoals": "protocol.goals",
+        "EventKeys": "protocol.signing",
         "ProtocolSettings": "protocol.settings",
         "simulate": "simulator.run",
         "Scenario": "simulator.scenario",

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
+from spidercast.protocol.rule_judge import RuleJudge, name_of
 from topicloom.simulation.links import Links
 from topicloom.simulation.loop import Loop
 from topicloom.spidercast.protocol.goals import Coverage, NodeGoals, Quantity
-from topicloom.spidercast.protocol.link_rules import RULES, LinkRule, LinkState
+from topicloom.spidercast.protocol.link_rules import RULES, LinkState
 from topicloom.spidercast.protocol.maintenance import MaintenanceTask
 from topicloom.spidercast.protocol.membership import Membership, PlainView
 from topicloom.spidercast.protocol.messages import (
@@ -32,11 +33,6 @@ from topicloom.spidercast.protocol.settings import ProtocolSettings
 from topicloom.wire.core import Deliver, Effect, Send
 
 
-def name_of(message: Message) -> str:
-    """A message as the table calls it: CONNECT-OK."""
-    return str(message.__struct_config__.tag).upper()
-
-
 class Step(NamedTuple):
     """What one task did about one other node on one occasion."""
 
@@ -50,34 +46,14 @@ class Step(NamedTuple):
     after: LinkState
 
 
-def permits(rule: LinkRule, step: Step) -> bool:
-    """Is the step one of this row? `then` equal to `states` means: no change."""
-    return (
-        step.before in rule.states
-        and step.on == rule.on
-        and step.sent == ((rule.send,) if rule.send else ())
-        and (step.after == step.before if rule.then == rule.states else step.after in rule.then)
-    )
-
-
-class Judge:
-    """Refuses steps that no row permits, and remembers which rows were seen from which states."""
+class Judge(RuleJudge[LinkState]):
+    """Holds the steps of maintenance tasks against the rules of a link."""
 
     def __init__(self) -> None:
-        self.seen: Counter[tuple[int, LinkState]] = Counter()
+        super().__init__(RULES)
 
     def judge(self, step: Step) -> None:
-        rows = [number for number, rule in enumerate(RULES) if permits(rule, step)]
-        assert rows, f"no row of the table permits {step}"
-        for row in rows:
-            self.seen[row, step.before] += 1
-
-    def unseen(self) -> list[str]:
-        """Rows of the table, state by state, that never happened."""
-        pairs = ((number, state) for number, rule in enumerate(RULES) for state in rule.states)
-        return [
-            f"{state.value}: {RULES[number]}" for number, state in pairs if (number, state) not in self.seen
-        ]
+        self.check(step.before, step.on, step.sent, step.after, step)
 
 
 class Watch:

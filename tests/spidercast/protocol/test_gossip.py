@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from drawing import examples
 from topicloom.simulation.links import Links
 from topicloom.simulation.loop import Loop
-from topicloom.spidercast.protocol.gossip import RELATED, Gossip
+from topicloom.spidercast.protocol.gossip import Gossip
+from topicloom.spidercast.protocol.gossip_view import RELATED
 from topicloom.spidercast.protocol.membership import Membership, NeighborChoice
 from topicloom.spidercast.protocol.messages import Descriptor, NodeId, Shuffle, ShuffleReply, Topics
 from topicloom.spidercast.protocol.node_state import NodeContext

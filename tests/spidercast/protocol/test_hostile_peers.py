@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 from random import Random
 
 import pytest
@@ -61,7 +62,7 @@ def test_events_forged_in_our_own_name_are_not_delivered() -> None:
 
 
 def test_events_forged_in_the_name_of_another_harm_only_that_one_and_only_on_that_topic() -> None:
-    """Without keys nobody can tell who published; docs/spidercast.md says so."""
+    """Without keys nobody can tell who published; with keys see the next test."""
     wire = line(3)
     wire.nodes[1].receive(0, Event(EventId(2, "x", 1 << 50), 0, 1, 0.0, b"forged"), 0.0)
     wire.loop.settle(1)
@@ -69,6 +70,40 @@ def test_events_forged_in_the_name_of_another_harm_only_that_one_and_only_on_tha
     event = wire.publish(0)
     wire.run(1.0)
     assert wire.receivers(event) == [0, 1, 2]
+
+
+class Keys:
+    """Signatures for tests: every node has a secret, and every node can check."""
+
+    def __init__(self, name: object) -> None:
+        self._name = name
+
+    def sign(self, content: bytes) -> bytes:
+        return hmac.digest(f"secret of {self._name}".encode(), content, "sha256")
+
+    def is_valid(self, publisher: object, content: bytes, signature: bytes) -> bool:
+        return hmac.compare_digest(Keys(publisher).sign(content), signature)
+
+
+def test_with_keys_forged_events_are_neither_delivered_nor_passed_on_nor_make_true_ones_look_old() -> None:
+    wire = line(3, remember_ids=2)
+    for name, context in wire.contexts.items():
+        context.keys = Keys(name)
+    true = wire.publish(2, b"true")
+    wire.run(1.0)
+    assert wire.receivers(true) == [0, 1, 2]
+    high = EventId(2, "x", 1 << 50)
+    stolen = wire.nodes[2]._store.held[true].event.signature  # type: ignore[union-attr]
+    for number, signature in enumerate((b"", b"nonsense", stolen)):
+        wire.nodes[1].receive(0, Event(high, 0, 1, 0.0, b"forged", signature), wire.now)
+        wire.loop.settle(1)
+        assert wire.nodes[1].forged == number + 1
+    wire.run(1.0)
+    assert wire.receivers(high) == []
+    for _ in range(5):
+        later = wire.publish(2)
+        wire.run(1.0)
+        assert wire.receivers(later) == [0, 1, 2]
 
 
 def test_ghost_ids_of_one_neighbor_leave_room_for_those_of_others() -> None:

@@ -6,8 +6,9 @@ from random import Random
 
 import pytest
 
-from spidercast.protocol.node_wire import Judge, Wire, name_of
-from topicloom.spidercast.protocol import node_parts
+from spidercast.protocol.node_wire import Judge, Wire
+from spidercast.protocol.rule_judge import name_of
+from topicloom.spidercast.protocol import node_messages
 from topicloom.spidercast.protocol.goals import NodeGoals
 from topicloom.spidercast.protocol.link_rules import RULES, LinkState, rule_table
 from topicloom.spidercast.protocol.maintenance import MaintenanceTask
@@ -44,11 +45,13 @@ def words(degree: int = 3, target: int = 3, interest: Topics = X) -> list[Messag
     ]
 
 
-def alone(judge: Judge, state: LinkState, *, full: bool = False, spare: bool = False) -> Wire:
+def alone(
+    judge: Judge, state: LinkState, *, full: bool = False, spare: bool = False, **constants: float
+) -> Wire:
     """Node a, to which b is in `state`; nobody else says anything by itself. `full`: no room for others;
     `spare`: b is not needed."""
     margin = 0 if full else 5
-    wire = Wire(judge=judge, goals=NodeGoals(greedy=1), margin=margin, connect_quarantine=1.0)
+    wire = Wire(judge=judge, goals=NodeGoals(greedy=1), margin=margin, connect_quarantine=1.0, **constants)
     wire.add("a", "x")
     if state is not LinkState.STRANGER:
         wire.known["b"] = X
@@ -94,9 +97,11 @@ def time_passes(judge: Judge) -> None:
         wire = alone(judge, state)
         wire.run(2.0)
         wire = alone(judge, state)
-        woken = wire.now + 5  # the driver slept: given up without having been doubted
+        woken = wire.now + 5  # the driver slept: nobody is to blame for that
         wire.loop.tell("a", lambda core: core.handle_timer(woken))  # noqa: B023
         wire.run(6.0)
+        if state is not LinkState.DOUBTED:  # given up without having been doubted
+            alone(judge, state, doubt=3.0).run(6.0)
     wire = alone(judge, LinkState.PARTING)
     for _ in range(12):
         wire.hand("a", "b", Heartbeat(G, 3, 3, 1))
@@ -151,7 +156,7 @@ def test_the_judge_catches_a_task_that_answers_disconnect_with_connect_ok(
     def broken(task: MaintenanceTask, peer: str, message: Disconnect, now: float) -> None:
         task._context.send(peer, ConnectOk(task.id, 0, 0, 1, X))
 
-    monkeypatch.setitem(node_parts.TASK_HANDLERS, Disconnect, broken)
+    monkeypatch.setitem(node_messages.TASK_HANDLERS, Disconnect, broken)
     for state in LinkState:
         wire = alone(Judge(), state)
         with pytest.raises(AssertionError, match="no row of the table permits"):
@@ -163,7 +168,7 @@ def test_the_judge_catches_a_task_that_removes_somebody_else(monkeypatch: pytest
         MaintenanceTask.on_leave(task, peer, message, now)
         task._remove(next(iter(task.neighbors)), "left", now)
 
-    monkeypatch.setitem(node_parts.TASK_HANDLERS, Leave, broken)
+    monkeypatch.setitem(node_messages.TASK_HANDLERS, Leave, broken)
     wire = alone(Judge(), LinkState.LINKED, spare=True)
     with pytest.raises(AssertionError, match="LEAVE of another node"):
         wire.hand("a", "b", Leave(G))

@@ -71,6 +71,16 @@ def test_a_trace_cuts_nodes_off_and_freezes_them(tmp_path: Path) -> None:
     assert split[36] == 0
 
 
+def test_a_trace_slows_connections_down(tmp_path: Path) -> None:
+    """A node whose messages take a minute is lost to the others until it is as fast as before."""
+    rows = ["time,node,change,value", "10,n0001,slow,6000", "10,n0002,bandwidth,1", "20,n0001,slow,1"]
+    (tmp_path / "trace.csv").write_text("\n".join(rows) + "\n")
+    outcome = run(departments(12, 4), f"trace={tmp_path / 'trace.csv'}", "snapshot=9", "seconds=36", FAST)
+    split = {row["time"]: row["topics_partitioned"] for row in outcome.snapshots}
+    assert split[9] == 0
+    assert split[18] > 0
+
+
 def test_the_paper_to_the_letter_does_not_heal() -> None:
     """The check of the check: without roots the same cut leaves topics split for ever."""
     outcome = run(mixed(60), "root=off", "cut=20:25", "seconds=40", FAST)

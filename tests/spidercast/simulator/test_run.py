@@ -69,9 +69,21 @@ def test_a_snapshot_on_the_way_does_not_change_the_course() -> None:
     assert plain.messages == watched.messages
 
 
-def test_a_run_that_settled_had_no_change_for_a_while() -> None:
-    first = run(rss(300), "settle=5")
-    before = run(rss(300), f"seconds={first.moment.time - 5}")
+@pytest.mark.parametrize("words", [(), ("root=off",), ("root=off", "kr=1"), ("root=off", "kr=adaptive")])
+def test_a_run_ends_when_no_node_will_act_any_more(words: tuple[str, ...]) -> None:
+    """However long it went on, no link would come or go."""
+    first = run(rss(300), *words)
+    later = run(rss(300), *words, f"seconds={first.moment.time + 30}")
+    assert first.settled
+    assert first.moment.time < 12, "it did not wait for a time without changes"
+    assert later.moment.overlay.u.tolist() == first.moment.overlay.u.tolist()
+    assert later.moment.overlay.v.tolist() == first.moment.overlay.v.tolist()
+
+
+def test_a_run_in_which_somebody_always_acts_ends_after_a_while_without_changes() -> None:
+    """Gossip never rests."""
+    first = run(rss(60), "view=gossip", "settle=5")
+    before = run(rss(60), "view=gossip", f"seconds={first.moment.time - 5}")
     assert first.settled
     assert before.moment.overlay.u.tolist() == first.moment.overlay.u.tolist()
     assert before.moment.overlay.v.tolist() == first.moment.overlay.v.tolist()
@@ -199,9 +211,13 @@ def test_a_trace_that_goes_on_after_the_end_is_refused(tmp_path: Path) -> None:
 
 
 def test_closed_groups_are_opened_by_random_links() -> None:
-    """Four nodes each that share a topic of their own cover all they want: greedy links never leave them."""
+    """Four nodes each that share a topic of their own cover all they want: greedy links never leave them.
+    Roots would open them too (test_outages.py)."""
     pairs = [(f"n{n:03}", topic) for n in range(80) for topic in (f"t{n % 20}", "all")]
-    parts = {kr: run(Interest.from_pairs(pairs), f"kr={kr}").snapshots[-1] for kr in ("0", "1", "adaptive")}
+    parts = {
+        kr: run(Interest.from_pairs(pairs), f"kr={kr}", "root=off").snapshots[-1]
+        for kr in ("0", "1", "adaptive")
+    }
     assert parts["0"]["topic_components"] == 21 + 19
     assert parts["1"]["topics_partitioned"] == parts["adaptive"]["topics_partitioned"] == 0
 

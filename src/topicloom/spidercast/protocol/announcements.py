@@ -121,20 +121,31 @@ class MissingEvent:
 
     __slots__ = ("announcers", "asked", "due", "first", "left")
 
-    def __init__(self, announcer: NodeId, due: float, tries: int) -> None:
+    def __init__(self, announcer: NodeId, hops: int, due: float, tries: int) -> None:
         self.first = announcer
-        self.announcers = [announcer]
+        self.announcers = [(0, hops, announcer)]  # how often each was asked, and how long its path is
         self.asked: tuple[NodeId, ...] = ()
         self.due = due
         self.left = tries
 
+    def announced(self, announcer: NodeId, hops: int, tries: int) -> None:
+        """Note one more announcer."""
+        if all(announcer != peer for _, _, peer in self.announcers):
+            self.announcers.append((0, hops, announcer))
+            self.left += tries
+
     def next_to_ask(self, neighbors: Container[NodeId]) -> NodeId | None:
-        """Return the next announcer that is still a neighbor, or None if all were asked often enough."""
+        """Return the next announcer that is still a neighbor, or None if all were asked often enough.
+
+        Of those asked least often it is the one with the shortest path: the answer becomes a tree's link.
+        """
         while self.announcers and self.left:
-            peer = self.announcers.pop(0)
+            best = min(self.announcers, key=lambda told: told[:2])
+            self.announcers.remove(best)
+            times, hops, peer = best
             if peer not in neighbors:
                 continue
-            self.announcers.append(peer)
+            self.announcers.append((times + 1, hops, peer))
             self.left -= 1
             if peer not in self.asked:
                 self.asked += (peer,)
@@ -155,17 +166,15 @@ class MissingEvents:
         self._shares: Counter[NodeId] = Counter()  # first announcer -> missing events
         self.due = inf
 
-    def announced(self, id: EventId, announcer: NodeId, now: float) -> None:
-        """Note that `announcer` holds an event that has not come here."""
+    def announced(self, id: EventId, announcer: NodeId, now: float, hops: int = 0) -> None:
+        """Note that `announcer` holds an event that has not come here, `hops` links from its publisher."""
         missing = self._missing.get(id)
         if missing is not None:
-            if announcer not in missing.announcers:
-                missing.announcers.append(announcer)
-                missing.left += self._tries
+            missing.announced(announcer, hops, self._tries)
         elif len(self._missing) < self._most and 4 * self._shares[announcer] <= self._most:
             self._shares[announcer] += 1
             due = now + self._timeout
-            self._missing[id] = MissingEvent(announcer, due, self._tries)
+            self._missing[id] = MissingEvent(announcer, hops, due, self._tries)
             self.due = min(self.due, due)
 
     def came(self, id: EventId, peer: NodeId) -> bool:

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from math import inf
 
+from msgspec.structs import replace
+
 from topicloom.errors import UsageError
 from topicloom.spidercast.protocol.event_links import EventLinks
 from topicloom.spidercast.protocol.event_store import EventStore, Held, weight
@@ -26,6 +28,7 @@ from topicloom.spidercast.protocol.messages import (
     Topic,
     Want,
 )
+from topicloom.spidercast.protocol.signing import signed_content
 from topicloom.wire.core import Deliver, Send
 
 MOST_HOPS = 1 << 31
@@ -55,7 +58,7 @@ class Dissemination(EventLinks):
         number = (previous or max(self._first, self._highest)) + 1
         self._numbers[topic] = number
         id = EventId(context.name, topic, number)
-        event = Event(id, previous, 1, 0.0, payload)
+        event = self._signed(Event(id, previous, 1, 0.0, payload))
         self._deliver(event, 0, now)
         self._pass_on(event, None, now)
         return id
@@ -71,7 +74,9 @@ class Dissemination(EventLinks):
         elif self._store is not None and isinstance(message, Want):
             self._receive_want(peer, message, self._store, now)
         elif self._store is not None and isinstance(message, Graft | Prune):
-            self._set_eager(peer, message.topic, eager=isinstance(message, Graft))
+            grafts = isinstance(message, Graft)
+            if grafts or not self._is_last_eager(peer, message.topic):
+                self._set_eager(peer, message.topic, eager=grafts)
 
     def _receive_event(self, peer: NodeId, event: Event, now: float) -> None:
         id = event.id
@@ -90,10 +95,13 @@ class Dissemination(EventLinks):
         if age > self._context.settings.keep_seconds:
             self.late += 1
             return
+        if not self._is_genuine(event):
+            self.forged += 1
+            return
         if self._missing_events.came(id, peer):
             self.repaired += 1
         hops = min(max(event.hops, 0), MOST_HOPS)
-        further = Event(id, event.previous, hops + 1, age, event.payload)
+        further = Event(id, event.previous, hops + 1, age, event.payload, event.signature)
         if age <= self._wanted_for(topic, now):
             self._deliver(further, hops, now)
         links = self._links_of(topic)
@@ -109,8 +117,19 @@ class Dissemination(EventLinks):
                 # Sent or carried twice: that is the tree's link, and must stay so.
                 return
             held.held_by(peer)
+        if self._is_last_eager(peer, id.topic):
+            return
         self._set_eager(peer, id.topic, eager=False)
         self._context.send(peer, Prune(id.topic))
+
+    def _signed(self, event: Event) -> Event:
+        keys = self._context.keys
+        return event if keys is None else replace(event, signature=keys.sign(signed_content(event)))
+
+    def _is_genuine(self, event: Event) -> bool:
+        """Tell whether its publisher signed it; without keys everything is believed."""
+        keys = self._context.keys
+        return keys is None or keys.is_valid(event.id.publisher, signed_content(event), event.signature)
 
     def _impossible(self, id: EventId) -> bool:
         """Tell whether nobody published it: numbers start at 1, and our own of this life are known here."""
@@ -156,7 +175,8 @@ class Dissemination(EventLinks):
             elif id.topic in context.interest and not store.knows(id) and not self._impossible(id):
                 oldest = max(self._wanted_for(id.topic, now), context.settings.relay_seconds)
                 if age <= min(oldest, context.settings.keep_seconds):
-                    self._missing_events.announced(id, peer, now)
+                    hops = message.hops[at] if at < len(message.hops) else 0
+                    self._missing_events.announced(id, peer, now, hops)
 
     def _shorten(self, peer: NodeId, held: Held, hops: int) -> None:
         """Take `peer` for the tree in place of a link that brings events over a much longer path (Plumtree's
@@ -183,7 +203,8 @@ class Dissemination(EventLinks):
                     return
                 self._answered[peer] = sent
                 age = max(0.0, now - held.born)
-                self._context.send(peer, Event(id, event.previous, event.hops, age, event.payload))
+                again = Event(id, event.previous, event.hops, age, event.payload, event.signature)
+                self._context.send(peer, again)
 
     def announce_again(self, now: float) -> None:
         """Announce again, at a heartbeat, what is fresh to all that may have missed it."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import inf
 
 from topicloom.spidercast.protocol.announcements import EventAnnouncer, MissingEvents, TopicLinks
+from topicloom.spidercast.protocol.event_rules import EventLinkState
 from topicloom.spidercast.protocol.event_store import EventStore
 from topicloom.spidercast.protocol.messages import NodeId, Topic, Topics
 from topicloom.spidercast.protocol.node_state import NodeContext
@@ -25,7 +26,7 @@ class EventLinks:
     __slots__ = (
         "_announcer", "_answered", "_congested", "_context", "_first", "_highest", "_links",
         "_missing_events", "_numbers", "_ordering", "_since", "_since_later", "_store", "_topics", "_unread",
-        "delivered", "duplicates", "late", "repaired", "unwanted",
+        "delivered", "duplicates", "forged", "late", "repaired", "unwanted",
     )  # fmt: skip
 
     def __init__(self, context: NodeContext) -> None:
@@ -36,7 +37,7 @@ class EventLinks:
         self._since_later: dict[Topic, float] | None = None
         self._store: EventStore | None = None  # and with it everything that `_allocate` makes
         self._unread: Topics = frozenset()  # topics that the node only publishes on
-        self.delivered = self.duplicates = self.late = self.repaired = self.unwanted = 0
+        self.delivered = self.duplicates = self.late = self.repaired = self.unwanted = self.forged = 0
 
     def _allocate(self) -> EventStore:
         """Make what is needed once there are events."""
@@ -72,7 +73,8 @@ class EventLinks:
             self._announcer.forget(peer)
             self._congested.discard(peer)
             for links in self._topics.values():
-                links.pop(peer, None)
+                if links.pop(peer, False):  # the tree broke here: the next event goes over all links
+                    links.update(dict.fromkeys(links, True))
 
     def _share(self, peer: NodeId, shared: Topics, before: Topics, now: float) -> None:
         self._links[peer] = shared
@@ -117,6 +119,13 @@ class EventLinks:
         since = self._since if later is None else later.get(topic, self._since)
         return now - since + self._context.settings.announce_delay
 
+    def state_of(self, peer: NodeId, topic: Topic) -> EventLinkState:
+        """Return what the link to `peer` is to the events of `topic`, in the words of `event_rules.py`."""
+        if topic not in self._links.get(peer, ()) or topic not in self._context.interest:
+            return EventLinkState.APART
+        links = None if self._store is None else self._topics.get(topic)
+        return EventLinkState.EAGER if links is None or links[peer] else EventLinkState.LAZY
+
     def congested(self, peer: NodeId, on: bool) -> None:
         """Push nothing to a neighbor whose connection is full; it is told of events and asks for them."""
         if self._store is None:
@@ -129,6 +138,13 @@ class EventLinks:
             links = {peer: True for peer, shared in self._links.items() if topic in shared}
             self._topics[topic] = links
         return links
+
+    def _is_last_eager(self, peer: NodeId, topic: Topic) -> bool:
+        """Tell whether the link to `peer` is the only eager one. It stays so: where many publish at once each
+        link may bring a duplicate, and a node without eager links gets events late and cannot hand out its
+        own."""
+        links = self._topics.get(topic)
+        return links is not None and links.get(peer, False) and sum(links.values()) == 1
 
     def _set_eager(self, peer: NodeId, topic: Topic, *, eager: bool) -> bool:
         """Make the link to `peer` eager or lazy for `topic`; return False if it carries no such events."""

@@ -40,7 +40,7 @@ OVERHEAD = 256  # bytes that an event or an id takes beside its payload and its 
 
 def weight(event: Event) -> int:
     """Return about how many bytes an event takes in memory."""
-    return OVERHEAD + len(event.payload) + id_weight(event.id)
+    return OVERHEAD + len(event.payload) + len(event.signature) + id_weight(event.id)
 
 
 def id_weight(id: EventId) -> int:

@@ -85,6 +85,10 @@ class Coverage:
         """Return what the loss of such a neighbor would cost: topics that cannot spare one; 0 if none."""
         return len(self._needed & shared) if self._needed else 0
 
+    def needs(self, shared: Topics) -> bool:
+        """Tell whether the loss of such a neighbor would cost anything."""
+        return not self._needed.isdisjoint(shared)
+
     def serves(self, interest: Topics) -> bool:
         """Tell whether a neighbor with this interest would be of any use."""
         return not self.wanted.isdisjoint(interest)
@@ -124,6 +128,9 @@ class Quantity:
 
     def loss(self, shared: Topics) -> int:
         return 1 if self._neighbors <= self.limit else 0
+
+    def needs(self, shared: Topics) -> bool:
+        return self._neighbors <= self.limit
 
     def serves(self, interest: Topics) -> bool:
         return self.lacking > 0

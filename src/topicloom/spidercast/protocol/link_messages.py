@@ -110,6 +110,8 @@ class LinkMessages(TaskNeighbors):
             self._remove(peer, "not needed", now)
             if self.content:
                 self.target = len(self.neighbors)
+        else:
+            neighbor.would_part = True
 
     def on_disconnect_ok(self, peer: NodeId, message: msg.DisconnectOk, now: float) -> None:
         neighbor = self.neighbors.get(peer)

@@ -6,10 +6,9 @@ occurs. `maintenance.py` implements it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
-from topicloom.wire.core import align_columns
+from topicloom.spidercast.protocol.rules import Rule, table_of
 
 
 class LinkState(Enum):
@@ -27,52 +26,40 @@ AWAY = (STRANGER, ASKED)
 NEIGHBOR = (LINKED, PARTING, DOUBTED)
 
 
-@dataclass(frozen=True, slots=True)
-class LinkRule:
-    """In one of `states`, on `on`, if `when`: send `send` to the node, do `do`, and go to one of `then`."""
-
-    states: tuple[LinkState, ...]
-    on: str
-    when: str
-    send: str
-    do: str
-    then: tuple[LinkState, ...]
-
-
 RULES = (
-    LinkRule((STRANGER,), "maintenance", "something is lacking and it serves best", "CONNECT", "", (ASKED,)),
-    LinkRule((STRANGER,), "PROBE", "it names another root; there is room", "CONNECT", "", (ASKED,)),
-    LinkRule((STRANGER, ASKED, *NEIGHBOR), "PROBE", "otherwise", "", "", (STRANGER, ASKED, *NEIGHBOR)),
-    LinkRule((ASKED,), "time", "the connect quarantine is over", "", "", (STRANGER,)),
-    LinkRule((LINKED,), "maintenance", "not needed, nor the path to a root; its degree is at its target",
-             "DISCONNECT", "", (PARTING,)),
-    LinkRule((PARTING,), "time", "the disconnect quarantine is over", "", "", (LINKED,)),
-    LinkRule(NEIGHBOR, "beat", "every `heartbeat` seconds; at once if a root is lost", "HEARTBEAT", "",
-             NEIGHBOR),
-    LinkRule(AWAY, "CONNECT", "fewer than L^max + Margin neighbors", "CONNECT-OK", "add it", (LINKED,)),
-    LinkRule(AWAY, "CONNECT", "otherwise", "REDIRECT", "", AWAY),
-    LinkRule(NEIGHBOR, "CONNECT", "", "CONNECT-OK", "note its interest", (LINKED, PARTING)),
-    LinkRule((ASKED,), "CONNECT-OK", "fewer than L^max + Margin neighbors", "", "add it", (LINKED,)),
-    LinkRule((ASKED,), "CONNECT-OK", "otherwise", "LEAVE", "", (ASKED,)),
-    LinkRule((STRANGER,), "CONNECT-OK", "", "LEAVE", "", (STRANGER,)),
-    LinkRule(NEIGHBOR, "CONNECT-OK", "", "", "note its interest", (LINKED, PARTING)),
-    LinkRule((ASKED,), "REDIRECT", "", "", "remember the node it names, if any", (ASKED,)),
-    LinkRule((STRANGER, *NEIGHBOR), "REDIRECT", "", "", "", (STRANGER, *NEIGHBOR)),
-    LinkRule(AWAY, "DISCONNECT", "", "LEAVE", "", AWAY),
-    LinkRule(NEIGHBOR, "DISCONNECT", "we do not need it", "DISCONNECT-OK", "remove it", AWAY),
-    LinkRule(NEIGHBOR, "DISCONNECT", "otherwise", "", "", (LINKED, PARTING)),
-    LinkRule((*AWAY, LINKED, DOUBTED), "DISCONNECT-OK", "we did not ask", "", "", (*AWAY, LINKED, DOUBTED)),
-    LinkRule(NEIGHBOR, "DISCONNECT-OK", "we asked", "", "remove it", AWAY),
-    LinkRule(NEIGHBOR, "LEAVE", "", "", "remove it", AWAY),
-    LinkRule(AWAY, "LEAVE", "", "", "", AWAY),
-    LinkRule((STRANGER,), "HEARTBEAT", "", "LEAVE", "", (STRANGER,)),
-    LinkRule((ASKED,), "HEARTBEAT", "its CONNECT-OK may be on the way", "", "", (ASKED,)),
-    LinkRule(NEIGHBOR, "HEARTBEAT", "", "", "note how it stands, and its roots; ask for what was missed",
-             (LINKED, PARTING)),
-    LinkRule((LINKED, PARTING), "silence", "more than `doubt` heartbeats", "", "seek a replacement",
-             (DOUBTED,)),
-    LinkRule((LINKED, PARTING, DOUBTED), "silence", "more than `detector`", "", "remove it", AWAY),
-    LinkRule(NEIGHBOR, "leave", "the application ends", "LEAVE", "remove it", AWAY),
+    Rule((STRANGER,), "maintenance", "something is lacking and it serves best", "CONNECT", "", (ASKED,)),
+    Rule((STRANGER,), "PROBE", "it names another root; there is room", "CONNECT", "", (ASKED,)),
+    Rule((STRANGER, ASKED, *NEIGHBOR), "PROBE", "otherwise", "", "", (STRANGER, ASKED, *NEIGHBOR)),
+    Rule((ASKED,), "time", "the connect quarantine is over", "", "", (STRANGER,)),
+    Rule((LINKED,), "maintenance", "not needed, nor the path to a root; its degree is at its target",
+         "DISCONNECT", "", (PARTING,)),
+    Rule((PARTING,), "time", "the disconnect quarantine is over, or it asked to part too", "", "", (LINKED,)),
+    Rule(NEIGHBOR, "beat", "every `heartbeat` seconds; at once if a root is lost", "HEARTBEAT", "",
+         NEIGHBOR),
+    Rule(AWAY, "CONNECT", "fewer than L^max + Margin neighbors", "CONNECT-OK", "add it", (LINKED,)),
+    Rule(AWAY, "CONNECT", "otherwise", "REDIRECT", "", AWAY),
+    Rule(NEIGHBOR, "CONNECT", "", "CONNECT-OK", "note its interest", (LINKED, PARTING)),
+    Rule((ASKED,), "CONNECT-OK", "fewer than L^max + Margin neighbors", "", "add it", (LINKED,)),
+    Rule((ASKED,), "CONNECT-OK", "otherwise", "LEAVE", "", (ASKED,)),
+    Rule((STRANGER,), "CONNECT-OK", "", "LEAVE", "", (STRANGER,)),
+    Rule(NEIGHBOR, "CONNECT-OK", "", "", "note its interest", (LINKED, PARTING)),
+    Rule((ASKED,), "REDIRECT", "", "", "remember the node it names, if any", (ASKED,)),
+    Rule((STRANGER, *NEIGHBOR), "REDIRECT", "", "", "", (STRANGER, *NEIGHBOR)),
+    Rule(AWAY, "DISCONNECT", "", "LEAVE", "", AWAY),
+    Rule(NEIGHBOR, "DISCONNECT", "we do not need it", "DISCONNECT-OK", "remove it", AWAY),
+    Rule(NEIGHBOR, "DISCONNECT", "otherwise", "", "", (LINKED, PARTING)),
+    Rule((*AWAY, LINKED, DOUBTED), "DISCONNECT-OK", "we did not ask", "", "", (*AWAY, LINKED, DOUBTED)),
+    Rule(NEIGHBOR, "DISCONNECT-OK", "we asked", "", "remove it", AWAY),
+    Rule(NEIGHBOR, "LEAVE", "", "", "remove it", AWAY),
+    Rule(AWAY, "LEAVE", "", "", "", AWAY),
+    Rule((STRANGER,), "HEARTBEAT", "", "LEAVE", "", (STRANGER,)),
+    Rule((ASKED,), "HEARTBEAT", "its CONNECT-OK may be on the way", "", "", (ASKED,)),
+    Rule(NEIGHBOR, "HEARTBEAT", "", "", "note how it stands, and its roots; ask for what was missed",
+         (LINKED, PARTING)),
+    Rule((LINKED, PARTING), "silence", "more than `doubt` heartbeats", "", "seek a replacement",
+         (DOUBTED,)),
+    Rule((LINKED, PARTING, DOUBTED), "silence", "more than `detector`", "", "remove it", AWAY),
+    Rule(NEIGHBOR, "leave", "the application ends", "LEAVE", "remove it", AWAY),
 )  # fmt: skip
 
 
@@ -82,9 +69,4 @@ def rule_table() -> str:
     >>> print(rule_table().splitlines()[0].split())
     ['state', 'on', 'if', 'send', 'do', 'then']
     """
-    rows = [("state", "on", "if", "send", "do", "then")]
-    for rule in RULES:
-        states, then = (" | ".join(state.value for state in some) for some in (rule.states, rule.then))
-        then = "the same" if rule.then == rule.states else then
-        rows.append((states, rule.on, rule.when, rule.send, rule.do, then))
-    return align_columns(rows)
+    return table_of(RULES)

@@ -16,6 +16,7 @@ A task does nothing between changes: `wake` is the next time when something coul
 from __future__ import annotations
 
 from math import inf
+from random import Random
 from typing import Any
 
 from topicloom.spidercast.protocol import messages as msg
@@ -59,6 +60,17 @@ class MaintenanceTask(LinkMessages):
         if self.neighbors:
             self._context.effects.append(Send(tuple(self.neighbors), self._standing()))
             self._check_silence(now)
+            if self._roots is not None:
+                self._look_for_needless(now)
+
+    def _look_for_needless(self, now: float) -> None:
+        """Wake up if a neighbor that asked to part is no longer the path to a root: it would ask again, but
+        only after its quarantine."""
+        for peer, neighbor in self.neighbors.items():
+            if neighbor.would_part and not self._is_needed(peer, neighbor):
+                neighbor.would_part = False
+                neighbor.asked = -inf  # it would agree now, whatever it said before
+                self._wake_soon(now)
 
     def _standing(self) -> msg.Heartbeat:
         """Return the heartbeat to send now: the last object as long as nothing in it changed."""
@@ -126,14 +138,31 @@ class MaintenanceTask(LinkMessages):
         """Send CONNECT to one more node; return False if no known node is of use."""
         peer = self._next_redirect(now)
         if peer is None:
-            # A random link to a greedy neighbor would add nothing: it must lead elsewhere to be of help.
-            linked = self._observer.neighbors if self.id is TaskId.RANDOM else self.neighbors
-            banned = {*linked, *self._requests.pending, self._context.name}
-            peer = self._membership.choose(self.choice, self.goal.wanted, banned, self._context.rng)
+            peer = self._choose(self._context.rng)
         if peer is None:
             return False
         self._ask(peer, now)
         return True
+
+    def _choose(self, rng: Random) -> NodeId | None:
+        # A random link to a greedy neighbor would add nothing: it must lead elsewhere to be of help.
+        linked = self._observer.neighbors if self.id is TaskId.RANDOM else self.neighbors
+        banned = {*linked, *self._requests.pending, self._context.name}
+        return self._membership.choose(self.choice, self.goal.wanted, banned, rng)
+
+    def could_ask(self, rng: Random) -> bool:
+        """Tell whether there is somebody to send CONNECT to, now or when a quarantine is over."""
+        if self._requests.is_open:
+            return True
+        return self._has_room() and self._choose(rng) is not None
+
+    def dispensable(self) -> list[NodeId]:
+        """Return the neighbors that this task would ask to part, now or later, if nothing changes."""
+        return [
+            peer
+            for peer, neighbor in self.neighbors.items()
+            if neighbor.degree >= neighbor.target and not self._is_needed(peer, neighbor)
+        ]
 
     def _ask(self, peer: NodeId, now: float) -> None:
         self._requests.pending[peer] = now + self._context.settings.connect_quarantine
@@ -162,11 +191,13 @@ class MaintenanceTask(LinkMessages):
         """
         settings = self._context.settings
         self.target = min(self.goal.limit, len(self.neighbors))
-        going = [
-            neighbor
-            for neighbor in self.neighbors.values()
-            if neighbor.asked + settings.heartbeat > now and neighbor.heard < neighbor.asked
-        ]
+        going = []
+        if self._parted + settings.heartbeat > now:
+            going = [
+                neighbor
+                for neighbor in self.neighbors.values()
+                if neighbor.asked + settings.heartbeat > now and neighbor.heard < neighbor.asked
+            ]
         for neighbor in going:
             if not neighbor.doubted:
                 self.goal.drop(neighbor.shared)
@@ -177,7 +208,7 @@ class MaintenanceTask(LinkMessages):
             soonest = min(soonest, neighbor.asked + settings.heartbeat)
         if peers:
             peer = peers[0] if len(peers) == 1 else peers[self._context.rng.randrange(len(peers))]
-            self.neighbors[peer].asked = now
+            self.neighbors[peer].asked = self._parted = now
             self._context.send(peer, msg.Disconnect(self.id))
             self.wake = min(self.wake, now + settings.connect_timeout)
         else:

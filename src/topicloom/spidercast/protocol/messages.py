@@ -153,13 +153,15 @@ class EventId(Struct, frozen=True, gc=False, array_like=True):
 
 class Event(WireMessage, frozen=True):
     """The event itself. `previous` is the number before it by the same publisher on the topic (0: none);
-    `age` the seconds since it was published, as far as the clocks of the nodes on its path can tell."""
+    `age` the seconds since it was published, as far as the clocks of the nodes on its path can tell;
+    `signature` is the publisher's, if it has a key."""
 
     id: EventId
     previous: int
     hops: int
     age: float
     payload: bytes
+    signature: bytes = b""
 
 
 class Have(WireMessage, frozen=True):

@@ -36,7 +36,8 @@ class TaskNeighbors:
     """The neighbors of one task; its timers: `wake` (maintenance), `beat` (heartbeats), `alarm` (silence)."""
 
     __slots__ = (
-        "_context", "_heartbeat", "_membership", "_observer", "_out_of_reach", "_requests", "_roots", "_turn",
+        "_context", "_heartbeat", "_membership", "_observer", "_out_of_reach", "_parted", "_requests",
+        "_roots", "_turn",
         "alarm", "beat", "choice", "goal", "id", "neighbors", "target", "wake",
     )  # fmt: skip
 
@@ -59,6 +60,7 @@ class TaskNeighbors:
         self._out_of_reach = 0  # how much of what is lacking nobody known can give
         self._heartbeat: msg.Heartbeat | None = None
         self._turn = -inf  # when maintenance ran last
+        self._parted = -inf  # when somebody was last asked to part
         self.wake = self.beat = self.alarm = inf
 
     def state_of(self, peer: NodeId, now: float) -> LinkState:
@@ -79,9 +81,21 @@ class TaskNeighbors:
 
     def _is_needed(self, peer: NodeId, neighbor: Neighbor) -> bool:
         """Tell whether its loss would cost a topic its coverage, or its only path to the root."""
-        if self.goal.loss(neighbor.shared):
+        if self.goal.needs(neighbor.shared):
             return True
         return self._roots is not None and self._roots.needs(peer)
+
+    def needs(self, peer: NodeId) -> bool:
+        """Tell whether `peer` is a neighbor that this task would not let go."""
+        return peer in self.neighbors and self._is_needed(peer, self.neighbors[peer])
+
+    @property
+    def last_word(self) -> msg.Heartbeat | None:
+        """The last heartbeat that was sent, if it still says how the task stands."""
+        last, context = self._heartbeat, self._context
+        if last is None or (last.degree, last.target) != (len(self.neighbors), self.target):
+            return None
+        return last if last.version == context.version else None
 
     def _has_room(self) -> bool:
         return len(self.neighbors) < self.goal.limit + self._context.settings.margin

@@ -14,19 +14,18 @@ from random import Random
 from topicloom.errors import UsageError
 from topicloom.spidercast.protocol import messages as msg
 from topicloom.spidercast.protocol.dissemination import Dissemination
-from topicloom.spidercast.protocol.goals import Coverage, NodeGoals
+from topicloom.spidercast.protocol.goals import NodeGoals
 from topicloom.spidercast.protocol.maintenance import MaintenanceTask
 from topicloom.spidercast.protocol.membership import Membership
 from topicloom.spidercast.protocol.messages import EventId, Message, NodeId, Root, TaskId, Topic, Topics
-from topicloom.spidercast.protocol.node_parts import HANDLERS, NodeParts
+from topicloom.spidercast.protocol.node_messages import HANDLERS, NodeMessages
 from topicloom.spidercast.protocol.node_state import NodeContext
 from topicloom.spidercast.protocol.settings import ProtocolSettings
+from topicloom.spidercast.protocol.signing import EventKeys
 from topicloom.wire.core import Close, Send
 
-MAX_KR = 4  # adaptive K_r [Chockler2007b, 3.3.1] is raised while it is at most 3
 
-
-class Node(NodeParts):
+class Node(NodeMessages):
     """One participant; see the file's head for how it is driven."""
 
     __slots__ = ()
@@ -42,10 +41,11 @@ class Node(NodeParts):
         goals: NodeGoals | None = None,
         incarnation: int = 1,
         address: str = "",
+        keys: EventKeys | None = None,
     ) -> None:
         """`incarnation` must be higher after each restart of the same node: the time in ms, kept on disk."""
         context = NodeContext(name, frozenset(interest), 1, settings or ProtocolSettings(), rng)
-        context.life, context.address = incarnation, address
+        context.life, context.address, context.keys = incarnation, address, keys
         super().__init__(context, goals or NodeGoals(), membership)
 
     # -- what a driver calls ----------------------------------------------------------------------------
@@ -215,19 +215,6 @@ class Node(NodeParts):
         return self._tasks[id]
 
     # -- inside -----------------------------------------------------------------------------------------
-
-    def _adapt(self, now: float) -> None:
-        """Raise K_r (3.3.1): few links mean interests too much alike, so random ones must help."""
-        random = self._tasks[TaskId.RANDOM].goal
-        if not isinstance(random, Coverage) or random.k >= MAX_KR:
-            return
-        if not all(task.content for task in self._tasks):
-            return
-        degree = len(self._links)
-        few = degree <= self.goals.greedy if random.k == 0 else degree < len(self._context.interest)
-        if few and degree:
-            random.raise_k()
-            self._tasks[TaskId.RANDOM].interest_changed(now)
 
     def _change_interest(self, interest: Topics, now: float) -> None:
         context = self._context

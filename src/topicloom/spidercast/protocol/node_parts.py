@@ -1,21 +1,22 @@
-"""The parts of a node joined: what happens to all of them when a link comes or goes, and on each message."""
+"""The parts of a node joined: what happens to all of them when a link comes or goes, and when time passes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from math import inf
-from typing import Any
 
 from topicloom.spidercast.protocol import messages as msg
 from topicloom.spidercast.protocol.dissemination import Dissemination
-from topicloom.spidercast.protocol.goals import NodeGoals
+from topicloom.spidercast.protocol.goals import Coverage, NodeGoals
 from topicloom.spidercast.protocol.maintenance import MaintenanceTask
 from topicloom.spidercast.protocol.membership import Membership
-from topicloom.spidercast.protocol.messages import EventMessage, NodeId, TaskId, Topics
+from topicloom.spidercast.protocol.messages import NodeId, TaskId, Topics
 from topicloom.spidercast.protocol.node_state import NodeContext
 from topicloom.spidercast.protocol.probes import Probes
-from topicloom.spidercast.protocol.roots import NO_ROOTS, TopicRoots
+from topicloom.spidercast.protocol.roots import TopicRoots
 from topicloom.wire.core import BaseCore, Close, LinkDown, LinkUp
+
+MAX_KR = 4  # adaptive K_r [Chockler2007b, 3.3.1] is raised while it is at most 3
 
 
 class NodeParts(BaseCore):
@@ -84,7 +85,8 @@ class NodeParts(BaseCore):
 
     def _tell_at_once(self, now: float) -> None:
         """Send the heartbeats that are due since a neighbor was given up in this very moment."""
-        self._hurry()
+        if self._roots is not None and self._roots.urgent < inf:
+            self._hurry()
         while any(task.beat <= now for task in self._tasks):
             for task in self._tasks:
                 if task.beat <= now:
@@ -127,120 +129,21 @@ class NodeParts(BaseCore):
             due = min(due, self._roots.due, self._probes.due)
         self._due = due
 
-    # -- messages ---------------------------------------------------------------------------------------
+    # -- adaptive K_r -----------------------------------------------------------------------------------
 
-    def _on_heartbeat(self, peer: NodeId, message: msg.Heartbeat, now: float) -> None:
-        """Handle one that is not the same as before."""
-        task = self._tasks[message.task]
-        ask = task.on_heartbeat(peer, message, now)
-        if self._roots is not None and peer in task.neighbors:
-            if self._roots.tell(peer, message.number, message.roots, now):
-                ask = True
-                task.neighbors[peer].heartbeat = None  # as often as it is said: an answer may be lost
-            self._hurry()
-            self._due = min(self._due, task.beat, self._roots.due)
-        if ask:
-            self._context.send(peer, msg.AskInterest())
-        if task.wake < self._due:
-            self._due = task.wake
+    @property
+    def would_adapt(self) -> bool:
+        """Whether K_r should be raised (3.3.1): few links mean interests too much alike."""
+        random = self._tasks[TaskId.RANDOM].goal
+        if not self.goals.adaptive or not isinstance(random, Coverage) or random.k >= MAX_KR:
+            return False
+        degree = len(self._links)
+        few = degree <= self.goals.greedy if random.k == 0 else degree < len(self._context.interest)
+        return few and degree > 0 and all(task.content for task in self._tasks)
 
-    def _ask_again(self, peer: NodeId) -> None:
-        """See to it that at its next heartbeat a neighbor is asked for all its roots."""
-        if self._roots is not None:
-            self._roots.miss(peer)
-        for task in self._tasks:
-            if peer in task.neighbors:
-                task.neighbors[peer].heartbeat = None
-
-    def _on_task(self, peer: NodeId, message: Any, now: float) -> None:
-        task = self._tasks[message.task]
-        TASK_HANDLERS[type(message)](task, peer, message, now)
-        if self._roots is None:
-            self._due = min(self._due, task.wake, task.beat, self._dissemination.next_timer())
-        else:
-            self._rearm()  # roots may have changed, and with them any timer
-
-    def _on_connect(self, peer: NodeId, message: msg.Introduction, now: float) -> None:
-        self._context.note_address(peer, message.address, first_hand=True)
-        known = peer in self._links
-        before = self._known_interest(peer)
-        self._on_task(peer, message, now)
-        if known and peer in self._links and (before != message.interest or self._roots is not None):
-            self._learn(peer, message, now)
-
-    def _known_interest(self, peer: NodeId) -> Topics | None:
-        for task in self._tasks:
-            if peer in task.neighbors:
-                return task.neighbors[peer].interest
-        return None
-
-    def _on_ask_interest(self, peer: NodeId, message: msg.AskInterest, now: float) -> None:
-        self._context.send(peer, self._own_interest())
-
-    def _own_interest(self) -> msg.TellInterest:
-        context, roots = self._context, self._roots
-        number, table = (0, NO_ROOTS) if roots is None else (roots.number, roots.all())
-        return msg.TellInterest(context.version, context.interest, context.life, number, table)
-
-    def _on_tell_interest(self, peer: NodeId, message: msg.TellInterest, now: float) -> None:
-        self._membership.heard(peer, message.life, message.version, message.interest, now)
-        self._learn(peer, message, now)
-
-    def _learn(self, peer: NodeId, message: msg.Introduction | msg.TellInterest, now: float) -> None:
-        """Take what a neighbor says of its interest and its roots."""
-        if peer not in self._links:
-            return
-        for task in self._tasks:
-            task.learn(peer, message.life, message.version, message.interest, now)
-        self._shared_changed((peer,), now)
-        if self._roots is not None:
-            shared = self._context.interest & message.interest
-            self._roots.tell_all(peer, shared, message.number, message.roots, now)
-            self._hurry()
-        self._rearm()
-
-    def _shared_changed(self, peers: Iterable[NodeId], now: float) -> None:
-        for peer in peers:
-            for task in self._tasks:
-                neighbor = task.neighbors.get(peer)
-                if neighbor is not None:
-                    self._dissemination.shared_changed(peer, neighbor.shared, now)
-                    break
-
-    def _on_probe(self, peer: NodeId, message: msg.Probe, now: float) -> None:
-        if self._roots is None or self._probes is None or peer in self._links:
-            return
-        greedy = self._tasks[TaskId.GREEDY]
-        if self._roots.differ(message.roots, now) and greedy.invite(peer, now):
-            self._probes.raise_alarm(now)
-        self._rearm()
-
-    def _on_membership(self, peer: NodeId, message: msg.Shuffle | msg.ShuffleReply, now: float) -> None:
-        self._membership.receive(peer, message, now)
-        self._due = min(self._due, self._membership.next_timer())
-        if self._context.suspects and self._probes is not None:
-            self._probes.hurry(now)
-            self._due = min(self._due, self._probes.due)
-
-    def _on_dissemination(self, peer: NodeId, message: EventMessage, now: float) -> None:
-        self._dissemination.receive(peer, message, now)
-        self._due = min(self._due, self._dissemination.next_timer())
-
-
-TASK_HANDLERS: dict[type, Callable[..., None]] = {
-    msg.Connect: MaintenanceTask.on_connect,
-    msg.ConnectOk: MaintenanceTask.on_connect_ok,
-    msg.Redirect: MaintenanceTask.on_redirect,
-    msg.Disconnect: MaintenanceTask.on_disconnect,
-    msg.DisconnectOk: MaintenanceTask.on_disconnect_ok,
-    msg.Leave: MaintenanceTask.on_leave,
-}
-HANDLERS: dict[type, Callable[..., None]] = {
-    **dict.fromkeys(TASK_HANDLERS, NodeParts._on_task),
-    **dict.fromkeys((msg.Connect, msg.ConnectOk), NodeParts._on_connect),
-    **dict.fromkeys((msg.Shuffle, msg.ShuffleReply), NodeParts._on_membership),
-    **dict.fromkeys((msg.Event, msg.Have, msg.Want, msg.Graft, msg.Prune), NodeParts._on_dissemination),
-    msg.AskInterest: NodeParts._on_ask_interest,
-    msg.TellInterest: NodeParts._on_tell_interest,
-    msg.Probe: NodeParts._on_probe,
-}
+    def _adapt(self, now: float) -> None:
+        """Raise K_r where random links must help."""
+        random = self._tasks[TaskId.RANDOM]
+        if self.would_adapt and isinstance(random.goal, Coverage):
+            random.goal.raise_k()
+            random.interest_changed(now)

@@ -14,6 +14,7 @@ from topicloom.wire.core import Effect, Send
 
 if TYPE_CHECKING:
     from topicloom.spidercast.protocol.roots import TopicRoots
+    from topicloom.spidercast.protocol.signing import EventKeys
 
 MAX_SUSPECTS = 16
 MAX_ADDRESSES = 4096
@@ -35,6 +36,7 @@ class NodeContext:
     effects: list[Effect] = field(default_factory=list)
     life: int = 0
     address: str = ""
+    keys: EventKeys | None = None
     roots: TopicRoots | None = None
     suspects: dict[NodeId, None] = field(default_factory=dict)  # they may be in another component of a topic
 
@@ -72,6 +74,7 @@ class Neighbor:
         "shared",
         "target",
         "version",
+        "would_part",
     )
 
     def __init__(self, message: Introduction, shared: Topics, now: float):
@@ -81,6 +84,7 @@ class Neighbor:
         self.heard = now
         self.asked = -inf  # when we sent DISCONNECT
         self.doubted = False
+        self.would_part = False  # it sent DISCONNECT, and we needed it then
         self.heartbeat: Heartbeat | None = None
 
 
@@ -92,6 +96,11 @@ class Requests:
     def __init__(self) -> None:
         self.pending: dict[NodeId, float] = {}  # node -> end of its quarantine; in order of that
         self._redirects: dict[NodeId, Topics] = {}
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a quarantine, or a node to try, is left (some quarantines may be over)."""
+        return bool(self.pending or self._redirects)
 
     def is_asked(self, peer: NodeId, now: float) -> bool:
         """Tell whether a CONNECT to `peer` is in its quarantine; `pending` may hold older ones."""

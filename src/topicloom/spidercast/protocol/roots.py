@@ -20,54 +20,20 @@ Changes travel with heartbeats, each with a number: a gap is seen, and asked abo
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from math import inf
-from typing import NamedTuple
 
-from topicloom.spidercast.protocol.messages import NodeId, Root, RootNames, Roots, Topic, Topics
-from topicloom.spidercast.protocol.node_state import NodeContext
+from topicloom.spidercast.protocol.messages import NodeId, RootNames, Roots, Topic, Topics
+from topicloom.spidercast.protocol.root_parents import HOLD, NO_ROOTS, RootParents, sort_topics
 
-MOST_HOPS = 64
-HOLD = 2.0  # heartbeats for which a node without a path to a root does not believe in it again
-YOUNG = 10.0  # heartbeats of life in which everything changes, so that good news can wait for the next beat
+__all__ = ["NO_ROOTS", "TopicRoots", "sort_topics"]
+
 MISSED = -2  # the number of a change before all that may follow
-NO_ROOTS: Roots = {}
 
 
-class _Doubt(NamedTuple):
-    """A root that is believed again only from a neighbor nearer than `hops`, or after `until`."""
-
-    root: tuple[int, NodeId]
-    hops: int
-    until: float
-
-
-class TopicRoots:
+class TopicRoots(RootParents):
     """The roots of one node's topics, and what its neighbors say about theirs."""
 
-    __slots__ = (
-        "_announced", "_changed", "_context", "_doubts", "_least", "_lent", "_offers", "_parents", "_ready",
-        "_since", "_started", "_told", "_uses", "due", "number", "table", "urgent",
-    )  # fmt: skip
-
-    def __init__(self, context: NodeContext) -> None:
-        self._context = context
-        self.table: Roots = {}
-        self._lent = False  # a message carries the table: it must not be changed in place
-        self._parents: dict[Topic, NodeId] = {}
-        self._uses: dict[NodeId, int] = {}  # neighbor -> topics for which it is the parent
-        self._offers: dict[NodeId, Roots] = {}
-        self._told: dict[NodeId, int] = {}  # neighbor -> its last change that was heard
-        self._least: dict[Topic, int] = {}  # the fewest hops to the present root so far
-        self._since: dict[Topic, float] = {}
-        self._doubts: dict[Topic, _Doubt] = {}
-        self._changed: dict[Topic, None] = {}  # topics not announced so far; a dict for its order
-        self._started = -inf
-        self._ready = -inf  # until then roots are only listened to: the first links are still being made
-        self._announced: Roots = NO_ROOTS
-        self.number = 0
-        self.due = inf  # when a doubt ends
-        self.urgent = inf  # when neighbors should hear of a change at the latest
+    __slots__ = ()
 
     def start(self, now: float) -> None:
         """Begin: every topic's root is this node itself."""
@@ -89,6 +55,11 @@ class TopicRoots:
     def root_of(self, topic: Topic) -> tuple[int, NodeId]:
         """Return life and name of the topic's root."""
         return self.table[topic][:2]
+
+    @property
+    def has_news(self) -> bool:
+        """Whether something changed that neighbors have not been told."""
+        return bool(self._changed)
 
     def all(self) -> Roots:
         """Return the roots of all topics, for a message."""
@@ -139,11 +110,13 @@ class TopicRoots:
         if number > told + 1:
             return True
         self._told[peer] = number
-        offers, table = self._offers[peer], self.table
+        offers, table, parents = self._offers[peer], self.table, self._parents
         for topic, root in roots.items():
-            if topic in table:
+            mine = table.get(topic)
+            if mine is not None:
                 offers[topic] = root
-                self._judge(topic, peer, root, now)
+                if root < mine or parents.get(topic) == peer:  # else it changes nothing: most do not
+                    self._judge(topic, peer, root, now)
         return False
 
     def miss(self, peer: NodeId) -> None:
@@ -170,92 +143,6 @@ class TopicRoots:
             if topic in shared and topic in roots:
                 root = offers[topic] = roots[topic]
                 self._judge(topic, peer, root, now)
-
-    def _judge(self, topic: Topic, peer: NodeId, offer: Root, now: float) -> None:
-        """Follow a parent; take a neighbor with a better root as the parent."""
-        mine = self.table[topic]
-        if now < self._ready:
-            return
-        if offer[:2] < mine[:2] and self._believes(topic, peer, offer):
-            self._set(topic, (*offer[:2], offer[2] + 1), peer, now)
-        elif self._parents.get(topic) == peer:
-            if offer[:2] != mine[:2] or offer[2] >= MOST_HOPS:
-                self._seek_parent(topic, now)
-            elif offer[2] + 1 != mine[2]:
-                self._set(topic, (*offer[:2], offer[2] + 1), peer, now)
-
-    def _believes(self, topic: Topic, peer: NodeId, offer: Root) -> bool:
-        """Tell whether an offer can be taken: a root names itself, and old news is not believed."""
-        if offer[2] >= MOST_HOPS or offer[2] < 0 or (offer[2] == 0) != (offer[1] == peer):
-            return False
-        if type(offer[1]) is not type(self._context.name) or offer[1] == self._context.name:
-            return False
-        doubt = self._doubts.get(topic)
-        return doubt is None or offer[:2] != doubt.root or offer[2] < doubt.hops
-
-    # -- parents ----------------------------------------------------------------------------------------
-
-    def _seek_parent(self, topic: Topic, now: float) -> None:
-        """Find another path to the root, or name another root."""
-        mine = self.table[topic]
-        found = self._other_parent(topic, None)
-        if found is not None:
-            self._set(topic, (*mine[:2], self._offers[found][topic][2] + 1), found, now)
-            return
-        context = self._context
-        until = now + HOLD * context.settings.heartbeat
-        self._doubts[topic] = _Doubt(mine[:2], self._least[topic], until)
-        self.due = min(self.due, until)
-        self._take_best(topic, now)
-        self.urgent = now
-
-    def _take_best(self, topic: Topic, now: float) -> None:
-        """Name the best root that a neighbor offers and can be believed, or this node."""
-        best: Root = (self._context.life, self._context.name, 0)
-        parent: NodeId | None = None
-        for peer, offers in self._offers.items():
-            offer = offers.get(topic)
-            if offer is not None and offer[:2] < best[:2] and self._believes(topic, peer, offer):
-                best, parent = (*offer[:2], offer[2] + 1), peer
-        self._set(topic, best, parent, now)
-
-    def _other_parent(self, topic: Topic, without: NodeId | None) -> NodeId | None:
-        """Return the nearest neighbor on a path to the same root that cannot lead through this node."""
-        mine = self.table[topic]
-        limit = (self._least[topic], self._context.name)
-        found: NodeId | None = None
-        for peer, offers in self._offers.items():
-            offer = offers.get(topic)
-            if offer is None or peer == without or offer[:2] != mine[:2]:
-                continue
-            if (offer[2], peer) < limit and self._believes(topic, peer, offer):
-                limit, found = (offer[2], peer), peer
-        return found
-
-    def _set(self, topic: Topic, root: Root, parent: NodeId | None, now: float) -> None:
-        before, old = self.table.get(topic), self._parents.get(topic)
-        if parent != old:
-            if old is not None:
-                self._uses[old] -= 1
-                if not self._uses[old]:
-                    del self._uses[old]
-                del self._parents[topic]
-            if parent is not None:
-                self._parents[topic] = parent
-                self._uses[parent] = self._uses.get(parent, 0) + 1
-        if before == root:
-            return
-        same = before is not None and before[:2] == root[:2]
-        self._least[topic] = min(root[2], self._least[topic]) if same else root[2]
-        if self._lent:
-            self.table, self._lent = dict(self.table), False
-        self.table[topic] = root
-        self._changed[topic] = None
-        if not same:
-            self._since[topic] = now
-            settings = self._context.settings
-            if now - self._started > YOUNG * settings.heartbeat:
-                self.urgent = min(self.urgent, now + settings.connect_timeout)
 
     # -- time and the node's own changes ----------------------------------------------------------------
 
@@ -302,8 +189,3 @@ class TopicRoots:
         del self._since[topic], self._least[topic]
         self._doubts.pop(topic, None)
         self._changed.pop(topic, None)
-
-
-def sort_topics(topics: Iterable[Topic]) -> list[Topic]:
-    """Return topics in an order that is the same in all runs, whatever their types."""
-    return sorted(topics, key=lambda topic: (isinstance(topic, str), topic))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from math import inf
 from typing import Any, NamedTuple
 
 from topicloom.overlay.model.interest import Interest
+from topicloom.spidercast.simulator.node_changes import ChangeKind
 from topicloom.spidercast.simulator.scenario import Scenario
 from topicloom.spidercast.simulator.world import World
 
@@ -81,6 +83,15 @@ class Outages:
             cuts.append(self._alone[node])
         elif not on and node in self._alone:
             cuts.remove(self._alone.pop(node))
+
+    def reshape(self, node: int, kind: ChangeKind, value: float) -> None:
+        """Change the speed or the bandwidth of a node's connections, as a trace says."""
+        shape = self._world.shape
+        assert shape is not None, "a scenario whose trace has such rows shapes its links"
+        if kind is ChangeKind.SLOW:
+            shape.slow[node] = value
+        else:
+            shape.narrow[node] = value or inf
 
     def both_sides(self, known: list[int], here: Sequence[int]) -> list[int]:
         """Return the entry points of a node with one on each side of every cut, as far as there are any."""

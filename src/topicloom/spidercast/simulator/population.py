@@ -111,6 +111,8 @@ class Population:
                 world.thaw(node)
             case ChangeKind.CUT | ChangeKind.HEAL:
                 self.outages.cut_off(node, change.kind is ChangeKind.CUT, world.now)
+            case ChangeKind.SLOW | ChangeKind.BANDWIDTH:
+                self.outages.reshape(node, change.kind, change.value)
             case ChangeKind.PUBLISH:
                 world.publish(node, topics[0], self.subscribers(topics[0]))
         if self._churn is not None:

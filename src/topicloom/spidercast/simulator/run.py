@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from topicloom.overlay.measures.connectivity import check_overlay
 from topicloom.overlay.model.interest import Interest
 from topicloom.spidercast.simulator.outages import Outage
 from topicloom.spidercast.simulator.population import Population
+from topicloom.spidercast.simulator.rest import QuietWatch, RestWatch
 from topicloom.spidercast.simulator.scenario import PUBLISH_REST, TRACE_REST, Scenario
 from topicloom.spidercast.simulator.snapshot import (
     LinkChange,
@@ -121,12 +121,14 @@ class SimulationRun:
             self.world.call_at(step * every, again)
 
     def _advance(self, end: float) -> bool:
-        """Run to the end, or until hardly anything changes any more; return True if it is settled then."""
+        """Run to the end; without one until no node will act any more, or hardly a link changed for some
+        seconds. Return True if it is settled then."""
         settles = end == inf
         stop = LIMIT if settles else end
         self._progress.phase("simulate", None if settles else stop)
-        calm = self.population.outages.last_end + self._scenario.values["settle"]
-        quiet = _Quiet(self.world, self._scenario.values["settle"], self._interest.n_nodes // RESTLESS)
+        settle, last_fault = self._scenario.values["settle"], self.population.outages.last_end
+        quiet = QuietWatch(self.world, settle, self._interest.n_nodes // RESTLESS)
+        rest = RestWatch(self.world)
         steps = 0
         while self.world.now < stop:
             check_stop(self._progress)
@@ -136,8 +138,11 @@ class SimulationRun:
             self._progress.advance(self.world.now - before)
             quiet.look()
             self._look_if_healed()
-            if settles and quiet.reached and self.world.now >= calm:
-                break
+            over = self.world.now - last_fault
+            if settles and over >= 0 and quiet.calm and rest.look():
+                return True
+            if settles and over >= settle and quiet.reached:
+                return True
         return quiet.reached
 
     def _look_if_healed(self) -> None:
@@ -209,24 +214,6 @@ class SimulationRun:
             "hops_max": hops[-1][0] if hops else None,
             "longest_wait": counters.waited if counters.published else None,
         }
-
-
-class _Quiet:
-    """Watches for `patience` seconds with at most `allowed` link changes."""
-
-    def __init__(self, world: World, patience: float, allowed: int) -> None:
-        self._world, self._patience, self._allowed = world, patience, allowed
-        self._past: deque[tuple[float, int]] = deque([(0.0, 0)])
-        self.reached = False
-
-    def look(self) -> None:
-        counters, now = self._world.counters, self._world.now
-        changes = counters.links_made + counters.links_ended
-        self._past.append((now, changes))
-        while len(self._past) > 1 and self._past[1][0] <= now - self._patience:
-            self._past.popleft()
-        since, before = self._past[0]
-        self.reached = now - since >= self._patience and changes - before <= self._allowed
 
 
 def simulate(

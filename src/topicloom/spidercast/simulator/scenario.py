@@ -17,8 +17,9 @@ from topicloom.simulation.shaping import Shape, read_slow
 from topicloom.spidercast.protocol.goals import NodeGoals
 from topicloom.spidercast.protocol.messages import CODEC
 from topicloom.spidercast.protocol.settings import ProtocolSettings
-from topicloom.spidercast.simulator.node_changes import Churn, NodeChange, read_trace
+from topicloom.spidercast.simulator.node_changes import VALUED, Churn, NodeChange
 from topicloom.spidercast.simulator.registry import GOSSIP, find_protocol
+from topicloom.spidercast.simulator.trace import read_trace
 
 PUBLISH_REST = 5.0  # seconds before the end when publishing ends, so the last events can arrive
 TRACE_REST = 12.0  # seconds that a run goes on after the last row of its trace, unless told otherwise
@@ -60,21 +61,22 @@ class Scenario:
         values = self.values
         names = interest.node_ids.to_pylist()
         links = read_links(values["latency"], values["loss"], interest.n_nodes, self.seed, names)
-        shape = self._shape(names)
+        changes = self.trace(interest) or ()
+        shape = self._shape(names, changing=any(change.kind in VALUED for change in changes))
         return links if shape is None else replace(links, constant=None, shape=shape)
 
-    def _shape(self, names: list[str]) -> Shape | None:
-        """Return what connections add to the delays; None if nothing."""
+    def _shape(self, names: list[str], *, changing: bool) -> Shape | None:
+        """Return what connections add to the delays; None if nothing, now and later."""
         values = self.values
-        if not (values["fifo"] or values["setup"] or values["bandwidth"] or values["slow"]):
+        if not (changing or values["fifo"] or values["setup"] or values["bandwidth"] or values["slow"]):
             return None
         share, factor = read_slow(values["slow"]) if values["slow"] else (0.0, 1.0)
+        slow = Fault(0.0, inf, share).struck(names, self.seed, "slow") if share else ()
         return Shape(
             values["fifo"],
             values["setup"],
             values["bandwidth"] or inf,
-            Fault(0.0, inf, share).struck(names, self.seed, "slow") if share else (),
-            factor,
+            dict.fromkeys(slow, factor),
             lambda message: len(CODEC.encode(message)),
         )
 

@@ -1,0 +1,79 @@
+"""When a run is over: nothing is under way that anybody waits for, and no node will act any more."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+
+from topicloom.spidercast.protocol.messages import Heartbeat, Topic
+from topicloom.spidercast.protocol.node import Node
+from topicloom.spidercast.protocol.rest import is_at_rest
+from topicloom.spidercast.simulator.world import World
+
+
+class RestWatch:
+    """Looks whether a world is at rest. Nearly always it is not, and then one node tells."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._restless: int | None = None  # the node that was not at rest when last looked at
+
+    def look(self) -> bool:
+        """Tell whether nothing will happen any more but heartbeats and probes that find nothing.
+
+        Only where no message is lost and all take the same time: otherwise any heartbeat may be missed.
+        """
+        world = self._world
+        if not world.is_steady:
+            return False
+        if self._restless is not None:
+            node = world.find(self._restless)
+            if node is not None and not is_at_rest(node, world.find):
+                return False
+        if not all(self._is_known(*mail) for mail in world.under_way()):
+            return False
+        for number, node in world.here():
+            if not is_at_rest(node, world.find):
+                self._restless = int(number)
+                return False
+        return _name_one_root_each(node for _, node in world.here())
+
+    def _is_known(self, receivers: Iterable[int], sender: int, message: object) -> bool:
+        """Tell whether a message under way is a heartbeat that all its receivers have heard before."""
+        if type(message) is not Heartbeat:
+            return False
+        for receiver in receivers:
+            node = self._world.find(receiver)
+            neighbor = None if node is None else node.task(message.task).neighbors.get(sender)
+            if neighbor is None or neighbor.heartbeat is not message:
+                return False
+        return True
+
+
+def _name_one_root_each(nodes: Iterable[Node]) -> bool:
+    """Tell whether all nodes of a topic name the same root: then no probe finds anything."""
+    names: dict[Topic, tuple[object, ...]] = {}
+    for node in nodes:
+        for topic, root in node.roots.items():
+            if names.setdefault(topic, root[:2]) != root[:2]:
+                return False
+    return True
+
+
+class QuietWatch:
+    """Watches for `patience` seconds with at most `allowed` link changes."""
+
+    def __init__(self, world: World, patience: float, allowed: int) -> None:
+        self._world, self._patience, self._allowed = world, patience, allowed
+        self._past: deque[tuple[float, int]] = deque([(0.0, 0)])
+        self.reached = self.calm = False
+
+    def look(self) -> None:
+        counters, now = self._world.counters, self._world.now
+        changes = counters.links_made + counters.links_ended
+        self.calm = changes == self._past[-1][1]  # none since the last look
+        self._past.append((now, changes))
+        while len(self._past) > 1 and self._past[1][0] <= now - self._patience:
+            self._past.popleft()
+        since, before = self._past[0]
+        self.reached = now - since >= self._patience and changes - before <= self._allowed

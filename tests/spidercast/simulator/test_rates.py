@@ -1,0 +1,53 @@
+"""Many events a second: nothing is lost by memory, and memory stays within its bound."""
+
+from __future__ import annotations
+
+import pytest
+
+from topicloom.overlay.model.interest import Interest
+from topicloom.spidercast.simulator.run import SimulationRun
+from topicloom.spidercast.simulator.scenario import Scenario
+
+NODES, RATE, START = 20, 5_000, 8.0
+
+
+def burst(seconds: float, *settings: str, crash: tuple[int, ...] = ()) -> SimulationRun:
+    """All nodes publish by turns on one topic for `seconds`; in the middle some crash at once."""
+    interest = Interest.from_pairs([(f"n{node:02}", "x") for node in range(NODES)])
+    runner = SimulationRun(interest, Scenario.of("spidercast", settings, seed=1))
+    world, people = runner.world, runner.population
+    people.begin()
+
+    def publish(now: float) -> None:
+        here = list(people.joined)
+        node = here[round(now * RATE) % len(here)]
+        world.publish(node, 0, set(here))
+
+    for number in range(round(seconds * RATE)):
+        world.call_at(START + number / RATE, publish)
+    for node in crash:
+        world.call_at(START + seconds / 2, lambda now, node=node: people._crash(node))
+    world.run(START + seconds + 5.0)
+    return runner
+
+
+@pytest.mark.slow
+def test_at_5000_events_a_second_three_crashes_at_once_cost_the_survivors_nothing() -> None:
+    runner = burst(0.6, crash=(3, 7, 11))
+    counters = runner.world.counters
+    assert counters.published == 3_000
+    assert counters.missing == 0
+    assert counters.delivered >= 3_000 * (NODES - 3)
+    for _, node in runner.world.here():
+        store = node.events._store
+        assert store is not None
+        assert store.held_bytes <= 64 << 20
+
+
+@pytest.mark.slow
+def test_a_memory_that_is_far_too_small_stays_within_its_bound() -> None:
+    runner = burst(0.2, "keep_bytes=50000")
+    for _, node in runner.world.here():
+        store = node.events._store
+        assert store is not None
+        assert 45_000 < store.held_bytes <= 50_000
