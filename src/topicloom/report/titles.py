@@ -83,7 +83,7 @@ def _mesh(subject: MeshSubject) -> Title:
         verdict = (
             Verdict("Proved with real brokers: every message came exactly once", "good")
             if run.exact
-            else Verdict("The last run was not exact", "bad")
+            else Verdict("Not all was well in the last run", "bad")
         )
     return Title(
         eyebrow=f"A mesh of {mesh.kind} brokers",
