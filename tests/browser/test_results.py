@@ -46,8 +46,11 @@ def test_every_kind_opens_in_both_modes_and_passes_the_accessibility_check(
 ) -> None:
     page_file = results / f"{kind}.html"
     for scheme in ("light", "dark"):
-        opened(page_file, scheme)
+        page = opened(page_file, scheme)
         assert judge(browser, page_file, scheme) == []
+    for width in (1280, 390):  # nothing sticks out at the side
+        page.set_viewport_size({"width": width, "height": 844})
+        assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
 def test_the_slider_shows_the_links_of_a_moment(opened, results) -> None:

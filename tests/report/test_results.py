@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -22,6 +23,7 @@ from topicloom.report.sections.registry import make_sections
 from topicloom.report.sources.meshes import read_exported
 from topicloom.report.sources.recognise import read_subject
 from topicloom.report.sources.simulations import read_simulation
+from topicloom.report.titles import title_of
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +72,7 @@ def test_cuts_and_freezes_are_bands_in_every_chart_over_time(build: Path) -> Non
     settings = ("cut=2:4:0.3,5:6", "freeze=3:5:0.2", "seconds=8", "snapshot=2")
     folder = write_course(build.parent / "cut", small_interest(), *settings)
     section = make_over_time(read_simulation(folder))
-    assert section is not None and "grey bands" in section.notes[0] and "blue bands" in section.notes[0]
+    assert section is not None and "(grey), nodes were frozen (blue)" in section.notes[-1]
     for chart in section.charts:
         assert isinstance(chart, LineChart)
         assert [(band.kind, band.start, band.end) for band in chart.bands] == [
@@ -123,6 +125,19 @@ def test_a_mesh_is_drawn_on_the_coordinates_of_its_hosts(build: Path, tmp_path: 
     hosts.write_text("\n".join(["node,host,x,y", *rows[:-1], rows[-1].rsplit(",", 2)[0] + ",here,1"]))
     with pytest.raises(InputError, match="are not numbers"):
         write_report([mesh], tmp_path / "bad.html", hosts=hosts)
+
+
+def test_a_mesh_is_proved_as_it_is_configured(build: Path, tmp_path: Path) -> None:
+    assert execute(["export", "mosquitto", str(build), "--out", str(tmp_path / "mesh"), "--quiet"]) == 0
+    subject = read_exported(tmp_path / "mesh")
+    proved = make_sections(subject)["mesh-proof"]
+    assert proved.figures[0].value == "9 / 9" and not proved.tables
+    cut = replace(subject, mesh=replace(subject.mesh, links=subject.mesh.links[1:]))
+    lost = set(subject.mesh.links[0].topics)
+    broken = make_sections(cut)["mesh-proof"]
+    assert {row.key for row in broken.tables[0].rows} == lost and broken.figures[0].tone == "bad"
+    verdict = title_of(cut).verdict
+    assert verdict is not None and verdict.tone == "bad"
 
 
 def test_of_many_brokers_a_sample_is_drawn(build: Path, tmp_path: Path, monkeypatch) -> None:

@@ -6,7 +6,7 @@ from topicloom.report.figures import Axis, Column, DotChart, Row, Rule, Section,
 from topicloom.report.sections.words import decimal, overlay_of, seconds
 from topicloom.report.sources.subject import BuildView, OverlaySubject, SimulationSubject, Subject
 
-LONG_SPAN = 12  # factor between the largest and the smallest value from which an axis is logarithmic
+LONG_SPAN = 3  # factor between the largest and the smallest value from which an axis is logarithmic
 
 
 def make_compared(subject: Subject) -> Section | None:
@@ -23,8 +23,8 @@ def make_compared(subject: Subject) -> Section | None:
     notes = []
     if found.bounds is not None:
         notes.append(
-            f"Dashed lines are lower bounds ({found.bounds.method}): no overlay that connects every topic "
-            f"has fewer than {found.bounds.edges:,} edges or a maximum degree below "
+            f"Dashed lines are lower bounds (method: {found.bounds.method}): no overlay that connects every "
+            f"topic has fewer than {found.bounds.edges:,} edges or a maximum degree below "
             f"{found.bounds.degree_max:,}."
         )
     charts = [_degrees(found)]

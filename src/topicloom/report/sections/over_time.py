@@ -74,21 +74,20 @@ def make_over_time(subject: Subject) -> Section | None:
     return Section(
         title="Over time",
         lead="One point per snapshot. Move the slider under the drawing to see the links of a moment.",
-        notes=[f"Marks on the axis: {', '.join(legend)}."] if legend else [],
+        notes=legend,
         charts=[msgspec.structs.replace(chart, marks=marks, bands=bands) for chart in charts],
     )
 
 
 def _legend(marks: set[str], bands: Sequence[Band]) -> list[str]:
-    told = marks | {band.kind for band in bands}
-    words = (
-        ("join", "green, nodes joined"),
-        ("leave", "red, nodes left"),
-        ("crash", "tall red, nodes crashed"),
-        ("cut", "grey bands, the network was cut in two"),
-        ("freeze", "blue bands, nodes were frozen"),
-    )
-    return [text for kind, text in words if kind in told]
+    """Say what marks and bands mean, those that are there."""
+    below = (("join", "nodes joined (green)"), ("leave", "left (red)"), ("crash", "crashed (long red)"))
+    behind = (("cut", "the network was cut in two (grey)"), ("freeze", "nodes were frozen (blue)"))
+    told = {band.kind for band in bands}
+    found = [text for kind, text in below if kind in marks]
+    lines = [f"Marks below the axis: {', '.join(found)}."] if found else []
+    found = [text for kind, text in behind if kind in told]
+    return [*lines, f"Bands: {', '.join(found)}."] if found else lines
 
 
 def find_bands(parameters: Mapping[str, Any]) -> list[Band]:

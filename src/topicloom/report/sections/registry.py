@@ -22,6 +22,7 @@ from topicloom.report.sections.links import make_links
 from topicloom.report.sections.loads import make_loads
 from topicloom.report.sections.mesh import make_mesh
 from topicloom.report.sections.mesh_commands import make_mesh_commands
+from topicloom.report.sections.mesh_proof import make_mesh_proof
 from topicloom.report.sections.over_time import make_over_time
 from topicloom.report.sections.parameters import make_parameters
 from topicloom.report.sections.plan import make_plan
@@ -44,6 +45,7 @@ SECTIONS: dict[str, Callable[[Subject], Section | None]] = {
     "rounds": make_rounds,
     "run": make_run,
     "proof": make_proof,
+    "mesh-proof": make_mesh_proof,
     "compared": make_compared,
     "drawing": make_drawn,
     "over-time": make_over_time,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from topicloom.content.simulator.scenario import PARAMETERS
 from topicloom.report.command_lines import command_line, settings, shown
 from topicloom.report.figures import Column, Command, Row, Section, Table
 from topicloom.report.sections.parameters import flat
@@ -14,7 +15,9 @@ def make_rounds_commands(subject: Subject) -> Section | None:
         return None
     values, seed = flat(subject.summary["parameters"]), subject.summary["seed"]
     rows = [Row([name, shown(value)]) for name, value in {**values, "seed": seed}.items()]
-    line = command_line("content", "simulate", "PROBLEM", set=settings(values), seed=seed, out=subject.folder)
+    line = command_line(
+        "content", "simulate", "PROBLEM", set=settings(values, PARAMETERS), seed=seed, out=subject.folder
+    )
     return Section(
         title="Make it again",
         lead="The same problem, parameters and seed give the same rounds.",
