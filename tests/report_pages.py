@@ -11,6 +11,10 @@ from msgspec.structs import replace
 
 import topicloom
 from topicloom import Interest
+from topicloom.mesh.jobs.run import RunSummary
+from topicloom.mesh.run.attack import NodeAttack
+from topicloom.mesh.run.failover import NodeFailover, Recovery
+from topicloom.mesh.run.freeze import NodeFreeze
 from topicloom.overlay.measures.digest import interest_digest
 from topicloom.overlay.model.build_folder import EDGES, INTEREST
 from topicloom.report.sources.memory import summarise, view_builds
@@ -70,6 +74,28 @@ def write_course(folder: Path, interest: Interest, *settings: str) -> Path:
     summary = summarise_simulation(loaded, scenario, outcome, {"ingest": 0.0, "simulate": 0.0, "total": 0.0})
     write_simulation(folder, summary, outcome, summarise_last(summary, outcome))
     return folder
+
+
+def made_up_run(node: str) -> RunSummary:
+    """Return a run that went well until brokers were killed, frozen and attacked."""
+    counts = dict.fromkeys(("missing", "duplicates", "strays", "links_at_backups"), 0)
+    killed = NodeFailover(
+        node=node, topics=3, interrupted=2, recovered=1, apart=0, lost=1, seconds_max=1.5, seconds_median=1.5,
+        seconds_back=0.5, exact_again=True, **counts,
+        by_topic=(Recovery("t00", 2, 1, 1.5), Recovery("t01", 2, 2, None)),
+    )  # fmt: skip
+    frozen = NodeFreeze(
+        node=node, neighbors=2, noticed=1, seconds_max=None, seconds_back=0.5, exact_again=True
+    )
+    attack = NodeAttack(node=node, attempts=4, logins=1, foreign_topics=6, read=["t00 at n0001"], written=[])
+    numbers = dict.fromkeys(RunSummary.__struct_fields__, 0)
+    empty = dict.fromkeys(("missing", "duplicate_witnesses", "stray_witnesses", "usage"), ())
+    return RunSummary(
+        **{
+            **numbers, **empty, "kind": "mosquitto", "nodes": 40, "tls": False, "storm": False,
+            "exact": False, "failover": (killed,), "frozen": (frozen,), "attacks": (attack,),
+        }
+    )  # fmt: skip
 
 
 def write_build(folder: Path, interest: Interest, algorithm: str = "gm", **changed: object) -> Path:

@@ -8,59 +8,103 @@ import pyarrow.parquet as pq
 import pytest
 
 import topicloom
-from report_pages import small_interest, write_build, write_course
+from accessibility import judge
+from report_pages import hostile_interest, made_up_run, small_interest, write_build, write_course
 from topicloom.cli.main import execute
-from topicloom.report import write_report
+from topicloom.mesh.model.manifest import read_mesh
+from topicloom.report import write_report, write_subject
+from topicloom.report.sources.meshes import read_exported
 
 pytestmark = [pytest.mark.needs("chromium", "playwright"), pytest.mark.slow]
+SETTINGS = ("life=20", "crash=0.5", "cut=4:6", "freeze=5:7:0.2", "seconds=10", "snapshot=2", "publish=2")
 
 
 @pytest.fixture(scope="module")
-def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_build(tmp_path_factory.mktemp("results") / "gm", small_interest())
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a page of every kind, named after it."""
+    folder = tmp_path_factory.mktemp("results")
+    write_course(folder / "simulation", small_interest(), *SETTINGS)
+    write_report([folder / "simulation"], folder / "simulation.html")
+    build, mesh = write_build(folder / "gm", small_interest()), folder / "mesh"
+    problem, sizes = str(folder / "problem"), ["--users", "30", "--brokers", "3", "--channels", "5"]
+    plan, rounds = str(folder / "plan.html"), str(folder / "rounds")
+    for command in (
+        ["export", "mosquitto", str(build), "--out", str(mesh)],
+        ["content", "generate", problem, *sizes],
+        ["content", "plan", problem, "--algorithm", "greedy-packing", "--report", plan],
+        ["content", "simulate", problem, "--out", rounds],
+        ["report", rounds, "--out", f"{rounds}.html"],
+    ):
+        assert execute([*command, "--quiet"]) == 0
+    write_subject(read_exported(mesh, run=made_up_run("n0003")), folder / "mesh.html")
+    return folder
 
 
-def test_the_slider_shows_the_links_of_a_moment(opened, build) -> None:
-    folder = write_course(
-        build.parent / "simulation", small_interest(), "life=20", "seconds=10", "snapshot=2"
-    )
-    page = opened(write_report([folder], build.parent / "simulation.html"))
+@pytest.mark.parametrize("kind", ["simulation", "mesh", "plan", "rounds"])
+def test_every_kind_opens_in_both_modes_and_passes_the_accessibility_check(
+    opened, browser, results, kind
+) -> None:
+    page_file = results / f"{kind}.html"
+    for scheme in ("light", "dark"):
+        page = opened(page_file, scheme)
+        assert judge(browser, page_file, scheme) == []
+    for width in (1280, 390):  # nothing sticks out at the side
+        page.set_viewport_size({"width": width, "height": 844})
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_the_slider_shows_the_links_of_a_moment(opened, results) -> None:
+    page = opened(results / "simulation.html")
     slider = page.locator(".replay input")
     slider.focus()
     page.keyboard.press("Home")
-    rows = pq.read_table(folder / "links.parquet").to_pylist()
+    rows = pq.read_table(results / "simulation" / "links.parquet").to_pylist()
     first = {frozenset((row["u"], row["v"])) for row in rows if row["time"] == 2.0}
     assert {frozenset(edge) for edge in page.evaluate("topicloom.litEdges()")} == first
     assert page.evaluate("topicloom.choice.moment") == 2.0
     page.keyboard.press("End")
-    last = topicloom.load_build(folder / "last").overlay
+    last = topicloom.load_build(results / "simulation" / "last").overlay
     assert len(page.evaluate("topicloom.litEdges()")) == last.n_edges
 
 
-def test_a_topic_of_a_mesh_lights_the_links_that_carry_it(opened, build) -> None:
-    mesh = build.parent / "mesh"
-    assert execute(["export", "mosquitto", str(build), "--out", str(mesh), "--quiet"]) == 0
-    page = opened(write_report([mesh], build.parent / "mesh.html"))
+def test_cuts_and_freezes_stand_behind_the_lines(opened, results) -> None:
+    page = opened(results / "simulation.html")
+    assert page.locator("[data-chart=course-split] .band").count() == 2
+    page.locator("[data-chart=course-split] .surface").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert "cut: 50% of the nodes do not reach the others" in page.inner_text("#tip")
+
+
+def test_a_topic_of_a_mesh_lights_the_links_that_carry_it(opened, results) -> None:
+    page = opened(results / "mesh.html")
     page.focus("#draw-topic")
     page.keyboard.type("t03")
     page.keyboard.press("Enter")
-    from topicloom.mesh.model.manifest import read_mesh
-
-    carried = {frozenset((one.dialer, one.acceptor)) for one in read_mesh(mesh).links if "t03" in one.topics}
+    links = read_mesh(results / "mesh").links
+    carried = {frozenset((one.dialer, one.acceptor)) for one in links if "t03" in one.topics}
     assert {frozenset(edge) for edge in page.evaluate("topicloom.litEdges()")} == carried
+    page.focus("#draw-node")
+    page.keyboard.type("n0003")
+    page.keyboard.press("Enter")
+    assert "When it was killed" in page.inner_text("#draw-panel")
 
 
-def test_a_plan_opens_and_its_brokers_answer(opened, tmp_path) -> None:
-    problem, page_file = tmp_path / "problem", tmp_path / "plan.html"
-    sizes = ["--users", "30", "--brokers", "3", "--channels", "5"]
-    assert execute(["content", "generate", str(problem), *sizes, "--quiet"]) == 0
-    made = ["content", "plan", str(problem), "--algorithm", "greedy-packing", "--report", str(page_file)]
-    assert execute([*made, "--quiet"]) == 0
-    page = opened(page_file)
+def test_the_brokers_of_a_plan_answer(opened, results) -> None:
+    page = opened(results / "plan.html")
     page.focus("#draw-node")
     page.keyboard.type("b")
     page.keyboard.press("Enter")
     assert "broker:" in page.inner_text("#draw-panel")
+
+
+def test_hostile_names_of_a_simulation_are_text(opened, tmp_path) -> None:
+    folder = write_course(tmp_path / "course", hostile_interest(), "seconds=6", "snapshot=2")
+    page = opened(write_report([folder], tmp_path / "course.html"))
+    assert page.locator("img").count() == 0
+    page.locator(".replay input").focus()
+    page.keyboard.press("Home")
+    assert page.evaluate("topicloom.choice.moment") == 2.0
 
 
 def test_charts_of_a_comparison_stand_in_a_notebook(opened, tmp_path) -> None:

@@ -55,6 +55,17 @@ def test_too_many_nodes_are_sampled_and_the_page_says_so(monkeypatch) -> None:
     assert drawing.nodes == [interest.node_ids[node].as_py() for node in chosen]
 
 
+def test_of_a_dense_overlay_fewer_nodes_are_drawn(monkeypatch) -> None:
+    """A single build is drawn at any density: as many nodes as have few enough edges among them."""
+    monkeypatch.setattr(graphs, "MOST_EDGES", 10)
+    interest = small_interest(30)
+    u, v = np.triu_indices(30, 1)
+    everybody = Overlay.from_edges(interest.node_ids, u, v)
+    drawing = draw_overlays(interest, [("full", everybody)])
+    assert drawing.sampled and len(drawing.nodes) == 5 and "5 of 30 nodes are drawn" in drawing.note
+    assert len(drawing.graphs) == 1 and len(b64decode(drawing.graphs[0].u.data)) == 10
+
+
 def test_overlays_with_too_many_edges_are_named_not_drawn(monkeypatch) -> None:
     monkeypatch.setattr(graphs, "MOST_EDGES", 3)
     interest = small_interest(10)

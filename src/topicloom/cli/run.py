@@ -76,6 +76,10 @@ def run(
         float, typer.Option(min=0, help="Seconds in which late duplicates and strays would show.")
     ] = 1.0,
     report: ReportFile = None,
+    hosts: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="With --report: hosts with columns x and y, for the drawing."),
+    ] = None,
     seed: Seed = 0,
 ) -> None:
     """Start the brokers of an exported folder on free ports of this machine and prove what they deliver.
@@ -96,9 +100,13 @@ def run(
         attack=tuple(attack or ()),
     )
     if report is not None:
-        from topicloom.report.write import check_report_path
+        from topicloom.report.sources.meshes import read_exported
+        from topicloom.report.write import check_report_path, write_subject
 
         check_report_path(report)
+        read_exported(folder, hosts=hosts)  # coordinates that cannot be read are told before the run
+    elif hosts is not None:
+        raise UsageError("--hosts goes with --report: it says where brokers are drawn")
     if rollout is not None:
         if report is not None:
             raise UsageError("--report goes without --rollout: it is about one mesh")
@@ -110,10 +118,7 @@ def run(
     with screen.working() as progress:
         summary = run_folder(kind, folder, settings, progress=progress)
         if report is not None:
-            from topicloom.report.sources.meshes import read_exported
-            from topicloom.report.write import write_subject
-
-            write_subject(read_exported(folder, run=summary), report, progress=progress)
+            write_subject(read_exported(folder, hosts=hosts, run=summary), report, progress=progress)
             screen.say(f"report: {report}")
     lines = [*_faults(summary), *_failovers(summary), *_freezes(summary), *_attacks(summary), _told(summary)]
     if summary.tls:

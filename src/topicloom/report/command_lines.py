@@ -8,6 +8,8 @@ from typing import Any
 
 import msgspec
 
+from topicloom.base.parameters import Parameter
+
 DASHES = 2 * "-"
 
 
@@ -28,12 +30,16 @@ def command_line(*words: object, **options: object) -> str:
     return " ".join(line)
 
 
-def settings(parameters: Mapping[str, Any]) -> list[str]:
-    """Return parameters as `key=value`; what is no plain value was not set by hand."""
+def settings(parameters: Mapping[str, Any], known: Mapping[str, Parameter]) -> list[str]:
+    """Return parameters as `key=value` where they are not the default; others were not set by hand.
+
+    >>> settings({"k": 3, "strict": False, "digest": "x"}, {"k": Parameter("", default=2)})
+    ['k=3']
+    """
     return [
         f"{name}={shown(value)}"
         for name, value in parameters.items()
-        if isinstance(value, bool | int | float | str) and value != ""
+        if name in known and known[name].default != value and isinstance(value, bool | int | float | str)
     ]
 
 

@@ -64,6 +64,15 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
     label: str
 
 
+class Band(msgspec.Struct, frozen=True, kw_only=True):
+    """A stretch of time in which something lasted, such as a cut of the network."""
+
+    start: float
+    end: float
+    kind: str
+    label: str
+
+
 class LineChart(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="lines"):
     """Lines over a common axis; `step` where a value holds since the one before or until the next."""
 
@@ -77,6 +86,7 @@ class LineChart(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag
     link: Link = ""
     rules: list[Rule] = []
     marks: list[Mark] = []
+    bands: list[Band] = []
     timed: bool = False  # a replay of the drawing is marked here
     height: int = 300
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from topicloom.report.page_file import Verdict
 from topicloom.report.sections.words import counted
+from topicloom.report.sources.meshes import find_split
 from topicloom.report.sources.subject import (
     MeshSubject,
     OverlaySubject,
@@ -78,12 +79,17 @@ def _simulation(subject: SimulationSubject) -> Title:
 
 def _mesh(subject: MeshSubject) -> Title:
     mesh, run = subject.mesh, subject.run
-    verdict = None
+    split = len(find_split(mesh))
+    verdict = (
+        Verdict(f"As configured, {counted(split, 'topic is', 'topics are')} split", "bad")
+        if split
+        else Verdict("Proved: as configured, every topic is connected", "good")
+    )
     if run is not None:
         verdict = (
             Verdict("Proved with real brokers: every message came exactly once", "good")
             if run.exact
-            else Verdict("The last run was not exact", "bad")
+            else Verdict("Not all was well in the last run", "bad")
         )
     return Title(
         eyebrow=f"A mesh of {mesh.kind} brokers",

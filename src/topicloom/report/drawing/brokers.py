@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pyarrow as pa
 
 from topicloom.base.progress import SILENT, Progress
-from topicloom.report.drawing.graph import MOST_NODES, Drawing, Graph, pack, pack_places
+from topicloom.mesh.model.mesh import Mesh
+from topicloom.mesh.run.failover import NodeFailover
+from topicloom.overlay.model.overlay import Overlay
+from topicloom.report.drawing.graph import MOST_NODES, Drawing, Graph, choose_nodes, pack, pack_places
 from topicloom.report.drawing.layout import Points, place_nodes
 from topicloom.report.sources.subject import MeshSubject, PlanSubject
 
@@ -17,25 +21,33 @@ EDGE_ROOM = 0.03  # around what is placed by coordinates
 def draw_mesh(subject: MeshSubject, *, progress: Progress = SILENT) -> Drawing | None:
     """Return brokers and links; groups are hosts."""
     mesh = subject.mesh
-    if len(mesh.nodes) > MOST_NODES:
-        return None
-    names = [node.name for node in mesh.nodes]
+    drawn = _near_brokers(mesh)
+    nodes = [node for node in mesh.nodes if node.name in drawn]
+    names = [node.name for node in nodes]
     number = {name: place for place, name in enumerate(names)}
     topic_number = {topic.topic: place for place, topic in enumerate(mesh.topics)}
     carried: dict[tuple[int, int], set[int]] = {}  # several links of one pair are drawn as one
     for link in mesh.links:
-        ends = sorted((number[link.dialer], number[link.acceptor]))
-        carried.setdefault((ends[0], ends[1]), set()).update(topic_number[name] for name in link.topics)
+        if link.dialer in number and link.acceptor in number:
+            ends = sorted((number[link.dialer], number[link.acceptor]))
+            carried.setdefault((ends[0], ends[1]), set()).update(topic_number[name] for name in link.topics)
     links = sorted(carried)
     u, v = np.array(links, dtype=np.int32).reshape(-1, 2).T
     wanted: list[list[int]] = [[] for _ in names]
     for topic_place, topic in enumerate(mesh.topics):
-        for node in topic.subscribers:
+        for node in drawn.intersection(topic.subscribers):
             wanted[number[node]].append(topic_place)
     places = _given(subject.places, names)
     points = place_nodes(len(names), u, v, progress=progress) if places is None else places
     x, y = pack_places(points)
     hosts = {host: place for place, host in enumerate(sorted({node.host for node in mesh.nodes}))}
+    where = "" if places is None else "Brokers are where their hosts are."
+    left_out = ""
+    if len(nodes) < len(mesh.nodes):
+        left_out = (
+            f"{len(nodes):,} of {len(mesh.nodes):,} brokers are drawn: those nearest to the busiest one."
+        )
+    killed = {one.node: _outage(one) for one in subject.run.failover} if subject.run else {}
     return Drawing(
         nodes=names,
         topics=[topic.topic for topic in mesh.topics],
@@ -48,7 +60,7 @@ def draw_mesh(subject: MeshSubject, *, progress: Progress = SILENT) -> Drawing |
                 v=pack(v),
                 x=x,
                 y=y,
-                groups=pack([hosts[node.host] for node in mesh.nodes]),
+                groups=pack([hosts[node.host] for node in nodes]),
                 carry_starts=pack(np.concatenate(([0], np.cumsum([len(carried[link]) for link in links])))),
                 carried=pack([topic for link in links for topic in sorted(carried[link])]),
             )
@@ -56,9 +68,30 @@ def draw_mesh(subject: MeshSubject, *, progress: Progress = SILENT) -> Drawing |
         group_title="brokers of the same host",
         node_word="broker",
         edge_word="link",
-        note="Brokers are where their hosts are." if places is not None else "",
-        notes=[_address(node.host, node.ports) for node in mesh.nodes],
+        note=" ".join(filter(None, (where, left_out))),
+        notes=[
+            "\n".join(filter(None, (_address(node.host, node.ports), killed.get(node.name))))
+            for node in nodes
+        ],
+        sampled=len(nodes) < len(mesh.nodes),
     )
+
+
+def _near_brokers(mesh: Mesh) -> set[str]:
+    """Return the brokers that are drawn: all, or of too many those nearest to the busiest one."""
+    names = [node.name for node in mesh.nodes]
+    number = {name: place for place, name in enumerate(names)}
+    ends = [(number[link.dialer], number[link.acceptor]) for link in mesh.links]
+    u, v = np.array(ends, dtype=np.int64).reshape(-1, 2).T
+    return {names[place] for place in choose_nodes(Overlay.from_edges(pa.array(names), u, v))}
+
+
+def _outage(killed: NodeFailover) -> str:
+    """Say what the last run saw when it killed a broker."""
+    told = f"When it was killed, {killed.interrupted:,} of its {killed.topics:,} topics were interrupted"
+    if killed.seconds_max is not None:
+        told += f", and backups took at most {killed.seconds_max:.1f} s"
+    return f"{told}."
 
 
 def _address(host: str, ports: Mapping[str, int]) -> str:

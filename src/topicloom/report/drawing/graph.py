@@ -108,7 +108,7 @@ def draw_overlays(
     progress: Progress = SILENT,
 ) -> Drawing:
     """Return the drawing of one or several overlays of the same interest."""
-    shown = choose_nodes(overlays[0][1])
+    shown = choose_nodes(dict(overlays).get(first, overlays[0][1]))
     sampled = len(shown) < interest.n_nodes
     note = ""
     if sampled:
@@ -137,9 +137,19 @@ def draw_overlays(
 
 
 def choose_nodes(overlay: Overlay) -> Longs:
-    """Return all nodes or, of too many, those nearest to the busiest one, in ascending order."""
-    if overlay.n_nodes <= MOST_NODES:
+    """Return all nodes or, of too many or too densely linked ones, those nearest to the busiest one."""
+    if overlay.n_nodes <= MOST_NODES and overlay.n_edges <= MOST_EDGES:
         return np.arange(overlay.n_nodes)
+    order = _nearest_first(overlay)
+    rank = np.full(overlay.n_nodes, len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    # An edge is drawn once its later end is: take nodes as long as their edges are not too many.
+    added = np.bincount(np.maximum(rank[overlay.u], rank[overlay.v]), minlength=len(order))[: len(order)]
+    return np.sort(order[np.cumsum(added) <= MOST_EDGES])
+
+
+def _nearest_first(overlay: Overlay) -> Longs:
+    """Return nodes by their distance from the busiest one, then from the busiest of the rest, and so on."""
     starts, neighbors = overlay.adjacency()
     degrees = np.diff(starts)
     seen = np.zeros(overlay.n_nodes, dtype=bool)
@@ -154,7 +164,7 @@ def choose_nodes(overlay: Overlay) -> Longs:
             seen[queue] = True
         if len(chosen) >= MOST_NODES:
             break
-    return np.sort(np.array(chosen, dtype=np.int64))
+    return np.array(chosen, dtype=np.int64)
 
 
 def _graph(

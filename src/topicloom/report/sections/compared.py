@@ -6,7 +6,7 @@ from topicloom.report.figures import Axis, Column, DotChart, Row, Rule, Section,
 from topicloom.report.sections.words import decimal, overlay_of, seconds
 from topicloom.report.sources.subject import BuildView, OverlaySubject, SimulationSubject, Subject
 
-LONG_SPAN = 12  # factor between the largest and the smallest value from which an axis is logarithmic
+LONG_SPAN = 3  # factor between the largest and the smallest value from which an axis is logarithmic
 
 
 def make_compared(subject: Subject) -> Section | None:
@@ -16,18 +16,22 @@ def make_compared(subject: Subject) -> Section | None:
         return None
     if len(found.builds) == 1 and found.bounds is None:
         return None
+    several = len(found.builds) > 1
     lead = "Further to the lower left is better: fewer connections on average, and fewer at the busiest node."
+    if not several:
+        lead = "How close the overlay comes to the fewest connections that any overlay needs."
     notes = []
     if found.bounds is not None:
         notes.append(
-            f"Dashed lines are lower bounds ({found.bounds.method}): no overlay that connects every topic "
-            f"has fewer than {found.bounds.edges:,} edges or a maximum degree below "
+            f"Dashed lines are lower bounds (method: {found.bounds.method}): no overlay that connects every "
+            f"topic has fewer than {found.bounds.edges:,} edges or a maximum degree below "
             f"{found.bounds.degree_max:,}."
         )
     charts = [_degrees(found)]
     if all(view.figures.hops_avg is not None for view in found.builds):
         charts.append(_hops(found))
-    return Section(title="Builds compared", lead=lead, notes=notes, charts=charts, tables=[_table(found)])
+    title = "Builds compared" if several else "Beside the lower bounds"
+    return Section(title=title, lead=lead, notes=notes, charts=charts, tables=[_table(found)])
 
 
 def average_degree(view: BuildView) -> float:
@@ -108,10 +112,10 @@ def _table(subject: OverlaySubject) -> Table:
         "edges",
         "average degree",
         "maximum degree",
-        "hops",
-        "longest path",
+        "hops on average",
+        "longest path, hops",
         "split topics",
-        "time",
+        "time to build",
     )
     rows = []
     for view in subject.builds:
@@ -129,7 +133,7 @@ def _table(subject: OverlaySubject) -> Table:
         rows.append(Row(cells, [None, *numbers], key=view.name))
     return Table(
         key="builds",
-        title="All builds",
+        title="All builds" if len(rows) > 1 else "The build",
         columns=[Column(title, number=place > 0) for place, title in enumerate(titles)],
         rows=rows,
         link="build",

@@ -32,7 +32,8 @@ def make_cost(subject: Subject) -> Section | None:
     ]
     return Section(
         title="What it costs",
-        lead=f"Access costs {found.access_cost:,.5g}, the core {found.core_cost:,.5g} per second.",
+        lead=f"Links between users and brokers (access) cost {found.access_cost:,.5g} per second, links "
+        f"among brokers (core) {found.core_cost:,.5g}.",
         charts=[
             BarChart(
                 key="cost",

@@ -12,7 +12,8 @@ def make_drawn(subject: Subject) -> Section | None:
     if isinstance(subject, PlanSubject):
         where = "on the plane" if subject.users else "near those they are linked with"
         lead = (
-            f"Users and brokers {where}: a line from each user to its broker, and the links that trees use."
+            f"Users and brokers {where}: a thin line from each user to its broker, thick lines between "
+            "brokers that pass messages to each other. Larger brokers have more load."
         )
         return Section(title="The plan", lead=lead, drawing=True)
     if isinstance(subject, MeshSubject):

@@ -37,9 +37,9 @@ def make_failover(subject: Subject) -> Section | None:
     titles = (
         "killed broker",
         "topics interrupted",
-        "whole again",
-        "stay split",
-        "lost",
+        "joined by a backup",
+        "wait for its return",
+        "not recovered",
         "longest outage",
         "exact after its return",
     )
@@ -49,10 +49,12 @@ def make_failover(subject: Subject) -> Section | None:
         columns=[Column(title, number=0 < place < 6) for place, title in enumerate(titles)],
         rows=rows,
     )
-    held = sum(not one.lost and one.exact_again for one in run.failover)
+    held = sum(one.held for one in run.failover)
     return Section(
         title="Failover",
-        lead=f"{held:,} of {counted(len(run.failover), 'killed broker')} left nothing broken behind.",
+        lead=f"{counted(len(run.failover), 'broker was', 'brokers were')} killed, one after the other. "
+        f"{held:,} left nothing broken behind: topics that a backup could join flowed again, and all was "
+        "exact after the return.",
         charts=[_outages(run)] if any(one.seconds_max is not None for one in run.failover) else [],
         tables=[table],
     )
@@ -69,7 +71,7 @@ def _outages(run: RunSummary) -> LineChart:
         key="outages",
         title="Topics that flowed again within so many seconds",
         about="Interrupted topics of all killed brokers that backups joined again.",
-        x=Axis(title="seconds", unit=" s"),
+        x=Axis(title="time since the kill", unit=" s"),
         y=Axis(title="share of interrupted topics", unit="%"),
         series=[
             Series(

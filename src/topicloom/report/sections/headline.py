@@ -32,7 +32,7 @@ def overlay_figures(subject: OverlaySubject, view: BuildView) -> list[Figure]:
         Figure(
             "edges",
             f"{overlay.n_edges:,}",
-            f"connections in all, {percent(overlay.n_edges / pairs) if pairs else '0%'} of all pairs of nodes"
+            f"Connections in all, {percent(overlay.n_edges / pairs) if pairs else '0%'} of all pairs of nodes"
             + _beside(overlay.n_edges, subject.bounds.edges if subject.bounds else None),
         ),
         Figure(

@@ -44,7 +44,7 @@ def make_links(subject: Subject) -> Section | None:
         )
         for link in links[:MOST_ROWS]
     ]
-    titles = ("link", "dialer", "acceptor", "topics", "they are", "backups")
+    titles = ("link", "opened by", "accepted by", "topics", "which topics", "backup at")
     per = Counter(len(link.topics) for link in links)
     most = max(per, default=0)
     return Section(
@@ -54,7 +54,9 @@ def make_links(subject: Subject) -> Section | None:
             BarChart(
                 key="links",
                 title="Topics of a link",
-                about=f"The {len(bars):,} links with the most topics.",
+                about="All links, those with the most topics first; the arrow shows who opens it."
+                if len(bars) == len(links)
+                else f"The {len(bars):,} links with the most topics; the arrow shows who opens them.",
                 x=Axis(title="topics", whole=True),
                 bars=bars,
                 names=["topics"],

@@ -1,15 +1,19 @@
-"""A simulation over time: degree, split topics, messages, deliveries, with churn and crashes marked."""
+"""A simulation over time: degree, split topics, messages, deliveries, with churn, crashes and cuts marked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from topicloom.report.figures import Axis, LineChart, Mark, Section, Series
-from topicloom.report.sources.subject import SimulationSubject, Subject
+import msgspec
 
-MOST_MARKS = 150  # more would cover the lines: then only snapshots with crashes or cuts are marked
+from topicloom.report.figures import Axis, Band, LineChart, Mark, Section, Series
+from topicloom.report.sections.words import percent
+from topicloom.report.sources.subject import SimulationSubject, Subject
+from topicloom.simulation.faults import HALF, read_faults
+
+MOST_MARKS = 150  # more would cover the lines: then only snapshots with crashes are marked
 Value = Callable[[dict[str, Any]], float | None]
 
 
@@ -18,13 +22,13 @@ def make_over_time(subject: Subject) -> Section | None:
     if not isinstance(subject, SimulationSubject) or len(subject.snapshots) < 2:
         return None
     rows = subject.snapshots
-    marks = find_marks(rows)
+    marks, bands = find_marks(rows), find_bands(subject.summary["parameters"])
     charts = [
         _chart(
             "course-degree",
             "Degree",
+            "How many links a node keeps, on average and at the busiest one.",
             "links of a node",
-            marks,
             [
                 _line("average", 0, rows, lambda row: row["degree_avg"]),
                 _line("largest", 1, rows, lambda row: row["degree_max"]),
@@ -32,49 +36,79 @@ def make_over_time(subject: Subject) -> Section | None:
         ),
         _chart(
             "course-split",
-            "Topics split",
+            "Split topics",
+            "Topics whose subscribers do not all reach each other. 0 is good.",
             "topics",
-            marks,
             [_line("split", 1, rows, lambda row: row["topics_partitioned"])],
             whole=True,
         ),
         _chart(
             "course-nodes",
             "Nodes and links",
-            "count",
-            marks,
+            "How many nodes are present, and links between them.",
+            "nodes, links",
             [
                 _line("nodes", 0, rows, lambda row: row["nodes"]),
                 _line("links", 2, rows, lambda row: row["links"]),
             ],
         ),
-        _chart("course-messages", "Messages since the snapshot before", "messages", marks, _messages(rows)),
+        _chart(
+            "course-messages",
+            "Messages",
+            "What all nodes together sent since the snapshot before.",
+            "messages",
+            _messages(rows),
+        ),
     ]
     if rows[-1].get("published"):
         charts.append(
-            _chart("course-deliveries", "Deliveries", "deliveries since the start", marks, _due(rows))
+            _chart(
+                "course-deliveries",
+                "Deliveries",
+                "Since the start: what subscribers should have got, got, and got more than once.",
+                "deliveries",
+                _due(rows),
+            )
         )
-    told = {mark.kind for mark in marks}
-    legend = [
-        text
-        for kind, text in (
-            ("join", "green: nodes joined"),
-            ("leave", "red: nodes left"),
-            ("crash", "tall red: nodes crashed"),
-            ("cut", "dotted lines: the network was cut"),
-        )
-        if kind in told
-    ]
+    legend = _legend({mark.kind for mark in marks}, bands)
     return Section(
         title="Over time",
         lead="One point per snapshot. Move the slider under the drawing to see the links of a moment.",
-        notes=[f"Marks on the axis, {'; '.join(legend)}."] if legend else [],
-        charts=charts,
+        notes=legend,
+        charts=[msgspec.structs.replace(chart, marks=marks, bands=bands) for chart in charts],
     )
 
 
+def _legend(marks: set[str], bands: Sequence[Band]) -> list[str]:
+    """Say what marks and bands mean, those that are there."""
+    below = (("join", "nodes joined (green)"), ("leave", "left (red)"), ("crash", "crashed (long red)"))
+    behind = (("cut", "the network was cut in two (grey)"), ("freeze", "nodes were frozen (blue)"))
+    told = {band.kind for band in bands}
+    found = [text for kind, text in below if kind in marks]
+    lines = [f"Marks below the axis: {', '.join(found)}."] if found else []
+    found = [text for kind, text in behind if kind in told]
+    return [*lines, f"Bands: {', '.join(found)}."] if found else lines
+
+
+def find_bands(parameters: Mapping[str, Any]) -> list[Band]:
+    """Return the cuts and freezes that the scenario asked for.
+
+    >>> [(one.start, one.end, one.label) for one in find_bands({"cut": "20:80"})]
+    [(20.0, 80.0, 'cut: 50% of the nodes do not reach the others')]
+    """
+    found = []
+    for kind, share, text in (
+        ("cut", HALF, "of the nodes do not reach the others"),
+        ("freeze", None, "of the nodes are frozen"),
+    ):
+        for fault in read_faults(kind, str(parameters.get(kind) or ""), share):
+            label = f"{kind}: {percent(fault.share)} {text}"
+            found.append(Band(start=fault.start, end=fault.end, kind=kind, label=label))
+    return found
+
+
 def find_marks(rows: Sequence[dict[str, Any]]) -> list[Mark]:
-    """Return what happened between snapshots: joins, departures, crashes, cuts.
+    """Return what happened between snapshots: joins, departures, crashes.
 
     >>> rows = [{"time": 1.0, "joins": 3, "departures": 0, "crashes": 0},
     ...         {"time": 2.0, "joins": 4, "departures": 2, "crashes": 1}]
@@ -84,14 +118,13 @@ def find_marks(rows: Sequence[dict[str, Any]]) -> list[Mark]:
     found = []
     for before, row in pairwise(rows):
         joined, gone, crashed = (int(row[key] - before[key]) for key in ("joins", "departures", "crashes"))
-        cut = int(row.get("cuts", 0) - before.get("cuts", 0))
-        parts = [(joined, "joined"), (gone - crashed, "left"), (crashed, "crashed"), (cut, "cut")]
+        parts = [(joined, "joined"), (gone - crashed, "left"), (crashed, "crashed")]
         text = ", ".join(f"{count:,} {word}" for count, word in parts if count)
         if text:
-            kind = "cut" if cut else "crash" if crashed else "leave" if gone else "join"
+            kind = "crash" if crashed else "leave" if gone else "join"
             found.append(Mark(at=row["time"], kind=kind, label=text))
     if len(found) > MOST_MARKS:
-        found = [mark for mark in found if mark.kind in ("crash", "cut")]
+        found = [mark for mark in found if mark.kind == "crash"]
     return found if len(found) <= MOST_MARKS else []
 
 
@@ -120,22 +153,21 @@ def _messages(rows: Sequence[dict[str, Any]]) -> list[Series]:
 def _due(rows: Sequence[dict[str, Any]]) -> list[Series]:
     return [
         _line("due", 6, rows, lambda row: row["expected"]),
-        _line("made", 2, rows, lambda row: row["expected"] - row["missing"]),
-        _line("again", 4, rows, lambda row: row["duplicates"]),
+        _line("got", 2, rows, lambda row: row["expected"] - row["missing"]),
+        _line("more than once", 4, rows, lambda row: row["duplicates"]),
     ]
 
 
 def _chart(
-    key: str, title: str, axis: str, marks: list[Mark], series: list[Series], *, whole: bool = False
+    key: str, title: str, about: str, axis: str, series: list[Series], *, whole: bool = False
 ) -> LineChart:
     return LineChart(
         key=key,
         title=title,
-        about="",
-        x=Axis(title="simulated seconds", unit=" s"),
+        about=about,
+        x=Axis(title="simulated time", unit=" s"),
         y=Axis(title=axis, whole=whole),
         series=series,
-        marks=marks,
         timed=True,
         height=240,
     )

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from topicloom.overlay.builders.registry import BUILDERS
 from topicloom.report.command_lines import command_line, settings, shown
 from topicloom.report.figures import Column, Command, Row, Section, Table
 from topicloom.report.sections.words import overlay_of
 from topicloom.report.sources.subject import BuildView, OverlaySubject, SimulationSubject, Subject
+from topicloom.spidercast.simulator.registry import PROTOCOLS
 
 
 def make_parameters(subject: Subject) -> Section | None:
@@ -28,7 +30,8 @@ def make_parameters(subject: Subject) -> Section | None:
         title="Make it again",
         lead="The same table, parameters and seed give the same overlay, on any machine.",
         notes=[
-            "TABLE stands for the table of interest, which the folder of a build holds as interest.parquet."
+            "TABLE stands for the table of interest, which the folder of a build holds as interest.parquet. "
+            "Parameters that are not in a command have their default."
         ],
         tables=[_table(found)],
         commands=commands,
@@ -38,11 +41,12 @@ def make_parameters(subject: Subject) -> Section | None:
 def _build_again(view: BuildView) -> Command:
     """Return the command that makes a build again; the table it was made of is not known any more."""
     summary = view.summary
+    known = BUILDERS.get(summary.algorithm)
     line = command_line(
         "build",
         "TABLE",
         algorithm=summary.algorithm,
-        set=settings(summary.parameters),
+        set=settings(summary.parameters, known.parameters if known else {}),
         seed=summary.seed,
         out=view.folder,
     )
@@ -53,12 +57,22 @@ def _simulation(subject: SimulationSubject) -> Section:
     values, seed = flat(subject.summary["parameters"]), subject.summary["seed"]
     rows = [Row([name, shown(value)]) for name, value in {**values, "seed": seed}.items()]
     protocol = subject.summary["protocol"]
+    known = PROTOCOLS.get(protocol)
     line = command_line(
-        "simulate", "TABLE", protocol=protocol, set=settings(values), seed=seed, out=subject.folder
+        "simulate",
+        "TABLE",
+        protocol=protocol,
+        set=settings(values, known.parameters if known else {}),
+        seed=seed,
+        out=subject.folder,
     )
     return Section(
         title="Make it again",
         lead="The same table, parameters and seed give the same run, message for message.",
+        notes=[
+            "TABLE stands for the table of interest. Parameters that are not in the command have their "
+            "default."
+        ],
         tables=[
             Table(
                 key="parameters",

@@ -29,7 +29,11 @@ def make_plan(subject: Subject) -> Section | None:
         title="At a glance",
         lead=f"{counted(found.users, 'user')} on {found.brokers_used:,} of {found.brokers:,} brokers.",
         figures=[
-            Figure("cost per second", f"{found.cost:,.5g}", f"Messages times prices. {beside}"),
+            Figure(
+                "cost per second",
+                f"{found.cost:,.5g}",
+                f"Messages per second times the prices of the links they cross. {beside}",
+            ),
             Figure(
                 "lower bound",
                 f"{found.bound:,.5g}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from topicloom.content.planners.registry import PLANNERS
 from topicloom.report.command_lines import command_line, settings, shown
 from topicloom.report.figures import (
     Column,
@@ -29,12 +30,13 @@ def make_plan_commands(subject: Subject) -> Section | None:
     times = {name: seconds(value) for name, value in summary.seconds.items()}
     rows = [Row([name, shown(value)]) for name, value in values.items()]
     rows += [Row([f"time: {name}", value]) for name, value in times.items()]
+    known = PLANNERS.get(summary.algorithm)
     line = command_line(
         "content",
         "plan",
         subject.problem or "PROBLEM",
         algorithm=summary.algorithm,
-        set=settings(summary.parameters),
+        set=settings(summary.parameters, known.parameters if known else {}),
         core_model=summary.figures.core_model,
         seed=summary.seed,
         out=subject.folder,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from topicloom.report.figures import Column, Figure, Row, Section, Table
 from topicloom.report.sections.words import counted, overlay_of
-from topicloom.report.sources.subject import OverlaySubject, Subject
+from topicloom.report.sources.subject import OverlaySubject, SimulationSubject, Subject
 
 SHOWN = 20  # nodes and sizes of a witness
 
@@ -17,6 +17,8 @@ def make_proof(subject: Subject) -> Section | None:
     failed = [view for view in found.builds if not view.verdict.topic_connected]
     topics = counted(found.interest.n_topics, "topic")
     builds = "the overlay" if len(found.builds) == 1 else f"each of the {len(found.builds)} overlays"
+    if isinstance(subject, SimulationSubject):
+        builds = "the overlay of the last moment"
     if failed:
         names = ", ".join(view.name for view in failed)
         lead = f"Not every topic is connected: {names}."
@@ -35,14 +37,19 @@ def make_proof(subject: Subject) -> Section | None:
         title="The proof",
         lead=lead,
         notes=[covers],
-        figures=[_figure(view.name, view.verdict.topics_partitioned, found) for view in found.builds],
+        figures=_figures(found) if failed else [_figure("topics connected", 0, found)],
         tables=_witnesses(found),
     )
 
 
+def _figures(subject: OverlaySubject) -> list[Figure]:
+    return [_figure(view.name, view.verdict.topics_partitioned, subject) for view in subject.builds]
+
+
 def _figure(name: str, split: int, subject: OverlaySubject) -> Figure:
     whole = subject.interest.n_topics - split
-    text = "Every topic's subscribers form one connected subgraph."
+    several = len(subject.builds) > 1 and all(view.verdict.topic_connected for view in subject.builds)
+    text = "Every topic's subscribers form one connected subgraph" + (" in every build." if several else ".")
     if split:
         text = f"{counted(split, 'topic is', 'topics are')} split: some subscribers do not reach each other."
     return Figure(name, f"{whole:,} / {subject.interest.n_topics:,}", text, "bad" if split else "good")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from topicloom.report.figures import Axis, Bar, BarChart, Part, Section
 from topicloom.report.sections.words import counted, overlay_of
-from topicloom.report.sources.subject import Subject
+from topicloom.report.sources.subject import SimulationSubject, Subject
 
 
 def make_refused(subject: Subject) -> Section | None:
@@ -13,19 +13,20 @@ def make_refused(subject: Subject) -> Section | None:
     if found is None:
         return None
     summary = found.builds[0].summary
-    repeated = (
-        f"{counted(summary.duplicates, 'row')} repeated a pair and counted once."
-        if summary.duplicates
-        else ""
-    )
-    if not summary.rejected:
+    rejected, duplicates, subscriptions = summary.rejected, summary.duplicates, summary.subscriptions
+    if isinstance(subject, SimulationSubject):  # its last moment was not read from a table
+        rejected, duplicates, subscriptions = (
+            subject.summary[key] for key in ("rejected", "duplicates", "subscriptions")
+        )
+    repeated = f"{counted(duplicates, 'row')} repeated a pair and counted once." if duplicates else ""
+    if not rejected:
         return Section(
             title="Refused rows",
             lead="Every row of the table was used.",
             notes=[repeated] if repeated else [],
         )
-    rows = summary.rejected + summary.subscriptions + summary.duplicates
-    lead = f"{counted(summary.rejected, 'row')} of {rows:,} could not be used."
+    rows = rejected + subscriptions + duplicates
+    lead = f"{counted(rejected, 'row')} of {rows:,} could not be used."
     bars = [Bar(label=reason, parts=[Part("rows", float(count))]) for reason, count in found.rejects.items()]
     charts = [
         BarChart(

@@ -8,18 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from topicloom.report.figures import Section
+from topicloom.report.sections.attacks import make_attacks
 from topicloom.report.sections.compared import make_compared
 from topicloom.report.sections.cost import make_cost
 from topicloom.report.sections.course import make_course
 from topicloom.report.sections.degrees import make_degrees
 from topicloom.report.sections.drawn import make_drawn
 from topicloom.report.sections.failover import make_failover
+from topicloom.report.sections.frozen import make_frozen
 from topicloom.report.sections.headline import make_headline
 from topicloom.report.sections.hops import make_hops
 from topicloom.report.sections.links import make_links
 from topicloom.report.sections.loads import make_loads
 from topicloom.report.sections.mesh import make_mesh
 from topicloom.report.sections.mesh_commands import make_mesh_commands
+from topicloom.report.sections.mesh_proof import make_mesh_proof
 from topicloom.report.sections.over_time import make_over_time
 from topicloom.report.sections.parameters import make_parameters
 from topicloom.report.sections.plan import make_plan
@@ -27,6 +30,7 @@ from topicloom.report.sections.plan_commands import make_plan_commands
 from topicloom.report.sections.proof import make_proof
 from topicloom.report.sections.refused import make_refused
 from topicloom.report.sections.rounds import make_rounds
+from topicloom.report.sections.rounds_commands import make_rounds_commands
 from topicloom.report.sections.run import make_run
 from topicloom.report.sections.subscriptions import make_subscriptions
 from topicloom.report.sections.times import make_times
@@ -41,10 +45,13 @@ SECTIONS: dict[str, Callable[[Subject], Section | None]] = {
     "rounds": make_rounds,
     "run": make_run,
     "proof": make_proof,
+    "mesh-proof": make_mesh_proof,
     "compared": make_compared,
     "drawing": make_drawn,
     "over-time": make_over_time,
     "failover": make_failover,
+    "frozen": make_frozen,
+    "attacks": make_attacks,
     "links": make_links,
     "cost": make_cost,
     "loads": make_loads,
@@ -57,6 +64,7 @@ SECTIONS: dict[str, Callable[[Subject], Section | None]] = {
     "parameters": make_parameters,
     "mesh-commands": make_mesh_commands,
     "plan-commands": make_plan_commands,
+    "rounds-commands": make_rounds_commands,
 }
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from topicloom.report.figures import (
     Axis,
+    Figure,
     LineChart,
     Rule,
     Section,
     Series,
 )
-from topicloom.report.sections.words import counted
+from topicloom.report.sections.words import counted, percent
 from topicloom.report.sources.subject import RoundsSubject, Subject
 
 
@@ -26,7 +27,7 @@ def make_rounds(subject: Subject) -> Section | None:
     cost = LineChart(
         key="rounds-cost",
         title="Cost over the rounds",
-        about="Messages per second times prices.",
+        about="Messages per second times the prices of the links they cross.",
         x=Axis(title="round", whole=True),
         y=Axis(title="cost per second"),
         series=[
@@ -47,7 +48,35 @@ def make_rounds(subject: Subject) -> Section | None:
     )
     return Section(
         title="Brokers that plan by themselves",
-        lead=f"From {summary.get('cost_start', 0):,.5g} to {summary.get('cost_end', 0):,.5g} in "
-        f"{counted(len(rows), 'round')}, with {counted(int(summary.get('migrations', 0)), 'migration')}.",
+        lead="No broker knows the whole problem: they exchange users until nothing gets cheaper.",
+        figures=_figures(subject),
         charts=[cost, moves],
     )
+
+
+def _figures(subject: RoundsSubject) -> list[Figure]:
+    summary = subject.summary
+    start, end, central = summary["cost_start"], summary["cost_end"], summary.get("cost_central")
+    found = [
+        Figure(
+            "cost per second at the end",
+            f"{end:,.5g}",
+            f"It was {start:,.5g} at the start; a random plan costs {summary['cost_random']:,.5g}.",
+        ),
+        Figure(
+            "migrations",
+            f"{summary['migrations']:,}",
+            f"Users changed their broker so often in {counted(len(subject.rounds) - 1, 'round')}.",
+        ),
+    ]
+    if central:
+        more = percent(abs(end / central - 1))
+        found.insert(
+            1,
+            Figure(
+                "beside a central planner",
+                f"{'+' if end >= central else '−'}{more}",
+                f"A planner that knows everything finds a plan for {central:,.5g} per second.",
+            ),
+        )
+    return found

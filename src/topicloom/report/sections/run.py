@@ -16,18 +16,23 @@ def make_run(subject: Subject) -> Section | None:
         return None
     run = subject.run
     missing = run.expected - run.delivered
-    lead = (
-        "Proved with real brokers: every subscriber got every message exactly once, and no broker carried "
-        "what it does not want."
-        if run.exact
-        else f"Not exact: {counted(missing, 'delivery', 'deliveries')} missing, {run.duplicates:,} "
-        f"duplicates, {run.strays:,} strays."
-    )
+    if missing or run.duplicates or run.strays:
+        lead = (
+            f"Not exact: {counted(missing, 'delivery', 'deliveries')} missing, "
+            f"{counted(run.duplicates, 'duplicate')}, {counted(run.strays, 'stray')}."
+        )
+    else:
+        lead = (
+            "Proved with real brokers: every subscriber got every message exactly once, and no broker "
+            "carried what it does not want."
+        )
+        if not run.exact:
+            lead += " But not all was well when brokers were killed, frozen or attacked."
     figures = [
         Figure(
             "delivered",
             f"{run.delivered:,} / {run.expected:,}",
-            "deliveries that were due.",
+            "Deliveries made, of those that were due.",
             "bad" if missing else "good",
         ),
         Figure(
@@ -46,6 +51,11 @@ def make_run(subject: Subject) -> Section | None:
             "ready after",
             seconds(run.seconds_ready),
             "From the start of the first broker until all links stood.",
+        ),
+        Figure(
+            "memory of all brokers",
+            f"{run.memory_bytes / 1e6:,.0f} MB",
+            f"They used {run.cpu_seconds:.1f} s of processor time in all.",
         ),
     ]
     return Section(title="The last run", lead=lead, figures=figures)

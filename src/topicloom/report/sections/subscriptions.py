@@ -20,7 +20,7 @@ def make_subscriptions(subject: Subject) -> Section | None:
     median = float(np.median(found.builds[0].figures.degrees))
     chart = DotChart(
         key="subscriptions",
-        title="Degree against subscription size",
+        title="Neighbors of a node by the topics it wants",
         about="A dot stands for all nodes with so many topics and neighbors; larger dots are more nodes. "
         "Drag over dots to select their nodes in the drawing.",
         x=Axis(title="topics that a node wants", whole=True, from_zero=False),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from topicloom.report.figures import Axis, Bar, BarChart, Part, Section
 from topicloom.report.sections.words import overlay_of, seconds
-from topicloom.report.sources.subject import BuildView, Subject
+from topicloom.report.sources.subject import BuildView, SimulationSubject, Subject
 
 
 def make_times(subject: Subject) -> Section | None:
@@ -19,9 +19,8 @@ def make_times(subject: Subject) -> Section | None:
     if not any(steps):
         return None
     names = list(dict.fromkeys(name for phases in steps for name in phases))
-    charts = [
-        _bars("times", "Time by step", "Reading the table, building, proving.", names, found.builds, steps)
-    ]
+    about = f"Steps: {', '.join(names)}."
+    charts = [_bars("times", "Time by step", about, names, found.builds, steps)]
     inner = [{n: v for n, v in view.summary.phases.items() if v > 0} for view in found.builds]
     if any(len(phases) > 1 for phases in inner):
         own = list(dict.fromkeys(name for phases in inner for name in phases))
@@ -29,7 +28,8 @@ def make_times(subject: Subject) -> Section | None:
             _bars("phases", "Inside the builders", "Each builder's own phases.", own, found.builds, inner)
         )
     total = sum(view.summary.seconds.get("total", 0.0) for view in found.builds)
-    lead = f"The build took {seconds(total)} in all."
+    what = "The simulation" if isinstance(subject, SimulationSubject) else "The build"
+    lead = f"{what} took {seconds(total)} in all."
     if len(found.builds) > 1:
         lead = (
             f"The builds took {seconds(total)} together; each counts reading the table, as if it were alone."

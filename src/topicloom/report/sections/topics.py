@@ -125,7 +125,7 @@ def _table(subject: OverlaySubject, view: BuildView, order: Longs) -> Table:
         title="Topics by popularity",
         columns=[
             Column("topic"), Column("subscribers", number=True), Column("edges that carry it", number=True),
-            Column("longest path", number=True),
+            Column("longest path, hops", number=True),
         ],
         rows=rows,
         note=f"The {len(rows):,} most popular; {more:,} more are not listed." if more > 0 else "",

@@ -18,8 +18,9 @@ from topicloom.overlay.measures.bounds import bound_overlays, choose_effort
 from topicloom.overlay.measures.connectivity import check_overlay
 from topicloom.overlay.measures.digest import interest_digest
 from topicloom.overlay.model.build import Build, BuildSummary
-from topicloom.overlay.model.build_folder import INTEREST, is_build, load_build, read_summary
+from topicloom.overlay.model.build_folder import EDGES, INTEREST, is_build, load_build, read_summary
 from topicloom.overlay.model.interest import Interest
+from topicloom.report.sources.files import check_table
 from topicloom.report.sources.overlay_view import measure_for_report
 from topicloom.report.sources.subject import BoundView, BuildView, OverlaySubject
 from topicloom.tables.folder import REJECTS
@@ -43,6 +44,9 @@ def read_overlays(
 ) -> OverlaySubject:
     """Read builds of one interest; refuse others, and a summary that its tables contradict."""
     summaries = [read_summary(folder, BuildSummary) for folder in folders]
+    for folder in folders:
+        check_table(folder / EDGES, {"u": "text", "v": "text"})
+        check_table(folder / INTEREST, {"node": "text", "topic": "text"})
     first = summaries[0].interest_digest
     for folder, summary in zip(folders, summaries, strict=True):
         if summary.interest_digest != first:

@@ -9,6 +9,7 @@ import msgspec
 from topicloom.errors import InputError
 from topicloom.mesh.jobs.run import RunSummary
 from topicloom.mesh.model.manifest import MANIFEST, read_mesh
+from topicloom.mesh.model.mesh import Mesh, components_of, neighbors_by_topic
 from topicloom.mesh.plan.hosts import read_hosts
 from topicloom.report.sources.subject import MeshSubject
 
@@ -31,6 +32,17 @@ def read_exported(folder: Path, *, hosts: Path | None = None, run: RunSummary | 
             )
     places = {} if hosts is None else _read_places(hosts, [node.name for node in mesh.nodes])
     return MeshSubject(str(folder), mesh, places, run)
+
+
+def find_split(mesh: Mesh) -> dict[str, list[int]]:
+    """Return the topics whose links do not connect all subscribers, with the sizes of their components."""
+    near = neighbors_by_topic((link.dialer, link.acceptor, link.topics) for link in mesh.links)
+    found = {}
+    for topic in mesh.topics:
+        parts = components_of(topic.subscribers, near.get(topic.topic, {}))
+        if len(parts) > 1:
+            found[topic.topic] = sorted(map(len, parts), reverse=True)
+    return found
 
 
 def read_run(path: Path) -> RunSummary:

@@ -25,7 +25,8 @@ class PointChart extends Frame {
   textOf(found) {
     const { chart } = this, { series, at } = found;
     const happened = (chart.marks ?? []).find((mark) => mark.at === series.x[at]);
-    const also = happened ? `\n${happened.label}` : "";
+    const lasted = (chart.bands ?? []).filter((band) => band.start <= series.x[at] && series.x[at] < band.end);
+    const also = [happened, ...lasted].filter(Boolean).map((one) => `\n${one.label}`).join("");
     return series.texts?.[at] ?? `${chart.x.title}: ${number(series.x[at])}${chart.x.unit ?? ""}\n${chart.y.title}: ${number(series.y[at])}${chart.y.unit ?? ""}${also}`;
   }
   render() {
@@ -45,18 +46,28 @@ class PointChart extends Frame {
     this.axes(height);
     const clip = `clip-${++clips}`;
     this.svg.append("clipPath").attr("id", clip).append("rect").attr("x", MARGIN.left - 6).attr("y", 0)
-      .attr("width", width - MARGIN.left - MARGIN.right + 12).attr("height", height - MARGIN.bottom + 6);
+      .attr("width", width - MARGIN.left - MARGIN.right + 12).attr("height", height - MARGIN.bottom + 10);
     const layer = this.svg.append("g").attr("clip-path", `url(#${clip})`);
+    this.bands(layer, height);
     this.rules(layer, chart.rules ?? [], height);
     this.marks(layer, height);
     const points = chart.kind === "lines" ? this.lines(layer, series) : this.dots(layer, series);
     const inside = points.filter((point) => point.px >= MARGIN.left - 2 && point.px <= width - MARGIN.right + 2 && point.py >= MARGIN.top - 4 && point.py <= height - MARGIN.bottom + 4);
     this.answer(inside, height);
   }
+  // Stretches of time behind the lines, with their name where there is room for it.
+  bands(layer, height) {
+    for (const band of this.chart.bands ?? []) {
+      const left = this.x(band.start), right = this.x(band.end);
+      const one = layer.append("g").attr("class", `band ${band.kind}`);
+      one.append("rect").attr("x", left).attr("y", MARGIN.top).attr("width", Math.max(right - left, 1)).attr("height", height - MARGIN.bottom - MARGIN.top);
+      if (right - left > 5.5 * band.kind.length + 4) one.append("text").attr("x", left + 4).attr("y", MARGIN.top - 5).text(band.kind);
+    }
+  }
   marks(layer, height) {
     for (const mark of this.chart.marks ?? []) {
-      // Small ticks on the axis: churn may happen all the time, and the lines must stay readable.
-      const at = this.x(mark.at), bottom = height - MARGIN.bottom, top = mark.kind === "cut" ? MARGIN.top : bottom - (mark.kind === "crash" ? 14 : 8);
+      // Small ticks below the axis: churn may happen all the time, and lines at zero must stay readable.
+      const at = this.x(mark.at), top = height - MARGIN.bottom + 1, bottom = top + (mark.kind === "crash" ? 8 : 4);
       layer.append("g").attr("class", `mark ${mark.kind}`).append("line").attr("x1", at).attr("x2", at).attr("y1", top).attr("y2", bottom);
     }
     if (this.chart.timed && choice.moment !== null && choice.moment !== undefined)

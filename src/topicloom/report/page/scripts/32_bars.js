@@ -14,11 +14,16 @@ class BarsChart extends Frame {
   nameOf(found) {
     return found.bar.label;
   }
+  // Times from fractions of a millisecond to minutes are read more easily with three digits and their unit.
+  value(amount) {
+    if (this.chart.x.unit !== " s") return number(amount) + (this.chart.x.unit ?? "");
+    const [shown, unit] = amount < 0.1 ? [amount * 1000, "ms"] : [amount, "s"];
+    return `${number(Number(shown.toPrecision(3)))} ${unit}`;
+  }
   textOf(found) {
-    const unit = this.chart.x.unit ?? "";
-    const lines = [`${found.part.name}: ${number(found.part.value)}${unit}`];
-    if (found.bar.parts.length > 1) lines.push(`together ${number(d3.sum(found.bar.parts, (part) => part.value))}${unit}`);
-    if (found.bar.limit !== null && found.bar.limit !== undefined) lines.push(`limit ${number(found.bar.limit)}${unit}`);
+    const lines = [`${found.part.name}: ${this.value(found.part.value)}`];
+    if (found.bar.parts.length > 1) lines.push(`together ${this.value(d3.sum(found.bar.parts, (part) => part.value))}`);
+    if (found.bar.limit !== null && found.bar.limit !== undefined) lines.push(`limit ${this.value(found.bar.limit)}`);
     return lines.join("\n");
   }
   pick(found) {
@@ -28,7 +33,7 @@ class BarsChart extends Frame {
     const { chart, width } = this;
     const linked = chart.link === "build";
     const bars = chart.bars.filter((bar) => !(linked && choice.hidden.has(bar.key))).slice(0, MOST_BARS);
-    const room = Math.min(width * 0.34, 18 + 7.2 * (d3.max(bars, (bar) => Math.min(bar.label.length, 34)) ?? 4));
+    const room = Math.min(width * 0.42, 18 + 7.2 * (d3.max(bars, (bar) => Math.min(bar.label.length, 60)) ?? 4));
     const height = bars.length * ROW + 40;
     this.svg.selectAll("*").remove();
     this.svg.attr("viewBox", `0 0 ${width} ${height}`).attr("height", height);
@@ -49,7 +54,7 @@ class BarsChart extends Frame {
           .append("rect").attr("x", left).attr("y", top).attr("width", Math.max(right - left - 1, 0.8)).attr("height", ROW - 14).attr("rx", 3).attr("stroke", "none");
         points.push({ bar, part, px: (left + right) / 2, py: top + (ROW - 14) / 2, left, right, r: 2 });
       }
-      line.append("text").attr("class", "bar-value").attr("x", this.x(Math.max(sum, bar.limit ?? 0)) + 8).attr("y", top + ROW / 2 - 1).text(number(sum) + (chart.x.unit ?? ""));
+      line.append("text").attr("class", "bar-value").attr("x", this.x(Math.max(sum, bar.limit ?? 0)) + 8).attr("y", top + ROW / 2 - 1).text(this.value(sum));
       if (bar.limit !== null && bar.limit !== undefined) line.append("line").attr("class", "limit").attr("x1", this.x(bar.limit)).attr("x2", this.x(bar.limit)).attr("y1", top - 4).attr("y2", top + ROW - 10);
     });
     this.svg.append("text").attr("class", "axis-title").attr("x", room).attr("y", height - 8).text(chart.x.title);

@@ -133,16 +133,17 @@ class OverlayDrawing {
     const { graph, look } = this, paper = css("--card"), ink = css("--ink"), accent = css("--accent");
     const color = this.colors();
     const lit = this.litNodes();
-    const n = look.nodes.length, plain = Math.max(2, Math.min(6, 90 / Math.sqrt(n)));
+    const n = look.nodes.length, plain = Math.max(1.8, Math.min(6, 75 / Math.sqrt(n)));
     const most = d3.max(graph.degree) || 1;
     look.nodes.forEach((node, at) => {
       const on = !lit || lit.has(at), special = at === this.node || at === this.goal;
-      node.size = node.base ?? plain * (0.8 + 1.3 * Math.sqrt(graph.degree[at] / most));
+      node.size = node.base ?? plain * (0.7 + 1.1 * Math.sqrt(graph.degree[at] / most));
+      node.hidden = this.absent(at);
       if (special) node.size += 3;
       else if (!on) node.size *= 0.55; // nodes lie above edges: faint ones must not hide what is lit
       node.color = special ? accent : on ? color(at) : mix(color(at), paper, FADED);
       node.z = special ? 2 : lit && on ? 1 : 0;
-      node.named = special || (lit !== null && on && lit.size <= 30);
+      node.named = special || (on && (lit?.size ?? n) <= 30);
     });
     const { carried, tree, path } = this.litEdges();
     const quiet = mix(ink, paper, look.edges.length > 8000 ? 0.14 : 0.24);
@@ -162,6 +163,10 @@ class OverlayDrawing {
       if (path?.has(at)) { edge.color = css("--c1"); edge.size = 4; edge.z = 2; }
       if (at === this.edge) { edge.color = css("--c1"); edge.size = 4; edge.z = 2; edge.hidden = false; }
     });
+  }
+  // In a replay: a node that was gone at the end and has no link now.
+  absent(node) {
+    return Boolean(this.drawing.moments?.length) && !this.graph.degree[node] && !this.graph.topicsOf(node).length;
   }
   betweenBrokers(edge) {
     const { kinds } = this.drawing;
@@ -209,7 +214,7 @@ class OverlayDrawing {
   }
   ramp() {
     const dark = document.documentElement.dataset.theme === "dark";
-    const stops = dark ? ["#3a6ea5", "#4cc3b0", "#f2d16b", "#ff8a5c"] : ["#8bb8d9", "#2a9d8f", "#d99a1c", "#c0391b"];
+    const stops = dark ? ["#35608f", "#2fa39a", "#a6d96a", "#fff1a8"] : ["#9fd0e6", "#35a39a", "#1f6f9e", "#3b1f6b"];
     return d3.piecewise(d3.interpolateRgb, stops);
   }
   showScale() {

@@ -1,0 +1,44 @@
+"""What somebody could do with the files of one broker."""
+
+from __future__ import annotations
+
+from topicloom.report.figures import Column, Row, Section, Table
+from topicloom.report.sections.words import counted
+from topicloom.report.sources.subject import MeshSubject, Subject
+
+SHOWN = 12  # topics that were read or written
+
+
+def make_attacks(subject: Subject) -> Section | None:
+    """Return the attacks of the last run, and what they could read or write."""
+    if not isinstance(subject, MeshSubject) or subject.run is None or not subject.run.attacks:
+        return None
+    attacks = subject.run.attacks
+    rows = [
+        Row(
+            [
+                one.node,
+                *(f"{number:,}" for number in (one.attempts, one.logins, one.foreign_topics)),
+                ", ".join(one.read[:SHOWN]) or "nothing",
+                ", ".join(one.written[:SHOWN]) or "nothing",
+            ],
+            [None, float(one.attempts), float(one.logins), float(one.foreign_topics), None, None],
+            key=one.node,
+        )
+        for one in attacks
+    ]
+    held = sum(one.held for one in attacks)
+    titles = ("known to", "logins tried", "let in", "topics it must not have", "read of them", "written")
+    return Section(
+        title="Attacks",
+        lead="Somebody who has all files and passwords of one broker tries them at every other one. "
+        f"{held:,} of {counted(len(attacks), 'attack')} reached nothing that the broker does not carry.",
+        tables=[
+            Table(
+                key="attacks",
+                title="Attacks with the files of one broker",
+                columns=[Column(title, number=0 < place < 4) for place, title in enumerate(titles)],
+                rows=rows,
+            )
+        ],
+    )

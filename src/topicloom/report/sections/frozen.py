@@ -1,0 +1,47 @@
+"""What happened when brokers were frozen."""
+
+from __future__ import annotations
+
+from topicloom.report.figures import Column, Row, Section, Table
+from topicloom.report.sections.words import counted
+from topicloom.report.sources.subject import MeshSubject, Subject
+
+
+def make_frozen(subject: Subject) -> Section | None:
+    """Return which neighbors noticed that a broker hung, and when."""
+    if not isinstance(subject, MeshSubject) or subject.run is None or not subject.run.frozen:
+        return None
+    frozen = subject.run.frozen
+    rows = [
+        Row(
+            [
+                one.node,
+                f"{one.noticed:,} of {one.neighbors:,}",
+                "–" if one.seconds_max is None else f"{one.seconds_max:.1f} s",
+                f"{one.seconds_back:.1f} s",
+                "yes" if one.exact_again else "NO",
+            ],
+            [None, float(one.noticed), one.seconds_max, one.seconds_back, None],
+            key=one.node,
+        )
+        for one in frozen
+    ]
+    held = sum(one.held for one in frozen)
+    return Section(
+        title="Frozen brokers",
+        lead="A frozen broker says nothing, as if its machine hung. Of "
+        f"{counted(len(frozen), 'such broker')}, {held:,} had neighbors that all noticed in time, and "
+        "everything was exact once it went on.",
+        tables=[
+            Table(
+                key="frozen",
+                title="Brokers that were frozen",
+                columns=[
+                    Column("frozen broker"), Column("neighbors that noticed", number=True),
+                    Column("the last after", number=True), Column("links back after", number=True),
+                    Column("exact afterwards"),
+                ],
+                rows=rows,
+            )
+        ],
+    )  # fmt: skip
