@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 EXTRAS := $(VENV)/.installed-extras
 WARM := $(VENV)/.warm
+WARM_ALL := $(VENV)/.warm-all
 KERNELS := $(shell find src -path '*kernels*' -name '*.py')
 # One file of tests to one worker. Files of whole products come first, then those with long tests
 # (tests/conftest.py): all workers then end together.
@@ -15,7 +16,7 @@ FAST := not spark and not needs and not slow and not alone
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo lint docs docs-figures fast check test fuzz digests bench bench-quick pack clean
+.PHONY: help install demo lint docs docs-figures fast check test fuzz digests bench bench-quick wheel pack clean
 
 help: ## list these commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -33,6 +34,11 @@ $(EXTRAS): $(STAMP)
 $(WARM): $(STAMP) $(KERNELS)
 	$(BIN)/topicloom warm --quiet
 	touch $(WARM)
+
+# What other commands use is compiled on first use; several workers of pytest would compile the same.
+$(WARM_ALL): $(WARM)
+	$(BIN)/topicloom warm --all --quiet
+	touch $(WARM_ALL)
 
 install: $(WARM) ## create .venv with the pinned versions and compile the kernels
 
@@ -59,7 +65,7 @@ check: install ## lint, types and the fast tests on few draws: no Spark, no brok
 	$(MAKE) --no-print-directory --output-sync=target -j2 lint fast
 
 # Three workers on two cores, because tests wait for brokers and Java.
-test: lint docs $(EXTRAS) ## lint and the documentation, then all tests; those of brokers need mosquitto and nats-server (apt)
+test: lint docs $(EXTRAS) $(WARM_ALL) ## lint and the documentation, then all tests; those of brokers need mosquitto and nats-server (apt)
 	EXAMPLES=0.4 $(BIN)/pytest -n 3 $(SIDE_BY_SIDE) -m 'not alone' --durations=20
 	$(BIN)/pytest -m alone
 
@@ -74,6 +80,11 @@ bench: install ## measure speed and memory, write benchmarks/RESULTS.md
 
 bench-quick: install ## five minutes: the figures that matter, beside the last ones
 	$(BIN)/python -m benchmarks --brief
+
+wheel: install ## dist/wheel: the wheel, installed into an empty venv and tried there
+	rm -rf dist/wheel
+	$(BIN)/python -m build --wheel --no-isolation --outdir dist/wheel >/dev/null
+	$(BIN)/python tests/wheel_smoke.py dist/wheel/*.whl
 
 pack: install ## dist/topicloom-env.tar.gz: what Spark workers on other machines need
 	$(BIN)/topicloom pack dist/topicloom-env.tar.gz

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from benchmarks.harness import Figure, Row
 
 BUDGET = 300.0  # seconds; a case that has begun ends
-NAMES = ("startup", "builders", "balanced", "certify", "published", "exact", "matching", "compile")
+NAMES = ("startup", "start", "builders", "balanced", "certify", "published", "exact", "matching", "compile")
 """The most telling first: what the budget cuts off is the end."""
 
 Last = Mapping[tuple[str, str, str], str]

@@ -125,11 +125,12 @@ def fit_exponent(sizes: Sequence[float], seconds: Sequence[float]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """The best time of some runs and the most that the process grew by in any of them."""
+    """The best times of some runs and the most that the process grew by in any of them."""
 
     seconds: float
     megabytes: float
     result: Any
+    processor_seconds: float = 0.0
 
 
 def measure(work: Callable[[], Any], repeats: int, give_up_after: float = float("inf")) -> Measurement:
@@ -147,13 +148,15 @@ def measure(work: Callable[[], Any], repeats: int, give_up_after: float = float(
         Path("/proc/self/clear_refs").write_text("5")
     before = _status_bytes("VmRSS")
     times: list[float] = []
+    used: list[float] = []
     result = None
     while len(times) < repeats and (not times or sum(times) < give_up_after):
         result = None  # two results at once would count as growth
-        start = time.perf_counter()
+        start, processor = time.perf_counter(), time.process_time()
         result = work()
         times.append(time.perf_counter() - start)
-    return Measurement(min(times), (_status_bytes("VmHWM") - before) / MEGABYTE, result)
+        used.append(time.process_time() - processor)
+    return Measurement(min(times), (_status_bytes("VmHWM") - before) / MEGABYTE, result, min(used))
 
 
 def _status_bytes(name: str) -> int:

@@ -33,6 +33,7 @@ from topicloom.overlay.kernels.lazy_greedy import (
     refill_heap,
     rows_to_scan,
 )
+from topicloom.overlay.kernels.word_sets import NO_WORDS, look_inside, n_words, new_word_sets
 from topicloom.overlay.model.interest import Interest
 
 NO_LIMIT = 2**30
@@ -42,6 +43,8 @@ JOINT_SCAN = 128  # from so many rows on it pays to prepare the inverted lists
 # List entries that one scan call reads, and topics that one choice call compares, before the user may stop
 # us: a fraction of a second each.
 SLICE_WORK = 1e8
+# Sets are held as words too if a row has so many list entries per word that its scan would read.
+WORDS_FROM = 1.0
 LEAST_WORK = 2e6  # list entries that a slice should have: handing out less costs more than it saves
 
 LinkTwins = Callable[[Ints], Ints]
@@ -107,6 +110,10 @@ class Greedy:
         # How many list entries a scan of each unit's row reads at most, with the sweep over all units.
         lengths = np.diff(state.place_ptr)[state.slot_topic].astype(np.float64)
         self.row_work = run_sums(lengths, state.slot_ptr) + n_units / 8
+        words = float(n_words(state)) * n_units
+        self.sets = new_word_sets(state) if self.row_work.sum() >= WORDS_FROM * words * n_units else NO_WORDS
+        if len(self.sets.own):
+            self.row_work = np.full(n_units, words / 8)
         self.turns = int(np.clip(SLICE_WORK / (kept * max(sizes.mean(), 1)), 100, 100_000)) if n_units else 1
         self.mark = np.full(interest.n_topics, -1, np.int32)
         self.twin_units = np.flatnonzero((np.diff(state.member_ptr) > 1) & (sizes > 0))
@@ -185,7 +192,7 @@ class Greedy:
         """Add up to `most` edges that contribute at least `least`; True if there were so many."""
         chosen = self.chosen
         start = int(chosen.length[0])
-        tables = (self.state, self.rows, self.heap, chosen)
+        tables = (self.state, self.rows, self.sets, self.heap, chosen)
         while True:
             check_stop(self.progress)
             before = int(chosen.length[0])
@@ -201,10 +208,16 @@ class Greedy:
 
     def _scan(self, rows: Longs, limit: int) -> None:
         """Renew the lists of `rows`, on all threads; every row writes to a place of its own."""
-        lists = open_lists(self.state, limit) if len(rows) >= JOINT_SCAN else NO_LISTS
+        words, lists = len(self.sets.own) > 0, NO_LISTS
+        if len(rows) >= JOINT_SCAN:
+            if words:
+                look_inside(self.state, self.sets)
+            else:
+                lists = open_lists(self.state, limit)
+        tables = (self.state, self.rows, self.sets, lists)
 
         def scan(start: int, stop: int) -> None:
-            scan_rows(self.state, self.rows, lists, limit, rows[start:stop], np.zeros_like(self.counts))
+            scan_rows(*tables, limit, rows[start:stop], np.zeros_like(self.counts))
 
         work = self.row_work[rows]
         slices = int(np.clip(work.sum() / LEAST_WORK, 1, 16 * self.threads))

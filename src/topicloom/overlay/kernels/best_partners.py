@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from topicloom.base.arrays import Ints, Longs
 from topicloom.base.kernels.jit import inlined, kernel, part
 from topicloom.base.kernels.search import first_at_least
-from topicloom.overlay.kernels.greedy_state import GreedyState, first_within
+from topicloom.overlay.kernels.greedy_state import GreedyState, first_within, largest_component
+from topicloom.overlay.kernels.word_sets import WordSets, count_by_words, joined_by_words
 
 TOP = np.int64(1) << 30
 NEVER = np.int64(2**62)
@@ -83,10 +84,7 @@ def open_lists(state: GreedyState, limit: int) -> OpenLists:
     for topic in range(n_topics):
         if state.components[topic] <= 1:
             continue
-        best = state.place_label[state.place_ptr[topic]]
-        for place in range(state.place_ptr[topic], state.place_ptr[topic + 1]):
-            if state.label_size[state.place_label[place]] > state.label_size[best]:
-                best = state.place_label[place]
+        best = largest_component(state, topic)
         largest[topic] = best
         end = start[topic]
         for inside in range(2):
@@ -170,6 +168,7 @@ def _sink(key_1: Longs, key_2: Longs, partner: Ints, size: int, i: int) -> None:
 @part
 def _gather(
     state: GreedyState,
+    sets: WordSets,
     row: int,
     limit: int,
     threshold: Any,
@@ -211,6 +210,17 @@ def _gather(
             if most > lowest[w] and state.member_ptr[w + 1] - state.member_ptr[w] > 1:
                 b = first_within(state, w, most)
             k2 = pair_key_2(a, b)
+            if size == kept and k1 == key_1[0] and k2 > key_2[0]:
+                truncated = True
+                continue
+            if len(sets.own) > 0:
+                # Counted by words it was a bound; what is kept is exact, or the row would be scanned again.
+                exact = joined_by_words(state, sets, row, w)
+                if exact < count:
+                    counts[w] = exact
+                    if exact < threshold:
+                        continue
+                    k1 = pair_key_1(twin_class[w] == own_class, most, exact)
             if size < kept:
                 key_1[size], key_2[size], partner[size] = k1, k2, w
                 size += 1
@@ -219,7 +229,7 @@ def _gather(
                         _sink(key_1, key_2, partner, size, i)
                 continue
             truncated = True
-            if k1 < key_1[0] or k2 < key_2[0]:
+            if k1 < key_1[0] or (k1 == key_1[0] and k2 < key_2[0]):
                 key_1[0], key_2[0], partner[0] = k1, k2, w
                 _sink(key_1, key_2, partner, size, 0)
     if size < kept:
@@ -251,18 +261,20 @@ def clear_banned(state: GreedyState, row: int, counts: NDArray) -> None:
 
 
 @part
-def _keep_best(state: GreedyState, rows: Rows, limit: int, row: int, counts: NDArray) -> None:
+def _keep_best(state: GreedyState, rows: Rows, sets: WordSets, limit: int, row: int, counts: NDArray) -> None:
     """Turn counted contributions into the row's list and bound; `counts` is zero afterwards."""
     kept = rows.partner.shape[1]
     key_1, key_2, partner = np.empty(kept, np.int64), np.empty(kept, np.int64), np.empty(kept, np.int32)
     words = counts.view(np.uint64)
     clear_banned(state, row, counts)
-    threshold = np.int64(0)
-    for count in counts[row + 1 :]:
-        threshold = max(threshold, np.int64(count))
+    found = counts[row + 1 :]
+    highest = counts[row]  # zero, and as narrow as the counts, so that vectors are compared
+    for i in range(len(found)):
+        highest = max(highest, found[i])
+    threshold = np.int64(highest)
     size, truncated, step = 0, False, 1
     while threshold > 0:
-        size, truncated = _gather(state, row, limit, threshold, counts, words, key_1, key_2, partner)
+        size, truncated = _gather(state, sets, row, limit, threshold, counts, words, key_1, key_2, partner)
         if size >= FEW or threshold == 1:
             break
         threshold = max(np.int64(1), threshold - step)
@@ -276,24 +288,33 @@ def _keep_best(state: GreedyState, rows: Rows, limit: int, row: int, counts: NDA
     counts[row + 1 :] = 0
 
 
-@inlined
-def scan_row(state: GreedyState, rows: Rows, limit: int, row: int, counts: NDArray) -> None:
-    """Renew one row from the live tables; `counts` is scratch, zero before and after."""
-    count_in_places(state, row, counts)
-    _keep_best(state, rows, limit, row, counts)
+@part
+def scan_row(state: GreedyState, rows: Rows, sets: WordSets, limit: int, row: int, counts: NDArray) -> None:
+    """Renew one row from its words or the live tables; `counts` is scratch, zero before and after."""
+    if len(sets.own) > 0:
+        count_by_words(state, sets, limit, row, counts)
+    else:
+        count_in_places(state, row, counts)
+    _keep_best(state, rows, sets, limit, row, counts)
 
 
 @kernel
 def scan_rows(
-    state: GreedyState, rows: Rows, lists: OpenLists, limit: int, chosen: Longs, counts: NDArray
+    state: GreedyState,
+    rows: Rows,
+    sets: WordSets,
+    lists: OpenLists,
+    limit: int,
+    chosen: Longs,
+    counts: NDArray,
 ) -> None:
-    """Renew the rows `chosen` from `lists`, or from the live tables if there are no lists."""
+    """Renew the rows `chosen` from `lists` if there are any, else from words or the live tables."""
     for row in chosen:
         if len(lists.largest) > 0:
             _count_in_lists(state, lists, row, counts)
+            _keep_best(state, rows, sets, limit, row, counts)
         else:
-            count_in_places(state, row, counts)
-        _keep_best(state, rows, limit, row, counts)
+            scan_row(state, rows, sets, limit, row, counts)
 
 
 def scratch_counts(n_units: int, largest_set: int) -> NDArray:

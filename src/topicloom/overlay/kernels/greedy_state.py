@@ -136,6 +136,17 @@ def merge(state: GreedyState, topic: int, a: int, b: int) -> None:
 
 
 @part
+def largest_component(state: GreedyState, topic: int) -> int:
+    """Return the label of the largest component of a topic, the first of several; -1 if nobody wants it."""
+    best = -1
+    for place in range(state.place_ptr[topic], state.place_ptr[topic + 1]):
+        label = state.place_label[place]
+        if best < 0 or state.label_size[label] > state.label_size[best]:
+            best = label
+    return best
+
+
+@part
 def join_units(state: GreedyState, x: int, y: int) -> int:
     """Put an edge between two units; return the number of topics it joins (its contribution)."""
     joined = 0

@@ -15,6 +15,7 @@ from topicloom.base.arrays import Bools, Ints, Longs
 from topicloom.base.kernels.jit import inlined, kernel, part
 from topicloom.overlay.kernels.best_partners import NEVER, TOP, Rows, pair_key_1, pair_key_2, scan_row
 from topicloom.overlay.kernels.greedy_state import GreedyState, first_within, join_units, refresh_unit
+from topicloom.overlay.kernels.word_sets import WordSets, joined_by_words, most_joined
 
 # Why `choose` returns: nothing of the wanted contribution is left; many rows need a scan; the user may stop
 # us here; as many edges as were asked for are chosen.
@@ -170,13 +171,17 @@ def _node_key(state: GreedyState, x: int, y: int) -> int:
 
 
 @part
-def _best_of_row(state: GreedyState, rows: Rows, limit: int, mark: Ints, row: int) -> tuple[Any, Any, Any]:
+def _best_of_row(
+    state: GreedyState, rows: Rows, sets: WordSets, limit: int, mark: Ints, row: int
+) -> tuple[Any, Any, Any]:
     """Return the row's best remembered pair as things stand: its two key words and position, or NEVER."""
     slot_ptr, slot_topic, slot_label = state.slot_ptr, state.slot_topic, state.slot_label
     lowest, twin_class = state.lowest, state.twin_class
     partner, contribution, scan_key = rows.partner[row], rows.contribution[row], rows.scan_key[row]
-    for slot in range(slot_ptr[row], slot_ptr[row + 1]):
-        mark[slot_topic[slot]] = slot_label[slot]
+    words = len(sets.own) > 0
+    if not words:
+        for slot in range(slot_ptr[row], slot_ptr[row + 1]):
+            mark[slot_topic[slot]] = slot_label[slot]
     best_1: Any = NEVER
     best_2: Any = NEVER
     position = -1
@@ -198,9 +203,14 @@ def _best_of_row(state: GreedyState, rows: Rows, limit: int, mark: Ints, row: in
         if k1 > best_1:
             continue
         now = 0
-        for slot in range(slot_ptr[other], slot_ptr[other + 1]):
-            own = mark[slot_topic[slot]]
-            now += own >= 0 and own != slot_label[slot]
+        if words:
+            now = most_joined(sets, row, other)
+            if now > 0 and pair_key_1(twins, most, min(now, before)) <= best_1:
+                now = joined_by_words(state, sets, row, other)
+        else:
+            for slot in range(slot_ptr[other], slot_ptr[other + 1]):
+                own = mark[slot_topic[slot]]
+                now += own >= 0 and own != slot_label[slot]
         if now < before:
             contribution[i] = now
             k1 = pair_key_1(twins, most, now)
@@ -209,8 +219,9 @@ def _best_of_row(state: GreedyState, rows: Rows, limit: int, mark: Ints, row: in
         k2 = _node_key(state, row, other)
         if k1 < best_1 or k2 < best_2:
             best_1, best_2, position = k1, k2, i
-    for slot in range(slot_ptr[row], slot_ptr[row + 1]):
-        mark[slot_topic[slot]] = -1
+    if not words:
+        for slot in range(slot_ptr[row], slot_ptr[row + 1]):
+            mark[slot_topic[slot]] = -1
     return best_1, best_2, position
 
 
@@ -231,6 +242,7 @@ def take_edge(state: GreedyState, chosen: ChosenEdges, x: int, y: int, u: int, v
 def choose(
     state: GreedyState,
     rows: Rows,
+    sets: WordSets,
     heap: Heap,
     chosen: ChosenEdges,
     limit: int,
@@ -259,8 +271,8 @@ def choose(
             if scans == INLINE_SCANS:
                 return NEEDS_SCAN
             scans += 1
-            scan_row(state, rows, limit, row, counts)
-        key_1, key_2, position = _best_of_row(state, rows, limit, mark, row)
+            scan_row(state, rows, sets, limit, row, counts)
+        key_1, key_2, position = _best_of_row(state, rows, sets, limit, mark, row)
         bound_1, bound_2 = rows.bound_1[row], rows.bound_2[row]
         if key_1 > bound_1 or (key_1 == bound_1 and key_2 > bound_2):
             _set_top(heap, bound_1, bound_2, True)

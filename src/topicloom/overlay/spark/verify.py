@@ -64,7 +64,8 @@ def verify_tables(
     check_stop(progress)
     if path == "driver":
         rows = [
-            run_watched(spark, table.toArrow, progress=progress, phase="verify: read") for table in tables
+            run_watched(spark, table.toArrow, progress=progress, phase=f"verify: read {name}")
+            for name, table in zip(("interest", "edges"), tables, strict=True)
         ]
         verdict = check_tables(
             *rows, n_witnesses=n_witnesses, witnesses_file=witnesses_file, progress=progress
