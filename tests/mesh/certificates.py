@@ -19,7 +19,7 @@ def make_certificates(folder: Path, names: Iterable[str]) -> Path:
     for name in names:
         _openssl(
             folder, "req", "-x509", *CURVE, "-days", "2", "-subj", "/CN=broker",
-            "-addext", "subjectAltName=IP:127.0.0.1,IP:::1,DNS:localhost",
+            "-addext", f"subjectAltName=IP:127.0.0.1,IP:::1,DNS:localhost,DNS:{name}.example",
             "-addext", "basicConstraints=CA:FALSE",
             "-CA", "ca.crt", "-CAkey", "ca.key", "-keyout", f"{name}.key", "-out", f"{name}.crt",
         )  # fmt: skip

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from topicloom.mesh.kinds.registry import KINDS, find_running
 from topicloom.mesh.model.manifest import read_mesh
 from topicloom.mesh.model.mesh import Mesh, MeshTopic
@@ -14,6 +16,7 @@ from topicloom.mesh.run.adapter import BrokerAdapter
 from topicloom.mesh.run.lifecycle import RunOutcome, run_mesh
 from topicloom.mesh.run.running_mesh import RunSettings
 from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.merge_pairs import number_small
 from topicloom.overlay.model.overlay import Overlay
 
 RING = {"x": "abc", "y": "cde", "w": "efa"}
@@ -23,10 +26,15 @@ QUICK = RunSettings(messages=4, quiet=1.5, settle=0.3, timeout=30)
 
 
 def export_mesh(
-    kind: str, folder: Path, wanted: Mapping[str, str], edges: Iterable[str], **options: Any
+    kind: str,
+    folder: Path,
+    wanted: Mapping[str, str],
+    edges: Iterable[str],
+    roles: Mapping[str, str] | None = None,
+    **options: Any,
 ) -> Mesh:
     """Export an overlay; `wanted` has the nodes, one letter each, of every topic."""
-    interest = Interest.from_pairs([(node, topic) for topic, nodes in wanted.items() for node in nodes])
+    interest = interest_of(wanted, roles)
     number = {name: place for place, name in enumerate(interest.node_ids.to_pylist())}
     overlay = Overlay.from_edges(
         interest.node_ids, *zip(*(sorted((number[u], number[v])) for u, v in edges), strict=True)
@@ -34,6 +42,27 @@ def export_mesh(
     folder.mkdir()
     KINDS[kind].write(Request(interest, overlay, **options), folder)
     return read_mesh(folder)
+
+
+def interest_of(wanted: Mapping[str, str], roles: Mapping[str, str] | None = None) -> Interest:
+    """The nodes of every topic; with `roles` the letters there publish only if large, receive only if small.
+
+    A node whose letter `roles` does not have for the topic does both.
+    """
+    pairs = [(node, topic) for topic, nodes in wanted.items() for node in nodes]
+    if roles is None:
+        return Interest.from_pairs(pairs)
+    given = {
+        (one.lower(), topic): "pub" if one.isupper() else "sub" for topic, own in roles.items() for one in own
+    }
+    table = pa.table(
+        {
+            "node": [node for node, _ in pairs],
+            "topic": [topic for _, topic in pairs],
+            "role": [given.get(one, "both") for one in pairs],
+        }
+    )
+    return number_small(table, ["role"])
 
 
 def run(target: BrokerAdapter, folder: Path, settings: RunSettings = QUICK) -> RunOutcome:

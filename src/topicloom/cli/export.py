@@ -12,6 +12,7 @@ from topicloom.cli.console import Screen
 from topicloom.errors import UsageError
 from topicloom.mesh.jobs.export import (
     DEFAULT_BACKUPS,
+    DEFAULT_QUEUE,
     DescribedExporter,
     ExportOptions,
     ExportSummary,
@@ -25,6 +26,7 @@ EXAMPLES = """
 topicloom export mosquitto my-overlay --out brokers
 topicloom export nats my-overlay --hosts hosts.csv --credentials logins.csv --out brokers
 topicloom export mosquitto my-overlay --hosts hosts.csv --tls certificates --backups 2 --out brokers
+topicloom export mosquitto my-overlay --hosts hosts.csv --durable --out brokers
 topicloom export zenoh my-overlay --out routers --json
 topicloom export --list          (all kinds and their options)
 """
@@ -76,6 +78,21 @@ class BrokerOptions(ExportOptions):
         "Up to N links in each direction of an edge, so that more of them have a safe backup "
         f"({_takers('split')}; default 1: fewest links).",
         "N",
+    ] = None
+    durable: Annotated[
+        bool,
+        typer.Option(
+            "--durable",
+            help="Messages wait for a link that is down, in both directions, and are kept while a broker is "
+            f"restarted ({_takers('durable')}; no backups then).",
+        ),
+    ] = False
+    queue: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help=f"With --durable: messages that wait for each link at most (default {DEFAULT_QUEUE:,}).",
+        ),
     ] = None
     seed: Annotated[
         int | None,

@@ -16,6 +16,7 @@ from topicloom.errors import UsageError
 
 if TYPE_CHECKING:  # running brokers needs more than the other commands should wait for
     from topicloom.mesh.jobs.run import RunSummary
+    from topicloom.mesh.run.cuts import BrokenLinks
 
 EXAMPLES = """
 topicloom export mosquitto my-overlay --out mesh
@@ -24,6 +25,8 @@ topicloom run mosquitto mesh --messages 100 --json
 topicloom run mosquitto mesh --kill all          (each broker once: does the rest go on?)
 topicloom run nats mesh --freeze n7              (as if its machine hung: who notices, and when?)
 topicloom run nats mesh --attack n7              (what can somebody do with the files of n7?)
+topicloom run mosquitto mesh --cut all           (every link at once, under load: what is lost?)
+topicloom run mosquitto mesh --rate              (faster and faster until queues drop)
 topicloom run mosquitto mesh --rollout change    (as planned by topicloom mesh rollout)
 topicloom run mosquitto mesh --compare           (beside a full mesh, a star and rings)
 """
@@ -60,6 +63,19 @@ def run(
             "nothing it does not carry may be read or written; `all`: one node after the other.",
         ),
     ] = None,
+    cut: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LINK",
+            help="After the proof cut this link of manifest.json for some seconds while messages flow: what "
+            "is lost? `all`, and links named together, are cut at once.",
+        ),
+    ] = None,
+    stall: Annotated[
+        list[str] | None,
+        typer.Option(metavar="LINK", help="Like --cut, but the link stays open and nothing comes through."),
+    ] = None,
+    rate: Annotated[bool, "After the proof publish faster and faster, until brokers drop messages."] = False,
     rollout: Annotated[
         Path | None,
         typer.Option(
@@ -98,6 +114,9 @@ def run(
         kill=tuple(kill or ()),
         freeze=tuple(freeze or ()),
         attack=tuple(attack or ()),
+        cut=tuple(cut or ()),
+        stall=tuple(stall or ()),
+        rate=rate,
     )
     if report is not None:
         from topicloom.report.sources.meshes import read_exported
@@ -120,7 +139,8 @@ def run(
         if report is not None:
             write_subject(read_exported(folder, hosts=hosts, run=summary), report, progress=progress)
             screen.say(f"report: {report}")
-    lines = [*_faults(summary), *_failovers(summary), *_freezes(summary), *_attacks(summary), _told(summary)]
+    lines = [*_faults(summary), *_failovers(summary), *_freezes(summary), *_attacks(summary)]
+    lines += [*map(_broken, summary.broken), *_rate(summary), _told(summary)]
     if summary.tls:
         lines.append("host names in certificates were not checked: here all brokers are on 127.0.0.1")
     screen.report(summary, figures_table(None, _figures(summary)), *lines, holds=summary.exact)
@@ -135,6 +155,7 @@ def _figures(summary: RunSummary) -> list[tuple[str, str]]:
         ("links", _links(summary)),
         ("connections of a broker", _connections(summary)),
         ("hops of a message", f"at most {summary.hops_max:,}"),
+        ("latency", _latency(summary)),
         ("ready after", f"{summary.seconds_ready:.1f} s"),
         ("published", f"{summary.published:,} on {summary.topics:,} topics"),
         ("delivered", f"{summary.delivered:,} of {summary.expected:,}"),
@@ -218,6 +239,43 @@ def _attacks(summary: RunSummary) -> list[str]:
     return lines
 
 
+def _broken(one: BrokenLinks) -> str:
+    """Say what came of links that were cut or stalled."""
+    how = "stalled" if one.how == "stall" else "cut"
+    line = f"{one.links:,} links {how} for {one.seconds:.0f} s: {one.lost:,} of {one.delivered + one.lost:,} "
+    line += (
+        f"deliveries lost{'' if one.durable else ', as links keep nothing'}, {one.doubled:,} messages doubled"
+    )
+    if one.retained:
+        line += f"; {one.retained_wrong:,} of {one.retained:,} retained messages wrong"
+    again = "exact again" if one.exact_again else "NOT exact again"
+    return f"{line}; all links back after {one.seconds_back:.1f} s, {again}"
+
+
+def _rate(summary: RunSummary) -> list[str]:
+    if summary.rate is None:
+        return []
+    found, why = summary.rate, "and our clients cannot publish faster"
+    if found.lossy_rate is not None:
+        why = f"at {found.lossy_rate:,.0f} some were lost"
+    return [
+        f"rate: {found.rate:,.0f} messages per second ({found.deliveries:,.0f} deliveries) without a loss, "
+        f"{why}; half of the deliveries took up to {found.latency.p50_ms or 0:.1f} ms, 99% up to "
+        f"{found.latency.p99_ms or 0:.1f} ms"
+    ]
+
+
+def _latency(summary: RunSummary) -> str:
+    found = summary.latency
+    if found.p50_ms is None or not found.topics:
+        return "not measured"
+    slowest = max(found.topics, key=lambda one: (one.p99_ms, one.topic))
+    return (
+        f"half within {found.p50_ms:.1f} ms, 99% within {found.p99_ms:.1f} ms; slowest {slowest.topic[:40]}, "
+        f"{slowest.p99_ms:.1f} ms over at most {slowest.hops_max:,} hops"
+    )
+
+
 def _told(summary: RunSummary) -> str:
     if summary.storm:
         return "NOT exact: messages go round and round, so it was ended; a topic has a cycle of links"
@@ -228,7 +286,7 @@ def _told(summary: RunSummary) -> str:
             f"{summary.duplicates:,} duplicates, {summary.strays:,} strays"
         )
     if not summary.exact:
-        return "exact at first, but not all was well when brokers were killed, frozen or attacked"
+        return "exact at first, but not all was well when something was broken or attacked"
     proved = "every subscriber got every message exactly once, and no broker carried what it does not want"
     if any(one.apart for one in summary.failover):
         return f"proved while all brokers ran: {proved}; split topics wait for the return of a broker"

@@ -25,7 +25,7 @@ from topicloom.mesh.kinds import kind as kinds
 from topicloom.mesh.kinds.kind import AuditSupport, BrokerKind, RunSupport, Unable
 from topicloom.mesh.kinds.registry import KINDS, load_adapter
 from topicloom.mesh.plan.link_plan import plan_trees
-from topicloom.mesh.plan.mesh_plan import MeshPlan, MeshShape, write_planned
+from topicloom.mesh.plan.mesh_plan import MeshLayout, MeshPlan, MeshShape, write_planned
 from topicloom.mesh.plan.names import NameRule
 from topicloom.mesh.plan.request import ExportFigures, Request
 from topicloom.mesh.run.running_mesh import RunSettings
@@ -36,9 +36,8 @@ NAMES = NameRule("toy", "[!]", 100, "toys are small")
 
 def write_toys(request: Request, folder: Path) -> ExportFigures:
     """A file for each node with the nodes it dials and what the hosts file tells of it."""
-    return write_planned(
-        request, folder, MeshShape(NAMES, (("toy", 7000),), ".toy"), plan_trees, render, "open"
-    )
+    shape = MeshShape(NAMES, (("toy", 7000),), ".toy")
+    return write_planned(request, folder, MeshLayout(lambda _: shape, plan_trees, render, "open"))
 
 
 def render(plan: MeshPlan, request: Request) -> tuple[dict[str, str], list[str]]:

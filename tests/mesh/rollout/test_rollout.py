@@ -130,10 +130,14 @@ def mixed_loops(kind: str, one: Path, other: Path, draw: random.Random, out: Pat
 
 @examples(40)
 @given(
-    seed=st.integers(0, 10**6), count=st.integers(1, 8), kind=st.sampled_from(KINDS), drop=st.integers(0, 3)
+    seed=st.integers(0, 10**6),
+    count=st.integers(1, 8),
+    kind=st.sampled_from(KINDS),
+    drop=st.integers(0, 3),
+    free=st.booleans(),
 )
 def test_no_state_in_any_order_holds_a_loop(
-    tmp_path_factory: pytest.TempPathFactory, seed: int, count: int, kind: str, drop: int
+    tmp_path_factory: pytest.TempPathFactory, seed: int, count: int, kind: str, drop: int, free: bool
 ) -> None:
     """Judged by trying all choices of backups in random states; the checker must agree."""
     tmp_path = tmp_path_factory.mktemp("rollout")
@@ -142,7 +146,7 @@ def test_no_state_in_any_order_holds_a_loop(
         return
     after = swapped(pairs, min(count, len(pairs) // 3), seed)
     old = exported(kind, tmp_path / "old", pairs)
-    options = RolloutOptions(drop_up_to=drop)
+    options = RolloutOptions(drop_up_to=drop, free=free)
     summary = plan_rollout(old, changed(old, after), out=tmp_path / "change", options=options)
     assert summary.loops == 0
     meshes = [read_mesh(folder) for folder in (old, tmp_path / "change/phase1", tmp_path / "change/phase2")]
@@ -175,7 +179,9 @@ def test_what_both_have_is_what_closes_no_loop() -> None:
         return Mesh("mosquitto", (), links, (), ())
 
     assert middle(mesh("ba", "cb"), mesh("ba", "cb", "da")).links == mesh("ba", "cb").links
-    assert {link.name for link in middle(mesh("ba", "cb"), mesh("ba", "ca")).links} == {"b~a"}
+    assert {link.name for link in middle(mesh("ba", "bc"), mesh("ba", "ca")).links} == {"b~a"}
+    turned = middle(mesh("ba", "cb"), mesh("ba", "ca"))
+    assert {link.name for link in turned.links} == {"b~a", "c~b"}, "c drops one and dials the other at once"
     assert middle(mesh("ba"), mesh("ab")).links == (), "dialled by both ends it would carry all twice"
 
 

@@ -72,12 +72,14 @@ def rollout(
     """
     from topicloom.mesh.jobs.rollout import RolloutOptions, plan_rollout
     from topicloom.mesh.model.manifest import MANIFEST
+    from topicloom.overlay.model.build_folder import is_build
 
     if old is None or new is None:
         raise UsageError("OLD or NEW is missing; write topicloom mesh rollout OLD NEW --out DIR")
     if out is None:
         raise UsageError("--out is missing; name the folder to write")
-    options = RolloutOptions(hosts, credentials, drop_up_to, overwrite)
+    # A build says which pairs may be linked, and so does a mesh. A table does not.
+    options = RolloutOptions(hosts, credentials, drop_up_to, overwrite, free=not is_build(new))
     with screen.working() as progress:
         target = new if (new / MANIFEST).is_file() else _wanted(old, new, table, spark, screen, progress)
         summary = plan_rollout(old, target, out=out, options=options, notice=screen.notice, progress=progress)

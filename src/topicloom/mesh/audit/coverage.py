@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from topicloom.mesh.audit.findings import Finding, several, several_topics
 from topicloom.mesh.audit.message_flow import MessageFlow, Spot
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The brokers whose nodes want a topic; those that publish it and must receive it, where roles say so."""
+
+    brokers: frozenset[str]
+    senders: frozenset[str] | None = None
+    hearers: frozenset[str] | None = None
+
+    @property
+    def has_roles(self) -> bool:
+        """Return whether messages need not go both ways everywhere."""
+        return self.senders is not None or self.hearers is not None
+
+
 def check_coverage(
-    wanted: Mapping[str, frozenset[str]],
+    wanted: Mapping[str, Wanted],
     flows: Mapping[str, MessageFlow],
     spot_of: Mapping[tuple[str, str], Spot] | None = None,
     *,
@@ -25,19 +40,14 @@ def check_coverage(
     """
     missed: dict[tuple[tuple[str, ...], ...], list[str]] = defaultdict(list)
     strays: dict[str, list[str]] = defaultdict(list)
-    for topic, brokers in wanted.items():
-        ordered = sorted(brokers)
+    for topic, own in wanted.items():
+        ordered = sorted(own.brokers)
         places = {broker: (spot_of or {}).get((broker, topic), (broker, topic)) for broker in ordered}
         reached = {b: {arc.head for arc in flows[topic].arrivals(places[b])} | {places[b]} for b in ordered}
-        groups: list[list[str]] = []
-        for broker in ordered:
-            spot = places[broker]
-            mutual = (g for g in groups if places[g[0]] in reached[broker] and spot in reached[g[0]])
-            home = next(mutual, None)
-            groups.append([broker]) if home is None else home.append(broker)
+        groups = _reaching(own, reached, places) if own.has_roles else _meeting(ordered, reached, places)
         if len(groups) > 1:
             missed[tuple(map(tuple, groups))].append(topic)
-        carriers = {spot for spots in reached.values() for spot in spots}
+        carriers = {spot for broker in own.senders or own.brokers for spot in reached[broker]}
         if by_interest:
             carriers = _between(flows[topic], carriers, set(places.values()))
         for stray in sorted(carriers - set(places.values())):
@@ -46,6 +56,30 @@ def check_coverage(
         "unreached": tuple(_unreached(groups, topics) for groups, topics in missed.items()),
         "strays": tuple(_stray(broker, topics) for broker, topics in sorted(strays.items())),
     }
+
+
+def _meeting(
+    ordered: Sequence[str], reached: Mapping[str, set[Spot]], places: Mapping[str, Spot]
+) -> list[list[str]]:
+    """Return the brokers in groups that get each other's messages."""
+    groups: list[list[str]] = []
+    for broker in ordered:
+        home = next((group for group in groups if _mutual(broker, group[0], reached, places)), None)
+        groups.append([broker]) if home is None else home.append(broker)
+    return groups
+
+
+def _reaching(own: Wanted, reached: Mapping[str, set[Spot]], places: Mapping[str, Spot]) -> list[list[str]]:
+    """Return one group, or the first publisher and those who do not get what it publishes."""
+    for sender in sorted(own.senders or own.brokers):
+        missed = [one for one in sorted(own.hearers or own.brokers) if places[one] not in reached[sender]]
+        if missed:
+            return [[sender], missed]
+    return [sorted(own.brokers)]
+
+
+def _mutual(one: str, other: str, reached: Mapping[str, set[Spot]], places: Mapping[str, Spot]) -> bool:
+    return places[other] in reached[one] and places[one] in reached[other]
 
 
 def _between(flow: MessageFlow, spots: set[Spot], wanted: set[Spot]) -> set[Spot]:

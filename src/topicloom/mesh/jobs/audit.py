@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
 from topicloom.base.progress import SILENT, Progress
 from topicloom.errors import InputError
 from topicloom.mesh.audit.broker_files import BrokerDirectory, find_configs, name_brokers, read_brokers
+from topicloom.mesh.audit.coverage import Wanted
 from topicloom.mesh.audit.findings import Audit, several
 from topicloom.mesh.kinds.kind import AuditSupport
 from topicloom.mesh.kinds.registry import KINDS, auditable, find_auditing, host_columns
 from topicloom.mesh.model.manifest import MANIFEST, read_mesh
 from topicloom.mesh.model.mesh import Mesh
 from topicloom.mesh.plan.hosts import read_hosts
+from topicloom.mesh.plan.roles import TopicRoles, roles_of
 from topicloom.overlay.model.interest import Interest
 
 C = TypeVar("C")
@@ -69,14 +71,15 @@ def _hosts(hosts: Path | None, mesh: Mesh | None, names: list[str]) -> dict[str,
 
 def _wanted(
     interest: Interest | None, mesh: Mesh | None, brokers: Mapping[str, object], kind: str, folder: Path
-) -> dict[str, frozenset[str]] | None:
+) -> dict[str, Wanted] | None:
     """Return the brokers that want each topic, by what the brokers call it."""
     if interest is None:
-        return (
-            {topic.sent_as: frozenset(topic.subscribers) for topic in mesh.topics}
-            if mesh is not None
-            else None
-        )
+        if mesh is None:
+            return None
+        return {
+            topic.sent_as: _wanted_by(topic.subscribers, topic.publishers, topic.receivers)
+            for topic in mesh.topics
+        }
     nodes: list[str] = interest.node_ids.to_pylist()
     missing = [node for node in nodes if node not in brokers]
     if missing:
@@ -85,7 +88,17 @@ def _wanted(
             f"their files: {several(brokers)}"
         )
     topics: list[str] = interest.topic_ids.to_pylist()
-    return {
-        KINDS[kind].names.encode(topic): frozenset(nodes[node] for node in interest.nodes_of(number))
-        for number, topic in enumerate(topics)
-    }
+    roles = roles_of(interest)
+    found = {}
+    for number, topic in enumerate(topics):
+        own = roles.get(topic, TopicRoles())
+        members = [nodes[node] for node in interest.nodes_of(number)]
+        found[KINDS[kind].names.encode(topic)] = _wanted_by(members, own.publishers, own.receivers)
+    return found
+
+
+def _wanted_by(
+    members: Iterable[str], publishers: Iterable[str] | None, receivers: Iterable[str] | None
+) -> Wanted:
+    roles = (None if own is None else frozenset(own) for own in (publishers, receivers))
+    return Wanted(frozenset(members), *roles)

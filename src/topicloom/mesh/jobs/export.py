@@ -27,6 +27,7 @@ from topicloom.overlay.model.interest import Interest
 from topicloom.tables.spark.spark_choice import Notice, no_notice
 
 DEFAULT_BACKUPS = 1
+DEFAULT_QUEUE = 10_000  # messages that wait for each link, with `durable`
 MOST_BACKUPS = 9
 MOST_SPLIT = 9
 Exporter = GraphFormat | BrokerKind
@@ -41,6 +42,8 @@ class ExportOptions:
     tls: Path | None = None
     backups: int | None = None
     split: int | None = None
+    durable: bool = False
+    queue: int | None = None
     seed: int | None = None
     filters: bool = False
     literal: bool = False
@@ -118,6 +121,7 @@ def export_build(
         split=options.split or 1,
         earlier=out if (out / MANIFEST).is_file() else None,
         seed=options.seed,
+        queue=(options.queue or DEFAULT_QUEUE) if options.durable else None,
         link_secrets=dict(kept.links),
         filters=_filters(exporter, interest, options),
         notice=notice,
@@ -163,6 +167,8 @@ def _write(exporter: Exporter, request: Request, folder: Path) -> ExportFigures:
 
 def _check_options(kind: str, exporter: Exporter, options: ExportOptions) -> None:
     wrong = next((name for name in options.given() if name not in exporter.options), None)
+    if wrong is not None and isinstance(exporter, BrokerKind) and wrong in exporter.cannot:
+        raise UsageError(f"`{wrong}` cannot be done with {kind}: {exporter.cannot[wrong]}")
     # No backups is what a kind that has none does anyway.
     if wrong is not None and not (wrong == "backups" and options.backups == 0):
         honoured = ", ".join(f"`{name}`" for name in sorted(exporter.options)) or "no options"
@@ -173,6 +179,15 @@ def _check_options(kind: str, exporter: Exporter, options: ExportOptions) -> Non
         raise UsageError(f"`split={options.split}`: give a number from 1 to {MOST_SPLIT}")
     if options.split is not None and options.backups == 0:
         raise UsageError("`split` is for backups, and `backups=0` turns them off; leave one of them out")
+    if options.queue is not None and not options.durable:
+        raise UsageError("`queue` is for links that keep messages; give `durable` too")
+    if options.queue is not None and options.queue < 1:
+        raise UsageError(f"`queue={options.queue}`: give a number of messages, 1 or more")
+    if options.durable and (options.backups or options.split):
+        raise UsageError(
+            "`durable` goes without `backups` and `split`: what waits for a link would come a second time by "
+            "the backup"
+        )
     if options.tls is not None and not options.tls.is_dir():
         raise InputError(f"`tls={options.tls}` is not a folder")
 
@@ -210,6 +225,6 @@ def _filters(exporter: Exporter, interest: Interest, options: ExportOptions) -> 
 
 
 def _backups(exporter: Exporter, options: ExportOptions) -> int:
-    if "backups" not in exporter.options:
+    if "backups" not in exporter.options or options.durable:
         return 0
     return DEFAULT_BACKUPS if options.backups is None else options.backups

@@ -14,12 +14,14 @@ from topicloom.errors import InputError, UsageError
 from topicloom.mesh.kinds.registry import KINDS, host_columns
 from topicloom.mesh.model.manifest import edited_files, read_mesh
 from topicloom.mesh.model.mesh import Mesh
+from topicloom.mesh.plan.certificates import try_certificates
 from topicloom.mesh.plan.credentials import Login, check_certificates, make_password, read_credentials
 from topicloom.mesh.plan.filters import choose
 from topicloom.mesh.plan.hosts import Place, read_hosts
 from topicloom.mesh.plan.link_plan import check_mesh
 from topicloom.mesh.plan.mesh_plan import MeshLayout, MeshPlan, write_rendered
 from topicloom.mesh.plan.request import Request
+from topicloom.mesh.plan.roles import roles_of
 from topicloom.mesh.plan.secrets import read_secrets
 from topicloom.mesh.rollout.change import Change, Groups, Pair, pair
 from topicloom.mesh.rollout.new_mesh import Growth, files_by_node, grown_stems, old_plan, stems_of
@@ -39,12 +41,16 @@ PHASES = ("phase1", "phase2")
 
 @dataclass(frozen=True, slots=True)
 class RolloutOptions:
-    """What the user chose: hosts and logins of nodes that are new, how many old links may go."""
+    """What the user chose: hosts and logins of nodes that are new, how many old links may go.
+
+    `free`: links beyond those of the new overlay may be planned, where that changes fewer brokers.
+    """
 
     hosts: Path | None = None
     credentials: Path | None = None
     drop_up_to: int = 0
     overwrite: bool = False
+    free: bool = False
 
 
 class RolloutSummary(Summary, frozen=True, kw_only=True):
@@ -180,7 +186,11 @@ def _request(
         raise InputError(f"{places[moved].where}: node {moved!r} would move, which no roll-out does")
     tls = Path(old.options["tls"]) if "tls" in old.options else None
     if tls is not None:
-        check_certificates(tls, grown_stems(old, nodes).values())
+        stems = grown_stems(old, nodes)
+        check_certificates(tls, stems.values())
+        try_certificates(
+            tls, {stems[n]: {**places, **known}[n].host for n in nodes if n in {**places, **known}}
+        )
     return Request(
         new.interest,
         new.overlay,
@@ -188,6 +198,7 @@ def _request(
         logins=logins,
         link_secrets=dict(read_secrets(folder).links),
         tls=tls,
+        queue=int(old.options["durable"]) if "durable" in old.options else None,
         notice=notice,
         progress=progress,
     )
@@ -202,7 +213,8 @@ def _sticky(old: Mesh, layout: MeshLayout, request: Request, options: RolloutOpt
         for number, topic in enumerate(interest.topic_ids.to_pylist())
     }
     near = _near(old, request.overlay, nodes)
-    change = Change(old, members, near, _let_go(old, members, near, request.overlay, options.drop_up_to))
+    gone = _let_go(old, members, near, request.overlay, options.drop_up_to)
+    change = Change(old, members, near, gone, free=options.free)
     stems = grown_stems(old, nodes)
     account_of: Mapping[str, str] = {}
     if old.accounts:
@@ -215,7 +227,7 @@ def _sticky(old: Mesh, layout: MeshLayout, request: Request, options: RolloutOpt
     filters = old.options.get("wildcards") == "filters"
     wild = any(topic.name != topic.topic or topic.example for topic in old.topics)
     choose(shape.names.filters, list(members), filters=filters, literal=not filters and wild)
-    growth = Growth(old, shape, members, nodes, request.places, users, filters)
+    growth = Growth(old, shape, members, nodes, request.places, users, filters, roles_of(interest))
     plan = growth.plan(links, account_of)
     check_mesh(request, plan.mesh)
     return plan

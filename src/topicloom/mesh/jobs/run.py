@@ -15,10 +15,13 @@ from topicloom.mesh.model.manifest import read_mesh
 from topicloom.mesh.model.mesh import Mesh, connections_per_node, hops_max
 from topicloom.mesh.run.adapter import Arrival, Stray
 from topicloom.mesh.run.attack import NodeAttack
+from topicloom.mesh.run.cuts import BrokenLinks, pairs_named
 from topicloom.mesh.run.delivery import MissingDelivery
 from topicloom.mesh.run.failover import NodeFailover
 from topicloom.mesh.run.freeze import NodeFreeze
+from topicloom.mesh.run.latency import Latency
 from topicloom.mesh.run.lifecycle import RunOutcome, nodes_named, run_mesh
+from topicloom.mesh.run.rate import FoundRate
 from topicloom.mesh.run.resource_usage import NodeUsage
 from topicloom.mesh.run.rollout_play import PlayedRollout, RolloutPlan, play_rollout
 from topicloom.mesh.run.running_mesh import RunSettings
@@ -57,6 +60,9 @@ class RunSummary(Summary, frozen=True, kw_only=True):
     failover: tuple[NodeFailover, ...]
     frozen: tuple[NodeFreeze, ...]
     attacks: tuple[NodeAttack, ...]
+    broken: tuple[BrokenLinks, ...]
+    latency: Latency
+    rate: FoundRate | None
 
 
 def run_folder(kind: str, folder: Path, settings: RunSettings, *, progress: Progress = SILENT) -> RunSummary:
@@ -65,6 +71,10 @@ def run_folder(kind: str, folder: Path, settings: RunSettings, *, progress: Prog
     mesh = read_kind(kind, folder)
     nodes_named(mesh, "kill", settings.kill)
     nodes_named(mesh, "freeze", settings.freeze)
+    for option in ("cut", "stall"):
+        pairs_named(mesh, option, getattr(settings, option))
+        if getattr(settings, option) and (settings.kill or settings.freeze):
+            raise UsageError(f"`{option}` goes without `kill` and `freeze`; run the command twice")
     if settings.kill and running.kill is not None:
         able = [name for name, other in runnable().items() if other.kill is None]
         raise UsageError(f"`kill` goes with {' and '.join(able)}: {running.kill.why}")
@@ -77,7 +87,7 @@ def run_rollout(
 ) -> PlayedRollout:
     """Play the roll-out of `mesh rollout` from the mesh of a folder; return what came of it."""
     running = find_running(kind)
-    for option in ("kill", "freeze", "attack"):
+    for option in ("kill", "freeze", "attack", "cut", "stall", "rate"):
         if getattr(settings, option):
             raise UsageError(f"`rollout` and `{option}` do not go together; run the command twice")
     read_kind(kind, folder)
@@ -143,4 +153,7 @@ def _summary(kind: str, outcome: RunOutcome) -> RunSummary:
         failover=outcome.failover,
         frozen=outcome.frozen,
         attacks=outcome.attacks,
+        broken=outcome.broken,
+        latency=proof.latency,
+        rate=outcome.rate,
     )

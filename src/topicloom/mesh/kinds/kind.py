@@ -7,11 +7,12 @@ would do it. Values only: client libraries load with the adapter, never before.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from topicloom.mesh.audit.broker_files import BrokerDirectory, ConfiguredBroker
+from topicloom.mesh.audit.coverage import Wanted
 from topicloom.mesh.audit.findings import Audit
 from topicloom.mesh.model.mesh import Mesh
 from topicloom.mesh.plan.mesh_plan import MeshLayout
@@ -47,7 +48,7 @@ class AuditSupport(Generic[C]):
     parts_of: Callable[[C], Iterable[Path]]
     broker: Callable[[str, str | None, C], ConfiguredBroker[C]]
     has_links: Callable[[C], bool]
-    judge: Callable[[BrokerDirectory[C], Mapping[str, frozenset[str]] | None, Mesh | None], Audit]
+    judge: Callable[[BrokerDirectory[C], Mapping[str, Wanted] | None, Mesh | None], Audit]
     no_link: str
     link: str
     topic: str
@@ -77,7 +78,7 @@ class BrokerKind:
 
     `options` are those that its export honours, `names` what topics are called there.
     `host_columns` are columns of a hosts file that have a meaning for this kind only. `layout` is how its
-    files are made, for kinds that can be rolled out.
+    files are made, for kinds that can be rolled out. `cannot` says why of options that it would be asked for.
     """
 
     name: str
@@ -90,3 +91,4 @@ class BrokerKind:
     run: RunSupport | Unable
     host_columns: tuple[str, ...] = ()
     layout: MeshLayout | None = None
+    cannot: Mapping[str, str] = field(default_factory=dict)

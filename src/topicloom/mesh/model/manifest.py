@@ -203,5 +203,7 @@ def _misfits(mesh: Mesh) -> Iterator[str]:
         for node in topic.subscribers:
             if node not in nodes:
                 yield f"topics: subscriber {node!r} of {topic.topic!r} is not among the nodes"
+        for node in {*topic.senders, *topic.hearers} - set(topic.subscribers):
+            yield f"topics: {node!r} has a role in {topic.topic!r} but is no subscriber of it"
         if topic.account not in accounts:
             yield f"topics: {topic.topic!r} has account {topic.account!r}, which is not among the accounts"

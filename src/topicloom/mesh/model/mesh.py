@@ -46,7 +46,8 @@ class MeshLink:
 class MeshTopic:
     """One topic: what the brokers call it, the account its clients log in to, who wants it.
 
-    Of a filter `name` is the filter, and `example` a name that it matches.
+    Of a filter `name` is the filter, and `example` a name that it matches. Where the table has roles,
+    `publishers` and `receivers` are those of the subscribers that publish and those that must get all.
     """
 
     topic: str
@@ -54,11 +55,23 @@ class MeshTopic:
     subscribers: tuple[str, ...]
     account: str | None = None
     example: str | None = None
+    publishers: tuple[str, ...] | None = None
+    receivers: tuple[str, ...] | None = None
 
     @property
     def sent_as(self) -> str:
         """Return a name to publish on: a filter has many."""
         return self.name if self.example is None else self.example
+
+    @property
+    def senders(self) -> tuple[str, ...]:
+        """Return the nodes that may publish: all, unless the table says otherwise."""
+        return self.subscribers if self.publishers is None else self.publishers
+
+    @property
+    def hearers(self) -> tuple[str, ...]:
+        """Return the nodes that must receive: all, unless the table says otherwise."""
+        return self.subscribers if self.receivers is None else self.receivers
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +88,7 @@ class Mesh:
 
 
 def wanted_topics(mesh: Mesh) -> dict[NodeAccount, list[MeshTopic]]:
-    """List the topics that each node wants in each account."""
+    """List the topics of each node in each account, to receive or only to publish."""
     wanted: dict[NodeAccount, list[MeshTopic]] = {}
     for topic in mesh.topics:
         for node in topic.subscribers:
@@ -115,8 +128,13 @@ def components_of(nodes: Iterable[str], near: Neighbors) -> list[list[str]]:
 
 def hops_max(mesh: Mesh) -> int:
     """Return the most links that a message crosses between two subscribers of a topic, as configured."""
+    return max(hops_by_topic(mesh).values(), default=0)
+
+
+def hops_by_topic(mesh: Mesh) -> dict[str, int]:
+    """Return for each topic the most links that a message crosses between two of its subscribers."""
     near = neighbors_by_topic((link.dialer, link.acceptor, link.topics) for link in mesh.links)
-    return max((_diameter(topic.subscribers, near.get(topic.topic, {})) for topic in mesh.topics), default=0)
+    return {topic.topic: _diameter(topic.subscribers, near.get(topic.topic, {})) for topic in mesh.topics}
 
 
 def _diameter(subscribers: Sequence[str], near: Neighbors) -> int:

@@ -10,14 +10,17 @@ from pathlib import Path
 
 from topicloom.errors import InputError
 from topicloom.mesh.model.config_files import LOOPBACK
+from topicloom.mesh.model.directions import BOTH, Directions, directions_of
 from topicloom.mesh.model.manifest import MANIFEST, write_mesh
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, MeshTopic, connections_per_node
 from topicloom.mesh.model.topic_trees import PlannedLink
+from topicloom.mesh.plan.certificates import try_certificates
 from topicloom.mesh.plan.credentials import check_certificates
 from topicloom.mesh.plan.hosts import Place, assign_ports, is_loopback
 from topicloom.mesh.plan.link_plan import LinkPlan, check_mesh
 from topicloom.mesh.plan.names import NameRule, file_stems
 from topicloom.mesh.plan.request import ExportFigures, Request
+from topicloom.mesh.plan.roles import TopicRoles, roles_of
 from topicloom.mesh.plan.secrets import SECRETS, Secrets, secrets_text
 
 NO_CLASS = [-1]  # of a topic, where links carry trees
@@ -86,21 +89,25 @@ class MeshPlan:
         return found
 
     @cached_property
-    def subjects(self) -> dict[tuple[str, str], list[str]]:
-        """Return what the topics of each node are called in each of its accounts."""
-        found = {(node, account): list[str]() for node, own in self.wanted.items() for account in own}
-        for topic in (self.accepting or self.mesh).topics:
-            for node in topic.subscribers:
-                found[node, topic.account or ""].append(topic.name)
-        return found
+    def _directions(self) -> Directions:
+        # In the middle of a roll-out links carry what they did before, or less, but no other way.
+        return directions_of(self.accepting or self.mesh)
+
+    def direction(self, link: MeshLink, topic: str) -> str:
+        """Return which way a link carries a topic, as its dialer sees it."""
+        return self._directions.get((link.name, topic), BOTH)
+
+    def carried(self, link: MeshLink, unless: str) -> list[str]:
+        """Return the names of the topics that a link carries not only in this direction."""
+        return [self.name_of[topic] for topic in link.topics if self.direction(link, topic) != unless]
 
     @cached_property
-    def names_of(self) -> dict[str, list[str]]:
-        """Return what the topics of each node are called there."""
-        found: dict[str, list[str]] = {node.name: [] for node in self.mesh.nodes}
+    def topics_of(self) -> dict[str, list[MeshTopic]]:
+        """Return the topics of each node."""
+        found: dict[str, list[MeshTopic]] = {node.name: [] for node in self.mesh.nodes}
         for topic in (self.accepting or self.mesh).topics:
             for node in topic.subscribers:
-                found[node].append(topic.name)
+                found[node].append(topic)
         return found
 
     def heading(self, what: str, node: str, mark: str) -> str:
@@ -153,7 +160,10 @@ def plan_mesh(
     stems = file_stems(nodes)
     if request.tls is not None:
         check_certificates(request.tls, stems.values())
+        hosts = {node: request.places[node].host if request.places else LOOPBACK for node in nodes}
+        try_certificates(request.tls, {stems[node]: host for node, host in hosts.items()})
     classes: Sequence[int] = NO_CLASS * len(topics) if class_of is None else class_of
+    roles = roles_of(interest)
     wanted = {
         name: _accounts(classes[topic] for topic in interest.topics_of(node))
         for node, name in enumerate(nodes)
@@ -169,6 +179,7 @@ def plan_mesh(
                 tuple(nodes[node] for node in interest.nodes_of(topic)),
                 account_name(classes[topic]),
                 filters=request.filters,
+                roles=roles.get(name, TopicRoles()),
             )
             for topic, name in enumerate(topics)
         ),
@@ -180,17 +191,26 @@ def plan_mesh(
 
 
 def mesh_topic(
-    names: NameRule, topic: str, subscribers: tuple[str, ...], account: str | None, *, filters: bool
+    names: NameRule,
+    topic: str,
+    subscribers: tuple[str, ...],
+    account: str | None,
+    *,
+    filters: bool,
+    roles: TopicRoles,
 ) -> MeshTopic:
     """Return a topic as the brokers know it."""
+    who = subscribers, account
     if filters and names.filters is not None and names.filters.is_filter(topic):
-        return MeshTopic(topic, names.filter(topic), subscribers, account, names.filters.example(topic))
-    return MeshTopic(topic, names.encode(topic), subscribers, account)
+        example = names.filters.example(topic)
+        return MeshTopic(topic, names.filter(topic), *who, example, roles.publishers, roles.receivers)
+    return MeshTopic(topic, names.encode(topic), *who, None, roles.publishers, roles.receivers)
 
 
 def _options(request: Request) -> dict[str, str]:
     tls = {} if request.tls is None else {"tls": str(request.tls.absolute())}
-    return tls | ({"wildcards": "filters"} if request.filters else {})
+    queue = {} if request.queue is None else {"durable": str(request.queue)}
+    return tls | ({"wildcards": "filters"} if request.filters else {}) | queue
 
 
 def write_planned(

@@ -21,8 +21,8 @@ class Request:
     certificates; an edge may have up to `split` links in each direction so that more of them have backups;
     `earlier` is the folder of an export of the same kind that this one replaces; `seed` is for tests, which
     want the same keys each time; with `filters` topics with wildcards stand for all names they match.
-    `link_secrets` are the passwords of links that are known already. `notice` shows the user something that
-    must not be missed.
+    `link_secrets` are the passwords of links that are known already. `queue` is how many messages wait for a
+    link that is down, None if none do. `notice` shows the user something that must not be missed.
     """
 
     interest: Interest
@@ -35,6 +35,7 @@ class Request:
     earlier: Path | None = None
     seed: int | None = None
     filters: bool = False
+    queue: int | None = None
     link_secrets: dict[str, str] = field(default_factory=dict)
     notice: Callable[[str], None] = lambda text: None
     progress: Progress = SILENT

@@ -22,13 +22,14 @@ def pair(one: str, other: str) -> Pair:
 class Change:
     """The old mesh and the new interest; `near` are the nodes that each node may have a link with.
 
-    `let_go` are pairs whose links need not stay.
+    `let_go` are pairs whose links need not stay. `free`: other pairs may be linked too, to save brokers.
     """
 
     old: Mesh
     members: Mapping[str, Sequence[str]]  # of each topic
     near: Mapping[str, set[str]]
     let_go: frozenset[Pair] = frozenset()
+    free: bool = False
 
     @cached_property
     def before(self) -> dict[str, frozenset[str]]:

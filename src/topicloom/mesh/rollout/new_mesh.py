@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from topicloom.errors import InputError
@@ -13,6 +13,7 @@ from topicloom.mesh.model.topic_trees import PlannedLink
 from topicloom.mesh.plan.hosts import MAX_PORT, Place, is_loopback
 from topicloom.mesh.plan.mesh_plan import MeshPlan, MeshShape, mesh_topic
 from topicloom.mesh.plan.names import file_stems
+from topicloom.mesh.plan.roles import TopicRoles
 from topicloom.mesh.topic_trees.dialing import start_order
 
 
@@ -71,13 +72,21 @@ class Growth:
     places: Mapping[str, Place]
     users: Mapping[str, str]
     filters: bool = False
+    roles: Mapping[str, TopicRoles] = field(default_factory=dict)
 
     def plan(self, links: Sequence[MeshLink], account_of: Mapping[str, str]) -> MeshPlan:
         """Return the new mesh and what writes it."""
         stems = grown_stems(self.old, self.nodes)
         named = sorted(set(account_of.values()), key=lambda name: (len(name), name))
         topics = tuple(
-            mesh_topic(self.shape.names, topic, tuple(own), account_of.get(topic), filters=self.filters)
+            mesh_topic(
+                self.shape.names,
+                topic,
+                tuple(own),
+                account_of.get(topic),
+                filters=self.filters,
+                roles=self.roles.get(topic, TopicRoles()),
+            )
             for topic, own in self.members.items()
         )
         mesh = replace(

@@ -67,6 +67,8 @@ class _Middle:
     def _thin(self, unit: str, old: Sequence[MeshLink], new: Sequence[MeshLink]) -> None:
         """Take out of one unit what would close a loop with its new links."""
         stays = {link.name for link in new if self._same(link)}
+        if not loops_in(self._turning(unit, old, new, stays)):
+            return
         groups = Groups({end for link in (*old, *new) for end in (link.dialer, link.acceptor)})
         for link in new:
             groups.join(link.dialer, link.acceptor)
@@ -82,6 +84,29 @@ class _Middle:
             for link in old:
                 if link.name not in stays:
                     self._lose(unit, link)
+
+    def _turning(
+        self, unit: str, old: Sequence[MeshLink], new: Sequence[MeshLink], stays: set[str]
+    ) -> list[MeshLink]:
+        """Return all links of a unit; what a broker drops and what it dials instead are one link that turns.
+
+        It has the one or the other, since its files change at once.
+        """
+        come = [link for link in new if link.name not in stays]
+        found = self._together(unit, [link for link in old if link.name in stays], new)
+        kept = {link.name: link for link in found}
+        for link in old:
+            if link.name in stays:
+                continue
+            other = next((one for one in come if one.dialer == link.dialer), None)
+            if other is None:
+                kept[f"old {link.name}"] = replace(link, topics=(unit,), account=None)
+                continue
+            come.remove(other)
+            both = kept[other.name]
+            ends = dict.fromkeys((*both.backups, link.acceptor, *link.backups))
+            kept[other.name] = replace(both, backups=tuple(end for end in ends if end != both.acceptor))
+        return list(kept.values())
 
     def _same(self, link: MeshLink) -> bool:
         """Return whether the old mesh has this link too, dialled by the same end."""

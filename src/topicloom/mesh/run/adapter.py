@@ -87,6 +87,10 @@ class MeshClients(ABC):
     async def find_strays(self, publications: Sequence[Publication]) -> list[Stray]:
         """Return what brokers carried beyond what these publications need; asked once all is quiet."""
 
+    async def retain(self, publication: Publication) -> None:
+        """Publish a message that brokers keep for later subscribers; only where they can."""
+        raise NotImplementedError
+
     def seen_strays(self) -> list[Stray] | None:
         """Return all strays since the clients connected; None without probes that see them as they come.
 
@@ -133,6 +137,12 @@ class BrokerAdapter(ABC):
     @abstractmethod
     def clients(self, mesh: Mesh, arrived: Callable[[Arrival], None]) -> MeshClients:
         """Return clients for every broker, not yet connected."""
+
+    retains = False  # whether brokers keep messages for later subscribers
+
+    async def read_retained(self, mesh: Mesh) -> dict[tuple[str, str], int]:
+        """Return the message that the broker of each node keeps of each of its topics: (node, topic)."""
+        raise NotImplementedError
 
     async def intrude(
         self, mesh: Mesh, node: str, folder: Path, heard: Callable[[str, str], None]

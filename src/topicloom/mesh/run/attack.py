@@ -77,9 +77,9 @@ async def attack(running: RunningMesh, node: str, folder: Path) -> NodeAttack:
                 number += 1
                 await write(name, number)
         sent = [
-            Publication(topic.subscribers[0], topic.topic, at)
+            Publication(topic.senders[0], topic.topic, at)
             for at, topic in enumerate(mesh.topics)
-            if topic.subscribers
+            if topic.senders
         ]
         await asyncio.gather(*(clients.publish(one) for one in sent))
         end = time.monotonic() + PAUSE

@@ -1,6 +1,6 @@
 """What is published, who must get it, and the verdict on what arrived. No input or output here.
 
-Every subscriber of a topic must get every message on it exactly once, the publisher's own node too; and no
+Every receiver of a topic must get every message on it exactly once, the publisher's own node too; and no
 broker may carry a message of a topic that its node does not want. Anything else is reported with witnesses.
 """
 
@@ -45,14 +45,14 @@ class DeliveryVerdict:
 
 
 def plan_publications(mesh: Mesh, messages: int, *, seed: int = 0, first: int = 0) -> list[Publication]:
-    """Plan `messages` on every topic from its subscribers in a seeded order, topics taking turns.
+    """Plan `messages` on every topic from its publishers in a seeded order, topics taking turns.
 
     Numbers begin at `first` and are unique over all topics. A topic without subscribers has no publisher.
     """
     publishers: dict[str, list[str]] = {}
     for topic in mesh.topics:
-        order = generator(seed, "publishers", topic.topic).permutation(len(topic.subscribers))
-        publishers[topic.topic] = [topic.subscribers[place] for place in order]
+        order = generator(seed, "publishers", topic.topic).permutation(len(topic.senders))
+        publishers[topic.topic] = [topic.senders[place] for place in order]
     turns = [(turn, name, own) for turn in range(messages) for name, own in publishers.items() if own]
     return [
         Publication(own[turn % len(own)], name, number)
@@ -62,8 +62,8 @@ def plan_publications(mesh: Mesh, messages: int, *, seed: int = 0, first: int = 
 
 def due_arrivals(mesh: Mesh, publications: Iterable[Publication]) -> set[Arrival]:
     """Return who must get what."""
-    subscribers = {topic.topic: topic.subscribers for topic in mesh.topics}
-    return {Arrival(node, one.topic, one.message) for one in publications for node in subscribers[one.topic]}
+    hearers = {topic.topic: topic.hearers for topic in mesh.topics}
+    return {Arrival(node, one.topic, one.message) for one in publications for node in hearers[one.topic]}
 
 
 def judge_delivery(

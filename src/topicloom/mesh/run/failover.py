@@ -33,18 +33,30 @@ RATE = 5000  # deliveries in a second that the rounds may ask for: measuring mus
 
 @dataclass(frozen=True, slots=True)
 class SplitTopic:
-    """A topic without a node: its components, and how backups join them (by their places)."""
+    """A topic without a node: its components, and how backups join them (by their places).
+
+    `silent` are subscribers that do not publish, `deaf` those that need not receive.
+    """
 
     topic: str
     components: tuple[tuple[str, ...], ...]
     joined: tuple[tuple[int, ...], ...]
+    silent: frozenset[str] = frozenset()
+    deaf: frozenset[str] = frozenset()
 
     def reachable(self, component: int) -> Iterator[str]:
         """Yield the subscribers that a message from this component should reach."""
         for group in self.joined:
             if component in group:
                 for place in group:
-                    yield from self.components[place]
+                    yield from (node for node in self.components[place] if node not in self.deaf)
+
+    def publishers(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield the components somebody publishes in, and who does."""
+        for at, members in enumerate(self.components):
+            own = [node for node in members if node not in self.silent]
+            if own:
+                yield at, own
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +137,9 @@ def split_topics(mesh: Mesh, node: str) -> list[SplitTopic]:
                 tuple(sorted({place[member] for member in group}))
                 for group in components_of(rest, joined_near.get(topic.topic, {}))
             ]
-            found.append(SplitTopic(topic.topic, tuple(map(tuple, components)), tuple(groups)))
+            everybody = frozenset(topic.subscribers)
+            apart = everybody - set(topic.senders), everybody - set(topic.hearers)
+            found.append(SplitTopic(topic.topic, tuple(map(tuple, components)), tuple(groups), *apart))
     return found
 
 
@@ -137,7 +151,7 @@ class RecoveryWatch:
         self._inbox = inbox
         self._origin: list[tuple[str, int]] = []  # of each message: its topic and component
         self._open = {
-            topic.topic: {(at, node) for at in range(len(topic.components)) for node in topic.reachable(at)}
+            topic.topic: {(at, node) for at, _ in topic.publishers() for node in topic.reachable(at)}
             for topic in topics
         }
         self._latest = dict.fromkeys(self._open, 0.0)
@@ -156,7 +170,7 @@ class RecoveryWatch:
         planned: list[Publication] = []
         for topic in self.topics:
             if whole or self._open[topic.topic]:
-                for at, members in enumerate(topic.components):
+                for at, members in topic.publishers():
                     number = len(self._origin)
                     self._origin.append((topic.topic, at))
                     self._inbox.expect(Arrival(node, topic.topic, number) for node in topic.reachable(at))

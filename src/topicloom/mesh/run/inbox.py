@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
-from topicloom.mesh.run.adapter import Arrival
+from topicloom.mesh.run.adapter import Arrival, Publication
 
 STORM_FACTOR, STORM_FLOOR = 3, 1000
 LOOK = 0.2  # seconds between two checks of the clock and the brokers
@@ -23,7 +23,9 @@ class Inbox:
         self.counts: Counter[Arrival] = Counter()
         self.total = 0
         self.due = 0
+        self.delays: dict[str, list[float]] = {}  # seconds from a publisher to others, by topic
         self._open: set[Arrival] = set()
+        self._handed: dict[int, tuple[str, float]] = {}
         self._now = now
         self._woken = asyncio.Event()
 
@@ -31,9 +33,16 @@ class Inbox:
         """Count what a client got."""
         self.total += 1
         self.counts[arrival] += 1
+        node, when = self._handed.get(arrival.message, (arrival.node, 0.0))
+        if node != arrival.node and self.counts[arrival] == 1:
+            self.delays.setdefault(arrival.topic, []).append(self._now() - when)
         self._open.discard(arrival)
         if not self._open or self.storm:
             self._woken.set()
+
+    def handed(self, publication: Publication) -> None:
+        """Note that this is published now: how long it takes is measured from here."""
+        self._handed[publication.message] = publication.node, self._now()
 
     def expect(self, arrivals: Iterable[Arrival]) -> None:
         """Wait for these as well."""

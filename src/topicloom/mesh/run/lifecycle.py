@@ -8,9 +8,11 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from topicloom.base.progress import SILENT, Progress
 from topicloom.errors import MeshError, UsageError
@@ -18,12 +20,15 @@ from topicloom.mesh.model.manifest import read_mesh
 from topicloom.mesh.model.mesh import Mesh
 from topicloom.mesh.run.adapter import BrokerAdapter
 from topicloom.mesh.run.attack import NodeAttack, attack, check_attackable
+from topicloom.mesh.run.cuts import BrokenLinks, break_links, pairs_named
+from topicloom.mesh.run.detours import Detours, How
 from topicloom.mesh.run.failover import NodeFailover, fail_over
 from topicloom.mesh.run.free_ports import FreePorts
 from topicloom.mesh.run.freeze import NodeFreeze, freeze
 from topicloom.mesh.run.inbox import Inbox
 from topicloom.mesh.run.processes import BrokerProcesses
-from topicloom.mesh.run.relocate import PortMap, Relocate
+from topicloom.mesh.run.rate import FoundRate, find_rate
+from topicloom.mesh.run.relocate import PortMap, Relocate, Route
 from topicloom.mesh.run.resource_usage import (
     NodeUsage,
     measure_usage,
@@ -49,6 +54,8 @@ class RunOutcome:
     failover: tuple[NodeFailover, ...]
     frozen: tuple[NodeFreeze, ...] = ()
     attacks: tuple[NodeAttack, ...] = ()
+    broken: tuple[BrokenLinks, ...] = ()
+    rate: FoundRate | None = None
 
     @property
     def cpu_seconds(self) -> float:
@@ -61,7 +68,7 @@ class RunOutcome:
     @property
     def exact(self) -> bool:
         held = all(one.held for one in self.failover) and all(one.held for one in self.frozen)
-        held = held and all(one.held for one in self.attacks)
+        held = held and all(one.held for one in self.attacks) and all(one.held for one in self.broken)
         return self.proof.verdict.exact and not self.proof.storm and held
 
 
@@ -77,7 +84,8 @@ def run_mesh(
     for attempt in range(1, ATTEMPTS + 1):
         with SignalGuard() as signals, tempfile.TemporaryDirectory(prefix="topicloom-run-") as scratch:
             work, logs = Path(scratch, "mesh"), Path(scratch, "logs")
-            mesh = _prepare(folder, work, logs, relocate)
+            moved = _prepare(folder, work, logs, relocate, detours=bool(settings.cut or settings.stall))
+            mesh, breaks = moved.mesh, _breaks(read_mesh(folder), settings)
             nodes_named(mesh, "kill", settings.kill)
             nodes_named(mesh, "freeze", settings.freeze)
             if settings.attack:
@@ -85,26 +93,40 @@ def run_mesh(
                 check_attackable(adapter, mesh, mesh.kind)
             brokers = BrokerProcesses(work, logs)
             try:
-                return signals.run(_run(adapter, mesh, work, brokers, settings, progress))
+                return signals.run(_run(adapter, moved, work, brokers, settings, breaks, progress))
             except MeshError:
                 if attempt == ATTEMPTS or not brokers.lost_a_port:
                     raise
     raise AssertionError("the last attempt returns or raises")
 
 
-def _prepare(folder: Path, work: Path, logs: Path, relocate: Relocate) -> Mesh:
+class _Moved(NamedTuple):
+    """A mesh on this machine, and by what addresses its brokers call each other."""
+
+    mesh: Mesh
+    routes: Sequence[Route]
+
+
+def _breaks(mesh: Mesh, settings: RunSettings) -> list[tuple[How, set[tuple[str, str]]]]:
+    """Return what is done to which links."""
+    asked: list[tuple[How, tuple[str, ...]]] = [("cut", settings.cut), ("stall", settings.stall)]
+    return [(how, pairs_named(mesh, how, names)) for how, names in asked if names]
+
+
+def _prepare(folder: Path, work: Path, logs: Path, relocate: Relocate, *, detours: bool) -> _Moved:
     """Copy the folder, and move the copy to this machine."""
     try:
         shutil.copytree(folder, work)
         logs.mkdir()
         mesh = read_mesh(work)
-        mesh, configs = relocate(work, mesh, PortMap(mesh, FreePorts().take))
+        ports = PortMap(mesh, FreePorts().take, detours=detours)
+        mesh, configs = relocate(work, mesh, ports)
         for name, text in configs.items():
             (work / name).write_text(text)
     except OSError as error:  # of copying it is a list of faults, one for each file
         fault = error.args[0][0][2] if isinstance(error, shutil.Error) else error
         raise MeshError(f"cannot copy {folder} to {work.parent}: {fault}") from None
-    return mesh
+    return _Moved(mesh, ports.routes if detours else ())
 
 
 def nodes_named(mesh: Mesh, option: str, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -122,14 +144,17 @@ def nodes_named(mesh: Mesh, option: str, names: tuple[str, ...]) -> tuple[str, .
 
 async def _run(
     adapter: BrokerAdapter,
-    mesh: Mesh,
+    moved: _Moved,
     folder: Path,
     brokers: BrokerProcesses,
     settings: RunSettings,
+    breaks: Sequence[tuple[How, set[tuple[str, str]]]],
     progress: Progress,
 ) -> RunOutcome:
-    with brokers:
+    mesh, detours = moved.mesh, Detours(moved.routes)
+    with brokers, closing(detours):
         began = time.monotonic()
+        await detours.open()
         running = RunningMesh(adapter, mesh, folder, brokers, settings, progress)
         progress.phase("start brokers", len(running.commands))
         await running.start()
@@ -145,22 +170,36 @@ async def _run(
             sockets = open_connections_per_node(open_connections(mesh, brokers.pids()))
         finally:
             await clients.close()
-        broken: list[NodeFailover] = []
+        failed: list[NodeFailover] = []
         frozen: list[NodeFreeze] = []
+        broken: list[BrokenLinks] = []
         if not proof.storm:
             kill = nodes_named(mesh, "kill", settings.kill)
             stop = nodes_named(mesh, "freeze", settings.freeze)
-            progress.phase("break and mend", len(kill) + len(stop))
+            progress.phase("break and mend", len(kill) + len(stop) + len(breaks))
             running.progress = SILENT  # its own steps are none of this phase's
             for node in kill:
-                broken.append(await fail_over(running, node))
+                failed.append(await fail_over(running, node))
                 progress.advance()
             for node in stop:
                 frozen.append(await freeze(running, node))
+                progress.advance()
+            for how, pairs in breaks:
+                broken.append(await break_links(running, detours, pairs, how))
                 progress.advance()
         attacks = [
             await attack(running, node, folder) for node in nodes_named(mesh, "attack", settings.attack)
         ]
         return RunOutcome(
-            mesh, proof, ready, usage, sockets, elsewhere, tuple(broken), tuple(frozen), tuple(attacks)
+            mesh,
+            proof,
+            ready,
+            usage,
+            sockets,
+            elsewhere,
+            tuple(failed),
+            tuple(frozen),
+            tuple(attacks),
+            tuple(broken),
+            await find_rate(running) if settings.rate and not proof.storm else None,
         )

@@ -36,11 +36,27 @@ class MovedPort:
     new_port: int
 
 
-class PortMap:
-    """All ports of a mesh, where they were and where they are now; ports nobody dials are drawn here too."""
+@dataclass(frozen=True, slots=True)
+class Route:
+    """What a dialer calls to reach the port of an acceptor."""
 
-    def __init__(self, mesh: Mesh, free_port: FreePort) -> None:
+    dialer: str
+    acceptor: str
+    host: str
+    port: int
+
+
+class PortMap:
+    """All ports of a mesh, where they were and where they are now; ports nobody dials are drawn here too.
+
+    With `detours` each dialer calls acceptors by another loopback address of this machine, by the same port:
+    whoever listens there is between the two. `routes` are all that is called.
+    """
+
+    def __init__(self, mesh: Mesh, free_port: FreePort, *, detours: bool = False) -> None:
         self._free_port = free_port
+        self.routes: list[Route] = []
+        self._calls = {node.name: _detour(at) if detours else LOOPBACK for at, node in enumerate(mesh.nodes)}
         self._ports: dict[tuple[str, int], MovedPort] = {}  # by host and port as they were
         for node in mesh.nodes:
             for purpose, port in node.ports.items():
@@ -75,6 +91,17 @@ class PortMap:
             )
         return moved
 
+    def dialled(self, dialer: str, moved: MovedPort) -> str:
+        """Return HOST:PORT by which a dialer reaches a port."""
+        route = Route(dialer, moved.node, self._calls[dialer], moved.new_port)
+        self.routes.append(route)
+        return f"{route.host}:{route.port}"
+
+    @property
+    def has_detours(self) -> bool:
+        """Return whether dialers call other addresses than certificates may name."""
+        return any(host != LOOPBACK for host in self._calls.values())
+
     def move(self, mesh: Mesh, links: tuple[MeshLink, ...]) -> Mesh:
         """Return the mesh on this machine, with the links that its configurations make."""
         nodes = []
@@ -82,6 +109,11 @@ class PortMap:
             ports = {purpose: self.new_port(node, port) for purpose, port in node.ports.items()}
             nodes.append(replace(node, host=LOOPBACK, ports=ports))
         return replace(mesh, nodes=tuple(nodes), links=links)
+
+
+def _detour(number: int) -> str:
+    """Return a loopback address of its own for each node; Linux has all of 127.0.0.0/8."""
+    return f"127.77.{number // 250}.{number % 250 + 1}"
 
 
 Relocate = Callable[[Path, Mesh, PortMap], Relocated]  # what every kind that can be run does in its language

@@ -13,14 +13,18 @@ import tempfile
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from topicloom.base.progress import SILENT, Progress
 from topicloom.base.summaries import Summary
 from topicloom.errors import InputError, MeshError
+from topicloom.mesh.model.directions import BOTH, IN, OUT, directions_of
 from topicloom.mesh.model.manifest import read_mesh
-from topicloom.mesh.model.mesh import Mesh, MeshNode, MeshTopic, components_of, neighbors_by_topic
+from topicloom.mesh.model.mesh import Mesh, MeshNode, MeshTopic
+from topicloom.mesh.model.search import search
 from topicloom.mesh.run.adapter import Arrival, BrokerAdapter, MeshClients, Publication
+from topicloom.mesh.run.delivery import due_arrivals
 from topicloom.mesh.run.free_ports import FreePorts
 from topicloom.mesh.run.inbox import Inbox
 from topicloom.mesh.run.processes import BrokerProcesses
@@ -120,6 +124,19 @@ def _move(folders: Sequence[Path], work: Path, relocate: Relocate) -> list[Reloc
     return moved
 
 
+def _ways(mesh: Mesh) -> dict[tuple[str, str, str], str]:
+    """Return which way each link carries each topic, by dialer, acceptor and topic."""
+    link_of = {link.name: link for link in mesh.links}
+    return {
+        (link_of[name].dialer, link_of[name].acceptor, topic): way
+        for (name, topic), way in directions_of(mesh).items()
+    }
+
+
+def _next(near: Mapping[str, Sequence[str]], node: str) -> Sequence[str]:
+    return near.get(node, ())
+
+
 class _Play:
     def __init__(
         self,
@@ -134,6 +151,8 @@ class _Play:
         self.adapter, self.plan, self.meshes = adapter, plan, [one.mesh for one in meshes]
         self.work, self.brokers, self.settings, self.progress = work, brokers, settings, progress
         self.step = {node.name: 0 for node in self.meshes[0].nodes}
+        # The middle of a roll-out has what is left of the old mesh, as it was.
+        self._ways = [_ways(mesh) for mesh in (self.meshes[0], *self.meshes[:1], *self.meshes[2:])]
         self.tally = _Tally(unplanned=[])
         self.number = 0
 
@@ -228,8 +247,15 @@ class _Play:
         for node, mesh in own.items():
             for topic in mesh.topics:
                 if node in topic.subscribers and topic.topic not in moving:
-                    before = found.get(topic.topic, replace(topic, subscribers=()))
-                    found[topic.topic] = replace(before, subscribers=(*before.subscribers, node))
+                    before = found.get(
+                        topic.topic, replace(topic, subscribers=(), publishers=(), receivers=())
+                    )
+                    found[topic.topic] = replace(
+                        before,
+                        subscribers=(*before.subscribers, node),
+                        publishers=(*before.senders, *([node] if node in topic.senders else [])),
+                        receivers=(*before.hearers, *([node] if node in topic.hearers else [])),
+                    )
         return list(found.values())
 
     # --- traffic -----------------------------------------------------------------------------------
@@ -271,9 +297,10 @@ class _Play:
         while not stop.is_set() and not inbox.storm:
             batch = []
             for topic in running.mesh.topics:
-                members = [one for one in topic.subscribers if one != away]
+                members = [one for one in topic.senders if one != away]
                 if members:
                     batch.append(self._message(members[turn % len(members)], topic.topic))
+            inbox.expect(one for one in due_arrivals(running.mesh, batch) if one.node != away)
             await running.publish(clients, batch, inbox)
             sent += batch
             turn += 1
@@ -287,7 +314,7 @@ class _Play:
         """Judge what came while a broker was away."""
         self._count_arrivals(inbox)
         self.tally.published += len(sent)
-        members = {topic.topic: set(topic.subscribers) - set(away) for topic in mesh.topics}
+        members = {topic.topic: set(topic.hearers) - set(away) for topic in mesh.topics}
         for one in sent:
             got = {node for node in members[one.topic] if inbox.counts[Arrival(node, one.topic, one.message)]}
             lost = len(members[one.topic] - got)
@@ -304,18 +331,37 @@ class _Play:
         if inbox.storm:
             raise MeshError("messages go round and round, so it was ended; a topic has a cycle of links")
 
+    def _near(self, mesh: Mesh, topic: str) -> dict[str, list[str]]:
+        """Return whom each broker sends a topic to, by the files that the dialers of its links have now."""
+        near: dict[str, list[str]] = {}
+        for link in mesh.links:
+            if topic in link.topics:
+                step = self.step[link.dialer]
+                way = self._ways[step].get((link.dialer, link.acceptor, topic), BOTH)
+                if way != IN:
+                    near.setdefault(link.dialer, []).append(link.acceptor)
+                if way != OUT:
+                    near.setdefault(link.acceptor, []).append(link.dialer)
+        return near
+
     async def _at_rest(self, running: RunningMesh) -> tuple[MeshClients, Inbox]:
         """Connect clients, and let each component of each topic hear itself."""
         inbox = Inbox(time.monotonic)
         clients = await running.connect(inbox.arrived)
         mesh = running.mesh
-        near = neighbors_by_topic((one.dialer, one.acceptor, one.topics) for one in mesh.links)
         sent: list[Publication] = []
         for topic in mesh.topics:
-            for component in components_of(topic.subscribers, near.get(topic.topic, {})):
-                one = self._message(component[0], topic.topic)
-                sent.append(one)
-                inbox.expect(Arrival(node, one.topic, one.message) for node in component)
+            left = set(topic.subscribers)
+            near = self._near(mesh, topic.topic)
+            for sender in topic.senders:
+                if sender in left:  # one message for each component, and from all who nobody else reaches
+                    reached = search(sender, partial(_next, near)).keys()
+                    left -= reached
+                    one = self._message(sender, topic.topic)
+                    sent.append(one)
+                    inbox.expect(
+                        Arrival(node, one.topic, one.message) for node in topic.hearers if node in reached
+                    )
         await running.publish(clients, sent, inbox)
         await inbox.wait(self.settings.quiet, self.brokers.check_alive)
         await inbox.settle(min(self.settings.settle, 0.3), self.brokers.check_alive)

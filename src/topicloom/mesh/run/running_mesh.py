@@ -16,11 +16,13 @@ from topicloom.mesh.run.adapter import Arrival, BrokerAdapter, MeshClients, Publ
 from topicloom.mesh.run.delivery import DeliveryVerdict, due_arrivals, judge_delivery, plan_publications
 from topicloom.mesh.run.free_ports import is_listening
 from topicloom.mesh.run.inbox import Inbox
+from topicloom.mesh.run.latency import Latency, measure_latency
 from topicloom.mesh.run.processes import BrokerProcesses
 from topicloom.mesh.run.resource_usage import links_elsewhere, measure_usage, open_connections
 
 # Messages under way at once; brokers drop what they cannot queue (mosquitto: 1,000 for each client).
 BATCH = 200
+ALONE = 100  # messages of a proof that are published one by one, to see how long each takes
 POLL = 0.1  # seconds between two questions for links
 LOOK = 0.01  # seconds between two checks whether a broker listens
 CALM = 0.5  # seconds without a change while every link is where it belongs
@@ -40,6 +42,9 @@ class RunSettings:
     kill: tuple[str, ...] = ()
     freeze: tuple[str, ...] = ()
     attack: tuple[str, ...] = ()
+    cut: tuple[str, ...] = ()
+    stall: tuple[str, ...] = ()
+    rate: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,7 @@ class DeliveryProof:
     """The verdict, whether messages went round and round, and what the deliveries took.
 
     CPU of all brokers and of the busiest; `carried`: how often a broker took up a message, if known.
+    `latency`: of messages that were published one by one.
     """
 
     verdict: DeliveryVerdict
@@ -55,6 +61,7 @@ class DeliveryProof:
     cpu_seconds: float
     cpu_seconds_max: float
     carried: int | None
+    latency: Latency
 
 
 class RunningMesh:
@@ -176,16 +183,19 @@ class RunningMesh:
         before = {one.node: one.cpu_seconds for one in measure_usage(self.brokers.pids())}
         began = time.monotonic()
         published: list[Publication] = []
-        for first in range(0, len(plan), BATCH):
-            batch = plan[first : first + BATCH]
+        delays: dict[str, list[float]] = {}
+        alone = True  # one by one, as long as all arrive
+        while len(published) < len(plan) and not inbox.storm:
+            alone = alone and len(published) < ALONE
+            batch = plan[len(published) : len(published) + (1 if alone else BATCH)]
             inbox.expect(due_arrivals(self.mesh, batch))
             published += batch
             await self.publish(clients, batch, inbox)
-            last = first + BATCH >= len(plan)
-            await inbox.wait(self.settings.quiet if last else min(1.0, self.settings.quiet), check)
+            last = len(published) == len(plan)
+            came = await inbox.wait(self.settings.quiet if last else min(1.0, self.settings.quiet), check)
+            if alone:
+                alone, delays = came, {topic: list(own) for topic, own in inbox.delays.items()}
             self.progress.advance(len(batch))
-            if inbox.storm:
-                break
         seconds = time.monotonic() - began
         after = measure_usage(self.brokers.pids())
         cpu = [one.cpu_seconds - before.get(one.node, 0.0) for one in after]
@@ -194,11 +204,18 @@ class RunningMesh:
         check()
         verdict = judge_delivery(self.mesh, published, inbox.counts, strays)
         busiest = max(cpu, default=0.0)
-        return DeliveryProof(verdict, inbox.storm, seconds, sum(cpu), busiest, clients.messages_carried())
+        latency = measure_latency(self.mesh, delays)
+        carried = clients.messages_carried()
+        return DeliveryProof(verdict, inbox.storm, seconds, sum(cpu), busiest, carried, latency)
 
     async def publish(self, clients: MeshClients, batch: Sequence[Publication], inbox: Inbox) -> None:
         """Hand over all of these; in a storm brokers may never take them, so that ends it too."""
-        handed = asyncio.gather(*(clients.publish(one) for one in batch))
+
+        async def hand_over(one: Publication) -> None:
+            inbox.handed(one)
+            await clients.publish(one)
+
+        handed = asyncio.gather(*map(hand_over, batch))
         try:
             while not handed.done() and not inbox.storm:
                 self.brokers.check_alive()

@@ -48,14 +48,11 @@ def test_who_dials_may_log_in_and_nobody_else() -> None:
     request = small_request(logins=LOGINS)
     planned = plan(request)
     files, secret = render(planned, request)
-    users = {
-        (name, account): {node for node in "abcd" if f'user: "user \\"{node}\\".{account}"' in text}
-        for name, text in files.items()
-        for account in ("A0", "A1")
-    }
-    assert users["a.conf", "A0"] == {"a", "b", "c"}, "c has a as a backup"
-    assert users["a.conf", "A1"] == {"a", "d"}
-    assert users["d.conf", "A1"] == {"d"}
+    links = {"b~a~A0", "c~b~A0", "d~a~A1"}
+    for name, inside in {"a.conf": links, "d.conf": set()}.items():
+        text = files[name].partition("leafnodes")[0]
+        assert {link for link in links if f'user: "{link}"' in text} == inside, "c has a as a backup"
+        assert {node for node in "abcd" if f'"user \\"{node}\\".A1"' in text} == {name[0]}, "its own clients"
     assert set(secret) == set(files)
 
 

@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from topicloom.mesh.kinds.mosquitto.clients import MosquittoClients
+from topicloom.mesh.kinds.mosquitto.clients import KEPT, MosquittoClients
 from topicloom.mesh.kinds.mosquitto.conf_lines import ConfLine, ConfReader
 from topicloom.mesh.kinds.mosquitto.intruders import intrude
-from topicloom.mesh.kinds.mosquitto.mqtt_client import MqttAccess, MqttClient
+from topicloom.mesh.kinds.mosquitto.mqtt_client import ANSWER, MqttAccess, MqttClient
 from topicloom.mesh.kinds.mosquitto.write import SALT_BYTES, mosquitto_hash
 from topicloom.mesh.model.mesh import Mesh, MeshNode
 from topicloom.mesh.plan.credentials import Login
@@ -26,6 +26,7 @@ from topicloom.mesh.run.adapter import Argv, Arrival, BrokerAdapter, find_progra
 from topicloom.mesh.run.attack import Intrusion
 
 STATES = "$SYS/broker/connection/#"  # where a dialing broker publishes whether a bridge is up
+MARK = "topicloom/mark"  # no bridge carries it; a name that one does would only come later
 ROUNDS = 101  # of PBKDF2, as mosquitto_passwd has it; the password is random and gone in a minute
 
 
@@ -33,6 +34,7 @@ class MosquittoAdapter(BrokerAdapter):
     """Starts Mosquitto brokers; remembers how to log in to each."""
 
     program = "mosquitto"
+    retains = True
     returns_after = 8.0  # it looks for the first address every 5 seconds
 
     def __init__(self) -> None:
@@ -70,6 +72,12 @@ class MosquittoAdapter(BrokerAdapter):
                 await client.subscribe([STATES], 0)
         return states
 
+    async def read_retained(self, mesh: Mesh) -> dict[tuple[str, str], int]:
+        found = await asyncio.gather(
+            *(_read_retained(mesh, node, self._access[node.name]) for node in mesh.nodes)
+        )
+        return {place: message for one in found for place, message in one.items()}
+
     async def intrude(
         self, mesh: Mesh, node: str, folder: Path, heard: Callable[[str, str], None]
     ) -> Intrusion:
@@ -77,6 +85,29 @@ class MosquittoAdapter(BrokerAdapter):
 
     def clients(self, mesh: Mesh, arrived: Callable[[Arrival], None]) -> MosquittoClients:
         return MosquittoClients(mesh, self._access, arrived)
+
+
+async def _read_retained(mesh: Mesh, node: MeshNode, access: MqttAccess) -> dict[tuple[str, str], int]:
+    """Subscribe anew at one broker; what it keeps comes before a message of our own, on a name of our own."""
+    called = {topic.sent_as: topic.topic for topic in mesh.topics if node.name in topic.subscribers}
+    kept: dict[tuple[str, str], int] = {}
+    done = asyncio.Event()
+
+    def got(name: str, payload: bytes) -> None:
+        if name == MARK:
+            done.set()
+        elif payload.startswith(KEPT) and name in called:
+            kept[node.name, called[name]] = int(payload.removeprefix(KEPT))
+
+    client = MqttClient(node.name, "topicloom-retained", access, got)
+    try:
+        await client.connect()
+        await client.subscribe([*called, MARK], 0)
+        await client.publish(MARK, b"")
+        await asyncio.wait_for(done.wait(), ANSWER)
+    finally:
+        client.close()
+    return kept
 
 
 def _state_hearer(states: set[str]) -> Callable[[str, bytes], None]:

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any
 
 from topicloom.mesh.audit.broker_files import BrokerDirectory
-from topicloom.mesh.audit.coverage import check_coverage
+from topicloom.mesh.audit.coverage import Wanted, check_coverage
 from topicloom.mesh.audit.findings import Audit, Finding, several, several_topics
 from topicloom.mesh.audit.message_flow import MessageFlow, MessageLoop, Spot
 from topicloom.mesh.kinds.mosquitto.bridge_flow import BridgeIndex, BridgeLink, rules_of
@@ -22,13 +22,13 @@ from topicloom.mesh.kinds.mosquitto.read import MosquittoConf
 
 
 def audit_mosquitto(
-    directory: BrokerDirectory[MosquittoConf], wanted: Mapping[str, frozenset[str]] | None = None
+    directory: BrokerDirectory[MosquittoConf], wanted: Mapping[str, Wanted] | None = None
 ) -> Audit:
     """Return all findings; `wanted` are the brokers whose nodes want each topic, by its name there."""
     links, lost = _links(directory)
     carried = BridgeIndex(links)
     names = distinct_names((link.bridge, link.dialer, link.acceptor) for link in links)
-    found = _Found(links)
+    found = _Found(links, {name for name, own in (wanted or {}).items() if own.has_roles})
     for name, label in names.items():
         found.add(name, label, *carried.flow(name))
     coverage: dict[str, Any] = {}
@@ -98,8 +98,9 @@ _Topics = dict[str, str]  # names of topics, and what users read for each
 class _Found:
     """Findings of all names so far; the same links in the same trouble are one finding with many topics."""
 
-    def __init__(self, links: list[BridgeLink]) -> None:
+    def __init__(self, links: list[BridgeLink], directed: set[str]) -> None:
         self._links = links
+        self._directed = directed  # names that need not go both ways; coverage judges where they must go
         self._loops: dict[tuple[frozenset[int], bool], tuple[MessageLoop, _Topics]] = {}
         self._doubled: dict[tuple[tuple[int, ...], bool], tuple[MessageLoop, _Topics]] = {}
         self._one_way: dict[tuple[str, str], tuple[dict[str, None], _Topics]] = {}
@@ -114,7 +115,9 @@ class _Found:
         for doubled in flow.doubled():
             self._doubled.setdefault((doubled.links, doubled.storms), (doubled, {}))[1][name] = label
         for arc in flow.one_way():
-            if arc.tail[1] == name:  # under another name it is another topic's turn
+            if (
+                arc.tail[1] == name and name not in self._directed
+            ):  # under another name it is another topic's turn
                 bridge = self._links[arc.link].bridge
                 out = self._links[arc.link].dialer == arc.tail[0]
                 rule = next(rules_of(bridge, name, out=out), None)

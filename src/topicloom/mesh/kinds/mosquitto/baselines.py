@@ -54,7 +54,7 @@ def write_full_mesh(request: Request, folder: Path) -> None:
     plan = plan_mesh(request, SHAPE, links, range(interest.n_nodes))
     origin = _unlike(ORIGIN, (topic.name.split("/")[0] for topic in plan.mesh.topics))
 
-    def say(link: MeshLink, name: str) -> list[str]:
+    def say(link: MeshLink, name: str, direction: str) -> list[str]:
         return [
             f'topic {name} out 1 "" {origin}/{plan.stems[link.dialer]}/',
             f'topic {name} in 1 {origin}/{plan.stems[link.acceptor]}/ ""',

@@ -13,10 +13,12 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from topicloom.mesh.kinds.mosquitto.mqtt_client import MqttAccess, MqttClient
+from topicloom.mesh.model.directions import IN, directions_of
 from topicloom.mesh.model.mesh import Mesh
 from topicloom.mesh.run.adapter import Arrival, MeshClients, Publication, Stray, wait_until_none
 
 HELLO = b"hello "  # begins the messages that only show that a bridge carries
+KEPT = b"kept "  # begins retained messages: whoever subscribes gets them at once
 PATIENCE = 2.0  # seconds without a further hello until it is given up
 PACKET = 200  # topics in one subscription request
 
@@ -43,7 +45,7 @@ class MosquittoClients(MeshClients):
 
     def _hearer(self, node: str) -> Callable[[str, bytes], None]:
         def got(name: str, payload: bytes) -> None:
-            if not payload.startswith(HELLO):
+            if not payload.startswith((HELLO, KEPT)):
                 plain = self._without_origin(name)
                 self._arrived(Arrival(node, self._called.get(plain, plain), int(payload)))
 
@@ -57,6 +59,8 @@ class MosquittoClients(MeshClients):
             if payload.startswith(HELLO):
                 self._hellos.add((node, payload))
                 return
+            if payload.startswith(KEPT):
+                return
             self._taken_up += 1
             if (plain := self._without_origin(name)) not in wanted:
                 carried[plain] += 1
@@ -69,7 +73,7 @@ class MosquittoClients(MeshClients):
         return name.split("/", 2)[2]
 
     def _names(self, node: str) -> list[str]:
-        return [topic.name for topic in self._wanted.get((node, ""), ())]
+        return [topic.name for topic in self._wanted.get((node, ""), ()) if node in topic.hearers]
 
     def _filters(self, name: str) -> list[str]:
         """Return what to subscribe to for a topic of this name."""
@@ -86,19 +90,40 @@ class MosquittoClients(MeshClients):
         await self._greet()
 
     async def _greet(self) -> None:
-        """Send a hello over every link, and wait until its acceptor's probe has seen it."""
-        waiting: set[tuple[str, bytes]] = set()
+        """Send a hello over every link, and wait until the probe at its other end has seen it.
+
+        Rather from the dialer: it comes after the subscriptions of the dialer. What a link only brings in it
+        brings once the subscription is in force, so such a hello is sent until it comes.
+        """
+        ways = directions_of(self._mesh)
+        waiting: dict[tuple[str, bytes], tuple[str, str]] = {}
         for number, link in enumerate(self._mesh.links):
-            topic = next((self._topics[name] for name in link.topics if name in self._topics), None)
-            if topic is not None:
-                payload = HELLO + str(number).encode()
-                waiting.add((link.acceptor, payload))
-                await self._clients[link.dialer].publish(topic.sent_as, payload)
+            known = [name for name in link.topics if name in self._topics]
+            out = [name for name in known if ways.get((link.name, name)) != IN]
+            payload = HELLO + str(number).encode()
+            if out:
+                await self._hail(link.dialer, out[0], payload)
+                waiting[link.acceptor, payload] = "", ""
+            elif known:
+                waiting[link.dialer, payload] = link.acceptor, known[0]
 
         async def missing() -> int:
-            return len(waiting - self._hellos)
+            left = waiting.keys() - self._hellos
+            for place in left:
+                node, name = waiting[place]
+                if name:
+                    await self._hail(node, name, place[1])
+            return len(left)
 
         await wait_until_none(missing, PATIENCE)
+
+    async def _hail(self, node: str, topic: str, payload: bytes) -> None:
+        await self._clients[node].publish(self._topics[topic].sent_as, payload)
+
+    async def retain(self, publication: Publication) -> None:
+        payload = KEPT + str(publication.message).encode()
+        name = self._topics[publication.topic].sent_as
+        await self._clients[publication.node].publish(name, payload, retain=True)
 
     async def publish(self, publication: Publication) -> None:
         payload = str(publication.message).encode()

@@ -87,9 +87,9 @@ class MqttClient:
             if refused:
                 raise MeshError(f"the broker of {self.node} refuses a subscription to {refused[0]}")
 
-    async def publish(self, name: str, payload: bytes) -> None:
+    async def publish(self, name: str, payload: bytes, *, retain: bool = False) -> None:
         """Hand over one message at QoS 1; return when the broker has it."""
-        info = self._client.publish(name, payload, qos=1)
+        info = self._client.publish(name, payload, qos=1, retain=retain)
         if info.rc not in (mqtt.MQTT_ERR_SUCCESS, mqtt.MQTT_ERR_QUEUE_SIZE):
             raise ConnectionError(f"the broker of {self.node} is gone: {mqtt.error_string(info.rc)}")
         if not info.is_published():

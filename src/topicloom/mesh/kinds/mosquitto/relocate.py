@@ -21,7 +21,7 @@ PATHS = frozenset({
 
 
 # What would write outside of the folder of the run, or listen on an interface of the machine.
-NOT_HERE = frozenset({"bind_interface", "pid_file", "persistence_file"})
+NOT_HERE = frozenset({"bind_interface", "pid_file", "persistence_file", "persistence_location"})
 
 
 def relocate_mosquitto(folder: Path, mesh: Mesh, ports: PortMap) -> Relocated:
@@ -33,7 +33,7 @@ def relocate_mosquitto(folder: Path, mesh: Mesh, ports: PortMap) -> Relocated:
             conf = read_mosquitto(folder / name, shown=name)
             listening = _listening(conf, node, ports)
             purpose = _purpose(mesh)
-            configs[name] = "\n".join(_moved(conf, listening, folder, ports, purpose)) + "\n"
+            configs[name] = "\n".join(_moved(conf, node, listening, folder, ports, purpose)) + "\n"
             for bridge in conf.bridges:
                 link = _link(bridge, node, mesh, ports)
                 if link.name in links:  # readiness is told by name
@@ -74,7 +74,12 @@ def _listening(conf: MosquittoConf, node: MeshNode, ports: PortMap) -> dict[Loca
 
 
 def _moved(
-    conf: MosquittoConf, listening: dict[Location, int], folder: Path, ports: PortMap, purpose: str
+    conf: MosquittoConf,
+    node: MeshNode,
+    listening: dict[Location, int],
+    folder: Path,
+    ports: PortMap,
+    purpose: str,
 ) -> Iterator[str]:
     """Yield the lines as they are for this machine."""
     keys = {line.key for line in conf.lines}
@@ -82,8 +87,14 @@ def _moved(
     secured = {
         bridge.where
         for bridge in conf.bridges
-        if bridge.certificates and any(address.host != LOOPBACK for address in bridge.addresses)
+        if bridge.certificates
+        and (ports.has_detours or any(address.host != LOOPBACK for address in bridge.addresses))
     }
+    # Brokers are started in one folder here, and each keeps its own.
+    kept = folder / f"{conf.file}.kept"
+    if "persistence" in keys:
+        kept.mkdir(exist_ok=True)
+        yield f"persistence_location {kept}/"
     if not keys & {"listener", "port", "bind_address"}:
         yield f"listener {next(iter(listening.values()))} {LOOPBACK}"  # it relied on the default, 1883
     for line in conf.lines:
@@ -98,18 +109,13 @@ def _moved(
             if "port" not in keys:
                 yield f"port {listening[line.where]}"
         elif line.where in bridges:
-            moved = [
-                f"{LOOPBACK}:{ports.behind(at, purpose).new_port}" for at in bridges[line.where].addresses
-            ]
+            ends = (ports.behind(at, purpose) for at in bridges[line.where].addresses)
+            moved = [ports.dialled(node.name, end) for end in ends]
             yield " ".join([line.key, *moved])
         elif line.key == "bridge_bind_address":
             yield f"bridge_bind_address {LOOPBACK}"
         elif line.key in PATHS and len(line.words) > 1:
             yield f"{line.key} {absolute_path(line.rest, line.where, folder / conf.file, folder)}"
-        elif line.key == "persistence_location":
-            kept = folder / f"{conf.file}.kept"
-            kept.mkdir(exist_ok=True)
-            yield f"persistence_location {kept}/"
         elif line.key == "log_dest" and line.words[1:2] == ("file",):
             yield "log_dest stderr"
         elif line.key not in NOT_HERE:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from topicloom.mesh.model.directions import BOTH, IN, OUT
 from topicloom.mesh.model.mesh import MeshLink
 from topicloom.mesh.plan.credentials import Login, certificates_of
 from topicloom.mesh.plan.filters import FilterRule
@@ -34,10 +35,12 @@ SHAPE = MeshShape(NAMES, (("mqtt", 1883),), ".conf")
 PORTS, TLS_PORTS = (1883, 2883), (8883, 9883)  # of clients, of links
 ITERATIONS = 5000  # of PBKDF2; mosquitto_passwd uses 101, the file format allows any number
 SALT_BYTES = 12
+STORE = "/var/lib/mosquitto/"  # where packages of Mosquitto have it
+EXPIRES = "14d"  # of sessions whose link never came back
+RIGHTS = {OUT: "write", IN: "read", BOTH: "readwrite"}
 LINKS = "~links"  # ends the names of files about links; no stem has a ~
-TopicLines = Callable[[MeshLink, str], list[str]]
+TopicLines = Callable[[MeshLink, str, str], list[str]]  # of a link, a name and a direction
 BRIDGE = (  # what every bridge says
-    "cleansession true",
     "notifications true",
     "notifications_local_only true",
     "keepalive_interval 5",  # the least there is: a peer that froze is noticed after two of them
@@ -57,12 +60,12 @@ def shape_of(request: Request) -> MeshShape:
     return replace(SHAPE, ports=(("mqtt", client), ("link", link)) if request.logins else (("mqtt", client),))
 
 
-def both_ways(link: MeshLink, name: str) -> list[str]:
+def plainly(link: MeshLink, name: str, direction: str) -> list[str]:
     """Return what a bridge says of a topic, by its name at the brokers."""
-    return [f"topic {name} both 1"]
+    return [f"topic {name} {direction} 1"]
 
 
-def render(plan: MeshPlan, request: Request, say: TopicLines = both_ways) -> tuple[dict[str, str], list[str]]:
+def render(plan: MeshPlan, request: Request, say: TopicLines = plainly) -> tuple[dict[str, str], list[str]]:
     """Return the files by name, and the names of those with secrets."""
     files: dict[str, str] = {}
     secret: list[str] = []
@@ -82,16 +85,28 @@ def _secrets(plan: MeshPlan, request: Request, name: str) -> dict[str, str]:
     links = {link.name: link for link in plan.accepted[name]}
     return {
         f"{stem}.passwd": mosquitto_passwords([login]),
-        f"{stem}.acl": _acl(login.user, plan.names_of[name]),
+        f"{stem}.acl": _acl(login.user, _client_rights(plan, name)),
         f"{stem}{LINKS}.passwd": mosquitto_passwords(Login(one, request.secret_of(one)) for one in links),
-        f"{stem}{LINKS}.acl": "\n".join(
-            _acl(one, (plan.name_of[topic] for topic in links[one].topics)) for one in sorted(links)
-        ),
+        f"{stem}{LINKS}.acl": "\n".join(_acl(one, _link_rights(plan, links[one])) for one in sorted(links)),
     }
 
 
-def _acl(user: str, names: Iterable[str]) -> str:
-    return "".join([f"user {user}\n", *(f"topic readwrite {name}\n" for name in names)])
+def _acl(user: str, rights: Iterable[tuple[str, str]]) -> str:
+    return "".join([f"user {user}\n", *(f"topic {right} {name}\n" for right, name in rights)])
+
+
+def _client_rights(plan: MeshPlan, node: str) -> Iterator[tuple[str, str]]:
+    """Yield what the clients of a node may do, by its roles; they may also read the state of its broker."""
+    for topic in plan.topics_of[node]:
+        both = node in topic.senders and node in topic.hearers
+        yield "readwrite" if both else "read" if node in topic.hearers else "write", topic.name
+    yield "read", "$SYS/#"
+
+
+def _link_rights(plan: MeshPlan, link: MeshLink) -> Iterator[tuple[str, str]]:
+    """Yield what a link may do at its acceptor: what goes out of its dialer is written there."""
+    for topic in link.topics:
+        yield RIGHTS[plan.direction(link, topic)], plan.name_of[topic]
 
 
 def _config(plan: MeshPlan, request: Request, name: str, say: TopicLines) -> str:
@@ -114,6 +129,8 @@ def _config(plan: MeshPlan, request: Request, name: str, say: TopicLines) -> str
     else:
         lines = [f"listener {node.ports['mqtt']}{at}", *tls]
         lines += ["# Everybody who reaches the port may log in.", "allow_anonymous true"]
+    if request.queue is not None:
+        lines = [*_store(request.queue), *lines]
     for link in plan.dialled[name]:
         lines += ["", *_bridge(plan, request, link, say)]
     return plan.heading("Mosquitto configuration", name, "#") + "\n".join(lines) + "\n"
@@ -134,7 +151,8 @@ def _bridge(plan: MeshPlan, request: Request, link: MeshLink, say: TopicLines) -
         lines += [f"addresses {addresses}", "round_robin false"]
     else:
         lines += [f"address {addresses}"]
-    lines += [f"remote_clientid {link.name}", *BRIDGE]
+    clean = "true" if request.queue is None else "false"
+    lines += [f"remote_clientid {_client(plan, request, link)}", f"cleansession {clean}", *BRIDGE]
     if request.logins:
         lines += [f"remote_username {link.name}", f"remote_password {request.secret_of(link.name)}"]
     if request.tls is not None:
@@ -142,7 +160,33 @@ def _bridge(plan: MeshPlan, request: Request, link: MeshLink, say: TopicLines) -
         lines += [f"bridge_cafile {files.authority}"]
         if request.logins:
             lines += [f"bridge_certfile {files.certificate}", f"bridge_keyfile {files.key}"]
-    return lines + [line for topic in link.topics for line in say(link, plan.name_of[topic])]
+    return lines + [
+        line for topic in link.topics for line in say(link, plan.name_of[topic], plan.direction(link, topic))
+    ]
+
+
+def _store(queue: int) -> list[str]:
+    """Return how a broker keeps what waits for links that are down, and no more than that."""
+    return [
+        "# What waits for a link that is down, also while this broker is restarted.",
+        "persistence true",
+        f"persistence_location {STORE}",
+        "autosave_interval 60",
+        f"max_queued_messages {queue}",
+        f"persistent_client_expiration {EXPIRES}",
+    ]
+
+
+def _client(plan: MeshPlan, request: Request, link: MeshLink) -> str:
+    """Return the name that a link logs in by.
+
+    With a session that is kept the acceptor goes on sending what the link once subscribed to, and the dialer
+    cannot take that back by saying less. So a link that carries other topics is another client.
+    """
+    if request.queue is None:
+        return link.name
+    said = "\n".join(f"{plan.direction(link, topic)} {plan.name_of[topic]}" for topic in link.topics)
+    return f"{link.name}~{hashlib.sha256(said.encode()).hexdigest()[:8]}"
 
 
 def mosquitto_hash(login: Login, salt: bytes | None = None, rounds: int = ITERATIONS) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 from topicloom.errors import InputError
 from topicloom.mesh.audit.broker_files import BrokerDirectory
-from topicloom.mesh.audit.coverage import check_coverage
+from topicloom.mesh.audit.coverage import Wanted, check_coverage
 from topicloom.mesh.audit.findings import Audit, Finding, several
 from topicloom.mesh.audit.message_flow import Arc, MessageFlow, Spot
 from topicloom.mesh.kinds.nats.forwarding import Forwarding, LeafLink
@@ -24,7 +24,7 @@ from topicloom.mesh.model.mesh import Mesh
 
 
 def audit_nats(
-    directory: BrokerDirectory[NatsConf], wanted: Mapping[str, frozenset[str]] | None, mesh: Mesh | None
+    directory: BrokerDirectory[NatsConf], wanted: Mapping[str, Wanted] | None, mesh: Mesh | None
 ) -> Audit:
     """Return all findings; `wanted` are the servers that want each topic, the manifest has its account."""
     group = _groups(directory)
@@ -35,8 +35,8 @@ def audit_nats(
     coverage: dict[str, Any] = {}
     if wanted is not None:
         account_of = _accounts(wanted, mesh, directory)
-        homes = {(b, t): (group[b], account_of[t]) for t, brokers in wanted.items() for b in brokers}
-        flows = {t: hubs.flow_of({homes[b, t] for b in brokers}) for t, brokers in wanted.items()}
+        homes = {(b, t): (group[b], account_of[t]) for t, own in wanted.items() for b in own.brokers}
+        flows = {t: hubs.flow_of({homes[b, t] for b in own.brokers}) for t, own in wanted.items()}
         coverage = check_coverage(wanted, flows, homes, by_interest=True)
     return Audit(
         "nats",

@@ -96,7 +96,8 @@ class NatsClients(MeshClients):
         client = await _log_in(node, account, self._ports[node]["client"], self._access[node])
         self._clients[place] = client
         for topic in self._wanted[place]:
-            await client.subscribe(topic.name, cb=self._hearer(place, topic.topic))
+            if node in topic.hearers:
+                await client.subscribe(topic.name, cb=self._hearer(place, topic.topic))
         await client.flush()
 
     def _hearer(self, place: NodeAccount, topic: str) -> Callable[[Any], Awaitable[None]]:

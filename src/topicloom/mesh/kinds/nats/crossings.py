@@ -1,9 +1,9 @@
 """How often each leaf link must be crossed, and what counters beyond that mean. Pure: no input or output.
 
 A message of a topic goes over every link of the topic's account both ends of which want it, once, away from
-its publisher. Servers count messages per leaf connection and account but not per topic; so what came into a
-broker beyond that is weighed against what its clients got: what they got twice is a duplicate, and what they
-did not get at all is a stray.
+its publisher, as long as somebody further on receives it. Servers count messages per leaf connection and
+account but not per topic; so what came into a broker beyond that is weighed against what its clients got:
+what they got twice is a duplicate, and what they did not get at all is a stray.
 """
 
 from __future__ import annotations
@@ -47,9 +47,10 @@ def expected_crossings(
 ) -> Counter[Crossing]:
     """Count how many of these publications cross each link, and which way."""
     near = _neighbors(mesh, links)
+    hearers = {topic.topic: frozenset(topic.hearers) for topic in mesh.topics}
     expected: Counter[Crossing] = Counter()
     for (node, topic), count in Counter((one.node, one.topic) for one in publications).items():
-        for crossing in _flood(near.get(topic, {}), node):
+        for crossing in _flood(near.get(topic, {}), node, hearers[topic]):
             expected[crossing] += count
     return expected
 
@@ -77,15 +78,21 @@ def shared_topics(wanted: Mapping[NodeAccount, Sequence[MeshTopic]], link: MeshL
     return [topic for topic in dialer if topic.topic in names]
 
 
-def _flood(near: Mapping[str, Sequence[tuple[str, str]]], start: str) -> list[Crossing]:
-    seen, queue, route = {start}, [start], list[Crossing]()
+def _flood(
+    near: Mapping[str, Sequence[tuple[str, str]]], start: str, hearers: frozenset[str]
+) -> list[Crossing]:
+    above: dict[str, tuple[str, str]] = {}  # of each node reached: the link to it, and the node before it
+    queue = [start]
     for node in queue:
         for link, other in near.get(node, ()):
-            if other not in seen:
-                seen.add(other)
+            if other != start and other not in above:
+                above[other] = link, node
                 queue.append(other)
-                route.append((link, other))
-    return route
+    needed = set(hearers)
+    for node in reversed(queue):
+        if node in needed and node in above:
+            needed.add(above[node][1])
+    return [(above[node][0], node) for node in queue if node in needed and node in above]
 
 
 def judge_counters(

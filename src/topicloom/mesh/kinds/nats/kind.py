@@ -27,6 +27,10 @@ NATS = BrokerKind(
     write=export_nats,
     names=NAMES,
     layout=LAYOUT,
+    cannot={
+        "durable": "leaf nodes send a message once and keep nothing for a link that is down; streams of "
+        "JetStream do, and are set up apart from links"
+    },
     audit=AuditSupport(
         read=lambda path, root: read_nats(path),
         parts_of=lambda conf: map(Path, conf.files),

@@ -18,7 +18,8 @@ import msgspec
 
 from topicloom.mesh.kinds.nats.crossings import Crossing, LinkCounts, shared_topics
 from topicloom.mesh.model.config_files import LOOPBACK
-from topicloom.mesh.model.mesh import Mesh, MeshLink, NodeAccount, wanted_topics
+from topicloom.mesh.model.directions import BOTH, IN, OUT, directions_of
+from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshTopic, NodeAccount, wanted_topics
 
 ANSWER = 10.0  # seconds a server may take for one answer
 
@@ -109,16 +110,25 @@ def count_messages(mesh: Mesh, leafs: Leafs) -> LinkCounts:
 def missing_interest(mesh: Mesh, leafs: Leafs) -> int:
     """Count the subjects that have not yet been announced to a server that must forward them.
 
-    Both ends of a link must know of the other's interest in every topic that the link carries. An acceptor
-    has no names for its connections, so it is asked how many of them announced the subject.
+    Both ends of a link must know of the other's interest in every topic that the link carries, as far as
+    anybody receives it there. An acceptor has no names for its connections, so it is asked how many of them
+    announced the subject.
     """
     missing = 0
     wanted = wanted_topics(mesh)
+    dialled = [(replace(link, topics=_shared(wanted, link)), leaf) for link, leaf in _dialled(mesh, leafs)]
+    # Interest comes from receivers, whoever publishes.
+    topics = {topic.topic: replace(topic, publishers=None) for topic in mesh.topics}
+    ways = directions_of(
+        replace(mesh, links=tuple(link for link, _ in dialled), topics=tuple(topics.values()))
+    )
     due: Counter[tuple[str, str, str]] = Counter()
-    for link, leaf in _dialled(mesh, leafs):
-        names = {topic.name for topic in shared_topics(wanted, link)}
-        missing += len(names - leaf.subjects)
-        due.update((link.acceptor, link.account or "", name) for name in names)
+    for link, leaf in dialled:
+        heard = {topic: ways.get((link.name, topic), BOTH) for topic in link.topics}
+        missing += len({topics[one].name for one, way in heard.items() if way != IN} - leaf.subjects)
+        due.update(
+            (link.acceptor, link.account or "", topics[one].name) for one, way in heard.items() if way != OUT
+        )
     announced = Counter(
         (node, leaf.account, name)
         for node, more in _taken(mesh, leafs).items()
@@ -126,6 +136,10 @@ def missing_interest(mesh: Mesh, leafs: Leafs) -> int:
         for name in leaf.subjects
     )
     return missing + sum(max(count - announced[key], 0) for key, count in due.items())
+
+
+def _shared(wanted: Mapping[NodeAccount, Sequence[MeshTopic]], link: MeshLink) -> tuple[str, ...]:
+    return tuple(topic.topic for topic in shared_topics(wanted, link))
 
 
 def _dialled(mesh: Mesh, leafs: Leafs) -> list[tuple[MeshLink, LeafConnection]]:

@@ -40,7 +40,7 @@ def relocate_nats(folder: Path, mesh: Mesh, ports: PortMap) -> Relocated:
             _check_ports(conf, node)
             _move_ports(conf, node, ports)
             for remote in conf.remotes:
-                _move_remote(remote, ports)
+                _move_remote(remote, node, ports)
             _keep_inside(conf.root, folder / f"{name}.kept")
             for key, value in conf.root.walk():
                 if key.lower() in PATHS and isinstance(value.data, str):
@@ -105,14 +105,14 @@ def _move_ports(conf: NatsConf, node: MeshNode, ports: PortMap) -> None:
             monitor.put(f"{LOOPBACK}:{number}" if key in ("http", "https") else number)
 
 
-def _move_remote(remote: LeafRemote, ports: PortMap) -> None:
-    strange = False
+def _move_remote(remote: LeafRemote, node: MeshNode, ports: PortMap) -> None:
+    strange = ports.has_detours
     for url in remote.urls:
         strange = strange or url.address.host != LOOPBACK
         text = text_of(url.value) or ""
         parts = split_url(text, url.value.where)
         login, at, _ = parts.netloc.rpartition("@")
-        netloc = f"{login}{at}{LOOPBACK}:{ports.behind(url.address, 'leaf').new_port}"
+        netloc = f"{login}{at}{ports.dialled(node.name, ports.behind(url.address, 'leaf'))}"
         url.value.put(parts._replace(netloc=netloc).geturl())
     tls = remote.value.get("tls")
     if tls is not None and isinstance(tls.data, dict) and strange:

@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from topicloom.mesh.kinds.nats.hashes import CLIENT_ROUNDS, LINK_ROUNDS, nats_hash
 from topicloom.mesh.model.config_files import LOOPBACK, address
+from topicloom.mesh.model.directions import IN, OUT
 from topicloom.mesh.model.mesh import MeshLink
 from topicloom.mesh.plan.credentials import Login, certificates_of
 from topicloom.mesh.plan.filters import FilterRule
@@ -93,26 +94,31 @@ def _account(plan: MeshPlan, request: Request, name: str, account: str) -> str:
     if not request.logins:
         return f"  {account}: {{users: [{{user: {_text(login.user)}, password: {_text(login.password)}}}]}}"
     site = request.logins[name]
-    users = [
-        _user(
-            login, nats_hash(site.user, site.password, CLIENT_ROUNDS), CLIENTS, plan.subjects[name, account]
-        )
-    ]
+    topics = [one for one in plan.topics_of[name] if one.account == account]
+    hashed = nats_hash(site.user, site.password, CLIENT_ROUNDS)
+    sent = [one.name for one in topics if name in one.senders]
+    heard = [one.name for one in topics if name in one.hearers]
+    users = [_user(login, hashed, CLIENTS, sent, heard)]
     for link in plan.accepted[name]:
         if link.account == account:
-            names = [plan.name_of[topic] for topic in link.topics]
             made = Login(link.name, request.secret_of(link.name))
-            users.append(_user(made, nats_hash(made.user, made.password, LINK_ROUNDS), LEAFS, names))
+            hashed = nats_hash(made.user, made.password, LINK_ROUNDS)
+            # What goes out of the dialer is published here.
+            users.append(_user(made, hashed, LEAFS, plan.carried(link, IN), plan.carried(link, OUT)))
     return "\n".join([f"  {account}: {{users: [", *(f"    {user}" for user in users), "  ]}"])
 
 
-def _user(login: Login, hashed: str, kinds: str, names: Sequence[str]) -> str:
+def _user(login: Login, hashed: str, kinds: str, sent: Sequence[str], heard: Sequence[str]) -> str:
     """Return a user who may log in by these kinds of connections, for these subjects only."""
-    allowed = f"[{', '.join(map(_text, names))}]"
     return (
         f"{{user: {_text(login.user)}, password: {_text(hashed)}, allowed_connection_types: {kinds}, "
-        f"permissions: {{publish: {allowed}, subscribe: {allowed}}}}}"
+        f"permissions: {{publish: {_allowed(sent)}, subscribe: {_allowed(heard)}}}}}"
     )
+
+
+def _allowed(names: Sequence[str]) -> str:
+    """Return a list of subjects; an empty one would allow all."""
+    return f"[{', '.join(map(_text, names))}]" if names else '{deny: [">"]}'
 
 
 def _remote(plan: MeshPlan, request: Request, link: MeshLink) -> str:

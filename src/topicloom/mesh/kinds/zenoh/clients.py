@@ -66,8 +66,9 @@ class ZenohClients(MeshClients):
         session = ZenohSession(self._routers[place])
         self._sessions[place] = session
         for topic in self._wanted[place]:
-            hearer = self._hearer(place[0], topic.topic)
-            self._subscribers.append(session.session.declare_subscriber(topic.name, hearer))
+            if place[0] in topic.hearers:
+                hearer = self._hearer(place[0], topic.topic)
+                self._subscribers.append(session.session.declare_subscriber(topic.name, hearer))
 
     def _hearer(self, node: str, topic: str) -> Callable[[Any], None]:
         def got(sample: Any) -> None:  # in a thread of the library
@@ -89,7 +90,7 @@ class ZenohClients(MeshClients):
             own = self._routers[place].identifier
             view, together = views.get(own, RouterView()), linked(views, own)
             for topic in topics:
-                due = {self._routers[node, place[1]].identifier for node in topic.subscribers}
+                due = {self._routers[node, place[1]].identifier for node in topic.hearers}
                 missing += len((due & together) - view.subscribers.get(topic.name, frozenset()))
         return missing
 

@@ -14,6 +14,7 @@ ZENOH = BrokerKind(
     write=export_zenoh,
     names=NAMES,
     layout=LAYOUT,
+    cannot={"durable": "routers keep nothing for a link that is down; publishers with a cache do"},
     audit=Unable("its routers deliver once even where links form loops; run the mesh to judge it"),
     run=RunSupport(
         "zenoh.adapter:ZenohAdapter",

@@ -100,11 +100,11 @@ def _listen(file: _ZenohFile, node: MeshNode, ports: PortMap) -> str:
 
 
 def _connect(file: _ZenohFile, node: MeshNode, account: str, mesh: Mesh, ports: PortMap) -> list[MeshLink]:
-    moved, links, strange = [], [], False
+    moved, links, strange = [], [], ports.has_detours
     for protocol, more, address in file.endpoints("connect"):
         port = ports.behind(address, account)
         strange = strange or address.host != LOOPBACK
-        moved.append(f"{protocol}/{LOOPBACK}:{port.new_port}{more}")
+        moved.append(f"{protocol}/{ports.dialled(node.name, port)}{more}")
         links.append(replace(find_link(mesh, node.name, port.node, account), backups=()))
     if moved:
         file.config["connect"]["endpoints"] = moved

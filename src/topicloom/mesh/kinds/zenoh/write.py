@@ -12,7 +12,7 @@ import msgspec
 
 from topicloom.errors import InputError
 from topicloom.mesh.model.config_files import address
-from topicloom.mesh.plan.credentials import Certificates, Login, certificates_of
+from topicloom.mesh.plan.credentials import Login, certificates_of
 from topicloom.mesh.plan.filters import FilterRule
 from topicloom.mesh.plan.hosts import bind_host
 from topicloom.mesh.plan.link_plan import plan_forests
@@ -82,9 +82,8 @@ def _config(plan: MeshPlan, request: Request, name: str, account: str) -> str:
     transport: dict[str, object] = {}
     link: dict[str, object] = {"tx": {"lease": LEASE_MS, "keep_alive": KEEP_ALIVE}}
     if request.logins:
-        # A router dials at most one other of its network, so it needs one login only: that of the link.
-        own = [link for link in plan.dialled[name] if link.account == account]
-        login = {"user": own[0].name, "password": request.secret_of(own[0].name)} if own else {}
+        own = _login(plan, request, name, account)
+        login = {"user": own.user, "password": own.password} if own else {}
         transport["auth"] = {"usrpwd": {**login, "dictionary_file": _users_file(plan, name, account)}}
     if request.tls is not None:
         files = certificates_of(request.tls, plan.stems[name])
@@ -92,7 +91,6 @@ def _config(plan: MeshPlan, request: Request, name: str, account: str) -> str:
             "root_ca_certificate": files.authority,
             "listen_certificate": files.certificate,
             "listen_private_key": files.key,
-            **_mutual(files, request),
         }
     content["transport"] = {**transport, "link": link}
     text = msgspec.json.format(msgspec.json.encode(content), indent=2).decode()
@@ -100,12 +98,14 @@ def _config(plan: MeshPlan, request: Request, name: str, account: str) -> str:
     return plan.heading(f"Zenoh router {account}", name, "//") + f"// {remark}\n{text}\n"
 
 
-def _mutual(files: Certificates, request: Request) -> dict[str, object]:
-    """Have both ends of a link show a certificate; clients of such a router need one too."""
-    if not request.logins:
-        return {}
-    own = {"connect_certificate": files.certificate, "connect_private_key": files.key}
-    return {"enable_mtls": True, **own}
+def _login(plan: MeshPlan, request: Request, dialer: str, account: str) -> Login | None:
+    """Return how a router logs in where it dials: it has one login, that of its link.
+
+    A planned router dials one other of its network at most; one that dials several shows all the same.
+    """
+    links = (plan.accepting or plan.mesh).links
+    own = next((one.name for one in links if (one.dialer, one.account) == (dialer, account)), None)
+    return None if own is None else Login(own, request.secret_of(own))
 
 
 def _users_file(plan: MeshPlan, name: str, account: str) -> str:
@@ -114,8 +114,9 @@ def _users_file(plan: MeshPlan, name: str, account: str) -> str:
 
 def _users(plan: MeshPlan, request: Request, name: str, account: str) -> str:
     """List who may log in here: the node's own clients first, then the links that come in."""
-    links = [link.name for link in plan.accepted[name] if link.account == account]
-    logins = [request.logins[name], *(Login(one, request.secret_of(one)) for one in sorted(links))]
+    callers = [link.dialer for link in plan.accepted[name] if link.account == account]
+    links = [_login(plan, request, dialer, account) for dialer in callers]
+    logins = [request.logins[name], *sorted(filter(None, links), key=lambda login: login.user)]
     return "".join(f"{login.user}:{login.password}\n" for login in logins)
 
 

@@ -1,0 +1,65 @@
+"""Certificates that lie here are really tried: by the handshake that two brokers would make, in memory.
+
+It finds all that would keep a link down: a key of another certificate, an authority that did not sign it, a
+date that is over, a name that is not that of the host.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Mapping
+from pathlib import Path
+
+from topicloom.errors import InputError
+from topicloom.mesh.plan.credentials import AUTHORITY
+
+ROUNDS = 20  # messages of a handshake, and some more
+
+
+def try_certificates(folder: Path, hosts: Mapping[str, str]) -> None:
+    """Refuse a folder with a certificate that cannot serve; `hosts` by the names of configurations."""
+    try:
+        client = ssl.create_default_context(cafile=str(folder / AUTHORITY))
+    except (ssl.SSLError, OSError) as error:
+        raise InputError(
+            f"`tls={folder}`: {AUTHORITY} is no certificate of an authority ({_why(error)})"
+        ) from None
+    for stem, host in hosts.items():
+        server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        try:
+            server.load_cert_chain(str(folder / f"{stem}.crt"), str(folder / f"{stem}.key"))
+        except (ssl.SSLError, OSError) as error:
+            raise InputError(
+                f"`tls={folder}`: {stem}.crt and {stem}.key do not fit ({_why(error)})"
+            ) from None
+        try:
+            _shake_hands(server, client, host)
+        except ssl.SSLCertVerificationError as error:
+            raise InputError(
+                f"`tls={folder}`: nobody would trust {stem}.crt for the host {host}: {error.verify_message}"
+            ) from None
+        except ssl.SSLError as error:
+            raise InputError(f"`tls={folder}`: {stem}.crt cannot be used ({_why(error)})") from None
+
+
+def _why(error: Exception) -> str:
+    reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or "unreadable"
+    return str(reason).lower().replace("_", " ")
+
+
+def _shake_hands(server: ssl.SSLContext, client: ssl.SSLContext, host: str) -> None:
+    there, back = ssl.MemoryBIO(), ssl.MemoryBIO()
+    ends = [
+        client.wrap_bio(back, there, server_hostname=host),
+        server.wrap_bio(there, back, server_side=True),
+    ]
+    for _ in range(ROUNDS):
+        waiting = False
+        for end in ends:
+            try:
+                end.do_handshake()
+            except ssl.SSLWantReadError:
+                waiting = True
+        if not waiting:
+            return
+    raise ssl.SSLError("the handshake did not end")

@@ -1,0 +1,191 @@
+"""Cut or stall links of a running mesh under load: what is lost, what comes twice, what brokers then retain.
+
+Messages are published on all topics all the time. Some seconds later the links are broken, some seconds later
+mended. In a durable mesh all that was published must arrive; elsewhere what was lost is only counted. A
+message may come twice where a broker could not know that the other end had it: those under way at the moment
+of the cut, no more. Of a topic with one publisher every broker must retain the last value in the end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from topicloom.base.summaries import Summary
+from topicloom.errors import MeshError, UsageError
+from topicloom.mesh.model.mesh import Mesh
+from topicloom.mesh.run.adapter import MeshClients, Publication
+from topicloom.mesh.run.delivery import due_arrivals
+from topicloom.mesh.run.detours import Detours, How
+from topicloom.mesh.run.inbox import Inbox
+from topicloom.mesh.run.running_mesh import RunningMesh
+
+TICK = 0.2  # seconds between two rounds of messages
+BEFORE = 1.0  # seconds of traffic before anything breaks
+HOLD = {"cut": 4.0, "stall": 14.0}  # seconds until links are mended; a stalled one is noticed after up to 12
+AGAIN = 10.0  # seconds until what brokers retain must be right
+IN_FLIGHT = 20  # messages that Mosquitto sends over one link before it waits for answers
+
+
+class BrokenLinks(Summary, frozen=True, kw_only=True):
+    """Links that were cut or stalled together, as `run --json` prints it.
+
+    `lost` deliveries of all that was published; `doubled` are messages that came to somebody more than once.
+    `retained` brokers were asked for topics of one publisher, `retained_wrong` had no value or an old one;
+    None where brokers retain nothing.
+    """
+
+    how: str
+    links: int
+    seconds: float
+    durable: bool
+    published: int
+    delivered: int
+    lost: int
+    doubled: int
+    retained: int | None
+    retained_wrong: int | None
+    seconds_back: float
+    exact_again: bool
+
+    @property
+    def held(self) -> bool:
+        twice = 2 * IN_FLIGHT * self.links if self.durable else 0
+        whole = not self.lost if self.durable else True
+        return self.exact_again and whole and self.doubled <= twice and not self.retained_wrong
+
+
+@dataclass(slots=True)
+class _Flow:
+    """What is published while links break."""
+
+    sent: list[Publication] = field(default_factory=list)
+    number: int = 0
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+async def break_links(
+    running: RunningMesh, detours: Detours, pairs: Collection[tuple[str, str]], how: How
+) -> BrokenLinks:
+    """Break the links between these dialers and acceptors under load, mend them, and prove the mesh again."""
+    inbox, flow = Inbox(time.monotonic), _Flow()
+    clients = await running.connect(inbox.arrived)
+    publishing = asyncio.create_task(_publish(running, clients, inbox, flow))
+    try:
+        kept = await _retain(running, clients, flow)
+        await _last(running, BEFORE)
+        began = time.monotonic()
+        links = detours.break_(pairs, how)
+        await _last(running, HOLD[how] / 2)
+        kept |= await _retain(running, clients, flow)
+        await _last(running, HOLD[how] / 2)
+        detours.mend()
+        mended = time.monotonic()
+        await running.wait_in_place()
+        back = time.monotonic()
+        wrong = await _wrong(running, kept)
+        flow.ended.set()
+        await publishing
+        check = running.brokers.check_alive
+        await inbox.wait(running.settings.quiet, check)
+        await inbox.settle(running.settings.settle, check)
+    finally:
+        detours.mend()
+        flow.ended.set()
+        publishing.cancel()
+        await asyncio.gather(publishing, return_exceptions=True)
+        await clients.close()
+    due = due_arrivals(running.mesh, flow.sent)
+    return BrokenLinks(
+        how=how,
+        links=links,
+        seconds=mended - began,
+        durable="durable" in running.mesh.options,
+        published=len(flow.sent),
+        delivered=len(due & inbox.counts.keys()),
+        lost=len(due - inbox.counts.keys()),
+        doubled=len({one.message for one, count in inbox.counts.items() if count > 1}),
+        retained=len(kept) if running.adapter.retains else None,
+        retained_wrong=wrong if running.adapter.retains else None,
+        seconds_back=back - mended,
+        exact_again=await _exact(running),
+    )
+
+
+async def _publish(running: RunningMesh, clients: MeshClients, inbox: Inbox, flow: _Flow) -> None:
+    turn = 0
+    while not flow.ended.is_set():
+        batch = []
+        for topic in running.mesh.topics:
+            if topic.senders and topic.hearers:
+                node = topic.senders[turn % len(topic.senders)]
+                batch.append(Publication(node, topic.topic, flow.number))
+                flow.number += 1
+        inbox.expect(due_arrivals(running.mesh, batch))
+        await running.publish(clients, batch, inbox)
+        flow.sent += batch
+        turn += 1
+        if inbox.storm:
+            raise MeshError("messages go round and round, so it was ended; a topic has a cycle of links")
+        await asyncio.sleep(TICK)
+
+
+async def _last(running: RunningMesh, seconds: float) -> None:
+    """Wait, as long as all brokers live."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        running.brokers.check_alive()
+        await asyncio.sleep(TICK)
+
+
+async def _retain(running: RunningMesh, clients: MeshClients, flow: _Flow) -> dict[tuple[str, str], int]:
+    """Publish a value to keep on each topic of one publisher; return what each broker must keep."""
+    if not running.adapter.retains:
+        return {}
+    kept: dict[tuple[str, str], int] = {}
+    for topic in running.mesh.topics:
+        if len(topic.senders) == 1:
+            await clients.retain(Publication(topic.senders[0], topic.topic, flow.number))
+            kept |= {(node, topic.topic): flow.number for node in topic.hearers}
+            flow.number += 1
+    return kept
+
+
+async def _wrong(running: RunningMesh, kept: dict[tuple[str, str], int]) -> int:
+    """Count the brokers that do not retain what they must, once that does not get better any more."""
+    end = time.monotonic() + AGAIN
+    wrong = len(kept)
+    while kept:
+        found = await running.adapter.read_retained(running.mesh)
+        wrong = sum(found.get(place) != message for place, message in kept.items())
+        if not wrong or time.monotonic() > end:
+            break
+        running.brokers.check_alive()
+        await asyncio.sleep(TICK)
+    return wrong
+
+
+async def _exact(running: RunningMesh) -> bool:
+    inbox = Inbox(time.monotonic)
+    clients = await running.connect(inbox.arrived)
+    try:
+        again = await running.prove(2, clients, inbox)
+    finally:
+        await clients.close()
+    return again.verdict.exact and not again.storm
+
+
+def pairs_named(mesh: Mesh, option: str, names: Collection[str]) -> set[tuple[str, str]]:
+    """Return dialer and acceptor, backups too, of the links of these names; `all` is every link."""
+    known = {link.name: link for link in mesh.links}
+    chosen = (
+        known if set(names) == {"all"} and "all" not in known else {name: known.get(name) for name in names}
+    )
+    for name, link in chosen.items():
+        if link is None:
+            raise UsageError(
+                f"`{option}={name}`: the mesh has no such link; manifest.json names them, or give all"
+            )
+    return {(link.dialer, end) for link in chosen.values() if link for end in (link.acceptor, *link.backups)}

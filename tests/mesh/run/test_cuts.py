@@ -1,0 +1,100 @@
+"""Links cut and stalled under load: durable ones lose nothing, retained messages are right in the end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from brokers_present import needs_mosquitto, needs_nats, needs_zenoh
+from mesh.exported import export_mesh
+from topicloom.errors import UsageError
+from topicloom.mesh.jobs.run import RunSummary, run_folder
+from topicloom.mesh.run.cuts import BrokenLinks
+from topicloom.mesh.run.running_mesh import RunSettings
+
+WANTED = {"x": "abcd", "y": "abc", "z": "acd"}
+EDGES = ["ab", "bc", "cd", "ad"]
+ROLES = {"x": "Abcd", "y": "Ba"}  # a alone publishes x; b only publishes y and a only receives it
+
+
+def run(kind: str, folder: Path, **options: object) -> RunSummary:
+    return run_folder(kind, folder, RunSettings(messages=2, settle=0.3, quiet=3.0, **options))  # type: ignore[arg-type]
+
+
+@needs_mosquitto
+def test_a_durable_mesh_loses_nothing_when_every_link_is_cut(tmp_path: Path) -> None:
+    export_mesh("mosquitto", tmp_path / "mesh", WANTED, EDGES, ROLES, queue=500)
+    summary = run("mosquitto", tmp_path / "mesh", cut=("all",))
+    (broken,) = summary.broken
+    assert (broken.lost, broken.durable, broken.exact_again) == (0, True, True), broken
+    assert broken.links == len(summary_links(summary)) and broken.published > 50
+    assert (broken.retained, broken.retained_wrong) == (3, 0), "b, c and d retain the last value of x"
+    assert summary.exact
+
+
+def summary_links(summary: RunSummary) -> range:
+    return range(summary.links)
+
+
+@needs_mosquitto
+def test_elsewhere_what_was_published_is_lost_and_counted(tmp_path: Path) -> None:
+    export_mesh("mosquitto", tmp_path / "mesh", WANTED, EDGES, ROLES)
+    summary = run("mosquitto", tmp_path / "mesh", cut=("all",))
+    (broken,) = summary.broken
+    assert broken.lost > 0 and not broken.durable and broken.doubled == 0
+    assert broken.retained_wrong == 0 and summary.exact
+
+
+@pytest.mark.parametrize(
+    "kind", [pytest.param("nats", marks=needs_nats), pytest.param("zenoh", marks=needs_zenoh)]
+)
+def test_links_of_other_kinds_come_back(kind: str, tmp_path: Path) -> None:
+    mesh = export_mesh(kind, tmp_path / "mesh", WANTED, EDGES, ROLES)
+    summary = run(kind, tmp_path / "mesh", cut=(mesh.links[0].name,))
+    (broken,) = summary.broken
+    assert broken.links == 1 and broken.exact_again and broken.retained is None and summary.exact, broken
+
+
+@needs_mosquitto
+def test_a_stalled_link_is_noticed_and_made_anew(tmp_path: Path) -> None:
+    export_mesh("mosquitto", tmp_path / "mesh", {"x": "ab"}, ["ab"], queue=500)
+    summary = run("mosquitto", tmp_path / "mesh", stall=("b~a",))
+    (broken,) = summary.broken
+    assert broken.how == "stall" and broken.lost == 0 and summary.exact, broken
+
+
+def test_what_counts_as_held() -> None:
+    facts = {"how": "cut", "links": 1, "seconds": 4.0, "published": 9, "delivered": 9, "seconds_back": 1.0}
+    good = {"durable": True, "lost": 0, "doubled": 3, "retained": 2, "retained_wrong": 0, "exact_again": True}
+    assert BrokenLinks(**facts, **good).held
+    for change in ({"lost": 1}, {"doubled": 41}, {"retained_wrong": 1}, {"exact_again": False}):
+        assert not BrokenLinks(**facts, **good | change).held
+    assert BrokenLinks(**facts, **good | {"durable": False, "lost": 5, "doubled": 0}).held
+    assert not BrokenLinks(**facts, **good | {"durable": False, "doubled": 1}).held
+
+
+@needs_mosquitto
+def test_links_are_named_as_in_the_manifest(tmp_path: Path) -> None:
+    export_mesh("mosquitto", tmp_path / "mesh", {"x": "ab"}, ["ab"])
+    with pytest.raises(UsageError, match="`cut=q`: the mesh has no such link"):
+        run("mosquitto", tmp_path / "mesh", cut=("q",))
+    with pytest.raises(UsageError, match="`stall` goes without `kill`"):
+        run("mosquitto", tmp_path / "mesh", stall=("b~a",), kill=("a",))
+
+
+@needs_mosquitto
+def test_the_rate_at_which_messages_are_dropped(tmp_path: Path) -> None:
+    """With room for ten messages in each queue some are dropped soon; latencies stand beside hops."""
+    export_mesh("mosquitto", tmp_path / "mesh", {"x": "abc"}, ["ab", "bc"])
+    for path in (tmp_path / "mesh").glob("*.conf"):
+        path.write_text(path.read_text() + "max_queued_messages 1\nmax_inflight_messages 1\n")
+    summary = run_folder(
+        "mosquitto", tmp_path / "mesh", RunSettings(messages=4, settle=0.2, quiet=1.0, rate=True)
+    )
+    assert summary.rate is not None and summary.rate.steps[0].lost >= 0
+    assert summary.rate.limit in ("queues", "clients")
+    assert (summary.rate.lossy_rate is None) == (summary.rate.limit == "clients")
+    (topic,) = summary.latency.topics
+    assert (topic.topic, topic.hops_max, topic.samples) == ("x", 2, 8)
+    assert 0 < topic.p50_ms <= topic.p99_ms
