@@ -53,8 +53,8 @@ def make_failover(subject: Subject) -> Section | None:
     return Section(
         title="Failover",
         lead=f"{counted(len(run.failover), 'broker was', 'brokers were')} killed, one after the other. "
-        f"{held:,} left nothing broken behind: topics that a backup could join flowed again, and all was "
-        "exact after the return.",
+        f"{held:,} left nothing broken behind: topics that a backup could join flowed again, the others "
+        "waited for the return, and then all was exact.",
         charts=[_outages(run)] if any(one.seconds_max is not None for one in run.failover) else [],
         tables=[table],
     )
@@ -65,7 +65,7 @@ def _outages(run: RunSummary) -> LineChart:
         one.seconds
         for failed in run.failover
         for one in failed.by_topic
-        if one.seconds is not None and one.parts > 1
+        if one.seconds is not None and one.apart < one.parts
     )
     return LineChart(
         key="outages",

@@ -42,7 +42,13 @@ def percent(share: float) -> str:
 
 
 def seconds(value: float) -> str:
-    """Write a time."""
+    """Write a time.
+
+    >>> seconds(0.0002), seconds(0.02), seconds(2.0), seconds(120.0)
+    ('below 1 ms', '20 ms', '2.0 s', '2.0 min')
+    """
+    if 0 < value < 0.0005:
+        return "below 1 ms"
     if value < 0.1:
         return f"{1000 * value:.0f} ms"
     return f"{value:.1f} s" if value < 100 else f"{value / 60:.1f} min"

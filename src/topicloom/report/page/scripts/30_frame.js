@@ -161,7 +161,7 @@ class Frame {
     }
     const xs = this.svg.append("g");
     for (const value of this.ticks(this.x, chart.x, right - MARGIN.left))
-      xs.append("g").attr("class", "tick").append("text").attr("x", this.x(value)).attr("y", bottom + 18).attr("text-anchor", "middle").text(format(chart.x)(value));
+      xs.append("g").attr("class", "tick").append("text").attr("x", this.x(value)).attr("y", bottom + (chart.marks?.length ? 22 : 18)).attr("text-anchor", "middle").text(format(chart.x)(value));
     xs.append("line").attr("class", "base").attr("x1", MARGIN.left).attr("x2", right).attr("y1", bottom).attr("y2", bottom);
     this.svg.append("text").attr("class", "axis-title").attr("x", (MARGIN.left + right) / 2).attr("y", height - 6).attr("text-anchor", "middle").text(chart.x.title);
     this.svg.append("text").attr("class", "axis-title").attr("transform", `translate(13 ${(MARGIN.top + bottom) / 2}) rotate(-90)`).attr("text-anchor", "middle").text(chart.y.title);

@@ -33,7 +33,7 @@ Object.assign(OverlayDrawing.prototype, {
       this.facts(drawing.kinds?.length
         ? ["user", "broker"].map((kind) => [`${kind}s`, number(drawing.kinds.filter((one) => one === kind).length)])
         : [[`${drawing.node_word}s`, number(this.look.nodes.filter((node) => !node.hidden).length)], [`${drawing.edge_word}s`, number(graph.u.length)], [`${drawing.topic_word}s`, number(drawing.topics.length)]]),
-      make("p", {}, `${drawing.topics.length ? `Pick a ${drawing.topic_word}, search` : "Search"} a ${drawing.node_word}, or click in the drawing. Drag moves it, the wheel zooms.`),
+      make("p", { class: "hint" }, `${drawing.topics.length ? `Pick a ${drawing.topic_word}, search` : "Search"} a ${drawing.node_word}, or click in the drawing. Drag moves it, the wheel zooms.`),
       drawing.graphs[this.at].note ? make("p", {}, drawing.graphs[this.at].note) : null,
     ];
   },
