@@ -80,7 +80,7 @@ class Screen:
         columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(bar_width=30)
         hidden = self.quiet or not self.err.is_terminal
         bars = Progress(*columns, _Done(), _Left(), console=self.err, transient=True, disable=hidden)
-        with bars as drawn, told(self.say):
+        with bars as drawn, told(lambda remark: self.say(f"{remark}; `topicloom warm --all` does it ahead")):
             self.clock.begin("read")  # until the work names its first phase
             yield Bars(drawn, self.clock)
             self.clock.begin(None)

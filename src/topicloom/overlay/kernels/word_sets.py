@@ -42,8 +42,7 @@ NO_WORDS = WordSets(*(np.zeros((0, 0), np.uint64) for _ in range(4)))
 
 def new_word_sets(state: GreedyState) -> WordSets:
     """Return the sets as words; no unit is known to be in a largest component."""
-    own = np.zeros((len(state.lowest), n_words(state)), np.uint64)
-    topic_words(sealed(state.slot_ptr), sealed(state.slot_topic), own)
+    own = topic_words(sealed(state.slot_ptr), sealed(state.slot_topic), len(state.components))
     by_word = np.ascontiguousarray(own.T)
     return WordSets(own, np.zeros_like(own), by_word, np.zeros_like(by_word))
 
