@@ -177,6 +177,8 @@ def test_private_keys_are_never_lost(cli, build: Path, tmp_path: Path) -> None:
         assert keys == {path: path.read_bytes() for path in (out / "keys").iterdir()}
     (out / read_mesh(out).nodes[0].configs[0]).write_text("{")
     code, _, stderr = cli("export", "gossipsub", build, "--out", out, "--quiet")
+    assert (code, "changed since it was exported" in stderr) == (2, True)
+    code, _, stderr = cli("export", "gossipsub", build, "--out", out, "--overwrite", "--quiet")
     assert (code, "holds private keys that cannot be kept" in stderr) == (2, True)
     for path in keys:
         path.unlink()
