@@ -182,7 +182,8 @@ def test_private_keys_are_never_lost(cli, build: Path, tmp_path: Path) -> None:
     assert (code, "holds private keys that cannot be kept" in stderr) == (2, True)
     for path in keys:
         path.unlink()
-    assert cli("export", "gossipsub", build, "--out", out, "--quiet")[0] == 0, "no key is left to lose"
+    words = ("export", "gossipsub", build, "--out", out, "--overwrite", "--quiet")
+    assert cli(*words)[0] == 0, "no key is left to lose"
 
 
 def test_people_are_told_what_happened(cli, build: Path, tmp_path: Path) -> None:
