@@ -107,13 +107,12 @@ class Detours:
         for one in self._all:
             one.close()
 
-    def break_(self, pairs: Iterable[tuple[str, str]], how: How) -> int:
-        """Break the links between these dialers and acceptors; return how many were there to break."""
+    def break_(self, pairs: Iterable[tuple[str, str]], how: How) -> None:
+        """Break the links between these dialers and acceptors."""
         wanted = set(pairs)
-        found = [one for one in self._all if (one.route.dialer, one.route.acceptor) in wanted]
-        for one in found:
-            one.break_(how)
-        return len(found)
+        for one in self._all:
+            if (one.route.dialer, one.route.acceptor) in wanted:
+                one.break_(how)
 
     def mend(self) -> None:
         """Let everything through again."""
