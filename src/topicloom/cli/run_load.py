@@ -21,7 +21,8 @@ def broken_line(one: BrokenLinks) -> str:
     if one.retained:
         line += f"; {one.retained_wrong:,} of {one.retained:,} retained messages wrong"
     again = "exact again" if one.exact_again else "NOT exact again"
-    return f"{line}; all links back after {one.seconds_back:.1f} s, {again}"
+    back = "" if one.how == "stall" else f"all links back after {one.seconds_back:.1f} s, "
+    return f"{line}; {back}{again}"
 
 
 def rate_lines(summary: RunSummary) -> list[str]:
