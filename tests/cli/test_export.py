@@ -177,10 +177,13 @@ def test_private_keys_are_never_lost(cli, build: Path, tmp_path: Path) -> None:
         assert keys == {path: path.read_bytes() for path in (out / "keys").iterdir()}
     (out / read_mesh(out).nodes[0].configs[0]).write_text("{")
     code, _, stderr = cli("export", "gossipsub", build, "--out", out, "--quiet")
+    assert (code, "changed since it was exported" in stderr) == (2, True)
+    code, _, stderr = cli("export", "gossipsub", build, "--out", out, "--overwrite", "--quiet")
     assert (code, "holds private keys that cannot be kept" in stderr) == (2, True)
     for path in keys:
         path.unlink()
-    assert cli("export", "gossipsub", build, "--out", out, "--quiet")[0] == 0, "no key is left to lose"
+    words = ("export", "gossipsub", build, "--out", out, "--overwrite", "--quiet")
+    assert cli(*words)[0] == 0, "no key is left to lose"
 
 
 def test_people_are_told_what_happened(cli, build: Path, tmp_path: Path) -> None:

@@ -10,13 +10,13 @@ import typer
 from topicloom.cli.console import Screen
 from topicloom.cli.options import ReportFile, Seed
 from topicloom.cli.run_compare import run_comparison
+from topicloom.cli.run_load import broken_line, latency_line, rate_lines, slowest_lines
 from topicloom.cli.run_rollout import run_change
 from topicloom.cli.tables import figures_table
 from topicloom.errors import UsageError
 
 if TYPE_CHECKING:  # running brokers needs more than the other commands should wait for
     from topicloom.mesh.jobs.run import RunSummary
-    from topicloom.mesh.run.cuts import BrokenLinks
 
 EXAMPLES = """
 topicloom export mosquitto my-overlay --out mesh
@@ -139,8 +139,14 @@ def run(
         if report is not None:
             write_subject(read_exported(folder, hosts=hosts, run=summary), report, progress=progress)
             screen.say(f"report: {report}")
-    lines = [*_faults(summary), *_failovers(summary), *_freezes(summary), *_attacks(summary)]
-    lines += [*map(_broken, summary.broken), *_rate(summary), _told(summary)]
+    lines = [
+        *slowest_lines(summary),
+        *_faults(summary),
+        *_failovers(summary),
+        *_freezes(summary),
+        *_attacks(summary),
+    ]
+    lines += [*map(broken_line, summary.broken), *rate_lines(summary), _told(summary)]
     if summary.tls:
         lines.append("host names in certificates were not checked: here all brokers are on 127.0.0.1")
     screen.report(summary, figures_table(None, _figures(summary)), *lines, holds=summary.exact)
@@ -155,7 +161,7 @@ def _figures(summary: RunSummary) -> list[tuple[str, str]]:
         ("links", _links(summary)),
         ("connections of a broker", _connections(summary)),
         ("hops of a message", f"at most {summary.hops_max:,}"),
-        ("latency", _latency(summary)),
+        ("latency", latency_line(summary)),
         ("ready after", f"{summary.seconds_ready:.1f} s"),
         ("published", f"{summary.published:,} on {summary.topics:,} topics"),
         ("delivered", f"{summary.delivered:,} of {summary.expected:,}"),
@@ -237,43 +243,6 @@ def _attacks(summary: RunSummary) -> list[str]:
             + ", ".join([*one.read, *one.written][:SHOWN])
         )
     return lines
-
-
-def _broken(one: BrokenLinks) -> str:
-    """Say what came of links that were cut or stalled."""
-    how = "stalled" if one.how == "stall" else "cut"
-    line = f"{one.links:,} links {how} for {one.seconds:.0f} s: {one.lost:,} of {one.delivered + one.lost:,} "
-    line += (
-        f"deliveries lost{'' if one.durable else ', as links keep nothing'}, {one.doubled:,} messages doubled"
-    )
-    if one.retained:
-        line += f"; {one.retained_wrong:,} of {one.retained:,} retained messages wrong"
-    again = "exact again" if one.exact_again else "NOT exact again"
-    return f"{line}; all links back after {one.seconds_back:.1f} s, {again}"
-
-
-def _rate(summary: RunSummary) -> list[str]:
-    if summary.rate is None:
-        return []
-    found, why = summary.rate, "and our clients cannot publish faster"
-    if found.lossy_rate is not None:
-        why = f"at {found.lossy_rate:,.0f} some were lost"
-    return [
-        f"rate: {found.rate:,.0f} messages per second ({found.deliveries:,.0f} deliveries) without a loss, "
-        f"{why}; half of the deliveries took up to {found.latency.p50_ms or 0:.1f} ms, 99% up to "
-        f"{found.latency.p99_ms or 0:.1f} ms"
-    ]
-
-
-def _latency(summary: RunSummary) -> str:
-    found = summary.latency
-    if found.p50_ms is None or not found.topics:
-        return "not measured"
-    slowest = max(found.topics, key=lambda one: (one.p99_ms, one.topic))
-    return (
-        f"half within {found.p50_ms:.1f} ms, 99% within {found.p99_ms:.1f} ms; slowest {slowest.topic[:40]}, "
-        f"{slowest.p99_ms:.1f} ms over at most {slowest.hops_max:,} hops"
-    )
 
 
 def _told(summary: RunSummary) -> str:

@@ -64,3 +64,37 @@ def test_directions_are_those_that_some_message_needs(data: st.DataObject) -> No
         crossing = {(a in side) for a, b in product(publishers, receivers) if (a in side) != (b in side)}
         naive = BOTH if len(crossing) != 1 else OUT if True in crossing else IN
         assert found[one.name, "x"] == naive
+
+
+@examples(60)
+@given(st.data())
+def test_with_backups_no_choice_of_ends_lacks_a_direction(data: st.DataObject) -> None:
+    """Nodes dial nodes before them, so that no choice closes a loop; each choice is judged by itself."""
+    nodes = "abcdef"[: data.draw(st.integers(2, 6))]
+    links, turning = [], set[str]()
+    for at, node in enumerate(nodes[1:], 1):
+        ends = data.draw(st.lists(st.sampled_from(nodes[:at]), min_size=1, max_size=2, unique=True))
+        links.append(link(node, *ends))
+        turning |= {node} if len(ends) > 1 else set()
+    publishers = data.draw(st.sets(st.sampled_from(nodes), min_size=1))
+    receivers = data.draw(st.sets(st.sampled_from(nodes), min_size=1)) | (set(nodes) - publishers)
+    if not _one_turn_each(links, turning):
+        return
+    roles = "".join(sorted(publishers)), "".join(sorted(receivers))
+    found = directions_of(mesh_of(links, *roles))
+    for choice in product(*((one.acceptor, *one.backups) for one in links)):
+        chosen = [MeshLink(one.name, one.dialer, end, ("x",)) for one, end in zip(links, choice, strict=True)]
+        for name, way in directions_of(mesh_of(chosen, *roles)).items():
+            assert found[name] in (BOTH, way)
+    if len(publishers) == 1 and set(nodes[:1]) == publishers:
+        assert BOTH not in found.values(), "away from the root, whatever is chosen"
+
+
+def _one_turn_each(links: list[MeshLink], turning: set[str]) -> bool:
+    """Of each body, nodes joined by links that cannot turn, one node dials a link that can."""
+    near: dict[str, set[str]] = {}
+    for one in links:
+        if not one.backups:
+            near.setdefault(one.dialer, set()).add(one.acceptor)
+            near.setdefault(one.acceptor, set()).add(one.dialer)
+    return all(len(turning & search(node, lambda n: near.get(n, set())).keys()) <= 1 for node in near)

@@ -214,6 +214,22 @@ def test_nodes_that_come_and_go(tmp_path: Path) -> None:
     assert (tmp_path / "change/phase2/secrets.json").stat().st_mode & 0o077 == 0
 
 
+def test_brokers_whose_access_lists_alone_change_come_first_and_need_no_restart(tmp_path: Path) -> None:
+    pairs = sites(1)
+    logins = {node: Login(node, f"p{node}") for node in {n for n, _ in pairs}}
+    old = exported("mosquitto", tmp_path / "old", pairs, logins=logins)
+    summary = plan_rollout(old, changed(old, swapped(pairs, 4, 2)), out=tmp_path / "change")
+    folders = [old, tmp_path / "change/phase1", tmp_path / "change/phase2"]
+    assert any(summary.brokers_reloaded.values())
+    for (before, after), phase in zip(pairwise(folders), summary.brokers_touched, strict=True):
+        touched, light = summary.brokers_touched[phase], summary.brokers_reloaded[phase]
+        assert touched[: len(light)] == light
+        same = {
+            n for n in touched if (before / f"{n}.conf").read_bytes() == (after / f"{n}.conf").read_bytes()
+        }
+        assert same == set(light)
+
+
 def test_refusals(tmp_path: Path) -> None:
     pairs = sites(7)
     old = exported("mosquitto", tmp_path / "old", pairs)

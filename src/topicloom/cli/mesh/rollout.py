@@ -115,7 +115,11 @@ def _told(summary: RolloutSummary) -> Iterator[str]:
         if not nodes:
             yield f"phase {number} {does}: nothing to do"
             continue
-        yield f"phase {number} {does}: copy {summary.out}/{phase}, then restart {len(nodes):,} brokers"
+        light = len(summary.brokers_reloaded.get(phase, ()))
+        what = f"reload {light:,} and restart" if light else "restart"
+        yield (
+            f"phase {number} {does}: copy {summary.out}/{phase}, then {what} {len(nodes) - light:,} brokers"
+        )
         yield from (f"  {node}{_fate(summary, node, number)}" for node in nodes)
     yield (
         f"{len(summary.links_added):,} links added, {len(summary.links_dropped):,} dropped; "
@@ -129,6 +133,8 @@ def _told(summary: RolloutSummary) -> Iterator[str]:
 
 
 def _fate(summary: RolloutSummary, node: str, number: int) -> str:
+    if node in summary.brokers_reloaded.get(f"phase{number}", ()):
+        return " (reload: a hangup signal)"
     if node in summary.brokers_added:
         return " (new: start it)"
     return " (stop it)" if number == 2 and node in summary.brokers_removed else ""

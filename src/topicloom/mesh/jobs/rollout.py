@@ -56,7 +56,8 @@ class RolloutOptions:
 class RolloutSummary(Summary, frozen=True, kw_only=True):
     """What rollout.json holds and `mesh rollout --json` prints.
 
-    `brokers_touched`: those whose files change, by phase, in the order to restart them.
+    `brokers_touched`: those whose files change, by phase, in the order to restart them. `brokers_reloaded`:
+    those of them that need no restart, because only passwords and access lists change; they come first.
     `topics_interrupted`: those that may lose a message, because a broker of theirs is restarted or because
     they are split from the first phase to the end of the second (`topics_split`). `topics_moved`: those whose
     clients must log in to another account.
@@ -64,6 +65,7 @@ class RolloutSummary(Summary, frozen=True, kw_only=True):
 
     kind: str
     brokers_touched: dict[str, list[str]]
+    brokers_reloaded: dict[str, list[str]]
     brokers_added: list[str]
     brokers_removed: list[str]
     topics_interrupted: list[str]
@@ -280,10 +282,13 @@ def _joined(own: set[str], near: Mapping[str, set[str]], without: set[Pair]) -> 
 
 def _summary(folder: Path, work: Path, meshes: tuple[Mesh, Mesh, Mesh], out: str) -> RolloutSummary:
     old, between, after = meshes
-    touched = [
-        _touched(folder, old, work / PHASES[0], between),
-        _touched(work / PHASES[0], between, work / PHASES[1], after),
-    ]
+    reloads = _layout(old.kind).reloads
+    folders = (folder, work / PHASES[0], work / PHASES[1])
+    touched, reloaded = zip(
+        _touched(folders[0], old, folders[1], between, reloads=reloads),
+        _touched(folders[1], between, folders[2], after, reloads=reloads),
+        strict=True,
+    )
     states, loops = check_rollout(meshes, touched)
     if loops:
         raise AssertionError(f"the planned roll-out does not hold: {loops[0]}")
@@ -292,6 +297,7 @@ def _summary(folder: Path, work: Path, meshes: tuple[Mesh, Mesh, Mesh], out: str
     return RolloutSummary(
         kind=old.kind,
         brokers_touched=dict(zip(PHASES, touched, strict=True)),
+        brokers_reloaded=dict(zip(PHASES, reloaded, strict=True)),
         brokers_added=sorted(later - before),
         brokers_removed=sorted(before - later),
         topics_interrupted=_interrupted(meshes, told, {node for own in touched for node in own}),
@@ -305,12 +311,27 @@ def _summary(folder: Path, work: Path, meshes: tuple[Mesh, Mesh, Mesh], out: str
     )
 
 
-def _touched(before: Path, first: Mesh, after: Path, second: Mesh) -> list[str]:
-    """Return the nodes whose files differ, those that accept first; nodes that go come last."""
+def _touched(
+    before: Path, first: Mesh, after: Path, second: Mesh, *, reloads: bool
+) -> tuple[list[str], list[str]]:
+    """Return the nodes whose files differ, and those of them that need not restart.
+
+    These come first: a link that is made anew must find its rights. Then those that accept; nodes that go
+    come last.
+    """
     old, new = files_by_node(before, stems_of(first)), files_by_node(after, stems_of(second))
-    changed = {node for node in {*old, *new} if old.get(node) != new.get(node)}
     order = [*second.start_order, *(node for node in first.start_order if node not in second.start_order)]
-    return [node for node in order if node in changed]
+    changed = [node for node in order if old.get(node) != new.get(node)]
+    configs = {node.name: node.configs for mesh in (first, second) for node in mesh.nodes}
+    light = [
+        node
+        for node in changed
+        if reloads
+        and node in old
+        and node in new
+        and all(old[node].get(name) == new[node].get(name) for name in configs[node])
+    ]
+    return [*light, *(node for node in changed if node not in light)], light
 
 
 def _interrupted(meshes: Sequence[Mesh], told: Difference, restarted: set[str]) -> list[str]:

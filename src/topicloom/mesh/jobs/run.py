@@ -15,7 +15,7 @@ from topicloom.mesh.model.manifest import read_mesh
 from topicloom.mesh.model.mesh import Mesh, connections_per_node, hops_max
 from topicloom.mesh.run.adapter import Arrival, Stray
 from topicloom.mesh.run.attack import NodeAttack
-from topicloom.mesh.run.cuts import BrokenLinks, pairs_named
+from topicloom.mesh.run.cuts import BrokenLinks, links_named
 from topicloom.mesh.run.delivery import MissingDelivery
 from topicloom.mesh.run.failover import NodeFailover
 from topicloom.mesh.run.freeze import NodeFreeze
@@ -72,7 +72,7 @@ def run_folder(kind: str, folder: Path, settings: RunSettings, *, progress: Prog
     nodes_named(mesh, "kill", settings.kill)
     nodes_named(mesh, "freeze", settings.freeze)
     for option in ("cut", "stall"):
-        pairs_named(mesh, option, getattr(settings, option))
+        links_named(mesh, option, getattr(settings, option))
         if getattr(settings, option) and (settings.kill or settings.freeze):
             raise UsageError(f"`{option}` goes without `kill` and `freeze`; run the command twice")
     if settings.kill and running.kill is not None:

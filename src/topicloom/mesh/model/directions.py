@@ -2,21 +2,19 @@
 
 Without a link the tree of a topic is in two parts. Messages cross the link one way if there is a publisher on
 the one side and a receiver on the other. A topic with one publisher so goes away from it on every link, and
-what brokers retain cannot come back. Where links have backups, a direction is needed that any choice of their
-ends needs.
+what brokers retain cannot come back. Where links have backups, a direction stays that any choice of their
+ends may need.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import product
-from math import prod
+from collections.abc import Callable, Iterator, Sequence
 
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshTopic
+from topicloom.mesh.model.search import search
 
 OUT, IN, BOTH = "out", "in", "both"  # as the dialer sees it
 Directions = dict[tuple[str, str], str]  # of a link and a topic, by name; both ways where it has none
-MOST_CHOICES = 256  # of ends of links; with more, both directions stay
 
 
 def directions_of(mesh: Mesh) -> Directions:
@@ -36,17 +34,15 @@ def directions_of(mesh: Mesh) -> Directions:
 
 def _needed(topic: MeshTopic, links: Sequence[MeshLink]) -> list[str]:
     """Return the direction of each link."""
-    ends = [(link.acceptor, *link.backups) for link in links]
-    if prod(map(len, ends)) > MOST_CHOICES:
-        return [BOTH] * len(links)
-    out, into = [False] * len(links), [False] * len(links)
-    for choice in product(*ends):
-        for at, goes_out, comes_in in _crossed(
-            topic, [(link.dialer, end) for link, end in zip(links, choice, strict=True)]
-        ):
-            out[at] |= goes_out
-            into[at] |= comes_in
-    return [BOTH if goes == comes else OUT if goes else IN for goes, comes in zip(out, into, strict=True)]
+    found = [BOTH] * len(links)
+    if any(link.backups for link in links):
+        crossed = _Turning(topic, links).crossed()
+    else:
+        crossed = _crossed(topic, [(link.dialer, link.acceptor) for link in links])
+    for at, out, into in crossed:
+        if out != into:
+            found[at] = OUT if out else IN
+    return found
 
 
 def _crossed(topic: MeshTopic, links: Sequence[tuple[str, str]]) -> Iterator[tuple[int, bool, bool]]:
@@ -78,3 +74,82 @@ def _crossed(topic: MeshTopic, links: Sequence[tuple[str, str]]) -> Iterator[tup
             up = bool(sends[node] and hears[root] - hears[node])
             down = bool(hears[node] and sends[root] - sends[node])
             yield (at, up, down) if links[at][0] == node else (at, down, up)
+
+
+class _Turning:
+    """The tree of a topic some of whose links may turn to backups.
+
+    Links that cannot turn join nodes to bodies. A body dials at most one link that turns, to other bodies,
+    and no choice of all of them closes a loop: so says whoever planned the backups. What may be on a side of
+    a link is taken together over all choices; if no choice has all of that, a direction too many stays.
+    """
+
+    def __init__(self, topic: MeshTopic, links: Sequence[MeshLink]) -> None:
+        self.links = links
+        self.senders, self.hearers = frozenset(topic.senders), frozenset(topic.hearers)
+        nodes = {end for link in links for end in (link.dialer, link.acceptor, *link.backups)}
+        self.near: dict[str, set[str]] = {node: set() for node in nodes}
+        for link in links:
+            if not link.backups:
+                self.near[link.dialer].add(link.acceptor)
+                self.near[link.acceptor].add(link.dialer)
+        self.body: dict[str, str] = {}
+        for node in sorted(nodes):
+            if node not in self.body:
+                self.body |= dict.fromkeys(search(node, self.near.__getitem__), node)
+        self.members: dict[str, set[str]] = {}
+        for node, body in self.body.items():
+            self.members.setdefault(body, set()).add(node)
+        self.turns = {self.body[link.dialer]: link for link in links if link.backups}
+
+    def crossed(self) -> Iterator[tuple[int, bool, bool]]:
+        """Yield for each link whether messages may have to cross it outwards, and inwards."""
+        for at, link in enumerate(self.links):
+            one, other = self._sides(link)
+            yield at, self._flows(one, other), self._flows(other, one)
+
+    def _flows(self, one: set[str], other: set[str]) -> bool:
+        return not self.senders.isdisjoint(one) and not self.hearers.isdisjoint(other)
+
+    def _sides(self, link: MeshLink) -> tuple[set[str], set[str]]:
+        """Return the nodes that may be on the dialer's side, and on the other."""
+        body = self.body[link.dialer]
+        if link.backups:
+            return self._all(self._below(body)), self._all(self._beside(body))
+        other = search(link.acceptor, lambda node: self.near[node] - self._beyond(node, link)).keys()
+        parts = self.members[body] - other, set(other)
+        sides = []
+        for part in parts:
+            below = {one for one, turn in self.turns.items() if part & {turn.acceptor, *turn.backups}}
+            bodies = {one for entry in below for one in self._below(entry)}
+            if body in self.turns and self.turns[body].dialer in part:
+                bodies |= self._beside(body)
+            sides.append(part | self._all(bodies))
+        return sides[0], sides[1]
+
+    def _beyond(self, node: str, link: MeshLink) -> set[str]:
+        return {link.dialer} if node == link.acceptor else set()
+
+    def _all(self, bodies: set[str]) -> set[str]:
+        return {node for body in bodies for node in self.members[body]}
+
+    def _targets(self, body: str) -> set[str]:
+        turn = self.turns.get(body)
+        return {self.body[end] for end in (turn.acceptor, *turn.backups)} if turn else set()
+
+    def _below(self, body: str) -> set[str]:
+        """Return the bodies that may hang on this one, and itself."""
+        return {one for one in self.members if body in search(one, self._targets)}
+
+    def _beside(self, body: str) -> set[str]:
+        """Return the bodies that may be joined to the root without this one."""
+        found = {one for one in self.members if one not in self.turns} - {body}
+        return search_all(
+            found,
+            lambda one: {other for other in self.members if other != body and one in self._targets(other)},
+        )
+
+
+def search_all(starts: set[str], near: Callable[[str], set[str]]) -> set[str]:
+    """Return all that is reached from any of these."""
+    return {node for start in starts for node in search(start, near)}

@@ -137,13 +137,14 @@ class MeshLayout:
     """How a kind of broker becomes files: its shape, its links, its text.
 
     `render` gives the files by name and the names of those with secrets. `opened` says who gets in without
-    credentials.
+    credentials. `reloads`: a running broker takes files beside its configuration anew when it is told to.
     """
 
     shape: Callable[[Request], MeshShape]
     plan_links: Callable[[Request], LinkPlan]
     render: Render
     opened: str
+    reloads: bool = False
 
 
 def plan_mesh(

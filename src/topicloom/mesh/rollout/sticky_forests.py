@@ -18,6 +18,7 @@ from topicloom.errors import InputError
 from topicloom.mesh.model.mesh import MeshLink
 from topicloom.mesh.rollout.change import Change, Groups, Pair, pair, split_fault
 
+WIDE = 2000  # pairs beyond those of the overlay that one topic may weigh
 NEW = 10**6  # of links: more than any account asks for
 
 
@@ -147,7 +148,7 @@ class _Forests:
     def _joined(self, topic: str, name: str) -> bool:
         """Join the subscribers of a topic in an account; False, and nothing is done, if that cannot be."""
         account, own = self.accounts[name].copy(), set(self.change.members[topic])
-        pairs = self.change.pairs(own)
+        pairs = [*self.change.pairs(own), *self._wide(topic)]
         while True:
             groups = Groups(own)
             for dialer, acceptor in account.inside(own):
@@ -173,6 +174,18 @@ class _Forests:
             account.topics[dialer].add(topic)
         self.accounts[name], self.account_of[topic] = account, name
         return True
+
+    def _wide(self, topic: str) -> list[Pair]:
+        """Return pairs of who is new to a topic and its other subscribers, where nothing forbids them.
+
+        Beyond those of the overlay: a topic that moves to another account changes all its subscribers.
+        """
+        members, before = self.change.members[topic], self.change.before.get(topic, frozenset())
+        new = [node for node in members if node not in before]
+        if not self.change.free or len(new) * len(members) > WIDE:
+            return []
+        pairs = {pair(node, other) for node in new for other in members if node != other}
+        return sorted(pairs - self.change.let_go)
 
     def _ways(
         self, account: _Account, ends: Pair, topic: str

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from topicloom.base.summaries import Summary
 from topicloom.errors import MeshError, UsageError
-from topicloom.mesh.model.mesh import Mesh
+from topicloom.mesh.model.mesh import Mesh, MeshLink
 from topicloom.mesh.run.adapter import MeshClients, Publication
 from topicloom.mesh.run.delivery import due_arrivals
 from topicloom.mesh.run.detours import Detours, How
@@ -67,9 +67,10 @@ class _Flow:
 
 
 async def break_links(
-    running: RunningMesh, detours: Detours, pairs: Collection[tuple[str, str]], how: How
+    running: RunningMesh, detours: Detours, links: Sequence[MeshLink], how: How
 ) -> BrokenLinks:
-    """Break the links between these dialers and acceptors under load, mend them, and prove the mesh again."""
+    """Break these links under load, at their backups too, mend them, and prove the mesh again."""
+    pairs = {(link.dialer, end) for link in links for end in (link.acceptor, *link.backups)}
     inbox, flow = Inbox(time.monotonic), _Flow()
     clients = await running.connect(inbox.arrived)
     publishing = asyncio.create_task(_publish(running, clients, inbox, flow))
@@ -77,7 +78,7 @@ async def break_links(
         kept = await _retain(running, clients, flow)
         await _last(running, BEFORE)
         began = time.monotonic()
-        links = detours.break_(pairs, how)
+        detours.break_(pairs, how)
         await _last(running, HOLD[how] / 2)
         kept |= await _retain(running, clients, flow)
         await _last(running, HOLD[how] / 2)
@@ -100,7 +101,7 @@ async def break_links(
     due = due_arrivals(running.mesh, flow.sent)
     return BrokenLinks(
         how=how,
-        links=links,
+        links=len(links),
         seconds=mended - began,
         durable="durable" in running.mesh.options,
         published=len(flow.sent),
@@ -177,15 +178,14 @@ async def _exact(running: RunningMesh) -> bool:
     return again.verdict.exact and not again.storm
 
 
-def pairs_named(mesh: Mesh, option: str, names: Collection[str]) -> set[tuple[str, str]]:
-    """Return dialer and acceptor, backups too, of the links of these names; `all` is every link."""
+def links_named(mesh: Mesh, option: str, names: Collection[str]) -> list[MeshLink]:
+    """Return the links of these names; `all` is every link."""
     known = {link.name: link for link in mesh.links}
-    chosen = (
-        known if set(names) == {"all"} and "all" not in known else {name: known.get(name) for name in names}
-    )
-    for name, link in chosen.items():
-        if link is None:
+    if set(names) == {"all"} and "all" not in known:
+        return list(known.values())
+    for name in names:
+        if name not in known:
             raise UsageError(
                 f"`{option}={name}`: the mesh has no such link; manifest.json names them, or give all"
             )
-    return {(link.dialer, end) for link in chosen.values() if link for end in (link.acceptor, *link.backups)}
+    return [known[name] for name in dict.fromkeys(names)]

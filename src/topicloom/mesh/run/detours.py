@@ -58,6 +58,10 @@ class Detour:
             writer.transport.abort()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(asyncio.CancelledError):  # at the end of all; asyncio would print it
+            await self._connect(reader, writer)
+
+    async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._writers.add(writer)
         try:
             await self._passes.wait()
@@ -107,13 +111,12 @@ class Detours:
         for one in self._all:
             one.close()
 
-    def break_(self, pairs: Iterable[tuple[str, str]], how: How) -> int:
-        """Break the links between these dialers and acceptors; return how many were there to break."""
+    def break_(self, pairs: Iterable[tuple[str, str]], how: How) -> None:
+        """Break the links between these dialers and acceptors."""
         wanted = set(pairs)
-        found = [one for one in self._all if (one.route.dialer, one.route.acceptor) in wanted]
-        for one in found:
-            one.break_(how)
-        return len(found)
+        for one in self._all:
+            if (one.route.dialer, one.route.acceptor) in wanted:
+                one.break_(how)
 
     def mend(self) -> None:
         """Let everything through again."""

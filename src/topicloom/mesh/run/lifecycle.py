@@ -17,10 +17,10 @@ from typing import NamedTuple
 from topicloom.base.progress import SILENT, Progress
 from topicloom.errors import MeshError, UsageError
 from topicloom.mesh.model.manifest import read_mesh
-from topicloom.mesh.model.mesh import Mesh
+from topicloom.mesh.model.mesh import Mesh, MeshLink
 from topicloom.mesh.run.adapter import BrokerAdapter
 from topicloom.mesh.run.attack import NodeAttack, attack, check_attackable
-from topicloom.mesh.run.cuts import BrokenLinks, break_links, pairs_named
+from topicloom.mesh.run.cuts import BrokenLinks, break_links, links_named
 from topicloom.mesh.run.detours import Detours, How
 from topicloom.mesh.run.failover import NodeFailover, fail_over
 from topicloom.mesh.run.free_ports import FreePorts
@@ -107,10 +107,10 @@ class _Moved(NamedTuple):
     routes: Sequence[Route]
 
 
-def _breaks(mesh: Mesh, settings: RunSettings) -> list[tuple[How, set[tuple[str, str]]]]:
+def _breaks(mesh: Mesh, settings: RunSettings) -> list[tuple[How, list[MeshLink]]]:
     """Return what is done to which links."""
     asked: list[tuple[How, tuple[str, ...]]] = [("cut", settings.cut), ("stall", settings.stall)]
-    return [(how, pairs_named(mesh, how, names)) for how, names in asked if names]
+    return [(how, links_named(mesh, how, names)) for how, names in asked if names]
 
 
 def _prepare(folder: Path, work: Path, logs: Path, relocate: Relocate, *, detours: bool) -> _Moved:
@@ -148,7 +148,7 @@ async def _run(
     folder: Path,
     brokers: BrokerProcesses,
     settings: RunSettings,
-    breaks: Sequence[tuple[How, set[tuple[str, str]]]],
+    breaks: Sequence[tuple[How, list[MeshLink]]],
     progress: Progress,
 ) -> RunOutcome:
     mesh, detours = moved.mesh, Detours(moved.routes)
@@ -184,8 +184,8 @@ async def _run(
             for node in stop:
                 frozen.append(await freeze(running, node))
                 progress.advance()
-            for how, pairs in breaks:
-                broken.append(await break_links(running, detours, pairs, how))
+            for how, links in breaks:
+                broken.append(await break_links(running, detours, links, how))
                 progress.advance()
         attacks = [
             await attack(running, node, folder) for node in nodes_named(mesh, "attack", settings.attack)

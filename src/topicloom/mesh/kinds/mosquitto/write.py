@@ -211,4 +211,4 @@ def mosquitto_passwords(logins: Iterable[Login]) -> str:
     return "".join(f"{mosquitto_hash(once[user])}\n" for user in sorted(once))
 
 
-LAYOUT = MeshLayout(shape_of, plan_trees, render, "the brokers let everybody in")
+LAYOUT = MeshLayout(shape_of, plan_trees, render, "the brokers let everybody in", reloads=True)
