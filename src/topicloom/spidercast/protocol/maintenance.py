@@ -67,8 +67,11 @@ class MaintenanceTask(LinkMessages):
         """Wake up if a neighbor that asked to part is no longer the path to a root: it would ask again, but
         only after its quarantine."""
         for peer, neighbor in self.neighbors.items():
-            if neighbor.would_part and not self._is_needed(peer, neighbor):
-                neighbor.would_part = False
+            if (
+                neighbor.would_part
+                and neighbor.degree >= neighbor.target
+                and not self._is_needed(peer, neighbor)
+            ):
                 neighbor.asked = -inf  # it would agree now, whatever it said before
                 self._wake_soon(now)
 
@@ -209,6 +212,7 @@ class MaintenanceTask(LinkMessages):
         if peers:
             peer = peers[0] if len(peers) == 1 else peers[self._context.rng.randrange(len(peers))]
             self.neighbors[peer].asked = self._parted = now
+            self.neighbors[peer].would_part = False
             self._context.send(peer, msg.Disconnect(self.id))
             self.wake = min(self.wake, now + settings.connect_timeout)
         else:
