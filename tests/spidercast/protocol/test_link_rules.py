@@ -90,6 +90,10 @@ def every_word_in_every_state(judge: Judge) -> None:
                     continue
                 alone(judge, state, full=full).hand("a", "b", message)
             alone(judge, state, spare=True).hand("a", "b", message)
+    wire = alone(judge, LinkState.STRANGER)
+    wire.run(4.0)  # its root has been the same for a while
+    wire.hand("a", "b", Probe({"x": (0, "0")}))
+    assert wire.state("a", "b") is LinkState.ASKED
 
 
 def time_passes(judge: Judge) -> None:

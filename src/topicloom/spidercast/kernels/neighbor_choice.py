@@ -24,19 +24,22 @@ def _word_masks(wanted: Any, n_words: int) -> Any:
 
 @kernel
 def _pick(scores: Any, n: int, least: int, ranked: bool, draw: float) -> int:
-    """Return where a score >= `least` is (the highest, if `ranked`), ties by `draw` in [0, 1); -1: none."""
-    best, number = least, 0
+    """Return where a score >= `least` is (the highest, if `ranked`), ties by `draw` in [0, 1); -1: none.
+
+    Plain loops without a branch, one after the other: each of them runs on several nodes at a time.
+    """
+    best = least
+    if ranked:
+        for i in range(n):
+            best = max(best, scores[i])
+    number = 0
     for i in range(n):
-        if scores[i] < best:
-            continue
-        if ranked and scores[i] > best:
-            best, number = scores[i], 0
-        number += 1
+        number += scores[i] >= best
     if number == 0:
         return -1
     left = int(draw * number)
     for i in range(n):
-        if scores[i] == best or (not ranked and scores[i] > best):
+        if scores[i] >= best:
             if left == 0:
                 return i
             left -= 1
@@ -57,9 +60,10 @@ def choose_of_all(
             row = bits[w]
             for v in range(n):
                 scores[v] += np.int32(ones(row[v] & mask))
-    for v in range(n):
-        if not listed[v]:
-            scores[v] = -1
+    if least == 0:  # those that are not listed have no topics: they cover nothing
+        for v in range(n):
+            if not listed[v]:
+                scores[v] = -1
     for v in banned:
         scores[v] = -1
     return _pick(scores, n, least, ranked, draw)
@@ -80,19 +84,20 @@ def choose_of_view(
     """Return one of the listed nodes in `view` outside `banned`, or -1."""
     n_words, n = len(bits), len(view)
     masks = _word_masks(wanted, n_words)
-    for i in range(n):
-        scores[i] = 0 if listed[view[i]] else -1
+    scores[:n] = 0
     for w in range(n_words):
         mask = masks[w]
         if mask:
             row = bits[w]
             for i in range(n):
-                if scores[i] >= 0:
-                    scores[i] += np.int32(ones(row[view[i]] & mask))
+                scores[i] += np.int32(ones(row[view[i]] & mask))
+    if least == 0:
+        for i in range(n):
+            if not listed[view[i]]:
+                scores[i] = -1
     for v in banned:
         for i in range(n):
-            if view[i] == v:
-                scores[i] = -1
+            scores[i] = -1 if view[i] == v else scores[i]
     found = _pick(scores, n, least, ranked, draw)
     return view[found] if found >= 0 else -1
 

@@ -111,7 +111,7 @@ class LinkMessages(TaskNeighbors):
             if self.content:
                 self.target = len(self.neighbors)
         else:
-            neighbor.would_part = True
+            neighbor.would_part = max(neighbor.would_part, 1)
 
     def on_disconnect_ok(self, peer: NodeId, message: msg.DisconnectOk, now: float) -> None:
         neighbor = self.neighbors.get(peer)

@@ -25,6 +25,8 @@ from topicloom.spidercast.protocol.messages import NodeId, TaskId
 from topicloom.spidercast.protocol.roots import NO_ROOTS
 from topicloom.wire.core import Send
 
+PATIENCE = 2  # heartbeats for which a neighbor that would part too must have been needless
+
 
 class MaintenanceTask(LinkMessages):
     """A task as a whole: its turns of maintenance, its heartbeats, its look at who is silent."""
@@ -64,11 +66,16 @@ class MaintenanceTask(LinkMessages):
                 self._look_for_needless(now)
 
     def _look_for_needless(self, now: float) -> None:
-        """Wake up if a neighbor that asked to part is no longer the path to a root: it would ask again, but
-        only after its quarantine."""
+        """Wake up if a neighbor that asked to part has not been needed for some heartbeats: it would ask
+        again, but only after its quarantine. Roots make this common: who needs whom changes with them."""
         for peer, neighbor in self.neighbors.items():
-            if neighbor.would_part and not self._is_needed(peer, neighbor):
-                neighbor.would_part = False
+            if not neighbor.would_part:
+                continue
+            if neighbor.degree < neighbor.target or self._is_needed(peer, neighbor):
+                neighbor.would_part = 1
+                continue
+            neighbor.would_part += 1
+            if neighbor.would_part > PATIENCE:
                 neighbor.asked = -inf  # it would agree now, whatever it said before
                 self._wake_soon(now)
 
@@ -209,6 +216,7 @@ class MaintenanceTask(LinkMessages):
         if peers:
             peer = peers[0] if len(peers) == 1 else peers[self._context.rng.randrange(len(peers))]
             self.neighbors[peer].asked = self._parted = now
+            self.neighbors[peer].would_part = 0
             self._context.send(peer, msg.Disconnect(self.id))
             self.wake = min(self.wake, now + settings.connect_timeout)
         else:

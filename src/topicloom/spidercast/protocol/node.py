@@ -144,20 +144,23 @@ class Node(NodeMessages):
         """Do what is due; calling it too early does no harm."""
         if not self.running:
             return
-        self._excuse_stall(now)
+        if now - self._due > self._context.settings.heartbeat:
+            self._excuse_stall(now)
         greedy, random = self._tasks
         # The round of announcements goes by the first task that speaks: greedy may be asleep.
         spoke = (greedy.beat if greedy.beat < inf else random.beat) <= now
-        if self._roots is not None:
-            self._roots.handle_timer(now)
+        roots = self._roots
+        if roots is not None and roots.due <= now:
+            roots.handle_timer(now)
         if greedy.wake <= now or greedy.beat <= now or greedy.alarm <= now:
             greedy.handle_timer(now)
             if self.goals.adaptive:
                 self._adapt(now)
         if random.wake <= now or random.beat <= now or random.alarm <= now:
             random.handle_timer(now)
-        if self._probes is not None:
-            self._tell_at_once(now)
+        if roots is not None and self._probes is not None:
+            if roots.urgent < inf or greedy.beat <= now or random.beat <= now:
+                self._tell_at_once(now)
             if self._probes.due <= now:
                 self._probes.handle_timer(self._links, now)
         if spoke:

@@ -85,8 +85,7 @@ class NodeParts(BaseCore):
 
     def _tell_at_once(self, now: float) -> None:
         """Send the heartbeats that are due since a neighbor was given up in this very moment."""
-        if self._roots is not None and self._roots.urgent < inf:
-            self._hurry()
+        self._hurry()
         while any(task.beat <= now for task in self._tasks):
             for task in self._tasks:
                 if task.beat <= now:

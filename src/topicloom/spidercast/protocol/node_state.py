@@ -84,7 +84,7 @@ class Neighbor:
         self.heard = now
         self.asked = -inf  # when we sent DISCONNECT
         self.doubted = False
-        self.would_part = False  # it sent DISCONNECT, and we needed it then
+        self.would_part = 0  # it sent DISCONNECT and we needed it: 1, and more for each heartbeat since
         self.heartbeat: Heartbeat | None = None
 
 
