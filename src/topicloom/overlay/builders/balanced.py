@@ -29,7 +29,8 @@ from topicloom.overlay.builders.constrained import (
 from topicloom.overlay.builders.diagnosis import diagnose
 from topicloom.overlay.builders.greedy import NO_LIMIT
 from topicloom.overlay.builders.local_search import LocalSearch
-from topicloom.overlay.builders.serving_tree import PATH_DEGREE, serving_tree
+from topicloom.overlay.builders.serving_tree import PATH_DEGREE, least_degree, serving_tree
+from topicloom.overlay.builders.twin_trees import Twins
 from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints
 from topicloom.overlay.model.interest import Interest
@@ -65,6 +66,7 @@ def build_balanced(
     ] = "auto",
     time_limit: Annotated[float, Parameter("seconds after which it stops improving; 0: none", least=0)] = 0.0,
     costs: Costs = "tie",
+    twins: Twins = "tree",
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = SILENT,
@@ -73,7 +75,7 @@ def build_balanced(
 
     `work` is the number of local-search moves per edge (`auto`: `default_work`). `time_limit` in seconds,
     0 for none, ends the search for a better overlay; without one the same seed gives the same edges.
-    `constraints`, `start` and `costs` are those of `build_gm`.
+    `constraints`, `start`, `costs` and `twins` are those of `build_gm`.
 
     >>> interest = Interest.from_pairs([(node, "x") for node in "abcd"])
     >>> int(build_balanced(interest).overlay.degrees().max())
@@ -82,13 +84,13 @@ def build_balanced(
     moves = default_work(interest.n_nodes) if work == "auto" else float(work)
     watch = Stopwatch(progress)
     deadline = progress.now() + time_limit if time_limit else math.inf
-    task = ConstrainedTask.of(interest, constraints, start, costs, threads)
+    task = ConstrainedTask.of(interest, constraints, start, costs, threads, twins)
     balance = Balance(task, seed, watch, deadline)
     overlay = balance.overlay(moves)
     report = dict(balance.report)
     if constraints.caps is not None or len(constraints.forbidden):
         report |= diagnose(task, overlay, balance.rebuild, watch)
-    parameters = {"work": round(moves, 2), "time_limit": time_limit, "costs": costs}
+    parameters = {"work": round(moves, 2), "time_limit": time_limit, "costs": costs, "twins": twins}
     return Build(overlay, "balanced", parameters, seed, watch.seconds, report)
 
 
@@ -118,7 +120,7 @@ class Balance:
         tree, interest = None, self.task.interest
         with self.watch.phase("look for a tree"):
             if self.task.is_free:
-                tree = serving_tree(interest, progress=self.watch.progress)
+                tree = serving_tree(interest, twins=self.task.twins, progress=self.watch.progress)
         if tree is not None:
             return self._from_tree(tree, work)
         first = self._greedy(NO_LIMIT)
@@ -139,11 +141,12 @@ class Balance:
         """Relieve a tree: no overlay has fewer edges, but the maximum degree may come down to a path's."""
         search = self._search(tree, cap=1)
         cap = int(search.degree.max(initial=0))
+        least = least_degree(self.task.interest, self.task.twins)
         with self.watch.phase("relieve the tree"):
-            while cap > PATH_DEGREE and not self.late and search.relieve(cap - 1, rounds=PATIENT_ROUNDS):
+            while cap > least and not self.late and search.relieve(cap - 1, rounds=PATIENT_ROUNDS):
                 cap -= 1
-        if cap > PATH_DEGREE:
-            cap = self._improve(search, cap, work, free=False)
+        if cap > least:
+            cap = self._improve(search, cap, work, least=least, free=False)
         self.report = {"cap": cap, "tree": True, "edges_bound": search.n_edges}
         return Overlay.from_edges(self.task.interest.node_ids, *search.edges())
 
@@ -164,7 +167,7 @@ class Balance:
                 greedy.lift_caps()
                 greedy.run(NO_LIMIT)
         u, v, _ = greedy.steps()
-        return joined_edges(task.fixed, (u, v))
+        return task.planted(joined_edges(task.fixed, (u, v)))
 
     def _capped(self, cap: int) -> LocalSearch:
         """Return the overlay of a greedy run under `cap`, pruned and relieved."""
@@ -233,7 +236,9 @@ class Balance:
                 bad = middle
         return search, cap
 
-    def _improve(self, search: LocalSearch, cap: int, work: float, *, free: bool = True) -> int:
+    def _improve(
+        self, search: LocalSearch, cap: int, work: float, *, least: int = PATH_DEGREE, free: bool = True
+    ) -> int:
         """Search locally in rounds, some of them under a cap one lower; return the cap that everybody keeps.
 
         Under the lower cap nodes at the old one take no edge any more and relief moves some of theirs away.
@@ -248,7 +253,7 @@ class Balance:
                     break
                 share = moves * (round_ + 1) // ROUNDS - moves * round_ // ROUNDS
                 crowded = 4 * len(search.above(cap - 1)) >= len(search.degree)
-                lower = cap > PATH_DEGREE and tried < PATIENCE and not crowded
+                lower = cap > least and tried < PATIENCE and not crowded
                 search.improve(cap - lower, share)
                 self.watch.progress.advance(share)
                 if lower and self._relieved(search, cap - 1, free=free):

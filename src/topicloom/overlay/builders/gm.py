@@ -11,6 +11,7 @@ from topicloom.base.parameters import Parameter
 from topicloom.base.progress import SILENT, Progress, Stopwatch
 from topicloom.overlay.builders.constrained import ConstrainedTask, Costs
 from topicloom.overlay.builders.constrained_greedy import build_greedy
+from topicloom.overlay.builders.twin_trees import Twins
 from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints
 from topicloom.overlay.model.interest import Interest
@@ -24,6 +25,7 @@ def build_gm(
     start: Overlay | None = None,
     redundancy: Annotated[int, Parameter("runs, each on the pairs not yet used (section 6.4)", least=1)] = 1,
     costs: Costs = "tie",
+    twins: Twins = "tree",
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = SILENT,
@@ -32,6 +34,9 @@ def build_gm(
 
     `redundancy=k` runs it k times, each on the pairs not yet used [Chockler2007a, 6.4], so a topic survives
     more lost edges. The seed is not used: ties are fixed.
+
+    Twins, nodes with identical topics, are linked as a tree; `twins="path"` gives the path that the tie rule
+    by itself makes of them. Under `constraints` no two nodes are alike, so that rule holds.
 
     Under `constraints` no pair beyond them is a candidate, and the edges of `start` are there from the
     beginning; with pair costs, `costs="tie"` takes the cheapest of equal contribution and `"weight"` the
@@ -42,6 +47,7 @@ def build_gm(
     [['a', 'b'], ['b', 'c']]
     """
     watch = Stopwatch(progress)
-    task = ConstrainedTask.of(interest, constraints, start, costs, threads)
+    task = ConstrainedTask.of(interest, constraints, start, costs, threads, twins)
     overlay, report = build_greedy(task, phases=False, redundancy=redundancy, watch=watch)
-    return Build(overlay, "gm", {"redundancy": redundancy, "costs": costs}, seed, watch.seconds, report)
+    parameters = {"redundancy": redundancy, "costs": costs, "twins": twins}
+    return Build(overlay, "gm", parameters, seed, watch.seconds, report)

@@ -72,7 +72,7 @@ class LocalSearch:
             int(interest.topic_sizes().max(initial=1)),
             int(np.diff(interest.node_ptr).max(initial=1)),
             int(generator(seed, "local-search").integers(2**63)),
-            _prices(constraints, interest.n_nodes),
+            pair_prices(constraints, interest.n_nodes),
         )
         priced = len(constraints.priced) > 0
         self._aim = (BY_COST if costs == "weight" else THEN_COST) if priced else BY_NUMBER
@@ -149,7 +149,7 @@ class LocalSearch:
             destroy_and_repair(self._trees, self._removal, caps, self._aim, min(SLICE, moves - start))
 
 
-def _prices(constraints: Constraints, n_nodes: int) -> tuple[Longs, Ints, Floats]:
+def pair_prices(constraints: Constraints, n_nodes: int) -> tuple[Longs, Ints, Floats]:
     """Return priced and forbidden pairs as neighbor lists; what is forbidden has an infinite price."""
     pairs = (constraints.forbidden, constraints.priced)
     u = np.concatenate([end for pair in pairs for end in (pair.u, pair.v)])

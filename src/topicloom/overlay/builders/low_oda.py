@@ -16,6 +16,7 @@ from topicloom.base.progress import SILENT, Progress, Stopwatch
 from topicloom.overlay.builders.build_progress import GreedyProgress, count_joins
 from topicloom.overlay.builders.constrained import ConstrainedTask, choose_constrained
 from topicloom.overlay.builders.greedy import NO_LIMIT, Greedy, LinkTwins
+from topicloom.overlay.builders.twin_trees import Twins, plant_twins
 from topicloom.overlay.kernels.best_partners import TOP, new_rows
 from topicloom.overlay.kernels.lazy_greedy import Heap, fill_heap, new_heap, refill_heap
 from topicloom.overlay.kernels.twins import chain_twins, pair_twins
@@ -31,6 +32,7 @@ def build_low_oda(
         int, Parameter("an edge must join over k times as much to raise the maximum degree", least=1)
     ] = 3,
     strict: Annotated[bool, Parameter("k times as much is enough; with k=1 that is gm")] = False,
+    twins: Twins = "tree",
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = SILENT,
@@ -43,14 +45,15 @@ def build_low_oda(
 
     >>> interest = Interest.from_pairs([(node, "x") for node in "abcd"])
     >>> build_low_oda(interest).overlay.degrees().tolist()
-    [2, 1, 2, 1]
+    [2, 2, 1, 1]
     """
     watch = Stopwatch(progress)
     u, v, _ = choose_low_oda(interest, k=k, strict=strict, threads=threads, watch=watch)
+    u, v = plant_twins(interest, u, v, twins)
     return Build(
         overlay=Overlay.from_edges(interest.node_ids, u, v),
         algorithm="low-oda",
-        parameters={"k": k, "strict": strict},
+        parameters={"k": k, "strict": strict, "twins": twins},
         seed=seed,
         seconds=watch.seconds,
     )

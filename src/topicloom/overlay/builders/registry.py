@@ -20,6 +20,7 @@ from topicloom.overlay.builders.gm import build_gm
 from topicloom.overlay.builders.gm_m import build_gm_m
 from topicloom.overlay.builders.low_oda import build_low_oda
 from topicloom.overlay.builders.minmax_oda import build_minmax_oda
+from topicloom.overlay.builders.short_gm import build_short_gm
 from topicloom.overlay.builders.two_d_oda import build_2d_oda
 from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints, NodePairs
@@ -79,6 +80,13 @@ BUILDERS: dict[str, Builder] = {
         guarantee="maximum degree at most log(V T) x optimum",
         paper="Chen et al. 2010, section IV-A; Onus and Richa 2009",
         honours=ALL_KINDS,
+    ),
+    "short-gm": Builder(
+        build=build_short_gm,
+        aim="short paths and few edges: gm within a bound on hops",
+        guarantee="none proven; the report says which bound on hops was kept",
+        complexity="a few runs of gm",
+        paper="this project: docs/builders.md",
     ),
     "exact": Builder(
         build=build_exact,
