@@ -11,6 +11,7 @@ from topicloom.base.arrays import Longs
 from topicloom.base.parameters import Parameter
 from topicloom.base.progress import SILENT
 from topicloom.overlay.measures.diameter import topic_diameter_bounds
+from topicloom.overlay.measures.hops import measure_hops
 from topicloom.overlay.measures.measure import view_of
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
@@ -57,8 +58,10 @@ def hops_report(
     if bound is None:
         return {}
     found = topic_hops(interest, overlay, threads=threads)
+    measured = measure_hops(view_of(interest, overlay, threads=threads, progress=SILENT))
     longest = int(found.max(initial=0))
     report: dict[str, Any] = {"max_hops": bound, "hops_max": longest, "hops_kept": longest <= bound}
+    report |= {key: measured[key] for key in ("hops_mean", "hops_p95")}
     if longest > bound:
         beyond = np.flatnonzero(found > bound)
         order = beyond[np.argsort(-found[beyond], kind="stable")]

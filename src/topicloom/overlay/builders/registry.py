@@ -60,7 +60,7 @@ def _short_paths(build: Callable[..., Build], aim: str, complexity: str, place: 
 BUILDERS: dict[str, Builder] = {
     "balanced": Builder(
         build=build_balanced,
-        aim="low average and low maximum degree",
+        aim="low average and low maximum degree, short paths",
         guarantee="none proven; certifying bounds the gap of each build",
         complexity="a few runs of gm, then `work` moves per edge",
         paper="this project: docs/builders.md",
@@ -205,6 +205,16 @@ def check_honours(name: str, kinds: Iterable[str]) -> None:
         if kind not in find_builder(name).honours:
             able = [key for key, builder in BUILDERS.items() if kind in builder.honours]
             raise UsageError(f"{name} does not honour `{kind}`; {', '.join(able) or 'no builder'} do")
+
+
+def hop_settings(name: str, max_hops: str | None) -> list[str]:
+    """Return the setting that bounds the hops of builder `name`; one that cannot bound them is refused."""
+    if max_hops is None:
+        return []
+    if "max_hops" not in find_builder(name).parameters:
+        able = [key for key, builder in BUILDERS.items() if "max_hops" in builder.parameters]
+        raise UsageError(f"{name} does not bound hops (`max_hops`); {', '.join(able)} do")
+    return [f"max_hops={max_hops}"]
 
 
 def parse_parameters(name: str, settings: Sequence[str]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import numpy as np
 
-from topicloom.base.arrays import Floats, Ints
+from topicloom.base.arrays import Floats, Ints, Longs
 from topicloom.base.parameters import Parameter
 from topicloom.base.progress import SILENT, Progress, Stopwatch, check_stop
 from topicloom.overlay.builders.build_progress import GreedyProgress, QuietProgress, count_joins
@@ -107,7 +107,7 @@ class ShortGreedy:
         classes = twin_classes(interest.node_ptr, interest.node_topics)
         self.state = state = new_state(interest, classes, fold=True)
         sizes = np.diff(state.member_ptr)
-        rank = np.arange(len(state.member)) - np.repeat(state.member_ptr[:-1], sizes)
+        rank = np.arange(len(state.member), dtype=np.int64) - np.repeat(state.member_ptr[:-1], sizes)
         depth, taken = _heap_shape(rank, np.repeat(sizes, sizes), self.arity)
         height = depth[state.member_ptr[1:] - 1] if len(sizes) else depth
         longest = np.full(interest.n_topics, NO_HOPS if bound is None else bound)
@@ -184,7 +184,7 @@ class ShortGreedy:
         return np.concatenate((twins[:, 0], u)), np.concatenate((twins[:, 1], v))
 
 
-def _heap_shape(rank: Ints, size: Ints, arity: int) -> tuple[Ints, Ints]:
+def _heap_shape(rank: Longs, size: Longs, arity: int) -> tuple[Ints, Ints]:
     """Return depth and degree in its tree of the member of that rank in a set of that size."""
     depth = np.zeros(len(rank), np.int64)
     above = rank.copy()

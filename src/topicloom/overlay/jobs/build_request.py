@@ -9,7 +9,7 @@ from pathlib import Path
 from topicloom.base.progress import Progress
 from topicloom.base.summaries import UNSET, Parameters, Seconds
 from topicloom.overlay.builders.default import DEFAULT, Extent, choose_default
-from topicloom.overlay.builders.registry import check_honours, parse_parameters, run_builder
+from topicloom.overlay.builders.registry import check_honours, hop_settings, parse_parameters, run_builder
 from topicloom.overlay.jobs.constraints import ConstraintFiles
 from topicloom.overlay.jobs.engine import check_engine
 from topicloom.overlay.jobs.interest_table import InterestTable, LoadedInterest
@@ -48,13 +48,14 @@ class BuildRequest:
         algorithm: str | None,
         settings: Sequence[str],
         *,
+        max_hops: str | None = None,
         seed: int = 0,
         threads: int | None = None,
         certify: bool = False,
     ) -> BuildRequest:
         """Make a request from texts such as `key=value`; unknown names and values are refused."""
         name = algorithm or DEFAULT
-        parameters = parse_parameters(name, settings)
+        parameters = parse_parameters(name, [*settings, *hop_settings(name, max_hops)])
         fixed = parameters != parse_parameters(DEFAULT, [])
         return cls(name, parameters, seed, threads, certify=certify, named=algorithm is not None, fixed=fixed)
 
