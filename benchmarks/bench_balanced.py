@@ -75,7 +75,7 @@ def measure_seeds(name: str, nodes: int, work: int, seeds: list[int]) -> dict[st
     from topicloom.overlay.builders.registry import BUILDERS
     from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
 
-    ways: dict[str, dict[str, Any]] = {"balanced": {"work": work}, "gm": {}, "gm-m": {}}
+    ways: dict[str, dict[str, Any]] = {"balanced": {"work": work, "max_hops": "none"}, "gm": {}, "gm-m": {}}
     warm = generate_interest(workload_from_options(**drawn(300)))
     found: dict[str, list[tuple[float, ...]]] = {key: [] for key in ways}
     for key, parameters in ways.items():

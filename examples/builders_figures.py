@@ -23,8 +23,8 @@ WAYS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("gm", "gm", {}),
     ("gm-m", "gm-m", {}),
     ("low-oda", "low-oda", {}),
-    ("balanced, work 0", "balanced", {"work": 0}),
-    ("balanced, work 20", "balanced", {"work": 20}),
+    ("balanced, work 0", "balanced", {"work": 0, "max_hops": "none"}),
+    ("balanced, work 20", "balanced", {"work": 20, "max_hops": "none"}),
 )
 
 

@@ -46,6 +46,7 @@ def test_a_build_under_all_kinds_of_constraints(cli, files):
     assert code == 0
     assert summary["parameters"] == {
         "costs": "weight",
+        "twins": "tree",
         "constraints": {"caps": 5, "require": 1, "costs": 1, "start": 4},
     }
     assert summary["report"] == {"cost_total": 6.5, "start_left_out": 0}

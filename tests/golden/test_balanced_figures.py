@@ -27,9 +27,9 @@ WORKLOADS = {
     [("uniform", 5.48, "gm-m"), ("zipf:2", 4.75, "gm-m"), ("geometric:0.1", 2.43, 6), ("rss", 5.10, 6)],
 )
 def test_average_and_maximum_degree(workload, average, maximum):
-    """1,000 nodes, 20 moves per edge."""
+    """1,000 nodes, 20 moves per edge, no bound on hops."""
     interest = generate_interest(workload_from_options(1000, seed=1, **WORKLOADS[workload]))
-    overlay = build_balanced(interest, work=20).overlay
+    overlay = build_balanced(interest, work=20, max_hops="none").overlay
     assert check_overlay(interest, overlay).topic_connected
     degrees = overlay.degrees()
     assert degrees.mean() <= average

@@ -7,6 +7,7 @@ naive/greedy.py and nothing with the package but `model`.
 from __future__ import annotations
 
 from naive.greedy import Pair, State
+from naive.twins import naive_planted
 from naive.xxh64 import naive_xxh64
 from topicloom.overlay.model.interest import Interest
 
@@ -114,7 +115,8 @@ def naive_divide(
     groups = naive_groups(interest, light, int(p), seed)
     edges: set[Pair] = set()
     for group in groups:
-        edges |= set(build_mm_edges(Joined(interest, group, [])))
+        steps = [(*pair, 0) for pair in build_mm_edges(Joined(interest, group, []))]
+        edges |= {step[:2] for step in naive_planted(interest, steps, group)}
     clumps, singles = represented(groups, everyone), bulk
     while coverage is not None and sum(map(len, clumps)) + len(singles) > kernel_nodes:
         members = [*(v for clump in clumps for v in clump), *singles]

@@ -9,6 +9,7 @@ from msgspec.structs import asdict
 
 from topicloom.base.summaries import Report
 from topicloom.cli.console import Screen
+from topicloom.cli.hops_told import hops_missed, hops_told
 from topicloom.cli.options import (
     Certify,
     EngineOptions,
@@ -28,6 +29,7 @@ topicloom build table.csv --out my-overlay
 topicloom build table.tsv --no-header --algorithm gm-m --out my-overlay --json
 topicloom build table.parquet --algorithm gm --set redundancy=2 --out robust
 topicloom build table.csv --caps caps.csv --forbid firewall.csv --start my-overlay --out limited
+topicloom build table.csv --max-hops 16 --out my-overlay
 topicloom build table.csv --out my-overlay --certify
 topicloom build huge.parquet --algorithm dcbr-m --engine spark --out huge-overlay
 topicloom build huge.parquet --algorithm dcbr-m --engine spark --out huge-overlay --resume
@@ -61,6 +63,10 @@ def build(
         str | None, f"Builder: {_builders()} where that would take more than ten minutes."
     ] = None,
     set_: Settings = None,
+    max_hops: Annotated[
+        str | None,
+        "The most hops inside a topic: a number, auto (about 2 log2 of the largest topic) or none.",
+    ] = None,
     seed: Seed = 0,
     resume: Annotated[bool, "Go on with the unfinished Spark build in --out."] = False,
     threads: Threads = None,
@@ -69,8 +75,8 @@ def build(
 ) -> None:
     """Build an overlay in which every topic's subscribers are connected, prove it, and write it to a folder.
 
-    Exit 0: built and proved. Exit 1: not every topic is connected, because of constraints or a fault (the
-    folder is written all the same).
+    Exit 0: built and proved. Exit 1: not every topic is connected, because of constraints or a fault, or not
+    within the hops asked for (the folder is written all the same).
     """
     from topicloom.overlay.jobs.build import build_to_folder
     from topicloom.overlay.jobs.build_request import BuildRequest, BuildTask
@@ -82,7 +88,9 @@ def build(
     table.source()  # a missing table is told first
     if out is None:
         raise UsageError("--out is missing; name the folder for the result")
-    request = BuildRequest.of(algorithm, set_ or [], seed=seed, threads=threads, certify=certify)
+    request = BuildRequest.of(
+        algorithm, set_ or [], max_hops=max_hops, seed=seed, threads=threads, certify=certify
+    )
     with screen.working() as progress:
         task = BuildTask(
             table.table(spark, screen, progress),
@@ -98,7 +106,8 @@ def build(
     lines = _told(summary, out)
     if not screen.quiet and "topics_split" not in summary.report:
         lines.append(f"next: topicloom measure {out} {out}")
-    screen.report(summary, *lines, holds=summary.topic_connected, why=_split_told(summary))
+    holds = summary.topic_connected and not hops_missed(summary)
+    screen.report(summary, *lines, holds=holds, why=[*_split_told(summary), *hops_missed(summary)])
 
 
 def _told(summary: BuildSummary, out: Path) -> list[str]:
@@ -114,6 +123,7 @@ def _told(summary: BuildSummary, out: Path) -> list[str]:
         f"subscriptions ({summary.duplicates:,} duplicate and {summary.rejected:,} refused rows)",
         f"{summary.algorithm}: {summary.edges:,} edges, average degree {summary.degree_avg:.2f}, "
         f"maximum {summary.degree_max:,}",
+        *hops_told(summary),
         *_constraints_told(summary),
         proof,
         *certificate_told(summary.certificate, asdict(summary)),

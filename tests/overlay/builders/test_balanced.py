@@ -130,7 +130,8 @@ def test_the_work_falls_with_the_nodes_from_all_to_nothing():
 
 def test_the_work_done_is_among_the_parameters():
     parameters = build_balanced(RANDOM).parameters
-    assert parameters == {"work": default_work(60), "time_limit": 0.0, "costs": "tie"}
+    options = {"max_hops": "auto", "max_degree": "auto", "costs": "tie", "twins": "tree"}
+    assert parameters == {"work": default_work(60), "time_limit": 0.0, **options}
     assert build_balanced(RANDOM, work=0).parameters["work"] == 0
     assert build_balanced(RANDOM, work=1.5).parameters["work"] == 1.5
 

@@ -27,10 +27,14 @@ from topicloom.overlay.builders.constrained import (
 )
 from topicloom.overlay.builders.diagnosis import diagnose
 from topicloom.overlay.builders.greedy import NO_LIMIT
+from topicloom.overlay.builders.hop_balance import HopBalance
+from topicloom.overlay.builders.hops import MaxHops, asked_hops, hops_report, topic_hops
 from topicloom.overlay.builders.local_search import LocalSearch
-from topicloom.overlay.builders.serving_tree import PATH_DEGREE, serving_tree
+from topicloom.overlay.builders.serving_tree import PATH_DEGREE, least_degree, serving_tree
+from topicloom.overlay.builders.twin_trees import Twins
+from topicloom.overlay.measures.connectivity import check_overlay
 from topicloom.overlay.model.build import Build
-from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints
+from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints, NodePairs
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 
@@ -63,7 +67,12 @@ def build_balanced(
         float | str, Parameter("moves per edge; auto: 20, falling to 0 at 20,000 nodes", ("auto",), 0)
     ] = "auto",
     time_limit: Annotated[float, Parameter("seconds after which it stops improving; 0: none", least=0)] = 0.0,
+    max_hops: MaxHops = "auto",
+    max_degree: Annotated[
+        int | str, Parameter("the cap on degrees aimed at; auto: the lowest that is cheap", ("auto",), 2)
+    ] = "auto",
     costs: Costs = "tie",
+    twins: Twins = "tree",
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = SILENT,
@@ -72,7 +81,8 @@ def build_balanced(
 
     `work` is the number of local-search moves per edge (`auto`: `default_work`). `time_limit` in seconds,
     0 for none, ends the search for a better overlay; without one the same seed gives the same edges.
-    `constraints`, `start` and `costs` are those of `build_gm`.
+    `max_hops` bounds the hops between two subscribers inside a topic (`none`: no bound, fewer edges); the
+    report says what was reached. `constraints`, `start`, `costs` and `twins` are those of `build_gm`.
 
     >>> interest = Interest.from_pairs([(node, "x") for node in "abcd"])
     >>> int(build_balanced(interest).overlay.degrees().max())
@@ -81,13 +91,19 @@ def build_balanced(
     moves = default_work(interest.n_nodes) if work == "auto" else float(work)
     watch = Stopwatch(progress)
     deadline = progress.now() + time_limit if time_limit else math.inf
-    task = ConstrainedTask.of(interest, constraints, start, costs, threads)
-    balance = Balance(task, seed, watch, deadline)
+    task = ConstrainedTask.of(interest, constraints, start, costs, threads, twins)
+    bound = asked_hops(interest, max_hops)
+    cap = max_degree if isinstance(max_degree, int) else None
+    balance = Balance(task, seed, watch, deadline, bound, cap)
     overlay = balance.overlay(moves)
     report = dict(balance.report)
+    if bound is not None:
+        with watch.phase("measure hops"):
+            report |= hops_report(interest, overlay, max_hops, threads=threads)
     if constraints.caps is not None or len(constraints.forbidden):
         report |= diagnose(task, overlay, balance.rebuild, watch)
-    parameters = {"work": round(moves, 2), "time_limit": time_limit, "costs": costs}
+    parameters = {"work": round(moves, 2), "time_limit": time_limit, "max_hops": max_hops}
+    parameters |= {"max_degree": max_degree, "costs": costs, "twins": twins}
     return Build(overlay, "balanced", parameters, seed, watch.seconds, report)
 
 
@@ -99,6 +115,8 @@ class Balance:
     seed: int
     watch: Stopwatch
     deadline: float = math.inf
+    bound: int | None = None  # on hops
+    cap: int | None = None  # on degrees, where the user asks for one
     gm_edges: int = 0
     needs: Ints | None = None
     report: dict[str, object] = field(default_factory=dict)
@@ -117,32 +135,63 @@ class Balance:
         tree, interest = None, self.task.interest
         with self.watch.phase("look for a tree"):
             if self.task.is_free:
-                tree = serving_tree(interest, progress=self.watch.progress)
+                tree = serving_tree(interest, twins=self.task.twins, progress=self.watch.progress)
         if tree is not None:
-            return self._from_tree(tree, work)
+            return self._shortened(self._from_tree(tree, work), work)
         first = self._greedy(NO_LIMIT)
         self.gm_edges = len(first[0])
         if self.gm_edges == 0:
             return Overlay.from_edges(interest.node_ids, *first)
         search, cap = self._lowest_cap(first)
-        cap = self._improve(search, cap, work)
-        if work:
-            with self.watch.phase("prune"):
-                search.prune()
+        if self.bound is None or not self.task.is_free:
+            cap = self._improve(search, cap, work)
+            if work:
+                with self.watch.phase("prune"):
+                    search.prune()
         overlay = Overlay.from_edges(interest.node_ids, *self._within_caps(search))
         cap = min(cap, int(overlay.degrees().max()))
         self.report = {"cap": cap, "gm_edges": self.gm_edges, "tree": False}
-        return overlay
+        return overlay if self.bound is None else self._within_hops(overlay, cap, work)
+
+    def _within_hops(self, overlay: Overlay, cap: int, work: float) -> Overlay:
+        """Search for an overlay within the bound on hops, under the cap that does without one."""
+        if not check_overlay(self.task.interest, overlay).topic_connected:
+            self.report["remark"] = "hops were not bounded: not every topic is connected"
+            return overlay
+        edges = joined_edges(self.task.fixed, self._without_fixed(overlay))
+        return self._shorten(edges, self.cap or max(cap, LEAST_CAP), work, fresh=self.task.is_free)
+
+    def _shortened(self, overlay: Overlay, work: float) -> Overlay:
+        """Return a tree as it is if it keeps the bound on hops, else what a search finds from there."""
+        if self.bound is None or topic_hops(self.task.interest, overlay).max(initial=0) <= self.bound:
+            return overlay
+        cap = max(int(overlay.degrees().max(initial=0)), LEAST_CAP)
+        return self._shorten((overlay.u, overlay.v), cap, work, fresh=False)
+
+    def _shorten(self, edges: Edges, cap: int, work: float, *, fresh: bool) -> Overlay:
+        """Search within the bound, from edges that look at hops if `fresh`; note what that costs."""
+        assert self.bound is not None
+        hops = HopBalance(self.task, self.bound, cap, self.needs, self.seed, self.watch, lambda: self.late)
+        found = hops.run(hops.start(edges) if fresh else edges, work)
+        degree = int(found.degrees().max(initial=0))
+        self.report |= {"cap": max(cap, degree), "edges_unbounded": len(edges[0])}
+        return found
+
+    def _without_fixed(self, overlay: Overlay) -> Edges:
+        """Return the edges but the fixed ones."""
+        pairs = NodePairs(overlay.u, overlay.v).without(NodePairs(*self.task.fixed), overlay.n_nodes)
+        return pairs.u, pairs.v
 
     def _from_tree(self, tree: Edges, work: float) -> Overlay:
         """Relieve a tree: no overlay has fewer edges, but the maximum degree may come down to a path's."""
         search = self._search(tree, cap=1)
         cap = int(search.degree.max(initial=0))
+        least = least_degree(self.task.interest, self.task.twins)
         with self.watch.phase("relieve the tree"):
-            while cap > PATH_DEGREE and not self.late and search.relieve(cap - 1, rounds=PATIENT_ROUNDS):
+            while cap > least and not self.late and search.relieve(cap - 1, rounds=PATIENT_ROUNDS):
                 cap -= 1
-        if cap > PATH_DEGREE:
-            cap = self._improve(search, cap, work, free=False)
+        if cap > least:
+            cap = self._improve(search, cap, work, least=least, free=False)
         self.report = {"cap": cap, "tree": True, "edges_bound": search.n_edges}
         return Overlay.from_edges(self.task.interest.node_ids, *search.edges())
 
@@ -163,7 +212,7 @@ class Balance:
                 greedy.lift_caps()
                 greedy.run(NO_LIMIT)
         u, v, _ = greedy.steps()
-        return joined_edges(task.fixed, (u, v))
+        return task.planted(joined_edges(task.fixed, (u, v)))
 
     def _capped(self, cap: int) -> LocalSearch:
         """Return the overlay of a greedy run under `cap`, pruned and relieved."""
@@ -189,10 +238,12 @@ class Balance:
         """
         n_nodes = self.task.interest.n_nodes
         degrees = np.bincount(np.concatenate(first), minlength=n_nodes)
-        cap = max(math.ceil(degrees.mean()) + ROOM, LEAST_CAP)
+        cap = self.cap or max(math.ceil(degrees.mean()) + ROOM, LEAST_CAP)
         self.needs = known_needs(self.task.interest, np.flatnonzero(degrees >= cap))
         search = self._capped(cap)
-        if self._good(search, cap):
+        if self.cap is not None:
+            pass  # the user's choice
+        elif self._good(search, cap):
             while cap > LEAST_CAP and not self.late:
                 lower = self._capped(cap - 1)
                 if not self._good(lower, cap - 1):
@@ -222,7 +273,9 @@ class Balance:
                 bad = middle
         return search, cap
 
-    def _improve(self, search: LocalSearch, cap: int, work: float, *, free: bool = True) -> int:
+    def _improve(
+        self, search: LocalSearch, cap: int, work: float, *, least: int = PATH_DEGREE, free: bool = True
+    ) -> int:
         """Search locally in rounds, some of them under a cap one lower; return the cap that everybody keeps.
 
         Under the lower cap nodes at the old one take no edge any more and relief moves some of theirs away.
@@ -237,7 +290,7 @@ class Balance:
                     break
                 share = moves * (round_ + 1) // ROUNDS - moves * round_ // ROUNDS
                 crowded = 4 * len(search.above(cap - 1)) >= len(search.degree)
-                lower = cap > PATH_DEGREE and tried < PATIENCE and not crowded
+                lower = cap > least and tried < PATIENCE and not crowded
                 search.improve(cap - lower, share)
                 self.watch.progress.advance(share)
                 if lower and self._relieved(search, cap - 1, free=free):

@@ -19,6 +19,7 @@ from topicloom.base.progress import Progress, check_stop
 from topicloom.errors import InputError
 from topicloom.overlay.builders.build_progress import GreedyProgress, count_joins
 from topicloom.overlay.builders.greedy import SLICE_WORK, Greedy
+from topicloom.overlay.builders.twin_trees import plant_twins
 from topicloom.overlay.kernels.lazy_greedy import LEVEL_DONE
 from topicloom.overlay.kernels.lazy_greedy_costs import choose_costed, new_best_pairs, new_pair_costs
 from topicloom.overlay.model.constraints import NO_CAP, UNCONSTRAINED, Constraints, NodePairs
@@ -150,6 +151,7 @@ class ConstrainedTask:
     fixed: Edges  # required pairs and the edges of `start`
     costs: str = "tie"
     threads: int | None = None
+    twins: str = "tree"
 
     @classmethod
     def of(
@@ -159,14 +161,19 @@ class ConstrainedTask:
         start: Overlay | None = None,
         costs: str = "tie",
         threads: int | None = None,
+        twins: str = "tree",
     ) -> ConstrainedTask:
         """Return the task of building under `constraints` from the edges of `start`."""
-        return cls(interest, constraints, fixed_edges(constraints, start), costs, threads)
+        return cls(interest, constraints, fixed_edges(constraints, start), costs, threads, twins)
 
     @property
     def is_free(self) -> bool:
         """Is there nothing to respect?"""
         return not self.constraints.kinds() and len(self.fixed[0]) == 0
+
+    def planted(self, edges: Edges) -> Edges:
+        """Return the edges of a greedy run with twins in trees; under constraints no two nodes are alike."""
+        return plant_twins(self.interest, *edges, self.twins) if self.is_free else edges
 
 
 class GreedyOutcome(NamedTuple):

@@ -41,7 +41,7 @@ def build_greedy(
     """
     interest = task.interest
     outcome = choose_best(task, phases=phases, watch=watch)
-    edges = joined_edges(task.fixed, outcome.edges)
+    edges = task.planted(joined_edges(task.fixed, outcome.edges))
     overlay = Overlay.from_edges(interest.node_ids, *edges)
     report: dict[str, Any] = {}
 

@@ -13,6 +13,7 @@ from topicloom.base.parameters import Parameter
 from topicloom.base.progress import SILENT, Progress, Stopwatch
 from topicloom.overlay.builders.constrained import ConstrainedTask, Costs
 from topicloom.overlay.builders.constrained_greedy import build_greedy
+from topicloom.overlay.builders.twin_trees import Twins
 from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints
 from topicloom.overlay.model.interest import Interest
@@ -26,6 +27,7 @@ def build_gm(
     start: Overlay | None = None,
     redundancy: Annotated[int, Parameter("runs, each on the pairs not yet used (section 6.4)", least=1)] = 1,
     costs: Costs = "tie",
+    twins: Twins = "tree",
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = SILENT,
@@ -34,6 +36,9 @@ def build_gm(
 
     `redundancy=k` runs it k times, each on the pairs not yet used [Chockler2007a, 6.4], so a topic survives
     more lost edges. The seed is not used: ties are fixed.
+
+    Twins, nodes with identical topics, are linked as a tree; `twins="path"` gives the path that the tie rule
+    by itself makes of them. Under `constraints` no two nodes are alike, so that rule holds.
 
     Under `constraints` no pair beyond them is a candidate, and the edges of `start` are there from the
     beginning; with pair costs, `costs="tie"` takes the cheapest of equal contribution and `"weight"` the
@@ -44,9 +49,10 @@ def build_gm(
     [['a', 'b'], ['b', 'c']]
     """
     watch = Stopwatch(progress)
-    task = ConstrainedTask.of(interest, constraints, start, costs, threads)
+    task = ConstrainedTask.of(interest, constraints, start, costs, threads, twins)
     overlay, report = build_greedy(task, phases=False, redundancy=redundancy, watch=watch)
-    return Build(overlay, "gm", {"redundancy": redundancy, "costs": costs}, seed, watch.seconds, report)
+    parameters = {"redundancy": redundancy, "costs": costs, "twins": twins}
+    return Build(overlay, "gm", parameters, seed, watch.seconds, report)
 
 
 def build_gm_m(
@@ -55,19 +61,20 @@ def build_gm_m(
     constraints: Constraints = UNCONSTRAINED,
     start: Overlay | None = None,
     costs: Costs = "tie",
+    twins: Twins = "tree",
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = SILENT,
 ) -> Build:
     """Add pairs whose degrees are both below D, best contribution first, in phases D = 1, 2, ...
 
-    The seed is not used: ties are fixed. `constraints`, `start` and `costs` are those of `build_gm`.
+    The seed is not used: ties are fixed. `constraints`, `start`, `costs` and `twins` are those of `build_gm`.
 
     >>> interest = Interest.from_pairs([(node, "x") for node in "abcd"])
     >>> build_gm_m(interest).overlay.degrees().tolist()
-    [2, 1, 2, 1]
+    [2, 2, 1, 1]
     """
     watch = Stopwatch(progress)
-    task = ConstrainedTask.of(interest, constraints, start, costs, threads)
+    task = ConstrainedTask.of(interest, constraints, start, costs, threads, twins)
     overlay, report = build_greedy(task, phases=True, watch=watch)
-    return Build(overlay, "gm-m", {"costs": costs}, seed, watch.seconds, report)
+    return Build(overlay, "gm-m", {"costs": costs, "twins": twins}, seed, watch.seconds, report)

@@ -57,7 +57,7 @@ class LocalSearch:
         self._trees = new_overlay_trees(interest, self._most, room)
         add_edges(self._trees, u, v, n_fixed, np.arange(interest.n_subscriptions, dtype=np.int32))
         seed = int(generator(seed, "local-search").integers(2**63))
-        self._removal = new_removal(interest, seed, _prices(constraints, interest.n_nodes))
+        self._removal = new_removal(interest, seed, pair_prices(constraints, interest.n_nodes))
         priced = len(constraints.priced) > 0
         self._aim = (BY_COST if task.costs == "weight" else THEN_COST) if priced else BY_NUMBER
 
@@ -133,7 +133,7 @@ class LocalSearch:
             destroy_and_repair(self._trees, self._removal, caps, self._aim, min(SLICE, moves - start))
 
 
-def _prices(constraints: Constraints, n_nodes: int) -> tuple[Longs, Ints, Floats]:
+def pair_prices(constraints: Constraints, n_nodes: int) -> tuple[Longs, Ints, Floats]:
     """Return priced and forbidden pairs as neighbor lists; what is forbidden has an infinite price."""
     pairs = (constraints.forbidden, constraints.priced)
     u = np.concatenate([end for pair in pairs for end in (pair.u, pair.v)])

@@ -16,6 +16,7 @@ from topicloom.base.progress import SILENT, Progress, Stopwatch
 from topicloom.overlay.builders.build_progress import GreedyProgress, count_joins
 from topicloom.overlay.builders.constrained import ConstrainedTask, choose_constrained
 from topicloom.overlay.builders.greedy import NO_LIMIT, Greedy, LinkTwins, chain_twins, pair_twins
+from topicloom.overlay.builders.twin_trees import Twins, plant_twins
 from topicloom.overlay.kernels.best_partners import TOP, new_rows
 from topicloom.overlay.kernels.lazy_greedy import Heap, fill_heap, new_heap, refill_heap
 from topicloom.overlay.model.build import Build
@@ -30,6 +31,7 @@ def build_low_oda(
         int, Parameter("an edge must join over k times as much to raise the maximum degree", least=1)
     ] = 3,
     strict: Annotated[bool, Parameter("k times as much is enough; with k=1 that is gm")] = False,
+    twins: Twins = "tree",
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = SILENT,
@@ -42,12 +44,13 @@ def build_low_oda(
 
     >>> interest = Interest.from_pairs([(node, "x") for node in "abcd"])
     >>> build_low_oda(interest).overlay.degrees().tolist()
-    [2, 1, 2, 1]
+    [2, 2, 1, 1]
     """
     watch = Stopwatch(progress)
     u, v, _ = choose_low_oda(interest, k=k, strict=strict, threads=threads, watch=watch)
-    overlay = Overlay.from_edges(interest.node_ids, u, v)
-    return Build(overlay, "low-oda", {"k": k, "strict": strict}, seed, watch.seconds)
+    overlay = Overlay.from_edges(interest.node_ids, *plant_twins(interest, u, v, twins))
+    parameters = {"k": k, "strict": strict, "twins": twins}
+    return Build(overlay, "low-oda", parameters, seed, watch.seconds)
 
 
 def choose_low_oda(

@@ -19,6 +19,7 @@ from topicloom.overlay.builders.exact import build_exact
 from topicloom.overlay.builders.gm import build_gm, build_gm_m
 from topicloom.overlay.builders.low_oda import build_low_oda
 from topicloom.overlay.builders.minmax_oda import build_minmax_oda
+from topicloom.overlay.builders.short_gm import build_short_gm
 from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints, NodePairs
 from topicloom.overlay.model.interest import Interest
@@ -57,7 +58,7 @@ def _short_paths(build: Callable[..., Build], aim: str, complexity: str, place: 
 BUILDERS: dict[str, Builder] = {
     "balanced": Builder(
         build=build_balanced,
-        aim="low average and low maximum degree",
+        aim="low average and low maximum degree, short paths",
         guarantee="none proven; certifying bounds the gap of each build",
         complexity="a few runs of gm, then `work` moves per edge",
         paper="this project: docs/builders.md",
@@ -77,6 +78,13 @@ BUILDERS: dict[str, Builder] = {
         guarantee="maximum degree at most log(V T) x optimum",
         paper="Chen et al. 2010, section IV-A; Onus and Richa 2009",
         honours=ALL_KINDS,
+    ),
+    "short-gm": Builder(
+        build=build_short_gm,
+        aim="short paths and few edges: gm within a bound on hops",
+        guarantee="none proven; the report says which bound on hops was kept",
+        complexity="a few runs of gm",
+        paper="this project: docs/builders.md",
     ),
     "exact": Builder(
         build=build_exact,
@@ -195,6 +203,16 @@ def check_honours(name: str, kinds: Iterable[str]) -> None:
         if kind not in find_builder(name).honours:
             able = [key for key, builder in BUILDERS.items() if kind in builder.honours]
             raise UsageError(f"{name} does not honour `{kind}`; {', '.join(able) or 'no builder'} do")
+
+
+def hop_settings(name: str, max_hops: str | None) -> list[str]:
+    """Return the setting that bounds the hops of builder `name`; one that cannot bound them is refused."""
+    if max_hops is None:
+        return []
+    if "max_hops" not in find_builder(name).parameters:
+        able = [key for key, builder in BUILDERS.items() if "max_hops" in builder.parameters]
+        raise UsageError(f"{name} does not bound hops (`max_hops`); {', '.join(able)} do")
+    return [f"max_hops={max_hops}"]
 
 
 def parse_parameters(name: str, settings: Sequence[str]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from topicloom.base.arrays import Ints, Longs
 from topicloom.base.progress import SILENT, Progress, check_stop
+from topicloom.overlay.builders.twin_trees import ARITY, TREE_DEGREE, large_classes
 from topicloom.overlay.kernels.serving_tree import DONE, OUTSIDE, REFUSED, grow_tree, relieve
 from topicloom.overlay.model.interest import Interest
 
@@ -18,15 +19,17 @@ SLICE_WORK = 100_000_000  # steps of a kernel call before the user may stop us
 PATH_DEGREE = 2  # no tree of three nodes or more has less
 
 
-def serving_tree(interest: Interest, *, progress: Progress = SILENT) -> tuple[Ints, Ints] | None:
+def serving_tree(
+    interest: Interest, *, twins: str = "tree", progress: Progress = SILENT
+) -> tuple[Ints, Ints] | None:
     """Return the edges (u, v) of a forest that serves every topic, with low degrees; None if there is none.
 
     At most O(sum of |V_t|^2) steps; where there is none it mostly ends after a few nodes. Nodes of identical
-    interest are linked into paths: no edge of theirs can weigh more.
+    interest are linked into trees (`twins="path"`: paths): no edge of theirs can weigh more.
 
     >>> interest = Interest.from_pairs([(node, "x") for node in "abcd"])
     >>> [ends.tolist() for ends in serving_tree(interest)]
-    [[0, 1, 2], [1, 2, 3]]
+    [[0, 0, 1], [1, 2, 3]]
     >>> triangle = [("a", "x"), ("b", "x"), ("b", "y"), ("c", "y"), ("c", "z"), ("a", "z")]
     >>> serving_tree(Interest.from_pairs(triangle)) is None
     True
@@ -36,8 +39,8 @@ def serving_tree(interest: Interest, *, progress: Progress = SILENT) -> tuple[In
     parent = _grow(interest, firsts, progress)
     if parent is None:
         return None
-    parent = _with_twins(interest, parent, classes, firsts)
-    _relieve(interest, parent, progress)
+    parent = _with_twins(interest, parent, classes, firsts, ARITY if twins == "tree" else 1)
+    _relieve(interest, parent, least_degree(interest, twins), progress)
     child = np.flatnonzero(parent >= 0)
     u, v = np.minimum(child, parent[child]), np.maximum(child, parent[child])
     order = np.lexsort((v, u))
@@ -59,25 +62,34 @@ def _grow(interest: Interest, nodes: Longs, progress: Progress) -> Ints | None:
             return parent
 
 
-def _with_twins(interest: Interest, parent: Ints, classes: Ints, firsts: Longs) -> Ints:
-    """Extend the forest to all nodes: twins follow the first of their kind on a path."""
+def least_degree(interest: Interest, twins: str) -> int:
+    """Return the maximum degree at which a tree needs no more relief: a path's, or that of twins in trees."""
+    if twins == "path":
+        return PATH_DEGREE
+    classes = interest.twin_classes()
+    return TREE_DEGREE if large_classes(interest, classes) else PATH_DEGREE
+
+
+def _with_twins(interest: Interest, parent: Ints, classes: Ints, firsts: Longs, arity: int) -> Ints:
+    """Extend the forest to all nodes: twins follow the first of their kind in a tree of that arity."""
     full = np.full(len(classes), -1, np.int32)
     order = np.argsort(classes, kind="stable")
-    follows = classes[order[1:]] == classes[order[:-1]]
-    full[order[1:][follows]] = order[:-1][follows]
+    start = np.searchsorted(classes[order], np.arange(len(firsts)))[classes[order]]
+    rank = np.arange(len(order)) - start
+    full[order] = np.where(rank > 0, order[start + (rank - 1) // arity], -1)
     full[firsts] = np.where(parent >= 0, firsts[parent], -1)
     full[interest.subscription_sizes() == 0] = -1  # who wants nothing has nobody to be linked with
     return full
 
 
-def _relieve(interest: Interest, parent: Ints, progress: Progress) -> None:
-    """Swap edges of the node of highest degree until that one cannot be helped."""
+def _relieve(interest: Interest, parent: Ints, enough: int, progress: Progress) -> None:
+    """Swap edges of the node of highest degree until that one cannot be helped, or has `enough`."""
     lists = interest.sealed_lists()
     child = np.flatnonzero(parent >= 0)
     degree = np.bincount(np.concatenate((child, parent[child])), minlength=len(parent)).astype(np.int32)
     mark = np.full(interest.n_topics, -1, np.int32)
     branch, moved = np.full(len(parent), -1, np.int32), np.full(len(parent), -1, np.int32)
-    while len(degree) and degree.max() > PATH_DEGREE:
+    while len(degree) and degree.max() > enough:
         check_stop(progress)
         hub = int(degree.argmax())
         if relieve(lists, hub, parent, degree, mark, branch, moved) == 0:

@@ -17,6 +17,7 @@ from topicloom.overlay.builders.registry import (
     BUILDERS,
     check_honours,
     find_builder,
+    hop_settings,
     parse_parameters,
     run_builder,
 )
@@ -60,13 +61,14 @@ class BuildRequest:
         algorithm: str | None,
         settings: Sequence[str],
         *,
+        max_hops: str | None = None,
         seed: int = 0,
         threads: int | None = None,
         certify: bool = False,
     ) -> BuildRequest:
         """Make a request from texts such as `key=value`; unknown names and values are refused."""
         name = algorithm or DEFAULT
-        parameters = parse_parameters(name, settings)
+        parameters = parse_parameters(name, [*settings, *hop_settings(name, max_hops)])
         fixed = parameters != parse_parameters(DEFAULT, [])
         return cls(name, parameters, seed, threads, certify=certify, named=algorithm is not None, fixed=fixed)
 

@@ -10,6 +10,7 @@ from topicloom.base.summaries import Figures
 from topicloom.overlay.measures.components import COMPONENTS, FILTERING
 from topicloom.overlay.measures.degree import DEGREE
 from topicloom.overlay.measures.diameter import OVERLAY_DIAMETER, TOPIC_DIAMETER
+from topicloom.overlay.measures.hops import HOPS
 from topicloom.overlay.measures.load import LOAD, TOPICS_PER_EDGE
 from topicloom.overlay.measures.measure import Figure, Measure, OverlayView, view_of
 from topicloom.overlay.model.interest import Interest
@@ -40,6 +41,7 @@ MEASURES: dict[str, Measure] = {
     "components": COMPONENTS,
     "overlay-diameter": OVERLAY_DIAMETER,
     "topic-diameter": TOPIC_DIAMETER,
+    "hops": HOPS,
     "filtering": FILTERING,
     "load": LOAD,
 }

@@ -17,10 +17,13 @@ from topicloom.overlay.model.interest import Interest
 
 
 def build_inner(group: Interest, *, threads: int | None = None, progress: Progress = SILENT) -> Edges:
-    """Build a topic-connected overlay of one group of light nodes, by GM-M: both ends of its edges."""
+    """Build a topic-connected overlay of one group of light nodes, by GM-M: both ends of its edges.
+
+    Its twins are linked as trees.
+    """
     progress.phase("choose edges", 1.0)
     task = ConstrainedTask.of(group, threads=threads)
-    return choose_constrained(task, phases=True, progress=progress).edges
+    return task.planted(choose_constrained(task, phases=True, progress=progress).edges)
 
 
 def build_outer(

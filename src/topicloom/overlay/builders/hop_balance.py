@@ -1,0 +1,99 @@
+"""Balanced within a bound on hops: a start with short paths, then local search under a cap and a radius.
+
+Whoever is at most R hops from the root of a topic is at most 2 R hops from anybody else in it. So a bound of
+H hops becomes a radius of H / 2. With an odd bound the root is an edge, and the radius (H - 1) / 2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from topicloom.base.arrays import Ints
+from topicloom.base.progress import Progress, Stopwatch
+from topicloom.overlay.builders.constrained import ConstrainedTask, Edges
+from topicloom.overlay.builders.hop_search import HopSearch
+from topicloom.overlay.builders.short_gm import ShortGreedy
+from topicloom.overlay.model.overlay import Overlay
+
+STRETCH = 3.0  # of the start; less where the bound asks for it
+START = 1.0  # the start may have so many times the hops asked for
+DEAREST = 1.05  # and so many times the edges that are known to do without
+RAISED = 1  # by so much the cap may have risen in it
+ROUNDS, SQUEEZING = 20, 8  # of local search; in the first ones the radius falls
+COLD_ROUNDS = 2  # at the end in which nothing gets worse any more
+
+
+@dataclass(slots=True)
+class HopBalance:
+    """One search for an overlay within `bound` hops and, as far as possible, `cap` edges per node."""
+
+    task: ConstrainedTask
+    bound: int
+    cap: int
+    needs: Ints | None
+    seed: int
+    watch: Stopwatch
+    late: Callable[[], bool]
+
+    @property
+    def radius(self) -> int:
+        return self.bound // 2
+
+    def start(self, known: Edges) -> Edges:
+        """Choose edges by the greedy that looks at hops, unless those `known` are clearly fewer.
+
+        Only where there is nothing to respect. Where that greedy had to raise the cap it made hubs, of which
+        the search gets rid more slowly than of long paths.
+        """
+        with self.watch.phase("choose edges within hops", 1.0):
+            progress, bound = self.watch.progress, int(START * self.bound)
+            greedy = ShortGreedy(self.task.interest, self.cap, bound, STRETCH, progress=progress)
+            greedy.choose_all()
+        found = greedy.edges()
+        dear = len(found[0]) > DEAREST * len(known[0])
+        return known if dear or greedy.limit > self.cap + RAISED else found
+
+    def run(self, edges: Edges, work: float) -> Overlay:
+        """Search from `edges`, which connect every topic; `work` moves per edge."""
+        with self.watch.phase("shorten paths"):
+            search = self._search(edges, self.watch.progress)
+            widest = int(search.radius.max(initial=0))
+            if not work:
+                self._settle(search, self.radius)
+        moves = int(work * search.n_edges)
+        with self.watch.phase("local search within hops", max(moves, 1)):
+            for round_ in range(ROUNDS if moves else 0):
+                if self.late():
+                    break
+                share = moves * (round_ + 1) // ROUNDS - moves * round_ // ROUNDS
+                step = min((round_ + 1) / SQUEEZING, 1.0)
+                self._settle(search, math.ceil(widest - step * max(widest - self.radius, 0)))
+                search.improve(self.cap, share, cold=round_ >= ROUNDS - COLD_ROUNDS)
+                self.watch.progress.advance(share)
+            if moves:
+                self._settle(search, self.radius)
+        return Overlay.from_edges(self.task.interest.node_ids, *search.edges())
+
+    def _search(self, edges: Edges, progress: Progress) -> HopSearch:
+        task = self.task
+        return HopSearch(
+            task.interest,
+            edges,
+            n_fixed=len(task.fixed[0]),
+            cap=self.cap,
+            needs=self.needs,
+            constraints=task.constraints,
+            costs=task.costs,
+            odd=self.bound % 2 == 1,
+            seed=self.seed,
+            progress=progress,
+        )
+
+    def _settle(self, search: HopSearch, radius: int) -> None:
+        """Move edges away from nodes above the cap, choose roots anew, bring wide topics down."""
+        if len(search.above(self.cap)):
+            search.relieve(self.cap)
+        search.center(radius)
+        search.squeeze(self.cap, radius)

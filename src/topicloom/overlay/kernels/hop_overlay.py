@@ -1,0 +1,420 @@
+"""A mutable overlay that knows every subscriber's hops to the root of each of its topics, exactly.
+
+Each topic has a root and a radius. A subscriber farther from the root than the radius, or cut off from it, is
+*loose* there; all others know their depth, the length of a shortest path inside the topic. No two
+subscribers that are not loose are more than two radii apart. Where an odd number of hops is asked for, the
+root is an edge that stays: both its ends have depth 0, and two radii and one hop are the most.
+
+A subscriber may take others below it where it is *open*: not loose, and above the radius. Both are kept as
+bits, so that what an edge would hold is counted in words.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from topicloom.base.arrays import Bools, Floats, Ints, Longs, Words
+from topicloom.base.kernels.bits import ones
+from topicloom.base.kernels.jit import inlined, kernel, part
+
+LOOSE = 1 << 20  # the depth of who is loose
+# Places in `HopOverlay.sizes`: edges, free edge numbers, loose subscriptions, the sum of all other depths,
+# changes of depth written down, nodes that came loose, edges removed and added by a move.
+N_EDGES, N_FREE, N_LOOSE, DEPTHS, N_LOG, N_NODES, REMOVED, ADDED = range(8)
+
+
+class HopOverlay(NamedTuple):
+    """The state; everything from `depth` on changes. Slots are subscriptions, node by node."""
+
+    node_ptr: Longs
+    topic_ptr: Longs
+    topic_nodes: Ints
+    bits: Words  # node x word: the topics of a node
+    before: Ints  # node x word: how many of them lie in the words before
+    near_ptr: Longs  # node -> room for its neighbors
+    price_ptr: Longs  # node -> its pairs that do not cost 1
+    price_other: Ints
+    price: Floats  # infinite: no edge allowed
+    depth: Ints  # by slot
+    open: Words  # node x word
+    loose: Words  # node x word
+    root: Ints  # topic -> node
+    root_edge: Ints  # topic -> the edge to a second root, -1
+    radius: Ints  # topic -> the largest depth allowed
+    degree: Ints
+    near: Ints
+    near_edge: Ints
+    edge_u: Ints
+    edge_v: Ints
+    fixed: Bools  # edge -> must stay
+    roots: Ints  # edge -> topics of which it is the root: it stays as long
+    live: Ints  # the edges there are, in no order
+    live_at: Ints
+    free: Ints
+    log_node: Ints  # who changed depth, in order
+    log_topic: Ints
+    log_depth: Ints  # and what it was
+    queue: Ints  # scratch: nodes
+    old: Ints  # scratch: depths
+    best: Ints  # scratch by node: LOOSE
+    bucket: Ints  # scratch by depth: -1
+    bucket_next: Ints
+    bucket_node: Ints
+    nodes: Ints  # nodes that came loose in this move
+    node_at: Ints  # node -> its position there, -1
+    removed: Ints
+    added: Ints
+    random: Words
+    sizes: Longs
+
+
+@inlined
+def slot_of(overlay: HopOverlay, node: int, topic: int) -> Any:
+    """Return the slot of a subscription that exists."""
+    word = topic >> 6
+    below = (np.uint64(1) << np.uint64(topic & 63)) - np.uint64(1)
+    return overlay.node_ptr[node] + overlay.before[node, word] + ones(overlay.bits[node, word] & below)
+
+
+@inlined
+def wants(overlay: HopOverlay, node: int, topic: int) -> bool:
+    """Does the node subscribe to the topic?"""
+    return (overlay.bits[node, topic >> 6] >> np.uint64(topic & 63)) & np.uint64(1) != np.uint64(0)
+
+
+@part
+def set_depth(overlay: HopOverlay, node: int, topic: int, depth: int) -> None:
+    """Change the depth of a subscriber, LOOSE for none; bits and sums follow."""
+    slot = slot_of(overlay, node, topic)
+    old = overlay.depth[slot]
+    overlay.depth[slot] = depth
+    word, flag = topic >> 6, np.uint64(1) << np.uint64(topic & 63)
+    if depth == LOOSE:
+        overlay.loose[node, word] |= flag
+        overlay.sizes[N_LOOSE] += old != LOOSE
+    else:
+        overlay.loose[node, word] &= ~flag
+        overlay.sizes[N_LOOSE] -= old == LOOSE
+        overlay.sizes[DEPTHS] += depth
+    if old != LOOSE:
+        overlay.sizes[DEPTHS] -= old
+    if depth < overlay.radius[topic]:
+        overlay.open[node, word] |= flag
+    else:
+        overlay.open[node, word] &= ~flag
+
+
+@part
+def change_depth(overlay: HopOverlay, node: int, topic: int, depth: int) -> None:
+    """Change a depth so that it can be undone; remember nodes that come loose."""
+    n = overlay.sizes[N_LOG]
+    overlay.log_node[n], overlay.log_topic[n] = node, topic
+    overlay.log_depth[n] = overlay.depth[slot_of(overlay, node, topic)]
+    overlay.sizes[N_LOG] += 1
+    set_depth(overlay, node, topic, depth)
+    if depth == LOOSE and overlay.node_at[node] < 0:
+        overlay.node_at[node] = overlay.sizes[N_NODES]
+        overlay.nodes[overlay.sizes[N_NODES]] = node
+        overlay.sizes[N_NODES] += 1
+
+
+@part
+def link(overlay: HopOverlay, edge: int, u: int, v: int) -> None:
+    """Enter an edge into the lists of its ends."""
+    overlay.edge_u[edge], overlay.edge_v[edge] = u, v
+    for a, b in ((u, v), (v, u)):
+        place = overlay.near_ptr[a] + overlay.degree[a]
+        overlay.near[place], overlay.near_edge[place] = b, edge
+        overlay.degree[a] += 1
+    n = overlay.sizes[N_EDGES]
+    overlay.live[n], overlay.live_at[edge] = edge, n
+    overlay.sizes[N_EDGES] += 1
+
+
+@part
+def unlink(overlay: HopOverlay, edge: int) -> None:
+    """Take an edge out of the lists of its ends; its number stays taken."""
+    for a in (overlay.edge_u[edge], overlay.edge_v[edge]):
+        last = overlay.near_ptr[a] + overlay.degree[a] - 1
+        place = last
+        while overlay.near_edge[place] != edge:
+            place -= 1
+        overlay.near[place], overlay.near_edge[place] = overlay.near[last], overlay.near_edge[last]
+        overlay.degree[a] -= 1
+    overlay.sizes[N_EDGES] -= 1
+    other = overlay.live[overlay.sizes[N_EDGES]]
+    overlay.live[overlay.live_at[edge]] = other
+    overlay.live_at[other] = overlay.live_at[edge]
+
+
+@part
+def has_parent(overlay: HopOverlay, node: int, topic: int, depth: int) -> bool:
+    """Has a subscriber of this depth a neighbor one hop nearer to the root?"""
+    for place in range(overlay.near_ptr[node], overlay.near_ptr[node] + overlay.degree[node]):
+        other = overlay.near[place]
+        if wants(overlay, other, topic) and overlay.depth[slot_of(overlay, other, topic)] == depth - 1:
+            return True
+    return False
+
+
+@part
+def _push(overlay: HopOverlay, n: int, node: int, depth: int) -> Any:
+    """Enter a node into the bucket of its depth; return the number of entries."""
+    overlay.bucket_node[n], overlay.bucket_next[n] = node, overlay.bucket[depth]
+    overlay.bucket[depth] = n
+    return n + 1
+
+
+@part
+def cut_off(overlay: HopOverlay, topic: int, node: int) -> None:
+    """Renew the depths below a subscriber that has lost its last neighbor nearer to the root.
+
+    First all whose shortest paths are gone come loose, level by level; then those that others still reach
+    within the radius get their new depths, nearest first.
+    """
+    queue, old, best, radius = overlay.queue, overlay.old, overlay.best, overlay.radius[topic]
+    queue[0], old[0] = node, overlay.depth[slot_of(overlay, node, topic)]
+    change_depth(overlay, node, topic, LOOSE)
+    head, tail = 0, 1
+    while head < tail:
+        x, below = queue[head], old[head] + 1
+        head += 1
+        for place in range(overlay.near_ptr[x], overlay.near_ptr[x] + overlay.degree[x]):
+            y = overlay.near[place]
+            if (
+                wants(overlay, y, topic)
+                and overlay.depth[slot_of(overlay, y, topic)] == below
+                and not has_parent(overlay, y, topic, below)
+            ):
+                change_depth(overlay, y, topic, LOOSE)
+                queue[tail], old[tail] = y, below
+                tail += 1
+    entries, lowest = 0, radius + 1
+    for i in range(tail):
+        x = queue[i]
+        nearest = np.int64(LOOSE)
+        for place in range(overlay.near_ptr[x], overlay.near_ptr[x] + overlay.degree[x]):
+            y = overlay.near[place]
+            if wants(overlay, y, topic):
+                nearest = min(nearest, np.int64(overlay.depth[slot_of(overlay, y, topic)]) + 1)
+        best[x] = nearest
+        if nearest <= radius:
+            entries = _push(overlay, entries, x, nearest)
+            lowest = min(lowest, nearest)
+    for depth in range(lowest, radius + 1):
+        entry = overlay.bucket[depth]
+        overlay.bucket[depth] = -1
+        while entry >= 0:
+            x = overlay.bucket_node[entry]
+            entry = overlay.bucket_next[entry]
+            if best[x] != depth or overlay.depth[slot_of(overlay, x, topic)] != LOOSE:
+                continue
+            change_depth(overlay, x, topic, depth)
+            if depth == radius:
+                continue
+            for place in range(overlay.near_ptr[x], overlay.near_ptr[x] + overlay.degree[x]):
+                y = overlay.near[place]
+                if (
+                    wants(overlay, y, topic)
+                    and overlay.depth[slot_of(overlay, y, topic)] == LOOSE
+                    and depth + 1 < best[y]
+                ):
+                    best[y] = depth + 1
+                    entries = _push(overlay, entries, y, depth + 1)
+    for i in range(tail):
+        best[queue[i]] = LOOSE
+
+
+@part
+def drop_edge(overlay: HopOverlay, edge: int) -> None:
+    """Take an edge out and renew what hangs on it; its number stays taken."""
+    u, v = np.int64(overlay.edge_u[edge]), np.int64(overlay.edge_v[edge])
+    unlink(overlay, edge)
+    for word in range(overlay.bits.shape[1]):
+        rest = overlay.bits[u, word] & overlay.bits[v, word]
+        while rest != 0:
+            lowest = rest & (~rest + np.uint64(1))
+            rest ^= lowest
+            topic = 64 * word + ones(lowest - np.uint64(1))
+            depth_u = overlay.depth[slot_of(overlay, u, topic)]
+            depth_v = overlay.depth[slot_of(overlay, v, topic)]
+            if depth_u == depth_v or max(depth_u, depth_v) == LOOSE:
+                continue
+            lower, depth = (u, depth_u) if depth_u > depth_v else (v, depth_v)
+            if not has_parent(overlay, lower, topic, depth):
+                cut_off(overlay, topic, lower)
+
+
+@part
+def _rise(overlay: HopOverlay, topic: int, node: int, depth: int) -> None:
+    """Give a subscriber a smaller depth, and all that come nearer to the root through it."""
+    queue = overlay.queue
+    change_depth(overlay, node, topic, depth)
+    queue[0] = node
+    head, tail = 0, 1
+    while head < tail:
+        x = queue[head]
+        head += 1
+        below = overlay.depth[slot_of(overlay, x, topic)] + 1
+        if below > overlay.radius[topic]:
+            continue
+        for place in range(overlay.near_ptr[x], overlay.near_ptr[x] + overlay.degree[x]):
+            y = overlay.near[place]
+            if wants(overlay, y, topic) and overlay.depth[slot_of(overlay, y, topic)] > below:
+                change_depth(overlay, y, topic, below)
+                queue[tail] = y
+                tail += 1
+
+
+@part
+def put_edge(overlay: HopOverlay, u: int, v: int) -> Any:
+    """Add an edge and renew what comes nearer to a root by it; return its number."""
+    overlay.sizes[N_FREE] -= 1
+    edge = np.int64(overlay.free[overlay.sizes[N_FREE]])
+    overlay.fixed[edge] = False
+    link(overlay, edge, u, v)
+    for word in range(overlay.bits.shape[1]):
+        rest = overlay.bits[u, word] & overlay.bits[v, word]
+        while rest != 0:
+            lowest = rest & (~rest + np.uint64(1))
+            rest ^= lowest
+            topic = 64 * word + ones(lowest - np.uint64(1))
+            depth_u = np.int64(overlay.depth[slot_of(overlay, u, topic)])
+            depth_v = np.int64(overlay.depth[slot_of(overlay, v, topic)])
+            below = min(depth_u, depth_v) + 1
+            if below < max(depth_u, depth_v) and below <= overlay.radius[topic]:
+                _rise(overlay, topic, u if depth_u > depth_v else v, below)
+    return edge
+
+
+@inlined
+def free_edge(overlay: HopOverlay, edge: int) -> None:
+    """Give the number of an edge that is taken out back."""
+    overlay.free[overlay.sizes[N_FREE]] = edge
+    overlay.sizes[N_FREE] += 1
+
+
+@kernel
+def search_topic(overlay: HopOverlay, topic: int, root: int, levels: Ints) -> int:
+    """Write the depths of a topic's subscribers from `root` into `levels`, by place there; LOOSE: none.
+
+    Returns the largest. Plain search, nothing else changes.
+    """
+    start, stop = overlay.topic_ptr[topic], overlay.topic_ptr[topic + 1]
+    best, queue = overlay.best, overlay.queue
+    queue[0], best[root] = root, 0
+    head, tail = 0, 1
+    while head < tail:
+        x = queue[head]
+        head += 1
+        for place in range(overlay.near_ptr[x], overlay.near_ptr[x] + overlay.degree[x]):
+            y = overlay.near[place]
+            if best[y] == LOOSE and wants(overlay, y, topic):
+                best[y] = best[x] + 1
+                queue[tail] = y
+                tail += 1
+    deepest = best[queue[tail - 1]]
+    for place in range(start, stop):
+        levels[place - start] = best[overlay.topic_nodes[place]]
+    for i in range(tail):
+        best[queue[i]] = LOOSE
+    return deepest
+
+
+@kernel
+def root_topic(overlay: HopOverlay, topic: int, root: int, second: int, radius: int, levels: Ints) -> None:
+    """Make `root` the root of a topic, with `second` a neighbor of it if not -1.
+
+    `levels` are the depths from there: loose where beyond `radius`.
+    """
+    start = overlay.topic_ptr[topic]
+    if overlay.root_edge[topic] >= 0:
+        overlay.roots[overlay.root_edge[topic]] -= 1
+    overlay.root_edge[topic] = -1
+    for place in range(overlay.near_ptr[root], overlay.near_ptr[root] + overlay.degree[root]):
+        if overlay.near[place] == second:
+            overlay.root_edge[topic] = overlay.near_edge[place]
+            overlay.roots[overlay.near_edge[place]] += 1
+    overlay.root[topic], overlay.radius[topic] = root, radius
+    for place in range(start, overlay.topic_ptr[topic + 1]):
+        level = levels[place - start]
+        set_depth(overlay, np.int64(overlay.topic_nodes[place]), topic, level if level <= radius else LOOSE)
+
+
+@kernel
+def put_edges(overlay: HopOverlay, u: Ints, v: Ints, n_fixed: int) -> None:
+    """Add edges while no depth is known yet; the first `n_fixed` stay for good."""
+    for i in range(len(u)):
+        overlay.sizes[N_FREE] -= 1
+        edge = np.int64(overlay.free[overlay.sizes[N_FREE]])
+        overlay.fixed[edge] = i < n_fixed
+        link(overlay, edge, np.int64(u[i]), np.int64(v[i]))
+
+
+def new_hop_overlay(
+    interest_lists: tuple[Longs, Ints, Longs, Ints],
+    room: Ints,
+    prices: tuple[Longs, Ints, Floats],
+    most_edges: int,
+    seed: int,
+) -> HopOverlay:
+    """Return an overlay without edges in which everybody is loose; node v has room for `room[v]` edges."""
+    node_ptr, node_topics, topic_ptr, topic_nodes = interest_lists
+    n_nodes, n_topics, n_slots = len(node_ptr) - 1, len(topic_ptr) - 1, len(node_topics)
+    words = max((n_topics + 63) // 64, 1)
+    slot_node = np.repeat(np.arange(n_nodes, dtype=np.int32), np.diff(node_ptr))
+    bits = np.zeros((n_nodes, words), np.uint64)
+    flags = np.uint64(1) << (node_topics.astype(np.uint64) & np.uint64(63))
+    np.bitwise_or.at(bits, (slot_node, node_topics >> 6), flags)
+    counts = np.zeros((n_nodes, words), np.int32)
+    np.add.at(counts, (slot_node, node_topics >> 6), 1)
+    near_ptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(room, dtype=np.int64)))
+    largest = int(np.diff(topic_ptr).max(initial=1)) + 1
+
+    def ints(size: int, value: int = 0) -> Ints:
+        return np.full(size, value, np.int32)
+
+    return HopOverlay(
+        node_ptr=node_ptr,
+        topic_ptr=topic_ptr,
+        topic_nodes=topic_nodes,
+        bits=bits,
+        before=(np.cumsum(counts, axis=1) - counts).astype(np.int32),
+        near_ptr=near_ptr,
+        price_ptr=prices[0],
+        price_other=prices[1],
+        price=prices[2],
+        depth=ints(n_slots, LOOSE),
+        open=np.zeros((n_nodes, words), np.uint64),
+        loose=bits.copy(),
+        root=ints(n_topics, -1),
+        root_edge=ints(n_topics, -1),
+        radius=ints(n_topics),
+        degree=ints(n_nodes),
+        near=ints(int(near_ptr[-1])),
+        near_edge=ints(int(near_ptr[-1])),
+        edge_u=ints(most_edges),
+        edge_v=ints(most_edges),
+        fixed=np.zeros(most_edges, np.bool_),
+        roots=ints(most_edges),
+        live=ints(most_edges),
+        live_at=ints(most_edges),
+        free=np.arange(most_edges, dtype=np.int32)[::-1].copy(),
+        log_node=ints(4 * n_slots + 4),
+        log_topic=ints(4 * n_slots + 4),
+        log_depth=ints(4 * n_slots + 4),
+        queue=ints(largest),
+        old=ints(largest),
+        best=ints(n_nodes, LOOSE),
+        bucket=ints(largest + 2, -1),
+        bucket_next=ints(2 * largest + 2),
+        bucket_node=ints(2 * largest + 2),
+        nodes=ints(n_nodes),
+        node_at=ints(n_nodes, -1),
+        removed=ints(16),
+        added=ints(max(most_edges, 64)),
+        random=np.array([seed], np.uint64),
+        sizes=np.array([0, most_edges, n_slots, 0, 0, 0, 0, 0], np.int64),
+    )
