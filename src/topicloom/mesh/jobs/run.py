@@ -13,6 +13,8 @@ from topicloom.mesh.jobs.rollout import PHASES, ROLLOUT, RolloutSummary
 from topicloom.mesh.kinds.registry import find_running, load_adapter, runnable
 from topicloom.mesh.model.manifest import read_mesh
 from topicloom.mesh.model.mesh import Mesh, connections_per_node, hops_max
+from topicloom.mesh.plan.certificates import try_certificates
+from topicloom.mesh.rollout.new_mesh import stems_of
 from topicloom.mesh.run.adapter import Arrival, Stray
 from topicloom.mesh.run.attack import NodeAttack
 from topicloom.mesh.run.cuts import BrokenLinks, links_named
@@ -78,6 +80,10 @@ def run_folder(kind: str, folder: Path, settings: RunSettings, *, progress: Prog
     if settings.kill and running.kill is not None:
         able = [name for name, other in runnable().items() if other.kill is None]
         raise UsageError(f"`kill` goes with {' and '.join(able)}: {running.kill.why}")
+    if "tls" in mesh.options:
+        # On the loopback brokers cannot check the names of hosts, so they are checked here.
+        stems = stems_of(mesh)
+        try_certificates(Path(mesh.options["tls"]), {stems[node.name]: node.host for node in mesh.nodes})
     outcome = run_mesh(load_adapter(kind), folder, running.relocate, settings, progress=progress)
     return _summary(kind, outcome)
 
