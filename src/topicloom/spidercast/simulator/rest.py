@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
-from topicloom.spidercast.protocol.messages import Heartbeat, Topic
+from topicloom.spidercast.protocol.messages import Heartbeat, NodeId, Topic
 from topicloom.spidercast.protocol.node import Node
 from topicloom.spidercast.protocol.rest import is_at_rest
 from topicloom.spidercast.simulator.world import World
@@ -38,7 +38,7 @@ class RestWatch:
                 return False
         return _name_one_root_each(node for _, node in world.here())
 
-    def _is_known(self, receivers: Iterable[int], sender: int, message: object) -> bool:
+    def _is_known(self, receivers: Iterable[NodeId], sender: NodeId, message: object) -> bool:
         """Tell whether a message under way is a heartbeat that all its receivers have heard before."""
         if type(message) is not Heartbeat:
             return False
