@@ -128,12 +128,8 @@ class LinkMessages(TaskNeighbors):
         neighbor.heard = now
         neighbor.degree, neighbor.target = message.degree, message.target
         self._mark_alive(neighbor, now)
-        if (
-            neighbor.degree >= neighbor.target
-            and self._asked_until(neighbor) <= now
-            and not self._is_needed(peer, neighbor)
-        ):
-            self._wake_soon(now)  # it may be one to let go
+        if self._may_go(peer, neighbor, now):
+            self._wake_soon(now)
         if (message.life, message.version) > (neighbor.life, neighbor.version):
             return True  # as often as it is said: question or answer may be lost
         neighbor.heartbeat = message

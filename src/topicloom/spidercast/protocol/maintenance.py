@@ -66,10 +66,13 @@ class MaintenanceTask(LinkMessages):
                 self._look_for_needless(now)
 
     def _look_for_needless(self, now: float) -> None:
-        """Wake up if a neighbor that asked to part has not been needed for some heartbeats: it would ask
-        again, but only after its quarantine. Roots make this common: who needs whom changes with them."""
+        """Wake up if the roots have moved and a neighbor is not needed any more; or if one that asked to part
+        has not been needed for some heartbeats: it would ask again, but only after its quarantine."""
+        moved, self.roots_moved = self.roots_moved, False
         for peer, neighbor in self.neighbors.items():
             if not neighbor.would_part:
+                if moved and self._may_go(peer, neighbor, now):
+                    self._wake_soon(now)
                 continue
             if neighbor.degree < neighbor.target or self._is_needed(peer, neighbor):
                 neighbor.would_part = 1

@@ -38,7 +38,7 @@ class TaskNeighbors:
     __slots__ = (
         "_context", "_heartbeat", "_membership", "_observer", "_out_of_reach", "_parted", "_requests",
         "_roots", "_turn",
-        "alarm", "beat", "choice", "goal", "id", "neighbors", "target", "wake",
+        "alarm", "beat", "choice", "goal", "id", "neighbors", "roots_moved", "target", "wake",
     )  # fmt: skip
 
     def __init__(
@@ -60,6 +60,7 @@ class TaskNeighbors:
         self._out_of_reach = 0  # how much of what is lacking nobody known can give
         self._heartbeat: msg.Heartbeat | None = None
         self._turn = -inf  # when maintenance ran last
+        self.roots_moved = False  # a neighbor named other roots since the last heartbeat
         self._parted = -inf  # when somebody was last asked to part
         self.wake = self.beat = self.alarm = inf
 
@@ -96,6 +97,14 @@ class TaskNeighbors:
         if last is None or (last.degree, last.target) != (len(self.neighbors), self.target):
             return None
         return last if last.version == context.version else None
+
+    def _may_go(self, peer: NodeId, neighbor: Neighbor, now: float) -> bool:
+        """Tell whether it is one to ask to part."""
+        return (
+            neighbor.degree >= neighbor.target
+            and self._asked_until(neighbor) <= now
+            and not self._is_needed(peer, neighbor)
+        )
 
     def _has_room(self) -> bool:
         return len(self.neighbors) < self.goal.limit + self._context.settings.margin

@@ -23,6 +23,7 @@ class NodeMessages(NodeParts):
         task = self._tasks[message.task]
         ask = task.on_heartbeat(peer, message, now)
         if self._roots is not None and peer in task.neighbors:
+            task.roots_moved = True
             if self._roots.tell(peer, message.number, message.roots, now):
                 ask = True
                 task.neighbors[peer].heartbeat = None  # as often as it is said: an answer may be lost
