@@ -14,6 +14,7 @@ import typer
 from topicloom.cli.commands import load_command
 from topicloom.cli.content import COMMANDS as CONTENT_COMMANDS
 from topicloom.cli.main import COMMANDS, app
+from topicloom.cli.mesh import COMMANDS as MESH_COMMANDS
 from topicloom.content.brokers import user_rules
 from topicloom.content.planners.registry import PLANNERS
 from topicloom.mesh.jobs.export import exporters
@@ -117,6 +118,7 @@ def test_every_option_that_is_documented_exists():
     there = set(re.findall(r"--[a-z][a-z-]+", "\n".join([README, *PAGES.values()])))
     names = [("topicloom.cli", name) for name in COMMANDS]
     names += [("topicloom.cli.content", name) for name in CONTENT_COMMANDS]
+    names += [("topicloom.cli.mesh", name) for name in MESH_COMMANDS]
     commands = [typer.main.get_command(app), *(load_command(*name) for name in names)]
     known = {option for command in commands for one in command.params for option in one.opts}
     assert there - known - OTHERS == set()

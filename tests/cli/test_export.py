@@ -176,11 +176,13 @@ def test_private_keys_are_never_lost(cli, build: Path, tmp_path: Path) -> None:
         assert (code, why in stderr) == (2, True)
         assert keys == {path: path.read_bytes() for path in (out / "keys").iterdir()}
     (out / read_mesh(out).nodes[0].configs[0]).write_text("{")
-    code, _, stderr = cli("export", "gossipsub", build, "--out", out, "--quiet")
+    code, _, stderr = cli("export", "gossipsub", build, "--out", out, "--quiet", "--overwrite")
     assert (code, "holds private keys that cannot be kept" in stderr) == (2, True)
     for path in keys:
         path.unlink()
-    assert cli("export", "gossipsub", build, "--out", out, "--quiet")[0] == 0, "no key is left to lose"
+    assert cli("export", "gossipsub", build, "--out", out, "--quiet", "--overwrite")[0] == 0, (
+        "no key is left to lose"
+    )
 
 
 def test_people_are_told_what_happened(cli, build: Path, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 Tell = Callable[[str], None]
-REMARK = "compiling what is used for the first time; it is kept on disk (`topicloom warm --all` does it now)"
+REMARK = "compiling what is used for the first time; it is kept on disk"
 
 _waiting: list[Tell] = []
 

@@ -80,7 +80,7 @@ class Screen:
         columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(bar_width=30)
         hidden = self.quiet or not self.err.is_terminal
         bars = Progress(*columns, _Done(), _Left(), console=self.err, transient=True, disable=hidden)
-        with bars as drawn, told(self.say):
+        with bars as drawn, told(lambda text: self.say(f"{text} (`topicloom warm --all` does it now)")):
             self.clock.begin("read")  # until the work names its first phase
             yield Bars(drawn, self.clock)
             self.clock.begin(None)
