@@ -24,7 +24,7 @@ READY = "document.documentElement.dataset.ready === 'true'"
 Opened = Callable[..., "Page"]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def playwright() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
@@ -32,7 +32,7 @@ def playwright() -> Iterator[Any]:
         yield driver
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser(playwright: Any) -> Iterator[BrowserContext]:
     with _launched(playwright, *SOFTWARE) as context:
         yield context
