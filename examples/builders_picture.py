@@ -19,7 +19,7 @@ from topicloom.overlay import (
 TOO_MANY_PAIRS = "exact"  # refuses interests of this size
 OURS, PUBLISHED, BASELINE = "this project", "published", "baseline"
 HUBS = 0.1  # a maximum degree of this share of the nodes is another league
-KINDS = {"balanced": OURS} | dict.fromkeys(("ring-pt", "star", "full-mesh"), BASELINE)
+KINDS = {"balanced": OURS, "short-gm": OURS} | dict.fromkeys(("ring-pt", "star", "full-mesh"), BASELINE)
 
 
 def main(size: str = "100", picture: str = "") -> None:

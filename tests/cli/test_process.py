@@ -131,8 +131,8 @@ def test_ctrl_c_ends_a_build_and_leaves_nothing(tmp_path):
 def _session_of(leader: int) -> list[str]:
     """The command lines of all processes in the session that `leader` began, without the dead.
 
-    A dead one is listed until its parent awaits it: a parent of ours that lives is listed itself, and those of
-    nobody wait for the system.
+    A dead one is listed until its parent awaits it. A parent that lives is listed itself; the system is the
+    parent of the others.
     """
     listed = subprocess.run(["ps", "-s", str(leader), "-o", "stat=,args="], capture_output=True, text=True)
     found = [line.split(maxsplit=1) for line in listed.stdout.splitlines()]

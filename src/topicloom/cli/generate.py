@@ -21,7 +21,9 @@ def generate(
     spark: SparkOptions,
     screen: Screen,
     topics: Annotated[int | None, typer.Option(min=1, help="Number of topics; a preset has its own.")] = None,
-    subscriptions: Annotated[str | None, "Topics per node: 10, or 10:90 for a uniform draw."] = None,
+    subscriptions: Annotated[
+        str | None, "Topics per node: 10, 10:90 (uniform), or lognormal:MEDIAN:SIGMA:LOW:HIGH."
+    ] = None,
     popularity: Annotated[
         str,
         "uniform, zipf:A, exponential:S, geometric:R, or a preset: rss, nyse, chen-uniform, chen-zipf, "

@@ -25,14 +25,17 @@ def comparison_table(title: str, rows: list[ComparedBuild]) -> Table:
         "99% have\nat most": lambda row: f"{row.degree_percentiles['99']:.0f}",
         "seconds\nto build": lambda row: f"{row.seconds['build']:.2f}",
         "topics\nper edge": lambda row: f"{_measure(row, 'topics_per_edge_avg'):.1f}",
-        "hops in\na topic": lambda row: f"≤ {_measure(row, 'diameter_topic_max')}",
+        "hops in\na topic": lambda row: (
+            "" if row.diameter_topic_max is None else f"≤ {row.diameter_topic_max}"
+        ),
+        "hops,\nmean": lambda row: f"{row.hops_mean:.1f}",
         "topic-\nconnected": _proof,
     }
     ring = next((row.edges for row in rows if row.algorithm == "ring-pt"), 0)
     measured = all(row.measures for row in rows)
-    left_out = {"99% have\nat most", "seconds\nto build"}
+    left_out = {"99% have\nat most", "seconds\nto build", "hops,\nmean"}
     if not measured:
-        left_out = {"topics\nper edge", "hops in\na topic"}
+        left_out = {"topics\nper edge", "99% have\nat most"}
     if not ring:
         left_out.add("of ring\nper topic")
     shown = {heading: figure for heading, figure in figures.items() if heading not in left_out}

@@ -6,7 +6,6 @@ H hops becomes a radius of H / 2. With an odd bound the root is an edge, and the
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -19,9 +18,9 @@ from topicloom.overlay.model.overlay import Overlay
 
 STRETCH = 3.0  # of the start; less where the bound asks for it
 START = 1.0  # the start may have so many times the hops asked for
-DEAREST = 1.05  # and so many times the edges that are known to do without
+DEAREST = 1.12  # and so many times the edges that are known to do without
 RAISED = 1  # by so much the cap may have risen in it
-ROUNDS, SQUEEZING = 20, 8  # of local search; in the first ones the radius falls
+ROUNDS, STEP = 20, 2  # of local search; in the first ones the radius falls by so many hops each
 COLD_ROUNDS = 2  # at the end in which nothing gets worse any more
 
 
@@ -68,8 +67,7 @@ class HopBalance:
                 if self.late():
                     break
                 share = moves * (round_ + 1) // ROUNDS - moves * round_ // ROUNDS
-                step = min((round_ + 1) / SQUEEZING, 1.0)
-                self._settle(search, math.ceil(widest - step * max(widest - self.radius, 0)))
+                self._settle(search, max(widest - STEP * (round_ + 1), self.radius))
                 search.improve(self.cap, share, cold=round_ >= ROUNDS - COLD_ROUNDS)
                 self.watch.progress.advance(share)
             if moves:

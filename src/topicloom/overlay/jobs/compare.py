@@ -8,13 +8,18 @@ from pathlib import Path
 from msgspec.structs import asdict
 
 from topicloom.base.atomic_write import replacing
+from topicloom.base.progress import Progress
 from topicloom.base.summaries import UNSET, Figures, ResultSummary, Seconds, UnsetType
 from topicloom.overlay.jobs.build import build_loaded
 from topicloom.overlay.jobs.build_request import BuildRequest
 from topicloom.overlay.jobs.interest_table import InterestTable, LoadedInterest
 from topicloom.overlay.measures.degree import degree_histogram, percentiles
+from topicloom.overlay.measures.diameter import measure_topic_diameter
+from topicloom.overlay.measures.hops import measure_hops
+from topicloom.overlay.measures.measure import view_of
 from topicloom.overlay.model.build import Build, BuildSummary
 from topicloom.overlay.model.build_folder import check_replaceable
+from topicloom.overlay.model.interest import Interest
 from topicloom.tables.folder import SUMMARY, write_json
 
 
@@ -23,6 +28,9 @@ class ComparedBuild(BuildSummary, frozen=True, kw_only=True):
 
     degree_percentiles: dict[str, float]
     degree_histogram: dict[str, int]
+    diameter_topic_max: int | None
+    hops_mean: float
+    hops_p95: int
     measures: Figures | UnsetType = UNSET
     workload: str | UnsetType = UNSET
 
@@ -75,6 +83,7 @@ def compare_loaded(
                     **asdict(summary),
                     degree_percentiles=percentiles(degrees),
                     degree_histogram=degree_histogram(degrees),
+                    **_hops(loaded.interest, build, request.threads, progress),
                 )
             )
             builds.append(build)
@@ -82,3 +91,10 @@ def compare_loaded(
         if folder is not None:
             write_json(comparison, folder / SUMMARY)
     return comparison, builds
+
+
+def _hops(interest: Interest, build: Build, threads: int | None, progress: Progress) -> Figures:
+    """Measure the hops inside topics: largest, mean, 95th percentile."""
+    view = view_of(interest, build.overlay, threads=threads, progress=progress)
+    found = measure_topic_diameter(view) | measure_hops(view)
+    return {key: found[key] for key in ("diameter_topic_max", "hops_mean", "hops_p95")}

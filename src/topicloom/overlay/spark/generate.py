@@ -81,7 +81,7 @@ def generate_frame(spark: SparkSession, workload: Workload, *, partitions: int |
                 yield from drawer.table(start, min(start + width, workload.nodes)).to_batches()
 
     if partitions is None:
-        rows = workload.nodes * (workload.sizes.low + workload.sizes.high) // 2
+        rows = int(workload.nodes * workload.sizes.mean)
         partitions = max(spark.sparkContext.defaultParallelism, -(-rows // FILE_ROWS))
     return map_batches(spark.range(0, n_slices, 1, max(1, min(partitions, n_slices))), draw, SCHEMA)
 

@@ -20,7 +20,7 @@ from topicloom.base.kernels.parallel import default_threads, for_slices
 from topicloom.base.progress import SILENT, Progress, check_stop
 from topicloom.base.seeds import stream_key
 from topicloom.errors import UsageError
-from topicloom.overlay.kernels.draw import draw_sizes, draw_topics, log_survival
+from topicloom.overlay.kernels.draw import draw_topics, log_survival
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.workloads.laws import LAWS, PRESETS, Popularity, Sizes, allowed_laws
 
@@ -102,7 +102,7 @@ class Drawer:
 
     def draw_slice(self, start: int, stop: int) -> tuple[Longs, Ints]:
         """Pointers and ascending topic numbers (from 0) of the nodes start..stop-1 (from 0)."""
-        sizes = draw_sizes(self.size_key, start, stop, self.workload.sizes.low, self.workload.sizes.high)
+        sizes = self.workload.sizes.draw(self.size_key, start, stop)
         pointers = np.zeros(len(sizes) + 1, dtype=np.int64)
         np.cumsum(sizes, out=pointers[1:])
         return pointers, draw_topics(self.topic_key, start, pointers, self.survival)
@@ -113,7 +113,7 @@ class Drawer:
         if sizes.low == sizes.high:
             return nodes * sizes.low
         cuts = pairwise([*range(0, nodes, SLICE_ROWS), nodes])
-        return sum(int(draw_sizes(self.size_key, *cut, sizes.low, sizes.high).sum()) for cut in cuts)
+        return sum(int(sizes.draw(self.size_key, *cut).sum()) for cut in cuts)
 
     def node_ids(self, start: int, stop: int) -> pa.StringArray:
         """Return the identifiers of the nodes start..stop-1, as wide as the whole workload needs."""

@@ -18,10 +18,14 @@ from pathlib import Path
 import numpy as np
 
 import topicloom
-from topicloom.base.arrays import Floats
+from topicloom.base.arrays import Floats, Longs
 from topicloom.errors import UsageError
+from topicloom.overlay.kernels.draw import draw_sizes
 
 STEEPEST = 1000.0  # the largest exponent: beyond it every node draws the same topics anyway
+LOGNORMAL = "lognormal:"
+WIDEST = 10.0  # the largest sigma
+DRAWN = 1 << 40  # uniform numbers are drawn from so many
 _SIZES = re.compile(r"([0-9]{1,9})(?::([0-9]{1,9}))?")
 
 
@@ -144,12 +148,14 @@ class Sizes:
 
     @classmethod
     def parse(cls, text: str | int) -> Sizes:
-        """Parse `10` (fixed) or `10:90` (uniform, both ends included)."""
+        """Parse `10` (fixed), `10:90` (uniform, both ends included) or `lognormal:MEDIAN:SIGMA:LOW:HIGH`."""
+        if str(text).startswith(LOGNORMAL):
+            return LognormalSizes.parse(text)
         match = _SIZES.fullmatch(str(text))
         if match is None:
             raise UsageError(
                 f"`subscriptions={text!r}` is not a size; use one number such as 10, or 10:90 for a uniform "
-                "size from 10 to 90"
+                f"size from 10 to 90, or {LOGNORMAL}MEDIAN:SIGMA:LOW:HIGH"
             )
         low = int(match[1])
         high = low if match[2] is None else int(match[2])
@@ -167,8 +173,67 @@ class Sizes:
                 f"{n_topics}; use at most {n_topics}"
             )
 
+    def draw(self, key: int, start: int, stop: int) -> Longs:
+        """Draw the sizes of the nodes start..stop-1."""
+        return draw_sizes(key, start, stop, self.low, self.high)
+
+    @property
+    def mean(self) -> float:
+        return (self.low + self.high) / 2
+
     def __str__(self) -> str:
         return str(self.low) if self.low == self.high else f"{self.low}:{self.high}"
+
+
+@dataclass(frozen=True, slots=True)
+class LognormalSizes(Sizes):
+    """Heavy-tailed sizes: logarithms are normal around that of `median`; beyond `low` and `high` is cut off.
+
+    >>> sizes = Sizes.parse("lognormal:70:1:20:2400")
+    >>> sizes, round(sizes.mean)
+    (LognormalSizes(low=20, high=2400, median=70.0, sigma=1.0), 126)
+    """
+
+    median: float
+    sigma: float
+
+    @classmethod
+    def parse(cls, text: str | int) -> LognormalSizes:
+        """Parse `lognormal:MEDIAN:SIGMA:LOW:HIGH`."""
+        try:
+            median, sigma, low, high = str(text).removeprefix(LOGNORMAL).split(":")
+            sizes = cls(int(low), int(high), float(median), float(sigma))
+        except ValueError:
+            raise UsageError(
+                f"`subscriptions={text!r}`: write {LOGNORMAL}MEDIAN:SIGMA:LOW:HIGH, "
+                f"such as {LOGNORMAL}70:1:20:2400"
+            ) from None
+        if not (1 <= sizes.low <= sizes.median <= sizes.high and 0 < sizes.sigma <= WIDEST):
+            raise UsageError(
+                f"`subscriptions={text!r}`: 1 <= LOW <= MEDIAN <= HIGH and 0 < SIGMA <= {WIDEST:g} are needed"
+            )
+        return sizes
+
+    def shares(self) -> Floats:
+        """Return the probability of each size from `low` to `high`: that of rounding to it."""
+        edges = np.log(np.arange(self.low, self.high + 2) - 0.5) - math.log(self.median)
+        below = np.array([math.erf(edge / (self.sigma * math.sqrt(2.0))) for edge in edges.tolist()])
+        widths = np.diff(below)
+        shares: Floats = widths / widths.sum()
+        return shares
+
+    def draw(self, key: int, start: int, stop: int) -> Longs:
+        """Draw the sizes of the nodes start..stop-1: a uniform number each, looked up among the shares."""
+        uniform = (draw_sizes(key, start, stop, 0, DRAWN - 1) + 0.5) / DRAWN
+        places = np.searchsorted(np.cumsum(self.shares())[:-1], uniform)
+        return (self.low + places).astype(np.int64)
+
+    @property
+    def mean(self) -> float:
+        return float((self.shares() * np.arange(self.low, self.high + 1)).sum())
+
+    def __str__(self) -> str:
+        return f"{LOGNORMAL}{self.median:g}:{self.sigma:g}:{self.low}:{self.high}"
 
 
 @dataclass(frozen=True, slots=True)
