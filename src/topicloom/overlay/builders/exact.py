@@ -63,7 +63,7 @@ def build_exact(
     watch = Stopwatch(progress)
     budget = Budget(time_limit, progress)
     with watch.phase("test for one tree"):
-        tree = serving_tree(interest, progress=progress)
+        tree = serving_tree(interest, twins="path", progress=progress)
     answer = None if tree is None else _tree_answer(interest, tree, objective)
     report: dict[str, Any] = {"tree": tree is not None}
     if answer is None:
