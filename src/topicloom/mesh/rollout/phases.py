@@ -1,9 +1,10 @@
 """The mesh in the middle: of the old links those that close no loop with the new ones, and nothing else.
 
-Every state on the way to it is a part of the old mesh. Every state after it is a part of the middle and the
-new mesh together, which hold no loop for any topic (or account) either, whichever links turn to backups. So
-most changes need one phase only: a broker is touched in the first one only if a link of it must go before
-another one may come.
+Every state on the way to it is a part of the old mesh. In every state after it each broker has its links of
+the middle or of the new mesh, and these hold no loop for any topic (or account), whichever links turn to
+backups. A broker has its new file at once, so a link that it drops and one that it dials instead are one link
+that turns. So most changes need one phase only: a broker is touched in the first one only if a link of it
+must go before another one may come.
 """
 
 from __future__ import annotations

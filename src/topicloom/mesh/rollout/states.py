@@ -2,8 +2,8 @@
 
 While brokers are restarted one by one, each has the files of its own step. A link is made by the file of its
 dialer, so a state is known by the step of every node. Proved here by plain search in each state: along the
-order that the plan gives, and in random orders. (That it holds in every order follows from what the phases
-are: each has only links, topics and backups that the mesh before it has too, or the mesh after it.)
+order that the plan gives, and in random orders. (That it holds in every order follows from how phases.py
+makes the middle: it proves all states at once.)
 """
 
 from __future__ import annotations

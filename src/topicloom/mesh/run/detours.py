@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Literal
 
+from topicloom.errors import MeshError
 from topicloom.mesh.model.config_files import LOOPBACK
 from topicloom.mesh.run.relocate import Route
 
@@ -103,8 +104,14 @@ class Detours:
 
     async def open(self) -> None:
         """Listen everywhere."""
-        for one in self._all:
-            await one.open()
+        try:
+            for one in self._all:
+                await one.open()
+        except OSError as error:
+            raise MeshError(
+                f"cannot put a proxy before a broker ({error.strerror}); links are cut by addresses of "
+                "127.0.0.0/8, which Linux has"
+            ) from None
 
     def close(self) -> None:
         """End all of them."""
