@@ -28,12 +28,11 @@ def comparison_table(title: str, rows: list[ComparedBuild]) -> Table:
         "hops in\na topic": lambda row: (
             "" if row.diameter_topic_max is None else f"≤ {row.diameter_topic_max}"
         ),
-        "hops,\nmean": lambda row: f"{row.hops_mean:.1f}",
         "topic-\nconnected": _proof,
     }
     ring = next((row.edges for row in rows if row.algorithm == "ring-pt"), 0)
     measured = all(row.measures for row in rows)
-    left_out = {"99% have\nat most", "seconds\nto build", "hops,\nmean"}
+    left_out = {"99% have\nat most", "seconds\nto build"}
     if not measured:
         left_out = {"topics\nper edge", "99% have\nat most"}
     if not ring:

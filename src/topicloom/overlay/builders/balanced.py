@@ -40,6 +40,7 @@ from topicloom.overlay.model.overlay import Overlay
 
 ROOM = 2  # the first cap tried lies so far above the average degree of gm, rounded up
 DEAREST = 1.08  # a cap is too low if it costs more edges than this times gm's
+SHALLOW_CAP = 4  # a tree of inner nodes with two branches each, and one to spare
 LEAST_CAP = 3  # a path has 2, and nothing is gained by a greedy that may only make pairs
 ROUNDS = 20  # of local search; after each the cap may come down
 PATIENCE = 5  # rounds that a lower cap is tried for, and then not tried for
@@ -165,8 +166,8 @@ class Balance:
         """Return a tree as it is if it keeps the bound on hops, else what a search finds from there."""
         if self.bound is None or topic_hops(self.task.interest, overlay).max(initial=0) <= self.bound:
             return overlay
-        cap = max(int(overlay.degrees().max(initial=0)), LEAST_CAP)
-        return self._shorten((overlay.u, overlay.v), cap, work, fresh=False)
+        cap = max(int(overlay.degrees().max(initial=0)), SHALLOW_CAP)
+        return self._shorten((overlay.u, overlay.v), cap, work, fresh=True)
 
     def _shorten(self, edges: Edges, cap: int, work: float, *, fresh: bool) -> Overlay:
         """Search within the bound, from edges that look at hops if `fresh`; note what that costs."""

@@ -20,7 +20,7 @@ STRETCH = 3.0  # of the start; less where the bound asks for it
 START = 1.0  # the start may have so many times the hops asked for
 DEAREST = 1.12  # and so many times the edges that are known to do without
 RAISED = 1  # by so much the cap may have risen in it
-ROUNDS, STEP = 20, 2  # of local search; in the first ones the radius falls by so many hops each
+ROUNDS, STEP = 20, 1  # of local search; in the first ones the radius falls by so many hops each
 COLD_ROUNDS = 2  # at the end in which nothing gets worse any more
 
 

@@ -27,7 +27,7 @@ from topicloom.overlay.model.interest import Interest
 
 SPARE = 4  # a cap may rise by so much
 SLICE = 250  # moves or nodes per call of a kernel
-EDGE_WEIGHT, TEMPERATURE = 8.0, 2.5  # of an edge and of the annealing, in subscriptions per edge
+EDGE_WEIGHT, TEMPERATURE = 8.0, 1.5  # of an edge and of the annealing, in subscriptions per edge
 BY_COST_TIE = 1e-3  # what a unit of cost weighs against an edge where costs only break ties
 CENTERS = 3  # nodes or edges in the middle of a longest path that are tried as roots
 ROUNDS, ATTEMPTS, MOST_ATTEMPTS = 8, 12, 100  # of relief
