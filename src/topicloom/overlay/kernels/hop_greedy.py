@@ -81,8 +81,9 @@ def new_hop_rows(n_units: int, n_topics: int, kept: int) -> HopRows:
 
 def new_hop_edges(n_units: int, capacity: int) -> HopEdges:
     """Return room for `capacity` edges."""
-    ends = (np.zeros(capacity, np.int32) for _ in range(8))
-    return HopEdges(*ends, np.full(n_units, -1, np.int32), np.zeros(1, np.int64))
+    x, y, u, v, depth_x, depth_y, contribution, following = (np.zeros(capacity, np.int32) for _ in range(8))
+    first, length = np.full(n_units, -1, np.int32), np.zeros(1, np.int64)
+    return HopEdges(x, y, u, v, depth_x, depth_y, contribution, following, first, length)
 
 
 @inlined

@@ -77,7 +77,7 @@ def _best_pair(overlay: HopOverlay, cap: Ints, least: int, banned_u: int, banned
     topics in which a node is loose wants one of any n - c + 1 of them: the smallest ones are looked at.
     """
     degree, random = overlay.degree, overlay.random
-    best, best_a, best_b, ties = least, -1, -1, 0
+    best, best_a, best_b, ties = least, np.int64(-1), np.int64(-1), 0
     best_price, best_degree = np.inf, 0
     first, most = 0, 0
     for i in range(overlay.sizes[N_NODES]):

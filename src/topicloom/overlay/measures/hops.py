@@ -48,9 +48,10 @@ def hop_weights(view: OverlayView) -> Floats:
         lists = (*view.topic_lists, *view.adjacency)
         count_hops(topics, *lists, sealed(ptr), sealed(sources), farthest, counts)
 
-    for_topics(view, "hops inside topics", work, np.diff(ptr) * sizes + 1.0)
+    for_topics(view, "hops inside topics", work, (np.diff(ptr) * sizes).astype(np.float64))
     share = sizes / np.maximum(np.diff(ptr), 1)
-    return (counts * share[:, None]).sum(axis=0)
+    weights: Floats = (counts * share[:, None]).sum(axis=0)
+    return weights
 
 
 def _sources(size: int) -> Longs:

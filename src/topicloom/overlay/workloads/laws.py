@@ -219,7 +219,8 @@ class LognormalSizes(Sizes):
         edges = np.log(np.arange(self.low, self.high + 2) - 0.5) - math.log(self.median)
         below = np.array([math.erf(edge / (self.sigma * math.sqrt(2.0))) for edge in edges.tolist()])
         widths = np.diff(below)
-        return widths / widths.sum()
+        shares: Floats = widths / widths.sum()
+        return shares
 
     def draw(self, key: int, start: int, stop: int) -> Longs:
         """Draw the sizes of the nodes start..stop-1: a uniform number each, looked up among the shares."""
