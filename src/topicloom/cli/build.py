@@ -88,8 +88,9 @@ def build(
     table.source()  # a missing table is told first
     if out is None:
         raise UsageError("--out is missing; name the folder for the result")
-    options = {"max_hops": max_hops, "seed": seed, "threads": threads, "certify": certify}
-    request = BuildRequest.of(algorithm, set_ or [], **options)
+    request = BuildRequest.of(
+        algorithm, set_ or [], max_hops=max_hops, seed=seed, threads=threads, certify=certify
+    )
     with screen.working() as progress:
         task = BuildTask(
             table.table(spark, screen, progress),
