@@ -1,26 +1,30 @@
 """Balanced within a bound on hops: a start with short paths, then local search under a cap and a radius.
 
 Whoever is at most R hops from the root of a topic is at most 2 R hops from anybody else in it. So a bound of
-H hops becomes a radius of H / 2. With an odd bound the root is an edge, and the radius (H - 1) / 2.
+H hops becomes a radius of H / 2, and an odd one the radius above. Most topics keep it all the same, because
+few subscribers are that far on both sides. The others get an edge as root and a radius of (H - 1) / 2.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from topicloom.base.arrays import Ints
+import numpy as np
+
+from topicloom.base.arrays import Ints, Longs
 from topicloom.base.progress import Progress, Stopwatch
 from topicloom.overlay.builders.constrained import ConstrainedTask, Edges
 from topicloom.overlay.builders.hop_search import HopSearch
+from topicloom.overlay.builders.hops import topic_hops
 from topicloom.overlay.builders.short_gm import ShortGreedy
 from topicloom.overlay.model.overlay import Overlay
 
 STRETCH = 3.0  # of the start; less where the bound asks for it
-START = 1.0  # the start may have so many times the hops asked for
-DEAREST = 1.12  # and so many times the edges that are known to do without
+DEAREST = 1.12  # so many times the edges that are known to do without a bound the start may have
 RAISED = 1  # by so much the cap may have risen in it
-ROUNDS, STEP = 20, 1  # of local search; in the first ones the radius falls by so many hops each
+ROUNDS, SQUEEZING = 20, 8  # of local search; in the first ones the radius falls
 COLD_ROUNDS = 2  # at the end in which nothing gets worse any more
 
 
@@ -38,7 +42,7 @@ class HopBalance:
 
     @property
     def radius(self) -> int:
-        return self.bound // 2
+        return (self.bound + 1) // 2
 
     def start(self, known: Edges) -> Edges:
         """Choose edges by the greedy that looks at hops, unless those `known` are clearly fewer.
@@ -47,8 +51,8 @@ class HopBalance:
         the search gets rid more slowly than of long paths.
         """
         with self.watch.phase("choose edges within hops", 1.0):
-            progress, bound = self.watch.progress, int(START * self.bound)
-            greedy = ShortGreedy(self.task.interest, self.cap, bound, STRETCH, progress=progress)
+            progress = self.watch.progress
+            greedy = ShortGreedy(self.task.interest, self.cap, self.bound, STRETCH, progress=progress)
             greedy.choose_all()
         found = greedy.edges()
         dear = len(found[0]) > DEAREST * len(known[0])
@@ -61,17 +65,21 @@ class HopBalance:
             widest = int(search.radius.max(initial=0))
             if not work:
                 self._settle(search, self.radius)
+                self._settle(search, self._radii(search))
         moves = int(work * search.n_edges)
+        step = max(math.ceil((widest - self.radius) / SQUEEZING), 1)
         with self.watch.phase("local search within hops", max(moves, 1)):
             for round_ in range(ROUNDS if moves else 0):
                 if self.late():
                     break
                 share = moves * (round_ + 1) // ROUNDS - moves * round_ // ROUNDS
-                self._settle(search, max(widest - STEP * (round_ + 1), self.radius))
+                wide = max(widest - step * (round_ + 1), self.radius)
+                late = round_ >= ROUNDS // 2 and wide == self.radius
+                self._settle(search, self._radii(search) if late else wide)
                 search.improve(self.cap, share, cold=round_ >= ROUNDS - COLD_ROUNDS)
                 self.watch.progress.advance(share)
             if moves:
-                self._settle(search, self.radius)
+                self._settle(search, self._radii(search))
         return Overlay.from_edges(self.task.interest.node_ids, *search.edges())
 
     def _search(self, edges: Edges, progress: Progress) -> HopSearch:
@@ -84,12 +92,19 @@ class HopBalance:
             needs=self.needs,
             constraints=task.constraints,
             costs=task.costs,
-            odd=self.bound % 2 == 1,
             seed=self.seed,
             progress=progress,
         )
 
-    def _settle(self, search: HopSearch, radius: int) -> None:
+    def _radii(self, search: HopSearch) -> Longs:
+        """Return the radius of each topic; under an odd bound one less where the diameter is beyond it."""
+        interest = self.task.interest
+        if self.bound % 2:
+            overlay = Overlay.from_edges(interest.node_ids, *search.edges())
+            search.odd |= topic_hops(interest, overlay, threads=self.task.threads) > self.bound
+        return np.where(search.odd, self.bound // 2, self.radius)
+
+    def _settle(self, search: HopSearch, radius: int | Longs) -> None:
         """Move edges away from nodes above the cap, choose roots anew, bring wide topics down."""
         if len(search.above(self.cap)):
             search.relieve(self.cap)

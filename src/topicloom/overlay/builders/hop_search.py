@@ -58,7 +58,8 @@ class HopSearch:
         seed: int,
         progress: Progress,
     ) -> None:
-        self._progress, self._interest, self._odd = progress, interest, odd
+        self._progress, self._interest = progress, interest
+        self.odd = np.full(interest.n_topics, odd)  # topics whose root is an edge, from the next centering on
         u, v = (np.ascontiguousarray(end, np.int32) for end in edges)
         degree = np.bincount(np.concatenate((u, v)), minlength=interest.n_nodes)
         fixed = np.bincount(np.concatenate((u[:n_fixed], v[:n_fixed])), minlength=interest.n_nodes)
@@ -113,14 +114,15 @@ class HopSearch:
         """Return the nodes with more edges than that."""
         return np.flatnonzero(self.degree > self.caps(cap)).astype(np.int32)
 
-    def center(self, radius: int = 0) -> None:
+    def center(self, radius: int | Longs = 0) -> None:
         """Choose each root anew, in the middle of a longest path, if that makes its topic shallower.
 
         Radii come down to the depths there are, but not below `radius`.
         """
+        least = np.broadcast_to(radius, len(self._sizes))
         for topic in self._topics.tolist():
             check_stop(self._progress)
-            self._center(topic, radius)
+            self._center(topic, int(least[topic]))
 
     def _levels(self, topic: int, root: int) -> Ints:
         levels = np.zeros(int(self._sizes[topic]), np.int32)
@@ -144,7 +146,7 @@ class HopSearch:
         ends = int(self._overlay.edge_u[edge]), int(self._overlay.edge_v[edge])
         choices = [(root, -1)] if edge < 0 else [ends]
         middle = nodes[between & (one == length // 2)][:CENTERS].tolist()
-        if self._odd:
+        if self.odd[topic]:
             after = set(nodes[between & (one == length // 2 + 1)].tolist())
             pairs = [(node, other) for node in middle for other in self._neighbors(node) if other in after]
             choices = [*(choices if edge >= 0 else []), *pairs[:CENTERS]] or choices
@@ -180,15 +182,15 @@ class HopSearch:
                 self._run(RELIEVE, caps, nodes[start : start + chunk], slack=round_ // 3, attempts=attempts)
         return len(self.above(cap)) == 0
 
-    def squeeze(self, cap: int, radius: int, only: Longs | None = None) -> bool:
-        """Bring the radii of all topics (or `only` some) down to `radius`, a hop at a time.
+    def squeeze(self, cap: int, radius: int | Longs) -> bool:
+        """Bring the radii of all topics down to `radius` (one number, or one for each), a hop at a time.
 
         Adds edges where it must. True if every topic got there.
         """
         caps = self.caps(cap)
         stuck: set[int] = set()
-        wide = self._topics if only is None else only
-        while len(wide := wide[self.radius[wide] > radius]):
+        wide, goal = self._topics, np.broadcast_to(radius, len(self._sizes))
+        while len(wide := wide[self.radius[wide] > goal[wide]]):
             widest = int(self.radius[wide].max())
             attempts = SQUEEZES if len(wide) > FEW_TOPICS else 3 * SQUEEZES
             for topic in wide[self.radius[wide] == widest].tolist():
