@@ -12,8 +12,8 @@ import time
 
 from topicloom.base.summaries import Summary
 from topicloom.mesh.run.inbox import Inbox
-from topicloom.mesh.run.resource_usage import Pair, open_pairs
-from topicloom.mesh.run.running_mesh import RunningMesh
+from topicloom.mesh.run.resource_usage import Pair, ends_at, open_pairs
+from topicloom.mesh.run.running_mesh import CALM, RunningMesh
 
 LONGEST = 30.0  # seconds until a neighbor counts as one that never notices
 WITHIN = 12.0  # seconds that a neighbor may take
@@ -50,6 +50,7 @@ async def freeze(running: RunningMesh, node: str) -> NodeFreeze:
     finally:
         running.brokers.thaw(node)
     back = time.monotonic()
+    await _wait_awake(running, node, set[Pair]().union(*before.values()))
     await running.wait_in_place()
     seconds_back = time.monotonic() - back
     inbox = Inbox(time.monotonic)
@@ -81,3 +82,20 @@ async def _watch(
             if neighbor not in took and not pairs & now.get(neighbor, set()):
                 took[neighbor] = time.monotonic() - began
     return took
+
+
+async def _wait_awake(running: RunningMesh, node: str, old: set[Pair]) -> None:
+    """Wait until a broker that goes on has put away all connections that died while it was frozen.
+
+    Until then it says that its old links are up, and clients of its neighbors wait in its queue.
+    """
+    began = steady = time.monotonic()
+    last: set[Pair] = set()
+    while steady - began < LONGEST:
+        await asyncio.sleep(LOOK)
+        held, dead = ends_at(running.brokers.pids(), node)
+        now = time.monotonic()
+        if dead or held & old or held != last:
+            steady, last = now, held
+        elif now - steady > CALM:
+            return

@@ -77,6 +77,13 @@ def open_pairs(pids: Pids, node: str) -> dict[str, set[Pair]]:
     return found
 
 
+def ends_at(pids: Pids, node: str) -> tuple[set[Pair], bool]:
+    """Return the connections that the broker of `node` holds, by ports, and whether one is dead already."""
+    held = [one for one in psutil.net_connections(kind="tcp") if one.pid == pids[node] and one.raddr]
+    dead = any(one.status != psutil.CONN_ESTABLISHED for one in held)
+    return {(one.raddr.port, one.laddr.port) for one in held}, dead
+
+
 def open_connections_per_node(open_now: Counter[tuple[str, str]]) -> Counter[str]:
     """Count the open connections that end at each node."""
     counts: Counter[str] = Counter()
