@@ -132,7 +132,7 @@ class CostedGreedy(Greedy):
         while reason != LEVEL_DONE:
             check_stop(self.progress)
             before = int(self.chosen.length[0])
-            reason = choose_costed(*tables, self.weigh, limit, self.scans, self.counts)
+            reason = choose_costed(*tables, self.weigh, limit, self.scans, self.scratch.counts)
             self.progress.joined(int(self.chosen.contribution[before : self.chosen.length[0]].sum()))
 
 

@@ -14,7 +14,15 @@ from topicloom.base.arrays import Floats, Ints, Longs, neighbor_lists, run_sums,
 from topicloom.base.kernels.parallel import cut_by_work, default_threads, for_bounds
 from topicloom.base.progress import check_stop
 from topicloom.overlay.builders.build_progress import GreedyProgress
-from topicloom.overlay.kernels.best_partners import NO_LISTS, new_rows, open_lists, scan_rows, scratch_counts
+from topicloom.overlay.kernels.best_partners import (
+    NO_LISTS,
+    OpenLists,
+    Scratch,
+    new_rows,
+    new_scratch,
+    open_lists,
+    scan_rows,
+)
 from topicloom.overlay.kernels.greedy_state import (
     FULL,
     GreedyState,
@@ -31,25 +39,24 @@ from topicloom.overlay.kernels.lazy_greedy import (
     fill_heap,
     new_chosen_edges,
     new_heap,
-    refill_heap,
-    rows_to_scan,
+    renew_top,
+    top_places,
 )
 from topicloom.overlay.kernels.twins import chain_twins, pair_twins, twin_classes
-from topicloom.overlay.kernels.word_sets import NO_WORDS, look_inside, n_words, new_word_sets
+from topicloom.overlay.kernels.word_sets import WordSets, look_inside, new_word_sets
 from topicloom.overlay.model.interest import Interest
 
 NO_LIMIT = 2**30
-KEPT = 128  # pairs a row remembers: more memory, fewer scans
+KEPT = 32  # pairs a row remembers: more memory, fewer scans
 KEPT_IN_PHASES = (
     16  # the same where the degree limit rises by one at a time: a row gives about one edge a phase
 )
-JOINT_SCAN = 128  # from so many rows on it pays to prepare the inverted lists
+# After so many scanned rows, and that share of all, it pays to bring inverted lists or words up to date.
+JOINT_SCAN, JOINT_SHARE = 128, 16
 # List entries that one scan call reads, and topics that one choice call compares, before the user may stop
 # us: a fraction of a second each.
 SLICE_WORK = 1e8
-# Sets are held as words too if a row has so many list entries per word that its scan would read.
-WORDS_FROM = 1.0
-LEAST_WORK = 2e6  # list entries that a slice should have: handing out less costs more than it saves
+LEAST_WORK = 5e5  # list entries that a slice should have: handing out less costs more than it saves
 
 LinkTwins = Callable[[GreedyState, int], Ints]
 TWIN_STEPS: tuple[LinkTwins, ...] = (pair_twins, chain_twins)
@@ -88,14 +95,11 @@ class Greedy:
         self.heap = new_heap(n_units)
         self.chosen = new_chosen_edges(interest.n_subscriptions + 1)
         self.largest_set = int(sizes.max(initial=0))
-        self.counts = scratch_counts(n_units, self.largest_set)
-        self.row_work = _row_work(state)
-        words = float(n_words(state)) * n_units
-        self.sets = new_word_sets(state) if self.row_work.sum() >= WORDS_FROM * words * n_units else NO_WORDS
-        if len(self.sets.own):
-            self.row_work = np.full(n_units, words / 8)
+        self.scratch = new_scratch(n_units, interest.n_topics, self.largest_set)
+        self.lists, self.lists_limit, self.since = NO_LISTS, 0, 0  # rows scanned since they were made
+        self.sets = new_word_sets(state)
+        self.row_work = _row_work(state, self.sets)
         self.turns = int(np.clip(SLICE_WORK / (kept * max(sizes.mean(), 1)), 100, 100_000)) if n_units else 1
-        self.mark = np.full(interest.n_topics, -1, np.int32)
         self.twin_units = np.flatnonzero((np.diff(state.member_ptr) > 1) & (sizes > 0))
         self.twin_sizes = sizes[self.twin_units]
         self.linked = 0  # steps of linking twins that are done
@@ -128,6 +132,7 @@ class Greedy:
         """Let no node be full from now on."""
         self.state.cap[:] = FULL
         refresh_units(self.state)
+        self.lists = NO_LISTS  # they lack those that were full
 
     def choose_all(self, *, phases: bool) -> None:
         """Choose all edges: by contribution alone, or with `phases` by GM-M's degree limits 1, 2, ..."""
@@ -172,37 +177,48 @@ class Greedy:
         """Add up to `most` edges that contribute at least `least`; True if there were so many."""
         chosen = self.chosen
         start = int(chosen.length[0])
-        tables = (self.state, self.rows, self.sets, self.heap, chosen)
+        state, rows = self.state, self.rows
         while True:
             check_stop(self.progress)
             before = int(chosen.length[0])
             left = most - (before - start)
-            reason = choose(*tables, limit, least, left, self.turns, self.counts, self.mark)
+            tables = (state, rows, self.sets, self._lists(limit), self.heap, chosen)
+            reason = choose(*tables, limit, least, left, self.turns, self.scratch)
             self.progress.joined(int(chosen.contribution[before : chosen.length[0]].sum()))
             if reason in (LEVEL_DONE, ENOUGH):
                 return reason == ENOUGH
             if reason == NEEDS_SCAN:
-                rows = np.sort(rows_to_scan(self.heap))
-                self._scan(rows, limit)
-                refill_heap(self.heap, self.rows, rows)
+                places = top_places(self.heap)
+                top = self.heap.row[places]
+                scanned = np.sort(top[self.heap.is_bound[top]]).astype(np.int64)
+                self._scan(scanned, limit)
+                renew_top(self.heap, rows, scanned, places)
 
     def _scan(self, rows: Longs, limit: int) -> None:
         """Renew the lists of `rows`, on all threads; every row writes to a place of its own."""
-        words, lists = len(self.sets.own) > 0, NO_LISTS
-        if len(rows) >= JOINT_SCAN:
-            if words:
+        self.since += len(rows)
+        fresh = self.since >= max(JOINT_SCAN, len(self.row_work) // JOINT_SHARE)
+        if fresh:
+            self.since = 0
+            if len(self.sets.own):
                 look_inside(self.state, self.sets)
-            else:
-                lists = open_lists(self.state, limit)
-        tables = (self.state, self.rows, self.sets, lists)
+        tables = (self.state, self.rows, self.sets, self._lists(limit, fresh=fresh), limit)
+        exact = fresh and not len(self.sets.own)
 
         def scan(start: int, stop: int) -> None:
-            scan_rows(*tables, limit, rows[start:stop], np.zeros_like(self.counts))
+            scratch = Scratch(*map(np.copy, self.scratch))
+            scan_rows(*tables, rows[start:stop], exact, scratch)
 
         work = self.row_work[rows]
         slices = int(np.clip(work.sum() / LEAST_WORK, 1, 16 * self.threads))
         bounds = cut_by_work(work, most=SLICE_WORK, slices=slices)
         for_bounds(scan, bounds, threads=self.threads, progress=self.progress)
+
+    def _lists(self, limit: int, *, fresh: bool = False) -> OpenLists:
+        """Return inverted lists with all units that are open under `limit`; not needed beside words."""
+        if not len(self.sets.own) and (fresh or limit > self.lists_limit or self.lists is NO_LISTS):
+            self.lists, self.lists_limit = open_lists(self.state, limit), limit
+        return self.lists
 
     def _link(self, twin_units: Longs, size: int, steps: Sequence[LinkTwins]) -> None:
         """Link the twins of these units, all with sets of `size`; edges in the order of the tie rule."""
@@ -218,10 +234,13 @@ class Greedy:
         refresh_units(self.state)
 
 
-def _row_work(state: GreedyState) -> Floats:
-    """Return how many list entries a scan of each unit's row reads at most, with the sweep over all units."""
+def _row_work(state: GreedyState, sets: WordSets) -> Floats:
+    """Return what a scan of each unit's row takes, in list entries, with the sweep over all units."""
+    n_units = len(state.twin_class)
+    if len(sets.own):
+        return np.full(n_units, n_units * (1 + len(sets.own_by_word)) / 2)
     lengths = np.diff(state.place_ptr)[state.slot_topic]
-    return run_sums(lengths.astype(np.float64), state.slot_ptr) + len(state.twin_class) / 8
+    return run_sums(lengths.astype(np.float64), state.slot_ptr) + n_units / 8
 
 
 # Without a degree limit twins are linked at once; under GM-M's limits 1 and 2 one step each.

@@ -25,6 +25,8 @@ from topicloom.overlay.kernels.word_sets import WordSets, count_by_words, joined
 TOP = np.int64(1) << 30
 NEVER = np.int64(2**62)
 NOT_TWINS = np.int64(1) << 31
+DEGREE = NOT_TWINS - 1  # the bits of key 1 that hold the larger degree
+BLOCK = 64  # counts that are passed over together where none of them reaches the threshold
 FEW = 8  # a row with fewer candidates than this looks a level deeper at once
 
 
@@ -41,7 +43,11 @@ class Rows(NamedTuple):
 
 
 class OpenLists(NamedTuple):
-    """Each open topic's units that may still take an edge: first those outside the largest component."""
+    """Each open topic's units that may still take an edge: first those outside the largest component.
+
+    Lists that are no longer up to date bound contributions from above: a component that has the label of an
+    older one holds all of it, so no pair that still joins a topic is left out.
+    """
 
     start: Longs
     middle: Longs
@@ -49,6 +55,13 @@ class OpenLists(NamedTuple):
     unit: Ints
     label: Ints
     largest: Ints  # topic -> label of its largest component, -1 if finished
+
+
+class Scratch(NamedTuple):
+    """What a scan needs for itself: as it was before and after."""
+
+    counts: NDArray  # unit -> 0
+    mark: Ints  # topic -> -1
 
 
 NO_LISTS = OpenLists(*(np.zeros(0, np.int64),) * 3, *(np.zeros(0, np.int32),) * 3)
@@ -102,7 +115,7 @@ def open_lists(state: GreedyState, limit: int) -> OpenLists:
 
 @part
 def _count_in_lists(state: GreedyState, lists: OpenLists, row: int, counts: NDArray) -> None:
-    """Set counts[w] to the contribution of (row, w) for every open w > row."""
+    """Set counts[w] to what (row, w) contributes, or at most that, for every open w > row."""
     for slot in range(state.slot_ptr[row], state.slot_ptr[row + 1]):
         topic = state.slot_topic[slot]
         if lists.largest[topic] < 0:
@@ -165,6 +178,30 @@ def _sink(key_1: Longs, key_2: Longs, partner: Ints, size: int, i: int) -> None:
     key_1[i], key_2[i], partner[i] = k1, k2, p
 
 
+@inlined
+def joined_by_marks(state: GreedyState, mark: Ints, other: int) -> int:
+    """Return what the unit whose topics are marked with its components and `other` contribute."""
+    joined = 0
+    for slot in range(state.slot_ptr[other], state.slot_ptr[other + 1]):
+        own = mark[state.slot_topic[slot]]
+        joined += own >= 0 and own != state.slot_label[slot]
+    return joined
+
+
+@inlined
+def set_marks(state: GreedyState, mark: Ints, row: int) -> None:
+    """Mark the topics of a unit with its components."""
+    for slot in range(state.slot_ptr[row], state.slot_ptr[row + 1]):
+        mark[state.slot_topic[slot]] = state.slot_label[slot]
+
+
+@inlined
+def clear_marks(state: GreedyState, mark: Ints, row: int) -> None:
+    """Take the marks of a unit away."""
+    for slot in range(state.slot_ptr[row], state.slot_ptr[row + 1]):
+        mark[state.slot_topic[slot]] = -1
+
+
 @part
 def _gather(
     state: GreedyState,
@@ -172,18 +209,21 @@ def _gather(
     row: int,
     limit: int,
     threshold: Any,
-    counts: NDArray,
+    exact: bool,
+    scratch: Scratch,
     words: NDArray,
+    highest: NDArray,
     key_1: Longs,
     key_2: Longs,
     partner: Ints,
 ) -> tuple[int, bool]:
     """Collect the best pairs of the row that count at least `threshold`, as a heap with the worst on top.
 
-    Gives how many there are and whether some had to be left out.
+    Gives how many there are and whether some had to be left out. Counts that are not `exact` are bounds;
+    what is kept is made exact, or the row would be scanned again and again.
     """
     lowest, first_lowest, twin_class = state.lowest, state.first_lowest, state.twin_class
-    n_units, kept = len(lowest), len(key_1)
+    n_units, kept, counts = len(lowest), len(key_1), scratch.counts
     lanes = len(counts) // len(words)
     # Adding this to a word sets the top bit of each lane whose count reaches the threshold.
     high = np.uint64(0x8000800080008000) if lanes == 4 else np.uint64(0x8000000080000000)
@@ -192,10 +232,18 @@ def _gather(
     own_lowest, own_class, own_first = lowest[row], twin_class[row], first_lowest[row]
     own_single = state.member_ptr[row + 1] - state.member_ptr[row] == 1
     size, truncated = 0, False
-    for word in range((row + 1) // lanes, len(words)):
-        if ((words[word] + add) & high) == 0:
+    word, block_end = (row + 1) // lanes, 0
+    while word < len(words):
+        if word >= block_end:
+            block = word * lanes // BLOCK
+            if highest[block] < threshold:
+                word = (block + 1) * BLOCK // lanes
+                continue
+            block_end = (block + 1) * BLOCK // lanes
+        word += 1
+        if ((words[word - 1] + add) & high) == 0:
             continue
-        for w in range(max(word * lanes, row + 1), min((word + 1) * lanes, n_units)):
+        for w in range(max((word - 1) * lanes, row + 1), min(word * lanes, n_units)):
             count = np.int64(counts[w])
             if count < threshold or lowest[w] >= limit:
                 continue
@@ -213,14 +261,16 @@ def _gather(
             if size == kept and k1 == key_1[0] and k2 > key_2[0]:
                 truncated = True
                 continue
-            if len(sets.own) > 0:
-                # Counted by words it was a bound; what is kept is exact, or the row would be scanned again.
-                exact = joined_by_words(state, sets, row, w)
-                if exact < count:
-                    counts[w] = exact
-                    if exact < threshold:
+            if not exact:
+                if len(sets.own) > 0:
+                    now = joined_by_words(state, sets, row, w)
+                else:
+                    now = joined_by_marks(state, scratch.mark, w)
+                if now < count:
+                    counts[w] = now
+                    if now < threshold:
                         continue
-                    k1 = pair_key_1(twin_class[w] == own_class, most, exact)
+                    k1 = pair_key_1(twin_class[w] == own_class, most, now)
             if size < kept:
                 key_1[size], key_2[size], partner[size] = k1, k2, w
                 size += 1
@@ -261,41 +311,75 @@ def clear_banned(state: GreedyState, row: int, counts: NDArray) -> None:
 
 
 @part
-def _keep_best(state: GreedyState, rows: Rows, sets: WordSets, limit: int, row: int, counts: NDArray) -> None:
-    """Turn counted contributions into the row's list and bound; `counts` is zero afterwards."""
-    kept = rows.partner.shape[1]
+def _block_heights(counts: NDArray, highest: NDArray) -> Any:
+    """Set the highest count of each block of counts; return the highest of all."""
+    most = highest[0] * 0
+    for block in range(len(highest)):
+        part = counts[block * BLOCK : (block + 1) * BLOCK]
+        top = part[0]  # as narrow as the counts: only then are vectors compared
+        for i in range(len(part)):
+            top = max(top, part[i])
+        highest[block] = top
+        most = max(most, np.int64(top))
+    return most
+
+
+@part
+def _keep_best(
+    state: GreedyState, rows: Rows, sets: WordSets, limit: int, row: int, exact: bool, scratch: Scratch
+) -> None:
+    """Turn counted contributions into the row's list and bound; all counts are zero afterwards."""
+    kept, counts = rows.partner.shape[1], scratch.counts
     key_1, key_2, partner = np.empty(kept, np.int64), np.empty(kept, np.int64), np.empty(kept, np.int32)
+    highest = np.empty((len(counts) + BLOCK - 1) // BLOCK, np.int64)
     words = counts.view(np.uint64)
     clear_banned(state, row, counts)
-    found = counts[row + 1 :]
-    highest = counts[row]  # zero, and as narrow as the counts, so that vectors are compared
-    for i in range(len(found)):
-        highest = max(highest, found[i])
-    threshold = np.int64(highest)
+    first = (row + 1) // BLOCK
+    threshold = np.int64(0)
+    if first < len(highest):
+        threshold = _block_heights(counts[first * BLOCK :], highest[first:])
+    if not exact and len(sets.own) == 0:
+        set_marks(state, scratch.mark, row)
     size, truncated, step = 0, False, 1
     while threshold > 0:
-        size, truncated = _gather(state, sets, row, limit, threshold, counts, words, key_1, key_2, partner)
+        size, truncated = _gather(
+            state, sets, row, limit, threshold, exact, scratch, words, highest, key_1, key_2, partner
+        )
         if size >= FEW or threshold == 1:
             break
         threshold = max(np.int64(1), threshold - step)
         step *= 2
+    if not exact and len(sets.own) == 0:
+        clear_marks(state, scratch.mark, row)
     rows.bound_1[row] = rows.bound_2[row] = NEVER
     if truncated:
         rows.bound_1[row], rows.bound_2[row] = key_1[0], key_2[0]
     elif threshold > 1:
-        rows.bound_1[row], rows.bound_2[row] = (TOP - threshold + 1) << 32, 0
+        # Where no two units want the same, the others are no twins of this one.
+        alone = state.twin_class[-1] == len(state.twin_class) - 1
+        rows.bound_1[row] = pair_key_1(not alone, state.lowest[row], threshold - 1)
+        rows.bound_2[row] = 0
     _store(rows, row, key_1, key_2, partner, size)
     counts[row + 1 :] = 0
 
 
 @part
-def scan_row(state: GreedyState, rows: Rows, sets: WordSets, limit: int, row: int, counts: NDArray) -> None:
-    """Renew one row from its words or the live tables; `counts` is scratch, zero before and after."""
+def scan_row(
+    state: GreedyState,
+    rows: Rows,
+    sets: WordSets,
+    lists: OpenLists,
+    limit: int,
+    row: int,
+    exact: bool,
+    scratch: Scratch,
+) -> None:
+    """Renew one row from words or lists; `exact` says that the lists are up to date."""
     if len(sets.own) > 0:
-        count_by_words(state, sets, limit, row, counts)
+        count_by_words(state, sets, limit, row, scratch.counts)
     else:
-        count_in_places(state, row, counts)
-    _keep_best(state, rows, sets, limit, row, counts)
+        _count_in_lists(state, lists, row, scratch.counts)
+    _keep_best(state, rows, sets, limit, row, exact, scratch)
 
 
 @kernel
@@ -306,15 +390,17 @@ def scan_rows(
     lists: OpenLists,
     limit: int,
     chosen: Longs,
-    counts: NDArray,
+    exact: bool,
+    scratch: Scratch,
 ) -> None:
-    """Renew the rows `chosen` from `lists` if there are any, else from words or the live tables."""
+    """Renew the rows `chosen`."""
     for row in chosen:
-        if len(lists.largest) > 0:
-            _count_in_lists(state, lists, row, counts)
-            _keep_best(state, rows, sets, limit, row, counts)
-        else:
-            scan_row(state, rows, sets, limit, row, counts)
+        scan_row(state, rows, sets, lists, limit, row, exact, scratch)
+
+
+def new_scratch(n_units: int, n_topics: int, largest_set: int) -> Scratch:
+    """Return what one thread needs to scan rows."""
+    return Scratch(scratch_counts(n_units, largest_set), np.full(n_topics, -1, np.int32))
 
 
 def scratch_counts(n_units: int, largest_set: int) -> NDArray:

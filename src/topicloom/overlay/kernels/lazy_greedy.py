@@ -1,7 +1,7 @@
 """Lazy greedy choice of edges over rows: exact, without ever holding all pairs.
 
 A heap holds one key per row: the best pair of the row when it was last looked at, or the row's bound. Keys
-never get better, so a row whose key is still true when it comes to the top holds the best pair of all.
+never get better, so a row whose pair is as good as all other keys when it is looked at holds the best of all.
 """
 
 from __future__ import annotations
@@ -9,11 +9,23 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topicloom.base.arrays import Bools, Ints, Longs
 from topicloom.base.kernels.jit import inlined, kernel, part
-from topicloom.overlay.kernels.best_partners import NEVER, TOP, Rows, pair_key_1, pair_key_2, scan_row
+from topicloom.overlay.kernels.best_partners import (
+    DEGREE,
+    NEVER,
+    TOP,
+    OpenLists,
+    Rows,
+    Scratch,
+    clear_marks,
+    joined_by_marks,
+    pair_key_1,
+    pair_key_2,
+    scan_row,
+    set_marks,
+)
 from topicloom.overlay.kernels.greedy_state import GreedyState, first_within, join_units, refresh_unit
 from topicloom.overlay.kernels.word_sets import WordSets, joined_by_words, most_joined
 
@@ -100,6 +112,16 @@ def _set_top(heap: Heap, key_1: int, key_2: int, is_bound: bool) -> None:
 
 
 @inlined
+def _leads(heap: Heap, key_1: int, key_2: int) -> bool:
+    """Would a row with this key be on top in the place of the one that is?"""
+    for i in range(1, min(3, heap.size[0])):
+        row = heap.row[i]
+        if heap.key_1[row] < key_1 or (heap.key_1[row] == key_1 and heap.key_2[row] < key_2):
+            return False
+    return True
+
+
+@inlined
 def _pop(heap: Heap) -> None:
     heap.size[0] -= 1
     heap.row[0] = heap.row[heap.size[0]]
@@ -145,20 +167,30 @@ def refill_heap(heap: Heap, rows: Rows, scanned: Longs) -> None:
 
 
 @kernel
-def rows_to_scan(heap: Heap) -> Longs:
-    """Return the rows that stand at a bound as good as the top of the heap."""
+def top_places(heap: Heap) -> Longs:
+    """Return the places of all rows as good as the top one, parents first: they hang together."""
     best = heap.key_1[heap.row[0]]
-    found = np.empty(heap.size[0], np.int64)
-    n = 0
-    for i in range(heap.size[0]):
-        row = heap.row[i]
-        if heap.is_bound[row] and heap.key_1[row] <= best:
-            found[n] = row
-            n += 1
+    found = np.zeros(heap.size[0], np.int64)
+    n, done = 1, 0
+    while done < n:
+        for child in range(2 * found[done] + 1, min(2 * found[done] + 3, heap.size[0])):
+            if heap.key_1[heap.row[child]] <= best:
+                found[n] = child
+                n += 1
+        done += 1
     return found[:n]
 
 
-@part
+@kernel
+def renew_top(heap: Heap, rows: Rows, scanned: Longs, places: Longs) -> None:
+    """Give the rows that were scanned again their new keys; all of them stand at these places."""
+    for row in scanned:
+        _enter(heap, rows, row)
+    for place in places[::-1]:
+        _settle(heap, place)
+
+
+@inlined
 def _node_key(state: GreedyState, x: int, y: int) -> int:
     """Return word two of the key of a pair of units, as degrees stand now."""
     most = max(state.lowest[x], state.lowest[y])
@@ -174,25 +206,29 @@ def _node_key(state: GreedyState, x: int, y: int) -> int:
 def _best_of_row(
     state: GreedyState, rows: Rows, sets: WordSets, limit: int, mark: Ints, row: int
 ) -> tuple[Any, Any, Any]:
-    """Return the row's best remembered pair as things stand: its two key words and position, or NEVER."""
-    slot_ptr, slot_topic, slot_label = state.slot_ptr, state.slot_topic, state.slot_label
+    """Return the row's best remembered pair as things stand: its two key words and position, or NEVER.
+
+    Pairs that are worse than the row's bound are not looked at: others may be better than they are.
+    """
     lowest, twin_class = state.lowest, state.twin_class
     partner, contribution, scan_key = rows.partner[row], rows.contribution[row], rows.scan_key[row]
-    words = len(sets.own) > 0
-    if not words:
-        for slot in range(slot_ptr[row], slot_ptr[row + 1]):
-            mark[slot_topic[slot]] = slot_label[slot]
-    best_1: Any = NEVER
-    best_2: Any = NEVER
+    words, marked = len(sets.own) > 0, False
+    single = len(state.member) == len(lowest)  # no unit has twins: word two of a pair never changes
+    best_1: Any = rows.bound_1[row]
+    best_2: Any = rows.bound_2[row]
     position = -1
     count = rows.kept[row]
     while rows.first[row] < count and contribution[rows.first[row]] == 0:
         rows.first[row] += 1
+    if best_2 == 0 and rows.first[row] < count:
+        first = scan_key[rows.first[row]]
+        if (first & ~DEGREE) | max(first & DEGREE, lowest[row]) >= best_1:
+            return NEVER, NEVER, position
     for i in range(rows.first[row], count):
         if scan_key[i] > best_1:
             break  # sorted at the scan, and keys only got worse since
         before, other = contribution[i], partner[i]
-        if before == 0:
+        if before == 0 or (TOP - before) << 32 > best_1:
             continue
         if lowest[other] >= limit:
             contribution[i] = 0
@@ -202,27 +238,40 @@ def _best_of_row(
         k1 = pair_key_1(twins, most, before)
         if k1 > best_1:
             continue
-        now = 0
+        k2 = _node_key(state, row, other)
+        if k1 == best_1 and k2 > best_2:
+            if single and scan_key[i] == best_1:
+                break  # those that were as good at the scan stand in the order of word two
+            continue
         if words:
             now = most_joined(sets, row, other)
             if now > 0 and pair_key_1(twins, most, min(now, before)) <= best_1:
                 now = joined_by_words(state, sets, row, other)
         else:
-            for slot in range(slot_ptr[other], slot_ptr[other + 1]):
-                own = mark[slot_topic[slot]]
-                now += own >= 0 and own != slot_label[slot]
+            if not marked:
+                set_marks(state, mark, row)
+                marked = True
+            now = joined_by_marks(state, mark, other)
         if now < before:
             contribution[i] = now
             k1 = pair_key_1(twins, most, now)
             if now == 0 or k1 > best_1:
                 continue
-        k2 = _node_key(state, row, other)
-        if k1 < best_1 or k2 < best_2:
+        if k1 < best_1 or k2 <= best_2:
             best_1, best_2, position = k1, k2, i
-    if not words:
-        for slot in range(slot_ptr[row], slot_ptr[row + 1]):
-            mark[slot_topic[slot]] = -1
+    if marked:
+        clear_marks(state, mark, row)
+    if position < 0:
+        return NEVER, NEVER, position
     return best_1, best_2, position
+
+
+@inlined
+def _raise_bound(state: GreedyState, rows: Rows, row: int) -> None:
+    """Bring the row's bound up to its degree: no pair of it has a lower larger degree."""
+    bound = rows.bound_1[row]
+    if bound != NEVER and (bound & DEGREE) < state.lowest[row]:
+        rows.bound_1[row], rows.bound_2[row] = (bound & ~DEGREE) | state.lowest[row], 0
 
 
 @inlined
@@ -243,18 +292,18 @@ def choose(
     state: GreedyState,
     rows: Rows,
     sets: WordSets,
+    lists: OpenLists,
     heap: Heap,
     chosen: ChosenEdges,
     limit: int,
     least: int,
     most: int,
     turns: int,
-    counts: NDArray,
-    mark: Ints,
+    scratch: Scratch,
 ) -> int:
     """Add up to `most` best edges while one contributes at least `least`; gives why it came back.
 
-    `limit`: a unit whose members all have that degree takes no edge. `mark` holds -1 for every topic.
+    `limit`: a unit whose members all have that degree takes no edge.
     """
     scans = 0
     before = chosen.length[0]
@@ -267,18 +316,23 @@ def choose(
         if state.lowest[row] >= limit:
             _pop(heap)
             continue
+        _raise_bound(state, rows, row)
         if heap.is_bound[row]:
+            if rows.bound_1[row] > heap.key_1[row]:
+                _set_top(heap, rows.bound_1[row], rows.bound_2[row], True)
+                continue
             if scans == INLINE_SCANS:
                 return NEEDS_SCAN
             scans += 1
-            scan_row(state, rows, sets, limit, row, counts)
-        key_1, key_2, position = _best_of_row(state, rows, sets, limit, mark, row)
+            scan_row(state, rows, sets, lists, limit, row, False, scratch)
+        key_1, key_2, position = _best_of_row(state, rows, sets, limit, scratch.mark, row)
         bound_1, bound_2 = rows.bound_1[row], rows.bound_2[row]
         if key_1 > bound_1 or (key_1 == bound_1 and key_2 > bound_2):
             _set_top(heap, bound_1, bound_2, True)
         elif key_1 == NEVER:
             _pop(heap)
-        elif key_1 == heap.key_1[row] and key_2 == heap.key_2[row]:
+        elif TOP - (key_1 >> 32) >= least and _leads(heap, key_1, key_2):
+            heap.key_1[row], heap.key_2[row], heap.is_bound[row] = key_1, key_2, False
             other = rows.partner[row, position]
             take_edge(state, chosen, row, other, key_2 >> 32, key_2 & 0xFFFFFFFF)
             rows.contribution[row, position] = 0

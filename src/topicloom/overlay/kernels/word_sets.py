@@ -4,7 +4,8 @@ A pair joins at most the topics that both want, less those in which both are in 
 
     ones(own[u] & own[v] & ~(inside[u] & inside[v]))
 
-That is the pair's contribution unless both are in the same smaller component. `inside` may lag behind: two
+Functions on a pair are inlined: to hand over so many arrays takes longer than what they do. The bound
+is the pair's contribution unless both are in the same smaller component. `inside` may lag behind: two
 units that were in one component stay so, hence the bound holds.
 """
 
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from topicloom.base.arrays import Words, sealed
 from topicloom.base.kernels.bits import ones
-from topicloom.base.kernels.jit import kernel, part
+from topicloom.base.kernels.jit import inlined, kernel, part
 from topicloom.overlay.kernels.greedy_state import GreedyState, largest_component
 from topicloom.overlay.kernels.shared_topics import topic_words
 
@@ -37,20 +38,21 @@ class WordSets(NamedTuple):
     inside_by_word: Words
 
 
-NO_WORDS = WordSets(*(np.zeros((0, 0), np.uint64) for _ in range(4)))
+WORTH = 1.0
+"""Words pay from so many list entries on that the scan of a row would read instead of one word."""
 
 
 def new_word_sets(state: GreedyState) -> WordSets:
-    """Return the sets as words; no unit is known to be in a largest component."""
-    own = np.zeros((len(state.lowest), n_words(state)), np.uint64)
-    topic_words(sealed(state.slot_ptr), sealed(state.slot_topic), own)
+    """Return the sets as words if they pay; no unit is known to be inside."""
+    n_units, n_words = len(state.lowest), (len(state.components) + WORD - 1) // WORD
+    entries = float((np.diff(state.place_ptr).astype(np.float64) ** 2).sum())  # of all rows
+    if entries < WORTH * n_words * n_units * n_units:
+        n_units = n_words = 0
+    own = np.zeros((n_units, n_words), np.uint64)
+    if n_units:
+        topic_words(sealed(state.slot_ptr), sealed(state.slot_topic), own)
     by_word = np.ascontiguousarray(own.T)
     return WordSets(own, np.zeros_like(own), by_word, np.zeros_like(by_word))
-
-
-def n_words(state: GreedyState) -> int:
-    """Return how many words hold a set of topics."""
-    return (len(state.components) + WORD - 1) // WORD
 
 
 @kernel
@@ -59,10 +61,10 @@ def look_inside(state: GreedyState, sets: WordSets) -> None:
     sets.inside_by_word[:] = 0
     for topic in range(len(state.components)):
         largest = largest_component(state, topic)
-        row, bit = sets.inside_by_word[topic // WORD], ONE << np.uint64(topic % WORD)
+        row, mask = sets.inside_by_word[topic // WORD], ONE << np.uint64(topic % WORD)
         for place in range(state.place_ptr[topic], state.place_ptr[topic + 1]):
             if state.place_label[place] == largest:
-                row[state.place_unit[place]] |= bit
+                row[state.place_unit[place]] |= mask
     for unit in range(len(sets.inside)):
         for word in range(sets.inside.shape[1]):
             sets.inside[unit, word] = sets.inside_by_word[word, unit]
@@ -83,7 +85,7 @@ def count_by_words(state: GreedyState, sets: WordSets, limit: int, row: int, cou
             found[i] = 0
 
 
-@part
+@inlined
 def most_joined(sets: WordSets, x: int, y: int) -> int:
     """Return what the pair contributes at most."""
     most = 0
@@ -92,7 +94,7 @@ def most_joined(sets: WordSets, x: int, y: int) -> int:
     return most
 
 
-@part
+@inlined
 def joined_by_words(state: GreedyState, sets: WordSets, x: int, y: int) -> int:
     """Return what the pair contributes: the topics that both want, in which their components differ.
 
