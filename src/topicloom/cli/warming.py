@@ -54,10 +54,10 @@ def warm_kernels(*, everything: bool = False, progress: Progress = SILENT) -> fl
 
 
 @contextmanager
-def _meanwhile(work: Callable[[], None]) -> Iterator[None]:
+def _meanwhile(work: Callable[[], None]) -> Iterator[subprocess.Popen[bytes] | None]:
     """Have a function of this module run in a process of its own; on a single core after the rest."""
     if default_threads() == 1:
-        yield
+        yield None
         work()
         return
     script = f"from {__name__} import {work.__name__} as work; work()"
@@ -70,7 +70,7 @@ def _meanwhile(work: Callable[[], None]) -> Iterator[None]:
         start_new_session=True,
     )
     try:
-        yield
+        yield beside
         if beside.wait() != 0:
             work()  # here its fault can be told
     finally:
