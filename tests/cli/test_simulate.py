@@ -61,6 +61,32 @@ def test_the_folder_holds_the_course_and_the_last_overlay(cli, table, tmp_path) 
     assert measured["diameter_topic_max"] == summary["diameter_topic_max"]
 
 
+def test_a_report_of_a_cut_shows_it_without_being_asked_for_snapshots(cli, tmp_path) -> None:
+    """A page with one moment, the last one, would say nothing of the cut."""
+    (tmp_path / "t.csv").write_text("\n".join(["node,topic", *(f"n{i},t{i % 3}" for i in range(24))]) + "\n")
+    (tmp_path / "cuts.csv").write_text("time,node,change\n5,n1,cut\n5,n2,cut\n9,n1,heal\n9,n2,heal\n")
+    words = (
+        "simulate",
+        tmp_path / "t.csv",
+        "--engine",
+        "local",
+        "--report",
+        tmp_path / "page.html",
+        "--quiet",
+    )
+    for setting, band in (("cut=5:9", (5, 9, 12)), (f"trace={tmp_path / 'cuts.csv'}", (5, 9, 2))):
+        code, stdout, stderr = cli(*words, "--set", setting, "--json")
+        assert code == 0, stderr
+        summary, page = json.loads(stdout), (tmp_path / "page.html").read_text()
+        start, end, nodes = band
+        assert summary["outages"] == [{"kind": "cut", "start": start, "end": end, "nodes": nodes}]
+        assert 10 < summary["snapshots"] <= 60
+        assert summary["snapshots_partitioned"] >= 3, "the cut is seen"
+        assert f"cut: {nodes} of 24 nodes do not reach the others" in page
+    summary = json.loads(cli(*words, "--set", "snapshot=0", "--set", "cut=5:9", "--json")[1])
+    assert summary["snapshots"] == 1, "as asked for"
+
+
 def test_the_same_seed_gives_the_same_files(cli, table, tmp_path) -> None:
     for name in ("one", "two"):
         assert cli("simulate", table, "--no-header", *CHURN, "--out", tmp_path / name, "--quiet")[0] == 0

@@ -9,6 +9,7 @@ import pytest
 from topicloom.base.charts import save_chart
 from topicloom.errors import UsageError
 from topicloom.spidercast.charts import course_chart
+from topicloom.spidercast.simulator.outages import Outage
 
 pytestmark = pytest.mark.slow
 
@@ -46,7 +47,7 @@ def test_no_snapshots_no_chart() -> None:
 
 
 def test_cuts_freezes_and_crashes_are_marked_behind_the_split_topics() -> None:
-    marks = [("cut", 1.0, 2.0), ("freeze", 2.0, 3.0)]
+    marks = [Outage("cut", 1.0, 2.0, 3), Outage("freeze", 2.0, 3.0, 1)]
     drawn = course_chart(ROWS, "A simulation", marks, [1.5, 2.5]).to_dict()
     layers = drawn["vconcat"][-1]["layer"]
     assert [layer["mark"]["type"] for layer in layers] == ["rect", "rect", "rule", "line"]

@@ -35,7 +35,9 @@ def simulate(
     protocol: Annotated[str, f"{', '.join(PROTOCOLS)} (see --list)."] = "spidercast",
     set_: Settings = None,
     seed: Seed = 0,
-    out: Annotated[Path | None, "Folder for snapshots, charts and the last overlay."] = None,
+    out: Annotated[
+        Path | None, "Folder for snapshots (about fifty, up to 5,000 nodes), charts and the last overlay."
+    ] = None,
     report: ReportFile = None,
     threads: Threads = None,
     list_: Annotated[bool, "List protocols and leave."] = False,
@@ -62,6 +64,7 @@ def simulate(
             scenario,
             out=folder,
             threads=threads,
+            watched=folder is not None and not any(word.startswith("snapshot=") for word in set_ or ()),
             extras=_draw if out else None,
         )
         write_page(report, [folder], out, screen, progress)

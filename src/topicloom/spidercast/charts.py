@@ -7,6 +7,7 @@ from typing import Any
 
 from topicloom.base.charts import COLORS, make_title
 from topicloom.errors import UsageError
+from topicloom.spidercast.simulator.outages import Outage
 
 PARTITIONED = "topics partitioned"
 PANELS = (
@@ -20,12 +21,12 @@ PANELS = (
 def course_chart(
     snapshots: Sequence[Mapping[str, Any]],
     title: str,
-    outages: Sequence[tuple[str, float, float]] = (),
+    outages: Sequence[Outage] = (),
     crashes: Sequence[float] = (),
 ) -> Any:
     """Three panels over simulated time, one row of figures per snapshot.
 
-    Behind the split topics: bands for cuts and freezes (`outages`: kind, start, end), lines for crashes.
+    Behind the split topics: bands for cuts and freezes (`outages`), lines for crashes.
     """
     import altair as alt
 
@@ -79,13 +80,13 @@ def course_chart(
     )
 
 
-def _marks(outages: Sequence[tuple[str, float, float]], crashes: Sequence[float]) -> list[Any]:
+def _marks(outages: Sequence[Outage], crashes: Sequence[float]) -> list[Any]:
     """Return a band for each cut or freeze, and a thin line for each crash."""
     import altair as alt
 
     found = []
     for kind, color in (("cut", "#999999"), ("freeze", COLORS[0])):
-        bands = [{"start": start, "end": end} for what, start, end in outages if what == kind]
+        bands = [{"start": one.start, "end": one.end} for one in outages if one.kind == kind]
         if bands:
             found.append(
                 alt.Chart(alt.Data(values=bands))

@@ -9,9 +9,7 @@ from typing import Any
 import msgspec
 
 from topicloom.report.figures import Axis, Band, LineChart, Mark, Section, Series
-from topicloom.report.sections.words import percent
 from topicloom.report.sources.subject import SimulationSubject, Subject
-from topicloom.simulation.faults import HALF, read_faults
 
 MOST_MARKS = 150  # more would cover the lines: then only snapshots with crashes are marked
 Value = Callable[[dict[str, Any]], float | None]
@@ -22,7 +20,7 @@ def make_over_time(subject: Subject) -> Section | None:
     if not isinstance(subject, SimulationSubject) or len(subject.snapshots) < 2:
         return None
     rows = subject.snapshots
-    marks, bands = find_marks(rows), find_bands(subject.summary["parameters"])
+    marks, bands = find_marks(rows), find_bands(subject.summary)
     charts = [
         _chart(
             "course-degree",
@@ -90,21 +88,23 @@ def _legend(marks: set[str], bands: Sequence[Band]) -> list[str]:
     return [*lines, f"Bands: {', '.join(found)}."] if found else lines
 
 
-def find_bands(parameters: Mapping[str, Any]) -> list[Band]:
-    """Return the cuts and freezes that the scenario asked for.
+def find_bands(summary: Mapping[str, Any]) -> list[Band]:
+    """Return the cuts and freezes of the run, by parameters or by a trace.
 
-    >>> [(one.start, one.end, one.label) for one in find_bands({"cut": "20:80"})]
-    [(20.0, 80.0, 'cut: 50% of the nodes do not reach the others')]
+    >>> cut = {"kind": "cut", "start": 20.0, "end": 80.0, "nodes": 30}
+    >>> [(one.start, one.end, one.label) for one in find_bands({"nodes": 60, "outages": [cut]})]
+    [(20.0, 80.0, 'cut: 30 of 60 nodes do not reach the others')]
     """
-    found = []
-    for kind, share, text in (
-        ("cut", HALF, "of the nodes do not reach the others"),
-        ("freeze", None, "of the nodes are frozen"),
-    ):
-        for fault in read_faults(kind, str(parameters.get(kind) or ""), share):
-            label = f"{kind}: {percent(fault.share)} {text}"
-            found.append(Band(start=fault.start, end=fault.end, kind=kind, label=label))
-    return found
+    told = {"cut": "do not reach the others", "freeze": "are frozen"}
+    return [
+        Band(
+            start=one["start"],
+            end=one["end"],
+            kind=one["kind"],
+            label=f"{one['kind']}: {one['nodes']:,} of {summary['nodes']:,} nodes {told[one['kind']]}",
+        )
+        for one in summary.get("outages", ())
+    ]
 
 
 def find_marks(rows: Sequence[dict[str, Any]]) -> list[Mark]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -19,6 +19,13 @@ SNAPSHOTS, PARTITIONED, LINKS, LAST, ROUNDS = (
 )  # fmt: skip
 
 
+class _Outage(msgspec.Struct, frozen=True):
+    kind: Literal["cut", "freeze"]
+    start: float
+    end: float
+    nodes: int
+
+
 class _Summary(msgspec.Struct, frozen=True):
     """As much of a simulation's summary as the report cannot do without."""
 
@@ -31,6 +38,7 @@ class _Summary(msgspec.Struct, frozen=True):
     duplicates: int
     rejected: int
     simulated_seconds: float
+    outages: list[_Outage] = []
 
 
 class _Rounds(msgspec.Struct, frozen=True):

@@ -12,7 +12,7 @@ from topicloom.overlay.measures.digest import interest_digest
 from topicloom.overlay.model.build import BuildSummary
 from topicloom.overlay.model.build_folder import check_replaceable
 from topicloom.spidercast.simulator.folder import write_simulation
-from topicloom.spidercast.simulator.run import SimulationOutcome, simulate
+from topicloom.spidercast.simulator.run import LINKS_NODES, SimulationOutcome, simulate
 from topicloom.spidercast.simulator.scenario import Scenario
 
 
@@ -30,6 +30,15 @@ class EventsSummary(Summary, frozen=True, kw_only=True):
     longest_wait: float | None
     messages: int
     copies: int
+
+
+class OutageSummary(Summary, frozen=True):
+    """A cut or a freeze: from when to when, and how many nodes it struck."""
+
+    kind: str
+    start: float
+    end: float
+    nodes: int
 
 
 class SimulationSummary(ResultSummary, frozen=True, kw_only=True):
@@ -69,6 +78,7 @@ class SimulationSummary(ResultSummary, frozen=True, kw_only=True):
     topics_partitioned_sum: int
     last_partitioned: float | None
     healed_after: float | None
+    outages: list[OutageSummary]
     settled: bool
     simulated_seconds: float
     occurrences: int
@@ -84,10 +94,12 @@ def simulate_table(
     *,
     out: Path | None,
     threads: int | None = None,
+    watched: bool = False,
     extras: Extras | None = None,
 ) -> SimulationSummary:
     """Read the interest, run the scenario, write the folder `out`; return the summary.
 
+    `watched`: take snapshots of what happens, as many as show it, unless there are too many nodes.
     `extras` may add files to the folder before it takes its place.
     """
     if out is not None:
@@ -96,6 +108,8 @@ def simulate_table(
     start = progress.now()
     loaded = table.load()
     ingested = progress.now()
+    if watched and loaded.interest.n_nodes <= LINKS_NODES:
+        scenario = scenario.watched(loaded.interest)
     outcome = simulate(loaded.interest, scenario, threads=threads, progress=progress)
     simulated = progress.now()
     seconds = {"ingest": ingested - start, "simulate": simulated - ingested, "total": progress.now() - start}
@@ -167,6 +181,7 @@ def summarise_simulation(
         topics_partitioned_sum=sum(row["topics_partitioned"] for row in split),
         last_partitioned=split[-1]["time"] if split else None,
         healed_after=outcome.healed_after,
+        outages=[OutageSummary(*one) for one in outcome.outages],
         settled=outcome.settled,
         simulated_seconds=outcome.moment.time,
         occurrences=outcome.occurrences,

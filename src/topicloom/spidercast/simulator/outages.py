@@ -2,30 +2,58 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from math import inf
 from typing import Any, NamedTuple
 
 from topicloom.overlay.model.interest import Interest
-from topicloom.spidercast.simulator.node_changes import ChangeKind
+from topicloom.spidercast.simulator.node_changes import ChangeKind, NodeChange
 from topicloom.spidercast.simulator.scenario import Scenario
 from topicloom.spidercast.simulator.world import World
 
+ENDED_BY = {ChangeKind.HEAL: ChangeKind.CUT, ChangeKind.THAW: ChangeKind.FREEZE}
+
 
 class Outage(NamedTuple):
-    """Something that happened between two moments, for the chart: a cut or a freeze."""
+    """A cut or a freeze, and how many nodes it struck; `end` is infinite if it never ended."""
 
     kind: str
     start: float
     end: float
+    nodes: int
+
+
+def traced_outages(changes: Iterable[NodeChange]) -> list[Outage]:
+    """Return the cuts and freezes of a trace. Nodes struck and freed at the same times are one outage.
+
+    >>> rows = [(1.0, 7, ChangeKind.CUT), (1.0, 8, ChangeKind.CUT), (2.0, 7, ChangeKind.HEAL)]
+    >>> [tuple(one) for one in traced_outages(NodeChange(*row, None) for row in rows)]
+    [('cut', 1.0, 2.0, 1), ('cut', 1.0, inf, 1)]
+    """
+    begun: dict[tuple[str, int], float] = {}
+    found: Counter[tuple[str, float, float]] = Counter()
+    for change in changes:
+        if change.kind in (ChangeKind.CUT, ChangeKind.FREEZE):
+            begun.setdefault((change.kind.value, change.node), change.time)
+        elif change.kind in ENDED_BY:
+            kind = ENDED_BY[change.kind].value
+            start = begun.pop((kind, change.node), None)
+            if start is not None:
+                found[kind, start, change.time] += 1
+    found.update((kind, start, inf) for (kind, _), start in begun.items())
+    return [Outage(*when, nodes) for when, nodes in sorted(found.items())]
 
 
 class Outages:
     """All faults of a scenario; who is struck is decided when this is made."""
 
-    def __init__(self, world: World, interest: Interest, scenario: Scenario) -> None:
+    def __init__(
+        self, world: World, interest: Interest, scenario: Scenario, trace: Iterable[NodeChange] = ()
+    ) -> None:
         self._world = world
+        self._traced = traced_outages(trace)
         self._alone: dict[int, dict[int, bool]] = {}  # nodes cut off by a trace
         names = interest.node_ids.to_pylist() if scenario.cuts or scenario.freezes else []
         seed = scenario.seed
@@ -40,12 +68,12 @@ class Outages:
 
     @property
     def all(self) -> list[Outage]:
-        """Every fault, in the order of time."""
-        cuts = [Outage("cut", fault.start, fault.end) for fault, _ in self._cuts]
-        return sorted(
-            [*cuts, *(Outage("freeze", fault.start, fault.end) for fault, _ in self._freezes)],
-            key=lambda outage: outage[1:],
-        )
+        """Every fault up to now, in the order of time; one that goes on ends now."""
+        struck = [("cut", *one) for one in self._cuts] + [("freeze", *one) for one in self._freezes]
+        planned = [Outage(kind, fault.start, fault.end, len(nodes)) for kind, fault, nodes in struck]
+        now = self._world.now
+        begun = [one._replace(end=min(one.end, now)) for one in (*planned, *self._traced) if one.start <= now]
+        return sorted(begun, key=lambda outage: outage[1:])
 
     @property
     def healed(self) -> float | None:
@@ -54,8 +82,8 @@ class Outages:
 
     @property
     def last_end(self) -> float:
-        """When the last fault of any kind is over; 0 if there is none."""
-        return max((outage.end for outage in self.all), default=0.0)
+        """When the last fault of the parameters is over; 0 if there is none."""
+        return max((fault.end for fault, _ in (*self._cuts, *self._freezes)), default=0.0)
 
     def begin(self) -> None:
         """Schedule the begin and the end of each."""

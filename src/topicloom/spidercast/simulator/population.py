@@ -26,12 +26,12 @@ class Population:
 
     def __init__(self, world: World, interest: Interest, scenario: Scenario) -> None:
         self._world, self._interest, self._scenario = world, interest, scenario
-        self.outages = Outages(world, interest, scenario)
         n_nodes, n_topics = interest.n_nodes, interest.n_topics
         self._views = None if scenario.gossip else ViewTable(n_nodes, n_topics, scenario.share, scenario.seed)
         self._rng = Random(stream_key(scenario.seed, "simulate", "nodes"))
         self._churn = scenario.churn(interest)
         self._trace = scenario.trace(interest)
+        self.outages = Outages(world, interest, scenario, self._trace or ())
         self._lives = [0] * n_nodes
         self.joined: dict[int, float] = {}  # who is here, and since when
         self.joins = self.departures = self.crashes = 0

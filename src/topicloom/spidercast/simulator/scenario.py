@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from math import inf
+from math import ceil, inf
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from topicloom.spidercast.simulator.trace import read_trace
 
 PUBLISH_REST = 5.0  # seconds before the end when publishing ends, so the last events can arrive
 TRACE_REST = 12.0  # seconds that a run goes on after the last row of its trace, unless told otherwise
+SNAPSHOTS, LEAST_BETWEEN = 50, 0.5  # of a run that is watched: how many, and seconds from one to the next
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,18 @@ class Scenario:
     def freezes(self) -> list[Fault]:
         """When which share of the nodes is paused."""
         return read_faults("freeze", self.values["freeze"])
+
+    def watched(self, interest: Interest) -> Scenario:
+        """Return the same scenario with about fifty snapshots, and diameters at the end only.
+
+        A run that ends when it is settled is looked at twice a second.
+        """
+        values, changes = self.values, self.trace(interest)
+        faults = [*self.cuts, *self.freezes]
+        known = [values["seconds"], *(fault.end for fault in faults), *(one.time for one in changes or ())]
+        every = max(LEAST_BETWEEN, ceil(max(known) / SNAPSHOTS / LEAST_BETWEEN) * LEAST_BETWEEN)
+        diameters = "end" if values["diameters"] == "auto" else values["diameters"]
+        return replace(self, values={**values, "snapshot": every, "diameters": diameters})
 
     def trace(self, interest: Interest) -> list[NodeChange] | None:
         return read_trace(self.values["trace"], interest) if self.values["trace"] else None
