@@ -10,13 +10,8 @@ VIOLATIONS = """async () => (await axe.run(document, {resultTypes: ["violations"
     .map(one => one.id + ": " + one.nodes.map(node => node.html + node.failureSummary).join(" | "))"""
 
 
-def judge(browser: Any, page_file: Path, scheme: str) -> list[str]:
-    """Return what the check finds wrong with a page."""
-    page = browser.new_page()
-    page.emulate_media(color_scheme=scheme)
-    page.goto(page_file.as_uri())
-    page.wait_for_function("document.documentElement.dataset.ready === 'true'")
+def judge(page: Any) -> list[str]:
+    """Return what the check finds wrong with an open page."""
     page.evaluate(AXE.read_text())  # by the debugger, which the page's policy does not bind
     found: list[str] = page.evaluate(VIOLATIONS)
-    page.close()
     return found

@@ -148,8 +148,8 @@ def test_the_keyboard_alone_reaches_everything(opened, page_file) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_contrast_and_names_pass_an_accessibility_check(browser, page_file, scheme) -> None:
-    assert judge(browser, page_file, scheme) == []
+def test_contrast_and_names_pass_an_accessibility_check(opened, page_file, scheme) -> None:
+    assert judge(opened(page_file, scheme)) == []
 
 
 def test_hostile_names_are_shown_as_text(opened, tmp_path) -> None:

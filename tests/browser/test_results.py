@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from msgspec.structs import replace
 
 import topicloom
 from accessibility import judge
-from report_pages import hostile_interest, made_up_run, small_interest, write_build, write_course
+from report_pages import HOSTILE, hostile_interest, made_up_run, small_interest, write_build, write_course
 from topicloom.cli.main import execute
 from topicloom.mesh.model.manifest import read_mesh
 from topicloom.report import write_report, write_subject
@@ -41,13 +42,10 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("kind", ["simulation", "mesh", "plan", "rounds"])
-def test_every_kind_opens_in_both_modes_and_passes_the_accessibility_check(
-    opened, browser, results, kind
-) -> None:
-    page_file = results / f"{kind}.html"
+def test_every_kind_opens_in_both_modes_and_passes_the_accessibility_check(opened, results, kind) -> None:
     for scheme in ("light", "dark"):
-        page = opened(page_file, scheme)
-        assert judge(browser, page_file, scheme) == []
+        page = opened(results / f"{kind}.html", scheme)
+        assert judge(page) == []
     for width in (1280, 390):  # nothing sticks out at the side
         page.set_viewport_size({"width": width, "height": 844})
         assert page.evaluate("document.documentElement.scrollWidth") == width
@@ -73,7 +71,7 @@ def test_cuts_and_freezes_stand_behind_the_lines(opened, results) -> None:
     page.locator("[data-chart=course-split] .surface").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
-    assert "cut: 50% of the nodes do not reach the others" in page.inner_text("#tip")
+    assert "cut: 20 of 40 nodes do not reach the others" in page.inner_text("#tip")
 
 
 def test_a_topic_of_a_mesh_lights_the_links_that_carry_it(opened, results) -> None:
@@ -105,6 +103,36 @@ def test_hostile_names_of_a_simulation_are_text(opened, tmp_path) -> None:
     page.locator(".replay input").focus()
     page.keyboard.press("Home")
     assert page.evaluate("topicloom.choice.moment") == 2.0
+
+
+def test_hostile_names_of_a_mesh_are_text(opened, tmp_path) -> None:
+    build, mesh = write_build(tmp_path / "gm", hostile_interest()), tmp_path / "mesh"
+    assert execute(["export", "mosquitto", str(build), "--literal", "--out", str(mesh), "--quiet"]) == 0
+    run = replace(made_up_run(HOSTILE[1]), nodes=len(HOSTILE))
+    page = opened(write_subject(read_exported(mesh, run=run), tmp_path / "mesh.html"))
+    assert page.locator("img").count() == 0
+    assert HOSTILE[1] in page.inner_text("body")
+
+
+def test_hostile_names_of_a_plan_are_text(opened, tmp_path) -> None:
+    problem, plan = str(tmp_path / "problem"), tmp_path / "plan.html"
+    sizes = ["--users", "8", "--brokers", "2", "--channels", "3", "--quiet"]
+    assert execute(["content", "generate", problem, *sizes]) == 0
+    names = {f"u{place + 1:04d}": name for place, name in enumerate(HOSTILE[:5])} | {"b01": HOSTILE[7]}
+    for file in (tmp_path / "problem").glob("*.parquet"):
+        table = pq.read_table(file)
+        for column in {"user", "broker", "id"} & set(table.column_names):
+            renamed = [names.get(name, name) for name in table[column].to_pylist()]
+            table = table.set_column(table.column_names.index(column), column, [renamed])
+        pq.write_table(table, file)
+    command = ["content", "plan", problem, "--algorithm", "greedy-packing", "--report", str(plan), "--quiet"]
+    assert execute(command) == 0
+    page = opened(plan)
+    assert page.locator("img").count() == 0
+    page.focus("#draw-node")
+    page.keyboard.type(HOSTILE[7])
+    page.keyboard.press("Enter")
+    assert HOSTILE[7] in page.inner_text("#draw-panel")
 
 
 def test_charts_of_a_comparison_stand_in_a_notebook(opened, tmp_path) -> None:

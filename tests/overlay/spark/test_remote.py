@@ -70,6 +70,7 @@ def test_the_settings_of_a_file_system_come_from_the_command_line(stored, tmp_pa
             *("--spark-conf", f"spark.hadoop.{LINK}=file://{stored}"),
             # Where nobody answers: our own tables must be found although paths mean another place here.
             *("--spark-conf", "spark.hadoop.fs.defaultFS=hdfs://127.0.0.1:9"),
+            *("--spark-conf", "spark.hadoop.ipc.client.connect.max.retries=0"),  # nobody is waited for
         ],
         capture_output=True,
         text=True,
