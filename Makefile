@@ -66,7 +66,7 @@ check: install ## lint, types and the fast tests on few draws: no Spark, no brok
 
 # Three workers on two cores, because tests wait for brokers and Java.
 test: lint docs $(EXTRAS) $(WARM_ALL) ## lint and the documentation, then all tests; those of brokers need mosquitto and nats-server (apt)
-	EXAMPLES=0.4 $(BIN)/pytest -n 3 $(SIDE_BY_SIDE) -m 'not alone' --durations=20
+	EXAMPLES=0.3 $(BIN)/pytest -n 3 $(SIDE_BY_SIDE) -m 'not alone' --durations=20
 	$(BIN)/pytest -m alone
 
 fuzz: install ## property tests on new draws: BUDGET=300 seconds; SEED=N TESTS=... repeats a failure

@@ -11,13 +11,23 @@ import subprocess
 import sys
 import tempfile
 import venv
+import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 TABLE = "node,topic\na,x\nb,x\nb,y\nc,y\n"
 
 
+HELD = (
+    "topicloom/data/px4-uorb-pubsub.tsv.gz",
+    "topicloom/tables/spark/log4j2.properties",
+    "topicloom/py.typed",
+    "licenses/LICENSE",
+)
+
+
 def main(wheel: Path) -> None:
+    check_content(zipfile.ZipFile(wheel).namelist())
     with tempfile.TemporaryDirectory(prefix="topicloom-wheel-") as name:
         folder = Path(name)
         venv.create(folder / "venv", with_pip=True)
@@ -37,6 +47,14 @@ def main(wheel: Path) -> None:
         verdict = json.loads(run(topicloom, "verify", "auto", "auto", "--json", "--quiet", cwd=folder))
         assert verdict["topic_connected"] is True, verdict
         say("verify", "proved")
+
+
+def check_content(names: list[str]) -> None:
+    """The wheel carries data and the licence, and neither tests nor compiled modules."""
+    for held in HELD:
+        assert any(name.endswith(held) for name in names), held
+    strangers = [name for name in names if "test" in name or "__pycache__" in name]
+    assert not strangers, strangers
 
 
 def run(*command: object, cwd: Path) -> str:
