@@ -93,11 +93,22 @@ def builds(tables: dict[str, topicloom.Interest], folder: Path) -> Iterator[tupl
 
 REPLAY = "links.parquet"  # tests/spidercast/simulator/test_folder.py judges it by last/
 SIMULATIONS = {
-    "constant": [],
-    "ranged": ["--set", "latency=0.005:0.05"],
-    "loss": ["--set", "loss=0.02", "--set", "publish=5", "--set", "seconds=20"],
+    "constant": ["--set", "snapshot=0"],
+    "ranged": ["--set", "latency=0.005:0.05", "--set", "snapshot=0"],
+    "loss": ["--set", "snapshot=0", "--set", "loss=0.02", "--set", "publish=5", "--set", "seconds=20"],
     "churn": ["--set", "life=60", "--set", "crash=0.5", "--set", "seconds=120", "--set", "snapshot=20"],
-    "gossip": ["--set", "view=gossip", "--set", "seconds=30", "--set", "ordered=true", "--set", "publish=2"],
+    "gossip": [
+        "--set",
+        "snapshot=0",
+        "--set",
+        "view=gossip",
+        "--set",
+        "seconds=30",
+        "--set",
+        "ordered=true",
+        "--set",
+        "publish=2",
+    ],
 }
 
 

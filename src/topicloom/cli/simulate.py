@@ -20,7 +20,7 @@ topicloom simulate table.csv
 topicloom simulate table.csv --set kg=3 --set kr=adaptive --set view=0.05 --out course
 topicloom simulate table.csv --set view=gossip --set latency=0.005:0.08 --set loss=0.01
 topicloom simulate table.csv --set life=100 --set crash=1 --set seconds=300 --set publish=5 --out churn
-topicloom simulate table.csv --set cut=20:80 --set seconds=100 --set snapshot=1 --out cut
+topicloom simulate table.csv --set cut=20:80 --set seconds=100 --report cut.html
 topicloom simulate table.csv --protocol similarity --set similar=9 --set random=1
 topicloom simulate --list          (all protocols and parameters)
 topicloom simulate --rules         (the rules of links, gossip and events, as tables)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
-from topicloom.spidercast.protocol.messages import Heartbeat, NodeId, Topic
+from topicloom.spidercast.protocol.messages import Disconnect, Heartbeat, NodeId, Probe, Topic
 from topicloom.spidercast.protocol.node import Node
 from topicloom.spidercast.protocol.rest import is_at_rest
 from topicloom.spidercast.simulator.world import World
@@ -39,15 +39,21 @@ class RestWatch:
         return _name_one_root_each(node for _, node in world.here())
 
     def _is_known(self, receivers: Iterable[NodeId], sender: NodeId, message: object) -> bool:
-        """Tell whether a message under way is a heartbeat that all its receivers have heard before."""
-        if type(message) is not Heartbeat:
-            return False
-        for receiver in receivers:
-            node = self._world.find(receiver)
-            neighbor = None if node is None else node.task(message.task).neighbors.get(sender)
-            if neighbor is None or neighbor.heartbeat is not message:
-                return False
-        return True
+        """Tell whether a message under way changes nothing at any of its receivers."""
+        nodes = [self._world.find(receiver) for receiver in receivers]
+        return all(node is not None and _is_no_news(node, sender, message) for node in nodes)
+
+
+def _is_no_news(node: Node, sender: NodeId, message: object) -> bool:
+    """Tell whether a node expects just this: a heartbeat that it knows, roots that it names itself, or a
+    request to part from a node that it needs."""
+    if isinstance(message, Heartbeat):
+        neighbor = node.task(message.task).neighbors.get(sender)
+        return neighbor is not None and neighbor.heartbeat is message
+    if isinstance(message, Probe):
+        mine = node.roots
+        return all(topic not in mine or mine[topic][:2] == root for topic, root in message.roots.items())
+    return isinstance(message, Disconnect) and node.task(message.task).needs(sender)
 
 
 def _name_one_root_each(nodes: Iterable[Node]) -> bool:
