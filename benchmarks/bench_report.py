@@ -49,7 +49,7 @@ def write_page(nodes: int, topics: int, page: str) -> dict[str, Any]:
     from topicloom.report import view_builds, write_subject
     from topicloom.report.drawing.graph import draw_overlays
 
-    workload = workload_from_options(**drawn(nodes, topics, "10", "zipf:0.5"), seed=1)
+    workload = workload_from_options(**drawn(nodes, topics, "10", "zipf:0.5"))
     interest = generate_interest(workload)
     build = topicloom.build(interest, "gm")
     layout = measure(lambda: draw_overlays(interest, [("gm", build.overlay)]), 1)
