@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as parquet
+import pytest
 
 from benchmarks import bench_verify
 from naive.greedy import State
@@ -21,6 +22,7 @@ def partitioned_topics(interest: Interest, edges: pa.Table) -> int:
     return sum(len(found) > 1 for found in components)
 
 
+@pytest.mark.slow
 def test_one_table_is_connected_and_the_other_lacks_one_block(tmp_path: Path) -> None:
     """Otherwise the benchmark would measure a wrong proof, or accept one."""
     bench_verify.write_tables(nodes=3_000, edges=16_000, folder=str(tmp_path))

@@ -77,10 +77,10 @@ def test_cuts_and_freezes_are_bands_in_every_chart_over_time(build: Path) -> Non
         assert isinstance(chart, LineChart)
         assert [(band.kind, band.start, band.end) for band in chart.bands] == [
             ("cut", 2.0, 4.0),
-            ("cut", 5.0, 6.0),
             ("freeze", 3.0, 5.0),
+            ("cut", 5.0, 6.0),
         ]
-    assert chart.bands[0].label == "cut: 30% of the nodes do not reach the others"
+    assert chart.bands[0].label == "cut: 12 of 40 nodes do not reach the others"
 
 
 def test_what_a_run_has_shown_is_told(build: Path, tmp_path: Path) -> None:

@@ -53,6 +53,7 @@ def test_hostile_names_stand_in_no_markup(tmp_path) -> None:
     assert {*HOSTILE} <= {*data_of(text)["drawing"]["nodes"]}
 
 
+@pytest.mark.slow
 def test_2000_nodes_stay_below_5_megabytes(tmp_path) -> None:
     interest = small_interest(2_000, 100, 10)
     builds = [topicloom.build(interest, name) for name in ("gm", "gm-m", "ring-pt")]

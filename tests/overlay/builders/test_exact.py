@@ -108,7 +108,7 @@ def test_an_early_end_leaves_true_bounds_and_a_whole_overlay(interest, objective
         assert value == (found if objective == "max-degree" else found[1])
 
 
-@pytest.mark.parametrize("k", [3, 4, 5, 6])
+@pytest.mark.parametrize("k", [3, 4, 5, pytest.param(6, marks=pytest.mark.slow)])
 def test_lemma_6_6_names_the_optimum(k):
     """[Chockler2007a] says 2k + 2m without proof ("it is easy to see"); GM takes 2k + km."""
     build = build_exact(lemma_6_6(k, k))

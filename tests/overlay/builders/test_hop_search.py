@@ -192,6 +192,7 @@ def test_a_cap_on_degrees_is_aimed_at():
         assert build.degree_max <= cap and build.report["hops_kept"]
 
 
+@pytest.mark.slow
 def test_one_topic_is_short_too():
     interest = Interest.from_pairs([(f"n{i:03}", topic) for i in range(300) for topic in ("x", f"t{i}")])
     build = build_balanced(interest)

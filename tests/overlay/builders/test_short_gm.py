@@ -5,6 +5,7 @@ from __future__ import annotations
 from unittest.mock import patch
 
 import networkx as nx
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -93,6 +94,7 @@ def test_twins_alone_are_a_tree_within_the_limit(n, limit):
     assert overlay.n_edges == n - 1 and overlay.degrees().max() <= limit
 
 
+@pytest.mark.slow
 def test_paths_are_shorter_than_those_of_gm_at_about_as_many_edges():
     workload = workload_from_options(600, topics=50, subscriptions="10", popularity="zipf:0.5", seed=1)
     interest = generate_interest(workload)

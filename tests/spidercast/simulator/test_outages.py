@@ -23,7 +23,15 @@ def test_a_cut_heals_within_five_seconds(view: str, seconds: int, seed: int) -> 
 
 
 @pytest.mark.parametrize("view", ["view=1", "view=gossip"])
-@pytest.mark.parametrize(("nodes", "size"), [(60, 4), (60, 12), (200, 4), (200, 40)])
+@pytest.mark.parametrize(
+    ("nodes", "size"),
+    [
+        (60, 4),
+        (60, 12),
+        pytest.param(200, 4, marks=pytest.mark.slow),
+        pytest.param(200, 40, marks=pytest.mark.slow),
+    ],
+)
 def test_departments_with_a_common_topic_are_whole(view: str, nodes: int, size: int) -> None:
     last = run(departments(nodes, size), view, "seconds=40", FAST).snapshots[-1]
     assert last["topics_partitioned"] == 0
