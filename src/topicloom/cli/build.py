@@ -71,15 +71,18 @@ def build(
     resume: Annotated[bool, "Go on with the unfinished Spark build in --out."] = False,
     threads: Threads = None,
     certify: Certify = False,
+    allow_rejects: Annotated[bool, "Exit 0 also if much of the table was refused."] = False,
     list_: Annotated[bool, "List all builders and leave."] = False,
 ) -> None:
     """Build an overlay in which every topic's subscribers are connected, prove it, and write it to a folder.
 
     Exit 0: built and proved. Exit 1: not every topic is connected, because of constraints or a fault, or not
-    within the hops asked for (the folder is written all the same).
+    within the hops asked for, or more than a tenth of the rows was refused, or a node or topic occurs in
+    refused rows only (the folder is written all the same).
     """
     from topicloom.overlay.jobs.build import build_to_folder
     from topicloom.overlay.jobs.build_request import BuildRequest, BuildTask
+    from topicloom.overlay.jobs.missing_rows import missing_told
 
     if list_:
         from topicloom.cli.listings import builder_listing
@@ -96,7 +99,7 @@ def build(
             table.table(spark, screen, progress),
             out,
             request,
-            limits=limits.files(),
+            limits=limits.files(table.encoding),
             resume=resume,
             remark=screen.say,
         )
@@ -106,8 +109,9 @@ def build(
     lines = _told(summary, out)
     if not screen.quiet and "topics_split" not in summary.report:
         lines.append(f"next: topicloom measure {out} {out}")
-    holds = summary.topic_connected and not hops_missed(summary)
-    screen.report(summary, *lines, holds=holds, why=[*_split_told(summary), *hops_missed(summary)])
+    missing = [] if allow_rejects else missing_told(summary)
+    holds = summary.topic_connected and not hops_missed(summary) and not missing
+    screen.report(summary, *lines, holds=holds, why=[*_split_told(summary), *hops_missed(summary), *missing])
 
 
 def _told(summary: BuildSummary, out: Path) -> list[str]:

@@ -46,6 +46,9 @@ class InterestOptions:
     separator: Annotated[str | None, "Field separator, one character."] = None
     quote: Annotated[bool, "TSV fields may be quoted as in CSV."] = False
     multiline: Annotated[bool, "Quoted fields may hold line breaks."] = False
+    encoding: Annotated[
+        str, "Encoding of text: utf-8, or one with a byte per character such as latin-1, windows-1252."
+    ] = "utf-8"
     subscribers_only: Annotated[bool, "Leave out rows whose role is pub."] = False
     strict: Annotated[bool, "Any refused row is an error (exit 2)."] = False
 
@@ -63,6 +66,7 @@ class InterestOptions:
             separator=self.separator,
             quote=True if self.quote else None,
             multiline=self.multiline,
+            encoding=self.encoding,
         )
 
     def table(self, spark: EngineOptions, screen: Screen, progress: Progress) -> InterestTable:
@@ -90,6 +94,7 @@ class EdgeOptions:
     v_column: Annotated[str | None, "Name or position of the other."] = None
     edges_no_header: Annotated[bool, "No header row there."] = False
     edges_separator: Annotated[str | None, "Its field separator."] = None
+    edges_encoding: Annotated[str, "Its encoding."] = "utf-8"
 
     def source(self) -> TableSource:
         """Return the table as described."""
@@ -103,6 +108,7 @@ class EdgeOptions:
             second=self.v_column,
             header=not self.edges_no_header,
             separator=self.edges_separator,
+            encoding=self.edges_encoding,
         )
 
 
@@ -120,11 +126,11 @@ class LimitOptions:
     start: Annotated[str | None, "Edges that exist and stay: a build, or columns u, v."] = None
     costs: Annotated[str | None, "Costs of edges: columns u, v, cost; other pairs cost 1."] = None
 
-    def files(self) -> ConstraintFiles:
+    def files(self, encoding: str) -> ConstraintFiles:
         """Return what the jobs need to read them."""
         from topicloom.overlay.jobs.constraints import ConstraintFiles
 
-        return ConstraintFiles(self.caps, self.forbid, self.require, self.costs, self.start)
+        return ConstraintFiles(self.caps, self.forbid, self.require, self.costs, self.start, encoding)
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,10 +179,11 @@ def _measure(
 ) -> tuple[MeasuredTraffic, FalseTraffic]:
     progress, raw = task.progress, messages.raw
     progress.phase("check log")
-    rejected = raw.n_rejects(progress=progress)
+    refused = raw.refused(progress=progress)
+    rejected = refused.rows
     if task.strict:
         require_no_rejects(raw, rejected)
-    tell_refused(rejected, raw.source, task.notice)
+    tell_refused(refused, raw.source, task.notice)
     axes = [AttributeAxis.of(boxes, k) for k in range(len(boxes.attributes))]
     log = messages.summarise(boxes.attributes, [axis.edges for axis in axes], progress=progress)
     if log.rows == 0:

@@ -51,6 +51,7 @@ TABLES = ("nodes", "topics", "pairs")  # of an encoded interest
 # What of a table's source must be the same for a run to be resumed.
 ASKED_OF_TABLE = (
     "path", "first", "second", "names", "header", "separator", "quote", "multiline", "format", "what",
+    "encoding",
 )  # fmt: skip
 
 

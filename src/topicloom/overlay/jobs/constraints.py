@@ -22,6 +22,7 @@ from topicloom.overlay.measures.connectivity import node_codes, sound_edges
 from topicloom.overlay.model.constraints import NO_CAP, Constraints, NodePairs, priced_pairs
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
+from topicloom.tables.encodings import UTF8
 from topicloom.tables.reader import read_all, refuse_rows
 from topicloom.tables.source import TableSource, check_there, edges_source, limits_source
 from topicloom.tables.spark.spark_choice import Notice, SparkChoice, no_notice
@@ -38,6 +39,7 @@ class ConstraintFiles:
     require: str | None = None
     costs: str | None = None
     start: str | None = None
+    encoding: str = UTF8
 
     def kinds(self) -> tuple[str, ...]:
         """Return the kinds that are given."""
@@ -51,7 +53,9 @@ class ConstraintFiles:
     def source(self, kind: str) -> TableSource:
         """Return the table of that kind."""
         path = getattr(self, kind)
-        return edges_source(path) if kind == "start" else limits_source(path, kind)
+        if kind == "start":
+            return edges_source(path, encoding=self.encoding)
+        return limits_source(path, kind, self.encoding)
 
 
 class Limits(NamedTuple):
