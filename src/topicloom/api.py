@@ -39,6 +39,7 @@ def read(
     quote: bool | None = None,
     multiline: bool = False,
     encoding: str = "utf-8",
+    format: str | None = None,
     subscribers_only: bool = False,
     strict: bool = False,
     engine: str = "auto",
@@ -50,8 +51,8 @@ def read(
 
     The same rules as on the command line. Spark reads it; with `engine="local"` this process does, for files
     of this machine up to 256 MiB, and for a build anyway unless `engine="spark"`. `encoding` is that of text:
-    utf-8, or one with a byte per character, such as latin-1. A header that is not `node, topic`, and refused
-    rows, are told by a `UserWarning`.
+    utf-8, or one with a byte per character, such as latin-1; `format` (csv, tsv, json, parquet) overrules
+    what the name says. A header that is not `node, topic`, and refused rows, are told by a `UserWarning`.
     """
     import warnings
 
@@ -67,6 +68,7 @@ def read(
         quote=quote,
         multiline=multiline,
         encoding=encoding,
+        format=format,
         **columns,
     )
     spark = SparkChoice(master, dict(spark_conf or {}), engine=engine)

@@ -25,6 +25,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.models import OptionInfo
 
 from topicloom.cli.option_names import options_are
+from topicloom.cli.standard_input import input_kept
 
 
 def lazy_group(package: str, names: Collection[str]) -> type[TyperGroup]:
@@ -120,7 +121,7 @@ def with_groups(command: Callable[..., None], **made: type[Any]) -> Callable[...
     def run(**values: Any) -> None:
         for name, group in groups.items():
             values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
-        with options_are(names):
+        with options_are(names), input_kept():
             command(**values)
 
     run.__signature__ = inspect.Signature(spread)  # type: ignore[attr-defined]

@@ -10,6 +10,7 @@ import typer
 
 from topicloom.base.progress import Progress
 from topicloom.cli.console import Screen
+from topicloom.cli.standard_input import path_of
 from topicloom.errors import UsageError
 
 if TYPE_CHECKING:  # help needs none of them
@@ -36,12 +37,15 @@ class InterestOptions:
     interest: Annotated[
         str,
         typer.Argument(
-            help="Table of (node, topic) pairs: CSV, TSV, JSON lines or Parquet; a file, a folder of files "
-            "or a build.",
+            help="Table of (node, topic) pairs: CSV, TSV, JSON lines or Parquet; a file, a folder of files, "
+            "a build, or - for standard input.",
         ),
     ] = ""
     node_column: Annotated[str | None, "Name or position (from 1) of the node column."] = None
     topic_column: Annotated[str | None, "Name or position (from 1) of the topic column."] = None
+    format: Annotated[
+        str | None, "csv, tsv, json or parquet, where its name does not tell; standard input is csv."
+    ] = None
     no_header: Annotated[bool, "CSV or TSV without a header row."] = False
     separator: Annotated[str | None, "Field separator, one character."] = None
     quote: Annotated[bool, "TSV fields may be quoted as in CSV."] = False
@@ -58,8 +62,11 @@ class InterestOptions:
 
         if not self.interest:
             raise UsageError("INTEREST is missing; name a table of (node, topic) pairs")
+        path, content = path_of(self.interest, "INTEREST")
         return interest_source(
-            self.interest,
+            path,
+            content=content,
+            format=self.format or ("csv" if content else None),
             first=self.node_column,
             second=self.topic_column,
             header=not self.no_header,
@@ -73,9 +80,10 @@ class InterestOptions:
         """Return what the jobs need to read it."""
         from topicloom.overlay.jobs.interest_table import InterestTable
 
+        source = self.source()
         return InterestTable(
-            self.source(),
-            spark.choice(self.interest),
+            source,
+            spark.choice(source.place),
             self.subscribers_only,
             self.strict,
             screen.notice,
@@ -89,7 +97,9 @@ class EdgeOptions:
 
     PANEL: ClassVar[str] = "Edge table"
 
-    edges: Annotated[str, typer.Argument(help="A build folder, or a table with columns u, v.")] = ""
+    edges: Annotated[
+        str, typer.Argument(help="A build folder, or a table with columns u, v; - for standard input (CSV).")
+    ] = ""
     u_column: Annotated[str | None, "Name or position of one end."] = None
     v_column: Annotated[str | None, "Name or position of the other."] = None
     edges_no_header: Annotated[bool, "No header row there."] = False
@@ -102,8 +112,11 @@ class EdgeOptions:
 
         if not self.edges:
             raise UsageError("EDGES is missing; name a build folder or a table with columns u, v")
+        path, content = path_of(self.edges, "EDGES")
         return edges_source(
-            self.edges,
+            path,
+            content=content,
+            format="csv" if content else None,
             first=self.u_column,
             second=self.v_column,
             header=not self.edges_no_header,

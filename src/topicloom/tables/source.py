@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from topicloom.errors import InputError, UsageError
+from topicloom.errors import UsageError
 from topicloom.tables.decompress import SUFFIXES
 from topicloom.tables.encodings import UTF8, check_encoding
 from topicloom.tables.records import Field
@@ -48,6 +48,7 @@ class OptionNames:
     no_header: str = "`header=False`"
     separator: str = "`separator`"
     encoding: str = "`encoding`"
+    format: str = ""  # where it can be told
 
     def give(self, field: str, value: str) -> str:
         """Return a field with a value, as one may write it; empty where the table has no such option."""
@@ -93,6 +94,12 @@ class TableSource:
     options: OptionNames = OptionNames()
     by_name: bool = False
     encoding: str = UTF8
+    content: str | None = None  # where the bytes lie, if the path only says what the user calls them
+
+    @property
+    def place(self) -> str:
+        """Where the table lies."""
+        return self.content or self.path
 
     def __post_init__(self) -> None:
         separator = self.separator
@@ -109,7 +116,7 @@ class TableSource:
                 f"{self.options.separator} {separator!r} does not exist in {self.encoding}"
             ) from None
         if self.format is not None and self.format not in ("csv", "tsv", "json", "parquet"):
-            raise UsageError(f"unknown format {self.format!r}: it is one of csv, tsv, json, parquet")
+            raise UsageError(f"`format={self.format}` is not known: it is one of csv, tsv, json, parquet")
 
     @property
     def names(self) -> tuple[str, str]:
@@ -122,7 +129,7 @@ _BY_HEADER = OptionNames("its header", "its header", "a header row", "its separa
 
 def interest_source(path: str | os.PathLike[str], **choices: Any) -> TableSource:
     """Describe a table of (node, topic) pairs."""
-    return TableSource(os.fspath(path), **choices)
+    return TableSource(os.fspath(path), options=OptionNames(format="`format`"), **choices)
 
 
 def edges_source(path: str | os.PathLike[str], **choices: Any) -> TableSource:
@@ -159,12 +166,6 @@ class Resolved:
 
     format: str
     files: tuple[DataFile, ...]
-
-
-def check_there(source: TableSource) -> None:
-    """Refuse a path of this machine that does not exist: no need to start Spark for that."""
-    if source.path and not is_address(source.path) and not Path(source.path).expanduser().exists():
-        raise InputError(f"no such file or folder: {source.path}")
 
 
 def are_small(*paths: str) -> bool:

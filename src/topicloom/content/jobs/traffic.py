@@ -39,6 +39,7 @@ from topicloom.content.traffic.publication_log import (
     log_columns,
 )
 from topicloom.errors import InputError, UsageError
+from topicloom.tables.first_look import check_there
 from topicloom.tables.folder import REJECTS
 from topicloom.tables.local.table import LocalTable
 from topicloom.tables.parse_text import REJECTED
@@ -51,7 +52,7 @@ from topicloom.tables.reader import (
     write_rejects,
 )
 from topicloom.tables.records import Field
-from topicloom.tables.source import TableSource, check_there, records_source
+from topicloom.tables.source import TableSource, records_source
 from topicloom.tables.spark.raw_table import RawTable
 from topicloom.tables.spark.spark_choice import Notice, SparkChoice, no_notice, tell_refused
 

@@ -38,9 +38,9 @@ from topicloom.overlay.model.verdict import VerdictSummary
 from topicloom.overlay.spark.builders import SPARK_BUILDERS
 from topicloom.overlay.spark.encode import EncodedInterest, InterestRead
 from topicloom.overlay.spark.write_build import write_build
+from topicloom.tables.first_look import check_there
 from topicloom.tables.folder import REJECTS, SUMMARY, write_json
 from topicloom.tables.reader import REJECT_COLUMNS, rows_were
-from topicloom.tables.source import check_there
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.step_tables import StepTables
 from topicloom.tables.spark.table_files import signature

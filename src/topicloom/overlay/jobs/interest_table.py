@@ -15,12 +15,13 @@ from topicloom.overlay.model.build_folder import is_build, read_summary
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.merge_pairs import number_small
 from topicloom.overlay.spark.encode import InterestRead, no_rows, read_interest
+from topicloom.tables.first_look import check_there
 from topicloom.tables.local.limits import collects
 from topicloom.tables.local.read import LocalReader
 from topicloom.tables.local.table import LocalTable
 from topicloom.tables.reader import TableRead, require_no_rejects
 from topicloom.tables.refused import NONE_REFUSED, RefusedRows
-from topicloom.tables.source import TableSource, check_there
+from topicloom.tables.source import TableSource
 from topicloom.tables.spark.read import collect_table
 from topicloom.tables.spark.spark_choice import Notice, SparkChoice, no_notice, tell_refused
 

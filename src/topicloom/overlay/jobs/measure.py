@@ -16,7 +16,8 @@ from topicloom.overlay.measures.registry import measure_overlay
 from topicloom.overlay.model.build import Certificate
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
-from topicloom.tables.source import TableSource, check_there
+from topicloom.tables.first_look import check_there
+from topicloom.tables.source import TableSource
 
 TRY_NODES = 5_000  # up to so many nodes `inspect` builds an overlay to tell what to expect of one
 
