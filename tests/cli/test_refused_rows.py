@@ -87,3 +87,12 @@ def test_a_semicolon_file_is_refused_with_the_option_to_give(run, tmp_path):
     code, _, told = run("build", "t.csv", "--out", "b")
     assert (code, told) == (2, "topicloom: t.csv looks separated by ';': give --separator ';'\n")
     assert run("build", "t.csv", "--out", "b", "--separator", ";")[0] == 0
+
+
+def test_names_that_mislead_are_pointed_out(run, tmp_path):
+    (tmp_path / "t.csv").write_text("node,topic\nHall,alarm/#\nhall ,alarm/#\nc,alarm/fire\n")
+    code, out, _ = run("inspect", "t.csv", "--json")
+    found = json.loads(out)
+    assert (code, found["names_alike"]["nodes"], found["wildcard_topics"]) == (0, 2, 1)
+    assert "2 nodes differ from another one" in run("inspect", "t.csv")[1]
+    assert "1 topic looks like a filter of brokers, e.g. 'alarm/#'" in run("build", "t.csv", "--out", "b")[2]

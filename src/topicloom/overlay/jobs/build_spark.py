@@ -24,6 +24,7 @@ from topicloom.overlay.builders.default import FALLBACK
 from topicloom.overlay.builders.registry import parse_parameters
 from topicloom.overlay.jobs.build_request import BuildTask, summarise_build
 from topicloom.overlay.jobs.verify import judge
+from topicloom.overlay.measures.names import wildcards_told
 from topicloom.overlay.model.build import BuildSummary
 from topicloom.overlay.model.build_folder import (
     EDGES,
@@ -125,6 +126,8 @@ def _run(
         raise InputError(
             f"{rows_were(encoded.rejected)} refused in {table.source.path}, and `strict` was given"
         )
+    if remark := wildcards_told(encoded.wildcard_topics()):
+        task.remark(remark)
     session = table.spark.session(progress)
     with spark_errors(str(task.out)):
         build = SPARK_BUILDERS[request.algorithm](

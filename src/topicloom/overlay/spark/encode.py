@@ -20,6 +20,7 @@ from topicloom.base.progress import SILENT, Progress
 from topicloom.base.summaries import Summary
 from topicloom.errors import InputError
 from topicloom.overlay.measures.digest import SECOND_PREFIX, format_digest, interest_digest
+from topicloom.overlay.measures.names import wildcard_topics
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.merge_pairs import merge_pairs, number_small
 from topicloom.tables.reader import require_no_rejects, rows_were
@@ -78,6 +79,11 @@ class EncodedInterest(Summary, frozen=True, kw_only=True):
             columns["role"].astype(np.uint8) if "role" in columns else None,
             columns.get("rate"),
         )
+
+    def wildcard_topics(self) -> list[str]:
+        """Return the topics that some broker would take for a filter, part by part."""
+        batches = dataset(self.topics).to_batches(columns=["id"])
+        return sorted(name for batch in batches for name in wildcard_topics(batch.column(0)))
 
     def topic_sizes(self) -> Longs:
         """Count the nodes that want each topic, part by part: the interest is not held."""
