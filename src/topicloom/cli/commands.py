@@ -14,16 +14,19 @@ import inspect
 import re
 import typing
 from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from dataclasses import MISSING, Field, fields, is_dataclass
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.models import OptionInfo
 
+from topicloom.base.output_lock import output_locked
 from topicloom.cli.option_names import options_are
 from topicloom.cli.standard_input import input_kept
 
@@ -121,12 +124,19 @@ def with_groups(command: Callable[..., None], **made: type[Any]) -> Callable[...
     def run(**values: Any) -> None:
         for name, group in groups.items():
             values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
-        with options_are(names), input_kept():
+        with options_are(names), input_kept(), _output_kept(values.get("out")):
             command(**values)
 
     run.__signature__ = inspect.Signature(spread)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in spread}
     return run
+
+
+def _output_kept(out: Path | str | None) -> AbstractContextManager[None]:
+    """Keep other commands from writing to the same place of this machine."""
+    if out is None or "://" in str(out):
+        return nullcontext()
+    return output_locked(out, f"`out={out}`")
 
 
 def _parameter(of: inspect.Parameter | Field[Any], hint: Any, panel: str | None = None) -> inspect.Parameter:
