@@ -87,7 +87,7 @@ def build(
     if list_:
         from topicloom.cli.listings import builder_listing
 
-        return screen.report(*builder_listing())
+        return screen.report(*builder_listing(), always=True)
     table.source()  # a missing table is told first
     if out is None:
         raise UsageError("--out is missing; name the folder for the result")

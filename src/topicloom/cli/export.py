@@ -123,7 +123,7 @@ def export(
     """
     if list_:
         found = described_exporters()
-        return screen.report(found, *(_line(entry) for entry in found.exporters))
+        return screen.report(found, *(_line(entry) for entry in found.exporters), always=True)
     if kind is None or build is None:
         raise UsageError("KIND or BUILD is missing; write topicloom export KIND BUILD --out DIR (see --list)")
     if out is None:

@@ -31,6 +31,7 @@ app = group_app(
     "Designs and proves publish/subscribe overlays: few connections per node, and every message travels only "
     "through nodes that want it.\n\n"
     "Start with: [bold]topicloom demo[/bold], or [bold]topicloom build TABLE.csv --out DIR[/bold].",
+    completion=True,
 )
 
 

@@ -51,9 +51,9 @@ def simulate(
     from topicloom.spidercast.simulator.scenario import Scenario
 
     if list_:
-        return screen.report(*protocol_listing())
+        return screen.report(*protocol_listing(), always=True)
     if rules:
-        return screen.report(*rule_listing(all_tables()))
+        return screen.report(*rule_listing(all_tables()), always=True)
     table.source()  # a missing table is told first
     scenario = Scenario.of(protocol, set_ or [], seed=seed)
     with screen.working() as progress, result_folder(out, report, protocol) as folder:

@@ -66,7 +66,7 @@ def plan(
     the same seed gives the same plan. Exit 1 if the demand on a broker exceeds its capacity.
     """
     if list_:
-        return screen.report(*planner_listing())
+        return screen.report(*planner_listing(), always=True)
     if problem is None:
         raise UsageError("DIR is missing; name the folder of a content problem")
     planner = find("algorithm", PLANNERS, algorithm)

@@ -42,9 +42,9 @@ def simulate(
     The cost of each round is the exact one. The same seed gives the same run.
     """
     if rules:
-        return screen.report(*rule_listing(rule_table()))
+        return screen.report(*rule_listing(rule_table()), always=True)
     if list_:
-        return screen.report(*parameter_listing(PARAMETERS))
+        return screen.report(*parameter_listing(PARAMETERS), always=True)
     if source is None:
         raise UsageError("DIR is missing; name the folder of a content problem")
     scenario = ContentScenario.of(set_ or [], seed=seed)
