@@ -88,3 +88,21 @@ def test_quiet_leaves_only_what_must_not_be_missed(tmp_path, monkeypatch, capsys
     assert "NOT topic-connected" in capsys.readouterr().out
     assert execute(["build", "--list", "--quiet"]) == 0
     assert "balanced" in capsys.readouterr().out
+
+
+def test_one_of_a_kind_is_told_as_one(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("node,topic\na,x\nb,x\n")
+    for command in (
+        ["build", "t.csv", "--out", "b"],
+        ["verify", "b", "b"],
+        ["inspect", "b"],
+        ["simulate", "b"],
+    ):
+        assert execute([*command, "--engine", "local"]) == 0
+        out, err = capsys.readouterr()
+        assert not re.search(
+            r"(?<![\d.,])1 (topics|nodes|edges|links|components|hops|subscriptions)\b", out + err
+        )
+    assert execute(["build", "t.csv", "--out", "b", "--engine", "local"]) == 0
+    assert "2 nodes, 1 topic, 2 subscriptions" in capsys.readouterr().out

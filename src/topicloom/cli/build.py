@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec.structs import asdict
 
+from topicloom.base.counts import counted, proved_told
 from topicloom.base.summaries import Report
 from topicloom.cli.console import Screen
 from topicloom.cli.hops_told import hops_missed, hops_told
@@ -118,14 +119,15 @@ def _told(summary: BuildSummary, out: Path) -> list[str]:
     from topicloom.overlay.jobs.certify import certificate_told
 
     if summary.topic_connected:
-        proof = f"proved: each of the {summary.topics:,} topics is connected"
+        proof = proved_told(summary.topics)
     else:
-        proof = f"NOT topic-connected: {summary.topics_partitioned:,} topics are split"
+        proof = f"NOT topic-connected: {counted(summary.topics_partitioned, 'topic is', 'topics are')} split"
     seconds = summary.seconds
     return [
-        f"{summary.nodes:,} nodes, {summary.topics:,} topics, {summary.subscriptions:,} "
-        f"subscriptions ({summary.duplicates:,} duplicate and {summary.rejected:,} refused rows)",
-        f"{summary.algorithm}: {summary.edges:,} edges, average degree {summary.degree_avg:.2f}, "
+        f"{counted(summary.nodes, 'node')}, {counted(summary.topics, 'topic')}, "
+        f"{counted(summary.subscriptions, 'subscription')} "
+        f"({summary.duplicates:,} duplicate and {summary.rejected:,} refused rows)",
+        f"{summary.algorithm}: {counted(summary.edges, 'edge')}, average degree {summary.degree_avg:.2f}, "
         f"maximum {summary.degree_max:,}",
         *hops_told(summary),
         *_constraints_told(summary),

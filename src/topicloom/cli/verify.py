@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
+from topicloom.base.counts import counted
 from topicloom.cli.console import Screen, table
 from topicloom.cli.options import EdgeOptions, EngineOptions, InterestOptions
 from topicloom.errors import UsageError
@@ -106,11 +107,12 @@ def verify(
 
 def _told(verdict: Verdict, all_witnesses: str | None) -> Iterator[object]:
     if verdict.topic_connected:
-        yield f"topic-connected: all {verdict.topics:,} topics, {verdict.edges:,} edges"
+        topics = "the topic" if verdict.topics == 1 else f"all {verdict.topics:,} topics"
+        yield f"topic-connected: {topics}, {counted(verdict.edges, 'edge')}"
     else:
         yield (
             f"NOT topic-connected: {verdict.topics_partitioned:,} of {verdict.topics:,} topics are split "
-            f"({verdict.topic_components:,} components in all, {verdict.edges:,} edges)"
+            f"({counted(verdict.topic_components, 'component')} in all, {counted(verdict.edges, 'edge')})"
         )
         yield _witnesses(verdict)
         yield f"all of them: {all_witnesses}" if all_witnesses else "--all FILE writes all of them"

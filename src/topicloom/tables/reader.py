@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from topicloom.base.arrays import Bools
 from topicloom.base.atomic_write import replacing
+from topicloom.base.counts import counted
 from topicloom.base.progress import SILENT, Progress
 from topicloom.errors import InputError
 from topicloom.tables.refused import RefusedRows
@@ -101,7 +102,7 @@ def read_all(
 
 def rows_were(count: int) -> str:
     """Return the beginning of a sentence about so many rows."""
-    return "1 row was" if count == 1 else f"{count} rows were"
+    return counted(count, "row was", "rows were")
 
 
 def require_no_rejects(raw: TableRead, count: int) -> None:

@@ -102,8 +102,7 @@ def gather_refused(rejects: pa.Table, rows: pa.Table) -> RefusedRows:
 
 def refused_told(refused: RefusedRows, source: TableSource) -> str:
     """Return the notice about refused rows, one line for each reason."""
-    were = "row was" if refused.rows == 1 else "rows were"
-    lines = [f"{refused.rows:,} {were} refused in {source.path}:"]
+    lines = [f"{counted(refused.rows, 'row was', 'rows were')} refused in {source.path}:"]
     for kind in refused.kinds:
         place = "" if kind.file == source.path else f"in {kind.file} "
         hint = _hint(kind, source)
