@@ -129,6 +129,7 @@ def _told(summary: BuildSummary, out: Path) -> list[str]:
         f"({summary.duplicates:,} duplicate and {summary.rejected:,} refused rows)",
         f"{summary.algorithm}: {counted(summary.edges, 'edge')}, average degree {summary.degree_avg:.2f}, "
         f"maximum {summary.degree_max:,}",
+        *_taken_told(summary.report),
         *hops_told(summary),
         *_constraints_told(summary),
         proof,
@@ -137,6 +138,13 @@ def _told(summary: BuildSummary, out: Path) -> list[str]:
         *_phases_told(summary),
         f"written to {out}",
     ]
+
+
+def _taken_told(report: Report) -> list[str]:
+    """Return why another builder's overlay was taken, if one was."""
+    if "taken_from" not in report:
+        return []
+    return [f"taken from {report['taken_from']}: {report['taken_because']}"]
 
 
 def _phases_told(summary: BuildSummary) -> list[str]:
