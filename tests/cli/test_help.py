@@ -69,6 +69,7 @@ def test_help_shows_groups_examples_and_no_types(capsys, monkeypatch):
         ("topicloom content plan --algorithm gr", {"greedy-packing"}),
         ("topicloom export n", {"node-link", "nats"}),
         ("topicloom run m", {"mosquitto"}),
+        ("topicloom example ", {"px4", "autoware", "chain", "brokers"}),
         ("topicloom generate --popularity z", {"zipf:"}),
         ("topicloom build tab", set()),
     ],

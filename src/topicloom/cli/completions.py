@@ -34,6 +34,12 @@ def _kinds(context: typer.Context) -> Collection[str]:
     return runnable() if context.command.name == "run" else exporters()
 
 
+def _examples(context: typer.Context) -> Collection[str]:
+    from topicloom.mesh.jobs.example import EXAMPLES
+
+    return EXAMPLES
+
+
 def _parameters(context: typer.Context) -> list[str]:
     """Return the parameters of the algorithm that the command line names so far, or of the default one."""
     from topicloom.base.parameters import plain_name
@@ -70,6 +76,7 @@ VALUES: dict[str, Callable[[typer.Context], Iterable[str]]] = {
     "--edges-encoding": lambda context: ("utf-8", "latin-1", "windows-1252", "iso8859-15"),
     "--max-hops": lambda context: ("auto", "none"),
     "KIND": _kinds,
+    "NAME": _examples,
 }
 
 
