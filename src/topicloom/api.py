@@ -38,6 +38,8 @@ def read(
     separator: str | None = None,
     quote: bool | None = None,
     multiline: bool = False,
+    encoding: str = "utf-8",
+    format: str | None = None,
     subscribers_only: bool = False,
     strict: bool = False,
     engine: str = "auto",
@@ -48,8 +50,9 @@ def read(
     """Read an interest table (CSV, TSV, JSON lines, Parquet; file, folder or build).
 
     The same rules as on the command line. Spark reads it; with `engine="local"` this process does, for files
-    of this machine up to 256 MiB, and for a build anyway unless `engine="spark"`. A header that is not
-    `node, topic`, and refused rows, are told by a `UserWarning`.
+    of this machine up to 256 MiB, and for a build anyway unless `engine="spark"`. `encoding` is that of text:
+    utf-8, or one with a byte per character, such as latin-1; `format` (csv, tsv, json, parquet) overrules
+    what the name says. A header that is not `node, topic`, and refused rows, are told by a `UserWarning`.
     """
     import warnings
 
@@ -59,7 +62,14 @@ def read(
 
     columns = {"first": node_column, "second": topic_column}
     source = interest_source(
-        path, header=header, separator=separator, quote=quote, multiline=multiline, **columns
+        path,
+        header=header,
+        separator=separator,
+        quote=quote,
+        multiline=multiline,
+        encoding=encoding,
+        format=format,
+        **columns,
     )
     spark = SparkChoice(master, dict(spark_conf or {}), engine=engine)
     clock = progress or Silent(time.monotonic)

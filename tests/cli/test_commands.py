@@ -161,7 +161,7 @@ def test_refused_rows_are_kept_with_their_reasons(cli, tmp_path):
     table.write_bytes(b"node,topic\na,x\nb,x\n,x\nc\nd,x,y\n\xff,x\n")
     out = tmp_path / "build"
     code, _, stderr = cli("build", table, "--out", out)
-    assert code == 0
+    assert code == 1
     assert "rejects.parquet" in stderr
     rejects = pq.read_table(out / "rejects.parquet")
     assert rejects.schema.names == ["file", "row", "reason"]

@@ -65,10 +65,47 @@ def test_brokers_without_a_bridge_are_named(run, pair):
 
 def test_hosts_of_others_than_the_brokers(run, pair, tmp_path):
     hosts = tmp_path / "hosts.csv"
-    hosts.write_text("node,host\nhub,10.0.0.1\nsite,10.0.0.2\nother,10.0.0.3\n")
-    code, _, err = run("verify", "--mosquitto", pair, "--hosts", hosts)
-    assert code == 2 and "build" not in err
-    assert "line 4: 'other' is not among the brokers, which are called by their files: hub and site" in err
+    (pair / "site.conf").write_text("connection up\naddress 10.0.0.1\ntopic t/# both 1\n")
+    hosts.write_text("node,host\nhub,hub.example\nhub,10.0.0.1\nsite,10.0.0.2\nother,10.0.0.3\n")
+    code, out, err = run("verify", "--mosquitto", pair, "--hosts", hosts)
+    assert code == 0 and "build" not in err and out.startswith("sound: 2 brokers, 1 bridge")
+    assert "line 5: 'other' is not among the brokers, which are called by their files: hub and site" in err
+    assert err.rstrip().endswith("such rows are not used")
+
+
+def test_one_way_links_may_be_meant(run, pair, tmp_path):
+    (pair / "site.conf").write_text("connection up\naddress hub\ntopic t/# out 1\n")
+    code, out, _ = run("verify", "--mosquitto", pair)
+    assert (
+        code == 1 and "write `both` if site should get what is published at hub, or give --one-way-ok" in out
+    )
+    assert run("verify", "--mosquitto", pair, "--one-way-ok")[0] == 0
+    table = tmp_path / "table.csv"
+    table.write_text("node,topic\nhub,t/1\nsite,t/1\n")
+    arguments = ("verify", table, "--engine", "local", "--mosquitto", pair)
+    assert run(*arguments)[0] == 1
+    assert run(*arguments, "--one-way-ok")[0] == 0
+    (pair / "site.conf").write_text("connection up\naddress hub\ntopic u out 1\n")
+    assert run(*arguments, "--one-way-ok")[0] == 1  # nobody gets it
+    table.write_text("node,topic,role\nhub,t/1,sub\nsite,t/1,pub\n")
+    (pair / "site.conf").write_text("connection up\naddress hub\ntopic t/1 out 1\n")
+    assert run(*arguments)[0] == 0  # by role
+
+
+def test_a_broker_is_found_by_any_of_its_addresses(run, pair, tmp_path):
+    (pair / "hub.conf").write_text("listener 1883 10.0.0.1\nlistener 1884 192.168.0.1\n")
+    hosts = tmp_path / "hosts.csv"
+    hosts.write_text("node,host\nhub,hub.example\nsite,site.example\n")
+    for address in ("hub.example", "10.0.0.1", "192.168.0.1:1884", "gone.example 10.0.0.1"):
+        (pair / "site.conf").write_text(f"connection up\naddresses {address}\ntopic t/# both 1\n")
+        assert run("verify", "--mosquitto", pair, "--hosts", hosts)[0] == 0, address
+    nats = tmp_path / "nats"
+    nats.mkdir()
+    (nats / "hub.conf").write_text('leafnodes { listen: "10.0.0.1:7422" }\n')
+    (nats / "site.conf").write_text(
+        'leafnodes { remotes: [{ urls: ["nats-leaf://gone:7422", "nats-leaf://10.0.0.1:7422"] }] }\n'
+    )
+    assert run("verify", "--nats", nats, "--hosts", hosts)[0] == 0
 
 
 def test_an_interest_is_checked_too(cli, pair, tmp_path):
@@ -87,6 +124,7 @@ def test_an_interest_is_checked_too(cli, pair, tmp_path):
     [
         (("--mosquitto", "BROKERS", "--nats", "BROKERS"), "give one of them"),
         (("--hosts", "h.csv"), "--hosts goes with --mosquitto or --nats"),
+        (("--one-way-ok",), "--one-way-ok goes with --mosquitto or --nats"),
         (("a.csv", "b.csv", "--nats", "BROKERS"), "EDGES b.csv: with --nats"),
         (("--mosquitto", "BROKERS", "--all", "split.jsonl"), "--all split.jsonl: with --mosquitto"),
         (("--nats", "BROKERS", "--all", "split.jsonl"), "--all split.jsonl: with --nats"),

@@ -71,6 +71,8 @@ DECIMALS = [
 ]
 UNSIGNED = {"node": pa.array([2**63 + 5], pa.uint64()), "topic": pa.array([3], pa.uint8())}
 ODD_NAMES = {"a b": ["a"], "c`d": ["b"], "e.f": ["c"]}
+LATIN = "node,topic\nJürgen,x\nb,é\nc,x\nd,ä\nJürgen,y\n".encode("latin-1")
+WINDOWS = b"node,topic,role\n\x93a\x94,x,\nb\x81,x,sub\nc,x,\n\x80,\xe9,pub\nd,z,w\xe9\n"
 # What lies in the folder, and how the table in it is described.
 CASES: dict[str, tuple[Any, str, dict[str, Any]]] = {
     "csv": (text("t.csv", as_csv(PAIRS)), "t.csv", {}),
@@ -80,10 +82,35 @@ CASES: dict[str, tuple[Any, str, dict[str, Any]]] = {
     "tsv": (text("t.tsv", as_tsv(PAIRS)), "t.tsv", {}),
     "quoted tsv": (text("t.tsv", b'node\ttopic\n"a\tb"\tx\n"c"\ty\n'), "t.tsv", {"quote": True}),
     "json": (text("t.jsonl", as_json(PAIRS) + b'bad\n{"node": 1.0, "topic": 1e3}\n'), "t.jsonl", {}),
-    "json keys": (text("t.jsonl", b'{"who": 1, "what": "x", "rate": 2}\n[]\n{"what": "z"}\n'), "t.jsonl", {}),
+    "json keys": (text("t.jsonl", b'{"who": 1, "what": "x"}\n[]\n{"what": "z"}\n'), "t.jsonl", {}),
     "separator": (text("t.csv", as_csv(PAIRS).replace(b'","', '"¦"'.encode())), "t.csv", {"separator": "¦"}),
     "no header": (text("t.csv", b"a,x\nb,x\nc,y,z\n"), "t.csv", {"header": False}),
-    "strange header": (text("t.csv", b"user,genre,year\nu,g,1\nv,g,2\n"), "t.csv", {}),
+    "strange header": (text("t.csv", b"user,genre\nu,g\nv,g\n"), "t.csv", {}),
+    "latin-1": (text("t.csv", LATIN), "t.csv", {}),
+    "read as latin-1": (text("t.csv", LATIN), "t.csv", {"encoding": "latin-1"}),
+    "windows": (text("t.csv.gz", compressed(WINDOWS, "gz")), "t.csv.gz", {"encoding": "windows-1252"}),
+    "windows plain": (text("t.csv", WINDOWS), "t.csv", {"encoding": "windows-1252"}),
+    "odd separator": (
+        text("t.csv", b'n\xf6de\xa6topic\n"\xe9\na"\xa6x\nb\xa6x\n'), "t.csv",
+        {"encoding": "latin-1", "separator": "¦", "multiline": True},
+    ),
+    "json in latin-1": (
+        text("t.jsonl", b'{"node": "\xe9", "topic": "x"}\n{"node": "\xe9", "topic": ""}\n'), "t.jsonl",
+        {"encoding": "latin-1"},
+    ),
+    "empty cells": (
+        several(
+            text("a.csv", b'node,topic,role,rate\na,x,,\nb,x,"",""\nc,y,pub,1\nd,y,,x\n'),
+            text("b.csv", b"node,topic,role,rate\na,x,,\nb,x,,2\n"),
+        ),
+        "",
+        {},
+    ),
+    "empty values": (
+        text("t.jsonl", b'{"node":"a","topic":"x","role":"","rate":""}\n{"node":"b","topic":"x","rate":2}\n'),
+        "t.jsonl",
+        {},
+    ),
     "columns": (text("t.csv", b"user,genre,year\nu,g,1\nv,g,2\n"), "t.csv", {"first": "3", "second": "user"}),
     "multiline": (text("t.csv", b'"no\nde",topic\r\n"a\r\nb",x\r\nc,"x\n\n"'), "t.csv", {"multiline": True}),
     "bad rows": (text("t.csv", BAD), "t.csv", {}),
@@ -132,7 +159,13 @@ CASES: dict[str, tuple[Any, str, dict[str, Any]]] = {
     ),
     "parquet unsigned": (table(**UNSIGNED), "t.parquet", {}),
     "parquet columns": (table(**ODD_NAMES), "t.parquet", {"first": "2", "second": "e.f"}),
-    "parquet notice": (table(**ODD_NAMES), "t.parquet", {}),
+    "parquet notice": (table(**{"a b": ["a"], "c`d": ["b"]}), "t.parquet", {}),
+    "parquet empty": (
+        table(node=["a", "b", "c", ""], topic=["x", "x", "y", "z"], role=["", None, "pub", "x"],
+              rate=["", "1", None, "x"]),
+        "t.parquet",
+        {},
+    ),
     "parquet folder": (
         several(
             table("a b%20+[1].parquet", node=["a", ""], topic=["x", "x"]),
@@ -149,6 +182,13 @@ UNUSABLE: dict[str, tuple[Any, str, dict[str, Any]]] = {
     "empty": (text("t.csv", b""), "t.csv", {}),
     "header only": (text("t.csv", b"node,topic\n"), "t.csv", {}),
     "one column": (text("t.csv", b"node\na\n"), "t.csv", {}),
+    "semicolons": (text("t.csv", b"node;topic;rate\na;x;1,5\n"), "t.csv", {}),
+    "three columns": (text("t.csv", b"user,genre,year\nu,g,1\n"), "t.csv", {}),
+    "three keys": (text("t.jsonl", b'{"who": 1, "what": "x", "rate": 2}\n'), "t.jsonl", {}),
+    "three fields": (text("t.csv", b"u,g,1\n"), "t.csv", {"header": False}),
+    "three in parquet": (table(**ODD_NAMES), "t.parquet", {}),
+    "header in latin-1": (text("t.csv", b"n\xf6de,topic\na,x\n"), "t.csv", {}),
+    "header of windows": (text("t.csv", b"n\x81de,topic\na,x\n"), "t.csv", {"encoding": "windows-1252"}),
     "damaged": (text("t.csv.gz", compressed(as_csv(PAIRS * 99), "gz")[:-30]), "t.csv.gz", {}),
     "header": (text("t.csv", b'"a,b\nc,d\n'), "t.csv", {}),
     "column": (table(node=["a"], topic=["x"]), "t.parquet", {"first": "nobody"}),
@@ -167,7 +207,7 @@ def told(reader: TableReader, described: TableSource) -> Any:
         raw = reader.read(described)
         rows = sorted(map(str, raw.to_arrow().to_pylist()))
         rejects = raw.sorted_rejects().to_pylist()
-        found = raw.names, rows, rejects, raw.notice
+        found = raw.names, rows, rejects, raw.notice, raw.refused()
         raw.release()
     except TopicloomError as error:
         return type(error), str(error)
@@ -275,13 +315,22 @@ def cli(spark, capsys):
 
 @pytest.mark.parametrize(
     ("case", "more"),
-    [("bad rows", ()), ("roles", ()), ("roles", ("--subscribers-only",)), ("folder", ()), ("parquet", ())],
+    [
+        ("bad rows", ()),
+        ("latin-1", ()),
+        ("latin-1", ("--encoding", "latin-1")),
+        ("roles", ()),
+        ("roles", ("--subscribers-only",)),
+        ("folder", ("--allow-rejects",)),
+        ("parquet", ()),
+    ],
 )
 def test_builds_have_the_same_bytes(both, tmp_path, case, more):
     make, path, _ = CASES[case]
     (tmp_path / "t").mkdir()
     make(tmp_path / "t")
-    both("build", tmp_path / "t" / path, "--algorithm", "gm", "--out", "{out}", *more)
+    here, _ = both("build", tmp_path / "t" / path, "--algorithm", "gm", "--out", "{out}", *more)
+    assert here[0] == (here[1]["rejected"] > 0 and "--allow-rejects" not in more)
     here, there = tmp_path / "local-out", tmp_path / "auto-out"
     names = {file.name for file in here.iterdir()}
     assert names == {file.name for file in there.iterdir()} and "edges.parquet" in names

@@ -35,6 +35,19 @@ def replacing(target: Path) -> Iterator[Path]:
         raise InputError(f"cannot write {shown}: {error.strerror or error}") from error
 
 
+def check_writable(target: Path, shown: str | Path) -> None:
+    """Refuse a place where nothing can be written, before any work is done; `shown` is what it is called."""
+    place = Path(target).absolute()
+    while not os.path.lexists(place):
+        place = place.parent
+    around = place if place.is_dir() and place != Path(target).absolute() else place.parent
+    if not place.is_dir() and place != Path(target).absolute():
+        raise InputError(f"cannot write {shown}: {place} is not a folder")
+    if not os.access(around, os.W_OK | os.X_OK):
+        reason = "read-only file system" if os.statvfs(around).f_flag & os.ST_RDONLY else "permission denied"
+        raise InputError(f"cannot write {shown}: {reason} in {around}")
+
+
 def remove_left_over(target: Path) -> None:
     """Remove what runs that were killed left beside `target`; those that still run keep theirs."""
     for path in target.absolute().parent.glob(f".*-{glob.escape(target.name)}"):

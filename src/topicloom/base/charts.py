@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topicloom.base.arrays import Longs
-from topicloom.base.atomic_write import replacing
+from topicloom.base.atomic_write import check_writable, replacing
 from topicloom.errors import UsageError
 
 # The degree of every node, or how many nodes have each degree (`degree_histogram` of a summary).
@@ -70,6 +70,9 @@ def check_chart_path(path: Path) -> str:
     kind = path.suffix.lstrip(".").lower()
     if kind not in FORMATS:
         raise UsageError(f"a chart cannot be saved as {path.name}: use an ending of {', '.join(FORMATS)}")
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder; name a file for the chart")
+    check_writable(path, path)
     return kind
 
 

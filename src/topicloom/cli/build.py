@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec.structs import asdict
 
+from topicloom.base.counts import counted, proved_told
 from topicloom.base.summaries import Report
 from topicloom.cli.console import Screen
 from topicloom.cli.hops_told import hops_missed, hops_told
@@ -71,20 +72,23 @@ def build(
     resume: Annotated[bool, "Go on with the unfinished Spark build in --out."] = False,
     threads: Threads = None,
     certify: Certify = False,
+    allow_rejects: Annotated[bool, "Exit 0 also if much of the table was refused."] = False,
     list_: Annotated[bool, "List all builders and leave."] = False,
 ) -> None:
     """Build an overlay in which every topic's subscribers are connected, prove it, and write it to a folder.
 
     Exit 0: built and proved. Exit 1: not every topic is connected, because of constraints or a fault, or not
-    within the hops asked for (the folder is written all the same).
+    within the hops asked for, or more than a tenth of the rows was refused, or a node or topic occurs in
+    refused rows only (the folder is written all the same).
     """
     from topicloom.overlay.jobs.build import build_to_folder
     from topicloom.overlay.jobs.build_request import BuildRequest, BuildTask
+    from topicloom.overlay.jobs.missing_rows import missing_told
 
     if list_:
         from topicloom.cli.listings import builder_listing
 
-        return screen.report(*builder_listing())
+        return screen.report(*builder_listing(), always=True)
     table.source()  # a missing table is told first
     if out is None:
         raise UsageError("--out is missing; name the folder for the result")
@@ -96,7 +100,7 @@ def build(
             table.table(spark, screen, progress),
             out,
             request,
-            limits=limits.files(),
+            limits=limits.files(table.encoding),
             resume=resume,
             remark=screen.say,
         )
@@ -106,23 +110,26 @@ def build(
     lines = _told(summary, out)
     if not screen.quiet and "topics_split" not in summary.report:
         lines.append(f"next: topicloom measure {out} {out}")
-    holds = summary.topic_connected and not hops_missed(summary)
-    screen.report(summary, *lines, holds=holds, why=[*_split_told(summary), *hops_missed(summary)])
+    missing = [] if allow_rejects else missing_told(summary)
+    holds = summary.topic_connected and not hops_missed(summary) and not missing
+    screen.report(summary, *lines, holds=holds, why=[*_split_told(summary), *hops_missed(summary), *missing])
 
 
 def _told(summary: BuildSummary, out: Path) -> list[str]:
     from topicloom.overlay.jobs.certify import certificate_told
 
     if summary.topic_connected:
-        proof = f"proved: each of the {summary.topics:,} topics is connected"
+        proof = proved_told(summary.topics)
     else:
-        proof = f"NOT topic-connected: {summary.topics_partitioned:,} topics are split"
+        proof = f"NOT topic-connected: {counted(summary.topics_partitioned, 'topic is', 'topics are')} split"
     seconds = summary.seconds
     return [
-        f"{summary.nodes:,} nodes, {summary.topics:,} topics, {summary.subscriptions:,} "
-        f"subscriptions ({summary.duplicates:,} duplicate and {summary.rejected:,} refused rows)",
-        f"{summary.algorithm}: {summary.edges:,} edges, average degree {summary.degree_avg:.2f}, "
+        f"{counted(summary.nodes, 'node')}, {counted(summary.topics, 'topic')}, "
+        f"{counted(summary.subscriptions, 'subscription')} "
+        f"({summary.duplicates:,} duplicate and {summary.rejected:,} refused rows)",
+        f"{summary.algorithm}: {counted(summary.edges, 'edge')}, average degree {summary.degree_avg:.2f}, "
         f"maximum {summary.degree_max:,}",
+        *_taken_told(summary.report),
         *hops_told(summary),
         *_constraints_told(summary),
         proof,
@@ -131,6 +138,13 @@ def _told(summary: BuildSummary, out: Path) -> list[str]:
         *_phases_told(summary),
         f"written to {out}",
     ]
+
+
+def _taken_told(report: Report) -> list[str]:
+    """Return why another builder's overlay was taken, if one was."""
+    if "taken_from" not in report:
+        return []
+    return [f"taken from {report['taken_from']}: {report['taken_because']}"]
 
 
 def _phases_told(summary: BuildSummary) -> list[str]:

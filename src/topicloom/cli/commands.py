@@ -14,17 +14,39 @@ import inspect
 import re
 import typing
 from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from dataclasses import MISSING, Field, fields, is_dataclass
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.models import OptionInfo
 
+from topicloom.base.output_lock import output_locked
+from topicloom.cli.completions import values_of
 from topicloom.cli.option_names import options_are
+from topicloom.cli.standard_input import input_kept
+
+EXAMPLES_SHOWN = 2
+
+
+class Command(TyperCommand):
+    """A command whose help shows flags as flags."""
+
+    def get_params(self, ctx: Any) -> Any:
+        return _flags_bare(super().get_params(ctx))
+
+
+def _flags_bare(parameters: list[Any]) -> list[Any]:
+    """Return parameters such that help shows no value after a flag, also after those that typer adds."""
+    for one in parameters:
+        if getattr(one, "is_flag", False):
+            one.metavar = ""
+    return parameters
 
 
 def lazy_group(package: str, names: Collection[str]) -> type[TyperGroup]:
@@ -44,6 +66,9 @@ def lazy_group(package: str, names: Collection[str]) -> type[TyperGroup]:
             name, command, rest = super().resolve_command(ctx, args)
             return name, command and self.load(str(name)), rest
 
+        def get_params(self, ctx: Any) -> Any:
+            return _flags_bare(super().get_params(ctx))
+
         def load(self, name: str) -> Any:
             """Return the command itself, where `get_command` has its name and help only."""
             return load_command(package, name)
@@ -61,14 +86,22 @@ def one_line_help(package: str, name: str) -> str:
 
 
 def group_app(
-    name: str, package: str, names: Collection[str], text: str | None, lines: str = ""
+    name: str,
+    package: str,
+    names: Collection[str],
+    text: str | None,
+    lines: str = "",
+    completion: bool = False,
 ) -> typer.Typer:
-    """Return the application of a command group: its help is `text`, and examples for `lines`."""
+    """Return the application of a command group: its help is `text`, and examples for `lines`.
+
+    `completion` gives it the options that teach a shell to complete.
+    """
     app = typer.Typer(
         name=name,
         cls=lazy_group(package, names),
         no_args_is_help=False,
-        add_completion=False,
+        add_completion=completion,
         rich_markup_mode="rich",
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
@@ -86,17 +119,21 @@ def load_command(package: str, name: str) -> Any:
         return typer.main.get_command(module.app)
     app = typer.Typer(add_completion=False, rich_markup_mode="rich")
     made = module.option_groups() if hasattr(module, "option_groups") else {}
-    app.command(name, epilog=examples(getattr(module, "EXAMPLES", "")))(
-        with_groups(getattr(module, name), **made)
-    )
+    command = getattr(module, name)
+    text = inspect.cleandoc(command.__doc__ or "")
+    # The terminal breaks lines, not the source.
+    text = "\n\n".join(" ".join(paragraph.split("\n")) for paragraph in text.split("\n\n"))
+    end = examples(getattr(module, "EXAMPLES", ""))
+    app.command(name, cls=Command, help=text, epilog=end)(with_groups(command, **made))
     return typer.main.get_command(app)
 
 
 def examples(lines: str) -> str | None:
-    """Return the end of a command's help: an example for each line that is not indented."""
+    """Return the end of a command's help: two examples; one begins on each line that is not indented."""
     if not lines:
         return None
-    return "\n[bold]Examples[/bold]" + re.sub(r"\n(?! )", "\n\n  ", lines.rstrip())
+    shown = re.split(r"\n(?! )", lines.strip())[:EXAMPLES_SHOWN]
+    return "\n[bold]Examples[/bold]" + "".join(f"\n\n  {example}" for example in shown)
 
 
 def with_groups(command: Callable[..., None], **made: type[Any]) -> Callable[..., None]:
@@ -120,12 +157,19 @@ def with_groups(command: Callable[..., None], **made: type[Any]) -> Callable[...
     def run(**values: Any) -> None:
         for name, group in groups.items():
             values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
-        with options_are(names):
+        with options_are(names), input_kept(), _output_kept(values.get("out")):
             command(**values)
 
     run.__signature__ = inspect.Signature(spread)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in spread}
     return run
+
+
+def _output_kept(out: Path | str | None) -> AbstractContextManager[None]:
+    """Keep other commands from writing to the same place of this machine."""
+    if out is None or "://" in str(out):
+        return nullcontext()
+    return output_locked(out, f"`out={out}`")
 
 
 def _parameter(of: inspect.Parameter | Field[Any], hint: Any, panel: str | None = None) -> inspect.Parameter:
@@ -136,10 +180,14 @@ def _parameter(of: inspect.Parameter | Field[Any], hint: Any, panel: str | None 
     if isinstance(option, OptionInfo):
         option.param_decls = [f"--{word}"]
         option.rich_help_panel = panel or option.rich_help_panel
+        if option.metavar is None:
+            option.metavar = None if hint.__origin__ is bool else word.rpartition("-")[2].upper()
+        option.autocompletion = values_of(f"--{word}")
     else:
         option.param_decls = [word.upper()]
         option.metavar = option.metavar or word.upper()
         option.show_default = False
+        option.autocompletion = values_of(word.upper())
     default = inspect.Parameter.empty if of.default is MISSING else of.default
     return inspect.Parameter(
         of.name,

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from msgspec.structs import replace
 
+from topicloom.base.counts import counted
 from topicloom.base.summaries import UNSET
 from topicloom.cli.console import Screen
 from topicloom.cli.options import EngineOptions, InterestOptions, ReportFile, Seed, Threads
@@ -63,7 +64,10 @@ def compare(
             title = f"Degrees of overlays for {Path(interest.interest).name}"
             save_chart(degree_chart(histograms, title), where)
     first = comparison.rows[0]
-    title = f"{first.nodes:,} nodes, {first.topics:,} topics, {first.subscriptions:,} subscriptions"
+    title = (
+        f"{counted(first.nodes, 'node')}, {counted(first.topics, 'topic')}, "
+        f"{counted(first.subscriptions, 'subscription')}"
+    )
     told = [f"plot: {where}" if where else "--plot FILE saves a plot, --out DIR keeps the builds too"]
     if out is not None:
         told.append(f"builds: {', '.join(str(out / name) for name in names)}")

@@ -34,7 +34,7 @@ class Screen:
     PANEL: ClassVar[str] = "Output"
 
     json: Annotated[bool, "Print one JSON object on stdout and nothing else there."] = False
-    quiet: Annotated[bool, "No progress bars, no remarks."] = False
+    quiet: Annotated[bool, "Only errors, and notices that must not be missed (and --json)."] = False
     timings: Annotated[bool, "Tell on stderr where the time went; with --json also under that key."] = False
 
     @cached_property
@@ -54,10 +54,18 @@ class Screen:
         """Tell on stderr what must not be missed, even when quiet."""
         self.err.print(in_options(text))
 
-    def report(self, summary: Summary, *parts: Any, holds: bool = True, why: Sequence[str] = ()) -> None:
+    def report(
+        self,
+        summary: Summary,
+        *parts: Any,
+        holds: bool = True,
+        why: Sequence[str] = (),
+        always: bool = False,
+    ) -> None:
         """Print the result on stdout, its parts for people or as one JSON object.
 
-        Where what it should prove does not hold, say why and leave with exit code 1.
+        Where what it should prove does not hold, say why and leave with exit code 1. When quiet, a result
+        for people is only shown if it is bad, or `always`.
         """
         if self.timings:
             self.err.print(self.clock.told())
@@ -65,7 +73,7 @@ class Screen:
             more = {"timings": self.clock.figures()} if self.timings else {}
             sys.stdout.write(to_json(plain(summary) | more).decode() + "\n")
             sys.stdout.flush()
-        else:
+        elif always or not (self.quiet and holds):
             out = Console(soft_wrap=not sys.stdout.isatty(), **PLAIN)
             for part in parts:
                 out.print(part)

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar
 
 import typer
 
+from topicloom.base.counts import counted
 from topicloom.cli.console import Screen
 from topicloom.errors import UsageError
 from topicloom.mesh.jobs.export import (
@@ -123,7 +124,7 @@ def export(
     """
     if list_:
         found = described_exporters()
-        return screen.report(found, *(_line(entry) for entry in found.exporters))
+        return screen.report(found, *(_line(entry) for entry in found.exporters), always=True)
     if kind is None or build is None:
         raise UsageError("KIND or BUILD is missing; write topicloom export KIND BUILD --out DIR (see --list)")
     if out is None:
@@ -142,13 +143,14 @@ def _told(summary: ExportSummary) -> list[str]:
     kind, out = summary.kind, summary.out
     if kind not in KINDS:
         return [
-            f"{summary.nodes:,} nodes, {summary.links:,} links, {summary.topics:,} topics",
-            f"written to {out}: {len(summary.files):,} files",
+            f"{counted(summary.nodes, 'node')}, {counted(summary.links, 'link')}, "
+            f"{counted(summary.topics, 'topic')}",
+            f"written to {out}: {counted(len(summary.files), 'file')}",
         ]
     lines = [
-        f"{summary.nodes:,} brokers, {summary.links:,} links, at most "
-        f"{summary.connections_per_node_max:,} at one broker; {summary.topics:,} topics"
-        + (f" in {summary.accounts:,} accounts" if summary.accounts else "")
+        f"{counted(summary.nodes, 'broker')}, {counted(summary.links, 'link')}, at most "
+        f"{summary.connections_per_node_max:,} at one broker; {counted(summary.topics, 'topic')}"
+        + (f" in {counted(summary.accounts, 'account')}" if summary.accounts else "")
     ]
     if "backups" in KINDS[kind].options:
         have = "has" if summary.backups == 1 else "have"
@@ -156,9 +158,10 @@ def _told(summary: ExportSummary) -> list[str]:
     if summary.renamed:
         topic, name = next(iter(summary.renamed.items()))
         lines.append(
-            f"{len(summary.renamed):,} topics have other names there, which clients must use: "
+            f"{counted(len(summary.renamed), 'topic has another name', 'topics have other names')} there, "
+            "which clients must use: "
             f"{topic[:40]!r} is {name[:60]}; manifest.json has them all"
         )
     what = f"; next: topicloom run {kind} {out} --messages 100" if kind in runnable() else ""
-    lines.append(f"written to {out}: {len(summary.files):,} files{what}")
+    lines.append(f"written to {out}: {counted(len(summary.files), 'file')}{what}")
     return lines

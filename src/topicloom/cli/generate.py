@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from topicloom.base.counts import counted
 from topicloom.cli.console import Screen
 from topicloom.cli.options import Seed, SparkOptions
 
@@ -40,6 +41,6 @@ def generate(
         report = generate_to(out, workload, spark=spark.choice(), progress=progress)
     screen.report(
         report,
-        f"{report.subscriptions:,} subscriptions of {report.nodes:,} nodes written to {out} "
-        f"in {report.seconds['total']:.1f} s",
+        f"{counted(report.subscriptions, 'subscription')} of {counted(report.nodes, 'node')} written "
+        f"to {out} in {report.seconds['total']:.1f} s",
     )

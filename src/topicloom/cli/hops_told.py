@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from topicloom.base.counts import counted
+
 if TYPE_CHECKING:
     from topicloom.overlay.model.build import BuildSummary
 
@@ -18,7 +20,8 @@ def hops_told(summary: BuildSummary) -> list[str]:
         line += f", mean {report['hops_mean']:.1f}, 95% up to {report['hops_p95']:,}"
     if "edges_unbounded" in report:
         more = summary.edges - report["edges_unbounded"]
-        line += f"; {abs(more):,} edges {'more' if more >= 0 else 'fewer'} than the start without a bound"
+        than = "more" if more >= 0 else "fewer"
+        line += f"; {counted(abs(more), 'edge')} {than} than the start without a bound"
     return [line]
 
 

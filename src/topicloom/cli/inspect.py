@@ -43,6 +43,10 @@ def _figures(found: Inspected) -> list[tuple[str, str]]:
         ("duplicate rows", f"{found.duplicates:,}"),
         ("refused rows", f"{found.rejected:,}"),
         (
+            "names that differ from another in writing only",
+            f"{found.names_alike.nodes + found.names_alike.topics:,}",
+        ),
+        (
             "topics per node: min / average / median / max",
             f"{size.min} / {size.avg:.1f} / {size.median:g} / {size.max}",
         ),

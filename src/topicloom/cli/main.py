@@ -21,7 +21,7 @@ PATIENCE = 3.0  # seconds that processes of ours get to end after an interrupt
 INTERRUPTED = 130
 COMMANDS = (
     "generate", "inspect", "build", "verify", "measure", "compare", "simulate", "export", "run", "mesh",
-    "content", "report", "demo", "pack", "warm",
+    "content", "report", "demo", "example", "pack", "warm",
 )  # fmt: skip
 
 app = group_app(
@@ -31,6 +31,7 @@ app = group_app(
     "Designs and proves publish/subscribe overlays: few connections per node, and every message travels only "
     "through nodes that want it.\n\n"
     "Start with: [bold]topicloom demo[/bold], or [bold]topicloom build TABLE.csv --out DIR[/bold].",
+    completion=True,
 )
 
 

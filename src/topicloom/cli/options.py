@@ -10,6 +10,7 @@ import typer
 
 from topicloom.base.progress import Progress
 from topicloom.cli.console import Screen
+from topicloom.cli.standard_input import path_of
 from topicloom.errors import UsageError
 
 if TYPE_CHECKING:  # help needs none of them
@@ -36,16 +37,22 @@ class InterestOptions:
     interest: Annotated[
         str,
         typer.Argument(
-            help="Table of (node, topic) pairs: CSV, TSV, JSON lines or Parquet; a file, a folder of files "
-            "or a build.",
+            help="Table of (node, topic) pairs: CSV, TSV, JSON lines or Parquet; a file, a folder of files, "
+            "a build, or - for standard input.",
         ),
     ] = ""
     node_column: Annotated[str | None, "Name or position (from 1) of the node column."] = None
     topic_column: Annotated[str | None, "Name or position (from 1) of the topic column."] = None
+    format: Annotated[
+        str | None, "csv, tsv, json or parquet, where its name does not tell; standard input is csv."
+    ] = None
     no_header: Annotated[bool, "CSV or TSV without a header row."] = False
     separator: Annotated[str | None, "Field separator, one character."] = None
     quote: Annotated[bool, "TSV fields may be quoted as in CSV."] = False
     multiline: Annotated[bool, "Quoted fields may hold line breaks."] = False
+    encoding: Annotated[
+        str, "Encoding of text: utf-8, or one with a byte per character such as latin-1, windows-1252."
+    ] = "utf-8"
     subscribers_only: Annotated[bool, "Leave out rows whose role is pub."] = False
     strict: Annotated[bool, "Any refused row is an error (exit 2)."] = False
 
@@ -55,23 +62,28 @@ class InterestOptions:
 
         if not self.interest:
             raise UsageError("INTEREST is missing; name a table of (node, topic) pairs")
+        path, content = path_of(self.interest, "INTEREST")
         return interest_source(
-            self.interest,
+            path,
+            content=content,
+            format=self.format or ("csv" if content else None),
             first=self.node_column,
             second=self.topic_column,
             header=not self.no_header,
             separator=self.separator,
             quote=True if self.quote else None,
             multiline=self.multiline,
+            encoding=self.encoding,
         )
 
     def table(self, spark: EngineOptions, screen: Screen, progress: Progress) -> InterestTable:
         """Return what the jobs need to read it."""
         from topicloom.overlay.jobs.interest_table import InterestTable
 
+        source = self.source()
         return InterestTable(
-            self.source(),
-            spark.choice(self.interest),
+            source,
+            spark.choice(source.place),
             self.subscribers_only,
             self.strict,
             screen.notice,
@@ -85,11 +97,14 @@ class EdgeOptions:
 
     PANEL: ClassVar[str] = "Edge table"
 
-    edges: Annotated[str, typer.Argument(help="A build folder, or a table with columns u, v.")] = ""
+    edges: Annotated[
+        str, typer.Argument(help="A build folder, or a table with columns u, v; - for standard input (CSV).")
+    ] = ""
     u_column: Annotated[str | None, "Name or position of one end."] = None
     v_column: Annotated[str | None, "Name or position of the other."] = None
     edges_no_header: Annotated[bool, "No header row there."] = False
     edges_separator: Annotated[str | None, "Its field separator."] = None
+    edges_encoding: Annotated[str, "Its encoding."] = "utf-8"
 
     def source(self) -> TableSource:
         """Return the table as described."""
@@ -97,12 +112,16 @@ class EdgeOptions:
 
         if not self.edges:
             raise UsageError("EDGES is missing; name a build folder or a table with columns u, v")
+        path, content = path_of(self.edges, "EDGES")
         return edges_source(
-            self.edges,
+            path,
+            content=content,
+            format="csv" if content else None,
             first=self.u_column,
             second=self.v_column,
             header=not self.edges_no_header,
             separator=self.edges_separator,
+            encoding=self.edges_encoding,
         )
 
 
@@ -120,11 +139,11 @@ class LimitOptions:
     start: Annotated[str | None, "Edges that exist and stay: a build, or columns u, v."] = None
     costs: Annotated[str | None, "Costs of edges: columns u, v, cost; other pairs cost 1."] = None
 
-    def files(self) -> ConstraintFiles:
+    def files(self, encoding: str) -> ConstraintFiles:
         """Return what the jobs need to read them."""
         from topicloom.overlay.jobs.constraints import ConstraintFiles
 
-        return ConstraintFiles(self.caps, self.forbid, self.require, self.costs, self.start)
+        return ConstraintFiles(self.caps, self.forbid, self.require, self.costs, self.start, encoding)
 
 
 @dataclass(frozen=True, slots=True)

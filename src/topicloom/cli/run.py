@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from topicloom.base.counts import counted
 from topicloom.cli.console import Screen
 from topicloom.cli.options import ReportFile, Seed
 from topicloom.cli.run_compare import run_comparison
@@ -163,7 +164,7 @@ def _figures(summary: RunSummary) -> list[tuple[str, str]]:
         ("hops of a message", f"at most {summary.hops_max:,}"),
         ("latency", latency_line(summary)),
         ("ready after", f"{summary.seconds_ready:.1f} s"),
-        ("published", f"{summary.published:,} on {summary.topics:,} topics"),
+        ("published", f"{summary.published:,} on {counted(summary.topics, 'topic')}"),
         ("delivered", f"{summary.delivered:,} of {summary.expected:,}"),
         ("duplicates", f"{summary.duplicates:,}"),
         ("strays", f"{summary.strays:,}"),
@@ -202,7 +203,7 @@ def _faults(summary: RunSummary) -> list[str]:
 def _failovers(summary: RunSummary) -> list[str]:
     lines = []
     for one in summary.failover:
-        line = f"without {one.node}: {one.interrupted:,} of its {one.topics:,} topics interrupted"
+        line = f"without {one.node}: {one.interrupted:,} of its {counted(one.topics, 'topic')} interrupted"
         if one.recovered:
             line += f", {one.recovered:,} whole again"
         if one.apart:
@@ -216,7 +217,7 @@ def _failovers(summary: RunSummary) -> list[str]:
         line += "exact again" if one.exact_again else "NOT exact again"
         line += f" {one.seconds_back:.1f} s after its return"
         if one.links_at_backups:
-            line += f", with {one.links_at_backups:,} links still at their backups"
+            line += f", with {counted(one.links_at_backups, 'link')} still at their backups"
         lines.append(line)
     return lines
 
@@ -237,7 +238,7 @@ def _attacks(summary: RunSummary) -> list[str]:
     lines = []
     for one in summary.attacks:
         line = f"with all that {one.node} knows: {one.attempts:,} logins tried, {one.logins:,} let in; of "
-        line += f"{one.foreign_topics:,} topics that it does not carry {len(one.read):,} read"
+        line += f"{counted(one.foreign_topics, 'topic')} that it does not carry {len(one.read):,} read"
         lines.append(
             f"{line}, {len(one.written):,} written{': ' if not one.held else ''}"
             + ", ".join([*one.read, *one.written][:SHOWN])

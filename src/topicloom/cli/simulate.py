@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from topicloom.base.counts import counted, proved_told
 from topicloom.cli.console import Screen
 from topicloom.cli.option_names import in_options
 from topicloom.cli.options import EngineOptions, InterestOptions, ReportFile, Seed, Settings, Threads
@@ -53,9 +54,9 @@ def simulate(
     from topicloom.spidercast.simulator.scenario import Scenario
 
     if list_:
-        return screen.report(*protocol_listing())
+        return screen.report(*protocol_listing(), always=True)
     if rules:
-        return screen.report(*rule_listing(all_tables()))
+        return screen.report(*rule_listing(all_tables()), always=True)
     table.source()  # a missing table is told first
     scenario = Scenario.of(protocol, set_ or [], seed=seed)
     with screen.working() as progress, result_folder(out, report, protocol) as folder:
@@ -77,7 +78,7 @@ def _draw(summary: SimulationSummary, outcome: SimulationOutcome, folder: Path) 
     from topicloom.spidercast.charts import course_chart
 
     last = outcome.snapshots[-1]
-    name = f"{summary.protocol}, {summary.nodes_present:,} nodes"
+    name = f"{summary.protocol}, {counted(summary.nodes_present, 'node')}"
     save_chart(
         degree_chart({summary.protocol: last["degree_histogram"]}, f"Degrees after a simulation of {name}"),
         folder / DEGREES_PLOT,
@@ -98,16 +99,17 @@ def _told(summary: SimulationSummary, out: Path | None) -> list[str]:
         components = summary.topic_components - summary.topics + split
         topics = "topic is" if split == 1 else "topics are"
         advice = PROTOCOLS[summary.protocol].advice
-        proof = f"NOT topic-connected: {split:,} {topics} split into {components:,} components"
+        proof = f"NOT topic-connected: {split:,} {topics} split into {counted(components, 'component')}"
         proof += f"; {in_options(advice)}" if advice else ""
     else:
-        proof = f"proved: each of the {summary.topics:,} topics is connected"
+        proof = proved_told(summary.topics)
     lines = [
-        f"{summary.nodes:,} nodes{present}, {summary.topics:,} topics, "
-        f"{summary.subscriptions:,} subscriptions",
+        f"{counted(summary.nodes, 'node')}{present}, {counted(summary.topics, 'topic')}, "
+        f"{counted(summary.subscriptions, 'subscription')}",
         f"{summary.protocol} {_ending(summary)} "
         f"({summary.seconds['simulate']:.1f} s, {summary.occurrences:,} occurrences)",
-        f"{summary.links:,} links, average degree {summary.degree_avg:.2f}, maximum {summary.degree_max:,}",
+        f"{counted(summary.links, 'link')}, average degree {summary.degree_avg:.2f}, "
+        f"maximum {summary.degree_max:,}",
         proof,
     ]
     if summary.diameter_overlay is not None:
@@ -138,13 +140,14 @@ def _churn_told(summary: SimulationSummary) -> list[str]:
     lines = []
     if summary.departures:
         lines.append(
-            f"{summary.joins:,} joins (those at the start included), {summary.departures:,} departures "
-            f"({summary.crashes:,} crashes); {summary.messages_per_change:.1f} messages for each"
+            f"{counted(summary.joins, 'join')} (those at the start included), "
+            f"{counted(summary.departures, 'departure')} ({counted(summary.crashes, 'crash', 'crashes')}); "
+            f"{summary.messages_per_change:.1f} messages for each"
         )
     if summary.snapshots > 1:
         last = summary.last_partitioned
         lines.append(
-            f"{summary.snapshots:,} snapshots: {summary.snapshots_partitioned:,} with a split topic "
+            f"{counted(summary.snapshots, 'snapshot')}: {summary.snapshots_partitioned:,} with a split topic "
             f"({summary.topics_partitioned_sum:,} of {summary.snapshots * summary.topics:,} topics"
             + ("" if last is None else f"; the last at {last:,.1f} s")
             + ")"
@@ -165,8 +168,8 @@ def _events_told(events: EventsSummary) -> list[str]:
         return []
     due, missing = events.expected, events.missing
     return [
-        f"{events.published:,} events: {due - missing:,} of {due:,} deliveries due were made, the slowest "
-        f"after {events.longest_wait:.2f} s; {events.hops_avg or 0:.1f} hops on average, "
+        f"{counted(events.published, 'event')}: {due - missing:,} of {due:,} deliveries due were made, "
+        f"the slowest after {events.longest_wait:.2f} s; {events.hops_avg or 0:.1f} hops on average, "
         f"at most {events.hops_max or 0}",
         f"per delivery: {events.copies / max(events.delivered, 1):.1f} copies sent and "
         f"{(events.messages - events.copies) / max(events.delivered, 1):.1f} announcements; "

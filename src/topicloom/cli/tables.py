@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
+from topicloom.base.counts import counted
 from topicloom.base.summaries import UNSET
 from topicloom.cli.console import table
 
@@ -44,7 +45,7 @@ def comparison_table(title: str, rows: list[ComparedBuild]) -> Table:
 
 
 def _proof(row: ComparedBuild) -> str:
-    return "proved" if row.topic_connected else f"NO: {row.topics_partitioned:,} topics split"
+    return "proved" if row.topic_connected else f"NO: {counted(row.topics_partitioned, 'topic')} split"
 
 
 def _measure(row: ComparedBuild, name: str) -> float:

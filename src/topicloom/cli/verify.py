@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
+from topicloom.base.counts import counted
 from topicloom.cli.console import Screen, table
+from topicloom.cli.option_names import in_options
 from topicloom.cli.options import EdgeOptions, EngineOptions, InterestOptions
 from topicloom.errors import UsageError
 from topicloom.mesh.audit.findings import Audit, Finding, several
@@ -39,11 +41,11 @@ class BrokerFolders:
         folders = {kind: getattr(self, _attribute(kind)) for kind in auditable()}
         return {kind: folder for kind, folder in folders.items() if folder is not None}
 
-    def choice(self) -> tuple[str, Path]:
-        """Return the kind of broker and the folder."""
+    def choice(self, named: str) -> tuple[str, Path]:
+        """Return the kind of broker and the folder; `named` is an option that needs them."""
         given = self.given()
         if not given:
-            raise UsageError(f"--hosts goes with {' or '.join(f'--{kind}' for kind in auditable())} only")
+            raise UsageError(f"{named} goes with {' or '.join(f'--{kind}' for kind in auditable())} only")
         if len(given) > 1:
             raise UsageError(f"{' and '.join(f'--{kind}' for kind in given)}: give one of them")
         return given.popitem()
@@ -86,6 +88,14 @@ def verify(
             rich_help_panel=BrokerFolders.PANEL,
         ),
     ] = None,
+    one_way_ok: Annotated[
+        bool,
+        typer.Option(
+            help="Links that carry a topic in one direction only are meant so; by role, the column role of "
+            "INTEREST says the same of single topics.",
+            rich_help_panel=BrokerFolders.PANEL,
+        ),
+    ] = False,
 ) -> None:
     """Prove that for every topic the subscribers are connected through nodes that want it.
 
@@ -97,8 +107,11 @@ def verify(
     """
     from topicloom.overlay.jobs.verify import verify_edges
 
-    if brokers.given() or hosts is not None:
-        return _verify_brokers(screen, brokers.choice(), hosts, interest, edges, spark, all_)
+    if brokers.given() or hosts is not None or one_way_ok:
+        named = "--hosts" if hosts is not None else "--one-way-ok"
+        return _verify_brokers(
+            screen, brokers.choice(named), hosts, interest, edges, spark, all_, one_way_ok=one_way_ok
+        )
     with screen.working() as progress:
         verdict = verify_edges(interest.table(spark, screen, progress), edges.source(), all_witnesses=all_)
     screen.report(verdict.summary(), *_told(verdict, all_), holds=verdict.topic_connected)
@@ -106,11 +119,12 @@ def verify(
 
 def _told(verdict: Verdict, all_witnesses: str | None) -> Iterator[object]:
     if verdict.topic_connected:
-        yield f"topic-connected: all {verdict.topics:,} topics, {verdict.edges:,} edges"
+        topics = "the topic" if verdict.topics == 1 else f"all {verdict.topics:,} topics"
+        yield f"topic-connected: {topics}, {counted(verdict.edges, 'edge')}"
     else:
         yield (
             f"NOT topic-connected: {verdict.topics_partitioned:,} of {verdict.topics:,} topics are split "
-            f"({verdict.topic_components:,} components in all, {verdict.edges:,} edges)"
+            f"({counted(verdict.topic_components, 'component')} in all, {counted(verdict.edges, 'edge')})"
         )
         yield _witnesses(verdict)
         yield f"all of them: {all_witnesses}" if all_witnesses else "--all FILE writes all of them"
@@ -143,6 +157,8 @@ def _verify_brokers(
     edges: EdgeOptions,
     spark: EngineOptions,
     all_witnesses: str | None,
+    *,
+    one_way_ok: bool,
 ) -> None:
     """Judge a folder and show what was found; exit 1 if that is anything."""
     kind, folder = choice
@@ -154,7 +170,15 @@ def _verify_brokers(
         raise UsageError(f"EDGES {edges.edges}: with --{kind} the links are those of the configurations")
     with screen.working() as progress:
         wanted = interest.table(spark, screen, progress).load().interest if interest.interest else None
-        audit = audit_folder(kind, folder, interest=wanted, hosts=hosts, progress=progress)
+        audit = audit_folder(
+            kind,
+            folder,
+            interest=wanted,
+            hosts=hosts,
+            one_way_ok=one_way_ok,
+            notice=screen.notice,
+            progress=progress,
+        )
     screen.report(audit, *_audit_told(audit), holds=audit.sound)
 
 
@@ -186,6 +210,6 @@ def _many(count: int, what: str) -> str:
 
 def _section(title: str, findings: tuple[Finding, ...]) -> Iterator[str]:
     if findings:
-        yield from ("", f"{title}:", *(f"  {finding.text}" for finding in findings[:SHOWN_FINDINGS]))
+        yield from ("", f"{title}:", *(f"  {in_options(one.text)}" for one in findings[:SHOWN_FINDINGS]))
     if len(findings) > SHOWN_FINDINGS:
         yield f"  and {len(findings) - SHOWN_FINDINGS:,} more; --json names all"

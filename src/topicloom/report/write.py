@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from topicloom.base.atomic_write import replacing
+from topicloom.base.atomic_write import check_writable, replacing
 from topicloom.base.progress import SILENT, Progress
 from topicloom.errors import UsageError
 from topicloom.report.drawing.registry import make_drawing
@@ -25,6 +25,7 @@ def check_report_path(out: Path) -> None:
         raise UsageError(f"a report is an HTML page: give it a name that ends in .html, not {out.name}")
     if out.is_dir():
         raise UsageError(f"{out} is a folder; name a file for the report")
+    check_writable(out, out)
 
 
 def write_report(

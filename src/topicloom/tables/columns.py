@@ -1,4 +1,7 @@
-"""Which columns of a file hold the fields of its table: by name, by position, or the first two."""
+"""Which columns of a file hold the fields of its table: by name, by position, or because there are just two.
+
+Nobody guesses which of more columns hold an interest; of an edge table it is the first two.
+"""
 
 from __future__ import annotations
 
@@ -46,10 +49,38 @@ def choose_columns(
         None if want is None else _position(want, columns, count, shown, option, source)
         for want, option in zip(wanted, options, strict=True)
     ]
+    if source.what == "interest" and count > 2:
+        _refuse_guess(chosen, columns, count, source, shown)
     first, second = _fill_in(chosen, columns, source)
     if first == second:
         raise InputError(f"{shown}: {options[0]} and {options[1]} name the same column, number {first + 1}")
     return first, second
+
+
+def _refuse_guess(
+    chosen: list[int | None], columns: Sequence[str] | None, count: int, source: TableSource, shown: str
+) -> None:
+    """Refuse a table of more than two columns where one of the two is neither chosen nor known by name."""
+    unknown = [
+        name
+        for name, place in zip(source.names, chosen, strict=True)
+        if place is None and (columns is None or name not in columns)
+    ]
+    if not unknown:
+        return
+    options = source.options
+    choose = " and ".join(
+        option for option, place in zip((options.first, options.second), chosen, strict=True) if place is None
+    )
+    if columns is None:
+        raise InputError(
+            f"{shown} has {count} columns and no header that says which are {' and '.join(unknown)}: give "
+            f"{choose}, as positions from 1 to {count}"
+        )
+    raise InputError(
+        f"{shown} has {count} columns and none is called {' or '.join(unknown)}: its columns are "
+        f"{', '.join(columns)}; choose with {choose}"
+    )
 
 
 def _fill_in(chosen: list[int | None], columns: Sequence[str] | None, source: TableSource) -> tuple[int, int]:

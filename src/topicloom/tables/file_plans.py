@@ -16,6 +16,7 @@ from pathlib import Path
 from topicloom.errors import InputError
 from topicloom.tables.columns import choose_columns, place_fields
 from topicloom.tables.decompress import BadCompression, decompressed
+from topicloom.tables.encodings import UTF8, likely_encoding, to_utf8
 from topicloom.tables.lines import (
     BOM,
     BadRow,
@@ -27,6 +28,7 @@ from topicloom.tables.lines import (
     without_line_end,
 )
 from topicloom.tables.records import Field, FilePlan, Keys, Layout, require_columns
+from topicloom.tables.separators import check_separator
 from topicloom.tables.source import DataFile, TableSource
 
 FIRST_LOOK = 1 << 20
@@ -51,16 +53,20 @@ def plan_file(
     separator = (source.separator or ("\t" if kind == "tsv" else ",")).encode()
     quote = kind != "json" and (kind == "csv" if source.quote is None else source.quote)
     multiline = source.multiline and quote
-    rows = first_rows(beginnings(file), separator if multiline else None)
+    rows = first_rows(beginnings(file), separator.decode().encode(source.encoding) if multiline else None)
     if not rows:
         return None
+    known, encoding = (file.shown, file.compression, source.fields), source.encoding
     if kind == "json":
-        return FilePlan(file.shown, file.compression, source.fields, _json_keys(rows, source, file)), None
-    columns = _header(rows[0], file, separator, quote) if source.header else None
+        return FilePlan(*known, _json_keys(_in_utf8(rows, encoding), source, file), encoding=encoding), None
+    columns = _header(rows[0], file, source, separator, quote) if source.header else None
+    rows = _in_utf8(rows, encoding)
+    if source.separator is None:
+        check_separator(rows, separator, quote, source, file.shown)
     count = _width(rows, separator, quote) if columns is None else len(columns)
     places = place_fields(columns, count, source, file.shown)
     layout = Layout(separator, quote, count, places)
-    plan = FilePlan(file.shown, file.compression, source.fields, layout, source.header, multiline)
+    plan = FilePlan(*known, layout, source.header, multiline, encoding)
     notice = None
     if columns is not None and not source.by_name:
         used = [columns[place] for place in places[:2] if place is not None]
@@ -98,12 +104,28 @@ def _json_keys(rows: list[bytes], source: TableSource, file: DataFile) -> Keys:
     return Keys((*used, *(None if name in used else name for name in names[2:])))
 
 
-def _header(line: bytes, file: DataFile, separator: bytes, quote: bool) -> list[str]:
+def _header(line: bytes, file: DataFile, source: TableSource, separator: bytes, quote: bool) -> list[str]:
     try:
-        return [field.decode() for field in split_fields(line, separator, quote)]
+        fields = split_fields(to_utf8(line, source.encoding), separator, quote)
+        return [field.decode() for field in fields]
     except (BadRow, UnicodeDecodeError) as error:
-        reason = error if isinstance(error, BadRow) else "it is not valid UTF-8"
+        reason = f"it is {error}" if str(error).startswith("not valid") else str(error)
+        if isinstance(error, UnicodeDecodeError):
+            reason = "it is not valid UTF-8"
+            hint = source.options.give("encoding", likely_encoding(printable(line)))
+            reason += f"; try {hint}" if hint else "; save it as UTF-8"
         raise InputError(f"the first row of {file.shown} cannot be used: {reason}") from None
+
+
+def _in_utf8(rows: list[bytes], encoding: str) -> list[bytes]:
+    """Return the rows in UTF-8; those that cannot be decoded are left out, for they will be refused."""
+    if encoding == UTF8:
+        return rows
+    found = []
+    for row in rows:
+        with suppress(BadRow):
+            found.append(to_utf8(row, encoding))
+    return found
 
 
 def _width(rows: list[bytes], separator: bytes, quote: bool) -> int:

@@ -11,6 +11,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from topicloom.base.atomic_write import check_writable
 from topicloom.base.summaries import Head, to_json
 from topicloom.errors import InputError
 
@@ -51,6 +52,7 @@ def check_own_folder(out: Path, shown: str, what: str, is_own: Callable[[Path], 
     try:
         if out.absolute() == Path.cwd():
             raise InputError(f"{shown} is the current folder; name another one")
+        check_writable(out, shown)
         if not os.path.lexists(out):
             return
         if not out.is_dir():

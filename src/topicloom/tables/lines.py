@@ -41,13 +41,13 @@ def unended(line: bytes) -> bytes:
     return line + b"\r" if line.endswith(b"\r") else line
 
 
-def printable(line: bytes) -> str:
-    """The line as text for the table of rejects; bytes that are not UTF-8 appear as `\\xNN`.
+def printable(line: bytes, encoding: str = "utf-8") -> str:
+    """The line as text for the table of rejects; bytes that are not of the encoding appear as `\\xNN`.
 
     >>> printable(b"a\\xff")
     'a\\\\xff'
     """
-    return line.decode("utf-8", "backslashreplace")
+    return line.decode(encoding, "backslashreplace")
 
 
 def split_fields(line: bytes, separator: bytes, quote: bool) -> list[bytes]:
@@ -129,8 +129,8 @@ def json_object(line: bytes) -> _Object:
 
 
 def json_present(record: _Object, key: str) -> bool:
-    """Return whether the row has a value under `key`; null is none, unless the key is ambiguous."""
-    return record.get(key) is not None or key in record.repeated
+    """Return whether the row has a value under `key`; null and "" are none, unless the key is ambiguous."""
+    return record.get(key) not in (None, "") or key in record.repeated
 
 
 def json_field(record: _Object, key: str) -> str:

@@ -18,11 +18,23 @@ import pyarrow.compute as pc
 
 from topicloom.errors import InputError
 from topicloom.tables.decompress import BadCompression, decompressed
+from topicloom.tables.encodings import UTF8, lines_to_utf8
 from topicloom.tables.lines import BOM, BadRow, cut_records, printable, unended
-from topicloom.tables.records import ISO, NUMBER, ROLES, Field, FilePlan, Layout, in_range, read_record
+from topicloom.tables.records import (
+    ISO,
+    NUMBER,
+    ROLES,
+    Field,
+    FilePlan,
+    Layout,
+    in_range,
+    read_record,
+    readable_names,
+)
 
 Plans = Mapping[str, FilePlan]  # by `file_key` of the file's address
-REJECTED = ("_file", "_row", "_reason")  # the columns that only a refused row has; it has no others
+# The columns that only a refused row has; of its fields it has at most the first two, where they are names.
+REJECTED = ("_file", "_row", "_reason")
 _LINES_AT_ONCE = 50_000
 
 
@@ -93,7 +105,7 @@ def parse_content(chunks: Iterable[bytes], plan: FilePlan) -> Iterator[pa.Record
     """Yield the records of a whole file."""
     layout, skip = plan.layout, int(plan.header)
     if plan.multiline and isinstance(layout, Layout):
-        arrays = _cut_multiline(chunks, layout.separator)
+        arrays = _cut_multiline(chunks, layout.separator.decode().encode(plan.encoding))
     else:
         arrays = cut_lines(chunks)
     for lines in arrays:
@@ -128,6 +140,10 @@ def parse_lines(lines: pa.BinaryArray, plan: FilePlan) -> Iterator[pa.RecordBatc
     ends = pc.ends_with(lines, pattern=b"\r")
     if pc.any(ends).as_py():
         lines = pc.if_else(ends, pc.binary_slice(lines, 0, -1), lines)
+    if plan.encoding != UTF8:
+        lines, refused = lines_to_utf8(lines, plan.encoding)
+        if refused:
+            yield _undecodable(refused, plan)
     if isinstance(plan.layout, Layout):
         easy, batch = _split_easy(lines, plan.fields, plan.layout)
         if batch is not None:
@@ -158,7 +174,7 @@ def _split_easy(
         if place is None:
             values.append(pa.nulls(len(text), field.type))
             continue
-        value, fine = _judge(words.take(pa.array(starts + place)), field.kind)
+        value, fine = _judge_field(words.take(pa.array(starts + place)), field)
         values.append(value)
         good &= fine
     if not good.all():
@@ -168,6 +184,15 @@ def _split_easy(
         easy = pa.array(mask)
     empty = pa.nulls(len(values[0]), pa.string())
     return easy, pa.RecordBatch.from_arrays([*values, empty, empty, empty], schema=parsed_schema(fields))
+
+
+def _judge_field(words: pa.StringArray, field: Field) -> tuple[pa.Array, Any]:
+    """Return what `_judge` says; an empty word of an optional field is a missing value."""
+    empty = pc.equal(words, "") if field.optional else None
+    if empty is None or not pc.any(empty).as_py():
+        return _judge(words, field.kind)
+    value, fine = _judge(pc.if_else(empty, pa.scalar(None, pa.string()), words), field.kind)
+    return value, fine | empty.to_numpy(zero_copy_only=False)
 
 
 def _judge(words: pa.StringArray, kind: str) -> tuple[pa.Array, Any]:
@@ -186,7 +211,7 @@ def _judge(words: pa.StringArray, kind: str) -> tuple[pa.Array, Any]:
             return moments, np.ones(len(words), np.bool_)
         numbers = pc.if_else(pc.match_substring_regex(words, pattern=NUMBER), words, pa.scalar("nan"))
         numbers = numbers.cast(pa.float64())
-    found = numbers.to_numpy()
+    found = numbers.to_numpy(zero_copy_only=False)  # a missing value is NaN, which never is good
     # Of infinite bounds only those are good that are spelled out.
     return numbers, np.isfinite(found) if kind == "bound" else in_range(found, kind)
 
@@ -200,20 +225,34 @@ def _moments(words: pa.StringArray) -> pa.Array | None:
             micros = words.cast(pa.timestamp("us", zone)).cast(pa.int64())
         except pa.ArrowInvalid:
             continue
-        return pa.array(micros.to_numpy() / 1e6)
+        return pa.array(micros.to_numpy(zero_copy_only=False) / 1e6, from_pandas=True)
     return None
 
 
 def _one_by_one(lines: pa.BinaryArray, plan: FilePlan) -> pa.RecordBatch:
     schema = parsed_schema(plan.fields)
     columns: list[list[Any]] = [[] for _ in schema]
-    nothing = [None] * len(plan.fields)
     for line in lines.to_pylist():
         try:
             record = [*read_record(line, plan), None, None, None]
         except BadRow as reason:
-            record = [*nothing, plan.shown, printable(line), str(reason)]
+            record = [*readable_names(line, plan), plan.shown, printable(line), str(reason)]
         for column, value in zip(columns, record, strict=True):
             column.append(value)
     arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _undecodable(refused: Sequence[tuple[bytes, str]], plan: FilePlan) -> pa.RecordBatch:
+    """Return rejects: lines with a byte that has no meaning in their encoding, of which nothing is read."""
+    schema = parsed_schema(plan.fields)
+    count = len(refused)
+    told = [
+        [plan.shown] * count,
+        [printable(line, plan.encoding) for line, _ in refused],
+        [why for _, why in refused],
+    ]
+    arrays = [pa.nulls(count, field.type) for field in plan.fields] + [
+        pa.array(one, pa.string()) for one in told
+    ]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)

@@ -16,16 +16,26 @@ import pyarrow.parquet as pq
 
 from topicloom.base.arrays import Bools
 from topicloom.base.atomic_write import replacing
+from topicloom.base.counts import counted
 from topicloom.base.progress import SILENT, Progress
 from topicloom.errors import InputError
+from topicloom.tables.refused import RefusedRows
 from topicloom.tables.source import TableSource
 
 REJECT_COLUMNS = ("file", "row", "reason")
 _REJECTS = pa.schema([(name, pa.string()) for name in REJECT_COLUMNS])
 
 
+def kept_names(source: TableSource) -> list[str]:
+    """Return the fields that are kept of a refused row: who would be missed."""
+    return list(source.names) if source.what == "interest" else []
+
+
 class TableRead(Protocol):
-    """A table that was read: good rows, and refused ones with file, row and reason."""
+    """A table that was read: good rows, and refused ones with file, row and reason.
+
+    A refused row of an interest also has its node and its topic, where they can be read.
+    """
 
     @property
     def source(self) -> TableSource:
@@ -44,6 +54,9 @@ class TableRead(Protocol):
 
     def n_rejects(self, *, progress: Progress = SILENT) -> int:
         """Return how many rows were refused."""
+
+    def refused(self, *, progress: Progress = SILENT) -> RefusedRows:
+        """Return how many rows were refused for which reason, and which names occur in no other."""
 
     def first_reject(self) -> tuple[str, str, str] | None:
         """Return the reject that comes first by file and row text, so that it is the same one every time."""
@@ -89,7 +102,7 @@ def read_all(
 
 def rows_were(count: int) -> str:
     """Return the beginning of a sentence about so many rows."""
-    return "1 row was" if count == 1 else f"{count} rows were"
+    return counted(count, "row was", "rows were")
 
 
 def require_no_rejects(raw: TableRead, count: int) -> None:

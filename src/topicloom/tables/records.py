@@ -5,16 +5,18 @@ A field is one of:
 - role: one of three words;
 - number: a finite number; amount: one of at least 0; cost: one above 0; bound: one that may be inf or -inf;
 - time: seconds as a number, or an ISO 8601 date or moment (UTC where it names no zone).
-A row may do without an optional field where its column is missing or its value null.
+A row may do without an optional field where its column is missing or its value null or empty.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -87,6 +89,7 @@ class FilePlan:
     layout: Layout | Keys
     header: bool = False
     multiline: bool = False
+    encoding: str = "utf-8"
 
 
 Value = str | float | None
@@ -121,9 +124,36 @@ def read_record(line: bytes, plan: FilePlan) -> list[Value]:
     ]
 
 
-def read_value(word: str, field: Field) -> str | float:
+def readable_names(line: bytes, plan: FilePlan) -> list[Value]:
+    """Return what can be read of a refused line: its first two fields where they are names, None elsewhere.
+
+    A line with another number of fields says nothing: nobody knows which of them are missing.
+    """
+    names: list[Value] = [None] * len(plan.fields)
+    for k, (field, read) in enumerate(zip(plan.fields[:2], _words(line, plan.layout), strict=False)):
+        if field.kind == "text":
+            with suppress(BadRow):
+                names[k] = read() or None
+    return names
+
+
+def _words(line: bytes, layout: Layout | Keys) -> list[Callable[[], str]]:
+    """Return how to read the first two fields of a line; nothing where it cannot be split."""
+    with suppress(BadRow):
+        if isinstance(layout, Keys):
+            record = json_object(line)
+            return [partial(json_field, record, str(key)) for key in layout.places[:2]]
+        words = split_fields(line, layout.separator, layout.quote)
+        if len(words) == layout.n_fields:
+            return [partial(decoded, words[place or 0]) for place in layout.places[:2]]
+    return []
+
+
+def read_value(word: str, field: Field) -> Value:
     """Return what a word means as a value of a field; `BadRow` where it means nothing."""
-    if not word and not field.optional:
+    if not word:
+        if field.optional:
+            return None
         raise BadRow(f"the {field.name} is empty")
     if not field.is_number:
         if field.kind == "role" and word not in ROLES:

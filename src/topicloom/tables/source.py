@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from topicloom.errors import InputError, UsageError
+from topicloom.errors import UsageError
 from topicloom.tables.decompress import SUFFIXES
+from topicloom.tables.encodings import UTF8, check_encoding
 from topicloom.tables.records import Field
 
 FORMATS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "json", ".ndjson": "json", ".json": "json"}
@@ -46,6 +47,13 @@ class OptionNames:
     second: str = "`topic_column`"
     no_header: str = "`header=False`"
     separator: str = "`separator`"
+    encoding: str = "`encoding`"
+    format: str = ""  # where it can be told
+
+    def give(self, field: str, value: str) -> str:
+        """Return a field with a value, as one may write it; empty where the table has no such option."""
+        name = str(getattr(self, field))
+        return f"{name[:-1]}={value}`" if name.startswith("`") else ""
 
 
 INTEREST = (
@@ -70,7 +78,7 @@ class TableSource:
 
     `first` and `second` choose the columns of the first two fields by name or by position from 1; None takes
     the fields' own names, or else the first two columns. With `by_name` every column must have the name of
-    its field. `format` and `quote` overrule what the file's ending says.
+    its field. `format` and `quote` overrule what the file's ending says. `encoding` is that of text.
     """
 
     path: str
@@ -85,16 +93,30 @@ class TableSource:
     what: str = "interest"
     options: OptionNames = OptionNames()
     by_name: bool = False
+    encoding: str = UTF8
+    content: str | None = None  # where the bytes lie, if the path only says what the user calls them
+
+    @property
+    def place(self) -> str:
+        """Where the table lies."""
+        return self.content or self.path
 
     def __post_init__(self) -> None:
         separator = self.separator
+        object.__setattr__(self, "encoding", check_encoding(self.encoding, self.options.encoding))
         if separator is not None and (len(separator) != 1 or separator in '"\r\n'):
             raise UsageError(
                 f"{self.options.separator} {separator!r} cannot be used: give one character that is neither "
                 "a quote nor a line end"
             )
+        try:
+            (separator or "").encode(self.encoding)
+        except UnicodeEncodeError:
+            raise UsageError(
+                f"{self.options.separator} {separator!r} does not exist in {self.encoding}"
+            ) from None
         if self.format is not None and self.format not in ("csv", "tsv", "json", "parquet"):
-            raise UsageError(f"unknown format {self.format!r}: it is one of csv, tsv, json, parquet")
+            raise UsageError(f"`format={self.format}` is not known: it is one of csv, tsv, json, parquet")
 
     @property
     def names(self) -> tuple[str, str]:
@@ -102,23 +124,26 @@ class TableSource:
         return self.fields[0].name, self.fields[1].name
 
 
-_BY_HEADER = OptionNames("its header", "its header", "a header row", "its separator")
+_BY_HEADER = OptionNames("its header", "its header", "a header row", "its separator", "its encoding")
 
 
 def interest_source(path: str | os.PathLike[str], **choices: Any) -> TableSource:
     """Describe a table of (node, topic) pairs."""
-    return TableSource(os.fspath(path), **choices)
+    return TableSource(os.fspath(path), options=OptionNames(format="`format`"), **choices)
 
 
 def edges_source(path: str | os.PathLike[str], **choices: Any) -> TableSource:
     """Describe a table of edges (u, v)."""
-    options = OptionNames("`u_column`", "`v_column`", "`edges_no_header`", "`edges_separator`")
+    options = OptionNames(
+        "`u_column`", "`v_column`", "`edges_no_header`", "`edges_separator`", "`edges_encoding`"
+    )
     return TableSource(os.fspath(path), EDGES, what="edges", options=options, **choices)
 
 
-def limits_source(path: str | os.PathLike[str], what: str) -> TableSource:
+def limits_source(path: str | os.PathLike[str], what: str, encoding: str = UTF8) -> TableSource:
     """Describe a table of constraints: caps (node, cap), forbid or require (u, v), costs (u, v, cost)."""
-    return TableSource(os.fspath(path), LIMITS[what], what=what, options=_BY_HEADER)
+    options = replace(_BY_HEADER, encoding="`encoding`")  # that of the interest
+    return TableSource(os.fspath(path), LIMITS[what], what=what, options=options, encoding=encoding)
 
 
 def records_source(path: str, what: str, fields: Sequence[Field] = ()) -> TableSource:
@@ -141,12 +166,6 @@ class Resolved:
 
     format: str
     files: tuple[DataFile, ...]
-
-
-def check_there(source: TableSource) -> None:
-    """Refuse a path of this machine that does not exist: no need to start Spark for that."""
-    if source.path and not is_address(source.path) and not Path(source.path).expanduser().exists():
-        raise InputError(f"no such file or folder: {source.path}")
 
 
 def are_small(*paths: str) -> bool:

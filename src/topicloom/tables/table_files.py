@@ -44,7 +44,7 @@ def resolve(source: TableSource, list_path: Callable[[str], Listing] = list_here
     """Return the files that `source` means; raises InputError when there are none or they cannot be used."""
     if not source.path:
         raise InputError(f"the path of the {source.what} is empty: name a file or a folder")
-    listing = list_path(source.path)
+    listing = list_path(source.place)
     if not listing.is_folder:
         return _with_format(source, [(listing.path, source.path)])
     names = {name for name, _ in listing.entries}
@@ -91,7 +91,10 @@ def _with_format(source: TableSource, paths: Iterable[tuple[str, str]]) -> Resol
         kind, compression = format_of(shown)
         kind = source.format or kind
         if kind is None:
-            raise InputError(f"cannot tell the format of {shown} from its name: it should end in {READABLE}")
+            told = f"; or give {source.options.format}" if source.options.format else ""
+            raise InputError(
+                f"cannot tell the format of {shown} from its name: it should end in {READABLE}{told}"
+            )
         formats.setdefault(kind, shown)
         files.append(DataFile(path, shown, None if kind == "parquet" else compression))
     if len(formats) > 1:

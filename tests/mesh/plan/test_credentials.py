@@ -17,7 +17,6 @@ NODES = ["a", "b"]
     [
         ("node,user\na,x\n", "has no column 'password'"),
         ("node,user,password\na,u,p\n", "has no login for node 'b'; every node needs one"),
-        ("node,user,password\na,u,p\nc,u,p\n", "line 3: 'c' is not a node of the build"),
         ("node,user,password\na,u,p\na,u,p\n", "line 3: node 'a' has a login already"),
         ("node,user,password\na,u,p\nb,u,q\n", "line 3: user 'u' has another password already"),
         ("node,user,password\na,,p\n", "line 2: user is empty"),
@@ -38,6 +37,14 @@ def test_broken_files_are_refused_and_keep_the_secret(tmp_path: Path, text: str,
         read_credentials(path, NODES)
     assert sentence in str(refused.value)
     assert "secret" not in str(refused.value)
+
+
+def test_logins_of_others_are_told_and_not_used(tmp_path: Path) -> None:
+    told: list[str] = []
+    path = tmp_path / "logins.csv"
+    path.write_text("node,user,password\na,u,p\nc,v,secret\nb,u,p\n")
+    assert set(read_credentials(path, NODES, told.append)) == {"a", "b"}
+    assert told == [f"`credentials` {path} line 3: 'c' is not a node of the build; such rows are not used"]
 
 
 def test_nodes_may_share_a_user(tmp_path: Path) -> None:

@@ -32,6 +32,15 @@ def test_hosts_are_read_by_column_name_in_any_order(tmp_path: Path) -> None:
     assert told == [f"`hosts` {path}: column site is not used"]
 
 
+def test_rows_of_others_are_told_and_not_used(tmp_path: Path) -> None:
+    told: list[str] = []
+    path = hosts_file(tmp_path, "node,host\na,x\nc,z\nb,y\nd,z\n")
+    assert set(read_hosts(path, NODES, told.append)) == {"a", "b"}
+    assert told == [
+        f"`hosts` {path} line 3: 'c' is not a node of the build, nor 1 other name is; such rows are not used"
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
@@ -47,7 +56,6 @@ def test_hosts_are_read_by_column_name_in_any_order(tmp_path: Path) -> None:
         ("node,address\na,x\n", "has no column 'host'"),
         ("node,host,host\n", "has a column 'host' twice"),
         ("node,host\na,x\n", "has no host for node 'b'; every node needs one"),
-        ("node,host\na,x\nb,y\nc,z\n", "line 4: 'c' is not a node of the build"),
         ("node,host\na,x\nb,y\na,z\n", "line 4: node 'a' has a host already (line 2)"),
         ("node,host\na\nb,y\n", "line 2: it has 1 fields and the header has 2"),
         ("node,host\na,\nb,y\n", "line 2: host is empty"),

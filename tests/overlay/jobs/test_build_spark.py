@@ -88,8 +88,10 @@ def test_roles_rates_and_refused_rows_come_through(cli, tmp_path):
         "node,topic,role,rate\na,x,pub,2\nb,x,sub,4\nb,y,both,1\nc,y,sub,3\n,z,sub,1\na,x,sub,5\n"
     )
     for name in ("local", "spark"):
-        code, _, said = cli("build", table, *RING, "--engine", name, "--out", tmp_path / name)
-        assert code == 0 and "1 row was refused" in said
+        code, shown, said = cli("build", table, *RING, "--engine", name, "--out", tmp_path / name, "--json")
+        found = json.loads(shown)
+        assert code == 1 and "in refused rows only: 1 topic ('z')" in said
+        assert (found["rejects"], found["only_rejected"]) == ({"the node is empty": 1}, {"topics": 1})
     for part in ("interest", "rejects"):
         local, spark = (pq.read_table(tmp_path / name / f"{part}.parquet") for name in ("local", "spark"))
         assert local.to_pylist() == spark.to_pylist(), part
@@ -171,7 +173,9 @@ def test_a_run_that_stops_says_how_to_go_on_and_strict_is_heard_then(cli, tmp_pa
     code, _, said = cli(*command, "--strict")
     assert code == 2 and "1 row was refused" in said and "--strict was given" in said
     code, _, said = cli(*command)
-    assert code == 0 and "1 row was refused" in said
+    assert code == 1 and "1 row was refused" in said and "more than a tenth" in said
+    code, _, said = cli(*command, "--allow-rejects")
+    assert code == 0 and "is whole already" in said
 
 
 def test_a_damaged_phase_is_not_resumed_for_ever(cli, table, out):

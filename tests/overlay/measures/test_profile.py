@@ -70,7 +70,7 @@ def test_advice_speaks_of_what_there_is() -> None:
     assert "strongly correlated" in text
     assert "99% of the nodes have exactly the topics of another node" in text
     assert "2 components that share no topic" in text
-    assert "1 of 4 topics have one subscriber" in text
+    assert "1 of 4 topics has one subscriber" in text
     sparse = profile_interest(random_interest(200, 400, 3, seed=1))
     assert "weakly correlated" in " ".join(sparse.advice)
 

@@ -84,7 +84,9 @@ def test_empty_parquet(spark: SparkSession, tmp_path: Path) -> None:
 
 def test_all_rows_refused(spark: SparkSession, tmp_path: Path) -> None:
     text = sentence_for(spark, put(tmp_path / "a.csv", b"node,topic\nx\n"))
-    assert "holds no subscription (1 row was refused)" in text
+    assert text.endswith(
+        "holds no subscription (1 row was refused): 1 row: too few fields, e.g. 'x'; check `separator`"
+    )
 
 
 @pytest.mark.parametrize("data", [b"this is no Parquet file at all", b"", b"PAR1PAR1"])
@@ -122,14 +124,38 @@ def test_wrong_position_same_column_or_name_without_header(spark: SparkSession, 
 
 
 def test_one_column_is_not_enough(spark: SparkSession, tmp_path: Path) -> None:
-    text = sentence_for(spark, put(tmp_path / "a.csv", b"a;b\nc;d\n"))
+    text = sentence_for(spark, put(tmp_path / "a.csv", b"a\nc\n"))
     assert "one column" in text
     assert "`separator`" in text
 
 
+def test_another_separator_is_recognised_and_named(spark: SparkSession, tmp_path: Path) -> None:
+    path = put(tmp_path / "a.csv", b"node;topic;rate\na;x;1,5\nb;x;2,5\n")
+    assert sentence_for(spark, path) == f"{path} looks separated by ';': give `separator=';'`"
+    path = put(tmp_path / "a.tsv", b"node,topic\na,x\n")
+    assert sentence_for(spark, path) == f"{path} looks separated by ',': give `separator=','`"
+    path = put(tmp_path / "b.csv", b"a|x,y,z\nb|x\nc|y\n")
+    assert "looks separated by '|'" in sentence_for(spark, path, header=False)
+
+
+def test_of_more_than_two_columns_nobody_guesses(spark: SparkSession, tmp_path: Path) -> None:
+    path = put(tmp_path / "a.csv", b"node,genre,year\nu,g,1\n")
+    assert sentence_for(spark, path) == (
+        f"{path} has 3 columns and none is called topic: its columns are node, genre, year; choose with "
+        "`node_column` and `topic_column`"
+    )
+    assert sentence_for(spark, path, first="1").endswith("choose with `topic_column`")
+    assert "no header" in sentence_for(spark, path, header=False)
+    assert read_interest(spark, interest_source(path, second="genre")).encoded.n_subscriptions == 1
+    edges = read_table(spark, edges_source(path))
+    assert [tuple(row) for row in edges.rows.collect()] == [("u", "g")]
+    edges.release()
+
+
 def test_first_row_that_cannot_be_a_header(spark: SparkSession, tmp_path: Path) -> None:
     assert "first row of" in sentence_for(spark, put(tmp_path / "a.csv", b'"a,b\nc,d\n'))
-    assert "UTF-8" in sentence_for(spark, put(tmp_path / "b.csv", b"\xff,b\nc,d\n"))
+    text = sentence_for(spark, put(tmp_path / "b.csv", b"\xff,b\nc,d\n"))
+    assert text.endswith("b.csv cannot be used: it is not valid UTF-8; try `encoding=latin-1`")
 
 
 @pytest.mark.parametrize("kind", ["double", "boolean", "date", "binary", "array<string>"])
@@ -179,6 +205,11 @@ def test_impossible_options_are_refused_before_any_file_is_touched() -> None:
     for separator in ("", "ab", '"', "\n"):
         with pytest.raises(UsageError, match="`separator`"):
             interest_source("x.csv", separator=separator)
+    for encoding in ("nonsense", "utf-16", "gbk", "cp037"):
+        with pytest.raises(UsageError, match=f"`encoding` '{encoding}' is not"):
+            interest_source("x.csv", encoding=encoding)
+    with pytest.raises(UsageError, match="does not exist in koi8-r"):
+        interest_source("x.csv", encoding="koi8-r", separator="¦")
     with pytest.raises(UsageError, match="format"):
         interest_source("x.csv", format="xml")
     assert issubclass(UsageError, TopicloomError)

@@ -28,13 +28,14 @@ class Unfinished(Exception):  # noqa: N818 - it is not a fault
 
 
 class Budget:
-    """A time limit in seconds, 0 for none, by the caller's clock.
+    """A time limit in seconds, 0 for none, by the caller's clock; and one of steps, 0 for none.
 
     A caller without a clock (its `now` stands still) is charged the time the library says it ran.
     """
 
-    def __init__(self, seconds: float, progress: Progress) -> None:
+    def __init__(self, seconds: float, progress: Progress, steps: int = 0) -> None:
         self.seconds = seconds if seconds > 0 else math.inf
+        self.steps = steps if steps > 0 else math.inf
         self.progress = progress
         self.start = progress.now()
         self.solving = 0.0
@@ -43,9 +44,10 @@ class Budget:
         return self.seconds - max(self.progress.now() - self.start, self.solving)
 
     def check(self) -> None:
-        """Raise `Interrupted` if the user asked to stop, `Unfinished` if the time is over."""
+        """Take a step: raise `Interrupted` if the user asked to stop, `Unfinished` if that is over."""
         check_stop(self.progress)
-        if self.left() <= 0:
+        self.steps -= 1
+        if self.left() <= 0 or self.steps < 0:
             raise Unfinished
 
 

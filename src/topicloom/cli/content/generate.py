@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from topicloom.base.counts import counted
 from topicloom.cli.console import Screen
 from topicloom.cli.options import Seed
 from topicloom.content.jobs.generate import generate_content_to
@@ -40,8 +41,8 @@ def generate(
         report = generate_content_to(out, size, model, ratio, width, seed, progress)
     screen.report(
         report,
-        f"{users:,} users, {brokers:,} brokers and {channels:,} channels written to {out} "
-        f"in {report.seconds['total']:.1f} s",
+        f"{counted(users, 'user')}, {counted(brokers, 'broker')} and "
+        f"{counted(channels, 'channel')} written to {out} in {report.seconds['total']:.1f} s",
         f"demand {report.demand:,.6g} and capacity {report.capacity:,.6g} messages per second; "
         f"a channel is wanted by {report.density:.1%} of the users on average",
     )

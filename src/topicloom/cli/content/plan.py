@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from topicloom.base.counts import counted
 from topicloom.base.parameters import read_settings
 from topicloom.base.registry import find
 from topicloom.cli.console import Screen
@@ -66,7 +67,7 @@ def plan(
     the same seed gives the same plan. Exit 1 if the demand on a broker exceeds its capacity.
     """
     if list_:
-        return screen.report(*planner_listing())
+        return screen.report(*planner_listing(), always=True)
     if problem is None:
         raise UsageError("DIR is missing; name the folder of a content problem")
     planner = find("algorithm", PLANNERS, algorithm)
@@ -111,8 +112,8 @@ def figure_lines(figures: PlanFigures, name: str) -> list[str]:
         + in_options(advice(figures.core_share, figures.broker_density, figures.random_core_share)),
         f"density {figures.density:.1%} of the (user, channel) pairs are wanted; "
         f"{figures.broker_density:.1%} of the (broker, channel) pairs have a subscriber",
-        f"{figures.users:,} users, {figures.brokers_used:,} of {figures.brokers:,} brokers used, "
-        f"{figures.channels:,} channels; core model {figures.core_model}",
+        f"{counted(figures.users, 'user')}, {figures.brokers_used:,} of {figures.brokers:,} brokers used, "
+        f"{counted(figures.channels, 'channel')}; core model {figures.core_model}",
         f"{name}: cost {figures.cost:,.6g} = access {figures.access_cost:,.6g} + core "
         f"{figures.core_cost:,.6g}; random plans cost {random}",
         f"fullest broker at {figures.load_max_share:.0%} of its capacity"

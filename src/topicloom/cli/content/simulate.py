@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from topicloom.base.counts import counted
 from topicloom.cli.console import Screen, table
 from topicloom.cli.listings import parameter_listing, rule_listing
 from topicloom.cli.options import Seed, Settings
@@ -42,9 +43,9 @@ def simulate(
     The cost of each round is the exact one. The same seed gives the same run.
     """
     if rules:
-        return screen.report(*rule_listing(rule_table()))
+        return screen.report(*rule_listing(rule_table()), always=True)
     if list_:
-        return screen.report(*parameter_listing(PARAMETERS))
+        return screen.report(*parameter_listing(PARAMETERS), always=True)
     if source is None:
         raise UsageError("DIR is missing; name the folder of a content problem")
     scenario = ContentScenario.of(set_ or [], seed=seed)
@@ -62,7 +63,7 @@ def _draw(summary: ContentSimulation, outcome: ContentOutcome, folder: Path) -> 
 
     central = summary.cost_central
     levels = {} if central is None else {"centralised local search": central}
-    title = f"{summary.users:,} users migrating among {summary.brokers:,} brokers"
+    title = f"{counted(summary.users, 'user')} migrating among {counted(summary.brokers, 'broker')}"
     save_chart(rounds_chart(outcome.rows, levels, title), folder / PLOT)
 
 
@@ -80,8 +81,9 @@ def _told(summary: ContentSimulation, out: Path | None) -> list[str]:
     start, end, central = summary.cost_start, summary.cost_end, summary.cost_central
     settled = "settled" if summary.settled else "not settled"
     lines = [
-        f"{summary.users:,} users, {summary.brokers:,} brokers, {summary.channels:,} channels; "
-        f"{settled} after {summary.rounds:,} rounds ({summary.seconds['simulate']:.1f} s)",
+        f"{counted(summary.users, 'user')}, {counted(summary.brokers, 'broker')}, "
+        f"{counted(summary.channels, 'channel')}; {settled} after "
+        f"{counted(summary.rounds, 'round')} ({summary.seconds['simulate']:.1f} s)",
         f"cost {start:,.6g} at the start, {end:,.6g} at the end ({_share(end, start)}); "
         f"random plans cost {summary.cost_random:,.6g}",
     ]
@@ -97,7 +99,7 @@ def _told(summary: ContentSimulation, out: Path | None) -> list[str]:
     events = summary.events
     if events.published:
         lines.append(
-            f"{events.published:,} events: {events.delivered:,} of {events.expected:,} deliveries "
+            f"{counted(events.published, 'event')}: {events.delivered:,} of {events.expected:,} deliveries "
             f"made, {events.missing:,} missing, {events.duplicates:,} twice"
         )
     lines.append(f"written to {out}" if out else "--out DIR keeps the rounds, a chart and the assignment")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar
 
+from topicloom.base.counts import counted
 from topicloom.cli.console import Screen
 from topicloom.cli.options import EngineOptions
 from topicloom.content.jobs.traffic import DEFAULT_CHANNELS, TrafficTask, make_traffic
@@ -101,10 +102,10 @@ def _told(found: TrafficSummary, out: Path) -> list[str]:
     share = found.false_traffic.false_positive_share
     advice = "" if share < 0.05 else "; more --channels bring it down"
     return [
-        f"{found.log_rows:,} messages over {found.span_seconds:,.6g} s by {found.publishers:,} "
-        f"publishers, {found.subscriptions:,} subscriptions of {found.subscribers:,} users",
+        f"{counted(found.log_rows, 'message')} over {found.span_seconds:,.6g} s by {found.publishers:,} "
+        f"publishers, {counted(found.subscriptions, 'subscription')} of {found.subscribers:,} users",
         f"{found.channels:,} {one}{before}{grid}; a channel is wanted by {found.density:.1%} of the "
-        f"{found.users:,} users on average",
+        f"{counted(found.users, 'user')} on average",
         f"false traffic: {share:.2%} of what users receive{basis}{advice}",
         f"messages dropped, for no channel holds them: {found.dropped:,}"
         + (f"; rows refused: {found.rejected:,}, see {out / REJECTS}" if found.rejected else ""),

@@ -22,9 +22,10 @@ from topicloom.content.planners.cost import PlanCost, measure_cost, trees_of
 from topicloom.content.planners.placement import plan_random
 from topicloom.content.planners.registry import PLANNERS
 from topicloom.errors import UsageError
+from topicloom.tables.first_look import check_there
 from topicloom.tables.reader import read_all
 from topicloom.tables.records import Field
-from topicloom.tables.source import check_there, records_source
+from topicloom.tables.source import records_source
 from topicloom.tables.spark.spark_choice import Notice, SparkChoice, no_notice
 
 RANDOM_PLANS = 5  # the cost reduction ratio compares with their mean

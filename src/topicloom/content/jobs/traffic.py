@@ -39,6 +39,7 @@ from topicloom.content.traffic.publication_log import (
     log_columns,
 )
 from topicloom.errors import InputError, UsageError
+from topicloom.tables.first_look import check_there
 from topicloom.tables.folder import REJECTS
 from topicloom.tables.local.table import LocalTable
 from topicloom.tables.parse_text import REJECTED
@@ -51,7 +52,7 @@ from topicloom.tables.reader import (
     write_rejects,
 )
 from topicloom.tables.records import Field
-from topicloom.tables.source import TableSource, check_there, records_source
+from topicloom.tables.source import TableSource, records_source
 from topicloom.tables.spark.raw_table import RawTable
 from topicloom.tables.spark.spark_choice import Notice, SparkChoice, no_notice, tell_refused
 
@@ -179,10 +180,11 @@ def _measure(
 ) -> tuple[MeasuredTraffic, FalseTraffic]:
     progress, raw = task.progress, messages.raw
     progress.phase("check log")
-    rejected = raw.n_rejects(progress=progress)
+    refused = raw.refused(progress=progress)
+    rejected = refused.rows
     if task.strict:
         require_no_rejects(raw, rejected)
-    tell_refused(rejected, raw.source, task.notice)
+    tell_refused(refused, raw.source, task.notice)
     axes = [AttributeAxis.of(boxes, k) for k in range(len(boxes.attributes))]
     log = messages.summarise(boxes.attributes, [axis.edges for axis in axes], progress=progress)
     if log.rows == 0:

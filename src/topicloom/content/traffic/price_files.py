@@ -28,9 +28,10 @@ from topicloom.content.model.prices import (
 )
 from topicloom.content.model.tables import ACCESS, BROKERS, COORDINATES, CORE, CheckedTable
 from topicloom.errors import InputError, UsageError
+from topicloom.tables.first_look import check_there
 from topicloom.tables.reader import TableReader, read_all, refuse_rows
 from topicloom.tables.records import Field
-from topicloom.tables.source import check_there, records_source
+from topicloom.tables.source import records_source
 
 Notice = Callable[[str], None]
 

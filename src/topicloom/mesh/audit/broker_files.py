@@ -26,12 +26,16 @@ C = TypeVar("C")
 
 @dataclass(frozen=True, slots=True)
 class ConfiguredBroker(Generic[C]):
-    """One broker: its name, the hosts it is known under, the ports it listens on for links."""
+    """One broker: its name, the hosts it is known under, the ports it listens on for links.
+
+    `bound` are the addresses it binds to: it is known under them too, where no other broker is.
+    """
 
     name: str
     hosts: frozenset[str]
     ports: frozenset[int]
     conf: C
+    bound: frozenset[str] = frozenset()
 
 
 def find_configs(folder: Path) -> list[Path]:
@@ -70,10 +74,8 @@ def read_brokers(
     return {path: conf for path, conf in found.items() if not is_part(path)}
 
 
-def known_hosts(told: str | None, bound: Iterable[str | None]) -> frozenset[str]:
-    """Return where a broker is: as told, otherwise what it binds to, if that is one address."""
-    if told is not None:
-        return frozenset({told})
+def bound_hosts(bound: Iterable[str | None]) -> frozenset[str]:
+    """Return the addresses a broker binds to, as far as they are its own."""
     return frozenset(host for host in bound if host is not None and host not in ANY_HOST)
 
 
@@ -100,19 +102,25 @@ def name_brokers(folder: Path, paths: Iterable[Path], called: Iterable[str] = ()
 
 
 class BrokerDirectory(Generic[C]):
-    """Finds the broker behind an address."""
+    """Finds the broker behind an address, whichever of its addresses that is.
 
-    def __init__(self, brokers: Iterable[ConfiguredBroker[C]]) -> None:
+    `one_way_ok`: links that carry a topic in one direction only are meant so.
+    """
+
+    def __init__(self, brokers: Iterable[ConfiguredBroker[C]], *, one_way_ok: bool = False) -> None:
         self.brokers = {broker.name: broker for broker in brokers}
+        self.one_way_ok = one_way_ok
         self._by_host: dict[str, list[ConfiguredBroker[C]]] = {}
+        self._by_bound: dict[str, list[ConfiguredBroker[C]]] = {}
         for broker in self.brokers.values():
-            for host in {same_host(host) for host in broker.hosts}:
-                self._by_host.setdefault(host, []).append(broker)
+            for hosts, index in ((broker.hosts, self._by_host), (broker.bound, self._by_bound)):
+                for host in {same_host(host) for host in hosts}:
+                    index.setdefault(host, []).append(broker)
 
     def named(self, host: str) -> list[ConfiguredBroker[C]]:
         """Return the brokers on this host: known under it, or called so, whole or up to the first dot."""
         host = same_host(host)
-        found = self._by_host.get(host, [])
+        found = self._by_host.get(host) or self._by_bound.get(host, [])
         if found or host in LOOPBACKS:
             return found
         called = [b for b in self.brokers.values() if _last(b.name) == host]
@@ -131,6 +139,10 @@ class BrokerDirectory(Generic[C]):
                 f"{address} may be {names}: both listen there; say with `hosts` which host is whose"
             )
         return found[0] if found else None
+
+    def first_behind(self, addresses: Iterable[Address]) -> ConfiguredBroker[C] | None:
+        """Return the broker behind the first of these addresses that somebody in the folder has."""
+        return next((found for address in addresses if (found := self.behind(address)) is not None), None)
 
 
 def _last(name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,12 +31,14 @@ def check_coverage(
     spot_of: Mapping[tuple[str, str], Spot] | None = None,
     *,
     by_interest: bool = False,
+    one_way_ok: bool = False,
 ) -> dict[str, Any]:
     """Judge who gets a topic that is published at each broker that wants it.
 
     Returns by field of the audit brokers that miss a topic they want, and those that carry one they do not
     want. `spot_of` (broker, topic), where that is not simply the two. `by_interest`: brokers send a message
-    only where someone further on has subscribed.
+    only where someone further on has subscribed. `one_way_ok`: of two brokers without roles one need not get
+    what is published at the other.
     """
     missed: dict[tuple[tuple[str, ...], ...], list[str]] = defaultdict(list)
     strays: dict[str, list[str]] = defaultdict(list)
@@ -44,7 +46,10 @@ def check_coverage(
         ordered = sorted(own.brokers)
         places = {broker: (spot_of or {}).get((broker, topic), (broker, topic)) for broker in ordered}
         reached = {b: {arc.head for arc in flows[topic].arrivals(places[b])} | {places[b]} for b in ordered}
-        groups = _reaching(own, reached, places) if own.has_roles else _meeting(ordered, reached, places)
+        if own.has_roles:
+            groups = _reaching(own, reached, places)
+        else:
+            groups = _meeting(ordered, reached, places, any if one_way_ok else all)
         if len(groups) > 1:
             missed[tuple(map(tuple, groups))].append(topic)
         carriers = {spot for broker in own.senders or own.brokers for spot in reached[broker]}
@@ -59,13 +64,24 @@ def check_coverage(
 
 
 def _meeting(
-    ordered: Sequence[str], reached: Mapping[str, set[Spot]], places: Mapping[str, Spot]
+    ordered: Sequence[str],
+    reached: Mapping[str, set[Spot]],
+    places: Mapping[str, Spot],
+    ways: Callable[[Iterable[bool]], bool],
 ) -> list[list[str]]:
-    """Return the brokers in groups that get each other's messages."""
+    """Return the brokers in groups that get each other's messages, in all or any of the two ways."""
+
+    def meet(one: str, other: str) -> bool:
+        return ways((places[other] in reached[one], places[one] in reached[other]))
+
     groups: list[list[str]] = []
     for broker in ordered:
-        home = next((group for group in groups if _mutual(broker, group[0], reached, places)), None)
-        groups.append([broker]) if home is None else home.append(broker)
+        # Where any way will do, one who meets somebody of a group belongs to it.
+        home = [
+            group for group in groups if any(meet(broker, one) for one in group[: 1 if ways is all else None])
+        ]
+        groups = [group for group in groups if group not in home]
+        groups.append([*(one for group in home for one in group), broker])
     return groups
 
 
@@ -76,10 +92,6 @@ def _reaching(own: Wanted, reached: Mapping[str, set[Spot]], places: Mapping[str
         if missed:
             return [[sender], missed]
     return [sorted(own.brokers)]
-
-
-def _mutual(one: str, other: str, reached: Mapping[str, set[Spot]], places: Mapping[str, Spot]) -> bool:
-    return places[other] in reached[one] and places[one] in reached[other]
 
 
 def _between(flow: MessageFlow, spots: set[Spot], wanted: set[Spot]) -> set[Spot]:

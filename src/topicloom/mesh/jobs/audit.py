@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,7 +15,7 @@ from topicloom.mesh.kinds.kind import AuditSupport
 from topicloom.mesh.kinds.registry import KINDS, auditable, find_auditing, host_columns
 from topicloom.mesh.model.manifest import MANIFEST, read_mesh
 from topicloom.mesh.model.mesh import Mesh
-from topicloom.mesh.plan.hosts import read_hosts
+from topicloom.mesh.plan.hosts import read_all_hosts
 from topicloom.mesh.plan.roles import TopicRoles, roles_of
 from topicloom.overlay.model.interest import Interest
 
@@ -28,12 +28,16 @@ def audit_folder(
     *,
     interest: Interest | None = None,
     hosts: Path | None = None,
+    one_way_ok: bool = False,
+    notice: Callable[[str], None] = lambda text: None,
     progress: Progress = SILENT,
 ) -> Audit:
     """Find what is wrong in a folder of configurations.
 
     Coverage is judged against the interest, or against the manifest of an exported folder. `hosts` is a table
-    node, host, port that says where each broker is.
+    node, host, port that says where each broker is; one that has several addresses may have several rows.
+    With `one_way_ok` links that carry a topic in one direction are meant so. `notice` hears of rows of hosts
+    that are not used.
     """
     auditing = find_auditing(kind)
     progress.phase("read configurations")
@@ -42,8 +46,10 @@ def audit_folder(
         find_auditing(mesh.kind)
         raise InputError(f"{folder} holds a mesh of kind {mesh.kind}; verify it with `{mesh.kind}`")
     confs = _read(auditing, folder, mesh)
-    where = _hosts(hosts, mesh, list(confs))
-    directory = BrokerDirectory(auditing.broker(name, where.get(name), conf) for name, conf in confs.items())
+    where = _hosts(hosts, mesh, list(confs), notice)
+    nobody: frozenset[str] = frozenset()
+    brokers = (auditing.broker(name, where.get(name, nobody), conf) for name, conf in confs.items())
+    directory = BrokerDirectory(brokers, one_way_ok=one_way_ok)
     # Files without any link are not those that were meant; in an exported folder there may be none.
     if mesh is None and not any(map(auditing.has_links, confs.values())):
         raise InputError(f"no configuration in {folder} has a {auditing.no_link}")
@@ -60,13 +66,14 @@ def _read(auditing: AuditSupport[C], folder: Path, mesh: Mesh | None) -> dict[st
     return {name: found[path] for name, path in name_brokers(folder, found, called).items()}
 
 
-def _hosts(hosts: Path | None, mesh: Mesh | None, names: list[str]) -> dict[str, str]:
+def _hosts(
+    hosts: Path | None, mesh: Mesh | None, names: list[str], notice: Callable[[str], None]
+) -> dict[str, frozenset[str]]:
     """Return the hosts of brokers with these names, as far as the user or the manifest says."""
     if hosts is not None:
         what = f"among the brokers, which are called by their files: {several(names)}"
-        places = read_hosts(hosts, names, what=what, more=host_columns())
-        return {name: place.host for name, place in places.items()}
-    return {node.name: node.host for node in mesh.nodes} if mesh is not None else {}
+        return read_all_hosts(hosts, names, notice, what=what, more=host_columns())
+    return {node.name: frozenset({node.host}) for node in mesh.nodes} if mesh is not None else {}
 
 
 def _wanted(

@@ -204,7 +204,7 @@ def _logins(
     if options.credentials:
         if options.open_:
             raise UsageError("`credentials` and `open` contradict each other; give one of them")
-        return read_credentials(options.credentials, nodes)
+        return read_credentials(options.credentials, nodes, notice)
     strange = any(not is_loopback(place.host) for place in places.values())
     able = isinstance(exporter, BrokerKind) and exporter.layout is not None
     if options.open_ or not able or not strange:

@@ -176,7 +176,7 @@ def _request(
     nodes: list[str] = new.interest.node_ids.to_pylist()
     logins = dict(read_secrets(folder).clients)
     if logins:
-        given = read_credentials(options.credentials, nodes) if options.credentials else {}
+        given = read_credentials(options.credentials, nodes, notice) if options.credentials else {}
         stems = grown_stems(old, nodes)
         for node in nodes:
             if node not in logins:

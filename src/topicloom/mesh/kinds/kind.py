@@ -38,7 +38,7 @@ class AuditSupport(Generic[C]):
     """How configurations of a kind are read back and judged; C is what one file becomes.
 
     `read` takes a file and the folder that all lie in; `parts_of` are the files and folders that a file
-    includes. `broker` takes the name, the host if somebody told it, and the reading. `judge` takes who wants
+    includes. `broker` takes the name, the hosts that somebody told, and the reading. `judge` takes who wants
     each topic and the manifest, where there are such. `no_link` ends the sentence that refuses a folder whose
     files have no link. `link` and `topic` are the words for what is counted; `called` are names of files and
     folders that say nothing about which broker it is.
@@ -46,7 +46,7 @@ class AuditSupport(Generic[C]):
 
     read: Callable[[Path, Path], C]
     parts_of: Callable[[C], Iterable[Path]]
-    broker: Callable[[str, str | None, C], ConfiguredBroker[C]]
+    broker: Callable[[str, frozenset[str], C], ConfiguredBroker[C]]
     has_links: Callable[[C], bool]
     judge: Callable[[BrokerDirectory[C], Mapping[str, Wanted] | None, Mesh | None], Audit]
     no_link: str

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_urlsafe
 
 from topicloom.errors import InputError
+from topicloom.mesh.plan.hosts import tell_others
 from topicloom.tables.small_csv import read_rows
 
 PASSWORD_BYTES = 18
@@ -34,12 +35,15 @@ class Certificates:
     key: str
 
 
-def read_credentials(path: Path, nodes: Sequence[str]) -> dict[str, Login]:
-    """Read the credentials file: columns node, user, password; every node once, no other nodes.
+def read_credentials(
+    path: Path, nodes: Sequence[str], notice: Callable[[str], None] = lambda text: None
+) -> dict[str, Login]:
+    """Read the credentials file: columns node, user, password; every node once.
 
-    Several nodes may share a user, with the same password.
+    Several nodes may share a user, with the same password. Rows of other nodes are told by `notice`.
     """
     known = set(nodes)
+    others: dict[str, str] = {}
     logins: dict[str, Login] = {}
     passwords: dict[str, str] = {}
     for row in read_rows(
@@ -47,13 +51,15 @@ def read_credentials(path: Path, nodes: Sequence[str]) -> dict[str, Login]:
     ):
         node, login = row.filled("node"), Login(row.filled("user"), row.filled("password"))
         if node not in known:
-            raise InputError(f"{row.where}: {node!r} is not a node of the build")
+            others.setdefault(node, row.where)
+            continue
         if node in logins:
             raise InputError(f"{row.where}: node {node!r} has a login already")
         if passwords.setdefault(login.user, login.password) != login.password:
             raise InputError(f"{row.where}: user {login.user!r} has another password already")
         _check_login(login, row.where)
         logins[node] = login
+    tell_others(others, "a node of the build", notice)
     missing = next((node for node in nodes if node not in logins), None)
     if missing is not None:
         raise InputError(f"`credentials={path}` has no login for node {missing!r}; every node needs one")

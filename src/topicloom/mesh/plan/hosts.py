@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from topicloom.base.counts import counted
 from topicloom.errors import InputError
 from topicloom.mesh.model.config_files import address, same_host
 from topicloom.tables.small_csv import read_rows
@@ -37,39 +38,74 @@ def read_hosts(
     what: str = "a node of the build",
     more: Sequence[str] = (),
 ) -> dict[str, Place]:
-    """Read the hosts file: columns node, host and maybe port and `more`; every node once, no other nodes.
+    """Read the hosts file: columns node, host and maybe port and `more`; every node once.
 
-    `what` a node must be, for the message about one that is not.
+    Rows of other nodes are told by `notice` and not used; `what` a node must be, for that.
     """
-    known = set(nodes)
     places: dict[str, Place] = {}
     used: dict[tuple[str, int], str] = {}
+    for node, place in _rows(path, nodes, notice, what, more):
+        if node in places:
+            raise InputError(f"{place.where}: node {node!r} has a host already ({_line(places[node].where)})")
+        if place.port is not None:
+            key = (same_host(place.host), place.port)
+            if key in used:
+                raise InputError(
+                    f"{place.where}: {address(place.host, place.port)} is taken already ({_line(used[key])})"
+                )
+            used[key] = place.where
+        places[node] = place
+    _require_all(path, nodes, places)
+    return places
+
+
+def read_all_hosts(
+    path: Path, nodes: Sequence[str], notice: Callable[[str], None], *, what: str, more: Sequence[str] = ()
+) -> dict[str, frozenset[str]]:
+    """Read a hosts file in which a node may have several rows: return all hosts of each node."""
+    hosts: dict[str, set[str]] = {}
+    for node, place in _rows(path, nodes, notice, what, more):
+        hosts.setdefault(node, set()).add(place.host)
+    _require_all(path, nodes, hosts)
+    return {node: frozenset(found) for node, found in hosts.items()}
+
+
+def _rows(
+    path: Path, nodes: Sequence[str], notice: Callable[[str], None], what: str, more: Sequence[str]
+) -> Iterator[tuple[str, Place]]:
+    """Yield the rows of these nodes; tell about the others."""
+    known = set(nodes)
+    others: dict[str, str] = {}
     for row in read_rows(path, ("node", "host"), ("port", *more), option="`hosts`", notice=notice):
         node = row.filled("node")
-        if node not in known:
-            raise InputError(f"{row.where}: {node!r} is not {what}")
-        if node in places:
-            raise InputError(f"{row.where}: node {node!r} has a host already ({_line(places[node].where)})")
         place = Place(
             _host(row.filled("host"), row.where),
             _port(row["port"], row.where),
             row.where,
             {column: row[column] for column in more if row[column]},
         )
-        if place.port is not None:
-            key = (same_host(place.host), place.port)
-            if key in used:
-                raise InputError(
-                    f"{row.where}: {address(place.host, place.port)} is taken already ({_line(used[key])})"
-                )
-            used[key] = row.where
-        places[node] = place
-    missing = [node for node in nodes if node not in places]
+        if node in known:
+            yield node, place
+        else:
+            others.setdefault(node, row.where)
+    tell_others(others, what, notice)
+
+
+def tell_others(others: Mapping[str, str], what: str, notice: Callable[[str], None]) -> None:
+    """Tell that rows are not used; `others` are names that are not `what`, with where they stand."""
+    if others:
+        node, where = next(iter(others.items()))
+        rest = counted(len(others) - 1, "other name is", "other names are")
+        more = f", nor {rest}" if len(others) > 1 else ""
+        notice(f"{where}: {node!r} is not {what}{more}; such rows are not used")
+
+
+def _require_all(path: Path, nodes: Sequence[str], there: Mapping[str, object]) -> None:
+    missing = [node for node in nodes if node not in there]
     if missing:
         rest = f" and {len(missing) - NAMED:,} more" if len(missing) > NAMED else ""
         named = ", ".join(repr(node) for node in missing[:NAMED])
         raise InputError(f"`hosts={path}` has no host for node {named}{rest}; every node needs one")
-    return places
 
 
 def assign_ports(

@@ -10,8 +10,8 @@ from topicloom.base.parameters import Parameter, check_values, parameters_of, re
 from topicloom.base.progress import SILENT, Progress
 from topicloom.base.registry import Entry, find
 from topicloom.errors import UsageError
-from topicloom.overlay.builders.balanced import build_balanced
 from topicloom.overlay.builders.baselines import build_full_mesh, build_ring_pt, build_star
+from topicloom.overlay.builders.best_of_small import build_best_balanced
 from topicloom.overlay.builders.cd_oda import build_2d_oda, build_cd_oda, build_cd_oda_i, build_cd_oda_ii
 from topicloom.overlay.builders.constrained import check_constraints
 from topicloom.overlay.builders.dcb_m import build_dcb_m, build_dcbr_m
@@ -57,7 +57,7 @@ def _short_paths(build: Callable[..., Build], aim: str, complexity: str, place: 
 
 BUILDERS: dict[str, Builder] = {
     "balanced": Builder(
-        build=build_balanced,
+        build=build_best_balanced,
         aim="low average and low maximum degree, short paths",
         guarantee="none proven; certifying bounds the gap of each build",
         complexity="a few runs of gm, then `work` moves per edge",

@@ -24,6 +24,7 @@ from topicloom.overlay.jobs.constraints import load_constraints
 from topicloom.overlay.jobs.interest_table import LoadedInterest, is_small, load_interest
 from topicloom.overlay.jobs.verify import judge, judge_here
 from topicloom.overlay.measures.connectivity import check_overlay
+from topicloom.overlay.measures.names import wildcard_topics, wildcards_told
 from topicloom.overlay.model.build import Build, BuildSummary
 from topicloom.overlay.model.build_folder import EDGES, INTEREST
 from topicloom.overlay.model.verdict import Verdict
@@ -83,6 +84,8 @@ def _build_here(task: BuildTask, loaded: LoadedInterest, began: float) -> BuildS
         _, reason = choose_engine(request.algorithm, count, in_memory=task.in_memory)
         request = replace(request, engine_reason=reason)
     _remark_reasons(task, request)
+    if remark := wildcards_told(wildcard_topics(loaded.interest.topic_ids)):
+        task.remark(remark)
     summary, build = build_loaded(
         loaded, request, task.out, spark=table.spark, began=began, progress=progress
     )

@@ -196,6 +196,8 @@ def summarise_build(
         subscriptions=interest.n_subscriptions,
         duplicates=table.duplicates,
         rejected=table.rejected,
+        rejects=table.refused.by_reason() if table.rejected else UNSET,
+        only_rejected={f"{name}s": lost.count for name, lost in table.refused.lost.items()} or UNSET,
         interest_digest=table.digest,
         edges=build.n_edges,
         degree_max=build.degree_max,

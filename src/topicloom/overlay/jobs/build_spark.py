@@ -24,6 +24,7 @@ from topicloom.overlay.builders.default import FALLBACK
 from topicloom.overlay.builders.registry import parse_parameters
 from topicloom.overlay.jobs.build_request import BuildTask, summarise_build
 from topicloom.overlay.jobs.verify import judge
+from topicloom.overlay.measures.names import wildcards_told
 from topicloom.overlay.model.build import BuildSummary
 from topicloom.overlay.model.build_folder import (
     EDGES,
@@ -38,9 +39,9 @@ from topicloom.overlay.model.verdict import VerdictSummary
 from topicloom.overlay.spark.builders import SPARK_BUILDERS
 from topicloom.overlay.spark.encode import EncodedInterest, InterestRead
 from topicloom.overlay.spark.write_build import write_build
+from topicloom.tables.first_look import check_there
 from topicloom.tables.folder import REJECTS, SUMMARY, write_json
 from topicloom.tables.reader import REJECT_COLUMNS, rows_were
-from topicloom.tables.source import check_there
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.step_tables import StepTables
 from topicloom.tables.spark.table_files import signature
@@ -51,6 +52,7 @@ TABLES = ("nodes", "topics", "pairs")  # of an encoded interest
 # What of a table's source must be the same for a run to be resumed.
 ASKED_OF_TABLE = (
     "path", "first", "second", "names", "header", "separator", "quote", "multiline", "format", "what",
+    "encoding",
 )  # fmt: skip
 
 
@@ -124,6 +126,8 @@ def _run(
         raise InputError(
             f"{rows_were(encoded.rejected)} refused in {table.source.path}, and `strict` was given"
         )
+    if remark := wildcards_told(encoded.wildcard_topics()):
+        task.remark(remark)
     session = table.spark.session(progress)
     with spark_errors(str(task.out)):
         build = SPARK_BUILDERS[request.algorithm](

@@ -22,8 +22,11 @@ from topicloom.overlay.measures.connectivity import node_codes, sound_edges
 from topicloom.overlay.model.constraints import NO_CAP, Constraints, NodePairs, priced_pairs
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
+from topicloom.tables.encodings import UTF8
+from topicloom.tables.first_look import check_there
+from topicloom.tables.local.read import LocalReader
 from topicloom.tables.reader import read_all, refuse_rows
-from topicloom.tables.source import TableSource, check_there, edges_source, limits_source
+from topicloom.tables.source import TableSource, are_small, edges_source, limits_source
 from topicloom.tables.spark.spark_choice import Notice, SparkChoice, no_notice
 
 ALL_NODES = "*"  # in a table of caps the name of all nodes that are not listed, unless a node is called so
@@ -38,20 +41,28 @@ class ConstraintFiles:
     require: str | None = None
     costs: str | None = None
     start: str | None = None
+    encoding: str = UTF8
 
     def kinds(self) -> tuple[str, ...]:
         """Return the kinds that are given."""
         return tuple(name for name in ("caps", "forbid", "require", "costs", "start") if getattr(self, name))
 
     def check_there(self) -> None:
-        """Refuse a file that does not exist before any work begins."""
+        """Refuse a file that is bound to fail before any work begins; a small one is read to the end."""
         for kind in self.kinds():
-            check_there(self.source(kind))
+            source = self.source(kind)
+            check_there(source)
+            if are_small(source.path):
+                table = read_all(LocalReader(), source, empty=True)
+                if kind == "caps":
+                    _check_whole(table, source.path)
 
     def source(self, kind: str) -> TableSource:
         """Return the table of that kind."""
         path = getattr(self, kind)
-        return edges_source(path) if kind == "start" else limits_source(path, kind)
+        if kind == "start":
+            return edges_source(path, encoding=self.encoding)
+        return limits_source(path, kind, self.encoding)
 
 
 class Limits(NamedTuple):
@@ -105,10 +116,16 @@ def _no_node(table: pa.Table, column: str, row: int) -> str:
     return f"{table.column(column)[row].as_py()!r} is not a node of the interest"
 
 
-def _caps(table: pa.Table, interest: Interest, path: str) -> Ints:
+def _check_whole(table: pa.Table, path: str) -> pa.ChunkedArray:
+    """Return the column of caps; refuse a word that is no whole number."""
     words = table.column("cap")
     whole = pc.match_substring_regex(words, pattern=r"^\+?[0-9]+$").to_numpy()
     refuse_rows(path, table, ~whole, "the cap is not a whole number of at least 0")
+    return words
+
+
+def _caps(table: pa.Table, interest: Interest, path: str) -> Ints:
+    words = _check_whole(table, path)
     values = np.array([min(int(word), NO_CAP) for word in words.to_pylist()], np.int32)
     nodes = node_codes(table.column("node"), interest.node_ids)
     default = (nodes < 0) & pc.equal(table.column("node"), ALL_NODES).to_numpy()

@@ -44,6 +44,8 @@ def run_demo(
     progress: Progress = SILENT,
 ) -> Iterator[DemoResult]:
     """Some builders on a generated workload and on the bundled PX4 table: built, proved and measured."""
+    for name in ("rss", "px4"):
+        check_replaceable(out / name)
     drawn = out / TABLE
     workload = workload_from_options(NODES, popularity="rss", seed=seed)
     generate_to(str(drawn), workload, spark=spark, progress=progress)
@@ -53,7 +55,6 @@ def run_demo(
         ("Real: modules of the PX4 flight stack and their messages", "px4", real),
     ]
     for title, name, source in workloads:
-        check_replaceable(out / name)
         began = progress.now()
         requests = [BuildRequest.of(key, [], seed=seed) for key in ALGORITHMS]
         table = InterestTable(source, spark, notice=notice, progress=progress)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from topicloom.base.progress import SILENT, Progress
 from topicloom.base.summaries import Seconds, Summary
-from topicloom.overlay.spark.generate import generate_table, needs_spark
+from topicloom.overlay.spark.generate import check_replaceable, generate_table, needs_spark
 from topicloom.overlay.workloads.generate import Workload
 from topicloom.tables.spark.spark_choice import SparkChoice
 
@@ -27,6 +27,7 @@ def generate_to(
 ) -> Generated:
     """Write the workload to `out`, by its extension; return what was written."""
     start = progress.now()
+    check_replaceable(out)
     session = spark.session(progress) if needs_spark(out) else None
     written = generate_table(session, workload, out, progress=progress)
     return Generated(

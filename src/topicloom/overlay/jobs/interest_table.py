@@ -15,11 +15,13 @@ from topicloom.overlay.model.build_folder import is_build, read_summary
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.merge_pairs import number_small
 from topicloom.overlay.spark.encode import InterestRead, no_rows, read_interest
+from topicloom.tables.first_look import check_there
 from topicloom.tables.local.limits import collects
 from topicloom.tables.local.read import LocalReader
 from topicloom.tables.local.table import LocalTable
 from topicloom.tables.reader import TableRead, require_no_rejects
-from topicloom.tables.source import TableSource, check_there
+from topicloom.tables.refused import NONE_REFUSED, RefusedRows
+from topicloom.tables.source import TableSource
 from topicloom.tables.spark.read import collect_table
 from topicloom.tables.spark.spark_choice import Notice, SparkChoice, no_notice, tell_refused
 
@@ -33,9 +35,14 @@ class LoadedInterest:
     interest: Interest
     digest: str
     duplicates: int = 0
-    rejected: int = 0
+    refused: RefusedRows = NONE_REFUSED
     raw: TableRead | None = None  # for its rejects
     here: bool = False  # read in this process, and to be proved there
+
+    @property
+    def rejected(self) -> int:
+        """How many rows were refused."""
+        return self.refused.rows
 
 
 def is_small(loaded: LoadedInterest) -> bool:
@@ -47,7 +54,7 @@ def load_interest(read: InterestRead, progress: Progress) -> LoadedInterest:
     """Load an interest that was read into memory."""
     progress.phase("load interest")
     found = read.encoded
-    return LoadedInterest(found.to_interest(), found.digest, found.duplicates, found.rejected, read.raw)
+    return LoadedInterest(found.to_interest(), found.digest, found.duplicates, found.refused, read.raw)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,20 +80,13 @@ class InterestTable:
             work_dir=work,
             progress=self.progress,
         )
-        encoded = read.encoded
-        self._tell(read.raw, encoded.rejected, encoded.n_subscriptions + encoded.duplicates, notice)
+        self._tell(read.raw, read.encoded.refused, notice)
         return read
 
-    def _tell(self, raw: TableRead, rejected: int, good: int, notice: Notice) -> None:
-        source = self.source
+    def _tell(self, raw: TableRead, refused: RefusedRows, notice: Notice) -> None:
         if raw.notice:
             notice(raw.notice)
-        tell_refused(rejected, source, notice)
-        if rejected > good:
-            notice(
-                f"most rows of {source.path} were refused: check {source.options.separator} and "
-                f"{source.options.no_header}"
-            )
+        tell_refused(refused, self.source, notice)
 
     def reads_here(self) -> bool:
         """Return whether it is read in this process, without Spark."""
@@ -117,13 +117,14 @@ class InterestTable:
         if self.strict:
             require_no_rejects(raw, rejected)
         if not rows.num_rows:
-            raise no_rows(self.source, rejected)
+            raise no_rows(self.source, raw.refused())
         extras = [name for name in ("role", "rate") if name in rows.column_names]
         extras = [name for name in extras if rows[name].null_count < rows.num_rows]
         interest = number_small(rows, extras)
-        self._tell(raw, rejected, rows.num_rows, self.notice)
+        refused = raw.refused()
+        self._tell(raw, refused, self.notice)
         duplicates = rows.num_rows - interest.n_subscriptions
-        return LoadedInterest(interest, interest_digest(interest), duplicates, rejected, raw, here=here)
+        return LoadedInterest(interest, interest_digest(interest), duplicates, refused, raw, here=here)
 
     def read_told(self, source: TableSource) -> TableRead:
         """Read the rows of this table or of one that goes with it; the user hears what there is to know."""
@@ -138,9 +139,9 @@ class InterestTable:
         """Tell the user what there is to know of a table; refuse its rejects if that is asked for."""
         if raw.notice:
             self.notice(raw.notice)
-        refused = raw.n_rejects(progress=self.progress)
+        refused = raw.refused(progress=self.progress)
         if self.strict:
-            require_no_rejects(raw, refused)
+            require_no_rejects(raw, refused.rows)
         tell_refused(refused, raw.source, self.notice)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from topicloom.base.summaries import UNSET, Figures, Seconds, Summary, UnsetType
 from topicloom.errors import InputError
@@ -11,12 +11,20 @@ from topicloom.overlay.builders.gm import build_gm
 from topicloom.overlay.jobs.certify import certify
 from topicloom.overlay.jobs.interest_table import InterestTable, check_agreement
 from topicloom.overlay.measures.connectivity import node_codes, sound_edges
+from topicloom.overlay.measures.names import (
+    AlikeNames,
+    alike_told,
+    find_alike,
+    wildcard_topics,
+    wildcards_told,
+)
 from topicloom.overlay.measures.profile import Profile, profile_interest
 from topicloom.overlay.measures.registry import measure_overlay
 from topicloom.overlay.model.build import Certificate
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
-from topicloom.tables.source import TableSource, check_there
+from topicloom.tables.first_look import check_there
+from topicloom.tables.source import TableSource
 
 TRY_NODES = 5_000  # up to so many nodes `inspect` builds an overlay to tell what to expect of one
 
@@ -27,6 +35,8 @@ class Inspected(Summary, frozen=True):
     profile: Profile
     duplicates: int
     rejected: int
+    names_alike: AlikeNames
+    wildcard_topics: int
 
     FLAT = frozenset({"profile"})
 
@@ -101,4 +111,13 @@ def inspect_table(table: InterestTable, *, threads: int | None = None) -> Inspec
     profile = profile_interest(
         loaded.interest, threads=threads, greedy_degree=greedy, default=default, progress=table.progress
     )
-    return Inspected(profile=profile, duplicates=loaded.duplicates, rejected=loaded.rejected)
+    alike = find_alike(loaded.interest.node_ids, loaded.interest.topic_ids)
+    filters = wildcard_topics(loaded.interest.topic_ids)
+    remarks = [line for line in (alike_told(alike), wildcards_told(filters)) if line]
+    return Inspected(
+        profile=replace(profile, advice=(*profile.advice, *remarks)),
+        duplicates=loaded.duplicates,
+        rejected=loaded.rejected,
+        names_alike=alike,
+        wildcard_topics=len(filters),
+    )

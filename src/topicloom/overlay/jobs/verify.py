@@ -17,10 +17,11 @@ from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.verdict import Verdict, check_witness_file
 from topicloom.overlay.spark.encode import digest_rows, interest_rows
 from topicloom.overlay.spark.verify import verify_tables
+from topicloom.tables.first_look import check_there
 from topicloom.tables.local.limits import collects
 from topicloom.tables.local.read import LocalReader
 from topicloom.tables.reader import TableReader
-from topicloom.tables.source import TableSource, check_there
+from topicloom.tables.source import TableSource
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.read import SparkReader, read_table
 from topicloom.tables.spark.spark_choice import SparkChoice

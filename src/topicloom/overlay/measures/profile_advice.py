@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from topicloom.base.counts import counted
+
 if TYPE_CHECKING:
     from topicloom.overlay.measures.profile import Profile
 
@@ -29,8 +31,8 @@ def _correlation(found: Profile) -> list[str]:
     measured = "" if alike.intersection_exact else f" (sample of {alike.intersection_nodes:,} nodes)"
     ring, greedy = found.ring_degree_avg, found.expected_degree_avg
     return [
-        f"Interests are {word} correlated: with the {alike.intersection_d:,} nodes most like it a node "
-        f"shares on average {percent:.0f}% of the smaller topic list, {alike.shared_topics:.1f} topics"
+        f"Interests are {word} correlated: with the {counted(alike.intersection_d, 'node')} most like it a "
+        f"node shares on average {percent:.0f}% of the smaller topic list, {alike.shared_topics:.1f} topics"
         f"{measured}.",
         f"Expect roughly {greedy:.1f} neighbors per node on average from gm, {ring / greedy:.1f} times "
         f"fewer than the {ring:.1f} of a ring per topic."
@@ -60,7 +62,8 @@ def _structure(found: Profile) -> list[str]:
         )
     if found.topics_single:
         lines.append(
-            f"{found.topics_single:,} of {found.topics:,} topics have one subscriber only and need no edge."
+            f"{found.topics_single:,} of {counted(found.topics, 'topic')} "
+            f"{'has' if found.topics_single == 1 else 'have'} one subscriber only, where no edge is needed."
         )
     return lines
 

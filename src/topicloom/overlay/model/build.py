@@ -57,8 +57,9 @@ class Certificate(Summary, frozen=True):
 class BuildSummary(ResultSummary, frozen=True, kw_only=True):
     """The content of summary.json; see docs/files.md.
 
-    `choice` and `engine_choice` say why, where topicloom chose. Only builds on Spark have a `request`, by
-    which a second run knows that all was done.
+    `choice` and `engine_choice` say why, where topicloom chose. Where rows were refused, `rejects` has how
+    many for each reason and `only_rejected` how many nodes and topics occur in no other row. Only builds on
+    Spark have a `request`, by which a second run knows that all was done.
     """
 
     kind: str = "build"
@@ -73,6 +74,8 @@ class BuildSummary(ResultSummary, frozen=True, kw_only=True):
     subscriptions: int
     duplicates: int
     rejected: int
+    rejects: dict[str, int] | UnsetType = UNSET
+    only_rejected: dict[str, int] | UnsetType = UNSET
     interest_digest: str
     edges: int
     degree_max: int

@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from topicloom.base.atomic_write import replacing
+from topicloom.base.atomic_write import check_writable, replacing
 from topicloom.base.summaries import Summary
 from topicloom.errors import UsageError
 
@@ -92,6 +92,7 @@ def check_witness_file(path: str | Path) -> None:
         raise UsageError(f"`all={str(path)!r}` has extension {suffix!r}; use {', '.join(WITNESS_FILES)}")
     if Path(path).is_dir():
         raise UsageError(f"`all={str(path)!r}` is a folder; name a file")
+    check_writable(Path(path), path)
 
 
 def witness_rows(witnesses: Sequence[Witness]) -> pa.Table:

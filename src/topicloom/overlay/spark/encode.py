@@ -20,10 +20,12 @@ from topicloom.base.progress import SILENT, Progress
 from topicloom.base.summaries import Summary
 from topicloom.errors import InputError
 from topicloom.overlay.measures.digest import SECOND_PREFIX, format_digest, interest_digest
+from topicloom.overlay.measures.names import wildcard_topics
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.merge_pairs import merge_pairs, number_small
 from topicloom.tables.reader import require_no_rejects, rows_were
 from topicloom.tables.records import ROLES
+from topicloom.tables.refused import RefusedRows, refused_told
 from topicloom.tables.source import TableSource, is_address
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.job_progress import run_watched
@@ -57,8 +59,13 @@ class EncodedInterest(Summary, frozen=True, kw_only=True):
     n_topics: int
     n_subscriptions: int
     duplicates: int
-    rejected: int
+    refused: RefusedRows
     digest: str
+
+    @property
+    def rejected(self) -> int:
+        """How many rows were refused."""
+        return self.refused.rows
 
     def to_interest(self) -> Interest:
         """Read the whole interest into memory, straight from the files."""
@@ -72,6 +79,11 @@ class EncodedInterest(Summary, frozen=True, kw_only=True):
             columns["role"].astype(np.uint8) if "role" in columns else None,
             columns.get("rate"),
         )
+
+    def wildcard_topics(self) -> list[str]:
+        """Return the topics that some broker would take for a filter, part by part."""
+        batches = dataset(self.topics).to_batches(columns=["id"])
+        return sorted(name for batch in batches for name in wildcard_topics(batch.column(0)))
 
     def topic_sizes(self) -> Longs:
         """Count the nodes that want each topic, part by part: the interest is not held."""
@@ -111,14 +123,14 @@ def read_interest(
     rows = interest_rows(raw, subscribers_only=subscribers_only)
     with spark_errors(source.path):
         totals = work.run("read pairs", lambda: _totals(rows))
-        rejected = raw.n_rejects(progress=progress)
+        refused = raw.refused(progress=progress)
         if strict:
-            require_no_rejects(raw, rejected)
+            require_no_rejects(raw, refused.rows)
         if totals["rows"] == 0:
-            raise no_rows(source, rejected)
+            raise no_rows(source, refused)
         small = totals["rows"] <= SMALL_ROWS and not is_address(work.folder)
         n_nodes, n_topics, n_pairs, digest = (_encode_here if small else _encode_there)(work, rows, totals)
-    if rejected == 0:
+    if not refused.kinds:
         raw.release()
     encoded = EncodedInterest(
         nodes=work.path("nodes"),
@@ -128,16 +140,18 @@ def read_interest(
         n_topics=n_topics,
         n_subscriptions=n_pairs,
         duplicates=totals["rows"] - n_pairs,
-        rejected=rejected,
+        refused=refused,
         digest=digest,
     )
     return InterestRead(encoded, raw, files)
 
 
-def no_rows(source: TableSource, rejected: int) -> InputError:
+def no_rows(source: TableSource, refused: RefusedRows) -> InputError:
     """Return the error about a table without a usable row."""
-    refused = f" ({rows_were(rejected)} refused)" if rejected else ""
-    return InputError(f"{source.path} holds no subscription{refused}: give a table of pairs")
+    if not refused.kinds:
+        return InputError(f"{source.path} holds no subscription: give a table of pairs")
+    why = " ".join(refused_told(refused, source).split("\n")[1].split())
+    return InputError(f"{source.path} holds no subscription ({rows_were(refused.rows)} refused): {why}")
 
 
 Encoded = tuple[int, int, int, str]  # numbers of nodes, topics and pairs; the digest

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from topicloom.base.atomic_write import replacing
+from topicloom.base.atomic_write import check_writable, replacing
 from topicloom.base.progress import SILENT, Progress
 from topicloom.errors import InputError, UsageError
 from topicloom.overlay.workloads.generate import SEPARATORS, Drawer, Workload, write_text
@@ -50,7 +50,7 @@ def generate_table(
     Spark alone (a folder of part files for text too). What `out` held before is replaced; a folder only if
     it is such a table itself.
     """
-    _check_replaceable(spark, out)
+    check_replaceable(out, spark)
     if not needs_spark(out):
         write_text(workload, Path(out), progress=progress)
         return Drawer.of(workload).n_subscriptions()
@@ -86,9 +86,14 @@ def generate_frame(spark: SparkSession, workload: Workload, *, partitions: int |
     return map_batches(spark.range(0, n_slices, 1, max(1, min(partitions, n_slices))), draw, SCHEMA)
 
 
-def _check_replaceable(spark: SparkSession | None, out: str) -> None:
-    """Refuse to replace a folder that holds anything but a table's part files and what Spark puts there."""
+def check_replaceable(out: str, spark: SparkSession | None = None) -> None:
+    """Refuse to replace a folder that holds anything but a table's part files and what Spark puts there.
+
+    Without a session only a place on this machine is looked at.
+    """
     inside: list[tuple[str, bool]] = []  # names, each with whether it is a folder
+    if not is_address(out):
+        check_writable(Path(out), out)
     if not is_address(out) and Path(out).is_dir():
         inside = [(entry.name, entry.is_dir()) for entry in Path(out).iterdir()]
     elif is_address(out) and spark is not None:

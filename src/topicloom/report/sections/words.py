@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from topicloom.base.counts import counted as counted  # sections take their words from here
 from topicloom.report.sources.subject import BuildView, OverlaySubject, SimulationSubject, Subject
 
 
@@ -15,15 +16,6 @@ def overlay_of(subject: Subject) -> OverlaySubject | None:
 def best_of(builds: tuple[BuildView, ...]) -> BuildView:
     """Return the build that a headline is about: of the connected ones that with the fewest edges."""
     return min(builds, key=lambda view: (view.verdict.topics_partitioned, view.overlay.n_edges))
-
-
-def counted(number: int, one: str, many: str = "") -> str:
-    """Write a count.
-
-    >>> counted(1, "topic"), counted(2, "topic"), counted(2, "is", "are")
-    ('1 topic', '2 topics', '2 are')
-    """
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def decimal(value: float, digits: int = 2) -> str:

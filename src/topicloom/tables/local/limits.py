@@ -20,7 +20,7 @@ LIMIT = f"files of this machine, up to {LOCAL_BYTES >> 20} MiB of text or {LOCAL
 
 def collects(*sources: TableSource) -> bool:
     """Return whether Spark brings these tables into memory at once: all of this machine, all small."""
-    return all(are_small(source.path) and not _many(source) for source in sources)
+    return all(are_small(source.place) and not _many(source) for source in sources)
 
 
 def _many(source: TableSource) -> bool:

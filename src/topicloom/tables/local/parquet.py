@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
@@ -14,7 +15,7 @@ from topicloom.base.progress import Progress, check_stop
 from topicloom.errors import InputError
 from topicloom.tables.local.parquet_types import as_text, per_value, plain_type, spark_name
 from topicloom.tables.local.table import LocalTable
-from topicloom.tables.reader import REJECT_COLUMNS
+from topicloom.tables.reader import REJECT_COLUMNS, kept_names
 from topicloom.tables.records import INFINITE, MEANINGS, NUMBER, ROLE, ROLES, Field, in_range, time_of
 from topicloom.tables.source import DataFile, Resolved, TableSource
 from topicloom.tables.typed_columns import (
@@ -45,7 +46,7 @@ def read_parquet(source: TableSource, resolved: Resolved, progress: Progress) ->
         shown = source.path.rstrip("/")
         if shows_files(source, resolved):
             shown = f"{shown}/{file.path.rpartition('/')[2]}"
-        good, bad = _judged(_read(file, opened, schema, found), shown)
+        good, bad = _judged(_read(file, opened, schema, found), shown, kept_names(source))
         rows.append(good)
         rejects.append(bad)
     return LocalTable(source, pa.concat_tables(rows), pa.concat_tables(rejects), notice)
@@ -111,7 +112,7 @@ def _check_type(field: Field, there: pa.Field, source: TableSource) -> None:
 
 
 def _read(file: DataFile, opened: pq.ParquetFile, schema: pa.Schema, found: Placed) -> dict[Field, Any]:
-    """Return the columns of the fields of one file; NaN is null where a number may be missing."""
+    """Return the columns of the fields of one file; NaN and "" are null where a value may be missing."""
     there = opened.schema_arrow.names
     wanted = [schema.field(place) for _, place in found]
     try:
@@ -126,6 +127,8 @@ def _read(file: DataFile, opened: pq.ParquetFile, schema: pa.Schema, found: Plac
             values = table[column.name].cast(column.type, safe=False)
         if field.optional and pa.types.is_floating(column.type):
             values = pc.if_else(pc.is_nan(values), pa.scalar(None, column.type), values)
+        if field.optional and pa.types.is_string(column.type):
+            values = pc.if_else(pc.equal(values, ""), pa.scalar(None, column.type), values)
         columns[field] = values
     return columns
 
@@ -133,8 +136,8 @@ def _read(file: DataFile, opened: pq.ParquetFile, schema: pa.Schema, found: Plac
 # --- values ----------------------------------------------------------------------------------------------
 
 
-def _judged(columns: dict[Field, Any], shown: str) -> tuple[pa.Table, pa.Table]:
-    """Return the good rows, and those with a reason why not."""
+def _judged(columns: dict[Field, Any], shown: str, kept: Sequence[str]) -> tuple[pa.Table, pa.Table]:
+    """Return the good rows, and those with a reason why not; of these the names in `kept` columns too."""
     values, reasons = {}, []
     for field, raw in columns.items():
         values[field.name], reason = _judge(field, raw)
@@ -148,7 +151,10 @@ def _judged(columns: dict[Field, Any], shown: str) -> tuple[pa.Table, pa.Table]:
     told = [_json_row(row) for row in table.to_pylist()]
     rejected = [[shown] * len(told), told, reason.filter(bad).to_pylist()]
     arrays = [pa.array(column, pa.string()) for column in rejected]
-    return rows, pa.table(arrays, names=list(REJECT_COLUMNS))
+    for name in kept:
+        words = [word if word and _is_utf8(word) else None for word in texts[name].to_pylist()]
+        arrays.append(pa.array(words, pa.binary()).cast(pa.string()))
+    return rows, pa.table(arrays, names=[*REJECT_COLUMNS, *kept])
 
 
 def _judge(field: Field, raw: pa.ChunkedArray) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
@@ -156,7 +162,7 @@ def _judge(field: Field, raw: pa.ChunkedArray) -> tuple[pa.ChunkedArray, pa.Chun
     name, null = field.name, pc.is_null(raw)
     is_text = raw.type == pa.string()
     reasons = [] if field.optional else [_said(null, f"the {name} is missing")]
-    if is_text and (field.optional or not field.is_number):
+    if is_text and not field.optional and not field.is_number:
         reasons.append(_said(pc.equal(raw, ""), f"the {name} is empty"))
     if field.is_number:
         value = _numbers(raw, field)

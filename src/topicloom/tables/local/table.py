@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from topicloom.base.progress import SILENT, Progress
 from topicloom.tables.reader import REJECT_COLUMNS
+from topicloom.tables.refused import NONE_REFUSED, RefusedRows, gather_refused
 from topicloom.tables.source import TableSource
 
 
@@ -33,6 +34,10 @@ class LocalTable:
         """Return how many rows were refused."""
         return int(self.rejects.num_rows)
 
+    def refused(self, *, progress: Progress = SILENT) -> RefusedRows:
+        """Return how many rows were refused for which reason, and which names occur in no other."""
+        return gather_refused(self._in_order(), self.rows) if self.rejects.num_rows else NONE_REFUSED
+
     def first_reject(self) -> tuple[str, str, str] | None:
         """Return the reject that comes first by file and row text."""
         if not self.rejects.num_rows:
@@ -42,6 +47,9 @@ class LocalTable:
 
     def sorted_rejects(self, *, progress: Progress = SILENT) -> pa.Table:
         """Return all refused rows, in order."""
+        return self._in_order().select(list(REJECT_COLUMNS))
+
+    def _in_order(self) -> pa.Table:
         return self.rejects.sort_by([(name, "ascending") for name in REJECT_COLUMNS])
 
     def release(self) -> None:

@@ -13,7 +13,7 @@ from topicloom.tables.decompress import BadCompression, decompressed
 from topicloom.tables.file_plans import Notice, beginnings_here, joined_notices, plan_file, wanted_fields
 from topicloom.tables.local.table import LocalTable
 from topicloom.tables.parse_text import REJECTED, parse_content, parsed_schema
-from topicloom.tables.reader import REJECT_COLUMNS
+from topicloom.tables.reader import REJECT_COLUMNS, kept_names
 from topicloom.tables.records import Field, FilePlan
 from topicloom.tables.source import Resolved, TableSource
 
@@ -42,7 +42,9 @@ def told_apart(
     """Return parsed lines as rows and rejects: a row with a reason is one of the latter."""
     fine = pc.is_null(parsed["_reason"])
     rows = parsed.filter(fine).select([field.name for field in wanted])
-    rejects = parsed.filter(pc.invert(fine)).select(list(REJECTED)).rename_columns(list(REJECT_COLUMNS))
+    names = kept_names(source)
+    rejects = parsed.filter(pc.invert(fine)).select([*REJECTED, *names])
+    rejects = rejects.rename_columns([*REJECT_COLUMNS, *names])
     return LocalTable(source, rows, rejects, notice)
 
 

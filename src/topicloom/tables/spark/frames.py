@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from topicloom.tables.reader import kept_names
 from topicloom.tables.records import INFINITE, ISO, MEANINGS, NUMBER, ROLE, ROLES, Field, in_range
 from topicloom.tables.source import Resolved, TableSource
 from topicloom.tables.spark.failures import spark_errors
@@ -57,7 +58,7 @@ def read_frame(frame: DataFrame, source: TableSource, shown: Column, *, merged: 
     raw, values, reasons = [], [], []
     for field, place in found:
         column = sf.col(quoted_name(names[place]))
-        raw.append(_without_nan(column, field, there[place].dataType).alias(field.name))
+        raw.append(_or_missing(column, field, there[place].dataType).alias(field.name))
         value, reason = _judged(field, there[place], source)
         values.append(value.alias(field.name))
         reasons.append(reason)
@@ -75,7 +76,9 @@ def _told_apart(
     readable = sf.struct(*[_readable(text).alias(name) for name, text in texts.items()])
     row = sf.to_json(readable, {"ignoreNullFields": "false"})
     bad = picked.withColumn("_reason", reason).where(sf.col("_reason").isNotNull())
-    rejects = bad.select(sf.col("_file").alias("file"), row.alias("row"), sf.col("_reason").alias("reason"))
+    kept = [_kept(texts[name]).alias(name) for name in kept_names(source)]
+    told = sf.col("_file").alias("file"), row.alias("row"), sf.col("_reason").alias("reason")
+    rejects = bad.select(*told, *kept)
     return RawTable(source, picked.where(reason.isNull()).select(*values), rejects, notice)
 
 
@@ -86,7 +89,7 @@ def _judged(field: Field, there: Any, source: TableSource) -> tuple[Column, Colu
     raw = sf.col(quoted_name(field.name))
     text = raw.cast("string")
     unusable = sf.when(raw.isNull() & sf.lit(not field.optional), sf.lit(f"the {field.name} is missing"))
-    if field.optional or not field.is_number:
+    if not field.optional and not field.is_number:
         unusable = unusable.when(text == "", sf.lit(f"the {field.name} is empty"))
     if field.is_number:
         value = _number(raw, text, field, there, source)
@@ -130,16 +133,21 @@ def _check_text(field: Field, there: Any, source: TableSource) -> None:
         raise wrong_type(there.name, there.dataType.simpleString(), field, source)
 
 
-def _without_nan(column: Column, field: Field, kind: Any) -> Column:
-    """Return the column with NaN as null: pandas and others write a missing number so."""
+def _or_missing(column: Column, field: Field, kind: Any) -> Column:
+    """Return an optional column with NaN, as pandas writes a missing number, and empty texts as null."""
     from pyspark.sql import functions as sf
-    from pyspark.sql.types import DoubleType, FloatType
+    from pyspark.sql.types import DoubleType, FloatType, StringType
 
-    return (
-        sf.when(~sf.isnan(column), column)
-        if field.optional and isinstance(kind, (FloatType, DoubleType))
-        else column
-    )
+    if field.optional and isinstance(kind, (FloatType, DoubleType)):
+        return sf.when(~sf.isnan(column), column)
+    return sf.nullif(column, sf.lit("")) if field.optional and isinstance(kind, StringType) else column
+
+
+def _kept(text: Column) -> Column:
+    """The name that can be read in a refused row; null where there is none."""
+    from pyspark.sql import functions as sf
+
+    return sf.when((text != "") & sf.is_valid_utf8(text), text)
 
 
 def _readable(text: Column) -> Column:

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from topicloom.base.progress import SILENT, Progress
-from topicloom.tables.reader import REJECT_COLUMNS
+from topicloom.tables.reader import REJECT_COLUMNS, kept_names
+from topicloom.tables.refused import (
+    KINDS,
+    LOST_NAMES,
+    NONE_REFUSED,
+    LostNames,
+    RefusedKind,
+    RefusedRows,
+    ordered,
+)
 from topicloom.tables.source import DataFile, TableSource
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.job_progress import run_watched
@@ -52,6 +61,35 @@ class RawTable:
         with spark_errors(self.source.path):
             return run_watched(self.rejects.sparkSession, self.rejects.count, progress=progress)
 
+    def refused(self, *, progress: Progress = SILENT) -> RefusedRows:
+        """Return how many rows were refused for which reason, and which names occur in no other."""
+        from pyspark.sql import functions as sf
+
+        kind = sf.col("reason")
+        for pattern, groups in KINDS:
+            kind = sf.regexp_replace(kind, pattern, "$1" if groups == 1 else "$1 $2")
+        example = sf.min(sf.struct("file", "row", "reason")).alias("example")
+        counted = self.rejects.groupBy(kind.alias("kind")).agg(sf.count(sf.lit(1)).alias("rows"), example)
+        spark = self.rejects.sparkSession
+        with spark_errors(self.source.path):
+            found = run_watched(spark, counted.collect, progress=progress)
+            if not found:
+                return NONE_REFUSED
+            kinds = [
+                RefusedKind(one["kind"], one["rows"], one["example"]["file"], one["example"]["row"])
+                for one in found
+            ]
+            lost = {name: self._lost(name, progress) for name in kept_names(self.source)}
+        return RefusedRows(ordered(kinds), {name: names for name, names in lost.items() if names.count})
+
+    def _lost(self, name: str, progress: Progress) -> LostNames:
+        """Return the names of a field that occur in refused rows only."""
+        column = quoted_name(name)
+        refused = self.rejects.where(f"{column} is not null").select(column).distinct()
+        gone = refused.join(self.rows.select(column), name, "left_anti").orderBy(column)
+        names = run_watched(self.rejects.sparkSession, gone.toArrow, progress=progress)[name]
+        return LostNames(len(names), names[:LOST_NAMES].to_pylist())
+
     def first_reject(self) -> tuple[str, str, str] | None:
         """Return the reject that comes first by file and row text, so that it is the same one every time."""
         with spark_errors(self.source.path):
@@ -61,8 +99,13 @@ class RawTable:
     def sorted_rejects(self, *, progress: Progress = SILENT) -> pa.Table:
         """Return all refused rows, in order."""
         with spark_errors(self.source.path):
-            ordered = self.rejects.orderBy(*REJECT_COLUMNS)
-            return run_watched(self.rejects.sparkSession, ordered.toArrow, progress=progress)
+            in_order = self.rejects.orderBy(*REJECT_COLUMNS).select(*REJECT_COLUMNS)
+            return run_watched(self.rejects.sparkSession, in_order.toArrow, progress=progress)
+
+    def all_rejects(self, *, progress: Progress = SILENT) -> pa.Table:
+        """Return all refused rows with what is kept of them, in any order."""
+        with spark_errors(self.source.path):
+            return run_watched(self.rejects.sparkSession, self.rejects.toArrow, progress=progress)
 
     def release(self) -> None:
         """Let go of what was kept on disk."""

@@ -40,7 +40,7 @@ def collect_table(spark: SparkSession, source: TableSource, *, progress: Progres
         return collect_text(spark, source, resolved, progress)
     raw = read_parquet(spark, source, resolved)
     rows = raw.to_arrow(progress=progress, phase=f"read {source.what}")
-    return LocalTable(source, rows, raw.sorted_rejects(progress=progress), raw.notice)
+    return LocalTable(source, rows, raw.all_rejects(progress=progress), raw.notice)
 
 
 def read_table(spark: SparkSession, source: TableSource, *, progress: Progress = SILENT) -> RawTable:

@@ -15,6 +15,7 @@ from topicloom.errors import UsageError
 from topicloom.tables.local.limits import LIMIT, too_large
 from topicloom.tables.local.read import LocalReader
 from topicloom.tables.reader import TableReader
+from topicloom.tables.refused import RefusedRows, refused_told
 from topicloom.tables.source import TableSource
 from topicloom.tables.spark.session import get_session, session_runs
 from topicloom.tables.spark.settings import is_local
@@ -91,8 +92,7 @@ class SparkChoice:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def tell_refused(count: int, source: TableSource, notice: Notice) -> None:
-    """Say that rows were refused, and how to learn more."""
-    if count:
-        rows = "row was" if count == 1 else "rows were"
-        notice(f"{count:,} {rows} refused in {source.path}; `strict` names the first")
+def tell_refused(refused: RefusedRows, source: TableSource, notice: Notice) -> None:
+    """Say that rows were refused, why, and what helps."""
+    if refused.kinds:
+        notice(refused_told(refused, source))

@@ -30,7 +30,7 @@ from topicloom.tables.parse_text import (
     parse_files,
     parsed_schema,
 )
-from topicloom.tables.reader import REJECT_COLUMNS
+from topicloom.tables.reader import REJECT_COLUMNS, kept_names
 from topicloom.tables.records import Field, FilePlan
 from topicloom.tables.source import Resolved, TableSource, is_address
 from topicloom.tables.spark.failures import spark_errors
@@ -72,7 +72,7 @@ def read_text(spark: SparkSession, source: TableSource, resolved: Resolved) -> R
     parsed = reduce(lambda one, other: one.unionAll(other), parts).persist(StorageLevel.DISK_ONLY)
     good, bad = parsed.where("_reason is null"), parsed.where("_reason is not null")
     rows = good.select(*[quoted_name(field.name) for field in files.wanted])
-    rejects = bad.select(*[sf.col(f"_{name}").alias(name) for name in REJECT_COLUMNS])
+    rejects = bad.select(*[sf.col(f"_{name}").alias(name) for name in REJECT_COLUMNS], *kept_names(source))
     return RawTable(source, rows, rejects, files.notice, parsed)
 
 

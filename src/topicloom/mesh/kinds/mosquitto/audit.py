@@ -28,12 +28,14 @@ def audit_mosquitto(
     links, lost = _links(directory)
     carried = BridgeIndex(links)
     names = distinct_names((link.bridge, link.dialer, link.acceptor) for link in links)
-    found = _Found(links, {name for name, own in (wanted or {}).items() if own.has_roles})
+    directed = names if directory.one_way_ok else {k for k, own in (wanted or {}).items() if own.has_roles}
+    found = _Found(links, frozenset(directed))
     for name, label in names.items():
         found.add(name, label, *carried.flow(name))
     coverage: dict[str, Any] = {}
     if wanted is not None:
-        coverage = check_coverage(wanted, {name: carried.flow(name)[0] for name in wanted})
+        flows = {name: carried.flow(name)[0] for name in wanted}
+        coverage = check_coverage(wanted, flows, one_way_ok=directory.one_way_ok)
     return Audit(
         "mosquitto",
         len(directory.brokers),
@@ -61,7 +63,7 @@ def _links(directory: BrokerDirectory[MosquittoConf]) -> tuple[list[BridgeLink],
     for name, broker in directory.brokers.items():
         for bridge in broker.conf.bridges:
             address = bridge.addresses[0]
-            acceptor = directory.behind(address)
+            acceptor = directory.first_behind(bridge.addresses)
             if acceptor is not None:
                 links.append(BridgeLink(bridge, name, acceptor.name))
                 continue
@@ -98,7 +100,7 @@ _Topics = dict[str, str]  # names of topics, and what users read for each
 class _Found:
     """Findings of all names so far; the same links in the same trouble are one finding with many topics."""
 
-    def __init__(self, links: list[BridgeLink], directed: set[str]) -> None:
+    def __init__(self, links: list[BridgeLink], directed: frozenset[str]) -> None:
         self._links = links
         self._directed = directed  # names that need not go both ways; coverage judges where they must go
         self._loops: dict[tuple[frozenset[int], bool], tuple[MessageLoop, _Topics]] = {}
@@ -176,7 +178,7 @@ class _Found:
         for (tail, head), (lines, topics) in self._one_way.items():
             text = (
                 f"{_topics(topics)} goes from {tail} to {head} and does not come back ({several(lines)}); "
-                f"write `both` if {tail} should get what is published at {head}"
+                f"write `both` if {tail} should get what is published at {head}, or give `one_way_ok`"
             )
             yield Finding(_distinct(topics), (tail, head), tuple(lines), False, text)
 

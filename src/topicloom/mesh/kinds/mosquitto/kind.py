@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from topicloom.mesh.audit.broker_files import ConfiguredBroker, known_hosts
+from topicloom.mesh.audit.broker_files import ConfiguredBroker, bound_hosts
 from topicloom.mesh.kinds.kind import LOGIN_OPTIONS, AuditSupport, BrokerKind, RunSupport
 from topicloom.mesh.kinds.mosquitto.audit import audit_mosquitto
 from topicloom.mesh.kinds.mosquitto.baselines import write_full_mesh, write_star
@@ -11,9 +11,10 @@ from topicloom.mesh.kinds.mosquitto.relocate import relocate_mosquitto
 from topicloom.mesh.kinds.mosquitto.write import LAYOUT, NAMES, export_mosquitto
 
 
-def _broker(name: str, told: str | None, conf: MosquittoConf) -> ConfiguredBroker[MosquittoConf]:
-    hosts = known_hosts(told, (listener.host for listener in conf.listeners))
-    return ConfiguredBroker(name, hosts, frozenset(listener.port for listener in conf.listeners), conf)
+def _broker(name: str, told: frozenset[str], conf: MosquittoConf) -> ConfiguredBroker[MosquittoConf]:
+    bound = bound_hosts(listener.host for listener in conf.listeners)
+    ports = frozenset(listener.port for listener in conf.listeners)
+    return ConfiguredBroker(name, told or bound, ports, conf, bound)
 
 
 MOSQUITTO = BrokerKind(

@@ -37,7 +37,7 @@ def audit_nats(
         account_of = _accounts(wanted, mesh, directory)
         homes = {(b, t): (group[b], account_of[t]) for t, own in wanted.items() for b in own.brokers}
         flows = {t: hubs.flow_of({homes[b, t] for b in own.brokers}) for t, own in wanted.items()}
-        coverage = check_coverage(wanted, flows, homes, by_interest=True)
+        coverage = check_coverage(wanted, flows, homes, by_interest=True, one_way_ok=directory.one_way_ok)
     return Audit(
         "nats",
         len(directory.brokers),
@@ -94,8 +94,8 @@ def _links(
     lost: list[Finding] = []
     for name, broker in directory.brokers.items():
         for remote in broker.conf.remotes:
-            url = remote.urls[0]
-            acceptor = directory.behind(url.address)
+            known = ((one, directory.behind(one.address)) for one in remote.urls)
+            url, acceptor = next((pair for pair in known if pair[1]), (remote.urls[0], None))
             account, fault = (
                 _far_account(remote, url, acceptor.conf) if acceptor else (None, _nobody(directory, url))
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from topicloom.mesh.audit.broker_files import ConfiguredBroker, known_hosts
+from topicloom.mesh.audit.broker_files import ConfiguredBroker, bound_hosts
 from topicloom.mesh.kinds.kind import LOGIN_OPTIONS, AuditSupport, BrokerKind, RunSupport, Unable
 from topicloom.mesh.kinds.nats.audit import audit_nats
 from topicloom.mesh.kinds.nats.read import NatsConf, read_nats
@@ -12,11 +12,12 @@ from topicloom.mesh.kinds.nats.relocate import relocate_nats
 from topicloom.mesh.kinds.nats.write import LAYOUT, NAMES, export_nats
 
 
-def _broker(name: str, told: str | None, conf: NatsConf) -> ConfiguredBroker[NatsConf]:
+def _broker(name: str, told: frozenset[str], conf: NatsConf) -> ConfiguredBroker[NatsConf]:
     leaf = [port for port in conf.ports if port.purpose == "leaf"]
-    hosts = known_hosts(told, (port.host for port in leaf))
+    bound = bound_hosts(port.host for port in leaf)
     called = {conf.name.lower()} if conf.name else frozenset()
-    return ConfiguredBroker(name, hosts | called, frozenset(port.port for port in leaf), conf)
+    ports = frozenset(port.port for port in leaf)
+    return ConfiguredBroker(name, (told or bound) | called, ports, conf, bound)
 
 
 NATS = BrokerKind(

@@ -1,0 +1,98 @@
+"""What shells offer after an option or an argument: builders, parameters, kinds of brokers and the like.
+
+Registries are loaded when somebody presses the tabulator, not before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from typing import Any
+
+import typer
+
+
+def _algorithms(context: typer.Context) -> Collection[str]:
+    if context.command.name == "plan":
+        from topicloom.content.planners.registry import PLANNERS
+
+        return PLANNERS
+    from topicloom.overlay.builders.registry import BUILDERS
+
+    return BUILDERS
+
+
+def _protocols(context: typer.Context) -> Collection[str]:
+    from topicloom.spidercast.simulator.registry import PROTOCOLS
+
+    return PROTOCOLS
+
+
+def _kinds(context: typer.Context) -> Collection[str]:
+    from topicloom.mesh.jobs.export import exporters
+    from topicloom.mesh.kinds.registry import runnable
+
+    return runnable() if context.command.name == "run" else exporters()
+
+
+def _examples(context: typer.Context) -> Collection[str]:
+    from topicloom.mesh.jobs.example import EXAMPLES
+
+    return EXAMPLES
+
+
+def _parameters(context: typer.Context) -> list[str]:
+    """Return the parameters of the algorithm that the command line names so far, or of the default one."""
+    from topicloom.base.parameters import plain_name
+
+    return [f"{plain_name(name)}=" for name in _registry_entry(context).parameters]
+
+
+def _registry_entry(context: typer.Context) -> Any:
+    if context.command.name == "simulate":
+        from topicloom.spidercast.simulator.registry import PROTOCOLS
+
+        return PROTOCOLS[str(context.params.get("protocol") or "spidercast")]
+    from topicloom.overlay.builders.default import DEFAULT
+    from topicloom.overlay.builders.registry import BUILDERS
+
+    return BUILDERS[str(context.params.get("algorithm") or DEFAULT)]
+
+
+def _popularity(context: typer.Context) -> list[str]:
+    laws = ["uniform", "zipf:", "exponential:", "geometric:"]
+    return [*laws, "rss", "nyse", "chen-uniform", "chen-zipf", "chen-exp"]
+
+
+# By the word of the option, or of the argument in capitals.
+VALUES: dict[str, Callable[[typer.Context], Iterable[str]]] = {
+    "--algorithm": _algorithms,
+    "--algorithms": _algorithms,
+    "--protocol": _protocols,
+    "--set": _parameters,
+    "--popularity": _popularity,
+    "--engine": lambda context: ("auto", "local", "spark"),
+    "--format": lambda context: ("csv", "tsv", "json", "parquet"),
+    "--encoding": lambda context: ("utf-8", "latin-1", "windows-1252", "iso8859-15"),
+    "--edges-encoding": lambda context: ("utf-8", "latin-1", "windows-1252", "iso8859-15"),
+    "--max-hops": lambda context: ("auto", "none"),
+    "KIND": _kinds,
+    "NAME": _examples,
+}
+
+
+def values_of(word: str) -> Callable[[typer.Context, str], list[str]] | None:
+    """Return what gives the values of an option or argument; None: the shell offers files."""
+    values = VALUES.get(word)
+    if values is None:
+        return None
+
+    def complete(ctx: typer.Context, incomplete: str) -> list[str]:
+        # Of a list that is separated by commas the last word is completed.
+        before, comma, begun = incomplete.rpartition(",")
+        try:
+            found = list(values(ctx))
+        except (KeyError, AttributeError):
+            return []  # another command, or an algorithm that does not exist
+        return [f"{before}{comma}{value}" for value in found if value.startswith(begun)]
+
+    return complete

@@ -1,0 +1,122 @@
+"""Balanced, and on small interests the best of it and of quick builders: the default loses to none of them.
+
+On a few dozen nodes luck decides between heuristics, and trying them all costs milliseconds. The best is the
+one with the fewest edges, then with the lowest maximum degree. An overlay beyond the bound on hops, or above
+a maximum degree that was asked for, does not win.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from topicloom.base.progress import SILENT, Progress, QuietProgress, Stopwatch
+from topicloom.overlay.builders.balanced import build_balanced
+from topicloom.overlay.builders.gm import build_gm, build_gm_m
+from topicloom.overlay.builders.hops import asked_hops, hops_report, topic_hops
+from topicloom.overlay.measures.connectivity import check_overlay
+from topicloom.overlay.model.build import Build
+from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
+
+SMALL_NODES = 1_000  # up to so many gm and gm-m are tried
+EXACT_NODES, EXACT_PAIRS = 40, 1_000  # up to so many nodes, and pairs that share a topic, exact is tried too
+EXACT_STEPS = 100  # linear programs that it solves, a fixed number: the same edges on any machine
+
+
+def build_best_balanced(
+    interest: Interest,
+    *,
+    constraints: Constraints = UNCONSTRAINED,
+    start: Overlay | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress = SILENT,
+    **parameters: Any,
+) -> Build:
+    """Run `build_balanced`; up to `SMALL_NODES` nodes without constraints take the best of several overlays.
+
+    Tried are gm and gm-m and, up to `EXACT_NODES` nodes and `EXACT_PAIRS` pairs, exact for `EXACT_STEPS`
+    steps. Where one of them wins the report has `taken_from` and `taken_because`.
+
+    >>> interest = Interest.from_pairs([(node, "x") for node in "abcd"])
+    >>> build_best_balanced(interest).n_edges
+    3
+    """
+    shared: dict[str, Any] = {"seed": seed, "threads": threads, "progress": progress}
+    made = build_balanced(interest, constraints=constraints, start=start, **shared, **parameters)
+    if interest.n_nodes > SMALL_NODES or constraints.kinds() or start is not None or not made.n_edges:
+        return made
+    watch = Stopwatch(QuietProgress(progress))
+    best, name = made.overlay, made.algorithm
+    with watch.phase("try others"):
+        for other, overlay in _others(interest, best, made.parameters, shared):
+            if _worth(overlay) < _worth(best) and _allowed(interest, overlay, made):
+                best, name = overlay, other
+    seconds = dict(made.seconds) | watch.seconds
+    if best is made.overlay:
+        return replace(made, seconds=seconds)
+    return replace(made, overlay=best, seconds=seconds, report=_report(interest, made, best, name, threads))
+
+
+# The registry reads the parameters off the signature: they are those of balanced.
+build_best_balanced.__wrapped__ = build_balanced  # type: ignore[attr-defined]
+build_best_balanced.__annotations__ = build_balanced.__annotations__
+
+
+def _others(
+    interest: Interest, best: Overlay, parameters: Any, shared: dict[str, Any]
+) -> Iterator[tuple[str, Overlay]]:
+    """Yield the overlays of the other builders by name; exact starts from the best one so far."""
+    quiet = shared | {"progress": QuietProgress(shared["progress"])}
+    for build in (build_gm, build_gm_m):
+        found = build(interest, twins=parameters["twins"], **quiet)
+        if _worth(found.overlay) < _worth(best):
+            best = found.overlay
+        yield found.algorithm, found.overlay
+    if interest.n_nodes <= EXACT_NODES and not parameters["time_limit"]:
+        # Loading the solver takes longer than most small builds.
+        from topicloom.overlay.builders.exact_program import count_pairs
+
+        if count_pairs(interest, EXACT_PAIRS) <= EXACT_PAIRS:
+            yield "exact", _searched(interest, best, quiet["progress"])
+
+
+def _searched(interest: Interest, start: Overlay, progress: Progress) -> Overlay:
+    """Return what a few steps of the exact search find from an overlay."""
+    from topicloom.base.solver.linear_program import Budget
+    from topicloom.overlay.builders.exact_parts import fewest_edges
+
+    found = fewest_edges(interest, start, Budget(0, progress, steps=EXACT_STEPS))
+    return Overlay.from_edges(interest.node_ids, *found.edges)
+
+
+def _worth(overlay: Overlay) -> tuple[int, int]:
+    """Rank an overlay: smaller is better."""
+    return overlay.n_edges, int(overlay.degrees().max(initial=0))
+
+
+def _allowed(interest: Interest, overlay: Overlay, made: Build) -> bool:
+    """Return whether an overlay may win: connected, within the hops and the maximum degree asked for."""
+    bound, cap = asked_hops(interest, made.parameters["max_hops"]), made.parameters["max_degree"]
+    if bound is not None and topic_hops(interest, overlay).max(initial=0) > bound:
+        return False
+    if isinstance(cap, int) and _worth(overlay)[1] > max(cap, made.degree_max):
+        return False
+    return check_overlay(interest, overlay).topic_connected
+
+
+def _report(interest: Interest, made: Build, best: Overlay, name: str, threads: int | None) -> dict[str, Any]:
+    """Return the report of balanced as it holds for the overlay that won, and why that one did."""
+    edges, degree = _worth(best)
+    about_hops = ("hops_", "topics_beyond", "remark")
+    report = {key: value for key, value in made.report.items() if not key.startswith(about_hops)}
+    report |= {"cap": degree, "tree": False}
+    report |= hops_report(interest, best, made.parameters["max_hops"], threads=threads)
+    why = f"{name} has {edges:,} edges and a maximum degree of {degree:,}, the search of balanced "
+    return report | {
+        "taken_from": name,
+        "taken_because": f"{why}{made.n_edges:,} and {made.degree_max:,}",
+    }
