@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec.structs import asdict
 
 from topicloom.base.atomic_write import replacing
-from topicloom.base.progress import Progress
+from topicloom.base.progress import SILENT, Progress
 from topicloom.base.summaries import UNSET, Figures, ResultSummary, Seconds, UnsetType
 from topicloom.overlay.jobs.build import build_loaded
 from topicloom.overlay.jobs.build_request import BuildRequest
@@ -20,6 +20,7 @@ from topicloom.overlay.measures.measure import view_of
 from topicloom.overlay.model.build import Build, BuildSummary
 from topicloom.overlay.model.build_folder import check_replaceable
 from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
 from topicloom.tables.folder import SUMMARY, write_json
 
 
@@ -83,7 +84,7 @@ def compare_loaded(
                     **asdict(summary),
                     degree_percentiles=percentiles(degrees),
                     degree_histogram=degree_histogram(degrees),
-                    **_hops(loaded.interest, build, request.threads, progress),
+                    **hops_inside(loaded.interest, build.overlay, threads=request.threads, progress=progress),
                 )
             )
             builds.append(build)
@@ -93,8 +94,10 @@ def compare_loaded(
     return comparison, builds
 
 
-def _hops(interest: Interest, build: Build, threads: int | None, progress: Progress) -> Figures:
+def hops_inside(
+    interest: Interest, overlay: Overlay, *, threads: int | None = None, progress: Progress = SILENT
+) -> Figures:
     """Measure the hops inside topics: largest, mean, 95th percentile."""
-    view = view_of(interest, build.overlay, threads=threads, progress=progress)
+    view = view_of(interest, overlay, threads=threads, progress=progress)
     found = measure_topic_diameter(view) | measure_hops(view)
     return {key: found[key] for key in ("diameter_topic_max", "hops_mean", "hops_p95")}
