@@ -30,7 +30,7 @@ class BuildComparison:
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each build: edges, degrees, and the hops inside topics."""
-        from topicloom.overlay.jobs.compare import hops_inside
+        from topicloom.overlay.jobs.frontier import hops_inside
 
         rows = []
         for one in self.builds:
