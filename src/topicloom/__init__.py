@@ -18,6 +18,7 @@ from topicloom.version import __version__
 if TYPE_CHECKING:
     from topicloom.api.comparisons import BuildComparison, compare
     from topicloom.api.contents import PlannedContent, plan_content
+    from topicloom.api.explanations import explain
     from topicloom.api.meshes import export, run_mesh
     from topicloom.api.overlays import Measures, build, generate, inspect, measure, read, verify
     from topicloom.api.simulations import Simulation, simulate
@@ -43,6 +44,7 @@ __all__ = [
     "__version__",
     "build",
     "compare",
+    "explain",
     "export",
     "generate",
     "inspect",
@@ -71,6 +73,7 @@ __getattr__, __dir__ = lazy_names(
         **dict.fromkeys(
             ("Measures", "build", "generate", "inspect", "measure", "read", "verify"), "api.overlays"
         ),
+        "explain": "api.explanations",
         **dict.fromkeys(("BuildComparison", "compare"), "api.comparisons"),
         **dict.fromkeys(("Simulation", "simulate"), "api.simulations"),
         **dict.fromkeys(("export", "run_mesh"), "api.meshes"),

@@ -2,6 +2,7 @@
 
 overlays.py     read, generate, inspect, build, verify, measure
 comparisons.py  several builders side by side
+explanations.py why an edge, a node or a topic looks as it does
 simulations.py  SpiderCast in virtual time
 meshes.py       export, and brokers that run
 contents.py     content planning

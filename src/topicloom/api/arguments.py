@@ -80,6 +80,17 @@ def as_overlay(interest: Interest, value: EdgesLike, argument: str = "edges") ->
     return Overlay(interest.node_ids, sound.low, sound.high, interest)
 
 
+def interest_beside(edges: EdgesLike, interest: InterestLike | None) -> Interest:
+    """Return the interest that goes with edges: the one given, or the one that they know themselves."""
+    if interest is not None:
+        return as_interest(interest)
+    if isinstance(edges, Overlay) and edges.interest is not None:
+        return edges.interest
+    if isinstance(edges, Build) or (isinstance(edges, str | os.PathLike) and is_build(Path(edges))):
+        return as_interest(edges)
+    raise UsageError("`interest` is missing: edges of your own need the (node, topic) pairs beside them")
+
+
 def check_whole(name: str, value: object, *, least: int | None = None, none: bool = False) -> None:
     """Refuse what is no whole number."""
     whole = isinstance(value, Integral) and not isinstance(value, bool)

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from dataclasses import fields
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from topicloom.api.arguments import (
     EdgesLike,
     InterestLike,
     PathLike,
-    as_interest,
     as_overlay,
     check_path,
     check_text,
     check_whole,
     clock,
+    interest_beside,
 )
 from topicloom.base.progress import Progress
 from topicloom.base.warn import warn_caller
 from topicloom.errors import UsageError
 from topicloom.mesh.jobs.export import ExportOptions, ExportSummary, export_table
-from topicloom.overlay.model.build import Build
-from topicloom.overlay.model.build_folder import is_build
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 from topicloom.overlay.model.python_tables import refuse
@@ -66,7 +62,7 @@ def export(
             given[name] = check_path(name, given[name])
 
     def load() -> tuple[Interest, Overlay]:
-        found = as_interest(_interest_of(edges) if interest is None else interest)
+        found = interest_beside(edges, interest)
         return found, as_overlay(found, edges)
 
     return export_table(
@@ -77,15 +73,6 @@ def export(
         notice=warn_caller,
         progress=clock(progress),
     )
-
-
-def _interest_of(edges: EdgesLike) -> InterestLike:
-    """Return the interest that the edges know themselves."""
-    if isinstance(edges, Overlay) and edges.interest is not None:
-        return edges.interest
-    if isinstance(edges, Build) or (isinstance(edges, str | os.PathLike) and is_build(Path(edges))):
-        return edges
-    raise UsageError("`interest` is missing: edges of your own need the (node, topic) pairs beside them")
 
 
 def run_mesh(

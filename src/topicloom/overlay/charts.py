@@ -12,14 +12,25 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from topicloom.base.charts import COLORS, make_title
 from topicloom.base.labels import DOT, FONT, LEADER, Box, LogAxis, Place, merge_labels, place_labels
 from topicloom.errors import UsageError
+from topicloom.overlay.graphs.layout import place_nodes
+from topicloom.overlay.measures.cuts import TopicGraph
+from topicloom.overlay.model.explanation import ExplainedEdge, ExplainedNode, Explanation
+from topicloom.overlay.model.interest import find_name
+from topicloom.overlay.model.overlay import Overlay
 
 HEIGHT = 400.0
 WIDTHS = (400.0, 480.0)
 DEGREES = ("average degree (connections per node)", "maximum degree")
 HOPS = (DEGREES[0], "most hops inside a topic")
+WIDE, TALL, RIM = 640.0, 520.0, 24.0  # of the picture of a topic
+LETTERS = 24  # of a node's name in it
+NAMED = 80  # nodes of a topic that have their names in its picture; more would cover each other
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,3 +186,70 @@ def _layers(
         ),
         texts.mark_text(fontSize=FONT).encode(x=x, y=y, text="build:N", color=colour),
     ).properties(width=across.pixels, height=up.pixels)
+
+
+def topic_chart(
+    names: Sequence[str],
+    points: NDArray[Any],
+    ends: Sequence[tuple[int, int]],
+    title: str,
+    note: str,
+    *,
+    marked: Collection[int] = (),
+    edge: tuple[int, int] | None = None,
+) -> Any:
+    """Draw the subgraph of a topic: nodes where `points` has them, some of them marked, one edge too."""
+    import altair as alt
+
+    low, size = points.min(axis=0), np.maximum(np.ptp(points, axis=0), 1e-9)
+    spots = ((points - low) / size * (WIDE - 2 * RIM, TALL - 2 * RIM) + RIM).tolist()
+    orange = {*marked, *(edge or ())}
+    nodes = [{"x": x, "y": y, "mark": place in orange} for place, (x, y) in enumerate(spots)]
+    lines = [
+        {"x": spots[u][0], "y": spots[u][1], "x2": spots[v][0], "y2": spots[v][1],
+         "mark": edge is not None and {u, v} == set(edge)}
+        for u, v in ends
+    ]  # fmt: skip
+
+    def axis(channel: Any, name: str, most: float) -> Any:
+        return channel(name, axis=None, scale=alt.Scale(domain=[0, most], nice=False, reverse=name == "y:Q"))
+
+    x, y = axis(alt.X, "x:Q", WIDE), axis(alt.Y, "y:Q", TALL)
+    colour = alt.condition("datum.mark", alt.value(COLORS[1]), alt.value(COLORS[0]))
+    line = alt.condition("datum.mark", alt.value(COLORS[1]), alt.value("#bbbbbb"))
+    rules = alt.Chart(alt.Data(values=lines)).mark_rule(strokeWidth=1.5)
+    dots = alt.Chart(alt.Data(values=nodes)).mark_point(filled=True, opacity=1, size=90)
+    layers = [
+        rules.encode(x=x, y=y, x2="x2:Q", y2="y2:Q", color=line),
+        dots.encode(x=x, y=y, color=colour),
+    ]
+    if len(names) <= NAMED:
+        short = {" ".join(name.split())[:LETTERS]: tuple(spots[place]) for place, name in enumerate(names)}
+        boxes = place_labels(short, Box(0, 0, WIDE, TALL))
+        texts = [dict(zip("xy", box.lines(1)[0], strict=True), name=name) for name, box in boxes.items()]
+        layers.append(
+            alt.Chart(alt.Data(values=texts)).mark_text(fontSize=FONT).encode(x=x, y=y, text="name:N")
+        )
+    return alt.layer(*layers).properties(width=WIDE, height=TALL, title=make_title(title, note))
+
+
+def draw_explanation(found: Explanation, overlay: Overlay) -> Any:
+    """Draw the topic of an explanation, what it is about marked; the overlay knows its interest."""
+    interest = overlay.interest
+    if interest is None or not found.drawing:
+        raise UsageError("there is no topic to draw")
+    graph = TopicGraph.of(interest, overlay, find_name(interest.topic_ids, found.drawn_topic or "", "topic"))
+    names = [interest.node_ids[int(node)].as_py() for node in graph.members]
+    place = {name: number for number, name in enumerate(names)}
+    edge, marked = None, []
+    note = f"{len(names):,} subscribers, {len(graph.u):,} edges among them"
+    if isinstance(found, ExplainedEdge):
+        edge, note = (place[found.u], place[found.v]), f"{note}; orange: the edge"
+    elif isinstance(found, ExplainedNode):
+        marked, note = [place[found.node]], f"{note}; orange: the node"
+    elif found.cut_nodes:
+        marked = [place[one.node] for one in found.cut_nodes]
+        note += "; orange: it would split without any of these"
+    points = place_nodes(len(names), graph.u, graph.v)
+    ends = list(zip(graph.u.tolist(), graph.v.tolist(), strict=True))
+    return topic_chart(names, points, ends, f"Topic {found.drawn_topic}", note, marked=marked, edge=edge)
