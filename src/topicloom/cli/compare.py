@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import typer
 from msgspec.structs import replace
 
+from topicloom.base.counts import counted
 from topicloom.base.summaries import UNSET
 from topicloom.cli.comparison_plots import PlotFiles
 from topicloom.cli.comparison_text import FORMATS, check_format, comparison_text
@@ -150,7 +151,10 @@ def _requests(algorithms: str, settings: list[str], seed: int, threads: int | No
 
 def _tables(comparison: Comparison) -> list[object]:
     first = comparison.rows[0]
-    title = f"{first.nodes:,} nodes, {first.topics:,} topics, {first.subscriptions:,} subscriptions"
+    title = (
+        f"{counted(first.nodes, 'node')}, {counted(first.topics, 'topic')}, "
+        f"{counted(first.subscriptions, 'subscription')}"
+    )
     if comparison.means is UNSET:
         parts: list[object] = [comparison_table(title, comparison.rows)]
     else:

@@ -19,24 +19,24 @@ def comparison_table(title: str, rows: list[ComparedBuild]) -> Table:
     figures: dict[str, Callable[[ComparedBuild], str]] = {
         "builder": lambda row: row.algorithm,
         "edges": lambda row: f"{row.edges:,}",
-        "of ring\nper topic": lambda row: f"{row.edges / ring:.0%}",
+        "of\nrings": lambda row: f"{row.edges / ring:.0%}",
         "average\ndegree": lambda row: f"{row.degree_avg:.2f}",
         "maximum\ndegree": lambda row: f"{row.degree_max:,}",
         "99% have\nat most": lambda row: f"{row.degree_percentiles['99']:.0f}",
-        "seconds\nto build": lambda row: f"{row.seconds['build']:.2f}",
-        "topics\nper edge": lambda row: f"{_measure(row, 'topics_per_edge_avg'):.1f}",
+        "build\nsec.": lambda row: f"{row.seconds['build']:.2f}",
+        "topics/\nedge": lambda row: f"{_measure(row, 'topics_per_edge_avg'):.1f}",
         "most\nhops": lambda row: "" if row.diameter_topic_max is None else f"{row.diameter_topic_max:,}",
         "mean\nhops": lambda row: f"{row.hops_mean:.1f}",
-        "95% of\nhops ≤": lambda row: f"{row.hops_p95:,}",
+        "95%\nhops": lambda row: f"{row.hops_p95:,}",
         "topic-\nconnected": _proof,
     }
     ring = next((row.edges for row in rows if row.algorithm == "ring-pt"), 0)
     measured = all(row.measures for row in rows)
-    left_out = {"99% have\nat most", "seconds\nto build"}
+    left_out = {"99% have\nat most", "build\nsec.", "95%\nhops"}
     if not measured:
-        left_out = {"topics\nper edge", "99% have\nat most"}
+        left_out = {"topics/\nedge", "99% have\nat most"}
     if not ring:
-        left_out.add("of ring\nper topic")
+        left_out.add("of\nrings")
     shown = {heading: figure for heading, figure in figures.items() if heading not in left_out}
     words = ("builder", "topic-\nconnected")
     columns = [(heading, "left" if heading in words else "right") for heading in shown]
@@ -58,8 +58,8 @@ def means_table(title: str, rows: list[ComparedMeans]) -> Table:
         "maximum\ndegree": lambda row: shown(row.degree_max, 1),
         "most\nhops": lambda row: shown(row.diameter_topic_max, 1),
         "mean\nhops": lambda row: shown(row.hops_mean, 2),
-        "95% of\nhops ≤": lambda row: shown(row.hops_p95, 1),
-        "seconds\nto build": lambda row: shown(row.seconds_build, 2),
+        "95%\nhops": lambda row: shown(row.hops_p95, 1),
+        "build\nsec.": lambda row: shown(row.seconds_build, 2),
         "topic-\nconnected": lambda row: "proved" if row.topic_connected else "NO",
     }
     words = ("builder", "topic-\nconnected")

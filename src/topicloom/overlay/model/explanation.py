@@ -6,18 +6,10 @@ from collections.abc import Sequence, Sized
 from html import escape
 from typing import TYPE_CHECKING
 
+from topicloom.base.counts import counted
 from topicloom.base.summaries import UNSET, Summary, UnsetType
 
 MOST = 12  # that are listed; counts are of all
-
-
-def counted(count: int, word: str) -> str:
-    """Return a number and a word, which has an s where the number asks for it.
-
-    >>> counted(1, "topic"), counted(2000, "topic")
-    ('1 topic', '2,000 topics')
-    """
-    return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
 def listed(names: Sequence[str]) -> str:

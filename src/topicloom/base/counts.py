@@ -1,0 +1,21 @@
+"""How counts are written: one topic, two topics."""
+
+from __future__ import annotations
+
+
+def proved_told(topics: int) -> str:
+    """Say that every topic is connected.
+
+    >>> proved_told(1), proved_told(1000)
+    ('proved: the topic is connected', 'proved: each of the 1,000 topics is connected')
+    """
+    return f"proved: {'the topic' if topics == 1 else f'each of the {topics:,} topics'} is connected"
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """Write a count.
+
+    >>> counted(1, "topic"), counted(2, "topic"), counted(2, "is", "are")
+    ('1 topic', '2 topics', '2 are')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
