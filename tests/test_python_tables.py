@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import topicloom
+from brokers_present import needs_mosquitto
 from topicloom import Interest, Overlay
 from topicloom.errors import InputError, UsageError
 
@@ -236,3 +237,12 @@ def test_a_simulation_and_a_plan_are_kept_as_folders(tmp_path):
 
 def test_what_an_error_recommends_is_there():
     assert callable(topicloom.stop_session)
+
+
+@needs_mosquitto
+def test_an_exported_mesh_is_run_and_judged(tmp_path):
+    made = topicloom.build(LISTS, "gm")
+    topicloom.export("mosquitto", made, tmp_path / "mesh", backups=0)
+    found = topicloom.run_mesh(tmp_path / "mesh", messages=2, settle=0.2)
+    assert found.exact and (found.nodes, found.delivered, found.published) == (3, found.expected, 4)
+    assert "mosquitto" in repr(found).splitlines()[1] and "<table>" in found._repr_html_()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from topicloom.base.progress import Progress, Silent
 from topicloom.base.warn import warn_caller
@@ -21,10 +23,20 @@ from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 from topicloom.overlay.model.python_tables import edge_rows, is_graph, refuse
 
-# Pairs, dictionaries of lists, frames, tables, graphs: libraries that may be absent have no types here.
-InterestLike: TypeAlias = Any
-EdgesLike: TypeAlias = Any
 PathLike: TypeAlias = str | os.PathLike[str]
+Pairs: TypeAlias = Iterable[Sequence[str | int]] | NDArray[Any]
+InterestLike: TypeAlias = (
+    "Interest | Build | Pairs | Mapping[Any, Iterable[str | int]] | pa.Table | pandas.DataFrame | "
+    "networkx.Graph | PathLike"
+)
+EdgesLike: TypeAlias = (
+    "Build | Overlay | Pairs | pa.Table | pandas.DataFrame | networkx.Graph | igraph.Graph | PathLike"
+)
+if TYPE_CHECKING:
+    import igraph
+    import networkx
+    import pandas
+
 EDGES = "a Build, an Overlay, pairs of node names, a table (pandas, Arrow) or a graph (networkx, igraph)"
 
 

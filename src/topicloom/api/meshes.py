@@ -51,7 +51,7 @@ def export(
     >>> done.links, done.files
     (1, ['manifest.json', 'overlay.graphml'])
     """
-    check_text("kind", kind, "the name of a kind (topicloom export --list)")
+    check_text("kind", kind, "the name of a kind of export")
     known = {one.name.rstrip("_"): one.name for one in fields(ExportOptions)}
     wrong = next((name for name in options if name.rstrip("_") not in known), None)
     if wrong is not None:
