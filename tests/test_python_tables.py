@@ -23,6 +23,7 @@ LISTS = {"a": ["x"], "b": ["x", "y"], "c": ["y"]}
 PAIRS = [("a", "x"), ("b", "x"), ("b", "y"), ("c", "y")]
 EDGES = [("a", "b"), ("c", "b")]
 WANTS = Interest.from_pairs(PAIRS)
+SPARK = type("DataFrame", (), {"__module__": "pyspark.sql", "columns": ["node", "topic"]})()
 
 
 def graph_of(edges):
@@ -187,6 +188,9 @@ def test_an_edge_table_without_types_or_columns_is_no_traceback(tmp_path):
         (lambda: topicloom.export("graphml", WANTS, "out", interest=WANTS), "`edges` takes"),
         (lambda: topicloom.export("graphml", EDGES, "out", interest=WANTS, host=1), "`host`: export takes"),
         (lambda: topicloom.plan_content(3), "`problem` takes"),
+        (lambda: topicloom.build(igraph.Graph(2)), "`interest` takes"),
+        (lambda: topicloom.build(SPARK), "`interest` takes"),
+        (lambda: topicloom.verify(WANTS, SPARK), "`edges` takes"),
         (lambda: topicloom.load_build(None), "`folder` takes the path"),
         (lambda: topicloom.read(3), "`path` takes the path"),
         (lambda: Interest.from_pairs("ab"), "`pairs` takes pairs"),
@@ -217,7 +221,7 @@ def test_values_show_themselves_in_notebooks_and_at_the_prompt():
         html = value._repr_html_()
         assert html.startswith("<table>") and "<b>" not in html
         assert "object at 0x" not in repr(value)
-    assert repr(shown[2]) == "Verdict(NOT topic-connected: 1 of 1 topics split, 'x' for one)"
+    assert repr(shown[2]) == "Verdict(NOT topic-connected: 1 of 1 topic split, 'x' for one)"
     assert "&lt;b&gt;" in shown[2]._repr_html_()
     assert repr(shown[3]).splitlines()[4].split() == ["edges", "1"]
     assert "star" in repr(compared) and compared.to_pandas()["hops_mean"].tolist() == [1.0, 1.0]

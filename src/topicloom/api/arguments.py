@@ -21,7 +21,7 @@ from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.build_folder import is_build, load_build
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
-from topicloom.overlay.model.python_tables import edge_rows, is_graph, refuse
+from topicloom.overlay.model.python_tables import edge_rows, is_graph, is_table, refuse
 
 PathLike: TypeAlias = str | os.PathLike[str]
 Pairs: TypeAlias = Iterable[Sequence[str | int]] | NDArray[Any]
@@ -66,7 +66,7 @@ def as_rows(value: EdgesLike, argument: str = "edges") -> Overlay | pa.Table:
             f"`{argument}` is the path {str(value)!r}, where no build is; it takes {EDGES}, or the path of a "
             "build"
         )
-    table = isinstance(value, pa.Table | pa.RecordBatch) or hasattr(value, "columns") or is_graph(value)
+    table = is_table(value) or is_graph(value)
     if not table and (isinstance(value, Interest | dict) or not hasattr(value, "__iter__")):
         raise refuse(argument, EDGES, value)
     return edge_rows(value, argument)

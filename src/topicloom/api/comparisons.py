@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from topicloom.api.arguments import InterestLike, as_interest
 from topicloom.api.overlays import build
+from topicloom.base.counts import counted
 from topicloom.base.late_methods import late_method
 from topicloom.base.progress import Progress
 from topicloom.errors import UsageError
@@ -51,7 +52,8 @@ class BuildComparison:
     def __repr__(self) -> str:
         lines = [f"BuildComparison of {self.interest!r}"]
         for one in self.builds:
-            lines.append(f"  {one.algorithm:<12} {one.n_edges:>9,} edges, maximum degree {one.degree_max:,}")
+            edges = counted(one.n_edges, "edge")
+            lines.append(f"  {one.algorithm:<12} {edges:>15}, maximum degree {one.degree_max:,}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

@@ -163,7 +163,7 @@ def build(
     overlay found is returned, and its `report` says why.
 
     >>> build([("a", "x"), ("b", "x")], "gm")
-    Build(gm, 2 nodes, 1 edges, maximum degree 1)
+    Build(gm, 2 nodes, 1 edge, maximum degree 1)
     """
     found = as_interest(interest)
     check_text("algorithm", algorithm, "the name of a builder", none=True)

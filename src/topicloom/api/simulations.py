@@ -15,6 +15,7 @@ from topicloom.api.arguments import (
     clock,
 )
 from topicloom.base.atomic_write import replacing
+from topicloom.base.counts import counted
 from topicloom.base.progress import Progress
 from topicloom.errors import UsageError
 from topicloom.overlay.jobs.interest_table import LoadedInterest
@@ -59,10 +60,12 @@ class Simulation:
 
     def __repr__(self) -> str:
         one = self.summary
-        proof = "topic-connected" if one.topic_connected else f"{one.topics_partitioned:,} topics split"
+        proof = (
+            "topic-connected" if one.topic_connected else f"{counted(one.topics_partitioned, 'topic')} split"
+        )
         return (
-            f"Simulation({one.protocol}, {one.nodes:,} nodes, {one.links:,} links, maximum degree "
-            f"{one.degree_max:,}, {proof} after {one.simulated_seconds:.1f} s)"
+            f"Simulation({one.protocol}, {counted(one.nodes, 'node')}, {counted(one.links, 'link')}, "
+            f"maximum degree {one.degree_max:,}, {proof} after {one.simulated_seconds:.1f} s)"
         )
 
     def _repr_html_(self) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from topicloom.base.counts import counted
 from topicloom.base.late_methods import late_method
 from topicloom.base.summaries import UNSET, Parameters, Report, ResultSummary, Seconds, Summary, UnsetType
 from topicloom.overlay.model.interest import Interest
@@ -39,8 +40,8 @@ class Build:
         return summary
 
     def __repr__(self) -> str:
-        made = f"{self.algorithm}, {self.overlay.n_nodes:,} nodes, {self.n_edges:,} edges"
-        return f"Build({made}, maximum degree {self.degree_max:,})"
+        size = f"{counted(self.overlay.n_nodes, 'node')}, {counted(self.n_edges, 'edge')}"
+        return f"Build({self.algorithm}, {size}, maximum degree {self.degree_max:,})"
 
     def _repr_html_(self) -> str:
         html: str = late_method(self, "_repr_html_")(self)  # notebooks show charts

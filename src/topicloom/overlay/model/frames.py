@@ -19,6 +19,8 @@ from topicloom.overlay.model.python_tables import (
     identifiers,
     is_graph,
     is_missing,
+    is_table,
+    library_of,
     list_rows,
     pair_rows,
     refuse,
@@ -41,11 +43,11 @@ def interest_of(value: Any, argument: str = "interest") -> Interest:
     """
     if isinstance(value, Interest):
         return value
-    if is_graph(value):
+    if is_graph(value) and library_of(value) == "networkx":
         return Interest.from_networkx(value)
     if isinstance(value, Mapping):
         return Interest.from_arrow(list_rows(value, PAIR, argument))
-    if isinstance(value, pa.Table | pa.RecordBatch) or hasattr(value, "columns"):
+    if is_table(value):
         columns = chosen_columns(value, PAIR, argument, first_two=False)
         return interest_from_frame(value, *columns)
     if isinstance(value, list | tuple | set | frozenset | np.ndarray) or hasattr(value, "__next__"):
@@ -55,7 +57,7 @@ def interest_of(value: Any, argument: str = "interest") -> Interest:
 
 def interest_from_frame(frame: Any, node: str, topic: str, *, strict: bool = False) -> Interest:
     """Make an interest of two columns, and of `role` and `rate` where they are there."""
-    if not isinstance(frame, pa.Table | pa.RecordBatch) and not hasattr(frame, "columns"):
+    if not is_table(frame):
         raise refuse("frame", "a frame of pandas", frame)
     columns = dict(zip(PAIR, column_rows(frame, node, topic).columns, strict=True))
     good, wrong = whole_rows(pa.table(columns)), [f"the {node} or {topic} is missing or empty"]

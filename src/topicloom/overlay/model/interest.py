@@ -29,6 +29,7 @@ from topicloom.base.arrays import (
     sorted_distinct,
     take_chunks,
 )
+from topicloom.base.counts import counted
 from topicloom.base.ids import numbered_ids
 from topicloom.base.notebook import html_table
 from topicloom.errors import InputError
@@ -134,8 +135,8 @@ class Interest:
 
     def __repr__(self) -> str:
         return (
-            f"Interest({self.n_nodes:,} nodes, {self.n_topics:,} topics, "
-            f"{self.n_subscriptions:,} subscriptions)"
+            f"Interest({counted(self.n_nodes, 'node')}, {counted(self.n_topics, 'topic')}, "
+            f"{counted(self.n_subscriptions, 'subscription')})"
         )
 
     # --- from other forms --------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from topicloom.base.arrays import Ints, Longs, freeze_fields, pointers, sorted_distinct, take_chunks
+from topicloom.base.counts import counted
 from topicloom.base.notebook import html_table
 from topicloom.errors import InputError, UsageError
 from topicloom.overlay.model.interest import Interest, find_name, number_identifiers
@@ -20,6 +21,7 @@ from topicloom.overlay.model.python_tables import (
     graph_rows,
     identifiers,
     is_graph,
+    is_table,
     pair_rows,
     refuse,
 )
@@ -100,7 +102,7 @@ class Overlay:
         cls, frame: pandas.DataFrame, u: str = "u", v: str = "v", interest: Interest | None = None
     ) -> Overlay:
         """Make it from two columns of a pandas frame."""
-        if not hasattr(frame, "columns"):
+        if not is_table(frame):
             raise refuse("frame", "a frame of pandas", frame)
         return cls._from_rows(column_rows(frame, u, v).rename_columns(["u", "v"]), interest)
 
@@ -190,7 +192,7 @@ class Overlay:
         return html_table("Overlay", figures)
 
     def __repr__(self) -> str:
-        return f"Overlay({self.n_nodes:,} nodes, {self.n_edges:,} edges)"
+        return f"Overlay({counted(self.n_nodes, 'node')}, {counted(self.n_edges, 'edge')})"
 
     # --- to other forms ----------------------------------------------------------------------------
 

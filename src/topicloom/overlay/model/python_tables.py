@@ -36,6 +36,13 @@ def _nx(value: object) -> bool:
     return library_of(value) == "networkx"
 
 
+def is_table(value: object) -> bool:
+    """Is it a table of Arrow or a frame in memory? One of Spark is not: its user collects it."""
+    if library_of(value) == "pyspark":
+        return False
+    return isinstance(value, pa.Table | pa.RecordBatch) or hasattr(value, "columns")
+
+
 def refuse(argument: str, takes: str, value: object) -> UsageError:
     """Return the error that names an argument, what it takes, and what it got."""
     shown = repr(value)
@@ -193,7 +200,7 @@ def edge_rows(value: Any, argument: str = "edges") -> pa.Table:
     """Return edges as rows `u`, `v` of identifiers: a graph, a table, a frame, an array or pairs."""
     if is_graph(value):
         return graph_rows(value)
-    if isinstance(value, pa.Table | pa.RecordBatch) or hasattr(value, "columns"):
+    if is_table(value):
         columns = chosen_columns(value, ("u", "v"), argument, first_two=True)
         return column_rows(value, *columns).rename_columns(["u", "v"])
     return pair_rows(value, ("u", "v"), argument)

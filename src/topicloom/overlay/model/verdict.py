@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from topicloom.base.atomic_write import replacing
+from topicloom.base.counts import counted
 from topicloom.base.notebook import html_rows, html_table
 from topicloom.base.summaries import Summary
 from topicloom.errors import UsageError
@@ -83,9 +84,11 @@ class Verdict:
 
     def __repr__(self) -> str:
         if self.topic_connected:
-            return f"Verdict(proved: {self.topics:,} topics connected by {self.edges:,} edges)"
+            return (
+                f"Verdict(proved: {counted(self.topics, 'topic')} connected by {counted(self.edges, 'edge')})"
+            )
         first = f", {self.witnesses[0].topic!r} for one" if self.witnesses else ""
-        split = f"{self.topics_partitioned:,} of {self.topics:,} topics split{first}"
+        split = f"{self.topics_partitioned:,} of {counted(self.topics, 'topic')} split{first}"
         return f"Verdict(NOT topic-connected: {split})"
 
     def _repr_html_(self) -> str:
