@@ -13,6 +13,7 @@ import pandas
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import scipy.sparse
 
 import topicloom
 from brokers_present import needs_mosquitto
@@ -26,8 +27,12 @@ WANTS = Interest.from_pairs(PAIRS)
 SPARK = type("DataFrame", (), {"__module__": "pyspark.sql", "columns": ["node", "topic"]})()
 
 
+class OwnGraph(networkx.Graph):
+    """Programs derive graphs of their own."""
+
+
 def graph_of(edges):
-    graph = networkx.Graph()
+    graph = OwnGraph()
     graph.add_edges_from(edges)
     return graph
 
@@ -81,6 +86,8 @@ def test_whole_numbers_are_names_in_digits():
     numbers = Interest.from_pairs([(1, 7), (2, 7), (np.int64(10), 7)])
     assert numbers.node_ids.to_pylist() == ["1", "10", "2"]
     assert topicloom.verify(numbers, [(1, 2), (2, 10)]).topic_connected
+    matrix = scipy.sparse.csr_array([[1], [1], [1]])
+    assert Interest.from_scipy(matrix, [1, 2, 10], [7]) == numbers
     assert numbers.topic_names(10) == ["7"] and numbers.node_names(7) == ["1", "10", "2"]
 
 
@@ -191,6 +198,9 @@ def test_an_edge_table_without_types_or_columns_is_no_traceback(tmp_path):
         (lambda: topicloom.build(igraph.Graph(2)), "`interest` takes"),
         (lambda: topicloom.build(SPARK), "`interest` takes"),
         (lambda: topicloom.verify(WANTS, SPARK), "`edges` takes"),
+        (lambda: Interest.from_networkx(EDGES), "`graph` takes"),
+        (lambda: Interest.from_scipy(EDGES), "`matrix` takes"),
+        (lambda: Interest.from_scipy(scipy.sparse.eye_array(1), [None]), "1 distinct identifiers are needed"),
         (lambda: topicloom.load_build(None), "`folder` takes the path"),
         (lambda: topicloom.read(3), "`path` takes the path"),
         (lambda: Interest.from_pairs("ab"), "`pairs` takes pairs"),

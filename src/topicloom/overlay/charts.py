@@ -21,8 +21,8 @@ from topicloom.errors import UsageError
 from topicloom.overlay.graphs.layout import place_nodes
 from topicloom.overlay.measures.cuts import TopicGraph
 from topicloom.overlay.model.explanation import ExplainedEdge, ExplainedNode, Explanation
-from topicloom.overlay.model.interest import find_name
 from topicloom.overlay.model.overlay import Overlay
+from topicloom.overlay.model.python_tables import find_name
 
 HEIGHT = 400.0
 WIDTHS = (400.0, 480.0)

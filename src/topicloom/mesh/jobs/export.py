@@ -27,7 +27,7 @@ from topicloom.overlay.jobs.measure import load_overlay
 from topicloom.overlay.model.build_folder import load_build, read_interest
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
-from topicloom.tables.source import TableSource, check_there
+from topicloom.tables.source import TableSource
 from topicloom.tables.spark.spark_choice import Notice, no_notice
 
 DEFAULT_BACKUPS = 1
@@ -125,7 +125,6 @@ def export_edges(
     """Write the export of an edge table of one's own, with the interest beside it; return its summary."""
 
     def load() -> tuple[Interest, Overlay]:
-        check_there(edges)
         loaded = interest.load()
         check_agreement(edges, interest.source, loaded.digest)
         overlay, left_out = load_overlay(edges, loaded.interest, interest)

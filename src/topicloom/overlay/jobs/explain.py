@@ -21,8 +21,9 @@ from topicloom.overlay.model.explanation import (
     Neighbor,
     SplitWithout,
 )
-from topicloom.overlay.model.interest import Interest, find_name
+from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
+from topicloom.overlay.model.python_tables import find_name
 from topicloom.overlay.model.shared_topics import edge_topics, shared_topics
 
 

@@ -16,11 +16,11 @@ from topicloom.overlay.model.merge_pairs import number_small
 from topicloom.overlay.model.python_tables import (
     chosen_columns,
     column_rows,
+    comes_from,
     identifiers,
     is_graph,
     is_missing,
     is_table,
-    library_of,
     list_rows,
     pair_rows,
     refuse,
@@ -43,7 +43,7 @@ def interest_of(value: Any, argument: str = "interest") -> Interest:
     """
     if isinstance(value, Interest):
         return value
-    if is_graph(value) and library_of(value) == "networkx":
+    if is_graph(value) and comes_from(value, "networkx"):
         return Interest.from_networkx(value)
     if isinstance(value, Mapping):
         return Interest.from_arrow(list_rows(value, PAIR, argument))

@@ -30,10 +30,9 @@ from topicloom.base.arrays import (
     take_chunks,
 )
 from topicloom.base.counts import counted
-from topicloom.base.ids import numbered_ids
 from topicloom.base.notebook import html_table
 from topicloom.errors import InputError
-from topicloom.overlay.model.python_tables import column_rows, list_rows, name_of, pair_rows, refuse
+from topicloom.overlay.model.python_tables import column_rows, find_name, list_rows, pair_rows, refuse
 from topicloom.tables.records import ROLES
 
 if TYPE_CHECKING:
@@ -204,10 +203,10 @@ class Interest:
                 )
         node_ids, nodes = number_identifiers(rows[node])
         topic_ids, topics = number_identifiers(rows[topic])
-        return cls._from_repeated(node_ids, topic_ids, nodes, topics)
+        return cls.from_repeated(node_ids, topic_ids, nodes, topics)
 
     @classmethod
-    def _from_repeated(
+    def from_repeated(
         cls, node_ids: pa.StringArray, topic_ids: pa.StringArray, nodes: NDArray[Any], topics: NDArray[Any]
     ) -> Interest:
         """Make it from numbered pairs that may repeat."""
@@ -232,18 +231,17 @@ class Interest:
     def from_scipy(
         cls,
         matrix: scipy.sparse.sparray | scipy.sparse.spmatrix,
-        node_ids: Iterable[str] | None = None,
-        topic_ids: Iterable[str] | None = None,
+        node_ids: Iterable[str | int] | None = None,
+        topic_ids: Iterable[str | int] | None = None,
     ) -> Interest:
         """Make it from a sparse nodes x topics matrix: every non-zero entry is a subscription.
 
         Without identifiers, nodes are `n0001..` and topics `t0001..`, zero-padded. A row or column of
         zeros stays as a node or topic that nobody is paired with.
         """
-        nodes, topics = matrix.nonzero()
-        sorted_nodes, node_rank = _sorted_names(node_ids, matrix.shape[0], "n")
-        sorted_topics, topic_rank = _sorted_names(topic_ids, matrix.shape[1], "t")
-        return cls._from_repeated(sorted_nodes, sorted_topics, node_rank[nodes], topic_rank[topics])
+        from topicloom.overlay.model.matrices import interest_from_scipy
+
+        return interest_from_scipy(matrix, node_ids, topic_ids)
 
     @classmethod
     def from_networkx(cls, graph: networkx.Graph) -> Interest:
@@ -251,20 +249,9 @@ class Interest:
 
         Graph nodes without edges stay as nodes without topics and topics without subscribers.
         """
-        sides = {name: data.get("bipartite") for name, data in graph.nodes(data=True)}
-        wrong = next((name for name, side in sides.items() if side not in (0, 1)), None)
-        if wrong is not None:
-            raise InputError(f"graph node {wrong!r} has no bipartite=0 (node) or bipartite=1 (topic)")
-        same = next(((a, b) for a, b in graph.edges() if sides[a] == sides[b]), None)
-        if same is not None:
-            raise InputError(f"graph edge {same!r} joins two of the same side: the graph is not bipartite")
-        names = [[name for name, side in sides.items() if side == wanted] for wanted in (0, 1)]
-        place = {name: number for side in names for number, name in enumerate(side)}
-        ends = [(place[a], place[b]) if sides[a] == 0 else (place[b], place[a]) for a, b in graph.edges()]
-        nodes, topics = np.array(ends, np.int64).reshape(-1, 2).T
-        node_ids, node_rank = _sorted_names(map(str, names[0]), len(names[0]), "n")
-        topic_ids, topic_rank = _sorted_names(map(str, names[1]), len(names[1]), "t")
-        return cls._from_repeated(node_ids, topic_ids, node_rank[nodes], topic_rank[topics])
+        from topicloom.overlay.model.matrices import interest_from_networkx
+
+        return interest_from_networkx(graph)
 
     def restrict(self, nodes: NDArray[Any]) -> Interest:
         """Return the subscriptions of `nodes` (ascending, distinct); node i of the result is `nodes[i]`.
@@ -331,19 +318,6 @@ class Interest:
         return names
 
 
-def find_name(ids: pa.StringArray, name: str | int, kind: str) -> int:
-    """Return the number of an identifier; one that is not there is refused by name."""
-    text = name_of(name)
-    found = -1 if text is None else pc.index(ids, pa.scalar(text, pa.string())).as_py()
-    if found < 0:
-        raise InputError(f"there is no {kind} called {name!r}; there are {len(ids):,}: {_some(ids)}")
-    return int(found)
-
-
-def _some(ids: pa.StringArray) -> str:
-    return ", ".join(map(repr, ids[:3].to_pylist())) + (", ..." if len(ids) > 3 else "")
-
-
 def number_identifiers(column: pa.ChunkedArray) -> tuple[pa.StringArray, Ints]:
     """Return distinct identifiers in byte order, and the number of each row's identifier."""
     distinct = pc.unique(column)
@@ -352,14 +326,3 @@ def number_identifiers(column: pa.ChunkedArray) -> tuple[pa.StringArray, Ints]:
     if isinstance(codes, pa.ChunkedArray):
         codes = codes.combine_chunks()
     return ids, codes.to_numpy(zero_copy_only=False).astype(np.int32)
-
-
-def _sorted_names(names: Iterable[str] | None, count: int, prefix: str) -> tuple[pa.StringArray, Longs]:
-    """Return names in byte order and, for each original position, its place in that order."""
-    listed = numbered_ids(prefix, count) if names is None else pa.array(list(names), pa.string())
-    if len(listed) != count or len(pc.unique(listed)) != count:
-        raise InputError(f"{count} distinct identifiers are needed, {len(listed)} were given")
-    order = pc.sort_indices(listed).to_numpy()
-    rank = np.empty(count, dtype=np.int64)
-    rank[order] = np.arange(count)
-    return listed.take(pa.array(order)), rank

@@ -14,9 +14,10 @@ from topicloom.base.arrays import Ints, Longs, freeze_fields, pointers, sorted_d
 from topicloom.base.counts import counted
 from topicloom.base.notebook import html_table
 from topicloom.errors import InputError, UsageError
-from topicloom.overlay.model.interest import Interest, find_name, number_identifiers
+from topicloom.overlay.model.interest import Interest, number_identifiers
 from topicloom.overlay.model.python_tables import (
     column_rows,
+    find_name,
     graph_nodes,
     graph_rows,
     identifiers,

@@ -22,23 +22,23 @@ from topicloom.errors import InputError, UsageError
 TEXT = pa.string()
 
 
-def library_of(value: object) -> str:
-    """Return the library that a value comes from."""
-    return type(value).__module__.partition(".")[0]
+def comes_from(value: object, *libraries: str) -> bool:
+    """Is its type, or one that this is derived from, of one of these libraries?"""
+    return any(kind.__module__.partition(".")[0] in libraries for kind in type(value).__mro__)
 
 
 def is_graph(value: object) -> bool:
     """Is it a graph of networkx or igraph?"""
-    return library_of(value) in ("networkx", "igraph") and hasattr(value, "edges" if _nx(value) else "es")
+    return comes_from(value, "networkx", "igraph") and hasattr(value, "edges" if _nx(value) else "es")
 
 
 def _nx(value: object) -> bool:
-    return library_of(value) == "networkx"
+    return comes_from(value, "networkx")
 
 
 def is_table(value: object) -> bool:
     """Is it a table of Arrow or a frame in memory? One of Spark is not: its user collects it."""
-    if library_of(value) == "pyspark":
+    if comes_from(value, "pyspark"):
         return False
     return isinstance(value, pa.Table | pa.RecordBatch) or hasattr(value, "columns")
 
@@ -99,7 +99,7 @@ def _arrow(column: Any, name: str) -> pa.ChunkedArray:
         return column
     if isinstance(column, pa.Array):
         return pa.chunked_array([column])
-    if library_of(column) == "polars":
+    if comes_from(column, "polars"):
         return pa.chunked_array([column.to_arrow()])
     try:
         found = pa.array(column, from_pandas=True)
@@ -150,6 +150,19 @@ def name_of(value: object) -> str | None:
     return str(value) if isinstance(value, str) else str(int(value))  # type: ignore[call-overload]
 
 
+def find_name(ids: pa.StringArray, name: str | int, kind: str) -> int:
+    """Return the number of an identifier; one that is not there is refused by name."""
+    text = name_of(name)
+    found = -1 if text is None else pc.index(ids, pa.scalar(text, pa.string())).as_py()
+    if found < 0:
+        raise InputError(f"there is no {kind} called {name!r}; there are {len(ids):,}: {_some(ids)}")
+    return int(found)
+
+
+def _some(ids: pa.StringArray) -> str:
+    return ", ".join(map(repr, ids[:3].to_pylist())) + (", ..." if len(ids) > 3 else "")
+
+
 def pair_rows(pairs: Any, names: tuple[str, str], argument: str) -> pa.Table:
     """Return pairs of identifiers as a table; a pair that is none is refused by its place."""
     takes = f"pairs ({names[0]}, {names[1]}) of strings or whole numbers"
@@ -157,15 +170,19 @@ def pair_rows(pairs: Any, names: tuple[str, str], argument: str) -> pa.Table:
         raise refuse(argument, takes, pairs)
     columns: tuple[list[str], list[str]] = [], []
     for row, pair in enumerate(pairs, start=1):
-        listed = list(pair) if isinstance(pair, Iterable) and not isinstance(pair, str | bytes) else []
-        found = [name_of(value) for value in listed]
-        if len(found) != 2 or found[0] is None or found[1] is None:
+        try:
+            first, second = (None, None) if isinstance(pair, str | bytes) else pair
+        except (TypeError, ValueError):  # not two, or nothing with places
+            first = second = None
+        one = first if type(first) is str and first else name_of(first)
+        other = second if type(second) is str and second else name_of(second)
+        if one is None or other is None:
             raise InputError(
                 f"pair {row} is {pair!r}: a pair is two non-empty strings ({names[0]}, {names[1]}), "
                 "or whole numbers"
             )
-        columns[0].append(found[0])
-        columns[1].append(found[1])
+        columns[0].append(one)
+        columns[1].append(other)
     return pa.table({name: pa.array(own, TEXT) for name, own in zip(names, columns, strict=True)})
 
 
