@@ -15,7 +15,7 @@ from pathlib import Path
 SOURCE = Path(__file__).parent.parent / "src" / "topicloom"
 # Imports go downwards only; packages side by side do not import each other (pyproject.toml has the rules).
 LAYERS = [
-    ["cli"],
+    ["cli", "api"],
     ["report"],
     ["spidercast", "content", "mesh"],
     ["overlay"],

@@ -304,6 +304,21 @@ def test_bad_usage_exits_2_with_one_sentence(cli, build, tmp_path, arguments: li
     assert list(tmp_path.iterdir()) == []
 
 
+def test_edges_of_ones_own_go_with_their_interest(cli, tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text("node,topic\na,x\nb,x\nb,y\nc,y\n")
+    (tmp_path / "edges.csv").write_text("from,to\na,b\nb,c\nb,stranger\n")
+    edges, table = tmp_path / "edges.csv", ["--interest", tmp_path / "table.csv"]
+    for kind in ("graphml", "mosquitto"):
+        code, out, err = cli("export", kind, edges, *table, "--out", tmp_path / kind, "--json")
+        assert code == 0 and json.loads(out)["links"] == 2
+        assert "1 unknown nodes of" in err
+    code, _, err = cli("export", "graphml", edges, "--out", tmp_path / "none")
+    assert code == 2 and "give --interest TABLE" in err
+    (tmp_path / "edges.csv").write_text("u,v\na,b\n")
+    code, _, err = cli("export", "mosquitto", edges, *table, "--out", tmp_path / "none")
+    assert code == 2 and "'y'" in err and not (tmp_path / "none").exists()
+
+
 def test_out_is_needed(cli, build: Path) -> None:
     code, _, stderr = cli("export", "nats", build)
     assert (code, "--out is missing" in stderr) == (2, True)

@@ -150,11 +150,19 @@ def test_split_topics(keys, tmp_path):
     keys("measure, split", "measure", table, edges, "--certify")
 
 
-def test_comparisons(keys, tmp_path, monkeypatch):
+def test_comparisons(keys, cli, tmp_path, monkeypatch):
     words = ("--algorithms", "gm,ring-pt")
     keys("compare", "compare", tmp_path / "table.csv", *words)
     keys("compare --out", "compare", tmp_path / "table.csv", *words, out=tmp_path / "all")
     keys("report", "report", tmp_path / "all", "--out", tmp_path / "all.html")
+    drawn = ("--nodes", 12, "--topics", 5, "--subscriptions", 2, "--algorithms", "gm")
+    keys("compare --seeds", "compare", *drawn, "--seeds", 2, "--frontier", out=tmp_path / "means")
+    about = {"topic": ["t1"], "node": ["n1"], "edge": ["n1", "n2"]}
+    (tmp_path / "ends.csv").write_text("node,topic\nn2,t1\nn8,t1\nn1,t1\n")
+    built = ("build", tmp_path / "ends.csv", "--algorithm", "star", "--out", tmp_path / "ends", "--quiet")
+    assert cli(*built)[0] == 0
+    for what, names in about.items():
+        keys(f"explain --{what}", "explain", tmp_path / "ends", f"--{what}", *names)
     monkeypatch.setattr(demo, "NODES", 60)
     monkeypatch.setattr(demo, "ALGORITHMS", ("gm", "ring-pt"))
     keys("demo", "demo", out=tmp_path / "demo")

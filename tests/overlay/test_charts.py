@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from drawing import examples
 from topicloom.base.charts import save_chart
+from topicloom.base.labels import DOT, LEADER, Box, LogAxis, place_labels
 from topicloom.errors import UsageError
-from topicloom.overlay.charts import DOT, LEADER, Box, Dot, LogAxis, degree_scatter, place_labels
+from topicloom.overlay.charts import Dot, degree_scatter
 
 pytestmark = pytest.mark.slow
 

@@ -14,8 +14,8 @@ import pytest
 from report_pages import small_interest, write_build, write_course
 from topicloom.cli.main import execute
 from topicloom.errors import TopicloomError
+from topicloom.overlay.graphs import layout
 from topicloom.report import write_report
-from topicloom.report.drawing import layout
 
 pytestmark = pytest.mark.slow
 KINDS = ("build", "simulation", "mesh", "plan", "rounds")

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from drawing import examples
 from report_pages import small_interest
+from topicloom.overlay.graphs.layout import place_nodes
 from topicloom.overlay.model.overlay import Overlay
 from topicloom.report.drawing import graph as graphs
 from topicloom.report.drawing.graph import choose_nodes, draw_overlays, pack
-from topicloom.report.drawing.layout import place_nodes
 
 
 @given(st.lists(st.integers(0, 2**32 - 1)))

@@ -30,7 +30,7 @@ READ_ME = "The dot marks the average. A line further to the left means fewer con
 
 LEFT = 0.8  # where a logarithmic degree axis begins: there is no 0 on it
 BOTTOM = 1e-12  # a share below any scale: where a line leaves the chart after its largest degree
-FORMATS = ("png", "svg", "html", "json")
+FORMATS = ("png", "svg", "pdf", "html", "json")
 
 
 def degree_chart(series: Mapping[str, Degrees], title: str = "Degree distribution") -> Any:
@@ -77,7 +77,7 @@ def check_chart_path(path: Path) -> str:
 
 
 def save_chart(chart: Any, path: Path | str) -> Path:
-    """Write a chart as PNG, SVG, HTML or its JSON by the ending of `path`; whole or not at all."""
+    """Write a chart as PNG, SVG, PDF, HTML or its JSON by the ending of `path`; whole or not at all."""
     path = Path(path)
     kind = check_chart_path(path)
     options: dict[str, dict[str, Any]] = {"png": {"scale_factor": 2}, "html": {"inline": True}}

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, TypeAlias
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from topicloom.base.notebook import html_table, text_table
 from topicloom.version import __version__
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "Total", "UnsetType", "plain", "to_json",
 ]  # fmt: skip
 
+ONE_LINE = 6  # so many keys are shown in one line at the prompt; more are a table
 FORMAT = 1  # of every JSON file that topicloom writes; a reader refuses others
 Seconds: TypeAlias = dict[str, float]  # how long each phase took, by its name, with the `total`
 # The parameters of an algorithm by name, as its registry describes them.
@@ -32,6 +34,15 @@ class Summary(msgspec.Struct, frozen=True):
     """A JSON object of known keys."""
 
     FLAT: ClassVar[frozenset[str]] = frozenset()
+
+    def __repr__(self) -> str:
+        found, name = plain(self), type(self).__name__
+        if len(found) > ONE_LINE:
+            return text_table(name, found)
+        return f"{name}({', '.join(f'{key}={value!r}' for key, value in found.items())})"
+
+    def _repr_html_(self) -> str:
+        return html_table(type(self).__name__, plain(self))
 
 
 class Head(Summary, frozen=True):

@@ -19,9 +19,13 @@ from topicloom.mesh.jobs.export import (
     ExportSummary,
     described_exporters,
     export_build,
+    export_edges,
     exporters,
 )
 from topicloom.mesh.kinds.registry import KINDS, runnable
+from topicloom.overlay.jobs.interest_table import InterestTable
+from topicloom.tables.source import edges_source, interest_source
+from topicloom.tables.spark.spark_choice import SparkChoice
 
 EXAMPLES = """
 topicloom export mosquitto my-overlay --out brokers
@@ -29,6 +33,7 @@ topicloom export nats my-overlay --hosts hosts.csv --credentials logins.csv --ou
 topicloom export mosquitto my-overlay --hosts hosts.csv --tls certificates --backups 2 --out brokers
 topicloom export mosquitto my-overlay --hosts hosts.csv --durable --out brokers
 topicloom export zenoh my-overlay --out routers --json
+topicloom export graphml edges.csv --interest table.csv --out graph     (edges of your own)
 topicloom export --list          (all kinds and their options)
 """
 
@@ -113,8 +118,17 @@ def export(
     screen: Screen,
     options: BrokerOptions,
     kind: Annotated[str | None, typer.Argument(help=f"{', '.join(exporters())}.")] = None,
-    build: Annotated[Path | None, typer.Argument(help="A build folder.")] = None,
+    build: Annotated[
+        Path | None,
+        typer.Argument(help="A build folder; with --interest also an edge table, columns u, v."),
+    ] = None,
     out: Annotated[Path | None, "Folder to write."] = None,
+    interest: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TABLE", help="The (node, topic) table that goes with an edge table of your own."
+        ),
+    ] = None,
     list_: Annotated[bool, "List kinds and leave."] = False,
 ) -> None:
     """Write a build as configurations of real brokers, or as a file for graph tools.
@@ -130,8 +144,27 @@ def export(
     if out is None:
         raise UsageError("--out is missing; name the folder to write")
     with screen.working() as progress:
+        if interest is not None:
+            table = InterestTable(
+                interest_source(interest),
+                SparkChoice(engine="local"),
+                notice=screen.notice,
+                progress=progress,
+            )
+            edges = edges_source(str(build))
+            summary = export_edges(kind, edges, table, out=out, options=options)
+            return screen.report(summary, *_told(summary))
+        _check_build(build)
         summary = export_build(kind, build, out=out, options=options, notice=screen.notice, progress=progress)
     screen.report(summary, *_told(summary))
+
+
+def _check_build(build: Path) -> None:
+    """Refuse an edge table that comes without its interest."""
+    if build.is_file():
+        raise UsageError(
+            f"BUILD {build} is a file, not a build folder; for an edge table give --interest TABLE"
+        )
 
 
 def _line(entry: DescribedExporter) -> str:

@@ -12,7 +12,7 @@ from topicloom.base.summaries import UNSET
 from topicloom.cli.console import table
 
 if TYPE_CHECKING:
-    from topicloom.overlay.jobs.compare import ComparedBuild
+    from topicloom.overlay.jobs.compare import ComparedBuild, ComparedMeans, Interval
 
 
 def comparison_table(title: str, rows: list[ComparedBuild]) -> Table:
@@ -20,28 +20,52 @@ def comparison_table(title: str, rows: list[ComparedBuild]) -> Table:
     figures: dict[str, Callable[[ComparedBuild], str]] = {
         "builder": lambda row: row.algorithm,
         "edges": lambda row: f"{row.edges:,}",
-        "of ring\nper topic": lambda row: f"{row.edges / ring:.0%}",
+        "of\nrings": lambda row: f"{row.edges / ring:.0%}",
         "average\ndegree": lambda row: f"{row.degree_avg:.2f}",
         "maximum\ndegree": lambda row: f"{row.degree_max:,}",
         "99% have\nat most": lambda row: f"{row.degree_percentiles['99']:.0f}",
-        "seconds\nto build": lambda row: f"{row.seconds['build']:.2f}",
-        "topics\nper edge": lambda row: f"{_measure(row, 'topics_per_edge_avg'):.1f}",
-        "hops in\na topic": lambda row: (
-            "" if row.diameter_topic_max is None else f"≤ {row.diameter_topic_max}"
-        ),
+        "build\nsec.": lambda row: f"{row.seconds['build']:.2f}",
+        "topics/\nedge": lambda row: f"{_measure(row, 'topics_per_edge_avg'):.1f}",
+        "most\nhops": lambda row: "" if row.diameter_topic_max is None else f"{row.diameter_topic_max:,}",
+        "mean\nhops": lambda row: f"{row.hops_mean:.1f}",
+        "95%\nhops": lambda row: f"{row.hops_p95:,}",
         "topic-\nconnected": _proof,
     }
     ring = next((row.edges for row in rows if row.algorithm == "ring-pt"), 0)
     measured = all(row.measures for row in rows)
-    left_out = {"99% have\nat most", "seconds\nto build"}
+    left_out = {"99% have\nat most", "build\nsec.", "95%\nhops"}
     if not measured:
-        left_out = {"topics\nper edge", "99% have\nat most"}
+        left_out = {"topics/\nedge", "99% have\nat most"}
     if not ring:
-        left_out.add("of ring\nper topic")
+        left_out.add("of\nrings")
     shown = {heading: figure for heading, figure in figures.items() if heading not in left_out}
     words = ("builder", "topic-\nconnected")
     columns = [(heading, "left" if heading in words else "right") for heading in shown]
     return table(title, columns, [[figure(row) for figure in shown.values()] for row in rows])
+
+
+def means_table(title: str, rows: list[ComparedMeans]) -> Table:
+    """Return one line per builder: means over drawn workloads, and half of their 95% intervals."""
+
+    def shown(found: Interval | None, decimals: int) -> str:
+        # Two lines: side by side they would not fit a terminal.
+        form = f",.{decimals}f"
+        return "" if found is None else f"{found.mean:{form}}\n±{found.high - found.mean:{form}}"
+
+    figures: dict[str, Callable[[ComparedMeans], str]] = {
+        "builder": lambda row: row.algorithm,
+        "edges": lambda row: shown(row.edges, 1),
+        "average\ndegree": lambda row: shown(row.degree_avg, 2),
+        "maximum\ndegree": lambda row: shown(row.degree_max, 1),
+        "most\nhops": lambda row: shown(row.diameter_topic_max, 1),
+        "mean\nhops": lambda row: shown(row.hops_mean, 2),
+        "95%\nhops": lambda row: shown(row.hops_p95, 1),
+        "build\nsec.": lambda row: shown(row.seconds_build, 2),
+        "topic-\nconnected": lambda row: "proved" if row.topic_connected else "NO",
+    }
+    words = ("builder", "topic-\nconnected")
+    columns = [(heading, "left" if heading in words else "right") for heading in figures]
+    return table(title, columns, [[figure(row) for figure in figures.values()] for row in rows])
 
 
 def _proof(row: ComparedBuild) -> str:

@@ -8,98 +8,48 @@ library, so that they overlap neither each other nor a dot and stand nearest to 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from topicloom.base.charts import COLORS, make_title
+from topicloom.base.labels import DOT, FONT, LEADER, Box, LogAxis, Place, merge_labels, place_labels
 from topicloom.errors import UsageError
+from topicloom.overlay.graphs.layout import place_nodes
+from topicloom.overlay.measures.cuts import TopicGraph
+from topicloom.overlay.model.explanation import ExplainedEdge, ExplainedNode, Explanation
+from topicloom.overlay.model.overlay import Overlay
+from topicloom.overlay.model.python_tables import find_name
 
 HEIGHT = 400.0
 WIDTHS = (400.0, 480.0)
-FONT = 13
-LINE = 1.15 * FONT
-# Widths of letters in the font's size, about: `i`, `m`, and most others.
-NARROW, WIDE, LETTER = 0.3, 0.85, 0.55
-DOT = 6.0
-ON_ONE_ANOTHER = 2 * DOT  # dots nearer than this share a label: one line for each
-DISTANCES = (11.0, 16.0, 22.0, 32.0, 46.0, 62.0, 80.0, 100.0, 130.0)
-LEADER = 24.0  # a label further away than this gets a thin line to its dot
-Place = tuple[float, float]
+DEGREES = ("average degree (connections per node)", "maximum degree")
+HOPS = (DEGREES[0], "most hops inside a topic")
+WIDE, TALL, RIM = 640.0, 520.0, 24.0  # of the picture of a topic
+LETTERS = 24  # of a node's name in it
+NAMED = 80  # nodes of a topic that have their names in its picture; more would cover each other
 
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """One build: its average and maximum degree, and the kind of builder, which colours it."""
+    """One build: its average and maximum degree (or most hops), and the kind of builder, which colours it."""
 
     average: float
     maximum: float
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
-    """A rectangle on the canvas, in pixels from its upper left corner."""
-
-    left: float
-    top: float
-    right: float
-    bottom: float
-
-    def meets(self, other: Box) -> bool:
-        """Do they overlap?"""
-        across = self.left < other.right and other.left < self.right
-        return across and self.top < other.bottom and other.top < self.bottom
-
-    def within(self, other: Box) -> bool:
-        """Is it inside the other one?"""
-        across = other.left <= self.left and self.right <= other.right
-        return across and other.top <= self.top and self.bottom <= other.bottom
-
-    def lines(self, number: int) -> list[Place]:
-        """Return where so many lines of text are centred."""
-        height = (self.bottom - self.top) / number
-        return [((self.left + self.right) / 2, self.top + height * (line + 0.5)) for line in range(number)]
-
-    def nearest(self, place: Place) -> Place:
-        """Return the point of the rectangle that is nearest to `place`."""
-        return min(max(place[0], self.left), self.right), min(max(place[1], self.top), self.bottom)
-
-    def distance(self, place: Place) -> float:
-        """Return the distance from `place` to that point."""
-        return math.dist(place, self.nearest(place))
-
-
-@dataclass(frozen=True, slots=True)
-class LogAxis:
-    """A logarithmic scale over so many pixels."""
-
-    low: float
-    high: float
-    pixels: float
-
-    @classmethod
-    def over(cls, values: list[float], pixels: float) -> LogAxis:
-        """Fit the axis to all values, with some room on both sides."""
-        room = max((max(values) / min(values)) ** 0.13, 1.1)
-        return cls(min(values) / room, max(values) * room, pixels)
-
-    def at(self, value: float) -> float:
-        """Return the pixel of a value."""
-        return self.pixels * math.log(value / self.low) / math.log(self.high / self.low)
-
-    def value(self, pixel: float) -> float:
-        """Return the value at a pixel."""
-        return self.low * math.pow(self.high / self.low, pixel / self.pixels)
-
-    def ticks(self) -> list[int]:
-        """Return round numbers; more of them where the scale is short."""
-        steps = (1, 2, 5) if self.high > 20 * self.low else (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9)
-        found = [round(step * 10**power) for power in range(8) for step in steps if power or step != 1.5]
-        return [step for step in found if self.low <= step <= self.high]
-
-
-def degree_scatter(dots: Mapping[str, Dot], title: str, note: str, *, near: Collection[str] = ()) -> Any:
+def degree_scatter(
+    dots: Mapping[str, Dot],
+    title: str,
+    note: str,
+    *,
+    near: Collection[str] = (),
+    axes: tuple[str, str] = DEGREES,
+) -> Any:
     """Draw the builds of one interest with Altair; those of `near` have their labels in a second panel."""
     import altair as alt
 
@@ -107,63 +57,86 @@ def degree_scatter(dots: Mapping[str, Dot], title: str, note: str, *, near: Coll
         raise UsageError("a scatter of degrees needs at least one build, and each of them an edge")
     kinds = list(dict.fromkeys(dot.kind for dot in dots.values()))
     inside = {name: dot for name, dot in dots.items() if name in near}
-    panels = [_panel(dots, kinds, WIDTHS[0], unlabelled=near)]
+    panels = [_panel(dots, kinds, WIDTHS[0], axes, unlabelled=near)]
     if inside:
-        panels.append(_panel(inside, kinds, WIDTHS[1]))
+        panels.append(_panel(inside, kinds, WIDTHS[1], axes))
     return alt.hconcat(*panels, spacing=36).properties(title=make_title(title, note))
 
 
-def place_labels(dots: Mapping[str, Place], canvas: Box, others: Collection[Place] = ()) -> dict[str, Box]:
-    """Return a box for the name of each dot, the nearest that fits; `others` are dots without a name.
-
-    It covers no dot and no other name. It is not nearer to another dot, or else a line leads to it.
-    """
-    marks = {(x, y): Box(x - DOT, y - DOT, x + DOT, y + DOT) for x, y in (*dots.values(), *others)}
-    placed: dict[str, Box] = {}
-
-    def fits(box: Box, own: Place) -> bool:
-        away = [mark for place, mark in marks.items() if place != own] + list(placed.values())
-        if box.meets(marks[own]) or any(box.meets(other) for other in away):
-            return False
-        if box.distance(own) > LEADER:
-            return not any(_crosses(own, box.nearest(own), other) for other in away)
-        return all(box.distance(own) <= box.distance(place) for place in marks)
-
-    for name, own in dots.items():
-        choices = [box for box in _boxes(name, *own, canvas) if box.within(canvas)]
-        placed[name] = next((box for box in choices if fits(box, own)), choices[0])
-    return placed
+def hops_scatter(dots: Mapping[str, Dot], title: str) -> Any:
+    """Draw average degree against the most hops inside a topic: `Dot.maximum` are the hops."""
+    shown = {name: dot for name, dot in dots.items() if dot.average > 0 and dot.maximum > 0}
+    note = "One dot per build. Further left: fewer connections. Further down: shorter paths."
+    return degree_scatter(shown, title, note, axes=HOPS)
 
 
-def _boxes(name: str, x: float, y: float, canvas: Box) -> Iterator[Box]:
-    """Return where a label may stand, best places first: right, left, above, below, then slanted."""
-    lines = name.split("\n")
-    widths = [
-        sum(NARROW if c in "fijlrt-,. " else WIDE if c in "mwMW" else LETTER for c in line) for line in lines
+@dataclass(frozen=True, slots=True)
+class FrontierDot:
+    """One build of a sweep: its edges beside the maximum degree and the hops that it has."""
+
+    edges: int
+    degree_max: int
+    hops_max: int | None
+    swept: str  # what was varied: a line of the chart
+    label: str  # the value asked for
+
+
+def frontier_chart(dots: Sequence[FrontierDot], title: str) -> Any:
+    """Draw edges against the maximum degree, and against the most hops, of a sweep of builds."""
+    import altair as alt
+
+    if not dots:
+        raise UsageError("a frontier needs at least one build")
+    names = list(dict.fromkeys(dot.swept for dot in dots))
+    shades = alt.Scale(domain=names, range=list(COLORS[: len(names)]))
+    legend = alt.Legend(symbolSize=130, direction="horizontal", symbolType="circle")
+    panels = []
+    for field, axis in (("degree_max", DEGREES[1]), ("hops_max", HOPS[1])):
+        rows = _frontier_rows([dot for dot in dots if getattr(dot, field) is not None], field)
+        x = alt.X("x:Q", title=axis, scale=alt.Scale(type="log", nice=False, padding=24))
+        y = alt.Y("edges:Q", title="edges", scale=alt.Scale(zero=False, padding=24))
+        base = alt.Chart(alt.Data(values=rows)).encode(
+            x=x, y=y, color=alt.Color("swept:N", title=None, sort=names, scale=shades, legend=legend)
+        )
+        best = alt.Chart(alt.Data(values=[row for row in rows if row["best"]]))
+        line = best.mark_line(interpolate="step-after", color="#aaaaaa").encode(x=x, y=y)
+        marks = base.mark_point(filled=True, opacity=1, size=90)
+        texts = base.mark_text(dx=10, dy=-10, fontSize=11).encode(text="label:N")
+        panels.append((line + marks + texts).properties(width=WIDTHS[0], height=HEIGHT))
+    note = (
+        "Each dot is one build; beside it what was asked for. No build is better in both than the grey line."
+    )
+    return alt.hconcat(*panels, spacing=36).properties(title=make_title(title, note))
+
+
+def _frontier_rows(dots: Sequence[FrontierDot], field: str) -> list[dict[str, Any]]:
+    """Return the rows of a panel: equal dots share a label; `best` are those that no other beats in both."""
+    labels: dict[tuple[int, int, str], list[str]] = {}
+    for dot in dots:
+        labels.setdefault((getattr(dot, field), dot.edges, dot.swept), []).append(dot.label)
+    return [
+        {
+            "x": x,
+            "edges": edges,
+            "swept": swept,
+            "label": ", ".join(sharing),
+            "best": not any((a, b) != (x, edges) and a <= x and b <= edges for a, b, _ in labels),
+        }
+        for (x, edges, swept), sharing in labels.items()
     ]
-    half, height = FONT * max(widths) / 2, LINE * len(lines) / 2
-    for distance in DISTANCES:
-        for across, down in ((1, 0), (-1, 0), (0, -1), (0, 1), (1, -1), (1, 1), (-1, -1), (-1, 1)):
-            slant = 0.7 if across and down else 1.0
-            middle_x = x + across * (slant * distance + half)
-            middle_y = y + down * (slant * distance + height)
-            if across == 0:  # above and below it may be moved sideways to stay on the canvas
-                middle_x = min(max(middle_x, canvas.left + half), canvas.right - half)
-            yield Box(middle_x - half, middle_y - height, middle_x + half, middle_y + height)
 
 
-def _crosses(start: Place, end: Place, box: Box) -> bool:
-    """Does a line run through the box? Looked at in steps finer than a letter."""
-    steps = [step / 32 for step in range(33)]
-    on_line = [(start[0] + (end[0] - start[0]) * at, start[1] + (end[1] - start[1]) * at) for at in steps]
-    return any(box.distance(place) == 0 for place in on_line)
-
-
-def _panel(dots: Mapping[str, Dot], kinds: list[str], width: float, unlabelled: Collection[str] = ()) -> Any:
+def _panel(
+    dots: Mapping[str, Dot],
+    kinds: list[str],
+    width: float,
+    axes: tuple[str, str],
+    unlabelled: Collection[str] = (),
+) -> Any:
     across = LogAxis.over([dot.average for dot in dots.values()], width)
     up = LogAxis.over([dot.maximum for dot in dots.values()], HEIGHT)
     places = {name: (across.at(dot.average), HEIGHT - up.at(dot.maximum)) for name, dot in dots.items()}
-    named = _merged({name: place for name, place in places.items() if name not in unlabelled})
+    named = merge_labels({name: place for name, place in places.items() if name not in unlabelled})
     boxes = place_labels(named, Box(0, 0, width, HEIGHT), [places[name] for name in unlabelled])
 
     def row(place: Place, name: str) -> dict[str, Any]:
@@ -178,16 +151,7 @@ def _panel(dots: Mapping[str, Dot], kinds: list[str], width: float, unlabelled: 
         if box.distance(named[text]) > LEADER:
             end = row(box.nearest(named[text]), names[0])
             leaders.append(row(named[text], names[0]) | {"x2": end["x"], "y2": end["y"]})
-    return _layers(points, labels, leaders, across, up, kinds)
-
-
-def _merged(places: Mapping[str, Place]) -> dict[str, Place]:
-    """Merge the labels of dots that lie on one another, one name to a line."""
-    names: dict[Place, list[str]] = {}
-    for name, place in places.items():
-        same = next((known for known in names if math.dist(known, place) < ON_ONE_ANOTHER), place)
-        names.setdefault(same, []).append(name)
-    return {"\n".join(sharing): place for place, sharing in names.items()}
+    return _layers(points, labels, leaders, across, up, kinds, axes)
 
 
 def _layers(
@@ -197,6 +161,7 @@ def _layers(
     across: LogAxis,
     up: LogAxis,
     kinds: list[str],
+    axes: tuple[str, str],
 ) -> Any:
     import altair as alt
 
@@ -208,8 +173,8 @@ def _layers(
             axis=alt.Axis(values=scale.ticks(), format=",d"),
         )
 
-    x = axis(alt.X, "x:Q", across, "average degree (connections per node)")
-    y = axis(alt.Y, "y:Q", up, "maximum degree")
+    x = axis(alt.X, "x:Q", across, axes[0])
+    y = axis(alt.Y, "y:Q", up, axes[1])
     shades = alt.Scale(domain=kinds, range=list(COLORS[: len(kinds)]))
     legend = alt.Legend(symbolSize=130, direction="horizontal", symbolType="circle")
     colour = alt.Color("kind:N", title=None, sort=kinds, scale=shades, legend=legend)
@@ -221,3 +186,70 @@ def _layers(
         ),
         texts.mark_text(fontSize=FONT).encode(x=x, y=y, text="build:N", color=colour),
     ).properties(width=across.pixels, height=up.pixels)
+
+
+def topic_chart(
+    names: Sequence[str],
+    points: NDArray[Any],
+    ends: Sequence[tuple[int, int]],
+    title: str,
+    note: str,
+    *,
+    marked: Collection[int] = (),
+    edge: tuple[int, int] | None = None,
+) -> Any:
+    """Draw the subgraph of a topic: nodes where `points` has them, some of them marked, one edge too."""
+    import altair as alt
+
+    low, size = points.min(axis=0), np.maximum(np.ptp(points, axis=0), 1e-9)
+    spots = ((points - low) / size * (WIDE - 2 * RIM, TALL - 2 * RIM) + RIM).tolist()
+    orange = {*marked, *(edge or ())}
+    nodes = [{"x": x, "y": y, "mark": place in orange} for place, (x, y) in enumerate(spots)]
+    lines = [
+        {"x": spots[u][0], "y": spots[u][1], "x2": spots[v][0], "y2": spots[v][1],
+         "mark": edge is not None and {u, v} == set(edge)}
+        for u, v in ends
+    ]  # fmt: skip
+
+    def axis(channel: Any, name: str, most: float) -> Any:
+        return channel(name, axis=None, scale=alt.Scale(domain=[0, most], nice=False, reverse=name == "y:Q"))
+
+    x, y = axis(alt.X, "x:Q", WIDE), axis(alt.Y, "y:Q", TALL)
+    colour = alt.condition("datum.mark", alt.value(COLORS[1]), alt.value(COLORS[0]))
+    line = alt.condition("datum.mark", alt.value(COLORS[1]), alt.value("#bbbbbb"))
+    rules = alt.Chart(alt.Data(values=lines)).mark_rule(strokeWidth=1.5)
+    dots = alt.Chart(alt.Data(values=nodes)).mark_point(filled=True, opacity=1, size=90)
+    layers = [
+        rules.encode(x=x, y=y, x2="x2:Q", y2="y2:Q", color=line),
+        dots.encode(x=x, y=y, color=colour),
+    ]
+    if len(names) <= NAMED:
+        short = {" ".join(name.split())[:LETTERS]: tuple(spots[place]) for place, name in enumerate(names)}
+        boxes = place_labels(short, Box(0, 0, WIDE, TALL))
+        texts = [dict(zip("xy", box.lines(1)[0], strict=True), name=name) for name, box in boxes.items()]
+        layers.append(
+            alt.Chart(alt.Data(values=texts)).mark_text(fontSize=FONT).encode(x=x, y=y, text="name:N")
+        )
+    return alt.layer(*layers).properties(width=WIDE, height=TALL, title=make_title(title, note))
+
+
+def draw_explanation(found: Explanation, overlay: Overlay) -> Any:
+    """Draw the topic of an explanation, what it is about marked; the overlay knows its interest."""
+    interest = overlay.interest
+    if interest is None or not found.drawing:
+        raise UsageError("there is no topic to draw")
+    graph = TopicGraph.of(interest, overlay, find_name(interest.topic_ids, found.drawn_topic or "", "topic"))
+    names = [interest.node_ids[int(node)].as_py() for node in graph.members]
+    place = {name: number for number, name in enumerate(names)}
+    edge, marked = None, []
+    note = f"{len(names):,} subscribers, {len(graph.u):,} edges among them"
+    if isinstance(found, ExplainedEdge):
+        edge, note = (place[found.u], place[found.v]), f"{note}; orange: the edge"
+    elif isinstance(found, ExplainedNode):
+        marked, note = [place[found.node]], f"{note}; orange: the node"
+    elif found.cut_nodes:
+        marked = [place[one.node] for one in found.cut_nodes]
+        note += "; orange: it would split without any of these"
+    points = place_nodes(len(names), graph.u, graph.v)
+    ends = list(zip(graph.u.tolist(), graph.v.tolist(), strict=True))
+    return topic_chart(names, points, ends, f"Topic {found.drawn_topic}", note, marked=marked, edge=edge)

@@ -16,7 +16,7 @@ from topicloom.base.summaries import Head, to_json
 from topicloom.errors import InputError
 
 SUMMARY, REJECTS = "summary.json", "rejects.parquet"
-CHARTS = (".png", ".svg", ".html")
+CHARTS = (".png", ".svg", ".pdf", ".html")
 
 
 def write_table(table: pa.Table, path: Path) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import topicloom.overlay.builders.default as default
-from topicloom.api import build
+from topicloom import build
 from topicloom.base.ids import numbered_ids
 from topicloom.overlay.builders.default import choose_default, expected_seconds
 from topicloom.overlay.builders.registry import parse_parameters

@@ -95,7 +95,7 @@ def _wanted(
     from topicloom.overlay.model.build_folder import is_build, load_build, read_interest
 
     if is_build(new):
-        return NewInterest(read_interest(new), load_build(new).overlay)
+        return NewInterest(read_interest(new), load_build(new, interest=False).overlay)
     source = InterestOptions(
         interest=str(new),
         node_column=table.node_column,

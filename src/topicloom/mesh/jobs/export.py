@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from topicloom.base.atomic_write import remove_left_over, replacing
 from topicloom.base.progress import SILENT, Progress, check_stop
 from topicloom.base.registry import find
-from topicloom.base.summaries import Summary
+from topicloom.base.summaries import Summary, plain
 from topicloom.errors import InputError, UsageError
 from topicloom.mesh.kinds.kind import BrokerKind
 from topicloom.mesh.kinds.registry import KINDS, host_columns
@@ -22,8 +22,12 @@ from topicloom.mesh.plan.names import file_stems
 from topicloom.mesh.plan.request import ExportFigures, Request
 from topicloom.mesh.plan.secrets import SECRETS, Secrets, read_secrets
 from topicloom.overlay.graphs.formats import GRAPH_FORMATS, GraphFormat
+from topicloom.overlay.jobs.interest_table import InterestTable, check_agreement
+from topicloom.overlay.jobs.measure import load_overlay
 from topicloom.overlay.model.build_folder import load_build, read_interest
 from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
+from topicloom.tables.source import TableSource
 from topicloom.tables.spark.spark_choice import Notice, no_notice
 
 DEFAULT_BACKUPS = 1
@@ -100,20 +104,63 @@ def export_build(
     progress: Progress = SILENT,
 ) -> ExportSummary:
     """Write the export of a build folder to `out`; return its summary."""
+    return export_table(
+        kind, lambda: _load(source), out=out, options=options, notice=notice, progress=progress
+    )
+
+
+def _load(source: Path) -> tuple[Interest, Overlay]:
+    build = load_build(source)
+    return build.interest or read_interest(source), build.overlay
+
+
+def export_edges(
+    kind: str,
+    edges: TableSource,
+    interest: InterestTable,
+    *,
+    out: Path,
+    options: ExportOptions | None = None,
+) -> ExportSummary:
+    """Write the export of an edge table of one's own, with the interest beside it; return its summary."""
+
+    def load() -> tuple[Interest, Overlay]:
+        loaded = interest.load()
+        check_agreement(edges, interest.source, loaded.digest)
+        overlay, left_out = load_overlay(edges, loaded.interest, interest)
+        for name, count in plain(left_out).items():
+            if count:
+                interest.notice(f"{count:,} {name.replace('_', ' ')} of {edges.path} are left out")
+        return loaded.interest, overlay
+
+    return export_table(
+        kind, load, out=out, options=options, notice=interest.notice, progress=interest.progress
+    )
+
+
+def export_table(
+    kind: str,
+    load: Callable[[], tuple[Interest, Overlay]],
+    *,
+    out: Path,
+    options: ExportOptions | None = None,
+    notice: Notice = no_notice,
+    progress: Progress = SILENT,
+) -> ExportSummary:
+    """Write the export of what `load` gives; whatever is wrong with the options is told before."""
     options = options or ExportOptions()
     exporter = find("kind", exporters(), kind)
     _check_options(kind, exporter, options)
     check_export_out(out, kind, overwrite=options.overwrite)
     remove_left_over(out)
     progress.phase("read")
-    build = load_build(source)
-    interest = read_interest(source)
+    interest, overlay = load()
     nodes: list[str] = interest.node_ids.to_pylist()
     places = read_hosts(options.hosts, nodes, notice, more=host_columns()) if options.hosts else {}
     kept = read_secrets(out)
     request = Request(
         interest=interest,
-        overlay=build.overlay,
+        overlay=overlay,
         places=places,
         logins=_logins(exporter, options, nodes, places, kept, notice),
         tls=options.tls,

@@ -26,9 +26,9 @@ from topicloom.mesh.kernels.forest_search import search_classes
 from topicloom.mesh.model.search import search
 from topicloom.mesh.model.topic_trees import ForestPacking, TopicTrees
 from topicloom.mesh.topic_trees.spanning import split_message
-from topicloom.overlay.graphs.writing import shared_topics
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
+from topicloom.overlay.model.shared_topics import shared_topics
 
 SLICE = 5_000_000  # steps of search between two checks for a stop: some hundredths of a second
 # Steps of search for each subscription and class, at most MOST_WORK in all: three to five seconds.

@@ -41,7 +41,7 @@ def write_dot(interest: Interest, overlay: Overlay, path: Path, *, progress: Pro
         names,
         head=f"{_HEAD}{EXPLAINED[names.how]}\ngraph overlay {{\n  graph [{_attributes(about.items())}];\n",
         node=lambda name, own: f'  "{name}" [{_attributes(own)}];\n',
-        edge=lambda u, v, topics: f'  "{u}" -- "{v}" [{TOPICS}="{topics}"];\n',
+        edge=lambda u, v, topics, _: f'  "{u}" -- "{v}" [{TOPICS}="{topics}"];\n',
         tail="}\n",
         quote=_quoted,
         progress=progress,

@@ -55,7 +55,7 @@ def write_edge_list(interest: Interest, overlay: Overlay, path: Path, *, progres
         names,
         head=f"{_HEAD}{EXPLAINED[names.how]}\n" + "".join(f"# {key} {text}\n" for key, text in about.items()),
         node=node,
-        edge=lambda u, v, topics: f'{u} {v} {{"{TOPICS}":{topics}}}\n',
+        edge=lambda u, v, topics, _: f'{u} {v} {{"{TOPICS}":{topics}}}\n',
         progress=progress,
     )
 

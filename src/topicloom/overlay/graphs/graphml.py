@@ -33,7 +33,7 @@ from topicloom.overlay.model.overlay import Overlay
 
 # What is no Char of XML 1.0 (section 2.2), not even as a character reference.
 FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-NAME = "name"
+NAME, COUNT = "name", "n_topics"
 _IN_XML = str.maketrans(
     {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
 )
@@ -41,7 +41,7 @@ _IN_TEXT = {char: text for char, text in _IN_XML.items() if chr(char) in "&<>"} 
 
 
 def write_graphml(interest: Interest, overlay: Overlay, path: Path, *, progress: Progress = SILENT) -> None:
-    """Write one GraphML file; attributes are JSON arrays as text."""
+    """Write one GraphML file; attributes are JSON arrays as text, and the number of topics of each edge."""
     names = names_in(interest, FORBIDDEN)
     about = describe_graph(interest, names, _in_text)
     keys = {"graph": list(about), "node": [NAME, *node_keys(interest)], "edge": [TOPICS]}
@@ -53,6 +53,7 @@ def write_graphml(interest: Interest, overlay: Overlay, path: Path, *, progress:
             for owner, own in keys.items()
             for key in own
         ),
+        f'<key id="edge_{COUNT}" for="edge" attr.name="{COUNT}" attr.type="int"/>',
         f'<graph edgedefault="undirected">\n<desc>{EXPLAINED[names.how]}</desc>',
         *(f'<data key="graph_{key}">{value}</data>' for key, value in about.items()),
     ]
@@ -61,8 +62,9 @@ def write_graphml(interest: Interest, overlay: Overlay, path: Path, *, progress:
         data = "".join(f'<data key="node_{key}">{text}</data>' for key, text in attributes)
         return f'<node id="{name}"><data key="node_{NAME}">{name}</data>{data}</node>\n'
 
-    def edge(u: str, v: str, topics: str) -> str:
-        return f'<edge source="{u}" target="{v}"><data key="edge_{TOPICS}">{topics}</data></edge>\n'
+    def edge(u: str, v: str, topics: str, count: int) -> str:
+        data = f'<data key="edge_{TOPICS}">{topics}</data><data key="edge_{COUNT}">{count}</data>'
+        return f'<edge source="{u}" target="{v}">{data}</edge>\n'
 
     write_graph(
         path,

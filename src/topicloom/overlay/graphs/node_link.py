@@ -42,7 +42,7 @@ def write_node_link(interest: Interest, overlay: Overlay, path: Path, *, progres
         head=f'{{"directed":false,"multigraph":false,"graph":{about},\n"nodes":[',
         node=node,
         middle='\n],\n"edges":[',
-        edge=lambda u, v, topics: f'{{"source":{u},"target":{v},"{TOPICS}":{topics}}}',
+        edge=lambda u, v, topics, _: f'{{"source":{u},"target":{v},"{TOPICS}":{topics}}}',
         tail="\n]}\n",
         between=("\n", ",\n"),
         progress=progress,

@@ -15,13 +15,12 @@ from typing import TextIO
 
 import numpy as np
 
-from topicloom.base.arrays import Ints, Longs, sealed
 from topicloom.base.progress import Progress, check_stop
 from topicloom.errors import InputError
 from topicloom.overlay.graphs.names import Names
-from topicloom.overlay.kernels.shared_topics import shared_slots
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
+from topicloom.overlay.model.shared_topics import shared_topics
 from topicloom.tables.records import ROLES
 
 FORMAT = "topicloom 1"
@@ -45,7 +44,7 @@ def write_graph(
     *,
     head: str,
     node: Callable[[str, Attributes], str],
-    edge: Callable[[str, str, str], str],
+    edge: Callable[[str, str, str, int], str],
     middle: str = "",
     tail: str = "",
     between: tuple[str, str] = ("", ""),
@@ -55,8 +54,8 @@ def write_graph(
     """Write head, nodes, middle, edges and tail.
 
     `node` gives the text of a node from its name and attributes, `edge` that of an edge from the names of its
-    ends and the JSON text of the topics both want. `between` stands before the first and before each later
-    node or edge.
+    ends, the JSON text of the topics both want and their number. `between` stands before the first and before
+    each later node or edge.
     """
     if not interest.node_ids.equals(overlay.node_ids):
         raise InputError("the overlay's nodes are not those of the interest")
@@ -115,7 +114,7 @@ def _nodes(
 
 def _edges(
     interest: Interest, overlay: Overlay, names: Names, topics: list[str], progress: Progress
-) -> Iterator[Iterator[tuple[str, str, str]]]:
+) -> Iterator[Iterator[tuple[str, str, str, int]]]:
     for low in range(0, overlay.n_edges, CHUNK):
         check_stop(progress)
         u, v = overlay.u[low : low + CHUNK], overlay.v[low : low + CHUNK]
@@ -124,15 +123,9 @@ def _edges(
         ends = [0, *np.cumsum(counts).tolist()]
         lists = (_json_array(found[start:stop]) for start, stop in pairwise(ends))
         one, other = ([names.nodes[node] for node in side.tolist()] for side in (u, v))
-        yield zip(one, other, lists, strict=True)
+        yield zip(one, other, lists, counts.tolist(), strict=True)
         progress.advance(len(u))
 
 
 def _json_array(texts: list[str]) -> str:
     return f"[{','.join(texts)}]"
-
-
-def shared_topics(interest: Interest, u: Ints, v: Ints) -> tuple[Longs, Ints]:
-    """Return how many topics the ends of each edge share, and these topics, edge after edge, ascending."""
-    ptr, slots, _ = shared_slots(sealed(u), sealed(v), *interest.sealed_lists()[:2])
-    return np.diff(ptr), interest.node_topics[slots]

@@ -9,14 +9,12 @@ from msgspec.structs import asdict
 
 from topicloom.base.atomic_write import replacing
 from topicloom.base.progress import Progress
-from topicloom.base.summaries import UNSET, Figures, ResultSummary, Seconds, UnsetType
+from topicloom.base.summaries import UNSET, Figures, ResultSummary, Seconds, Summary, UnsetType
 from topicloom.overlay.jobs.build import build_loaded
 from topicloom.overlay.jobs.build_request import BuildRequest
+from topicloom.overlay.jobs.frontier import FrontierPoint, hops_inside, sweep_frontier
 from topicloom.overlay.jobs.interest_table import InterestTable, LoadedInterest
 from topicloom.overlay.measures.degree import degree_histogram, percentiles
-from topicloom.overlay.measures.diameter import measure_topic_diameter
-from topicloom.overlay.measures.hops import measure_hops
-from topicloom.overlay.measures.measure import view_of
 from topicloom.overlay.model.build import Build, BuildSummary
 from topicloom.overlay.model.build_folder import check_replaceable
 from topicloom.overlay.model.interest import Interest
@@ -35,21 +33,57 @@ class ComparedBuild(BuildSummary, frozen=True, kw_only=True):
     workload: str | UnsetType = UNSET
 
 
+class Interval(Summary, frozen=True):
+    """A mean over workloads, and where 95% of such means would lie (Student's t)."""
+
+    mean: float
+    low: float
+    high: float
+
+
+class ComparedMeans(Summary, frozen=True, kw_only=True):
+    """One builder on several drawn workloads."""
+
+    algorithm: str
+    seeds: list[int]
+    edges: Interval
+    degree_avg: Interval
+    degree_max: Interval
+    diameter_topic_max: Interval | None
+    hops_mean: Interval
+    hops_p95: Interval
+    seconds_build: Interval
+    topic_connected: bool
+
+
 class Comparison(ResultSummary, frozen=True, kw_only=True):
-    """The content of summary.json; a `plot` is told on the screen only."""
+    """The content of summary.json; plots are told on the screen only.
+
+    With several drawn workloads `rows` has every build, and `means` what they have in common.
+    """
 
     kind: str = "comparison"
     rows: list[ComparedBuild]
+    means: list[ComparedMeans] | UnsetType = UNSET
+    frontier: list[FrontierPoint] | UnsetType = UNSET
     seconds: Seconds
     plot: str | UnsetType = UNSET
+    hops_plot: str | UnsetType = UNSET
+    frontier_plot: str | UnsetType = UNSET
 
 
-def compare_table(table: InterestTable, requests: list[BuildRequest], *, out: Path | None) -> Comparison:
+def compare_table(
+    table: InterestTable, requests: list[BuildRequest], *, out: Path | None, frontier: bool = False
+) -> Comparison:
     """Read the interest once and build with each request; see `compare_loaded`."""
     if out is not None:
         check_replaceable(out)
     began = table.progress.now()
-    return compare_loaded(table.load(), requests, table, out=out, began=began)[0]
+    loaded = table.load()
+    points: list[FrontierPoint] | UnsetType = UNSET
+    if frontier:
+        points = sweep_frontier(loaded.interest, requests[0], progress=table.progress)
+    return compare_loaded(loaded, requests, table, out=out, began=began, frontier=points)[0]
 
 
 def compare_loaded(
@@ -59,6 +93,7 @@ def compare_loaded(
     *,
     out: Path | None,
     began: float,
+    frontier: list[FrontierPoint] | UnsetType = UNSET,
 ) -> tuple[Comparison, list[Build]]:
     """Return the comparison (each row with its degree percentiles and histogram) and the builds.
 
@@ -83,18 +118,24 @@ def compare_loaded(
                     **asdict(summary),
                     degree_percentiles=percentiles(degrees),
                     degree_histogram=degree_histogram(degrees),
-                    **_hops(loaded.interest, build, request.threads, progress),
+                    **hops_inside(loaded.interest, build.overlay, threads=request.threads, progress=progress),
                 )
             )
             builds.append(build)
-        comparison = Comparison(rows=rows, seconds={"total": progress.now() - began})
+        comparison = Comparison(rows=rows, frontier=frontier, seconds={"total": progress.now() - began})
         if folder is not None:
             write_json(comparison, folder / SUMMARY)
     return comparison, builds
 
 
-def _hops(interest: Interest, build: Build, threads: int | None, progress: Progress) -> Figures:
-    """Measure the hops inside topics: largest, mean, 95th percentile."""
-    view = view_of(interest, build.overlay, threads=threads, progress=progress)
-    found = measure_topic_diameter(view) | measure_hops(view)
-    return {key: found[key] for key in ("diameter_topic_max", "hops_mean", "hops_p95")}
+def compared(
+    interest: Interest, summary: BuildSummary, build: Build, threads: int | None, progress: Progress
+) -> ComparedBuild:
+    """Return the row of one build."""
+    degrees = build.overlay.degrees()
+    return ComparedBuild(
+        **asdict(summary),
+        degree_percentiles=percentiles(degrees),
+        degree_histogram=degree_histogram(degrees),
+        **hops_inside(interest, build.overlay, threads=threads, progress=progress),
+    )

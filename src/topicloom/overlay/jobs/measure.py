@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import asdict, replace
 
+from topicloom.base.progress import SILENT, Progress
 from topicloom.base.summaries import UNSET, Figures, Seconds, Summary, UnsetType
 from topicloom.errors import InputError
 from topicloom.overlay.builders.default import choose_default, expected_seconds
@@ -103,14 +104,7 @@ def load_overlay(edges: TableSource, interest: Interest, table: InterestTable) -
 def inspect_table(table: InterestTable, *, threads: int | None = None) -> Inspected:
     """Describe an interest table."""
     loaded = table.load()
-    # What a greedy overlay needs is no guess where building one takes no longer than the guess.
-    greedy = None
-    if loaded.interest.n_nodes <= TRY_NODES:
-        greedy = float(build_gm(loaded.interest, threads=threads).overlay.degrees().mean())
-    default = choose_default(loaded.interest, {}, bound=False).algorithm, expected_seconds(loaded.interest)
-    profile = profile_interest(
-        loaded.interest, threads=threads, greedy_degree=greedy, default=default, progress=table.progress
-    )
+    profile = profile_of(loaded.interest, threads=threads, progress=table.progress)
     alike = find_alike(loaded.interest.node_ids, loaded.interest.topic_ids)
     filters = wildcard_topics(loaded.interest.topic_ids)
     remarks = [line for line in (alike_told(alike), wildcards_told(filters)) if line]
@@ -120,4 +114,16 @@ def inspect_table(table: InterestTable, *, threads: int | None = None) -> Inspec
         rejected=loaded.rejected,
         names_alike=alike,
         wildcard_topics=len(filters),
+    )
+
+
+def profile_of(interest: Interest, *, threads: int | None = None, progress: Progress = SILENT) -> Profile:
+    """Describe an interest, and what to expect of an overlay of it."""
+    # What a greedy overlay needs is no guess where building one takes no longer than the guess.
+    greedy = None
+    if interest.n_nodes <= TRY_NODES:
+        greedy = float(build_gm(interest, threads=threads).overlay.degrees().mean())
+    default = choose_default(interest, {}, bound=False).algorithm, expected_seconds(interest)
+    return profile_interest(
+        interest, threads=threads, greedy_degree=greedy, default=default, progress=progress
     )

@@ -76,9 +76,39 @@ def check_overlay(
     >>> verdict.topic_connected, verdict.witnesses[0].component_sizes, verdict.witnesses[0].nodes
     (False, (2, 1), ('a', 'b'))
     """
-    progress.phase("verify")
     codes = node_codes(overlay.node_ids, interest.node_ids)
     ends = codes[overlay.u], codes[overlay.v]
+    return _judge(interest, ends, _unknown_names(overlay, ends), n_witnesses, progress)
+
+
+def check_edge_rows(
+    interest: Interest,
+    edges: pa.Table,
+    *,
+    n_witnesses: int | None = N_WITNESSES,
+    progress: Progress = SILENT,
+) -> Verdict:
+    """Prove or refute it for rows `u`, `v` of node names, which may repeat, loop and name strangers.
+
+    >>> interest = Interest.from_pairs([("a", "x"), ("b", "x")])
+    >>> verdict = check_edge_rows(interest, pa.table({"u": ["b", "q"], "v": ["a", "a"]}))
+    >>> verdict.topic_connected, verdict.unknown_nodes, verdict.unknown_names
+    (True, 1, ('q',))
+    """
+    u, v = (node_codes(edges[name], interest.node_ids) for name in ("u", "v"))
+    strange = [edges[name].filter(pa.array(codes < 0)) for name, codes in (("u", u), ("v", v))]
+    names = {name for column in strange for name in pc.unique(column).drop_null().to_pylist()}
+    return _judge(interest, (u, v), tuple(sorted(names)[:N_NAMES]), n_witnesses, progress)
+
+
+def _judge(
+    interest: Interest,
+    ends: tuple[Ints, Ints],
+    unknown_names: tuple[str, ...],
+    n_witnesses: int | None,
+    progress: Progress,
+) -> Verdict:
+    progress.phase("verify")
     edges = sound_edges(*ends, interest.n_nodes)
     lists = interest.node_ptr, interest.node_topics
     parent = join_topics(edges.low, edges.high, *lists, progress=progress)
@@ -88,7 +118,7 @@ def check_overlay(
         topics_partitioned=found.split,
         topic_components=found.components,
         **edges.counts(),
-        unknown_names=_unknown_names(overlay, ends),
+        unknown_names=unknown_names,
         witnesses=tuple(_witness(interest, topic) for topic in found.worst),
     )
 

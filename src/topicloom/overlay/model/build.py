@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import msgspec
 
-from topicloom.base.notebook import html_of
+from topicloom.base.counts import counted
+from topicloom.base.late_methods import late_method
 from topicloom.base.summaries import UNSET, Parameters, Report, ResultSummary, Seconds, Summary, UnsetType
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Build:
     """An overlay with the algorithm, parameters and seed that made it, and what the builder reports.
 
@@ -29,8 +31,21 @@ class Build:
     report: Mapping[str, Any] = field(default_factory=dict)
     interest: Interest | None = field(default=None, repr=False)  # where the caller had it at hand
 
-    def _repr_html_(self) -> str | None:
-        return html_of(self)  # notebooks show charts
+    def save(self, path: str | os.PathLike[str]) -> BuildSummary:
+        """Prove the build and write it as a folder, like `topicloom build`; return what its summary says.
+
+        An earlier build there is replaced; `topicloom.load_build` and every command read it.
+        """
+        summary: BuildSummary = late_method(self, "save")(self, path)
+        return summary
+
+    def __repr__(self) -> str:
+        size = f"{counted(self.overlay.n_nodes, 'node')}, {counted(self.n_edges, 'edge')}"
+        return f"Build({self.algorithm}, {size}, maximum degree {self.degree_max:,})"
+
+    def _repr_html_(self) -> str:
+        html: str = late_method(self, "_repr_html_")(self)  # notebooks show charts
+        return html
 
     @property
     def n_edges(self) -> int:

@@ -5,6 +5,7 @@ The layout is a promise to users (see docs/files.md); only this file writes or r
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,6 +21,7 @@ from topicloom.errors import InputError
 from topicloom.overlay.model.build import Build, BuildHead, BuildSummary
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
+from topicloom.overlay.model.python_tables import identifiers, refuse
 from topicloom.tables.folder import CHARTS, REJECTS, SUMMARY, check_own_folder, read_head
 from topicloom.tables.records import ROLES
 
@@ -93,32 +95,50 @@ def read_summary(folder: Path, kind: type[S] = BuildHead) -> S:  # type: ignore[
         raise InputError(f"{path} is not valid JSON; the build is damaged, make it again") from None
 
 
-def load_build(folder: str | Path) -> Build:
-    """Load a build as it was written; its nodes are those of its interest."""
+def load_build(folder: str | os.PathLike[str], *, interest: bool = True) -> Build:
+    """Load a build as it was written, with its `interest`; its nodes are those of the interest.
+
+    With `interest=False` only the nodes of the interest are read: less work where nobody asks for topics.
+    """
+    if not isinstance(folder, str | os.PathLike):
+        raise refuse("folder", "the path of a build folder", folder)
     folder = Path(folder)
     summary = read_summary(folder)
-    try:
-        nodes = pq.read_table(folder / INTEREST, columns=["node"]).column("node")
-        edges = pq.read_table(folder / EDGES, columns=["u", "v"])
-    except (OSError, pa.ArrowInvalid) as error:
-        raise InputError(f"build {folder} is damaged ({str(error).splitlines()[0]}); make it again") from None
-    # interest.parquet is sorted by node, so its distinct values are the nodes in their order.
-    node_ids = nodes.unique().cast(pa.string())
+    edges = _read(folder, EDGES, ["u", "v"])
     made = summary.algorithm, summary.parameters, summary.seed, summary.seconds, summary.report
+    if interest:
+        known = read_interest(folder)
+        overlay = Overlay.from_arrow(known.node_ids, edges)
+        return Build(replace(overlay, interest=known), *made, interest=known)
+    # interest.parquet is sorted by node, so its distinct values are the nodes in their order.
+    node_ids = identifiers(_read(folder, INTEREST, ["node"])["node"], "node").unique()
     return Build(Overlay.from_arrow(node_ids, edges), *made)
 
 
 def read_interest(source: Path) -> Interest:
     """Read the interest of a build folder, without Spark."""
     extras: dict[str, Any] = {}
+    table = _read(source, INTEREST, ["node", "topic"])
+    table = table.sort_by([("node", "ascending"), ("topic", "ascending")])
+    found = Interest.from_arrow(table)
+    if found.n_subscriptions != len(table):
+        raise InputError(f"build {source} is damaged: {INTEREST} repeats a pair; make it again")
+    # Its rows are distinct, so roles and rates stand beside the pairs as they are.
+    if "role" in table.column_names:
+        roles = pc.fill_null(pc.index_in(table["role"].cast(pa.string()), value_set=pa.array(ROLES)), 0)
+        extras["roles"] = roles.to_numpy().astype(np.uint8)
+    if "rate" in table.column_names:
+        extras["rates"] = table["rate"].to_numpy().astype(np.float64)
+    return replace(found, **extras)
+
+
+def _read(folder: Path, name: str, columns: list[str]) -> pa.Table:
+    """Read a table of a build folder; one that lacks a column or cannot be read is refused."""
     try:
-        table = pq.read_table(source / INTEREST).sort_by([("node", "ascending"), ("topic", "ascending")])
-        # Its rows are distinct, so roles and rates stand beside the pairs as they are.
-        if "role" in table.column_names:
-            roles = pc.index_in(table["role"], value_set=pa.array(ROLES))
-            extras["roles"] = roles.to_numpy().astype(np.uint8)
-        if "rate" in table.column_names:
-            extras["rates"] = table["rate"].to_numpy().astype(np.float64)
-        return replace(Interest.from_arrow(table), **extras)
+        table = pq.read_table(folder / name)
     except (OSError, pa.ArrowInvalid) as error:
-        raise InputError(f"build {source} is damaged ({str(error).splitlines()[0]}); make it again") from None
+        raise InputError(f"build {folder} is damaged ({str(error).splitlines()[0]}); make it again") from None
+    for column in columns:
+        if column not in table.column_names:
+            raise InputError(f"build {folder} is damaged: {name} has no column {column!r}; make it again")
+    return table

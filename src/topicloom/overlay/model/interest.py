@@ -6,7 +6,7 @@ the binary order of the identifiers' UTF-8 bytes, so the same set of pairs alway
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -29,8 +29,10 @@ from topicloom.base.arrays import (
     sorted_distinct,
     take_chunks,
 )
-from topicloom.base.ids import numbered_ids
+from topicloom.base.counts import counted
+from topicloom.base.notebook import html_table
 from topicloom.errors import InputError
+from topicloom.overlay.model.python_tables import column_rows, find_name, list_rows, pair_rows, refuse
 from topicloom.tables.records import ROLES
 
 if TYPE_CHECKING:
@@ -120,10 +122,20 @@ class Interest:
 
     __hash__ = None  # type: ignore[assignment]  # large arrays: not a dictionary key
 
+    def _repr_html_(self) -> str:
+        figures = {"nodes": self.n_nodes, "topics": self.n_topics, "subscriptions": self.n_subscriptions}
+        sizes, wanted = self.subscription_sizes(), self.topic_sizes()
+        if self.n_subscriptions:
+            figures |= {
+                "topics of a node, at most": int(sizes.max()),
+                "nodes of a topic, at most": int(wanted.max()),
+            }
+        return html_table("Interest", figures)
+
     def __repr__(self) -> str:
         return (
-            f"Interest({self.n_nodes:,} nodes, {self.n_topics:,} topics, "
-            f"{self.n_subscriptions:,} subscriptions)"
+            f"Interest({counted(self.n_nodes, 'node')}, {counted(self.n_topics, 'topic')}, "
+            f"{counted(self.n_subscriptions, 'subscription')})"
         )
 
     # --- from other forms --------------------------------------------------------------------------
@@ -158,26 +170,43 @@ class Interest:
         )
 
     @classmethod
-    def from_pairs(cls, pairs: Iterable[tuple[str, str]]) -> Interest:
-        """Make it from (node, topic) pairs of strings; repeated pairs count once."""
-        listed = list(pairs)
-        for row, pair in enumerate(listed, start=1):
-            if len(pair) != 2 or not all(isinstance(field, str) and field for field in pair):
-                raise InputError(f"pair {row} is {pair!r}: a pair is two non-empty strings (node, topic)")
-        nodes = pa.array([node for node, _ in listed], pa.string())
-        topics = pa.array([topic for _, topic in listed], pa.string())
-        return cls.from_arrow(pa.table({"node": nodes, "topic": topics}))
+    def from_pairs(cls, pairs: Iterable[Sequence[str | int]]) -> Interest:
+        """Make it from (node, topic) pairs of strings; repeated pairs count once, integers become digits.
+
+        >>> Interest.from_pairs([(1, "x"), (20, "x")]).node_ids.to_pylist()
+        ['1', '20']
+        """
+        return cls.from_arrow(pair_rows(pairs, ("node", "topic"), "pairs"))
+
+    @classmethod
+    def from_lists(cls, topics: Mapping[Any, Iterable[str | int]]) -> Interest:
+        """Make it from the list of topics of each node.
+
+        >>> Interest.from_lists({"a": ["x", "y"], "b": ["x"]})
+        Interest(2 nodes, 2 topics, 3 subscriptions)
+        """
+        if not isinstance(topics, Mapping):
+            raise refuse("topics", "a dictionary with the list of topics of each node", topics)
+        return cls.from_arrow(list_rows(topics, ("node", "topic"), "topics"))
 
     @classmethod
     def from_arrow(cls, table: pa.Table, node: str = "node", topic: str = "topic") -> Interest:
         """Make it from two columns of an Arrow table; integers become digits, repeated pairs count once."""
-        node_column, topic_column = _identifier_column(table, node), _identifier_column(table, topic)
-        node_ids, nodes = number_identifiers(node_column)
-        topic_ids, topics = number_identifiers(topic_column)
-        return cls._from_repeated(node_ids, topic_ids, nodes, topics)
+        if not isinstance(table, pa.Table | pa.RecordBatch):
+            raise refuse("table", "a table of Arrow", table)
+        rows = column_rows(table, node, topic)
+        for name in (node, topic):
+            if rows[name].null_count:
+                row = pc.index(rows[name].is_null(), True).as_py() + 1
+                raise InputError(
+                    f"column {name!r} row {row} is missing or empty; every row needs an identifier"
+                )
+        node_ids, nodes = number_identifiers(rows[node])
+        topic_ids, topics = number_identifiers(rows[topic])
+        return cls.from_repeated(node_ids, topic_ids, nodes, topics)
 
     @classmethod
-    def _from_repeated(
+    def from_repeated(
         cls, node_ids: pa.StringArray, topic_ids: pa.StringArray, nodes: NDArray[Any], topics: NDArray[Any]
     ) -> Interest:
         """Make it from numbered pairs that may repeat."""
@@ -186,29 +215,33 @@ class Interest:
         return cls.from_codes(node_ids, topic_ids, *np.divmod(keys, n_topics))
 
     @classmethod
-    def from_pandas(cls, frame: pandas.DataFrame, node: str = "node", topic: str = "topic") -> Interest:
-        """Make it from two columns of a pandas frame."""
-        missing = [name for name in (node, topic) if name not in frame.columns]
-        if missing:
-            raise InputError(f"the frame has no column {missing[0]!r}; its columns are {list(frame.columns)}")
-        return cls.from_arrow(pa.Table.from_pandas(frame[[node, topic]], preserve_index=False), node, topic)
+    def from_pandas(
+        cls, frame: pandas.DataFrame, node: str = "node", topic: str = "topic", *, strict: bool = False
+    ) -> Interest:
+        """Make it from two columns of a pandas frame, with `role` and `rate` where it has them.
+
+        As on the command line, a row without a node or a topic, or with a wrong role or rate, is refused:
+        it is left out, and a `UserWarning` says how many there are; with `strict` it is an error.
+        """
+        from topicloom.overlay.model.frames import interest_from_frame
+
+        return interest_from_frame(frame, node, topic, strict=strict)
 
     @classmethod
     def from_scipy(
         cls,
         matrix: scipy.sparse.sparray | scipy.sparse.spmatrix,
-        node_ids: Iterable[str] | None = None,
-        topic_ids: Iterable[str] | None = None,
+        node_ids: Iterable[str | int] | None = None,
+        topic_ids: Iterable[str | int] | None = None,
     ) -> Interest:
         """Make it from a sparse nodes x topics matrix: every non-zero entry is a subscription.
 
         Without identifiers, nodes are `n0001..` and topics `t0001..`, zero-padded. A row or column of
         zeros stays as a node or topic that nobody is paired with.
         """
-        nodes, topics = matrix.nonzero()
-        sorted_nodes, node_rank = _sorted_names(node_ids, matrix.shape[0], "n")
-        sorted_topics, topic_rank = _sorted_names(topic_ids, matrix.shape[1], "t")
-        return cls._from_repeated(sorted_nodes, sorted_topics, node_rank[nodes], topic_rank[topics])
+        from topicloom.overlay.model.matrices import interest_from_scipy
+
+        return interest_from_scipy(matrix, node_ids, topic_ids)
 
     @classmethod
     def from_networkx(cls, graph: networkx.Graph) -> Interest:
@@ -216,20 +249,9 @@ class Interest:
 
         Graph nodes without edges stay as nodes without topics and topics without subscribers.
         """
-        sides = {name: data.get("bipartite") for name, data in graph.nodes(data=True)}
-        wrong = next((name for name, side in sides.items() if side not in (0, 1)), None)
-        if wrong is not None:
-            raise InputError(f"graph node {wrong!r} has no bipartite=0 (node) or bipartite=1 (topic)")
-        same = next(((a, b) for a, b in graph.edges() if sides[a] == sides[b]), None)
-        if same is not None:
-            raise InputError(f"graph edge {same!r} joins two of the same side: the graph is not bipartite")
-        names = [[name for name, side in sides.items() if side == wanted] for wanted in (0, 1)]
-        place = {name: number for side in names for number, name in enumerate(side)}
-        ends = [(place[a], place[b]) if sides[a] == 0 else (place[b], place[a]) for a, b in graph.edges()]
-        nodes, topics = np.array(ends, np.int64).reshape(-1, 2).T
-        node_ids, node_rank = _sorted_names(map(str, names[0]), len(names[0]), "n")
-        topic_ids, topic_rank = _sorted_names(map(str, names[1]), len(names[1]), "t")
-        return cls._from_repeated(node_ids, topic_ids, node_rank[nodes], topic_rank[topics])
+        from topicloom.overlay.model.matrices import interest_from_networkx
+
+        return interest_from_networkx(graph)
 
     def restrict(self, nodes: NDArray[Any]) -> Interest:
         """Return the subscriptions of `nodes` (ascending, distinct); node i of the result is `nodes[i]`.
@@ -273,6 +295,28 @@ class Interest:
             columns["rate"] = pa.chunked_array([pa.array(self.rates, from_pandas=True)])  # NaN: not known
         return pa.table(columns)
 
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return the same rows as a pandas frame."""
+        return self.to_arrow().to_pandas()
+
+    def topic_names(self, node: str | int) -> list[str]:
+        """Return the names of the topics of the node called `node`.
+
+        >>> Interest.from_pairs([("b", "x"), ("a", "x"), ("a", "y")]).topic_names("a")
+        ['x', 'y']
+        """
+        names: list[str] = self.topic_ids.take(
+            pa.array(self.topics_of(find_name(self.node_ids, node, "node")))
+        ).to_pylist()
+        return names
+
+    def node_names(self, topic: str | int) -> list[str]:
+        """Return the names of the nodes that want the topic called `topic`."""
+        names: list[str] = self.node_ids.take(
+            pa.array(self.nodes_of(find_name(self.topic_ids, topic, "topic")))
+        ).to_pylist()
+        return names
+
 
 def number_identifiers(column: pa.ChunkedArray) -> tuple[pa.StringArray, Ints]:
     """Return distinct identifiers in byte order, and the number of each row's identifier."""
@@ -282,32 +326,3 @@ def number_identifiers(column: pa.ChunkedArray) -> tuple[pa.StringArray, Ints]:
     if isinstance(codes, pa.ChunkedArray):
         codes = codes.combine_chunks()
     return ids, codes.to_numpy(zero_copy_only=False).astype(np.int32)
-
-
-def _identifier_column(table: pa.Table, name: str) -> pa.ChunkedArray:
-    if name not in table.column_names:
-        raise InputError(f"the table has no column {name!r}; its columns are {table.column_names}")
-    column = table.column(name)
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    kinds = pa.types
-    allowed = (kinds.is_string, kinds.is_large_string, kinds.is_integer, kinds.is_decimal, kinds.is_null)
-    if not any(kind(column.type) for kind in allowed):
-        raise InputError(f"column {name!r} has type {column.type}; identifiers are strings or integers")
-    column = column.cast(pa.string())
-    empty = pc.fill_null(pc.equal(column, ""), True)
-    if pc.any(empty).as_py():
-        row = pc.index(empty, True).as_py() + 1
-        raise InputError(f"column {name!r} row {row} is missing or empty; every row needs an identifier")
-    return column
-
-
-def _sorted_names(names: Iterable[str] | None, count: int, prefix: str) -> tuple[pa.StringArray, Longs]:
-    """Return names in byte order and, for each original position, its place in that order."""
-    listed = numbered_ids(prefix, count) if names is None else pa.array(list(names), pa.string())
-    if len(listed) != count or len(pc.unique(listed)) != count:
-        raise InputError(f"{count} distinct identifiers are needed, {len(listed)} were given")
-    order = pc.sort_indices(listed).to_numpy()
-    rank = np.empty(count, dtype=np.int64)
-    rank[order] = np.arange(count)
-    return listed.take(pa.array(order)), rank

@@ -14,6 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from topicloom.base.atomic_write import check_writable, replacing
+from topicloom.base.counts import counted
+from topicloom.base.notebook import html_rows, html_table
 from topicloom.base.summaries import Summary
 from topicloom.errors import UsageError
 
@@ -49,7 +51,7 @@ class VerdictSummary(Summary, frozen=True):
     witnesses: tuple[Witness, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Verdict:
     """The outcome of one proof.
 
@@ -79,6 +81,25 @@ class Verdict:
     def clean(self) -> bool:
         """True when no row of the edge table had to be left out."""
         return self.unknown_nodes == self.self_loops == self.duplicate_edges == 0
+
+    def __repr__(self) -> str:
+        if self.topic_connected:
+            return (
+                f"Verdict(proved: {counted(self.topics, 'topic')} connected by {counted(self.edges, 'edge')})"
+            )
+        first = f", {self.witnesses[0].topic!r} for one" if self.witnesses else ""
+        split = f"{self.topics_partitioned:,} of {counted(self.topics, 'topic')} split{first}"
+        return f"Verdict(NOT topic-connected: {split})"
+
+    def _repr_html_(self) -> str:
+        summary = self.summary()
+        figures = {name: getattr(summary, name) for name in summary.__struct_fields__[:-1]}
+        table = html_table(
+            "Topic-connected: proved" if self.topic_connected else "NOT topic-connected", figures
+        )
+        rows = [(one.topic, one.component_sizes, one.nodes) for one in self.witnesses]
+        headings = ("split topic", "sizes of its components", "nodes of two of them")
+        return table + (html_rows("Witnesses", headings, rows) if rows else "")
 
     def summary(self) -> VerdictSummary:
         """Return what there is to say of it."""

@@ -10,9 +10,9 @@ import pyarrow as pa
 from topicloom.base.progress import SILENT, Progress
 from topicloom.mesh.model.mesh import Mesh
 from topicloom.mesh.run.failover import NodeFailover
+from topicloom.overlay.graphs.layout import Points, place_nodes
 from topicloom.overlay.model.overlay import Overlay
 from topicloom.report.drawing.graph import MOST_NODES, Drawing, Graph, choose_nodes, pack, pack_places
-from topicloom.report.drawing.layout import Points, place_nodes
 from topicloom.report.sources.subject import MeshSubject, PlanSubject
 
 EDGE_ROOM = 0.03  # around what is placed by coordinates

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from topicloom.base.arrays import Longs
 from topicloom.base.progress import SILENT, Progress
+from topicloom.overlay.graphs.layout import Points, place_nodes
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
-from topicloom.report.drawing.layout import Points, place_nodes
 
 MOST_NODES = 5_000
 MOST_EDGES = 60_000  # of one graph: more would be a black square, and slow

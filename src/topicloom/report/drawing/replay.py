@@ -6,6 +6,7 @@ import msgspec
 import numpy as np
 
 from topicloom.base.progress import SILENT, Progress
+from topicloom.overlay.graphs.layout import place_nodes
 from topicloom.report.drawing.graph import (
     MOST_EDGES,
     MOST_NODES,
@@ -17,7 +18,6 @@ from topicloom.report.drawing.graph import (
     pack,
     pack_places,
 )
-from topicloom.report.drawing.layout import place_nodes
 from topicloom.report.sources.subject import SimulationSubject
 
 MOST_CHANGES = 400_000  # of links: more would make the page too large

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -18,13 +16,19 @@ from topicloom.overlay.measures.bounds import bound_overlays, choose_effort
 from topicloom.overlay.measures.connectivity import check_overlay
 from topicloom.overlay.measures.digest import interest_digest
 from topicloom.overlay.model.build import Build, BuildSummary
-from topicloom.overlay.model.build_folder import EDGES, INTEREST, is_build, load_build, read_summary
+from topicloom.overlay.model.build_folder import (
+    EDGES,
+    INTEREST,
+    is_build,
+    load_build,
+    read_interest,
+    read_summary,
+)
 from topicloom.overlay.model.interest import Interest
 from topicloom.report.sources.files import check_table
 from topicloom.report.sources.overlay_view import measure_for_report
 from topicloom.report.sources.subject import BoundView, BuildView, OverlaySubject
 from topicloom.tables.folder import REJECTS
-from topicloom.tables.records import ROLES
 
 BOUND_PAIRS = 400_000  # subscriptions up to which lower bounds are searched where no summary has them
 
@@ -64,7 +68,8 @@ def read_overlays(
     views = []
     for folder, summary, name in zip(folders, summaries, names, strict=True):
         progress.phase(f"measure {name}")
-        views.append(view_build(interest, load_build(folder), summary, name, str(folder), progress))
+        build = load_build(folder, interest=False)
+        views.append(view_build(interest, build, summary, name, str(folder), progress))
     found = find_bounds(interest, views, progress=progress) if bounds else None
     rejects = _read_rejects(folders[0])
     return OverlaySubject(
@@ -88,25 +93,6 @@ def view_build(
     return BuildView(
         name, folder, summary, overlay, verdict, measure_for_report(interest, overlay, progress=progress)
     )
-
-
-def read_interest(folder: Path) -> Interest:
-    """Read the interest of a build folder with its roles and rates."""
-    try:
-        table = pq.read_table(folder / INTEREST)
-    except (OSError, pa.ArrowInvalid) as error:
-        raise InputError(f"build {folder} is damaged ({str(error).splitlines()[0]}); make it again") from None
-    interest = Interest.from_arrow(table)
-    if interest.n_subscriptions != len(table):
-        raise InputError(f"build {folder} is damaged: {INTEREST} repeats a pair; make it again")
-    # The rows are distinct and sorted like the pairs of an interest, so columns beside them fit.
-    if "rate" in table.column_names:
-        rates = table.column("rate").to_numpy().astype(np.float64)
-        interest = replace(interest, rates=rates)
-    if "role" in table.column_names:
-        codes = [ROLES.index(role) if role in ROLES else 0 for role in table.column("role").to_pylist()]
-        interest = replace(interest, roles=np.array(codes, dtype=np.uint8))
-    return interest
 
 
 def find_bounds(

@@ -27,8 +27,8 @@ from topicloom.mesh.plan.mesh_plan import MeshPlan, MeshShape, plan_mesh, refuse
 from topicloom.mesh.plan.names import NameRule
 from topicloom.mesh.plan.request import ExportFigures, Request
 from topicloom.mesh.topic_trees.spanning import split_sentence
-from topicloom.overlay.graphs.writing import shared_topics
 from topicloom.overlay.measures.connectivity import check_overlay
+from topicloom.overlay.model.shared_topics import shared_topics
 
 NAMES = NameRule("gossipsub")
 FORMAT = 1

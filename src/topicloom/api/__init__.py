@@ -1,0 +1,11 @@
+"""The Python interface: what `import topicloom` offers. Like the command line, it owns a clock.
+
+overlays.py     read, generate, inspect, build, verify, measure
+comparisons.py  several builders side by side
+explanations.py why an edge, a node or a topic looks as it does
+simulations.py  SpiderCast in virtual time
+meshes.py       export, and brokers that run
+contents.py     content planning
+arguments.py    what callers may give for an interest or for edges, and what wrong ones are told
+methods.py      methods of values that need all of this
+"""

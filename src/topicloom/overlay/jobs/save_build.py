@@ -1,0 +1,55 @@
+"""A build in memory becomes a folder: proved from what was written, and summarised as the command does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from topicloom.base.atomic_write import remove_left_over, replacing
+from topicloom.base.progress import SILENT, Progress
+from topicloom.errors import UsageError
+from topicloom.overlay.jobs.build_request import BuildRequest, summarise_build
+from topicloom.overlay.jobs.interest_table import LoadedInterest
+from topicloom.overlay.jobs.verify import judge_here
+from topicloom.overlay.measures.connectivity import check_overlay
+from topicloom.overlay.measures.digest import interest_digest
+from topicloom.overlay.model.build import Build, BuildSummary
+from topicloom.overlay.model.build_folder import EDGES, INTEREST, check_replaceable
+from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.verdict import Verdict
+from topicloom.tables.folder import SUMMARY, write_json, write_table
+
+
+def save_build(build: Build, out: Path, *, progress: Progress = SILENT) -> BuildSummary:
+    """Write the folder of a build, whole or not at all."""
+    interest = build.interest
+    if interest is None:
+        raise UsageError("`save`: this build does not know its interest; make it with topicloom.build")
+    check_replaceable(out)
+    remove_left_over(out)
+    with replacing(out) as folder:
+        folder.mkdir()
+        progress.phase("write tables")
+        write_table(build.overlay.to_arrow(), folder / EDGES)
+        write_table(interest.to_arrow(), folder / INTEREST)
+        began = progress.now()
+        verdict = judge_here(folder / INTEREST, folder / EDGES, progress=progress)
+        summary = summarise(interest, build, verdict, verify=progress.now() - began)
+        write_json(summary, folder / SUMMARY)
+    return summary
+
+
+def summarise(
+    interest: Interest, build: Build, verdict: Verdict | None = None, *, verify: float = 0.0
+) -> BuildSummary:
+    """Return the summary that the folder of such a build has; without a verdict it is proved here."""
+    phases = dict(build.seconds)
+    seconds = phases
+    if "total" not in phases:  # as the builder told them; those of a loaded build are whole
+        built = sum(phases.values())
+        seconds = {"build": built, "total": built}
+        if verdict is not None:
+            seconds = {"ingest": 0.0, "build": built, "verify": verify, "total": built + verify}
+    verdict = verdict or check_overlay(interest, build.overlay)
+    request = BuildRequest(build.algorithm, build.parameters, build.seed)
+    loaded = LoadedInterest(interest, interest_digest(interest))
+    return summarise_build(request, "local", loaded, build, verdict, phases, seconds)
