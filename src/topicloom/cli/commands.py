@@ -18,12 +18,14 @@ from copy import copy
 from dataclasses import MISSING, Field, fields, is_dataclass
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.models import OptionInfo
 
+from topicloom.base.addresses import refuse_address
 from topicloom.cli.option_names import options_are
 
 
@@ -118,9 +120,14 @@ def with_groups(command: Callable[..., None], **made: type[Any]) -> Callable[...
 
     @functools.wraps(command)
     def run(**values: Any) -> None:
+        given = dict(values)
         for name, group in groups.items():
             values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
         with options_are(names):
+            for name, value in given.items():
+                # Before any work; options that may be an address are texts.
+                if isinstance(value, Path):
+                    refuse_address(value, f"`{name}={value}`")
             command(**values)
 
     run.__signature__ = inspect.Signature(spread)  # type: ignore[attr-defined]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from topicloom.base.addresses import is_address
 from topicloom.errors import InputError, UsageError
 from topicloom.tables.decompress import SUFFIXES
 from topicloom.tables.records import Field
@@ -19,13 +19,6 @@ READABLE = ".csv, .tsv, .jsonl, .ndjson, .json or .parquet (text also with .gz, 
 
 SMALL_BYTES = 32 << 20  # some two million rows
 SQUEEZED = 10  # times that compression makes a table smaller, at most
-
-_SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.\-]+:/")
-
-
-def is_address(path: str) -> bool:
-    """Return whether this is an address such as `s3a://...`, and not a path of this machine."""
-    return _SCHEME.match(path) is not None
 
 
 def address(path: str | os.PathLike[str]) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from topicloom.base.addresses import refuse_address
 from topicloom.base.atomic_write import replacing
 from topicloom.base.summaries import Summary
 from topicloom.errors import UsageError
@@ -87,6 +88,7 @@ class Verdict:
 
 def check_witness_file(path: str | Path) -> None:
     """Refuse what `write_witnesses` cannot write or must not replace, before any work is done."""
+    refuse_address(path, f"`all={path}`")
     suffix = Path(path).suffix.lower()
     if suffix not in WITNESS_FILES:
         raise UsageError(f"`all={str(path)!r}` has extension {suffix!r}; use {', '.join(WITNESS_FILES)}")

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow.dataset import dataset
 
+from topicloom.base.addresses import is_address
 from topicloom.base.arrays import Longs
 from topicloom.base.progress import SILENT, Progress
 from topicloom.base.summaries import Summary
@@ -24,7 +25,7 @@ from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.merge_pairs import merge_pairs, number_small
 from topicloom.tables.reader import require_no_rejects, rows_were
 from topicloom.tables.records import ROLES
-from topicloom.tables.source import TableSource, is_address
+from topicloom.tables.source import TableSource
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.job_progress import run_watched
 from topicloom.tables.spark.python_tasks import map_batches

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from topicloom.base.addresses import is_address
 from topicloom.base.atomic_write import replacing
 from topicloom.base.progress import SILENT, Progress
 from topicloom.errors import InputError, UsageError
 from topicloom.overlay.workloads.generate import SEPARATORS, Drawer, Workload, write_text
-from topicloom.tables.source import address, is_address
+from topicloom.tables.source import address
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.job_progress import run_watched
 from topicloom.tables.spark.python_tasks import map_batches

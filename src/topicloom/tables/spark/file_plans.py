@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from topicloom.base.addresses import is_address
 from topicloom.errors import InputError
 from topicloom.tables.decompress import BadCompression, decompressed
 from topicloom.tables.file_plans import FIRST_LOOK, Beginnings, beginnings_here
-from topicloom.tables.source import DataFile, is_address
+from topicloom.tables.source import DataFile
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.table_files import hadoop_file
 

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from topicloom.base.addresses import is_address
 from topicloom.errors import UsageError
-from topicloom.tables.source import address, is_address
+from topicloom.tables.source import address
 
 GIGABYTE = 1 << 30
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"

@@ -13,9 +13,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from topicloom.base.addresses import is_address
 from topicloom.base.progress import Progress
 from topicloom.errors import InputError
-from topicloom.tables.source import address, is_address
+from topicloom.tables.source import address
 from topicloom.tables.spark.job_progress import run_watched
 from topicloom.tables.spark.raw_table import NO_PATTERNS
 from topicloom.tables.spark.table_files import hadoop_file

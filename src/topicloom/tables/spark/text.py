@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from topicloom.base.addresses import is_address
 from topicloom.base.progress import Progress
 from topicloom.tables.file_plans import Notice, joined_notices, plan_file, wanted_fields
 from topicloom.tables.local.table import LocalTable
@@ -32,7 +33,7 @@ from topicloom.tables.parse_text import (
 )
 from topicloom.tables.reader import REJECT_COLUMNS
 from topicloom.tables.records import Field, FilePlan
-from topicloom.tables.source import Resolved, TableSource, is_address
+from topicloom.tables.source import Resolved, TableSource
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.file_plans import beginnings_of, ends_in_carriage_return
 from topicloom.tables.spark.job_progress import run_watched
