@@ -49,23 +49,28 @@ def read(
 
     The same rules as on the command line. Spark reads it; with `engine="local"` this process does, for files
     of this machine up to 256 MiB, and for a build anyway unless `engine="spark"`. A header that is not
-    `node, topic`, and refused rows, are told by a `UserWarning`.
+    `node, topic`, and refused rows, are told by a `UserWarning`. A SparkSession of yours is used and stays as
+    it is; one that starts for this call ends with it.
     """
     import warnings
 
     from topicloom.overlay.jobs.interest_table import InterestTable
-    from topicloom.tables.source import interest_source
+    from topicloom.tables.source import are_small, interest_source
+    from topicloom.tables.spark.session import passing_session
     from topicloom.tables.spark.spark_choice import SparkChoice
 
     columns = {"first": node_column, "second": topic_column}
     source = interest_source(
         path, header=header, separator=separator, quote=quote, multiline=multiline, **columns
     )
-    spark = SparkChoice(master, dict(spark_conf or {}), engine=engine)
+    spark = SparkChoice(master, dict(spark_conf or {}), are_small(os.fspath(path)), engine)
     clock = progress or Silent(time.monotonic)
     notices: list[str] = []
     try:
-        return InterestTable(source, spark, subscribers_only, strict, notices.append, clock).load().interest
+        with passing_session():
+            return (
+                InterestTable(source, spark, subscribers_only, strict, notices.append, clock).load().interest
+            )
     finally:
         for text in notices:
             warnings.warn(text, stacklevel=2)  # the caller's line, however deep the notice arose

@@ -1,4 +1,4 @@
-"""Addresses such as `s3a://bucket/x`, which only Spark's file systems understand, and paths of this machine."""
+"""Addresses such as `s3a://bucket/x`, which only Spark understands, and paths of this machine."""
 
 from __future__ import annotations
 
@@ -25,6 +25,6 @@ def refuse_address(path: str | os.PathLike[str], shown: str | None = None) -> No
         whole = re.sub(r"^([^:/]+):/(?!/)", r"\1://", text)
         shown = (shown or text).replace(text, whole)
         raise UsageError(
-            f"{shown} is an address, and here only a path of this machine can be used: name a local folder or "
-            "file, and copy it afterwards"
+            f"{shown} is an address, and here only a path of this machine can be used: name a folder or file "
+            "of it, and copy the result"
         )

@@ -42,7 +42,7 @@ def build_to_folder(task: BuildTask) -> BuildSummary:
     loaded = task.table.load_small()
     if loaded is not None and (task.engine == "local" or _builds_here(task, loaded)):
         return _build_here(task, loaded, began)
-    with task.table.spark.workspace(beside=task.out) as work:
+    with task.table.spark.workspace(beside=task.out, progress=task.progress) as work:
         read = task.table.encode(work)
         if task.engine == "auto" and (large := _for_spark(task, read)) is not None:
             return build_on_spark(large, read)

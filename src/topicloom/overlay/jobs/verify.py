@@ -45,7 +45,7 @@ def judge(
     Of `small` ones the driver judges the rows, and nobody counts them first.
     """
     session = spark.session(progress)
-    with spark.workspace(beside) as work, spark_errors(str(edges)):
+    with spark.workspace(beside, progress=progress) as work, spark_errors(str(edges)):
         return verify_tables(
             session,
             load_table(session, str(interest)),
@@ -110,7 +110,7 @@ def _verify_there(interest: InterestTable, edges: TableSource, all_witnesses: st
     if is_build(Path(edges.path)) and source.path != edges.path:
         with spark_errors(source.path):
             check_agreement(edges, source, digest_rows(session, rows, progress=progress))
-    with interest.spark.workspace() as work, spark_errors(f"{source.path} and {edges.path}"):
+    with interest.spark.workspace(progress=progress) as work, spark_errors(f"{source.path} and {edges.path}"):
         verdict = verify_tables(
             session,
             rows,

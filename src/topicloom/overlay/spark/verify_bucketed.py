@@ -21,6 +21,7 @@ from topicloom.overlay.measures.connectivity import N_NAMES, components_of
 from topicloom.overlay.model.verdict import Verdict
 from topicloom.overlay.spark.verify_findings import Findings, JudgeTask, witness_table
 from topicloom.tables.spark.python_tasks import map_batches
+from topicloom.tables.spark.session import arrow_frame
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
@@ -195,7 +196,7 @@ def _names(spark: SparkSession, table: DataFrame, name: str, numbers: pa.Array) 
     """Return the names of some numbers, in their order."""
     if not len(numbers):
         return pa.array([], pa.string())
-    wanted = spark.createDataFrame(pa.table({f"{name}_id": pc.unique(numbers)}))
+    wanted = arrow_frame(spark, pa.table({f"{name}_id": pc.unique(numbers)}))
     known = table.select(f"{name}_id", name).join(wanted, f"{name}_id").toArrow()
     return known[name].take(pc.index_in(numbers, value_set=known[f"{name}_id"])).combine_chunks()
 
