@@ -186,7 +186,7 @@ def test_spark_submit_and_its_defaults_decide_where_a_job_runs(cluster: Cluster,
     (tmp_path / "conf" / "spark-defaults.conf").write_text(lines)
     home = str(find_java().home(tmp_path))
     environment = {**os.environ, "JAVA_HOME": home, "SPARK_CONF_DIR": str(tmp_path / "conf")}
-    words = ["build", "table.csv", "--algorithm", "ring-pt", "--engine", "spark", "--out", "built", "--quiet"]
+    words = ["inspect", "table.csv", "--engine", "spark", "--json", "--quiet"]
     submit = [
         str(SPARK_HOME / "bin" / "spark-submit"),
         "--master",
@@ -204,9 +204,9 @@ def test_spark_submit_and_its_defaults_decide_where_a_job_runs(cluster: Cluster,
         check=False,
     )
     assert answer.returncode == 0, answer.stderr
-    assert answer.stdout.splitlines()[-1] == f"{cluster.master} mine 3"
-    here = topicloom.build(topicloom.Interest.from_pairs(PAIRS), algorithm="ring-pt")
-    assert load_build(tmp_path / "built").overlay == here.overlay
+    found, _, told = answer.stdout.strip().rpartition("\n")
+    assert told == f"{cluster.master} mine 3"
+    assert json.loads(found)["subscriptions"] == len(PAIRS)
 
 
 # --- executors that die ---------------------------------------------------------------------------------

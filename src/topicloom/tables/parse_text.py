@@ -129,7 +129,7 @@ def parse_lines(lines: pa.BinaryArray, plan: FilePlan) -> Iterator[pa.RecordBatc
     if pc.any(ends).as_py():
         lines = pc.if_else(ends, pc.binary_slice(lines, 0, -1), lines)
     if isinstance(plan.layout, Layout):
-        easy, batch = _split_easy(lines, plan.fields, plan.layout)
+        easy, batch = _split_easy(lines, plan, plan.layout)
         if batch is not None:
             yield batch
             lines = lines.filter(pc.invert(easy))
@@ -138,7 +138,7 @@ def parse_lines(lines: pa.BinaryArray, plan: FilePlan) -> Iterator[pa.RecordBatc
 
 
 def _split_easy(
-    lines: pa.BinaryArray, fields: Sequence[Field], layout: Layout
+    lines: pa.BinaryArray, plan: FilePlan, layout: Layout
 ) -> tuple[pa.BooleanArray, pa.RecordBatch | None]:
     """Return which lines Arrow could read, and their records, None if it could read none."""
     easy = pc.equal(pc.count_substring(lines, pattern=layout.separator), layout.n_fields - 1)
@@ -153,12 +153,15 @@ def _split_easy(
     # Every line has the same number of fields, so the values of a column are that far apart.
     words = pc.split_pattern(text, pattern=layout.separator.decode()).flatten()
     starts = np.arange(len(text)) * layout.n_fields
-    values, good = [], np.ones(len(text), np.bool_)
-    for field, place in zip(fields, layout.places, strict=True):
-        if place is None:
+    values, good, fields = [], np.ones(len(text), np.bool_), plan.fields
+    for number, (field, place) in enumerate(zip(fields, layout.places, strict=True)):
+        word = plan.constant(number)
+        if place is None and word is None:
             values.append(pa.nulls(len(text), field.type))
+            good &= field.optional or not plan.constants
             continue
-        value, fine = _judge(words.take(pa.array(starts + place)), field.kind)
+        taken = pa.repeat(word, len(text)) if place is None else words.take(pa.array(starts + place))
+        value, fine = _judge(taken, field.kind)
         values.append(value)
         good &= fine
     if not good.all():

@@ -121,11 +121,20 @@ def records_source(path: str, what: str, fields: Sequence[Field] = ()) -> TableS
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """One file of a table: where Spark finds it, and what the user calls it."""
+    """One file of a table: where Spark finds it, and what the user calls it.
+
+    `partition` are columns and values that the names of the folders around it tell.
+    """
 
     path: str
     shown: str
     compression: str | None
+    partition: tuple[tuple[str, str | None], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Return its path inside the table."""
+        return "/".join(self.path.split("/")[-1 - len(self.partition) :])
 
 
 @dataclass(frozen=True, slots=True)

@@ -199,10 +199,11 @@ def test_settings_are_found_where_spark_submit_looks_for_them(tmp_path: Path) ->
     assert given_settings({}) == given_settings({"SPARK_HOME": "/none"}) == {}
 
 
-def test_what_spark_submit_has_decided_is_not_changed() -> None:
+def test_what_spark_submit_has_decided_is_not_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
     given = {"spark.master": "yarn", "spark.driver.memory": "2g"}
     session._refuse_late({"spark.master": "yarn", "spark.sql.shuffle.partitions": "3"}, given)
-    with pytest.raises(UsageError, match="`master=local` comes too late, spark-submit runs with 'yarn'"):
+    with pytest.raises(UsageError, match="`master=local` comes too late, Spark runs with 'yarn'"):
         session._refuse_late({"spark.master": "local"}, given)
     with pytest.raises(UsageError, match="spark.driver.memory=8g` comes too late"):
         session._refuse_late({"spark.driver.memory": "8g"}, given)

@@ -38,7 +38,9 @@ def launch(
 
     from topicloom.tables.spark.failures import first_line
 
-    conf = SparkConf(loadDefaults=False)
+    # What a Java that runs already was started with must be loaded from it.
+    ran = java_runs()
+    conf = SparkConf(loadDefaults=ran)
     for key, value in settings.items():
         conf.set(key, value)
     log = folder / "spark.log"
@@ -56,28 +58,31 @@ def launch(
         # Once the JVM answers, errors come from there; before, only its output tells.
         reason = (_reason_in(log) if gateway is None else "") or first_line(error)
         stop_quietly(SparkContext._active_spark_context)
-        _end_started(gateway)
+        if not ran:
+            end_jvm(getattr(gateway, "proc", None))
         raise UsageError(
             f"Spark did not start with master {master!r}: {reason}; check `master` and `spark_conf`"
         ) from None
     except BaseException:  # Ctrl-C: Java itself does not hear it
-        _end_started(gateway)
+        if not ran:
+            end_jvm(getattr(gateway, "proc", None))
         raise
     return spark, gateway.proc
 
 
-def submitted_settings() -> dict[str, str]:
-    """Return the settings with which spark-submit started this program; Java has them."""
+def java_runs() -> bool:
+    """Return whether Java runs already: spark-submit started it, or a session that the program has ended."""
+    from pyspark import SparkContext
+
+    return SUBMITTED in os.environ or SparkContext._gateway is not None
+
+
+def java_settings() -> dict[str, str]:
+    """Return the settings with which the Java that runs already was started."""
     from pyspark import SparkConf, SparkContext
 
     SparkContext._ensure_initialized()
     return dict(SparkConf(loadDefaults=True, _jvm=SparkContext._jvm).getAll())
-
-
-def _end_started(gateway: Any) -> None:
-    """End a Java that was started here; one of spark-submit ends with the program."""
-    if gateway is not None and gateway.proc is not None:
-        end_jvm(gateway.proc)
 
 
 def _gateway(conf: SparkConf, streams: dict[str, Any]) -> Any:
@@ -88,13 +93,13 @@ def _gateway(conf: SparkConf, streams: dict[str, Any]) -> Any:
     from pyspark import SparkContext
     from pyspark.java_gateway import launch_gateway
 
+    if SparkContext._gateway is not None:
+        return SparkContext._gateway  # Java runs already, and there is one connection to it
     started: Future[Any] = Future()
 
     def launch() -> None:
         try:
-            # spark-submit has left its own: there is one connection to it.
-            known = SparkContext._gateway if SUBMITTED in os.environ else None
-            started.set_result(known or launch_gateway(conf, streams))  # type: ignore[no-untyped-call]
+            started.set_result(launch_gateway(conf, streams))  # type: ignore[no-untyped-call]
         except BaseException as error:
             started.set_exception(error)
 

@@ -25,10 +25,11 @@ from topicloom.tables.spark.jvm import (
     end_jvm,
     environment,
     hush,
+    java_runs,
+    java_settings,
     launch,
     own_interrupt_handler,
     stop_quietly,
-    submitted_settings,
 )
 from topicloom.tables.spark.pack_manifest import PYTHON, worker_python
 from topicloom.tables.spark.scratch import new_scratch, remove_scratch
@@ -55,9 +56,8 @@ if TYPE_CHECKING:
 class _Running:
     spark: SparkSession
     folder: Path
-    process: subprocess.Popen[bytes] | None = None
+    process: subprocess.Popen[bytes] | None = None  # of Java, if we started it
     ours: bool = True
-    submitted: bool = False  # Java belongs to spark-submit
     quick: bool = False  # nothing of it lies outside of the folder, so it may be ended at once
     asked: dict[str, str] = field(default_factory=dict)
 
@@ -131,14 +131,14 @@ def session_folder(spark: SparkSession) -> Path:
 
 
 def _start(asked: dict[str, str], quick: bool) -> _Running:
-    submitted = SUBMITTED in os.environ
-    given = submitted_settings() if submitted else given_settings(os.environ)
-    if submitted:
+    running = java_runs()
+    given = java_settings() if running else given_settings(os.environ)
+    if running:
         _refuse_late(asked, given)
     known = {**given, **asked}
     master = known.get("spark.master", "local[*]")
     check_reachable(master)
-    java = None if submitted else find_java()
+    java = None if running else find_java()
     folder = new_scratch()
     try:
         quick = quick and is_local(master)
@@ -154,19 +154,23 @@ def _start(asked: dict[str, str], quick: bool) -> _Running:
         variables = _variables({**given, **settings}, folder, java)
         with environment(variables), own_interrupt_handler():
             spark, process = launch(settings, master, folder)
-        return _Running(spark, folder, process, quick=kept, submitted=submitted, asked=known)
+        return _Running(spark, folder, None if running else process, quick=kept, asked=known)
     except BaseException:
         remove_scratch(folder)
         raise
 
 
 def _refuse_late(asked: Mapping[str, str], given: Mapping[str, str]) -> None:
-    """Refuse what spark-submit has decided already: where Spark runs, and how its Java was started."""
+    """Refuse what was decided when Java started: its memory, and with spark-submit where Spark runs."""
     for key in ("spark.master", *JAVA_STARTED_WITH):
-        if key in asked and asked[key] != given.get(key):
+        if (
+            key in asked
+            and asked[key] != given.get(key)
+            and (key != "spark.master" or SUBMITTED in os.environ)
+        ):
             what = f"`master={asked[key]}`" if key == "spark.master" else f"`spark_conf={key}={asked[key]}`"
-            now = f"runs with {given[key]!r}" if key in given else "has started Java"
-            raise UsageError(f"{what} comes too late, spark-submit {now}: give it to spark-submit")
+            now = f"Spark runs with {given[key]!r}" if key in given else "Spark's Java runs already"
+            raise UsageError(f"{what} comes too late, {now}: give it to spark-submit, or to your own session")
 
 
 def _fast_start(asked: Mapping[str, str], java: Java, quick: bool) -> Iterator[str]:
@@ -291,7 +295,7 @@ def _forget(*, at_end: bool = False) -> None:
     stopper = threading.Thread(target=stop_quietly, args=(running.spark,), daemon=True)
     stopper.start()
     stopper.join(timeout=patience)
-    if not running.submitted:
+    if running.process is not None:
         end_jvm(running.process, patience)
     remove_scratch(running.folder)
 

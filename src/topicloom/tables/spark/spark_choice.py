@@ -78,7 +78,7 @@ class SparkChoice:
     def workspace(
         self, beside: Path | None = None, *, starts: bool = True, progress: Progress = SILENT
     ) -> Iterator[Path]:
-        """Give a folder for intermediate tables, removed afterwards; only with `starts` a session starts for it.
+        """Give a folder for intermediate tables, removed afterwards; with `starts` a session starts for it.
 
         It lies in the folder of the session. On a cluster the workers must reach it, so there it lies beside
         the result, which they must reach anyway.
