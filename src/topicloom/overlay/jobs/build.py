@@ -22,7 +22,7 @@ from topicloom.overlay.jobs.build_spark import build_on_spark
 from topicloom.overlay.jobs.certify import certify
 from topicloom.overlay.jobs.constraints import load_constraints
 from topicloom.overlay.jobs.interest_table import LoadedInterest, is_small, load_interest
-from topicloom.overlay.jobs.verify import judge, judge_here
+from topicloom.overlay.jobs.verify import check_judged, judge, judge_here
 from topicloom.overlay.measures.connectivity import check_overlay
 from topicloom.overlay.model.build import Build, BuildSummary
 from topicloom.overlay.model.build_folder import EDGES, INTEREST
@@ -147,5 +147,8 @@ def _judge_written(
     """Prove the tables of a build folder where the interest was read: in this process or on Spark."""
     tables = folder / INTEREST, folder / EDGES
     if loaded.here:
-        return judge_here(*tables, progress=progress)
-    return judge(*tables, spark=spark, beside=beside, small=is_small(loaded), progress=progress)
+        verdict = judge_here(*tables, progress=progress)
+    else:
+        verdict = judge(*tables, spark=spark, beside=beside, small=is_small(loaded), progress=progress)
+    check_judged(verdict, loaded.interest.n_topics, loaded.interest.n_subscriptions, tables[0])
+    return verdict

@@ -23,7 +23,7 @@ from topicloom.errors import InputError, UsageError
 from topicloom.overlay.builders.default import FALLBACK
 from topicloom.overlay.builders.registry import parse_parameters
 from topicloom.overlay.jobs.build_request import BuildTask, summarise_build
-from topicloom.overlay.jobs.verify import judge
+from topicloom.overlay.jobs.verify import check_judged, judge
 from topicloom.overlay.model.build import BuildSummary
 from topicloom.overlay.model.build_folder import (
     EDGES,
@@ -140,7 +140,7 @@ def _run(
             TablesOnly,
             lambda folder: write_build(session, encoded, build.edges, folder, progress=progress),
         )
-    verdict = run.keep(VERIFY, VerdictSummary, lambda folder: _verify(task, run))
+    verdict = run.keep(VERIFY, VerdictSummary, lambda folder: _verify(task, run, encoded))
     if verdict.edges != build.n_edges:
         raise InputError(
             f"{verdict.edges:,} of {build.n_edges:,} edges are in the result: the tables of {task.out} were "
@@ -208,16 +208,18 @@ def _ingest(task: BuildTask, folder: Path, read: InterestRead | None) -> IngestR
     return IngestRecord(**asdict(read.encoded), notices=notices)
 
 
-def _verify(task: BuildTask, run: RunFolder) -> VerdictSummary:
+def _verify(task: BuildTask, run: RunFolder, encoded: EncodedInterest) -> VerdictSummary:
     """Judge what was written; the interest stays a table here too."""
-    return judge(
+    verdict = judge(
         run.path(WRITE, INTEREST),
         run.path(WRITE, EDGES),
         spark=task.table.spark,
         path="bucketed",
         beside=task.out,
         progress=task.progress,
-    ).summary()
+    )
+    check_judged(verdict, encoded.n_topics, encoded.n_subscriptions, run.path(WRITE, INTEREST))
+    return verdict.summary()
 
 
 # --- ending --------------------------------------------------------------------------------------------

@@ -56,6 +56,19 @@ def judge(
         )
 
 
+def check_judged(verdict: Verdict, topics: int, subscriptions: int, place: Path) -> None:
+    """Refuse a verdict on another interest than was built for: a part of its table was not seen."""
+    for what, judged, built in (
+        ("topics", verdict.topics, topics),
+        ("subscriptions", verdict.subscriptions, subscriptions),
+    ):
+        if judged != built:
+            raise InputError(
+                f"{judged:,} of {built:,} {what} were judged: not all files of {place} were seen; it must be "
+                "on a disk that all machines share under this name"
+            )
+
+
 def judge_here(interest: Path, edges: Path, *, progress: Progress = SILENT) -> Verdict:
     """Judge two Parquet tables of our own making in this process."""
     return check_tables(pq.read_table(interest), pq.read_table(edges), progress=progress)

@@ -90,6 +90,7 @@ def check_overlay(
         **edges.counts(),
         unknown_names=_unknown_names(overlay, ends),
         witnesses=tuple(_witness(interest, topic) for topic in found.worst),
+        subscriptions=interest.n_subscriptions,
     )
 
 

@@ -58,7 +58,8 @@ class Verdict:
     the interest, of the rest `self_loops` join a node to itself, of the rest `duplicate_edges` repeat an
     undirected pair, and `edges` remain, on which alone the proof stands. `unknown_names` are the first
     unknown identifiers in byte order. `witnesses` are the worst topics, most components first, then by
-    topic. `path` is how it was proved: `memory`, `driver` or `bucketed`.
+    topic. `subscriptions` are the distinct rows of the interest that was judged. `path` is how it was proved:
+    `memory`, `driver` or `bucketed`.
     """
 
     topics: int
@@ -70,6 +71,7 @@ class Verdict:
     duplicate_edges: int = 0
     unknown_names: tuple[str, ...] = ()
     witnesses: tuple[Witness, ...] = ()
+    subscriptions: int = 0
     path: str = "memory"
 
     @property

@@ -21,11 +21,12 @@ from topicloom.tables.source import address
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.job_progress import run_watched
 from topicloom.tables.spark.python_tasks import map_batches
+from topicloom.tables.spark.step_tables import slices_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-FILE_ROWS = 2_500_000  # about how many rows one Parquet part file gets
+FILE_ROWS = 1_000_000  # about how many rows one Parquet part file gets
 SCHEMA = "node string, topic string"
 
 
@@ -83,7 +84,7 @@ def generate_frame(spark: SparkSession, workload: Workload, *, partitions: int |
 
     if partitions is None:
         rows = int(workload.nodes * workload.sizes.mean)
-        partitions = max(spark.sparkContext.defaultParallelism, -(-rows // FILE_ROWS))
+        partitions = slices_of(rows, FILE_ROWS)
     return map_batches(spark.range(0, n_slices, 1, max(1, min(partitions, n_slices))), draw, SCHEMA)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 import tempfile
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 # A reader option: paths are names, not patterns, so `a[1].csv` and `{x}.csv` mean themselves.
 NO_PATTERNS = ("__globPaths__", "false")
+COLLECTED_REJECTS = 256 << 20  # bytes of refused rows up to which the driver writes one file of them
 PATTERN_SIGNS = set("[]{}*?\\")
 
 
@@ -63,6 +66,22 @@ class RawTable:
         with spark_errors(self.source.path):
             ordered = self.rejects.orderBy(*REJECT_COLUMNS)
             return run_watched(self.rejects.sparkSession, ordered.toArrow, progress=progress)
+
+    def spill_rejects(self, path: Path, *, progress: Progress = SILENT) -> bool:
+        """Let Spark write the refused rows where they are too large to collect."""
+        from pyspark.sql import functions as sf
+
+        from topicloom.tables.spark.step_tables import StepTables
+
+        spark = self.rejects.sparkSession
+        octets = reduce(operator.add, map(sf.octet_length, REJECT_COLUMNS))
+        with spark_errors(self.source.path):
+            found = run_watched(spark, self.rejects.agg(sf.sum(octets)).first, progress=progress)
+            if found is None or (found[0] or 0) <= COLLECTED_REJECTS:
+                return False
+            ordered = self.rejects.orderBy(*REJECT_COLUMNS).select(*REJECT_COLUMNS)
+            StepTables(spark, str(path.parent), progress).write(None, ordered, path.name)
+        return True
 
     def release(self) -> None:
         """Let go of what was kept on disk."""
