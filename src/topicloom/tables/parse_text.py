@@ -43,7 +43,11 @@ def parse_blocks(plans: Plans, batches: Iterator[pa.RecordBatch]) -> Iterator[pa
         lines, files, starts = batch.columns
         for begin, end in _runs(files, starts):
             this = (files[begin].as_py(), starts[begin].as_py())
-            plan = plans[file_key(unquote(this[0]))]
+            plan = plans.get(file_key(unquote(this[0])))
+            if plan is None:
+                raise InputError(
+                    f"{unquote(this[0])} came into its folder while that was read: read it again"
+                )
             skip = int(plan.header and this[1] == 0 and this != block)
             block = this
             yield from parse_lines(lines.slice(begin + skip, end - begin - skip), plan)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from topicloom.tables.records import INFINITE, ISO, MEANINGS, NUMBER, ROLE, ROLES, Field, in_range
 from topicloom.tables.source import Resolved, TableSource
 from topicloom.tables.spark.failures import spark_errors
-from topicloom.tables.spark.raw_table import NO_PATTERNS, RawTable, quoted_name, spark_path
+from topicloom.tables.spark.raw_table import RawTable, quoted_name, read_paths, spark_path
 from topicloom.tables.table_formats import NO_VALUE
 from topicloom.tables.typed_columns import found_fields, shows_files, wrong_type
 
@@ -20,8 +20,8 @@ def read_parquet(spark: SparkSession, source: TableSource, resolved: Resolved) -
 
     paths = [spark_path(spark, file) for file in resolved.files]
     with spark_errors(source.path):
-        reader = spark.read.option(*NO_PATTERNS).option("mergeSchema", str(len(paths) > 1).lower())
-        frame = reader.parquet(*paths)
+        reader, places = read_paths(spark, resolved, paths)
+        frame = reader.option("mergeSchema", str(len(paths) > 1).lower()).parquet(*places)
     shown, place = sf.lit(source.path.rstrip("/")), _file_path(resolved, paths)
     partition = resolved.files[0].partition
     if shows_files(source, resolved):

@@ -13,16 +13,17 @@ import pyarrow as pa
 
 from topicloom.base.progress import SILENT, Progress
 from topicloom.tables.reader import REJECT_COLUMNS
-from topicloom.tables.source import DataFile, TableSource
+from topicloom.tables.source import DataFile, Resolved, TableSource, address
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.job_progress import run_watched
 from topicloom.tables.spark.session import session_folder
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
 # A reader option: paths are names, not patterns, so `a[1].csv` and `{x}.csv` mean themselves.
 NO_PATTERNS = ("__globPaths__", "false")
+MANY_FILES = 32  # up to so many Spark looks at one by one without starting a job
 COLLECTED_REJECTS = 256 << 20  # bytes of refused rows up to which the driver writes one file of them
 PATTERN_SIGNS = set("[]{}*?\\")
 
@@ -106,6 +107,27 @@ def spark_path(spark: SparkSession, file: DataFile) -> str:
     link = Path(folder) / f"file-{plain}"
     link.symlink_to(file.path)
     return f"file://{link}"
+
+
+def read_paths(
+    spark: SparkSession, resolved: Resolved, paths: list[str]
+) -> tuple[DataFrameReader, list[str]]:
+    """Return a reader and what to give to it so that it reads these paths of a table.
+
+    Spark looks at each path by itself, a minute for 10,000 of them; a folder it lists at once. So a folder of
+    many files is named instead, if all of them are meant and none is reached through a link.
+    """
+    reader, first = spark.read.option(*NO_PATTERNS), resolved.files[0]
+    if len(paths) <= MANY_FILES or len(paths) < len(resolved.files):
+        return reader, paths
+    root = first.path[: -len(first.name)].rstrip("/")
+    if any(
+        path not in (file.path, f"file://{file.path}")
+        for file, path in zip(resolved.files, paths, strict=True)
+    ):
+        return reader, paths
+    # Partition folders are read by us: their values are texts.
+    return reader.option("recursiveFileLookup", str(bool(first.partition)).lower()), [address(root)]
 
 
 def quoted_name(name: str) -> str:

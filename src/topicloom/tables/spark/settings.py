@@ -85,6 +85,8 @@ def default_conf(
         # On a cluster there is much to see, and time to see it.
         "spark.ui.enabled": str(not is_local(master)).lower(),
         "spark.ui.showConsoleProgress": "false",
+        # Opening a small file takes less than Spark thinks: more of them go to one task.
+        "spark.sql.files.openCostInBytes": "1m",
         # Progress comes from these counts; by default Spark passes over quick changes.
         "spark.ui.liveUpdate.period": "0ms",
         **_memory_conf(master, given, memory // GIGABYTE),
