@@ -294,6 +294,7 @@ def test_killed_executors_change_nothing(cluster: Cluster, table: Path, tmp_path
     lost = lost_tasks(events_of(tmp_path / "events"))
     for phase in PHASES:
         assert groups[phase] > 2
+        assert summary["spark"][phase.replace(" ", "-")]["retries"] >= 1
         # The event log must show a task that an executor took with it, and that was done by another.
         assert lost[phase], f"no task of {phase} was lost: the test killed nobody at work"
         assert all(retried for retried in lost[phase].values())

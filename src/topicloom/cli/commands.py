@@ -13,7 +13,8 @@ import functools
 import inspect
 import re
 import typing
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import MISSING, Field, fields, is_dataclass
 from importlib import import_module
@@ -128,11 +129,28 @@ def with_groups(command: Callable[..., None], **made: type[Any]) -> Callable[...
                 # Before any work; options that may be an address are texts.
                 if isinstance(value, Path):
                     refuse_address(value, f"`{name}={value}`")
-            command(**values)
+            with _plans_kept(given.get("spark_plans")):
+                command(**values)
 
     run.__signature__ = inspect.Signature(spread)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in spread}
     return run
+
+
+@contextmanager
+def _plans_kept(path: Path | None) -> Iterator[None]:
+    """Write the plans of all queries that Spark runs in this block, also where it fails."""
+    if path is None:
+        yield
+        return
+    from topicloom.tables.spark.session import get_session, session_runs
+    from topicloom.tables.spark.spark_work import count_plans, write_plans
+
+    before = count_plans(get_session()) if session_runs() else 0
+    try:
+        yield
+    finally:
+        write_plans(get_session() if session_runs() else None, path, before)
 
 
 def _parameter(of: inspect.Parameter | Field[Any], hint: Any, panel: str | None = None) -> inspect.Parameter:

@@ -42,6 +42,7 @@ from topicloom.tables.folder import REJECTS, SUMMARY, write_json
 from topicloom.tables.reader import REJECT_COLUMNS, rows_were
 from topicloom.tables.source import check_there
 from topicloom.tables.spark.failures import spark_errors
+from topicloom.tables.spark.spark_work import StageBook
 from topicloom.tables.spark.step_tables import StepTables
 from topicloom.tables.spark.table_files import signature
 from topicloom.version import __version__
@@ -95,6 +96,7 @@ def build_on_spark(task: BuildTask, read: InterestRead | None = None) -> BuildSu
             task.remark(f"going on after: {', '.join(map(shown_phase, before))}")
         elif task.resume:
             task.remark(f"nothing to go on with in {task.out}: a new run begins")
+        run.measure = StageBook(session).read
         try:
             return _run(task, run, read, began - sum(before.values()), asked)
         except BaseException as error:
@@ -154,7 +156,7 @@ def _run(
         "total": progress.now() - began,
     }
     summary = summarise_build(request, "spark", encoded, build, verdict, phases, seconds)
-    summary = replace_fields(summary, request=_digest(asked))
+    summary = replace_fields(summary, spark=run.spark(), request=_digest(asked))
     with replacing(task.out) as folder:
         folder.mkdir()
         for name in (EDGES, INTEREST):

@@ -57,8 +57,8 @@ class Certificate(Summary, frozen=True):
 class BuildSummary(ResultSummary, frozen=True, kw_only=True):
     """The content of summary.json; see docs/files.md.
 
-    `choice` and `engine_choice` say why, where topicloom chose. Only builds on Spark have a `request`, by
-    which a second run knows that all was done.
+    `choice` and `engine_choice` say why, where topicloom chose. Only builds on Spark have `spark`, what Spark
+    did in each phase, and a `request`, by which a second run knows that all was done.
     """
 
     kind: str = "build"
@@ -84,6 +84,7 @@ class BuildSummary(ResultSummary, frozen=True, kw_only=True):
     report: Report
     seconds: Seconds
     certificate: Certificate | UnsetType = UNSET
+    spark: dict[str, dict[str, int | float]] | UnsetType = UNSET
     request: str | UnsetType = UNSET
 
     FLAT = frozenset({"certificate"})

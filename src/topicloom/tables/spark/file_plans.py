@@ -15,8 +15,7 @@ from topicloom.tables.source import DataFile
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.table_files import hadoop_file
 
-WHOLE_BYTES = 64 << 20  # up to so many of a compressed file one worker reads it whole
-MOST_AT_ONCE = (1 << 31) - 1
+MOST_AT_ONCE = (1 << 31) - 1  # bytes of a file behind an address that Spark hands to a worker
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -35,23 +34,19 @@ def cut_by_spark(spark: SparkSession, file: DataFile) -> bool:
     """Return whether Spark cuts a file into lines; otherwise a worker gets it whole.
 
     Spark does not tell whether the last line had an end. So a plain file whose last byte is a `\\r` is read
-    whole, and a compressed one, whose last byte nobody knows, unless it is large: then a `\\r` at its very
-    end is a line end, and Spark's own codecs read it piece by piece, bz2 in many tasks.
+    whole, and a compressed one, whose last byte nobody knows. Only what Spark cannot hand over at once its
+    own codecs read: there a `\\r` at the very end is taken for a part of the line end.
     """
     if file.compression is None:
         return not ends_in_carriage_return(spark, file)
-    if size_of(spark, file) <= WHOLE_BYTES:
+    if not is_address(file.path) or size_of(spark, file) <= MOST_AT_ONCE:
         return False
-    if file.compression != "snappy":
-        return True
-    # Spark knows Hadoop's wrapping only, which begins with the high byte of a length.
-    return first_bytes(spark, file, 1) == b"\0"
+    # Of snappy Spark knows Hadoop's wrapping only, which begins with the high byte of a length.
+    return file.compression != "snappy" or _remote_bytes(spark, file.path, 1) == b"\0"
 
 
 def size_of(spark: SparkSession, file: DataFile) -> int:
-    """Return how many bytes a file has."""
-    if not is_address(file.path):
-        return Path(file.path).stat().st_size
+    """Return how many bytes a file behind an address has."""
     with spark_errors(file.path):
         system, place = hadoop_file(spark, file.path)
         return int(system.getFileStatus(place).getLen())
@@ -64,14 +59,6 @@ def check_whole(spark: SparkSession, file: DataFile) -> None:
             f"{file.shown} must be read whole and has more than 2 GiB, the most that Spark hands over at "
             "once: cut it into several files, or copy it to this machine"
         )
-
-
-def first_bytes(spark: SparkSession, file: DataFile, size: int) -> bytes:
-    """Return the beginning of a file as it is stored."""
-    if is_address(file.path):
-        return _remote_bytes(spark, file.path, size)
-    with Path(file.path).open("rb") as raw:
-        return raw.read(size)
 
 
 def ends_in_carriage_return(spark: SparkSession, file: DataFile) -> bool:

@@ -5,7 +5,7 @@ bytes and `parse_text.py` makes records of them in Spark's Python workers.
 
 Spark cuts plain files into lines, blocks of one file side by side, and does not tell whether the last line
 had an end. So whatever must not be cut blindly is read whole, by one worker each: compressed files unless
-they are large, quoted newlines, and a plain file whose last byte is a `\\r`. Workers open a file of the
+they are very large, quoted newlines, and a plain file whose last byte is a `\\r`. Workers open a file of the
 machine's own themselves, as Spark would; one behind an address Spark hands to them.
 """
 
