@@ -24,9 +24,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import topicloom
-from cluster.standalone import Cluster
+from cluster.standalone import SPARK_HOME, Cluster
 from topicloom.overlay.model.build_folder import load_build
 from topicloom.overlay.workloads.generate import generate_interest, workload_from_options, write_text
+from topicloom.tables.spark.java import find_java
 
 CHECKOUT = Path(__file__).parent.parent.parent
 PAIRS = [(f"n{i:03}", f"t{j}") for i in range(60) for j in range(20) if (i * 7 + j * j) % 5 < 2]
@@ -161,6 +162,53 @@ def test_workers_without_the_package_are_told_of_in_one_sentence(
     assert not (tmp_path / "built").exists()
 
 
+# --- spark-submit ---------------------------------------------------------------------------------------
+
+JOB = """
+import sys
+from topicloom.cli.main import execute
+from topicloom.tables.spark.session import get_session
+
+code = execute(sys.argv[1:])
+spark = get_session()
+print(spark.sparkContext.master, spark.sparkContext.appName, spark.conf.get("spark.sql.shuffle.partitions"))
+sys.exit(code)
+"""
+
+
+def test_spark_submit_and_its_defaults_decide_where_a_job_runs(cluster: Cluster, tmp_path: Path) -> None:
+    rows = "".join(f"{node},{topic}\n" for node, topic in PAIRS)
+    (tmp_path / "table.csv").write_text(f"node,topic\n{rows}")
+    (tmp_path / "job.py").write_text(JOB)
+    (tmp_path / "conf").mkdir()
+    settings = cluster.conf(archives="", pyspark_python=sys.executable, sql_shuffle_partitions="3")
+    lines = "".join(f"{key} {value}\n" for key, value in settings.items())
+    (tmp_path / "conf" / "spark-defaults.conf").write_text(lines)
+    home = str(find_java().home(tmp_path))
+    environment = {**os.environ, "JAVA_HOME": home, "SPARK_CONF_DIR": str(tmp_path / "conf")}
+    words = ["inspect", "table.csv", "--engine", "spark", "--json", "--quiet"]
+    submit = [
+        str(SPARK_HOME / "bin" / "spark-submit"),
+        "--master",
+        cluster.master,
+        "--name",
+        "mine",
+        "job.py",
+    ]
+    answer = subprocess.run(
+        [*submit, *words],
+        env={**environment, "PYSPARK_DRIVER_PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert answer.returncode == 0, answer.stderr
+    found, _, told = answer.stdout.strip().rpartition("\n")
+    assert told == f"{cluster.master} mine 3"
+    assert json.loads(found)["subscriptions"] == len(PAIRS)
+
+
 # --- executors that die ---------------------------------------------------------------------------------
 
 # Half of the nodes are bulk, so that the combine phase has work enough to be killed in.
@@ -246,6 +294,7 @@ def test_killed_executors_change_nothing(cluster: Cluster, table: Path, tmp_path
     lost = lost_tasks(events_of(tmp_path / "events"))
     for phase in PHASES:
         assert groups[phase] > 2
+        assert summary["spark"][phase.replace(" ", "-")]["retries"] >= 1
         # The event log must show a task that an executor took with it, and that was done by another.
         assert lost[phase], f"no task of {phase} was lost: the test killed nobody at work"
         assert all(retried for retried in lost[phase].values())

@@ -70,6 +70,7 @@ def read(
     of this machine up to 256 MiB, and for a build anyway unless `engine="spark"`. `encoding` is that of text:
     utf-8, or one with a byte per character, such as latin-1; `format` (csv, tsv, json, parquet) overrules
     what the name says. A header that is not `node, topic`, and refused rows, are told by a `UserWarning`.
+    A SparkSession of yours is used and stays as it is; one that starts for this call ends with it.
 
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -81,7 +82,8 @@ def read(
     import warnings
 
     from topicloom.overlay.jobs.interest_table import InterestTable
-    from topicloom.tables.source import interest_source
+    from topicloom.tables.source import are_small, interest_source
+    from topicloom.tables.spark.session import passing_session
     from topicloom.tables.spark.spark_choice import SparkChoice
 
     check_path("path", path, "the path of a table")
@@ -97,11 +99,13 @@ def read(
         format=format,
         **columns,
     )
-    spark = SparkChoice(master, dict(spark_conf or {}), engine=engine)
+    spark = SparkChoice(master, dict(spark_conf or {}), are_small(os.fspath(path)), engine)
     watch = clock(progress)
     notices: list[str] = []
     try:
-        return InterestTable(source, spark, subscribers_only, strict, notices.append, watch).load().interest
+        with passing_session():
+            table = InterestTable(source, spark, subscribers_only, strict, notices.append, watch)
+            return table.load().interest
     finally:
         for text in notices:
             warnings.warn(text, stacklevel=2)  # the caller's line, however deep the notice arose

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from topicloom.base.addresses import refuse_address
 from topicloom.errors import InputError
 
 
@@ -21,6 +22,7 @@ def replacing(target: Path) -> Iterator[Path]:
     Works for files and for folders. The suffixes of the target are kept, so writers that look at them
     behave as they would for the target itself.
     """
+    refuse_address(target)
     shown, target = target, Path(target).absolute()
     temporary = target.with_name(f".tmp-{os.getpid()}-{target.name}")
     try:

@@ -13,8 +13,8 @@ import functools
 import inspect
 import re
 import typing
-from collections.abc import Callable, Collection
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Collection, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import copy
 from dataclasses import MISSING, Field, fields, is_dataclass
 from importlib import import_module
@@ -26,6 +26,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.models import OptionInfo
 
+from topicloom.base.addresses import refuse_address
 from topicloom.base.output_lock import output_locked
 from topicloom.cli.completions import values_of
 from topicloom.cli.option_names import options_are
@@ -155,10 +156,16 @@ def with_groups(command: Callable[..., None], **made: type[Any]) -> Callable[...
 
     @functools.wraps(command)
     def run(**values: Any) -> None:
+        given = dict(values)
         for name, group in groups.items():
             values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
-        with options_are(names), input_kept(), _output_kept(values.get("out")):
-            command(**values)
+        with options_are(names):
+            for name, value in given.items():
+                # Before any work; options that may be an address are texts.
+                if isinstance(value, Path):
+                    refuse_address(value, f"`{name}={value}`")
+            with input_kept(), _output_kept(values.get("out")), _plans_kept(given.get("spark_plans")):
+                command(**values)
 
     run.__signature__ = inspect.Signature(spread)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in spread}
@@ -170,6 +177,22 @@ def _output_kept(out: Path | str | None) -> AbstractContextManager[None]:
     if out is None or "://" in str(out):
         return nullcontext()
     return output_locked(out, f"`out={out}`")
+
+
+@contextmanager
+def _plans_kept(path: Path | None) -> Iterator[None]:
+    """Write the plans of all queries that Spark runs in this block, also where it fails."""
+    if path is None:
+        yield
+        return
+    from topicloom.tables.spark.session import get_session, session_runs
+    from topicloom.tables.spark.spark_work import count_plans, write_plans
+
+    before = count_plans(get_session()) if session_runs() else 0
+    try:
+        yield
+    finally:
+        write_plans(get_session() if session_runs() else None, path, before)
 
 
 def _parameter(of: inspect.Parameter | Field[Any], hint: Any, panel: str | None = None) -> inspect.Parameter:

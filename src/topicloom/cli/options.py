@@ -155,6 +155,7 @@ class SparkOptions:
     master: Annotated[str | None, "Spark master URL; all cores of this machine by default."] = None
     spark_conf: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="A Spark setting.")] = None
     event_log: Annotated[str | None, "Folder for Spark's event log, a file per run."] = None
+    spark_plans: Annotated[Path | None, "File for the plans of Spark's queries.", "FILE"] = None
 
     def choice(self, *inputs: str, engine: str = "auto") -> SparkChoice:
         """Return what the jobs need to start a session, a quick one if all `inputs` are known and small."""

@@ -55,7 +55,10 @@ def _snappy(raw: BinaryIO) -> Iterator[bytes]:
     if start == _FRAMING_MAGIC:
         yield from _framed(raw)
         return
-    data = start + raw.read()
+    if start[:1] == b"\0" and len(start) > 1:
+        yield from _hadoop_blocks(_Rejoined(start, raw))
+        return
+    data = start + raw.read()  # one bare block, which must be in memory anyway
     bare = _bare_block(data)
     if bare is not None:
         yield bare
@@ -88,7 +91,19 @@ def _framed(raw: BinaryIO) -> Iterator[bytes]:
             raise ValueError(f"chunk of unknown kind {kind}")
 
 
-def _hadoop_blocks(raw: BinaryIO) -> Iterator[bytes]:
+class _Rejoined:
+    """A stream whose beginning was read already."""
+
+    def __init__(self, start: bytes, rest: BinaryIO) -> None:
+        self._start, self._rest = start, rest
+
+    def read(self, count: int) -> bytes:
+        """Return so many bytes, fewer at the end."""
+        taken, self._start = self._start[:count], self._start[count:]
+        return taken + self._rest.read(count - len(taken)) if len(taken) < count else taken
+
+
+def _hadoop_blocks(raw: BinaryIO | _Rejoined) -> Iterator[bytes]:
     """Read Hadoop's blocks: length of the content, then pieces of (length, snappy), all big-endian."""
     while header := _whole(raw, 4, may_end=True):
         left = int.from_bytes(header, "big")
@@ -117,7 +132,7 @@ def _announced(data: bytes) -> int:
     raise ValueError("no length at the start of a block")
 
 
-def _whole(raw: BinaryIO, count: int, *, may_end: bool = False) -> bytes:
+def _whole(raw: BinaryIO | _Rejoined, count: int, *, may_end: bool = False) -> bytes:
     data = raw.read(count)
     if len(data) < count and not (may_end and not data):
         raise EOFError("it ends too early")

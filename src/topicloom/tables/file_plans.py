@@ -56,23 +56,49 @@ def plan_file(
     rows = first_rows(beginnings(file), separator.decode().encode(source.encoding) if multiline else None)
     if not rows:
         return None
-    known, encoding = (file.shown, file.compression, source.fields), source.encoding
+    about, encoding = (file.shown, file.compression, source.fields), source.encoding
     if kind == "json":
-        return FilePlan(*known, _json_keys(_in_utf8(rows, encoding), source, file), encoding=encoding), None
+        keys, constants = _outside(_json_keys(_in_utf8(rows, encoding), source, file).places, file)
+        return FilePlan(*about, Keys(keys), encoding=encoding, constants=constants), None
     columns = _header(rows[0], file, source, separator, quote) if source.header else None
     rows = _in_utf8(rows, encoding)
     if source.separator is None:
         check_separator(rows, separator, quote, source, file.shown)
     count = _width(rows, separator, quote) if columns is None else len(columns)
-    places = place_fields(columns, count, source, file.shown)
+    # Columns of the folders come last; without a header they have no position.
+    known = None if columns is None else [*columns, *_told(file, columns)]
+    places = place_fields(known, count if known is None else len(known), source, file.shown)
+    names = () if known is None else tuple(None if place is None else known[place] for place in places)
+    inside, constants = _outside(names, file)
+    if constants:
+        places = tuple(None if name is None else place for name, place in zip(inside, places, strict=True))
     layout = Layout(separator, quote, count, places)
-    plan = FilePlan(*known, layout, source.header, multiline, encoding)
+    plan = FilePlan(*about, layout, source.header, multiline, encoding, constants)
     notice = None
-    if columns is not None and not source.by_name:
-        used = [columns[place] for place in places[:2] if place is not None]
+    if names and not source.by_name:
+        used = [name for name in names[:2] if name is not None]
         if set(used) != set(source.names):
             notice = _notice(printable(rows[0]), used, source, file.shown)
     return plan, notice
+
+
+def _told(file: DataFile, columns: Collection[str]) -> list[str]:
+    """Return the columns that only the folders around a file tell."""
+    return [name for name, _ in file.partition if name not in columns]
+
+
+def _outside(
+    names: tuple[str | None, ...], file: DataFile
+) -> tuple[tuple[str | None, ...], tuple[str | None, ...]]:
+    """Return the columns of the fields that are in the rows, and what the folders around say of the others.
+
+    As in Spark a folder has the last word on a column that both have.
+    """
+    told = dict(file.partition)
+    if not told or not names:
+        return names, ()
+    inside = tuple(None if name in told else name for name in names)
+    return inside, tuple(None if name is None else told.get(name) for name in names)
 
 
 def _notice(header: str, columns: list[str], source: TableSource, shown: str) -> Notice:
@@ -91,6 +117,7 @@ def _json_keys(rows: list[bytes], source: TableSource, file: DataFile) -> Keys:
     for row in rows:
         with suppress(BadRow):
             keys |= dict.fromkeys(json_keys(row))
+    keys |= dict.fromkeys(_told(file, keys))
     names = [field.name for field in source.fields]
     if source.by_name:
         if keys:
@@ -140,9 +167,9 @@ def _width(rows: list[bytes], separator: bytes, quote: bool) -> int:
 def has_optional(plans: Iterable[FilePlan]) -> bool:
     """Return whether an optional field may occur in some file; a JSON line may hold one anywhere."""
     return any(
-        field.optional and place is not None
+        field.optional and (place is not None or plan.constant(number) is not None)
         for plan in plans
-        for field, place in zip(plan.fields, plan.layout.places, strict=True)
+        for number, (field, place) in enumerate(zip(plan.fields, plan.layout.places, strict=True))
     )
 
 

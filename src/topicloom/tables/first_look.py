@@ -5,9 +5,10 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from topicloom.base.addresses import is_address
 from topicloom.errors import InputError
 from topicloom.tables.file_plans import beginnings_here, plan_file
-from topicloom.tables.source import TableSource, is_address
+from topicloom.tables.source import TableSource
 from topicloom.tables.table_files import resolve
 from topicloom.tables.typed_columns import NOT_PARQUET, found_fields
 

@@ -11,6 +11,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from topicloom.base.addresses import refuse_address
 from topicloom.base.atomic_write import check_writable
 from topicloom.base.summaries import Head, to_json
 from topicloom.errors import InputError
@@ -49,6 +50,7 @@ def check_own_folder(out: Path, shown: str, what: str, is_own: Callable[[Path], 
 
     `what` says which earlier result may be replaced.
     """
+    refuse_address(out, shown)
     try:
         if out.absolute() == Path.cwd():
             raise InputError(f"{shown} is the current folder; name another one")

@@ -55,7 +55,11 @@ def parse_blocks(plans: Plans, batches: Iterator[pa.RecordBatch]) -> Iterator[pa
         lines, files, starts = batch.columns
         for begin, end in _runs(files, starts):
             this = (files[begin].as_py(), starts[begin].as_py())
-            plan = plans[file_key(unquote(this[0]))]
+            plan = plans.get(file_key(unquote(this[0])))
+            if plan is None:
+                raise InputError(
+                    f"{unquote(this[0])} came into its folder while that was read: read it again"
+                )
             skip = int(plan.header and this[1] == 0 and this != block)
             block = this
             yield from parse_lines(lines.slice(begin + skip, end - begin - skip), plan)
@@ -145,7 +149,7 @@ def parse_lines(lines: pa.BinaryArray, plan: FilePlan) -> Iterator[pa.RecordBatc
         if refused:
             yield _undecodable(refused, plan)
     if isinstance(plan.layout, Layout):
-        easy, batch = _split_easy(lines, plan.fields, plan.layout)
+        easy, batch = _split_easy(lines, plan, plan.layout)
         if batch is not None:
             yield batch
             lines = lines.filter(pc.invert(easy))
@@ -154,7 +158,7 @@ def parse_lines(lines: pa.BinaryArray, plan: FilePlan) -> Iterator[pa.RecordBatc
 
 
 def _split_easy(
-    lines: pa.BinaryArray, fields: Sequence[Field], layout: Layout
+    lines: pa.BinaryArray, plan: FilePlan, layout: Layout
 ) -> tuple[pa.BooleanArray, pa.RecordBatch | None]:
     """Return which lines Arrow could read, and their records, None if it could read none."""
     easy = pc.equal(pc.count_substring(lines, pattern=layout.separator), layout.n_fields - 1)
@@ -169,12 +173,15 @@ def _split_easy(
     # Every line has the same number of fields, so the values of a column are that far apart.
     words = pc.split_pattern(text, pattern=layout.separator.decode()).flatten()
     starts = np.arange(len(text)) * layout.n_fields
-    values, good = [], np.ones(len(text), np.bool_)
-    for field, place in zip(fields, layout.places, strict=True):
-        if place is None:
+    values, good, fields = [], np.ones(len(text), np.bool_), plan.fields
+    for number, (field, place) in enumerate(zip(fields, layout.places, strict=True)):
+        word = plan.constant(number)
+        if place is None and word is None:
             values.append(pa.nulls(len(text), field.type))
+            good &= field.optional or not plan.constants
             continue
-        value, fine = _judge_field(words.take(pa.array(starts + place)), field)
+        taken = pa.repeat(word, len(text)) if place is None else words.take(pa.array(starts + place))
+        value, fine = _judge_field(taken, field)
         values.append(value)
         good &= fine
     if not good.all():

@@ -64,6 +64,9 @@ class TableRead(Protocol):
     def sorted_rejects(self, *, progress: Progress = SILENT) -> pa.Table:
         """Return all refused rows, in order."""
 
+    def spill_rejects(self, path: Path, *, progress: Progress = SILENT) -> bool:
+        """Write the refused rows to a folder where they are too large for memory; False: they are not."""
+
     def release(self) -> None:
         """Let go of what was kept for it."""
 
@@ -115,9 +118,14 @@ def require_no_rejects(raw: TableRead, count: int) -> None:
 
 
 def write_rejects(raw: TableRead, path: str | Path, *, progress: Progress = SILENT) -> None:
-    """Write all refused rows as one Parquet file (file, row, reason), whole or not at all."""
-    table = raw.sorted_rejects(progress=progress).select(list(REJECT_COLUMNS))
+    """Write all refused rows as Parquet (file, row, reason), whole or not at all.
+
+    It is one file; where there are very many, it is a folder of files that Spark writes.
+    """
     with replacing(Path(path)) as temporary:
+        if raw.spill_rejects(temporary, progress=progress):
+            return
+        table = raw.sorted_rejects(progress=progress).select(list(REJECT_COLUMNS))
         # The same bytes, whoever read it: Spark's own columns may not be null, and come in pieces.
         pq.write_table(table.cast(_REJECTS).combine_chunks(), temporary)
 

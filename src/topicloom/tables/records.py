@@ -90,6 +90,12 @@ class FilePlan:
     header: bool = False
     multiline: bool = False
     encoding: str = "utf-8"
+    # What the folders around the file say of the fields that are not in its rows; None: nothing.
+    constants: tuple[str | None, ...] = ()
+
+    def constant(self, place: int) -> str | None:
+        """Return what the folders say of a field, by its position."""
+        return self.constants[place] if self.constants else None
 
 
 Value = str | float | None
@@ -108,10 +114,12 @@ def read_record(line: bytes, plan: FilePlan) -> list[Value]:
     if isinstance(layout, Keys):
         record = json_object(line)
         return [
-            None
-            if key is None or (field.optional and not json_present(record, key))
+            _constant(plan, number)
+            if key is None
+            else None
+            if field.optional and not json_present(record, key)
             else read_value(json_field(record, key), field)
-            for field, key in zip(plan.fields, layout.places, strict=True)
+            for number, (field, key) in enumerate(zip(plan.fields, layout.places, strict=True))
         ]
     decoded(line)
     words = split_fields(line, layout.separator, layout.quote)
@@ -119,8 +127,8 @@ def read_record(line: bytes, plan: FilePlan) -> list[Value]:
         few = "few" if len(words) < layout.n_fields else "many"
         raise BadRow(f"too {few} fields: {len(words)} where the first row has {layout.n_fields}")
     return [
-        None if place is None else read_value(decoded(words[place]), field)
-        for field, place in zip(plan.fields, layout.places, strict=True)
+        _constant(plan, number) if place is None else read_value(decoded(words[place]), field)
+        for number, (field, place) in enumerate(zip(plan.fields, layout.places, strict=True))
     ]
 
 
@@ -147,6 +155,16 @@ def _words(line: bytes, layout: Layout | Keys) -> list[Callable[[], str]]:
         if len(words) == layout.n_fields:
             return [partial(decoded, words[place or 0]) for place in layout.places[:2]]
     return []
+
+
+def _constant(plan: FilePlan, number: int) -> Value:
+    """Return the value of a field that is in no row of a file."""
+    field, word = plan.fields[number], plan.constant(number)
+    if word is not None:
+        return read_value(word, field)
+    if plan.constants and not field.optional:
+        raise BadRow(f"the {field.name} is missing")
+    return None
 
 
 def read_value(word: str, field: Field) -> Value:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from topicloom.base.addresses import is_address
 from topicloom.errors import UsageError
 from topicloom.tables.decompress import SUFFIXES
 from topicloom.tables.encodings import UTF8, check_encoding
@@ -20,13 +20,6 @@ READABLE = ".csv, .tsv, .jsonl, .ndjson, .json or .parquet (text also with .gz, 
 
 SMALL_BYTES = 32 << 20  # some two million rows
 SQUEEZED = 10  # times that compression makes a table smaller, at most
-
-_SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.\-]+:/")
-
-
-def is_address(path: str) -> bool:
-    """Return whether this is an address such as `s3a://...`, and not a path of this machine."""
-    return _SCHEME.match(path) is not None
 
 
 def address(path: str | os.PathLike[str]) -> str:
@@ -153,11 +146,20 @@ def records_source(path: str, what: str, fields: Sequence[Field] = ()) -> TableS
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """One file of a table: where Spark finds it, and what the user calls it."""
+    """One file of a table: where Spark finds it, and what the user calls it.
+
+    `partition` are columns and values that the names of the folders around it tell.
+    """
 
     path: str
     shown: str
     compression: str | None
+    partition: tuple[tuple[str, str | None], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Return its path inside the table."""
+        return "/".join(self.path.split("/")[-1 - len(self.partition) :])
 
 
 @dataclass(frozen=True, slots=True)

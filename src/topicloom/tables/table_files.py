@@ -9,6 +9,7 @@ from pathlib import Path
 
 from topicloom.errors import InputError
 from topicloom.tables.source import READABLE, DataFile, Resolved, TableSource, format_of
+from topicloom.tables.table_formats import partition_of, refuse_other_formats
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +47,16 @@ def resolve(source: TableSource, list_path: Callable[[str], Listing] = list_here
         raise InputError(f"the path of the {source.what} is empty: name a file or a folder")
     listing = list_path(source.place)
     if not listing.is_folder:
-        return _with_format(source, [(listing.path, source.path)])
+        return _with_format(source, [(listing.path, source.path, ())])
     names = {name for name, _ in listing.entries}
     if "summary.json" in names and own_part(source) in names:
         return resolve(inside(source), list_path)
-    return _with_format(source, _data_files(source, listing))
+
+    def names_in(folder: str) -> set[str]:
+        return {name for name, _ in list_path(f"{source.path.rstrip('/')}/{folder}").entries}
+
+    refuse_other_formats(source.path, names, names_in)
+    return _with_format(source, _data_files(source, listing, list_path))
 
 
 def own_part(source: TableSource) -> str:
@@ -70,24 +76,45 @@ def is_own(source: TableSource) -> bool:
     return bool(source.path) and (folder / "summary.json").is_file() and (folder / own_part(source)).exists()
 
 
-def _data_files(source: TableSource, listing: Listing) -> list[tuple[str, str]]:
-    """Return the data files right inside a folder; names that begin with `_` or `.` are not data."""
-    visible = [(name, folder) for name, folder in listing.entries if name[0] not in "_."]
-    inner = next((name for name, folder in visible if folder), None)
-    if inner is not None:
-        raise InputError(
-            f"folder {source.path} holds another folder, {inner}: name the folder that holds the data files"
-        )
-    if not visible:
+File = tuple[str, str, tuple[tuple[str, str | None], ...]]  # path, what the user calls it, its partition
+
+
+def _data_files(source: TableSource, listing: Listing, list_path: Callable[[str], Listing]) -> list[File]:
+    """Return the data files inside a folder and its partition folders, in the order of their names.
+
+    Names that begin with `_` or `.` are not data.
+    """
+    found: list[File] = []
+
+    def gather(listing: Listing, shown: str, partition: tuple[tuple[str, str | None], ...]) -> None:
+        base = listing.path.rstrip("/")
+        for name, is_folder in listing.entries:
+            if name[0] in "_.":
+                continue
+            if not is_folder:
+                found.append((f"{base}/{name}", f"{shown}/{name}", partition))
+                continue
+            column = partition_of(name)
+            if column is None:
+                raise InputError(
+                    f"folder {shown} holds another folder, {name}: name the folder that holds the data files"
+                )
+            gather(list_path(f"{base}/{name}"), f"{shown}/{name}", (*partition, column))
+
+    gather(listing, source.path.rstrip("/"), ())
+    if not found:
         raise InputError(f"folder {source.path} holds no data file: its {source.what} would be empty")
-    base, shown = listing.path.rstrip("/"), source.path.rstrip("/")
-    return [(f"{base}/{name}", f"{shown}/{name}") for name, _ in visible]
+    columns = {tuple(column for column, _ in partition): shown for _, shown, partition in found}
+    if len(columns) > 1:
+        one, other = list(columns.values())[:2]
+        raise InputError(f"{one} and {other} lie in folders of different partition columns: make them alike")
+    return found
 
 
-def _with_format(source: TableSource, paths: Iterable[tuple[str, str]]) -> Resolved:
+def _with_format(source: TableSource, paths: Iterable[File]) -> Resolved:
     files: list[DataFile] = []
     formats: dict[str, str] = {}
-    for path, shown in paths:
+    for path, shown, partition in paths:
         kind, compression = format_of(shown)
         kind = source.format or kind
         if kind is None:
@@ -96,7 +123,7 @@ def _with_format(source: TableSource, paths: Iterable[tuple[str, str]]) -> Resol
                 f"cannot tell the format of {shown} from its name: it should end in {READABLE}{told}"
             )
         formats.setdefault(kind, shown)
-        files.append(DataFile(path, shown, None if kind == "parquet" else compression))
+        files.append(DataFile(path, shown, None if kind == "parquet" else compression, partition))
     if len(formats) > 1:
         examples = " and ".join(list(formats.values())[:2])
         raise InputError(

@@ -118,12 +118,10 @@ def cut_into(
 
 def test_the_edges_do_not_depend_on_how_large_tables_are_joined(spark, tmp_path, monkeypatch):
     """Small tables are numbered on the driver and sent to every task; large ones are not."""
-    import topicloom.overlay.spark.divide as divide
     import topicloom.overlay.spark.encode as encode
     import topicloom.overlay.spark.write_build as result
 
-    for module in (divide, encode, result):
-        monkeypatch.setattr(module, "BROADCAST_IDS", 0)
+    monkeypatch.setattr("topicloom.tables.spark.step_tables.BROADCAST_BYTES", -1)
     monkeypatch.setattr(encode, "SMALL_ROWS", 0)
     interest = generate_interest(workload_from_options(**WORKLOADS["uneven"]))
     pq.write_table(interest.to_arrow(), tmp_path / "table.parquet")
@@ -196,3 +194,17 @@ def test_a_group_without_memory_is_named_with_what_helps(spark, interests, tmp_p
         pass
     told = str(translated(caught.value, "table"))
     assert told.startswith("conquer: group 1 with ") and "`kernel_nodes=N`" in told
+
+
+def test_dcb_m_is_refused_where_one_task_would_hold_too_many_nodes():
+    """Its last step joins all nodes at once; nothing is read before that is said."""
+    from topicloom.errors import UsageError
+
+    nothing = {"nodes": "", "topics": "", "pairs": "", "digest": "", "duplicates": 0, "rejected": 0}
+    sizes = {"n_nodes": 50_000, "n_topics": 1, "n_subscriptions": 50_000, "node_bytes": 0, "topic_bytes": 0}
+    encoded = EncodedInterest(**nothing, **sizes)
+    asked = {"eta": "auto", "p": "auto", "seed": 0, "notice": print, "progress": SILENT}
+    with pytest.raises(
+        UsageError, match=r"all 50,000 nodes in one task.*name dcbr-m, or `kernel_nodes=50000`"
+    ):
+        SPARK_BUILDERS["dcb-m"](None, encoded, None, kernel_nodes=40_000, **asked)

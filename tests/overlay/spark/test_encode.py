@@ -67,7 +67,7 @@ def test_identifiers_too_many_to_broadcast_are_joined_all_the_same(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     as_parquet(PAIRS, tmp_path / "a.parquet")
-    monkeypatch.setattr(encode, "BROADCAST_IDS", 0)
+    monkeypatch.setattr("topicloom.tables.spark.step_tables.BROADCAST_BYTES", -1)
     monkeypatch.setattr(encode, "ROWS_PER_PARTITION", 20)
     encoded, _, _ = read_interest(spark, interest_source(tmp_path / "a.parquet"))
     assert encoded.to_interest() == Interest.from_pairs(PAIRS)

@@ -6,16 +6,21 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+import topicloom
 from topicloom.errors import UsageError
 from topicloom.tables.spark import session
-from topicloom.tables.spark.session import default_conf, get_session, is_local
-from topicloom.tables.spark.settings import QUICK_JAVA
+from topicloom.tables.spark.given import given_settings
+from topicloom.tables.spark.session import arrow_frame, get_session
+from topicloom.tables.spark.settings import QUICK_JAVA, default_conf, is_local
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -135,11 +140,73 @@ def test_a_wrong_setting_is_refused_before_anything_starts(key: str) -> None:
         get_session(conf={key: "1"})
 
 
-def test_only_local_masters_get_the_size_of_this_machine() -> None:
-    assert "spark.driver.memory" in default_conf("local[*]")
-    assert "spark.driver.memory" not in default_conf("spark://h:7077")
+@pytest.mark.parametrize(
+    ("master", "gigabytes", "given", "heap", "results"),
+    [
+        ("local[*]", 2, {}, "1g", "512m"),
+        ("local[*]", 24, {}, "12g", "2g"),
+        ("local[2]", 80, {}, "31g", "2g"),  # longer pointers would take more than they give
+        ("local[2]", 256, {}, "128g", "2g"),
+        ("spark://h:7077", 4, {}, "2g", "1024m"),
+        ("yarn", 24, {}, "6g", "2g"),
+        ("yarn", 512, {}, "8g", "2g"),
+        ("yarn", 24, {"spark.driver.memory": "1g"}, None, "512m"),
+    ],
+)
+def test_heaps_are_of_the_size_of_the_machine(
+    master: str, gigabytes: int, given: dict[str, str], heap: str | None, results: str
+) -> None:
+    conf = default_conf(master, given=given, memory=gigabytes << 30)
+    assert conf.get("spark.driver.memory") == heap
+    assert conf["spark.driver.maxResultSize"] == results
+
+
+def test_executors_on_yarn_and_kubernetes_get_memory_for_their_python_workers() -> None:
+    overhead = "spark.executor.memoryOverhead"
+    assert default_conf("yarn")[overhead] == "2048m"
+    assert default_conf("k8s://h", given={"spark.executor.cores": "4"})[overhead] == "6656m"
+    for key in (overhead, f"{overhead}Factor", "spark.executor.pyspark.memory"):
+        assert overhead not in default_conf("yarn", given={key: "1"})
+    assert overhead not in default_conf("spark://h:7077")
+
+
+def test_the_page_of_spark_is_on_for_clusters() -> None:
+    pages = {
+        master: default_conf(master)["spark.ui.enabled"] for master in ("local[2]", "spark://h:1", "yarn")
+    }
+    assert pages == {"local[2]": "false", "spark://h:1": "true", "yarn": "true"}
     assert is_local("local-cluster[2,1,1024]")
-    assert not is_local("yarn")
+
+
+def test_settings_of_the_users_spark_win_over_defaults_but_not_over_rules() -> None:
+    given = {"spark.app.name": "mine", "spark.sql.shuffle.partitions": "7", "spark.sql.ansi.enabled": "false"}
+    conf = default_conf("local[2]", quick=True, given=given)
+    assert "spark.app.name" not in conf and "spark.sql.shuffle.partitions" not in conf
+    assert conf["spark.sql.ansi.enabled"] == "true"
+
+
+def test_settings_are_found_where_spark_submit_looks_for_them(tmp_path: Path) -> None:
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf" / "spark-defaults.conf").write_text(
+        "# ours\n\nspark.master  spark://head:7077\nspark.executor.memory=3g\nspark.a : b\nother x\n"
+    )
+    found = {"spark.master": "spark://head:7077", "spark.executor.memory": "3g", "spark.a": "b"}
+    assert given_settings({"SPARK_HOME": str(tmp_path)}) == found
+    assert given_settings({"SPARK_CONF_DIR": str(tmp_path / "conf"), "SPARK_HOME": "/none"}) == found
+    arguments = "--master yarn --conf 'spark.b=c d' --archives x.tgz pyspark-shell"
+    more = {"spark.master": "yarn", "spark.b": "c d", "spark.archives": "x.tgz"}
+    assert given_settings({"SPARK_HOME": str(tmp_path), "PYSPARK_SUBMIT_ARGS": arguments}) == found | more
+    assert given_settings({}) == given_settings({"SPARK_HOME": "/none"}) == {}
+
+
+def test_what_spark_submit_has_decided_is_not_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
+    given = {"spark.master": "yarn", "spark.driver.memory": "2g"}
+    session._refuse_late({"spark.master": "yarn", "spark.sql.shuffle.partitions": "3"}, given)
+    with pytest.raises(UsageError, match="`master=local` comes too late, Spark runs with 'yarn'"):
+        session._refuse_late({"spark.master": "local"}, given)
+    with pytest.raises(UsageError, match="spark.driver.memory=8g` comes too late"):
+        session._refuse_late({"spark.driver.memory": "8g"}, given)
 
 
 def test_one_session_per_process(spark: object) -> None:
@@ -149,14 +216,95 @@ def test_one_session_per_process(spark: object) -> None:
         get_session(conf={"spark.driver.memory": "3g"})
 
 
-def test_the_session_of_a_program_is_used_in_every_thread(
-    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A thread has no active session: a second one cannot start, and the first must not be stopped for it."""
+# --- the session of a program ---------------------------------------------------------------------------
+
+OTHER = {
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.session.timeZone": "Asia/Tokyo",
+    "spark.sql.caseSensitive": "false",
+}
+
+
+@pytest.fixture
+def theirs(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Iterator[SparkSession]:
+    """A session that we did not start, with other settings than ours, active as a program's own is."""
+    from pyspark.sql import SparkSession
+
     monkeypatch.setattr(session, "_running", None)
-    with ThreadPoolExecutor(1) as thread:
-        found = thread.submit(get_session).result()
-    assert found.sparkContext is spark.sparkContext
-    assert session._running is not None and not session._running.ours
+    before = SparkSession.active()
+    mine = spark.newSession()
+    for key, value in OTHER.items():
+        mine.conf.set(key, value)
+    _activate(mine)
+    yield mine
     session.stop_session()
-    assert spark.range(3).count() == 3
+    _activate(before)
+    assert spark.range(3).count() == 3, "what we did not start goes on"
+
+
+def _activate(one: SparkSession) -> None:
+    from pyspark.sql import SparkSession
+
+    one._jvm.SparkSession.setActiveSession(one._jsparkSession)  # type: ignore[union-attr]
+    SparkSession._activeSession = one
+
+
+@pytest.mark.parametrize("thread", [False, True])
+def test_the_session_of_a_program_is_used_and_left_as_it_is(theirs: SparkSession, thread: bool) -> None:
+    from pyspark.sql import SparkSession
+
+    if thread:
+        with ThreadPoolExecutor(1) as pool:
+            found = pool.submit(get_session).result()
+    else:
+        found = get_session()
+    assert found.sparkContext is theirs.sparkContext
+    assert found.conf.get("spark.sql.session.timeZone") == "UTC"
+    assert found.conf.get("spark.sql.ansi.enabled") == found.conf.get("spark.sql.caseSensitive") == "true"
+    assert session._running is not None and not session._running.ours
+    arrow_frame(found, pa.table({"a": [1]})).count()
+    assert SparkSession.active() is theirs
+    assert {key: theirs.conf.get(key) for key in OTHER} == OTHER
+
+
+def test_what_the_session_of_a_program_cannot_take_is_refused(theirs: SparkSession) -> None:
+    with pytest.raises(UsageError, match=r"`master=local\[7\]`.*where the program starts its session"):
+        get_session(master="local[7]")
+    with pytest.raises(UsageError, match="`spark_conf=spark.executor.memory=9g`"):
+        get_session(conf={"spark.executor.memory": "9g"})
+    assert session._running is None
+    taken = get_session(master=theirs.sparkContext.master, conf={"spark.sql.shuffle.partitions": "3"})
+    assert taken.conf.get("spark.sql.shuffle.partitions") == "3"
+    assert theirs.conf.get("spark.sql.shuffle.partitions") != "3"
+
+
+@pytest.mark.parametrize("ansi", ["true", "false"])
+def test_reading_does_not_depend_on_the_session_of_a_program(
+    theirs: SparkSession, tmp_path: Path, ansi: str
+) -> None:
+    """A rate that is no number is refused; `Node` is not `node`; the program's session has not changed."""
+    theirs.conf.set("spark.sql.ansi.enabled", ansi)
+    rows = {"Node": ["z"] * 3, "node": ["a", "b", "c"], "topic": ["x"] * 3, "rate": ["1", "2", "many"]}
+    pq.write_table(pa.table(rows), tmp_path / "t.parquet")
+    with pytest.warns(UserWarning, match="1 row was refused"):
+        found = topicloom.read(tmp_path / "t.parquet", engine="spark")
+    assert found.node_ids.to_pylist() == ["a", "b"]
+    assert theirs.conf.get("spark.sql.ansi.enabled") == ansi
+    assert session._running is None, "nothing of ours is left for the program's next getOrCreate"
+
+
+def test_a_session_that_starts_for_one_call_ends_with_the_last_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ended: list[str] = []
+    monkeypatch.setattr(session, "_running", None)
+    monkeypatch.setattr(session, "_forget", lambda: ended.append("ended"))
+    with session.passing_session():
+        with session.passing_session():
+            pass
+        assert ended == []
+    assert ended == ["ended"]
+    monkeypatch.setattr(session, "session_runs", lambda: True)
+    with session.passing_session():
+        pass
+    assert ended == ["ended"], "it ran before and stays"

@@ -110,7 +110,7 @@ def make_traffic(task: TrafficTask) -> TrafficSummary:
     laps.end("prices")
     log = records_source(task.log, "log", log_columns(boxes.attributes, task.subscriptions))
     raw = reader.read(log, progress=progress)
-    with task.spark.workspace(task.out) as work:
+    with task.spark.workspace(task.out, starts=False, progress=progress) as work:
         try:
             traffic, false_traffic = _measure(_log_of(raw, work), boxes, task, laps)
             if traffic.rejected:

@@ -88,10 +88,17 @@ def check_traffic_out(out: Path) -> None:
 def keep_rejects(written: Path, out: Path) -> None:
     """Put the refused rows of the log into the folder; if there are none, remove those of an earlier run."""
     if not written.exists():
+        if (out / REJECTS).is_dir():
+            shutil.rmtree(out / REJECTS)
         (out / REJECTS).unlink(missing_ok=True)
         return
     with replacing(out / REJECTS) as temporary:
-        shutil.copyfile(written, temporary)
+        if written.is_dir():  # there are very many
+            shutil.copytree(written, temporary, ignore=shutil.ignore_patterns("_*", ".*"))
+        else:
+            shutil.copyfile(written, temporary)
+        if (out / REJECTS).is_file():
+            (out / REJECTS).unlink()  # a folder cannot be renamed onto a file
 
 
 def summarise_traffic(

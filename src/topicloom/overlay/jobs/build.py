@@ -22,7 +22,7 @@ from topicloom.overlay.jobs.build_spark import build_on_spark
 from topicloom.overlay.jobs.certify import certify
 from topicloom.overlay.jobs.constraints import load_constraints
 from topicloom.overlay.jobs.interest_table import LoadedInterest, is_small, load_interest
-from topicloom.overlay.jobs.verify import judge, judge_here
+from topicloom.overlay.jobs.verify import check_judged, judge, judge_here
 from topicloom.overlay.measures.connectivity import check_overlay
 from topicloom.overlay.measures.names import wildcard_topics, wildcards_told
 from topicloom.overlay.model.build import Build, BuildSummary
@@ -43,7 +43,7 @@ def build_to_folder(task: BuildTask) -> BuildSummary:
     loaded = task.table.load_small()
     if loaded is not None and (task.engine == "local" or _builds_here(task, loaded)):
         return _build_here(task, loaded, began)
-    with task.table.spark.workspace(beside=task.out) as work:
+    with task.table.spark.workspace(beside=task.out, progress=task.progress) as work:
         read = task.table.encode(work)
         if task.engine == "auto" and (large := _for_spark(task, read)) is not None:
             return build_on_spark(large, read)
@@ -150,5 +150,8 @@ def _judge_written(
     """Prove the tables of a build folder where the interest was read: in this process or on Spark."""
     tables = folder / INTEREST, folder / EDGES
     if loaded.here:
-        return judge_here(*tables, progress=progress)
-    return judge(*tables, spark=spark, beside=beside, small=is_small(loaded), progress=progress)
+        verdict = judge_here(*tables, progress=progress)
+    else:
+        verdict = judge(*tables, spark=spark, beside=beside, small=is_small(loaded), progress=progress)
+    check_judged(verdict, loaded.interest.n_topics, loaded.interest.n_subscriptions, tables[0])
+    return verdict

@@ -23,7 +23,7 @@ from topicloom.errors import InputError, UsageError
 from topicloom.overlay.builders.default import FALLBACK
 from topicloom.overlay.builders.registry import parse_parameters
 from topicloom.overlay.jobs.build_request import BuildTask, summarise_build
-from topicloom.overlay.jobs.verify import judge
+from topicloom.overlay.jobs.verify import check_judged, judge
 from topicloom.overlay.measures.names import wildcards_told
 from topicloom.overlay.model.build import BuildSummary
 from topicloom.overlay.model.build_folder import (
@@ -43,6 +43,7 @@ from topicloom.tables.first_look import check_there
 from topicloom.tables.folder import REJECTS, SUMMARY, write_json
 from topicloom.tables.reader import REJECT_COLUMNS, rows_were
 from topicloom.tables.spark.failures import spark_errors
+from topicloom.tables.spark.spark_work import StageBook
 from topicloom.tables.spark.step_tables import StepTables
 from topicloom.tables.spark.table_files import signature
 from topicloom.version import __version__
@@ -97,6 +98,7 @@ def build_on_spark(task: BuildTask, read: InterestRead | None = None) -> BuildSu
             task.remark(f"going on after: {', '.join(map(shown_phase, before))}")
         elif task.resume:
             task.remark(f"nothing to go on with in {task.out}: a new run begins")
+        run.measure = StageBook(session).read
         try:
             return _run(task, run, read, began - sum(before.values()), asked)
         except BaseException as error:
@@ -144,7 +146,7 @@ def _run(
             TablesOnly,
             lambda folder: write_build(session, encoded, build.edges, folder, progress=progress),
         )
-    verdict = run.keep(VERIFY, VerdictSummary, lambda folder: _verify(task, run))
+    verdict = run.keep(VERIFY, VerdictSummary, lambda folder: _verify(task, run, encoded))
     if verdict.edges != build.n_edges:
         raise InputError(
             f"{verdict.edges:,} of {build.n_edges:,} edges are in the result: the tables of {task.out} were "
@@ -158,7 +160,7 @@ def _run(
         "total": progress.now() - began,
     }
     summary = summarise_build(request, "spark", encoded, build, verdict, phases, seconds)
-    summary = replace_fields(summary, request=_digest(asked))
+    summary = replace_fields(summary, spark=run.spark(), request=_digest(asked))
     with replacing(task.out) as folder:
         folder.mkdir()
         for name in (EDGES, INTEREST):
@@ -212,16 +214,18 @@ def _ingest(task: BuildTask, folder: Path, read: InterestRead | None) -> IngestR
     return IngestRecord(**asdict(read.encoded), notices=notices)
 
 
-def _verify(task: BuildTask, run: RunFolder) -> VerdictSummary:
+def _verify(task: BuildTask, run: RunFolder, encoded: EncodedInterest) -> VerdictSummary:
     """Judge what was written; the interest stays a table here too."""
-    return judge(
+    verdict = judge(
         run.path(WRITE, INTEREST),
         run.path(WRITE, EDGES),
         spark=task.table.spark,
         path="bucketed",
         beside=task.out,
         progress=task.progress,
-    ).summary()
+    )
+    check_judged(verdict, encoded.n_topics, encoded.n_subscriptions, run.path(WRITE, INTEREST))
+    return verdict.summary()
 
 
 # --- ending --------------------------------------------------------------------------------------------

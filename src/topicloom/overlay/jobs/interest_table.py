@@ -97,7 +97,7 @@ class InterestTable:
         """Read it into memory."""
         if (loaded := self.load_small()) is not None:
             return loaded
-        with self.spark.workspace() as work:
+        with self.spark.workspace(progress=self.progress) as work:
             return load_interest(self.encode(work), self.progress)
 
     def load_small(self) -> LoadedInterest | None:

@@ -46,7 +46,7 @@ def judge(
     Of `small` ones the driver judges the rows, and nobody counts them first.
     """
     session = spark.session(progress)
-    with spark.workspace(beside) as work, spark_errors(str(edges)):
+    with spark.workspace(beside, progress=progress) as work, spark_errors(str(edges)):
         return verify_tables(
             session,
             load_table(session, str(interest)),
@@ -55,6 +55,19 @@ def judge(
             path="driver" if small else path,
             progress=progress,
         )
+
+
+def check_judged(verdict: Verdict, topics: int, subscriptions: int, place: Path) -> None:
+    """Refuse a verdict on another interest than was built for: a part of its table was not seen."""
+    for what, judged, built in (
+        ("topics", verdict.topics, topics),
+        ("subscriptions", verdict.subscriptions, subscriptions),
+    ):
+        if judged != built:
+            raise InputError(
+                f"{judged:,} of {built:,} {what} were judged: not all files of {place} were seen; it must be "
+                "on a disk that all machines share under this name"
+            )
 
 
 def judge_here(interest: Path, edges: Path, *, progress: Progress = SILENT) -> Verdict:
@@ -111,7 +124,7 @@ def _verify_there(interest: InterestTable, edges: TableSource, all_witnesses: st
     if is_build(Path(edges.path)) and source.path != edges.path:
         with spark_errors(source.path):
             check_agreement(edges, source, digest_rows(session, rows, progress=progress))
-    with interest.spark.workspace() as work, spark_errors(f"{source.path} and {edges.path}"):
+    with interest.spark.workspace(progress=progress) as work, spark_errors(f"{source.path} and {edges.path}"):
         verdict = verify_tables(
             session,
             rows,

@@ -120,6 +120,7 @@ def _judge(
         **edges.counts(),
         unknown_names=unknown_names,
         witnesses=tuple(_witness(interest, topic) for topic in found.worst),
+        subscriptions=interest.n_subscriptions,
     )
 
 

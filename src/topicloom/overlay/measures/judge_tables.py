@@ -89,6 +89,7 @@ def check_tables(
         **sound.counts(),
         unknown_names=_unknown(edges, codes),
         witnesses=tuple(witnesses[:n_witnesses]),
+        subscriptions=len(pairs.node_topics),
     )
 
 

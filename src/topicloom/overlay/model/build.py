@@ -74,7 +74,8 @@ class BuildSummary(ResultSummary, frozen=True, kw_only=True):
 
     `choice` and `engine_choice` say why, where topicloom chose. Where rows were refused, `rejects` has how
     many for each reason and `only_rejected` how many nodes and topics occur in no other row. Only builds on
-    Spark have a `request`, by which a second run knows that all was done.
+    Spark have `spark`, what Spark did in each phase, and a `request`, by which a second run knows that all
+    was done.
     """
 
     kind: str = "build"
@@ -102,6 +103,7 @@ class BuildSummary(ResultSummary, frozen=True, kw_only=True):
     report: Report
     seconds: Seconds
     certificate: Certificate | UnsetType = UNSET
+    spark: dict[str, dict[str, int | float]] | UnsetType = UNSET
     request: str | UnsetType = UNSET
 
     FLAT = frozenset({"certificate"})

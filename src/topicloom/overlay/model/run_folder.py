@@ -37,13 +37,18 @@ class TimedRecord(Summary, frozen=True):
     """What every record has besides its own keys."""
 
     seconds: float
+    spark: dict[str, int | float] = msgspec.field(default_factory=dict)
 
 
 class RunFolder:
-    """The phases of one run; `keep` is how work is done once."""
+    """The phases of one run; `keep` is how work is done once.
+
+    `measure`, where it is set, tells what was done on Spark since it was last called; records keep it.
+    """
 
     def __init__(self, root: Path, now: Callable[[], float], told: Told) -> None:
         self.root = root
+        self.measure: Callable[[], Summary] | None = None
         self._now = now
         self._told = told
 
@@ -70,8 +75,9 @@ class RunFolder:
         try:
             record = work(temporary)
             seconds = self._now() - start
+            done = {} if self.measure is None else {"spark": plain(self.measure())}
             with _write_errors(self.root.parent):
-                write_json({**plain(record), "seconds": seconds}, temporary / RECORD)
+                write_json({**plain(record), "seconds": seconds, **done}, temporary / RECORD)
                 _flush(temporary)
                 temporary.rename(self.root / name)
         except BaseException:
@@ -94,6 +100,10 @@ class RunFolder:
     def seconds(self) -> dict[str, float]:
         """Return how long each whole phase took, in whichever run that was."""
         return {name: self.require(name, TimedRecord).seconds for name in self.whole()}
+
+    def spark(self) -> dict[str, dict[str, int | float]]:
+        """Return what each whole phase did on Spark, in whichever run that was."""
+        return {name: self.require(name, TimedRecord).spark for name in self.whole()}
 
     def whole(self) -> list[str]:
         """Return the phases that are whole."""

@@ -13,6 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from topicloom.base.addresses import refuse_address
 from topicloom.base.atomic_write import check_writable, replacing
 from topicloom.base.counts import counted
 from topicloom.base.notebook import html_rows, html_table
@@ -59,7 +60,8 @@ class Verdict:
     the interest, of the rest `self_loops` join a node to itself, of the rest `duplicate_edges` repeat an
     undirected pair, and `edges` remain, on which alone the proof stands. `unknown_names` are the first
     unknown identifiers in byte order. `witnesses` are the worst topics, most components first, then by
-    topic. `path` is how it was proved: `memory`, `driver` or `bucketed`.
+    topic. `subscriptions` are the distinct rows of the interest that was judged. `path` is how it was proved:
+    `memory`, `driver` or `bucketed`.
     """
 
     topics: int
@@ -71,6 +73,7 @@ class Verdict:
     duplicate_edges: int = 0
     unknown_names: tuple[str, ...] = ()
     witnesses: tuple[Witness, ...] = ()
+    subscriptions: int = 0
     path: str = "memory"
 
     @property
@@ -108,6 +111,7 @@ class Verdict:
 
 def check_witness_file(path: str | Path) -> None:
     """Refuse what `write_witnesses` cannot write or must not replace, before any work is done."""
+    refuse_address(path, f"`all={path}`")
     suffix = Path(path).suffix.lower()
     if suffix not in WITNESS_FILES:
         raise UsageError(f"`all={str(path)!r}` has extension {suffix!r}; use {', '.join(WITNESS_FILES)}")

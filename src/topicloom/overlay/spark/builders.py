@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from topicloom.base.progress import Progress, Stopwatch
+from topicloom.errors import UsageError
 from topicloom.overlay.builders.baselines import close_rings
 from topicloom.overlay.builders.divide.plan import DivideSettings
 from topicloom.overlay.builders.divide.run import run_phases
@@ -24,12 +25,12 @@ from topicloom.overlay.spark.divide_tasks import EDGE_SCHEMA
 from topicloom.overlay.spark.encode import EncodedInterest
 from topicloom.tables.spark.python_tasks import map_batches
 from topicloom.tables.spark.spark_choice import Notice
-from topicloom.tables.spark.step_tables import StepTables, load_table
+from topicloom.tables.spark.step_tables import StepTables, load_table, slices_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-TASK_ROWS = 4_000_000  # about how many subscriptions one task of ring-pt gets; at least the largest topic
+TASK_ROWS = 1_000_000  # about how many subscriptions one task of ring-pt gets; at least the largest topic
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,13 @@ def build_dcbr_m_on_spark(
     notice: Notice,
     progress: Progress,
 ) -> SparkBuild:
-    """Build DCBR-M; with `lambda_` None DCB-M."""
+    """Build DCBR-M; with `lambda_` None DCB-M, whose last step needs the whole interest in one task."""
+    if lambda_ is None and encoded.n_nodes > kernel_nodes:
+        raise UsageError(
+            f"`algorithm=dcb-m` joins all {encoded.n_nodes:,} nodes in one task at its end, more than "
+            f"kernel_nodes = {kernel_nodes:,}: name dcbr-m, or `kernel_nodes={encoded.n_nodes}` if one "
+            "worker can hold them"
+        )
     ground = SparkDivide(spark, encoded, run, eta, lambda_, seed, progress)
     threshold = ground.split()
     settings = DivideSettings(p, lambda_, kernel_nodes, eta)
@@ -105,8 +112,7 @@ def ring_table(pairs: DataFrame, n_pairs: int, order: str, seed: int) -> DataFra
             u, v = close_rings(rows["topic"].to_numpy(), rows["node"].to_numpy(), order, seed)
             yield from pa.table({"u": np.minimum(u, v), "v": np.maximum(u, v)}).to_batches()
 
-    parallelism = pairs.sparkSession.sparkContext.defaultParallelism
-    tasks = max(parallelism, -(-n_pairs // TASK_ROWS))
+    tasks = slices_of(n_pairs, TASK_ROWS)
     return map_batches(pairs.repartition(tasks, "topic"), close, EDGE_SCHEMA).distinct()
 
 

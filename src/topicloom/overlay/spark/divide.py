@@ -29,12 +29,11 @@ from topicloom.overlay.spark.divide_tasks import (
     conquer_task,
     represent_task,
 )
-from topicloom.overlay.spark.encode import BROADCAST_IDS, EncodedInterest
-from topicloom.tables.source import address
+from topicloom.overlay.spark.encode import EncodedInterest
 from topicloom.tables.spark.failures import group_errors
 from topicloom.tables.spark.job_progress import run_watched
 from topicloom.tables.spark.python_tasks import map_batches
-from topicloom.tables.spark.step_tables import StepTables, load_table, n_rows
+from topicloom.tables.spark.step_tables import StepTables, fits_broadcast, load_table, n_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -116,7 +115,7 @@ class SparkDivide:
         """Return the subscriptions of `members`, about `count` nodes, with the columns of each."""
         from pyspark.sql import functions as sf
 
-        return self.pairs().join(sf.broadcast(members) if count <= BROADCAST_IDS else members, "node")
+        return self.pairs().join(sf.broadcast(members) if fits_broadcast(count) else members, "node")
 
     def n_members(self, groups: Groups) -> int:
         if not groups:
@@ -211,14 +210,7 @@ class SparkDivide:
         """Run `task` on the rows of every group, one group to a partition, and write what comes out."""
         parts = map_batches(rows.repartitionById(max(n_groups, 1), "group"), task, schema)
         with group_errors(self.spark, phase, n_groups):
-            run_watched(
-                self.spark,
-                lambda: parts.write.mode("overwrite").parquet(address(work.path(name))),
-                progress=self.progress,
-                groups=max(n_groups, 1),
-                label=phase,
-            )
-        work.check_seen(name)
+            work.write(None, parts, name, groups=max(n_groups, 1), label=phase)
 
 
 def count_edges(work: StepTables, before: DataFrame | None = None) -> EdgeCount:

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow.dataset import dataset
 
+from topicloom.base.addresses import is_address
 from topicloom.base.arrays import Longs
 from topicloom.base.progress import SILENT, Progress
 from topicloom.base.summaries import Summary
@@ -26,19 +27,18 @@ from topicloom.overlay.model.merge_pairs import merge_pairs, number_small
 from topicloom.tables.reader import require_no_rejects, rows_were
 from topicloom.tables.records import ROLES
 from topicloom.tables.refused import RefusedRows, refused_told
-from topicloom.tables.source import TableSource, is_address
+from topicloom.tables.source import TableSource
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.job_progress import run_watched
 from topicloom.tables.spark.python_tasks import map_batches
 from topicloom.tables.spark.raw_table import RawTable
 from topicloom.tables.spark.read import read_table
-from topicloom.tables.spark.step_tables import StepTables
+from topicloom.tables.spark.step_tables import StepTables, Written, fits_broadcast
 from topicloom.tables.spark.table_files import signature
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-BROADCAST_IDS = 4_000_000  # up to so many identifiers every worker gets them all; beyond, Spark shuffles
 ROWS_PER_PARTITION = 4_000_000  # how many rows one worker sorts at once (about 200 MB)
 SMALL_ROWS = 200_000  # up to so many rows the driver does the numbering itself; the result is the same
 
@@ -57,6 +57,8 @@ class EncodedInterest(Summary, frozen=True, kw_only=True):
     pairs: str
     n_nodes: int
     n_topics: int
+    node_bytes: int  # of all identifiers together
+    topic_bytes: int
     n_subscriptions: int
     duplicates: int
     refused: RefusedRows
@@ -129,15 +131,17 @@ def read_interest(
         if totals["rows"] == 0:
             raise no_rows(source, refused)
         small = totals["rows"] <= SMALL_ROWS and not is_address(work.folder)
-        n_nodes, n_topics, n_pairs, digest = (_encode_here if small else _encode_there)(work, rows, totals)
+        nodes, topics, n_pairs, digest = (_encode_here if small else _encode_there)(work, rows, totals)
     if not refused.kinds:
         raw.release()
     encoded = EncodedInterest(
         nodes=work.path("nodes"),
         topics=work.path("topics"),
         pairs=work.path("pairs"),
-        n_nodes=n_nodes,
-        n_topics=n_topics,
+        n_nodes=nodes.rows,
+        n_topics=topics.rows,
+        node_bytes=nodes.octets,
+        topic_bytes=topics.octets,
         n_subscriptions=n_pairs,
         duplicates=totals["rows"] - n_pairs,
         refused=refused,
@@ -154,19 +158,19 @@ def no_rows(source: TableSource, refused: RefusedRows) -> InputError:
     return InputError(f"{source.path} holds no subscription ({rows_were(refused.rows)} refused): {why}")
 
 
-Encoded = tuple[int, int, int, str]  # numbers of nodes, topics and pairs; the digest
+Encoded = tuple[Written, Written, int, str]  # of nodes and topics; the number of pairs; the digest
 
 
 def _encode_there(work: StepTables, rows: DataFrame, totals: dict[str, int]) -> Encoded:
     """Number the identifiers by jobs on Spark."""
-    counts = {name: _number(work, rows, name) for name in ("node", "topic")}
-    work.write("number pairs", _numbered_pairs(work, rows, counts, totals), "pairs", stages=2)
-    n_pairs = work.run("count pairs", work.load("pairs").count)
+    nodes, topics = (_number(work, rows, name) for name in ("node", "topic"))
+    numbered = _numbered_pairs(work, rows, {"node": nodes, "topic": topics}, totals)
+    n_pairs = work.write("number pairs", numbered, "pairs", stages=2).rows
     hashes = totals
     if n_pairs != totals["rows"]:
         # A pair that occurs twice has cancelled itself out.
         hashes = work.run("hash pairs", lambda: _totals(_distinct_pairs(rows)))
-    return *counts.values(), n_pairs, format_digest(n_pairs, hashes["hash1"], hashes["hash2"])
+    return nodes, topics, n_pairs, format_digest(n_pairs, hashes["hash1"], hashes["hash2"])
 
 
 def _encode_here(work: StepTables, rows: DataFrame, totals: dict[str, int]) -> Encoded:
@@ -183,7 +187,11 @@ def _encode_here(work: StepTables, rows: DataFrame, totals: dict[str, int]) -> E
         folder = Path(work.path(name))
         folder.mkdir(parents=True, exist_ok=True)
         pq.write_table(content, folder / "part-0.parquet")
-    return interest.n_nodes, interest.n_topics, interest.n_subscriptions, interest_digest(interest)
+    nodes, topics = (
+        Written(len(ids), int(pc.sum(pc.binary_length(ids)).as_py() or 0))
+        for ids in (interest.node_ids, interest.topic_ids)
+    )
+    return nodes, topics, interest.n_subscriptions, interest_digest(interest)
 
 
 def interest_rows(raw: RawTable, *, subscribers_only: bool = False) -> DataFrame:
@@ -221,28 +229,27 @@ def _totals(rows: DataFrame) -> dict[str, int]:
     return {name: int(value or 0) for name, value in (found.asDict() if found else {}).items()}
 
 
-def _number(work: StepTables, rows: DataFrame, name: str) -> int:
-    """Write the dictionary of one column, and say how many identifiers it has."""
+def _number(work: StepTables, rows: DataFrame, name: str) -> Written:
+    """Write the dictionary of one column, and say how many identifiers it has and how long they are."""
     from pyspark.sql import functions as sf
 
     ids = rows.select(sf.col(name).alias("id")).distinct()
     ranked = work.ranked((f"sort {name}s", f"count {name}s"), ids, ["id"])
     numbered = ranked.select("id", sf.col("rank").cast("int").alias("number"))
-    work.write(f"number {name}s", numbered, f"{name}s")
-    count = work.run(None, work.load(f"{name}s").count)
+    written = work.write(f"number {name}s", numbered, f"{name}s", names="id")
     work.drop("sorted")
-    return int(count)
+    return written
 
 
 def _numbered_pairs(
-    work: StepTables, rows: DataFrame, counts: dict[str, int], totals: dict[str, int]
+    work: StepTables, rows: DataFrame, dictionaries: dict[str, Written], totals: dict[str, int]
 ) -> DataFrame:
     """Return distinct pairs of numbers; rows of one pair meet in one partition and are merged there."""
     from pyspark.sql import functions as sf
 
-    for name, count in counts.items():
+    for name, known in dictionaries.items():
         ids = work.load(f"{name}s").toDF(name, f"{name}_number")
-        rows = rows.join(sf.broadcast(ids) if count <= BROADCAST_IDS else ids, name)
+        rows = rows.join(sf.broadcast(ids) if fits_broadcast(*known) else ids, name)
     columns = [sf.col("node_number").alias("node"), sf.col("topic_number").alias("topic")]
     schema = "node int, topic int"
     if totals.get("role"):

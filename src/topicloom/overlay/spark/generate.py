@@ -12,19 +12,21 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from topicloom.base.addresses import is_address
 from topicloom.base.atomic_write import check_writable, replacing
 from topicloom.base.progress import SILENT, Progress
 from topicloom.errors import InputError, UsageError
 from topicloom.overlay.workloads.generate import SEPARATORS, Drawer, Workload, write_text
-from topicloom.tables.source import address, is_address
+from topicloom.tables.source import address
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.job_progress import run_watched
 from topicloom.tables.spark.python_tasks import map_batches
+from topicloom.tables.spark.step_tables import slices_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-FILE_ROWS = 2_500_000  # about how many rows one Parquet part file gets
+FILE_ROWS = 1_000_000  # about how many rows one Parquet part file gets
 SCHEMA = "node string, topic string"
 
 
@@ -82,7 +84,7 @@ def generate_frame(spark: SparkSession, workload: Workload, *, partitions: int |
 
     if partitions is None:
         rows = int(workload.nodes * workload.sizes.mean)
-        partitions = max(spark.sparkContext.defaultParallelism, -(-rows // FILE_ROWS))
+        partitions = slices_of(rows, FILE_ROWS)
     return map_batches(spark.range(0, n_slices, 1, max(1, min(partitions, n_slices))), draw, SCHEMA)
 
 

@@ -19,7 +19,6 @@ from topicloom.overlay.measures.judge_tables import check_tables
 from topicloom.overlay.model.verdict import Verdict, Witness, check_witness_file, write_witnesses
 from topicloom.overlay.spark.verify_bucketed import find_bucketed
 from topicloom.overlay.spark.verify_findings import JudgeTask
-from topicloom.tables.source import address
 from topicloom.tables.spark.job_progress import run_watched
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ def verify_tables(
         )
         return replace(verdict, path=path)
     keep = None if witnesses_file is not None else n_witnesses
-    verdict, worst = find_bucketed(JudgeTask(spark, *tables, address(work_dir), keep, progress))
+    verdict, worst = find_bucketed(JudgeTask(spark, *tables, str(work_dir).rstrip("/"), keep, progress))
     if witnesses_file is not None:
         write_witnesses(worst, Path(witnesses_file))
     return replace(verdict, witnesses=_witnesses(worst.slice(0, n_witnesses)), path=path)

@@ -21,13 +21,15 @@ from topicloom.overlay.measures.connectivity import N_NAMES, components_of
 from topicloom.overlay.model.verdict import Verdict
 from topicloom.overlay.spark.verify_findings import Findings, JudgeTask, witness_table
 from topicloom.tables.spark.python_tasks import map_batches
+from topicloom.tables.spark.session import arrow_frame
+from topicloom.tables.spark.step_tables import StepTables, slices_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
 
 
 # About how many subscriptions and joins one task judges; the verdict does not depend on it.
-BUCKET_ROWS = 4_000_000
+BUCKET_ROWS = 2_000_000
 MEMBER = -1  # in the column `b`: this row is a subscription of node `a`, not a join
 _ROWS_ARROW = pa.schema([("topic", pa.int64()), ("a", pa.int64()), ("b", pa.int64())])
 # Every task sends home one row per split topic, and one of totals: `components`, `first` = topics,
@@ -41,20 +43,18 @@ _FOUND_ARROW = pa.schema([*_NUMBERS[:2], ("sizes", pa.list_(pa.int64())), *_NUMB
 def find_bucketed(task: JudgeTask) -> Findings:
     """Judge the edges table by table."""
     spark, run = task.spark, task.run
+    work = StepTables(spark, task.work_dir, task.progress)
 
     def saved(table: DataFrame, name: str) -> DataFrame:
-        target = f"{task.work_dir}/{name}"
-        write = table.write.mode("overwrite").parquet
-        run(lambda: write(target), phase=f"verify: {name}")
-        return spark.read.parquet(target)
+        work.write(f"verify: {name}", table, name)
+        return work.load(name)
 
     topics = saved(_numbered(task.interest.select("topic").distinct(), "topic"), "topics")
     nodes = saved(_topic_lists(task.interest, topics), "nodes")
     joined = saved(_common_topics(task.edges, nodes), "edges")
     counts = run(lambda: _count_rows(joined))
     subscriptions = run(lambda: _subscriptions(nodes))
-    parallelism = spark.sparkContext.defaultParallelism
-    n_buckets = max(parallelism, -(-(subscriptions + counts.pop("joins")) // BUCKET_ROWS))
+    n_buckets = slices_of(subscriptions + counts.pop("joins"), BUCKET_ROWS)
     table = _found(nodes, joined, n_buckets, task.keep)
     found = run(table.toArrow, phase="verify: judge topics")
     names = run(lambda: _unknown_names(joined)) if counts["unknown_nodes"] else ()
@@ -67,7 +67,8 @@ def find_bucketed(task: JudgeTask) -> Findings:
     end_names = _names(spark, nodes, "node", ends)
     topic_names = _names(spark, topics, "topic", rows["topic"].combine_chunks())
     worst = witness_table(topic_names, rows["sizes"], end_names[: len(rows)], end_names[len(rows) :])
-    return Findings(Verdict(n_topics, split, components, **counts, unknown_names=names), worst)
+    verdict = Verdict(n_topics, split, components, **counts, unknown_names=names, subscriptions=subscriptions)
+    return Findings(verdict, worst)
 
 
 # --- the tables ----------------------------------------------------------------------------------------
@@ -195,7 +196,7 @@ def _names(spark: SparkSession, table: DataFrame, name: str, numbers: pa.Array) 
     """Return the names of some numbers, in their order."""
     if not len(numbers):
         return pa.array([], pa.string())
-    wanted = spark.createDataFrame(pa.table({f"{name}_id": pc.unique(numbers)}))
+    wanted = arrow_frame(spark, pa.table({f"{name}_id": pc.unique(numbers)}))
     known = table.select(f"{name}_id", name).join(wanted, f"{name}_id").toArrow()
     return known[name].take(pc.index_in(numbers, value_set=known[f"{name}_id"])).combine_chunks()
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from topicloom.base.progress import Progress
 from topicloom.overlay.model.build_folder import EDGES, INTEREST
 from topicloom.overlay.model.run_folder import TablesOnly
-from topicloom.overlay.spark.encode import BROADCAST_IDS, EncodedInterest
+from topicloom.overlay.spark.encode import EncodedInterest
 from topicloom.tables.records import ROLES
-from topicloom.tables.spark.step_tables import StepTables, load_table
+from topicloom.tables.spark.step_tables import StepTables, fits_broadcast, load_table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -32,17 +32,19 @@ def write_build(
     from pyspark.sql import functions as sf
 
     work = StepTables(spark, str(folder), progress)
+    node_fits = fits_broadcast(encoded.n_nodes, encoded.node_bytes)
+    topic_fits = fits_broadcast(encoded.n_topics, encoded.topic_bytes)
     ends = load_table(spark, str(edges[0]))
     for more in edges[1:]:
         ends = ends.union(load_table(spark, str(more)))
     ends = ends.select(sf.least("u", "v").alias("low"), sf.greatest("u", "v").alias("high"))
-    named = _named(spark, encoded.nodes, encoded.n_nodes, ends, "low", "u")
-    named = _named(spark, encoded.nodes, encoded.n_nodes, named, "high", "v")
+    named = _named(spark, encoded.nodes, node_fits, ends, "low", "u")
+    named = _named(spark, encoded.nodes, node_fits, named, "high", "v")
     work.write("write edges", named.orderBy("low", "high").select("u", "v"), EDGES, stages=2)
     pairs = load_table(spark, encoded.pairs)
     pairs = pairs.withColumnsRenamed({"node": "node_number", "topic": "topic_number"})
-    named = _named(spark, encoded.nodes, encoded.n_nodes, pairs, "node_number", "node")
-    named = _named(spark, encoded.topics, encoded.n_topics, named, "topic_number", "topic")
+    named = _named(spark, encoded.nodes, node_fits, pairs, "node_number", "node")
+    named = _named(spark, encoded.topics, topic_fits, named, "topic_number", "topic")
     columns = ["node", "topic"]
     if "role" in pairs.columns:
         named = named.withColumn("role", sf.array(*map(sf.lit, ROLES))[sf.col("role").cast("int")])
@@ -56,10 +58,10 @@ def write_build(
 
 
 def _named(
-    spark: SparkSession, dictionary: str, count: int, table: DataFrame, number: str, name: str
+    spark: SparkSession, dictionary: str, fits: bool, table: DataFrame, number: str, name: str
 ) -> DataFrame:
-    """`table` with a column `name`: the identifier of column `number`."""
+    """`table` with a column `name`: the identifier of column `number`; `fits` into a broadcast or not."""
     from pyspark.sql import functions as sf
 
     ids = load_table(spark, dictionary).toDF(name, number)
-    return table.join(sf.broadcast(ids) if count <= BROADCAST_IDS else ids, number)
+    return table.join(sf.broadcast(ids) if fits else ids, number)

@@ -8,8 +8,9 @@ from contextlib import suppress
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from topicloom.base.addresses import is_address
 from topicloom.errors import InputError
-from topicloom.tables.source import SQUEEZED, Resolved, TableSource, are_small, is_address
+from topicloom.tables.source import SQUEEZED, Resolved, TableSource, are_small
 from topicloom.tables.table_files import resolve
 
 LOCAL_BYTES = 256 << 20  # of text as it would be without compression, and of Parquet as it is

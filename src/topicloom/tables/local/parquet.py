@@ -37,6 +37,10 @@ def read_parquet(source: TableSource, resolved: Resolved, progress: Progress) ->
     """Return the records of Parquet files; a column that a file does not have is null there."""
     files = [_opened(file) for file in resolved.files]
     schema = _merged([_plain_schema(file, source) for file in files], source)
+    for name, _ in resolved.files[0].partition:
+        place = schema.get_field_index(name)
+        text = pa.field(name, pa.string())
+        schema = schema.append(text) if place < 0 else schema.set(place, text)
     found, notice = found_fields(source, schema.names, merged=len(files) > 1)
     for field, place in found:
         _check_type(field, schema.field(place), source)
@@ -45,7 +49,7 @@ def read_parquet(source: TableSource, resolved: Resolved, progress: Progress) ->
         check_stop(progress)
         shown = source.path.rstrip("/")
         if shows_files(source, resolved):
-            shown = f"{shown}/{file.path.rpartition('/')[2]}"
+            shown = f"{shown}/{file.name}"
         good, bad = _judged(_read(file, opened, schema, found), shown, kept_names(source))
         rows.append(good)
         rejects.append(bad)
@@ -113,16 +117,20 @@ def _check_type(field: Field, there: pa.Field, source: TableSource) -> None:
 
 def _read(file: DataFile, opened: pq.ParquetFile, schema: pa.Schema, found: Placed) -> dict[Field, Any]:
     """Return the columns of the fields of one file; NaN and "" are null where a value may be missing."""
-    there = opened.schema_arrow.names
+    told = dict(file.partition)
+    there = [name for name in opened.schema_arrow.names if name not in told]
     wanted = [schema.field(place) for _, place in found]
     try:
         table = opened.read(columns=[field.name for field in wanted if field.name in there])
+        n_rows = opened.metadata.num_rows
     except (OSError, pa.ArrowException):
         raise InputError(NOT_PARQUET.format(file=file.path)) from None
     columns = {}
     for (field, _), column in zip(found, wanted, strict=True):
-        if column.name not in there:
-            values = pa.chunked_array([pa.nulls(table.num_rows, column.type)])
+        if column.name in told:
+            values = pa.chunked_array([pa.repeat(pa.scalar(told[column.name], pa.string()), n_rows)])
+        elif column.name not in there:
+            values = pa.chunked_array([pa.nulls(n_rows, column.type)])
         else:
             values = table[column.name].cast(column.type, safe=False)
         if field.optional and pa.types.is_floating(column.type):

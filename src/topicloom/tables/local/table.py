@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import pyarrow as pa
 
@@ -51,6 +52,10 @@ class LocalTable:
 
     def _in_order(self) -> pa.Table:
         return self.rejects.sort_by([(name, "ascending") for name in REJECT_COLUMNS])
+
+    def spill_rejects(self, path: Path, *, progress: Progress = SILENT) -> bool:
+        """Do nothing: they are in memory already."""
+        return False
 
     def release(self) -> None:
         """Do nothing: nothing is kept elsewhere."""

@@ -7,12 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from topicloom.base.addresses import is_address
 from topicloom.errors import InputError
 from topicloom.tables.decompress import BadCompression, decompressed
 from topicloom.tables.file_plans import FIRST_LOOK, Beginnings, beginnings_here
-from topicloom.tables.source import DataFile, is_address
+from topicloom.tables.source import DataFile
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.table_files import hadoop_file
+
+MOST_AT_ONCE = (1 << 31) - 1  # bytes of a file behind an address that Spark hands to a worker
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,6 +28,37 @@ def beginnings_of(spark: SparkSession) -> Beginnings:
         return _remote_beginnings(spark, file) if is_address(file.path) else beginnings_here(file)
 
     return beginnings
+
+
+def cut_by_spark(spark: SparkSession, file: DataFile) -> bool:
+    """Return whether Spark cuts a file into lines; otherwise a worker gets it whole.
+
+    Spark does not tell whether the last line had an end. So a plain file whose last byte is a `\\r` is read
+    whole, and a compressed one, whose last byte nobody knows. Only what Spark cannot hand over at once its
+    own codecs read: there a `\\r` at the very end is taken for a part of the line end.
+    """
+    if file.compression is None:
+        return not ends_in_carriage_return(spark, file)
+    if not is_address(file.path) or size_of(spark, file) <= MOST_AT_ONCE:
+        return False
+    # Of snappy Spark knows Hadoop's wrapping only, which begins with the high byte of a length.
+    return file.compression != "snappy" or _remote_bytes(spark, file.path, 1) == b"\0"
+
+
+def size_of(spark: SparkSession, file: DataFile) -> int:
+    """Return how many bytes a file behind an address has."""
+    with spark_errors(file.path):
+        system, place = hadoop_file(spark, file.path)
+        return int(system.getFileStatus(place).getLen())
+
+
+def check_whole(spark: SparkSession, file: DataFile) -> None:
+    """Refuse a file behind an address that Spark cannot hand to a worker at once."""
+    if is_address(file.path) and size_of(spark, file) > MOST_AT_ONCE:
+        raise InputError(
+            f"{file.shown} must be read whole and has more than 2 GiB, the most that Spark hands over at "
+            "once: cut it into several files, or copy it to this machine"
+        )
 
 
 def ends_in_carriage_return(spark: SparkSession, file: DataFile) -> bool:

@@ -8,7 +8,8 @@ from topicloom.tables.reader import kept_names
 from topicloom.tables.records import INFINITE, ISO, MEANINGS, NUMBER, ROLE, ROLES, Field, in_range
 from topicloom.tables.source import Resolved, TableSource
 from topicloom.tables.spark.failures import spark_errors
-from topicloom.tables.spark.raw_table import NO_PATTERNS, RawTable, quoted_name, spark_path
+from topicloom.tables.spark.raw_table import RawTable, quoted_name, read_paths, spark_path
+from topicloom.tables.table_formats import NO_VALUE
 from topicloom.tables.typed_columns import found_fields, shows_files, wrong_type
 
 if TYPE_CHECKING:
@@ -20,31 +21,48 @@ def read_parquet(spark: SparkSession, source: TableSource, resolved: Resolved) -
 
     paths = [spark_path(spark, file) for file in resolved.files]
     with spark_errors(source.path):
-        reader = spark.read.option(*NO_PATTERNS).option("mergeSchema", str(len(paths) > 1).lower())
-        frame = reader.parquet(*paths)
-    shown = sf.lit(source.path.rstrip("/"))
+        reader, places = read_paths(spark, resolved, paths)
+        frame = reader.option("mergeSchema", str(len(paths) > 1).lower()).parquet(*places)
+    shown, place = sf.lit(source.path.rstrip("/")), _file_path(resolved, paths)
+    partition = resolved.files[0].partition
     if shows_files(source, resolved):
-        shown = sf.concat(shown, sf.lit("/"), _file_name(resolved, paths))
+        # The last parts of a path: the folders of the partition and the name.
+        name = sf.substring_index(place, "/", -1 - len(partition))
+        shown = sf.concat(shown, sf.lit("/"), name)
+    columns = {
+        column: _folder_value(place, len(partition) - depth) for depth, (column, _) in enumerate(partition)
+    }
+    if columns:  # texts that come last, or in the place of a column of the files
+        frame = frame.withColumns(columns)
     return read_frame(frame, source, shown, merged=len(paths) > 1)
 
 
-def _file_name(resolved: Resolved, paths: list[str]) -> Column:
-    """Return the name of a row's file, which Spark tells in the form of an address."""
+def _file_path(resolved: Resolved, paths: list[str]) -> Column:
+    """Return the path of a row's file, which Spark tells in the form of an address."""
     from pyspark.sql import functions as sf
 
-    def plain(name: str) -> Column:  # in the name of a file a plus is a plus
-        return sf.url_decode(sf.replace(sf.col(f"_metadata.{name}"), sf.lit("+"), sf.lit("%2B")))
-
+    # In the name of a file a plus is a plus.
+    plain = sf.url_decode(sf.replace(sf.col("_metadata.file_path"), sf.lit("+"), sf.lit("%2B")))
     links = {
         path.removeprefix("file://"): file.path
         for file, path in zip(resolved.files, paths, strict=True)
         if file.path.startswith("/") and path != f"file://{file.path}"
     }
     if not links:
-        return plain("file_name")
-    names = [sf.lit(word) for link, file in links.items() for word in (link, file.rpartition("/")[2])]
-    link = sf.regexp_replace(plain("file_path"), "^file:/*", "/")
-    return sf.coalesce(sf.try_element_at(sf.create_map(*names), link), plain("file_name"))
+        return plain
+    names = [sf.lit(word) for pair in links.items() for word in pair]
+    link = sf.regexp_replace(plain, "^file:/*", "/")
+    return sf.coalesce(sf.try_element_at(sf.create_map(*names), link), plain)
+
+
+def _folder_value(path: Column, depth: int) -> Column:
+    """Return what the folder so far above a file says after its `=`."""
+    from pyspark.sql import functions as sf
+
+    folder = sf.substring_index(sf.substring_index(path, "/", -1 - depth), "/", 1)
+    value = sf.regexp_replace(folder, "^[^=]*=", "")
+    decoded = sf.url_decode(sf.replace(value, sf.lit("+"), sf.lit("%2B")))
+    return sf.when(value != NO_VALUE, decoded)
 
 
 def read_frame(frame: DataFrame, source: TableSource, shown: Column, *, merged: bool = False) -> RawTable:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 import tempfile
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,16 +22,18 @@ from topicloom.tables.refused import (
     RefusedRows,
     ordered,
 )
-from topicloom.tables.source import DataFile, TableSource
+from topicloom.tables.source import DataFile, Resolved, TableSource, address
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.job_progress import run_watched
 from topicloom.tables.spark.session import session_folder
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
 # A reader option: paths are names, not patterns, so `a[1].csv` and `{x}.csv` mean themselves.
 NO_PATTERNS = ("__globPaths__", "false")
+MANY_FILES = 32  # up to so many Spark looks at one by one without starting a job
+COLLECTED_REJECTS = 256 << 20  # bytes of refused rows up to which the driver writes one file of them
 PATTERN_SIGNS = set("[]{}*?\\")
 
 
@@ -107,6 +111,22 @@ class RawTable:
         with spark_errors(self.source.path):
             return run_watched(self.rejects.sparkSession, self.rejects.toArrow, progress=progress)
 
+    def spill_rejects(self, path: Path, *, progress: Progress = SILENT) -> bool:
+        """Let Spark write the refused rows where they are too large to collect."""
+        from pyspark.sql import functions as sf
+
+        from topicloom.tables.spark.step_tables import StepTables
+
+        spark = self.rejects.sparkSession
+        octets = reduce(operator.add, map(sf.octet_length, REJECT_COLUMNS))
+        with spark_errors(self.source.path):
+            found = run_watched(spark, self.rejects.agg(sf.sum(octets)).first, progress=progress)
+            if found is None or (found[0] or 0) <= COLLECTED_REJECTS:
+                return False
+            ordered = self.rejects.orderBy(*REJECT_COLUMNS).select(*REJECT_COLUMNS)
+            StepTables(spark, str(path.parent), progress).write(None, ordered, path.name)
+        return True
+
     def release(self) -> None:
         """Let go of what was kept on disk."""
         if self.kept is not None:
@@ -130,6 +150,27 @@ def spark_path(spark: SparkSession, file: DataFile) -> str:
     link = Path(folder) / f"file-{plain}"
     link.symlink_to(file.path)
     return f"file://{link}"
+
+
+def read_paths(
+    spark: SparkSession, resolved: Resolved, paths: list[str]
+) -> tuple[DataFrameReader, list[str]]:
+    """Return a reader and what to give to it so that it reads these paths of a table.
+
+    Spark looks at each path by itself, a minute for 10,000 of them; a folder it lists at once. So a folder of
+    many files is named instead, if all of them are meant and none is reached through a link.
+    """
+    reader, first = spark.read.option(*NO_PATTERNS), resolved.files[0]
+    if len(paths) <= MANY_FILES or len(paths) < len(resolved.files):
+        return reader, paths
+    root = first.path[: -len(first.name)].rstrip("/")
+    if any(
+        path not in (file.path, f"file://{file.path}")
+        for file, path in zip(resolved.files, paths, strict=True)
+    ):
+        return reader, paths
+    # Partition folders are read by us: their values are texts.
+    return reader.option("recursiveFileLookup", str(bool(first.partition)).lower()), [address(root)]
 
 
 def quoted_name(name: str) -> str:

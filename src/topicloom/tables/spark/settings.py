@@ -10,10 +10,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from topicloom.base.addresses import is_address
 from topicloom.errors import UsageError
-from topicloom.tables.source import address, is_address
+from topicloom.tables.source import address
 
 GIGABYTE = 1 << 30
+PYTHON_MEMORY = "spark.executor.pyspark.memory"
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 QUICK = {
@@ -22,6 +24,29 @@ QUICK = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.adaptive.enabled": "false",
 }
+
+# What results depend on: it holds in every session, the user's own included, unless somebody asks otherwise.
+RULES = {
+    # An overflow or a bad cast must be an error, never a silent null.
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.session.timeZone": "UTC",
+    # Columns `Node` and `node` are two columns.
+    "spark.sql.caseSensitive": "true",
+    # The value of a partition folder is a text.
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+    # A damaged or missing file must not pass as an empty one.
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+}
+# Settings of a Java that runs already: nobody can apply them any more.
+JAVA_STARTED_WITH = (
+    "spark.driver.memory",
+    JAVA_OPTIONS,
+    "spark.driver.extraClassPath",
+    "spark.driver.extraLibraryPath",
+)
+PYTHON_MEGABYTES = 1536  # of one Python worker: libraries and kernels, and a group of 40,000 nodes
 
 _MASTER = re.compile(
     r"local|local\[(\*|[1-9]\d*)(,[1-9]\d*)?\]|local-cluster\[\s*\d+\s*,\s*\d+\s*,\s*\d+\s*\]"
@@ -46,34 +71,71 @@ def checked_settings(master: str | None, conf: Mapping[str, str] | None) -> dict
     return asked
 
 
-def default_conf(master: str, *, quick: bool = False) -> dict[str, str]:
-    """Return the default settings of a session; only local masters get sizes of this machine.
+def default_conf(
+    master: str, *, quick: bool = False, given: Mapping[str, str] | None = None, memory: int | None = None
+) -> dict[str, str]:
+    """Return the default settings of a session, all but those that are `given` already.
 
     `quick` suits small inputs on this machine: compiling queries well takes longer than running them badly.
+    `memory` is that of this machine in bytes, where it is not to be looked up.
     """
+    given, memory = given or {}, memory or _memory()
     conf = {
         "spark.app.name": "topicloom",
-        "spark.ui.enabled": "false",
+        # On a cluster there is much to see, and time to see it.
+        "spark.ui.enabled": str(not is_local(master)).lower(),
         "spark.ui.showConsoleProgress": "false",
-        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        # Opening a small file takes less than Spark thinks: more of them go to one task.
+        "spark.sql.files.openCostInBytes": "1m",
         # Progress comes from these counts; by default Spark passes over quick changes.
         "spark.ui.liveUpdate.period": "0ms",
-        # An overflow or a bad cast must be an error, never a silent null.
-        "spark.sql.ansi.enabled": "true",
-        "spark.sql.session.timeZone": "UTC",
-        # Columns `Node` and `node` are two columns.
-        "spark.sql.caseSensitive": "true",
-        "spark.driver.maxResultSize": "2g",
+        **_memory_conf(master, given, memory // GIGABYTE),
     }
     if is_local(master):
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         conf["spark.sql.shuffle.partitions"] = str(max(4, 4 * cores))
-        conf["spark.driver.memory"] = f"{max(1, min(4, _memory() // 2 // GIGABYTE))}g"
         if quick:
             conf |= QUICK
     if stays_here(master):
         conf["spark.driver.host"] = "127.0.0.1"
+    return {key: value for key, value in conf.items() if key not in given} | RULES
+
+
+def _memory_conf(master: str, given: Mapping[str, str], gigabytes: int) -> dict[str, str]:
+    """Return sizes: half of this machine for a local Spark, a part of it for the driver of a cluster.
+
+    What is collected must fit into the driver beside the rest. YARN and Kubernetes end an executor that takes
+    more than was asked for, and by themselves ask for too little beside Java for our Python workers.
+    """
+    heap = gigabytes // 2 if is_local(master) else min(8, gigabytes // 4)
+    if 31 < heap < 48:
+        heap = 31  # beyond, Java's pointers are twice as long: less fits
+    heap = max(1 if is_local(master) else 2, heap)
+    conf = {"spark.driver.memory": f"{heap}g", "spark.driver.maxResultSize": "2g"}
+    if "spark.driver.memory" in given:
+        del conf["spark.driver.memory"]
+        heap = _gigabytes(given["spark.driver.memory"])
+    if heap < 4:
+        conf["spark.driver.maxResultSize"] = f"{512 * max(heap, 1)}m"
+    sized = ("spark.executor.memoryOverhead", "spark.executor.memoryOverheadFactor", PYTHON_MEMORY)
+    if master.startswith(("yarn", "k8s")) and not any(key in given for key in sized):
+        cores = given.get("spark.executor.cores", "1")
+        workers = int(cores) if cores.isdigit() else 1
+        conf["spark.executor.memoryOverhead"] = f"{512 + PYTHON_MEGABYTES * workers}m"
     return conf
+
+
+def _gigabytes(size: str) -> int:
+    """Return whole gigabytes of one of Spark's sizes.
+
+    >>> _gigabytes("4g"), _gigabytes("2048m"), _gigabytes("512")
+    (4, 2, 0)
+    """
+    found = re.fullmatch(r"(\d+)([kmgt]?)b?", size.strip().lower())
+    if found is None:
+        return 0  # Spark itself tells what is wrong with it
+    scale = {"k": 1 << 10, "m": 1 << 20, "": 1 << 20, "g": 1 << 30, "t": 1 << 40}[found[2]]
+    return int(found[1]) * scale // GIGABYTE
 
 
 def is_local(master: str) -> bool:
@@ -116,7 +178,7 @@ def folder_conf(master: str, folder: Path) -> dict[str, str]:
     return conf
 
 
-def java_options(asked: dict[str, str], *ours: str) -> str:
+def java_options(asked: Mapping[str, str], *ours: str) -> str:
     """Return options of the driver's JVM: our silent log settings and others, then what the caller wants."""
     silent = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()}"
     # The caller's come last: of two equal -D options Java takes the last.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -17,7 +16,8 @@ from topicloom.tables.local.read import LocalReader
 from topicloom.tables.reader import TableReader
 from topicloom.tables.refused import RefusedRows, refused_told
 from topicloom.tables.source import TableSource
-from topicloom.tables.spark.session import get_session, session_runs
+from topicloom.tables.spark.scratch import new_scratch, remove_scratch
+from topicloom.tables.spark.session import get_session, session_folder, session_runs
 from topicloom.tables.spark.settings import is_local
 from topicloom.tables.table_files import is_own
 
@@ -76,20 +76,27 @@ class SparkChoice:
         return get_session(master=self.master, conf=self.conf, quick=self.quick)
 
     @contextmanager
-    def workspace(self, beside: Path | None = None) -> Iterator[Path]:
-        """Give a folder for intermediate tables, removed afterwards.
+    def workspace(
+        self, beside: Path | None = None, *, starts: bool = True, progress: Progress = SILENT
+    ) -> Iterator[Path]:
+        """Give a folder for intermediate tables, removed afterwards; with `starts` a session starts for it.
 
-        On a cluster the workers must reach it, so it lies beside the result, which they must reach anyway.
+        It lies in the folder of the session. On a cluster the workers must reach it, so there it lies beside
+        the result, which they must reach anyway.
         """
-        cluster = not is_local(self.master or self.conf.get("spark.master", "local"))
-        parent = beside.absolute().parent if beside is not None and cluster else None
-        if parent is not None:
+        session = self.session(progress) if starts or session_runs() else None
+        if session is None:
+            folder = new_scratch()
+        elif beside is not None and not is_local(str(session.sparkContext.master)):
+            parent = beside.absolute().parent
             parent.mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(prefix=".topicloom-" if parent else "topicloom-", dir=parent))
+            folder = new_scratch(parent)
+        else:
+            folder = Path(tempfile.mkdtemp(prefix="work-", dir=session_folder(session)))
         try:
             yield folder
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            remove_scratch(folder)
 
 
 def tell_refused(refused: RefusedRows, source: TableSource, notice: Notice) -> None:

@@ -7,15 +7,16 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from topicloom.base.addresses import is_address
 from topicloom.base.progress import Progress
 from topicloom.errors import InputError
-from topicloom.tables.source import address, is_address
+from topicloom.tables.source import address
 from topicloom.tables.spark.job_progress import run_watched
 from topicloom.tables.spark.raw_table import NO_PATTERNS
 from topicloom.tables.spark.table_files import hadoop_file
@@ -24,7 +25,17 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
+BROADCAST_BYTES = 256 << 20  # up to so many every worker gets a whole table; beyond, Spark shuffles
+BROADCAST_ROW = 48  # what a row costs besides its names
+
 _ROW_BITS = 33  # of monotonically_increasing_id: the partition stands above these bits, the row below
+
+
+class Written(NamedTuple):
+    """How many rows the tasks have written of a table, and how many bytes its names have."""
+
+    rows: int
+    octets: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +55,54 @@ class StepTables:
     def run(self, phase: str | None, action: Callable[[], Any], stages: int = 1) -> Any:
         return run_watched(self.spark, action, progress=self.progress, phase=phase, stages=stages)
 
-    def write(self, phase: str | None, frame: DataFrame, name: str, stages: int = 1) -> None:
-        """Write a table; `phase` None leaves the bar that is shown alone."""
-        target = address(self.path(name))
-        self.run(phase, lambda: frame.write.mode("overwrite").parquet(target), stages)
-        self.check_seen(name)
+    def write(
+        self,
+        phase: str | None,
+        frame: DataFrame,
+        name: str,
+        stages: int = 1,
+        *,
+        groups: int = 0,
+        label: str | None = None,
+        names: str | None = None,
+    ) -> Written:
+        """Write a table, and refuse one of which not all rows are seen here afterwards.
 
-    def check_seen(self, name: str) -> None:
-        """Refuse to go on with a table that the tasks wrote to disks of their own."""
-        folder = Path(self.path(name))
-        if not is_address(self.folder) and not any(folder.glob("part-*")):
+        `phase` None leaves the bar that is shown alone. `groups` and `label` are those of `run_watched`. With
+        `names` the bytes of that column are counted too.
+        """
+        from pyspark.sql import Observation
+        from pyspark.sql import functions as sf
+
+        octets = sf.lit(0) if names is None else sf.octet_length(names)
+        counted = Observation()
+        observed = frame.observe(
+            counted, sf.count(sf.lit(1)).alias("rows"), sf.sum(octets.cast("long")).alias("octets")
+        )
+        target = address(self.path(name))
+        run_watched(
+            self.spark,
+            lambda: observed.write.mode("overwrite").parquet(target),
+            progress=self.progress,
+            phase=phase,
+            stages=stages,
+            groups=groups,
+            label=label,
+        )
+        written = Written(int(counted.get["rows"]), int(counted.get["octets"] or 0))
+        self.check_seen(name, written.rows)
+        return written
+
+    def check_seen(self, name: str, rows: int) -> None:
+        """Refuse to go on with a table of which the tasks wrote a part to disks of their own."""
+        if is_address(self.folder):
+            seen = int(self.run(None, self.load(name).count)) if rows else 0
+        else:
+            seen = sum(map(n_rows, self.parts(name)))
+        if seen != rows or not (is_address(self.folder) or self.parts(name)):
             raise InputError(
-                f"Spark's workers wrote {name} where this machine does not see it: {self.folder} must be "
-                "on a disk that all machines share under this name"
+                f"Spark's workers wrote {rows:,} rows of {name} and this machine sees {seen:,} of them: "
+                f"{self.folder} must be on a disk that all machines share under this name"
             )
 
     def drop(self, name: str) -> None:
@@ -102,6 +148,26 @@ class StepTables:
     def parts(self, name: str) -> list[Path]:
         """Return the files of a table on a disk of this machine, in the order of their partitions."""
         return sorted(Path(self.path(name)).glob("part-*.parquet"))
+
+
+def fits_broadcast(rows: int, octets: int = 0) -> bool:
+    """Return whether a table of so many rows, and names of so many bytes, may go to every worker.
+
+    >>> fits_broadcast(4_000_000, 40_000_000), fits_broadcast(100_000, 1 << 30), fits_broadcast(10_000_000)
+    (True, False, False)
+    """
+    return rows * BROADCAST_ROW + octets <= BROADCAST_BYTES
+
+
+def slices_of(rows: int, per_slice: int) -> int:
+    """Return into how many slices to cut so many rows.
+
+    By the rows alone: the number of cores that Spark knows is 2 until the executors have registered.
+
+    >>> slices_of(0, 100), slices_of(100, 100), slices_of(101, 100)
+    (1, 1, 2)
+    """
+    return max(1, -(-rows // per_slice))
 
 
 def n_rows(part: Path) -> int:

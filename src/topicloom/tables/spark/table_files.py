@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from topicloom.base.addresses import is_address
 from topicloom.errors import InputError
 from topicloom.tables import table_files
-from topicloom.tables.source import Resolved, TableSource, is_address
+from topicloom.tables.source import Resolved, TableSource
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.table_files import Listing, list_here
 

@@ -4,20 +4,21 @@ Spark's own CSV reader silently changes invalid UTF-8, lone `\\r` and quoted new
 bytes and `parse_text.py` makes records of them in Spark's Python workers.
 
 Spark cuts plain files into lines, blocks of one file side by side, and does not tell whether the last line
-had an end. So whatever must not be cut blindly is read whole, by one worker each: compressed files, quoted
-newlines, and a plain file whose last byte is a `\\r`. Workers open a file of the machine's own themselves, as
-Spark would; one behind an address Spark hands to them.
+had an end. So whatever must not be cut blindly is read whole, by one worker each: compressed files unless
+they are very large, quoted newlines, and a plain file whose last byte is a `\\r`. Workers open a file of the
+machine's own themselves, as Spark would; one behind an address Spark hands to them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from topicloom.base.addresses import is_address
 from topicloom.base.progress import Progress
 from topicloom.tables.file_plans import Notice, joined_notices, plan_file, wanted_fields
 from topicloom.tables.local.table import LocalTable
@@ -32,14 +33,15 @@ from topicloom.tables.parse_text import (
 )
 from topicloom.tables.reader import REJECT_COLUMNS, kept_names
 from topicloom.tables.records import Field, FilePlan
-from topicloom.tables.source import Resolved, TableSource, is_address
+from topicloom.tables.source import Resolved, TableSource
 from topicloom.tables.spark.failures import spark_errors
-from topicloom.tables.spark.file_plans import beginnings_of, ends_in_carriage_return
+from topicloom.tables.spark.file_plans import beginnings_of, check_whole, cut_by_spark
 from topicloom.tables.spark.job_progress import run_watched
-from topicloom.tables.spark.python_tasks import map_batches
-from topicloom.tables.spark.raw_table import NO_PATTERNS, RawTable, quoted_name, spark_path
+from topicloom.tables.spark.python_tasks import Batches, map_batches
+from topicloom.tables.spark.raw_table import NO_PATTERNS, RawTable, quoted_name, read_paths, spark_path
 
 if TYPE_CHECKING:
+    from pyspark import Broadcast
     from pyspark.sql import DataFrame, SparkSession
 
 
@@ -63,12 +65,15 @@ def read_text(spark: SparkSession, source: TableSource, resolved: Resolved) -> R
     files = _look(spark, source, resolved)
     ddl = _ddl(source.fields)
     parts = []
+    # Once to each worker, not with each task: there may be thousands of files.
+    plans: Broadcast[Plans] = spark.sparkContext.broadcast(files.plans)
     if files.by_lines:
-        parts.append(map_batches(_lines_of(spark, files.by_lines), partial(parse_blocks, files.plans), ddl))
+        lines = _lines_of(spark, resolved, files.by_lines)
+        parts.append(map_batches(lines, partial(_with_plans, parse_blocks, plans), ddl))
     for paths, content in ((files.here, False), (files.remote, True)):
         if paths:
             whole = _files_of(spark, paths, content=content)
-            parts.append(map_batches(whole, partial(parse_files, files.plans), ddl))
+            parts.append(map_batches(whole, partial(_with_plans, parse_files, plans), ddl))
     parsed = reduce(lambda one, other: one.unionAll(other), parts).persist(StorageLevel.DISK_ONLY)
     good, bad = parsed.where("_reason is null"), parsed.where("_reason is not null")
     rows = good.select(*[quoted_name(field.name) for field in files.wanted])
@@ -76,12 +81,19 @@ def read_text(spark: SparkSession, source: TableSource, resolved: Resolved) -> R
     return RawTable(source, rows, rejects, files.notice, parsed)
 
 
+def _with_plans(
+    parse: Callable[[Plans, Batches], Batches], plans: Broadcast[Plans], batches: Batches
+) -> Batches:
+    """Parse in a worker."""
+    return parse(plans.value, batches)
+
+
 def collect_text(
     spark: SparkSession, source: TableSource, resolved: Resolved, progress: Progress
 ) -> LocalTable:
     """Return the records of small text files in memory: Spark reads, the driver does the workers' part."""
     files = _look(spark, source, resolved)
-    frames = [(_lines_of(spark, files.by_lines), parse_blocks)] if files.by_lines else []
+    frames = [(_lines_of(spark, resolved, files.by_lines), parse_blocks)] if files.by_lines else []
     for paths in filter(None, (files.here, files.remote)):
         frames.append((_files_of(spark, paths, content=True), parse_files))
     batches: list[pa.RecordBatch] = []
@@ -107,9 +119,10 @@ def _look(spark: SparkSession, source: TableSource, resolved: Resolved) -> _Text
         path = spark_path(spark, file)
         plans[file_key(path)] = plan
         notices += [notice] if notice else []
-        if file.compression is None and not plan.multiline and not ends_in_carriage_return(spark, file):
+        if not plan.multiline and cut_by_spark(spark, file):
             by_lines.append(path)
         else:
+            check_whole(spark, file)
             whole[is_address(file.path)].append(path)
     wanted = wanted_fields(source, plans.values())
     return _TextFiles(plans, wanted, joined_notices(notices), by_lines, whole[False], whole[True])
@@ -120,8 +133,9 @@ def _ddl(fields: Sequence[Field]) -> str:
     return ", ".join([*kinds, *(f"{name} string" for name in REJECTED)])
 
 
-def _lines_of(spark: SparkSession, paths: list[str]) -> DataFrame:
-    lines = spark.read.option(*NO_PATTERNS).text(paths, lineSep="\n")
+def _lines_of(spark: SparkSession, resolved: Resolved, paths: list[str]) -> DataFrame:
+    reader, places = read_paths(spark, resolved, paths)
+    lines = reader.text(places, lineSep="\n")
     return lines.selectExpr("cast(value as binary)", "_metadata.file_path", "_metadata.file_block_start")
 
 
