@@ -31,7 +31,7 @@ def inside(interest: Interest, overlay: Overlay, topic: str) -> networkx.Graph:
     return whole.subgraph([name for name, data in whole.nodes(data=True) if topic in data["topics"]])
 
 
-@examples(50)
+@examples(30)
 @given(overlays())
 def test_a_topic_is_cut_where_networkx_says_so(drawn):
     interest, overlay = drawn
@@ -51,7 +51,7 @@ def test_a_topic_is_cut_where_networkx_says_so(drawn):
         assert len(found.drawing) == len(graph)
 
 
-@examples(50)
+@examples(30)
 @given(overlays())
 def test_what_splits_without_a_node_or_an_edge_is_what_splits(drawn):
     interest, overlay = drawn
