@@ -286,9 +286,7 @@ def _apply(running: _Running, asked: dict[str, str]) -> None:
         if running.asked.get(key) == value or running.spark.conf.get(key, None) == value:
             continue
         if not running.spark.conf.isModifiable(key):
-            raise UsageError(
-                f"{key} cannot become {value!r} while Spark runs: call topicloom.stop_session() first"
-            )
+            raise UsageError(f"{key} cannot become {value!r} while Spark runs: call stop_session() first")
         running.spark.conf.set(key, value)
         running.asked[key] = value
 
