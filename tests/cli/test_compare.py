@@ -20,7 +20,7 @@ DRAWN = ["--nodes", "40", "--topics", "12", "--subscriptions", "4", "--popularit
 @pytest.fixture
 def compare(capsys):
     def run(*arguments: object) -> tuple[int, str, str]:
-        code = execute(["compare", *map(str, arguments), "--quiet"])
+        code = execute(["compare", *map(str, arguments)])
         captured = capsys.readouterr()
         return code, captured.out, captured.err
 

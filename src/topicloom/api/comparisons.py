@@ -78,8 +78,10 @@ def compare(
     [('gm', 3), ('star', 2)]
     """
     found = as_interest(interest)
-    if isinstance(algorithms, str) or not isinstance(algorithms, Sequence):
+    if isinstance(algorithms, str) or not isinstance(algorithms, Sequence) or not algorithms:
         raise refuse("algorithms", "a list of names of builders", algorithms)
+    if not isinstance(parameters, Mapping | None):
+        raise refuse("parameters", "a dictionary of parameters by builder", parameters)
     own = dict(parameters or {})
     for name in own:
         if name not in algorithms:

@@ -88,6 +88,11 @@ def read(
 
     check_path("path", path, "the path of a table")
     check_text("engine", engine, "auto, local or spark")
+    for name, value in (("node_column", node_column), ("topic_column", topic_column), ("master", master)):
+        check_text(name, value, "a text", none=True)
+    check_text("separator", separator, "one character", none=True)
+    if spark_conf is not None and not isinstance(spark_conf, Mapping):
+        raise refuse("spark_conf", "a dictionary of settings", spark_conf)
     columns = {"first": node_column, "second": topic_column}
     source = interest_source(
         path,

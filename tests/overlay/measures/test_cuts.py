@@ -31,7 +31,7 @@ def inside(interest: Interest, overlay: Overlay, topic: str) -> networkx.Graph:
     return whole.subgraph([name for name, data in whole.nodes(data=True) if topic in data["topics"]])
 
 
-@examples(50)
+@examples(30)
 @given(overlays())
 def test_a_topic_is_cut_where_networkx_says_so(drawn):
     interest, overlay = drawn
@@ -39,6 +39,9 @@ def test_a_topic_is_cut_where_networkx_says_so(drawn):
         graph = inside(interest, overlay, topic)
         found = explain_topic(interest, overlay, topic, threads=1)
         assert {one.node for one in found.cut_nodes} == set(networkx.articulation_points(graph))
+        for one in found.cut_nodes:
+            rest = networkx.connected_components(graph.subgraph(set(graph) - {one.node}))
+            assert list(one.component_sizes) == sorted(map(len, rest), reverse=True)
         assert {frozenset(one) for one in found.bridges} == {
             frozenset(one) for one in networkx.bridges(graph)
         }
@@ -48,7 +51,7 @@ def test_a_topic_is_cut_where_networkx_says_so(drawn):
         assert len(found.drawing) == len(graph)
 
 
-@examples(50)
+@examples(30)
 @given(overlays())
 def test_what_splits_without_a_node_or_an_edge_is_what_splits(drawn):
     interest, overlay = drawn
@@ -85,4 +88,5 @@ def test_a_long_path_needs_no_deep_stack():
     graph = TopicGraph.of(interest, Overlay.from_edges(names, range(4999), range(1, 5000)), 0)
     nodes, bridges = graph.cuts()
     assert (len(nodes), len(bridges)) == (4998, 4999)
+    assert nodes[1] == (4998, 1) and nodes[2500] == (2500, 2499)
     assert graph.hops(0).tolist() == list(range(5000))

@@ -16,6 +16,7 @@ from topicloom.overlay.graphs.graphml import read_graphml, write_graphml
 from topicloom.overlay.graphs.node_link import read_node_link, write_node_link
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
+from topicloom.overlay.model.python_tables import refuse
 
 
 class Writer(Protocol):
@@ -64,6 +65,8 @@ def load_graph(path: str | os.PathLike[str], kind: str | None = None) -> tuple[I
     Without `kind` the ending of the name tells the format. What was exported comes back as it was. GraphML
     and node-link files of other programs are read too, where nodes have `topics`: a JSON array.
     """
+    if not isinstance(path, str | os.PathLike):
+        raise refuse("path", "the path of a graph file", path)
     path = Path(path)
     if kind is not None and kind not in GRAPH_FORMATS:
         raise InputError(f"no graph format is called {kind!r}; there are {', '.join(GRAPH_FORMATS)}")

@@ -101,7 +101,7 @@ def explain_topic(
     nodes, bridges = graph.cuts()
     wanted = np.zeros(interest.n_topics, np.bool_)
     wanted[number] = True
-    cut = [CutNode(names[one], tuple(len(part) for part in graph.components(without=one))) for one in nodes]
+    cut = [CutNode(names[one], sizes) for one, sizes in nodes.items()]
     return ExplainedTopic(
         topic=name,
         subscribers=len(graph.members),
@@ -111,7 +111,7 @@ def explain_topic(
         cut_nodes=tuple(sorted(cut, key=lambda one: (one.component_sizes[0], one.node))),
         bridges=tuple((names[u], names[v]) for u, v in bridges),
         drawn_topic=name,
-        drawing=draw_topic(interest, overlay, name, marked=graph.members[nodes].tolist()),
+        drawing=draw_topic(interest, overlay, name, marked=graph.members[list(nodes)].tolist()),
     )
 
 

@@ -48,7 +48,8 @@ class TopicGraph:
         if edge is not None:
             kept &= (self.u != min(edge)) | (self.v != max(edge))
         labels = component_labels(len(self.members), self.u[kept], self.v[kept])
-        groups = [np.flatnonzero(labels == label) for label in range(labels.max(initial=-1) + 1)]
+        ordered = np.argsort(labels, kind="stable")
+        groups = np.split(ordered, np.cumsum(np.bincount(labels))[:-1]) if len(labels) else []
         alive = [group for group in groups if without is None or group.tolist() != [without]]
         return sorted(alive, key=lambda group: (-len(group), int(group[0])))
 
@@ -70,25 +71,28 @@ class TopicGraph:
             front = reached
         return far
 
-    def cuts(self) -> tuple[list[int], list[tuple[int, int]]]:
+    def cuts(self) -> tuple[dict[int, tuple[int, ...]], list[tuple[int, int]]]:
         """Return the members, and the edges, without any one of which a component splits; by place.
 
-        Depth-first search: a member cuts where a branch below it reaches nothing above it (Hopcroft and
-        Tarjan 1973); the edge into such a branch is a bridge where it does not reach the member either.
+        With each member the sizes of all components without it, the largest first. Depth-first search: a
+        member cuts where a branch below it reaches nothing above it (Hopcroft and Tarjan 1973); the edge into
+        such a branch is a bridge where it does not reach the member either.
         """
         n = len(self.members)
         ptr, nbr = neighbor_lists(self.u, self.v, n)
         starts, neighbors = ptr.tolist(), nbr.tolist()
-        order, lowest, at = [0] * n, [0] * n, starts[:-1]
-        nodes: set[int] = set()
+        order, lowest, size, at = [0] * n, [0] * n, [1] * n, starts[:-1]
         bridges: list[tuple[int, int]] = []
+        found: list[tuple[int, list[int], int]] = []  # a member, its branches, the size of its component
+        wholes: list[int] = []
         count = 0
         for root in range(n):
             if order[root]:
                 continue
             count += 1
             order[root] = lowest[root] = count
-            branches, path = 0, [(root, -1)]
+            branches: dict[int, list[int]] = {}  # sizes of what only the member joins to the rest
+            path = [(root, -1)]
             while path:
                 node, parent = path[-1]
                 if at[node] < starts[node + 1]:
@@ -104,13 +108,20 @@ class TopicGraph:
                 path.pop()
                 if parent < 0:
                     continue
+                size[parent] += size[node]
                 lowest[parent] = min(lowest[parent], lowest[node])
                 if lowest[node] > order[parent]:
                     bridges.append((min(node, parent), max(node, parent)))
-                if parent == root:
-                    branches += 1
-                elif lowest[node] >= order[parent]:
-                    nodes.add(parent)
-            if branches > 1:
-                nodes.add(root)
-        return sorted(nodes), sorted(bridges)
+                if lowest[node] >= order[parent]:
+                    branches.setdefault(parent, []).append(size[node])
+            wholes.append(size[root])
+            for member, parts in branches.items():
+                above = size[root] - 1 - sum(parts)
+                if above or len(parts) > 1:  # the root cuts only between branches: there is nothing above it
+                    found.append((member, parts + [above] * (above > 0), size[root]))
+        cuts = {}
+        for member, parts, whole in sorted(found):
+            others = list(wholes)
+            others.remove(whole)
+            cuts[member] = tuple(sorted(parts + others, reverse=True))
+        return cuts, sorted(bridges)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from topicloom.base.arrays import Floats, Ints, Longs, freeze_fields, sorted_distinct
 from topicloom.errors import InputError
-from topicloom.overlay.model.overlay import Overlay, ordered_ends
+from topicloom.overlay.model.overlay import NodeNames, Overlay, ordered_ends
+from topicloom.overlay.model.python_tables import name_array, pair_rows, refuse
 
 NO_CAP = 2**30
 
@@ -87,7 +88,7 @@ class Constraints:
     @classmethod
     def of(
         cls,
-        node_ids: pa.StringArray,
+        node_ids: NodeNames,
         *,
         caps: int | Mapping[str, int] | None = None,
         default_cap: int | None = None,
@@ -97,15 +98,19 @@ class Constraints:
     ) -> Constraints:
         """Make constraints by identifiers; `caps` is one number for all, or one for each node named.
 
-        >>> limits = Constraints.of(pa.array(["a", "b", "c"]), caps={"b": 1}, forbid=[("c", "a")])
+        >>> limits = Constraints.of(["a", "b", "c"], caps={"b": 1}, forbid=[("c", "a")])
         >>> limits.kinds(), limits.caps.tolist()[1]
         (('caps', 'forbid'), 1)
         """
+        node_ids = name_array(node_ids)
+        if caps is not None and not isinstance(caps, Mapping | Real):
+            raise refuse("caps", "a whole number, or a dictionary of them by node", caps)
         numbers = {name: number for number, name in enumerate(node_ids.to_pylist())}
 
-        def pairs(names: Iterable[tuple[str, str]]) -> tuple[list[int], list[int]]:
-            ends = [(_number(numbers, u), _number(numbers, v)) for u, v in names]
-            return [u for u, _ in ends], [v for _, v in ends]
+        def pairs(names: Iterable[tuple[str, str]], argument: str) -> tuple[list[int], list[int]]:
+            rows = pair_rows(names, ("u", "v"), argument)
+            u, v = ([_number(numbers, name) for name in rows[end].to_pylist()] for end in ("u", "v"))
+            return u, v
 
         named = caps if isinstance(caps, Mapping) else {}
         common = default_cap if isinstance(caps, Mapping) or caps is None else caps
@@ -115,11 +120,11 @@ class Constraints:
             for name, cap in named.items():
                 limits[_number(numbers, name)] = _cap(repr(name), cap)
         prices = costs or {}
-        priced, values = priced_pairs(*pairs(prices), list(prices.values()), len(node_ids))
+        priced, values = priced_pairs(*pairs(prices, "costs"), list(prices.values()), len(node_ids))
         return cls(
             limits,
-            NodePairs.of(*pairs(forbid), len(node_ids)),
-            NodePairs.of(*pairs(require), len(node_ids)),
+            NodePairs.of(*pairs(forbid, "forbid"), len(node_ids)),
+            NodePairs.of(*pairs(require, "require"), len(node_ids)),
             priced,
             values,
         )

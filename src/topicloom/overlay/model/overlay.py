@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,7 @@ from topicloom.overlay.model.python_tables import (
     identifiers,
     is_graph,
     is_table,
+    name_array,
     pair_rows,
     refuse,
 )
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     import networkx
     import pandas
     import scipy.sparse
+
+NodeNames: TypeAlias = pa.StringArray | Sequence[str | int] | Interest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,8 +61,9 @@ class Overlay:
         return Overlay, (self.node_ids, self.u, self.v, self.interest)
 
     @classmethod
-    def from_edges(cls, node_ids: pa.StringArray, u: Iterable[int], v: Iterable[int]) -> Overlay:
+    def from_edges(cls, node_ids: NodeNames, u: Iterable[int], v: Iterable[int]) -> Overlay:
         """Make canonical edges of node numbers in any order; repeats count once, self-loops are refused."""
+        node_ids = name_array(node_ids)
         low, high = ordered_ends(u, v)
         loops = low == high
         if loops.any():
@@ -262,5 +266,16 @@ class Overlay:
 
 def ordered_ends(u: Iterable[int], v: Iterable[int]) -> tuple[Longs, Longs]:
     """Return the smaller and the larger node number of each pair."""
-    a, b = (np.asarray(end if isinstance(end, np.ndarray) else list(end)).astype(np.int64) for end in (u, v))
+    a, b = (_numbers(end, name) for name, end in (("u", u), ("v", v)))
+    if len(a) != len(b):
+        raise InputError(f"`u` has {len(a):,} ends and `v` {len(b):,}: an edge has two")
     return np.minimum(a, b), np.maximum(a, b)
+
+
+def _numbers(ends: Iterable[int], argument: str) -> Longs:
+    if isinstance(ends, str) or not isinstance(ends, Iterable):
+        raise refuse(argument, "node numbers", ends)
+    found = np.asarray(ends if isinstance(ends, np.ndarray) else list(ends))
+    if len(found) and found.dtype.kind not in "iu":
+        raise refuse(argument, "node numbers (names: Overlay.from_pairs)", found[0].item())
+    return found.astype(np.int64)

@@ -163,6 +163,21 @@ def _some(ids: pa.StringArray) -> str:
     return ", ".join(map(repr, ids[:3].to_pylist())) + (", ..." if len(ids) > 3 else "")
 
 
+def name_array(names: Any, argument: str = "node_ids") -> pa.StringArray:
+    """Return the names of nodes as Arrow has them: an array, a list, or an interest that has them."""
+    names = getattr(names, "node_ids", names)
+    if isinstance(names, pa.ChunkedArray):
+        names = names.combine_chunks()
+    if isinstance(names, pa.Array):
+        return names
+    if isinstance(names, str | bytes) or not isinstance(names, Iterable):
+        raise refuse(argument, "the names of nodes, or an interest", names)
+    listed = [name_of(name) for name in names]
+    if None in listed:
+        raise InputError(f"`{argument}`: name {listed.index(None) + 1} is neither text nor a whole number")
+    return pa.array(listed, TEXT)
+
+
 def pair_rows(pairs: Any, names: tuple[str, str], argument: str) -> pa.Table:
     """Return pairs of identifiers as a table; a pair that is none is refused by its place."""
     takes = f"pairs ({names[0]}, {names[1]}) of strings or whole numbers"
