@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 # A reader option: paths are names, not patterns, so `a[1].csv` and `{x}.csv` mean themselves.
 NO_PATTERNS = ("__globPaths__", "false")
 PATTERN_SIGNS = set("[]{}*?\\")
+BROADCAST_NAMES = 100_000  # of refused rows, that every worker gets
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,10 +85,16 @@ class RawTable:
 
     def _lost(self, name: str, progress: Progress) -> LostNames:
         """Return the names of a field that occur in refused rows only."""
-        column = quoted_name(name)
+        from pyspark.sql import functions as sf
+
+        spark, column = self.rejects.sparkSession, quoted_name(name)
         refused = self.rejects.where(f"{column} is not null").select(column).distinct()
-        gone = refused.join(self.rows.select(column), name, "left_anti").orderBy(column)
-        names = run_watched(self.rejects.sparkSession, gone.toArrow, progress=progress)[name]
+        good = self.rows.select(column)
+        if run_watched(spark, refused.count, progress=progress) <= BROADCAST_NAMES:
+            # One pass over the good rows, and no shuffle of them.
+            good = good.join(sf.broadcast(refused), name, "left_semi").distinct()
+        gone = refused.join(good, name, "left_anti").orderBy(column)
+        names = run_watched(spark, gone.toArrow, progress=progress)[name]
         return LostNames(len(names), names[:LOST_NAMES].to_pylist())
 
     def first_reject(self) -> tuple[str, str, str] | None:
