@@ -35,6 +35,7 @@ NO_PATTERNS = ("__globPaths__", "false")
 MANY_FILES = 32  # up to so many Spark looks at one by one without starting a job
 COLLECTED_REJECTS = 256 << 20  # bytes of refused rows up to which the driver writes one file of them
 PATTERN_SIGNS = set("[]{}*?\\")
+BROADCAST_NAMES = 100_000  # of refused rows, that every worker gets
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,10 +89,16 @@ class RawTable:
 
     def _lost(self, name: str, progress: Progress) -> LostNames:
         """Return the names of a field that occur in refused rows only."""
-        column = quoted_name(name)
+        from pyspark.sql import functions as sf
+
+        spark, column = self.rejects.sparkSession, quoted_name(name)
         refused = self.rejects.where(f"{column} is not null").select(column).distinct()
-        gone = refused.join(self.rows.select(column), name, "left_anti").orderBy(column)
-        names = run_watched(self.rejects.sparkSession, gone.toArrow, progress=progress)[name]
+        good = self.rows.select(column)
+        if run_watched(spark, refused.count, progress=progress) <= BROADCAST_NAMES:
+            # One pass over the good rows, and no shuffle of them.
+            good = good.join(sf.broadcast(refused), name, "left_semi").distinct()
+        gone = refused.join(good, name, "left_anti").orderBy(column)
+        names = run_watched(spark, gone.toArrow, progress=progress)[name]
         return LostNames(len(names), names[:LOST_NAMES].to_pylist())
 
     def first_reject(self) -> tuple[str, str, str] | None:
