@@ -69,8 +69,7 @@ def _command_cells(
 
 def _path_cells(options: Options, path: str) -> dict[str, Figure | str]:
     interest, edges = map(str, _tables(options, "broken"))
-    work = str(options.scratch / f"verify-{path}")
-    arguments = json.dumps({"interest": interest, "edges": edges, "path": path, "work": work})
+    arguments = json.dumps({"interest": interest, "edges": edges, "path": path})
     command = [sys.executable, "-m", "benchmarks", "--child", "bench_verify:verify", arguments]
     done = checked(run_command(command))
     _expect(json_of(done), BLOCK_TOPICS)
@@ -90,7 +89,7 @@ def _expect(answer: dict[str, Any], partitioned: int) -> None:
         raise Broken(f"{answer['topics_partitioned']} topics partitioned instead of {partitioned}")
 
 
-def verify(interest: str, edges: str, path: str, work: str) -> dict[str, Any]:
+def verify(interest: str, edges: str, path: str) -> dict[str, Any]:
     """In a child: verify by one of the two paths."""
     from topicloom.overlay.spark.verify import verify_tables
     from topicloom.tables.source import edges_source, interest_source
@@ -100,7 +99,7 @@ def verify(interest: str, edges: str, path: str, work: str) -> dict[str, Any]:
     spark = get_session()
     pairs = read_table(spark, interest_source(interest)).rows
     links = read_table(spark, edges_source(edges)).rows
-    verdict = verify_tables(spark, pairs, links, work_dir=work, path=path)
+    verdict = verify_tables(spark, pairs, links, path=path)
     stop_session()
     return {"topics_partitioned": verdict.topics_partitioned}
 

@@ -27,7 +27,18 @@ PAGES = {path.stem: path.read_text() for path in sorted((ROOT / "docs").glob("*.
 BUILDERS_PAGE, SPIDERCAST_PAGE, CONTENT_PAGE, MESHES_PAGE = (
     PAGES[name] for name in ("builders", "spidercast", "content", "meshes")
 )
-OTHERS = {"--py-files", "--host", "--port", "--cores", "--memory", "--wheel", "--no-isolation", "--help"}
+OTHERS = {
+    "--py-files",
+    "--archives",
+    "--conf",
+    "--host",
+    "--port",
+    "--cores",
+    "--memory",
+    "--wheel",
+    "--no-isolation",
+    "--help",
+}
 
 
 def test_the_readme_is_short():

@@ -37,6 +37,7 @@ class Cluster:
     folder: Path
     workers: tuple[int, ...]
     archive: Path
+    private: Path | None  # a folder that is another one on each worker and here; None: not allowed here
 
     def conf(self, **more: str) -> dict[str, str]:
         """Settings of a session here, with the packed environment: `spark.` and `more`, _ for a dot."""
@@ -79,9 +80,15 @@ def running_cluster(folder: Path, archive: Path) -> Iterator[Cluster]:
     environment = _environment(folder)
     daemons: list[subprocess.Popen[bytes]] = []
 
+    private = folder / "private"
+    private.mkdir()
+    hiding = _hiding(private)
+
     def start(name: str, role: str, *arguments: str) -> Path:
         log = folder / f"{name}.log"
         command = [str(SPARK_HOME / "bin" / "spark-class"), f"org.apache.spark.deploy.{role}", *arguments]
+        if role == "worker.Worker":
+            command = [*hiding, *command]
         with log.open("wb") as sink:
             daemons.append(
                 subprocess.Popen(
@@ -104,10 +111,21 @@ def running_cluster(folder: Path, archive: Path) -> Iterator[Cluster]:
             work = ["--work-dir", str(folder / f"work-{number}"), "--webui-port", "0", "--host", "127.0.0.1"]
             start(f"worker-{number}", "worker.Worker", *work, "--cores", "1", "--memory", "2g", master)
         _wait_for(log, r"Registering worker (\S+)", WORKERS, daemons)
-        yield Cluster(master, folder, tuple(daemon.pid for daemon in daemons[1:]), archive)
+        workers = tuple(daemon.pid for daemon in daemons[1:])
+        yield Cluster(master, folder, workers, archive, private if hiding else None)
     finally:
         _end(daemons)
         shutil.rmtree(folder, ignore_errors=True)  # each executor unpacked half a gigabyte there
+
+
+def _hiding(folder: Path) -> list[str]:
+    """How to start a process that has a disk of its own at this folder; empty where that is not allowed."""
+    words = ["unshare", "--mount", "--propagation", "private", "sh", "-c"]
+    words += ['mount -t tmpfs none "$0" && exec "$@"', str(folder)]
+    with suppress(OSError):
+        if subprocess.run([*words, "true"], capture_output=True, check=False).returncode == 0:
+            return words
+    return []
 
 
 def _end_with_parent() -> None:

@@ -209,6 +209,59 @@ def test_spark_submit_and_its_defaults_decide_where_a_job_runs(cluster: Cluster,
     assert json.loads(found)["subscriptions"] == len(PAIRS)
 
 
+# --- workers that share no disk ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def private(cluster: Cluster) -> Path:
+    if cluster.private is None:
+        pytest.skip("mount namespaces are not allowed here")
+    return cluster.private
+
+
+def test_tables_written_to_disks_of_the_workers_end_a_build(
+    cluster: Cluster, private: Path, tmp_path: Path, run: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    """Not a small table: those are numbered on the driver."""
+    write_text(workload_from_options(21_000, topics=50, subscriptions="10", seed=1), tmp_path / "table.csv")
+    options = cluster.options(archives="", pyspark_python=sys.executable)
+    asked = ["--algorithm", "ring-pt", "--engine", "spark", "--quiet"]
+    answer = run("build", "table.csv", *asked, "--out", str(private / "out"), *options)
+    assert answer.returncode == 2, answer.stdout
+    assert "this machine sees 0 of them" in answer.stderr
+    assert f"{private}/out" in answer.stderr and "on a disk that all machines share" in answer.stderr
+    assert not (private / "out" / "summary.json").exists()
+
+
+def test_commands_that_only_read_need_no_shared_disk(
+    cluster: Cluster,
+    private: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(private))
+    (tmp_path / "table.csv").write_text("node,topic\n" + "".join(f"{n},{t}\n" for n, t in PAIRS))
+    ring = topicloom.build(topicloom.Interest.from_pairs(PAIRS), algorithm="ring-pt").overlay
+    ring.to_pandas().to_csv(tmp_path / "edges.csv", index=False)
+    options = cluster.options(archives="", pyspark_python=sys.executable)
+    script = (
+        "import sys, topicloom.overlay.spark.verify as judge\n"
+        "from topicloom.cli.main import execute\n"
+        "judge.DRIVER_ROWS = judge.verify_tables.__kwdefaults__['driver_rows'] = 0\n"  # as for a large table
+        "options = sys.argv[1:]\n"
+        "words = ['table.csv', '--engine', 'spark', '--json', '--quiet', *options]\n"
+        "proved = execute(['verify', 'table.csv', 'edges.csv', *words[1:]])\n"
+        "sys.exit(proved or execute(['inspect', *words]))\n"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", script, *options], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert answer.returncode == 0, answer.stderr
+    proved, found = (json.loads(line) for line in answer.stdout.replace("}\n{", "}\0{").split("\0"))
+    assert proved["topic_connected"] is True
+    assert found["subscriptions"] == len(PAIRS)
+
+
 # --- executors that die ---------------------------------------------------------------------------------
 
 # Half of the nodes are bulk, so that the combine phase has work enough to be killed in.

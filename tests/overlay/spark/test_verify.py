@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import networkx
+import networkx as nx
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -39,7 +41,7 @@ def judge(
 ) -> Verdict:
     interest = spark.createDataFrame(_table(pairs, "node", "topic"))
     edges = spark.createDataFrame(_table(rows, "u", "v"))
-    return verify_tables(spark, interest, edges, work_dir=work_dir, path=way, **options)  # type: ignore[arg-type]
+    return verify_tables(spark, interest, edges, path=way, **options)  # type: ignore[arg-type]
 
 
 def _table(rows: list[Pair], *names: str) -> pa.Table:
@@ -310,3 +312,35 @@ def test_memory_says_the_same_as_spark(spark: SparkSession, tmp_path: Path) -> N
     named = [(row["u"], row["v"]) for row in overlay.to_arrow().to_pylist()]
     memory = check_overlay(interest, overlay)
     assert replace(memory, path="driver") == judge(spark, pairs, named, tmp_path, "driver")
+
+
+def test_topics_too_large_for_one_task_are_judged_the_same(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their joins are dealt out to several tasks, which keep a forest each; with and without one split."""
+    import topicloom.overlay.spark.verify_bucketed as bucketed
+
+    monkeypatch.setattr(bucketed, "BUCKET_ROWS", 20)
+    pairs, rows = random_rows(5, 60, 3, 400, 150)
+    found = judge(spark, pairs, rows, tmp_path, "bucketed", n_witnesses=999)
+    assert plain(found.summary()) == naive_verdict(pairs, rows)
+    assert found.topics_partitioned
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_stars_connect_what_the_joins_connect(seed: int) -> None:
+    from topicloom.overlay.spark.verify_salted import stars
+
+    rng = np.random.default_rng(seed)
+    topic, a, b = rng.integers(0, 4, 60), rng.integers(0, 30, 60) * 7, rng.integers(0, 30, 60) * 7
+    thin = stars(topic, a, b)
+    for one in range(4):
+        before, after = (nx.Graph(), nx.Graph())
+        for graph, joins in ((before, (topic, a, b)), (after, thin)):
+            here = joins[0] == one
+            graph.add_nodes_from([*a[topic == one].tolist(), *b[topic == one].tolist()])
+            graph.add_edges_from(zip(joins[1][here].tolist(), joins[2][here].tolist(), strict=True))
+        assert sorted(map(sorted, nx.connected_components(before))) == sorted(
+            map(sorted, nx.connected_components(after))
+        )
+        assert after.number_of_edges() < max(after.number_of_nodes(), 1)

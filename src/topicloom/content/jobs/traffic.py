@@ -112,7 +112,7 @@ def make_traffic(task: TrafficTask) -> TrafficSummary:
     raw = reader.read(log, progress=progress)
     with task.spark.workspace(task.out, starts=False, progress=progress) as work:
         try:
-            traffic, false_traffic = _measure(_log_of(raw, work), boxes, task, laps)
+            traffic, false_traffic = _measure(_log_of(raw), boxes, task, laps)
             if traffic.rejected:
                 write_rejects(raw, work / REJECTS)
         finally:
@@ -126,12 +126,12 @@ def make_traffic(task: TrafficTask) -> TrafficSummary:
     return found
 
 
-def _log_of(raw: TableRead, work: Path) -> PublicationLog:
-    """Return the log as it was read; tables on the way may lie in the folder `work`."""
+def _log_of(raw: TableRead) -> PublicationLog:
+    """Return the log as it was read."""
     if isinstance(raw, LocalTable):
         return LocalLog(raw)
     assert isinstance(raw, RawTable)
-    return SparkLog(raw, str(work))
+    return SparkLog(raw)
 
 
 class _Laps:

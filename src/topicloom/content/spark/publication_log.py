@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from topicloom.base.arrays import Floats
 from topicloom.base.progress import SILENT, Progress
@@ -29,20 +28,16 @@ from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.job_progress import run_watched
 from topicloom.tables.spark.python_tasks import map_batches
 from topicloom.tables.spark.raw_table import RawTable, quoted_name
-from topicloom.tables.spark.step_tables import StepTables
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-COUNTS = "counts"
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SparkLog:
-    """A log that Spark reads; tables on the way lie below `work`."""
+    """A log that Spark reads."""
 
     raw: RawTable
-    work: str
 
     def summarise(
         self, attributes: Sequence[str], edges: Sequence[Floats], *, progress: Progress = SILENT
@@ -74,22 +69,22 @@ class SparkLog:
         *,
         progress: Progress = SILENT,
     ) -> MessageCounts:
-        """Make the second pass, through a table in `work`."""
+        """Make the second pass."""
         from pyspark.sql import functions as sf
 
         spark = self.raw.rows.sparkSession
-        work = StepTables(spark, self.work, progress)
         shared = spark.sparkContext.broadcast((publishers, grid))
 
         def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             return count_keys(*shared.value, batches)
 
         keys = map_batches(picked_columns(self.raw, attributes).drop("c1"), task, "key long, n long")
-        with spark_errors(self.raw.source.path):
-            work.write("count messages", keys.groupBy("key").agg(sf.sum("n").alias("n")), COUNTS, stages=2)
-        shared.unpersist()
+        counts = keys.groupBy("key").agg(sf.sum("n").alias("n"))
         # One number per publisher and channel that occur: the planners hold as much in memory anyway.
-        return MessageCounts.of(pq.read_table(work.path(COUNTS)), grid)
+        with spark_errors(self.raw.source.path):
+            found = run_watched(spark, counts.toArrow, progress=progress, phase="count messages", stages=2)
+        shared.unpersist()
+        return MessageCounts.of(found, grid)
 
     def sample(self, attributes: Sequence[str], rows: int, *, progress: Progress = SILENT) -> MessageSample:
         """Return some messages."""

@@ -123,7 +123,7 @@ def build_loaded(
         if folder is None:
             verdict = check_overlay(loaded.interest, build.overlay, progress=progress)
         else:  # the judge reads what was written, not what is in memory
-            verdict = _judge_written(folder, loaded, spark=spark, beside=out, progress=progress)
+            verdict = _judge_written(folder, loaded, spark=spark, progress=progress)
         proved = progress.now()
         seconds = {"ingest": ingested - began, "build": built - ingested, "verify": proved - written}
         seconds["total"] = proved - began
@@ -145,13 +145,13 @@ def build_loaded(
 
 
 def _judge_written(
-    folder: Path, loaded: LoadedInterest, *, spark: SparkChoice, beside: Path | None, progress: Progress
+    folder: Path, loaded: LoadedInterest, *, spark: SparkChoice, progress: Progress
 ) -> Verdict:
     """Prove the tables of a build folder where the interest was read: in this process or on Spark."""
     tables = folder / INTEREST, folder / EDGES
     if loaded.here:
         verdict = judge_here(*tables, progress=progress)
     else:
-        verdict = judge(*tables, spark=spark, beside=beside, small=is_small(loaded), progress=progress)
+        verdict = judge(*tables, spark=spark, small=is_small(loaded), progress=progress)
     check_judged(verdict, loaded.interest.n_topics, loaded.interest.n_subscriptions, tables[0])
     return verdict

@@ -221,7 +221,6 @@ def _verify(task: BuildTask, run: RunFolder, encoded: EncodedInterest) -> Verdic
         run.path(WRITE, EDGES),
         spark=task.table.spark,
         path="bucketed",
-        beside=task.out,
         progress=task.progress,
     )
     check_judged(verdict, encoded.n_topics, encoded.n_subscriptions, run.path(WRITE, INTEREST))

@@ -22,7 +22,8 @@ from topicloom.tables.local.table import LocalTable
 from topicloom.tables.reader import TableRead, require_no_rejects
 from topicloom.tables.refused import NONE_REFUSED, RefusedRows
 from topicloom.tables.source import TableSource
-from topicloom.tables.spark.read import collect_table
+from topicloom.tables.spark.read import collect_rows, collect_table
+from topicloom.tables.spark.settings import is_local
 from topicloom.tables.spark.spark_choice import Notice, SparkChoice, no_notice, tell_refused
 
 PAIR = ["node", "topic"]
@@ -97,6 +98,12 @@ class InterestTable:
         """Read it into memory."""
         if (loaded := self.load_small()) is not None:
             return loaded
+        session = self.spark.session(self.progress)
+        if not is_local(str(session.sparkContext.master)):
+            # Executors may share no disk with this machine, and it is to be in memory anyway.
+            collected = collect_rows(session, self.source, progress=self.progress)
+            if collected is not None:
+                return self._load(collected, here=False)
         with self.spark.workspace(progress=self.progress) as work:
             return load_interest(self.encode(work), self.progress)
 

@@ -36,22 +36,20 @@ def judge(
     edges: Path,
     *,
     spark: SparkChoice,
-    beside: Path | None = None,
     path: str = "auto",
     small: bool = False,
     progress: Progress = SILENT,
 ) -> Verdict:
-    """Judge two Parquet tables of our own making; work tables may lie `beside` a path.
+    """Judge two Parquet tables of our own making.
 
     Of `small` ones the driver judges the rows, and nobody counts them first.
     """
     session = spark.session(progress)
-    with spark.workspace(beside, progress=progress) as work, spark_errors(str(edges)):
+    with spark_errors(str(edges)):
         return verify_tables(
             session,
             load_table(session, str(interest)),
             load_table(session, str(edges)),
-            work_dir=work,
             path="driver" if small else path,
             progress=progress,
         )
@@ -124,12 +122,11 @@ def _verify_there(interest: InterestTable, edges: TableSource, all_witnesses: st
     if is_build(Path(edges.path)) and source.path != edges.path:
         with spark_errors(source.path):
             check_agreement(edges, source, digest_rows(session, rows, progress=progress))
-    with interest.spark.workspace(progress=progress) as work, spark_errors(f"{source.path} and {edges.path}"):
+    with spark_errors(f"{source.path} and {edges.path}"):
         verdict = verify_tables(
             session,
             rows,
             tables[1].rows,
-            work_dir=work,
             witnesses_file=all_witnesses,
             progress=progress,
         )

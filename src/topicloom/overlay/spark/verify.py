@@ -37,7 +37,6 @@ def verify_tables(
     interest: DataFrame,
     edges: DataFrame,
     *,
-    work_dir: str | Path,
     path: str = "auto",
     driver_rows: int = DRIVER_ROWS,
     driver_bytes: int = DRIVER_BYTES,
@@ -48,9 +47,8 @@ def verify_tables(
     """Prove or refute that `edges` (u, v) connect the subscribers of every topic of `interest` (node, topic).
 
     Repeated interest rows count once. Edge rows that name an unknown node, join a node to itself or repeat
-    a pair are counted and play no part in the proof. `work_dir` is a folder the tasks can reach, for
-    intermediate tables; the caller removes it. `witnesses_file` (.jsonl, .json, .parquet) gets every
-    split topic, worst first.
+    a pair are counted and play no part in the proof. `witnesses_file` (.jsonl, .json, .parquet)
+    gets every split topic, worst first. No file is written that tasks must see.
     """
     if witnesses_file is not None:
         check_witness_file(witnesses_file)
@@ -71,7 +69,7 @@ def verify_tables(
         )
         return replace(verdict, path=path)
     keep = None if witnesses_file is not None else n_witnesses
-    verdict, worst = find_bucketed(JudgeTask(spark, *tables, str(work_dir).rstrip("/"), keep, progress))
+    verdict, worst = find_bucketed(JudgeTask(spark, *tables, keep, progress))
     if witnesses_file is not None:
         write_witnesses(worst, Path(witnesses_file))
     return replace(verdict, witnesses=_witnesses(worst.slice(0, n_witnesses)), path=path)

@@ -1,8 +1,8 @@
 """The judge's second path, for an interest too large to send to every task: everything stays a table.
 
 The topic lists of both ends of every edge are intersected, and the joins meet the subscriptions of their
-topic in the task that judges it. The tables in the work folder are `topics`, `nodes` and `edges`.
-One task must hold the subscriptions and joins of the largest topic: 24 bytes each.
+topic in the task that judges it. The tables on the way stay with the executors: no folder is needed.
+One task must hold the subscriptions of the largest topic and some joins of each: 24 bytes a row.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ from topicloom.overlay.kernels.judge_union_find import fresh_slots, join_pairs
 from topicloom.overlay.measures.connectivity import N_NAMES, components_of
 from topicloom.overlay.model.verdict import Verdict
 from topicloom.overlay.spark.verify_findings import Findings, JudgeTask, witness_table
+from topicloom.overlay.spark.verify_salted import table_of, thinned_joins
+from topicloom.tables.spark.kept_tables import KeptTables, kept_tables
 from topicloom.tables.spark.python_tasks import map_batches
 from topicloom.tables.spark.session import arrow_frame
-from topicloom.tables.spark.step_tables import StepTables, slices_of
+from topicloom.tables.spark.step_tables import slices_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
 # About how many subscriptions and joins one task judges; the verdict does not depend on it.
 BUCKET_ROWS = 2_000_000
 MEMBER = -1  # in the column `b`: this row is a subscription of node `a`, not a join
-_ROWS_ARROW = pa.schema([("topic", pa.int64()), ("a", pa.int64()), ("b", pa.int64())])
 # Every task sends home one row per split topic, and one of totals: `components`, `first` = topics,
 # `second` = split.
 TOTALS = -1  # in the column `topic`: this row holds totals
@@ -42,20 +43,22 @@ _FOUND_ARROW = pa.schema([*_NUMBERS[:2], ("sizes", pa.list_(pa.int64())), *_NUMB
 
 def find_bucketed(task: JudgeTask) -> Findings:
     """Judge the edges table by table."""
+    with kept_tables(task.progress) as tables:
+        return _find(task, tables)
+
+
+def _find(task: JudgeTask, tables: KeptTables) -> Findings:
     spark, run = task.spark, task.run
-    work = StepTables(spark, task.work_dir, task.progress)
-
-    def saved(table: DataFrame, name: str) -> DataFrame:
-        work.write(f"verify: {name}", table, name)
-        return work.load(name)
-
-    topics = saved(_numbered(task.interest.select("topic").distinct(), "topic"), "topics")
-    nodes = saved(_topic_lists(task.interest, topics), "nodes")
-    joined = saved(_common_topics(task.edges, nodes), "edges")
+    topics = tables.keep("verify: topics", _numbered(task.interest.select("topic").distinct(), "topic"))
+    nodes = tables.keep("verify: nodes", _topic_lists(task.interest, topics))
+    joined = tables.keep("verify: edges", _common_topics(task.edges, nodes))
     counts = run(lambda: _count_rows(joined))
     subscriptions = run(lambda: _subscriptions(nodes))
-    n_buckets = slices_of(subscriptions + counts.pop("joins"), BUCKET_ROWS)
-    table = _found(nodes, joined, n_buckets, task.keep)
+    n_joins = counts.pop("joins")
+    n_buckets = slices_of(subscriptions + n_joins, BUCKET_ROWS)
+    joins = joined.where("common is not null").selectExpr("explode(common) topic", "a_id a", "b_id b")
+    joins = run(lambda: thinned_joins(joins, BUCKET_ROWS, n_joins))
+    table = _found(nodes, joins, n_buckets, task.keep)
     found = run(table.toArrow, phase="verify: judge topics")
     names = run(lambda: _unknown_names(joined)) if counts["unknown_nodes"] else ()
     totals = found.filter(pc.equal(found["topic"], TOTALS))
@@ -146,12 +149,11 @@ def _unknown_names(joined: DataFrame) -> tuple[str, ...]:
 # --- the tasks -----------------------------------------------------------------------------------------
 
 
-def _found(nodes: DataFrame, joined: DataFrame, n_buckets: int, keep: int | None) -> DataFrame:
+def _found(nodes: DataFrame, joins: DataFrame, n_buckets: int, keep: int | None) -> DataFrame:
     members = nodes.selectExpr("explode(topics) topic", "node_id a", f"cast({MEMBER} as long) b")
-    joins = joined.where("common is not null").selectExpr("explode(common) topic", "a_id a", "b_id b")
 
     def judge(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        rows = pa.Table.from_batches(batches, _ROWS_ARROW)
+        rows = table_of(batches)
         yield from _judge(_column(rows, "topic"), _column(rows, "a"), _column(rows, "b"), keep)
 
     return map_batches(members.unionByName(joins).repartition(n_buckets, "topic"), judge, FOUND_SCHEMA)

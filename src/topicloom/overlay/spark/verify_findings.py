@@ -24,7 +24,6 @@ class JudgeTask:
     spark: SparkSession
     interest: DataFrame
     edges: DataFrame
-    work_dir: str
     keep: int | None
     progress: Progress
 

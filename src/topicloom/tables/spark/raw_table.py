@@ -118,6 +118,19 @@ class RawTable:
         with spark_errors(self.source.path):
             return run_watched(self.rejects.sparkSession, self.rejects.toArrow, progress=progress)
 
+    def n_bytes(self, *, progress: Progress = SILENT) -> int:
+        """Return how many bytes its rows have as text, refused ones included."""
+        from pyspark.sql import functions as sf
+
+        total = 0
+        for frame in (self.rows, self.rejects):
+            columns = [sf.octet_length(sf.col(quoted_name(name)).cast("string")) for name in frame.columns]
+            octets = reduce(operator.add, (sf.coalesce(column, sf.lit(0)) + sf.lit(8) for column in columns))
+            with spark_errors(self.source.path):
+                found = run_watched(frame.sparkSession, frame.agg(sf.sum(octets)).first, progress=progress)
+            total += int(found[0] or 0) if found is not None else 0
+        return total
+
     def spill_rejects(self, path: Path, *, progress: Progress = SILENT) -> bool:
         """Let Spark write the refused rows where they are too large to collect."""
         from pyspark.sql import functions as sf

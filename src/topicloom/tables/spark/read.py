@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+COLLECTED_BYTES = 512 << 20  # of names; half of what even a small driver may collect is more
+
+
 @dataclass(frozen=True, slots=True)
 class SparkReader:
     """Reads tables through a session; with `collect` small ones of this machine come into memory at once."""
@@ -41,6 +44,20 @@ def collect_table(spark: SparkSession, source: TableSource, *, progress: Progres
     raw = read_parquet(spark, source, resolved)
     rows = raw.to_arrow(progress=progress, phase=f"read {source.what}")
     return LocalTable(source, rows, raw.all_rejects(progress=progress), raw.notice)
+
+
+def collect_rows(
+    spark: SparkSession, source: TableSource, *, progress: Progress = SILENT
+) -> LocalTable | None:
+    """Return a table in memory that the workers have parsed; None if it is too large to be collected."""
+    raw = read_table(spark, source, progress=progress)
+    try:
+        if raw.n_bytes(progress=progress) > COLLECTED_BYTES:
+            return None
+        rows = raw.to_arrow(progress=progress, phase=f"read {source.what}")
+        return LocalTable(source, rows, raw.all_rejects(progress=progress), raw.notice)
+    finally:
+        raw.release()
 
 
 def read_table(spark: SparkSession, source: TableSource, *, progress: Progress = SILENT) -> RawTable:

@@ -1,0 +1,42 @@
+"""Tables on the way that the executors keep on their own disks: no folder that all machines see is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from topicloom.base.progress import Progress
+from topicloom.tables.spark.job_progress import run_watched
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+@dataclass(frozen=True, slots=True)
+class KeptTables:
+    """Keeps what steps of some work leave; an executor that is lost has its part made again."""
+
+    progress: Progress
+    kept: list[DataFrame] = field(default_factory=list)
+
+    def keep(self, phase: str, frame: DataFrame) -> DataFrame:
+        """Make a table now and keep it."""
+        from pyspark import StorageLevel
+
+        table = frame.persist(StorageLevel.DISK_ONLY)
+        self.kept.append(table)
+        run_watched(frame.sparkSession, table.count, progress=self.progress, phase=phase)
+        return table
+
+
+@contextmanager
+def kept_tables(progress: Progress) -> Iterator[KeptTables]:
+    """Give a place for tables; they are let go of afterwards."""
+    tables = KeptTables(progress)
+    try:
+        yield tables
+    finally:
+        for table in tables.kept:
+            table.unpersist()
