@@ -101,7 +101,7 @@ def test_what_cannot_be_drawn_is_refused_in_words(tmp_path: Path) -> None:
         degree_chart({})
     with pytest.raises(UsageError, match="each of them a build"):
         degree_panel({"a": {}})
-    with pytest.raises(UsageError, match=r"degrees\.jpeg: use an ending of png, svg, html, json"):
+    with pytest.raises(UsageError, match=r"degrees\.jpeg: use an ending of png, svg, pdf, html, json"):
         save_chart(degree_chart(SMALL), tmp_path / "degrees.jpeg")
 
 

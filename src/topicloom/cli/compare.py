@@ -128,7 +128,12 @@ def compare(
         parts = [comparison_text(comparison, output_format)]
         for line in told:
             screen.say(line)
-    screen.report(comparison, *parts, holds=all(row.topic_connected for row in comparison.rows))
+    screen.report(
+        comparison,
+        *parts,
+        holds=all(row.topic_connected for row in comparison.rows),
+        always=output_format != "table",
+    )
 
 
 def _requests(algorithms: str, settings: list[str], seed: int, threads: int | None) -> list[BuildRequest]:

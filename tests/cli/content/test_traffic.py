@@ -61,7 +61,7 @@ def test_a_whole_problem_from_raw_tables(cli, given):
     # Only the traffic is made anew; the prices stay.
     code, shown, _ = cli(
         "content", "traffic", "--log", given / "log.csv", "--subscriptions", given / "subs.csv",
-        "--out", out, "--channels", "2", "--quiet",
+        "--out", out, "--channels", "2",
     )  # fmt: skip
     assert code == 0
     assert "2 channels of 4" in shown and "false traffic: " in shown

@@ -20,6 +20,7 @@ from topicloom.overlay.model.run_folder import open_run
 from topicloom.overlay.spark.builders import SPARK_BUILDERS, SparkBuild
 from topicloom.overlay.spark.encode import EncodedInterest, read_interest
 from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
+from topicloom.tables.refused import NONE_REFUSED
 from topicloom.tables.source import interest_source
 
 if TYPE_CHECKING:
@@ -200,7 +201,7 @@ def test_dcb_m_is_refused_where_one_task_would_hold_too_many_nodes():
     """Its last step joins all nodes at once; nothing is read before that is said."""
     from topicloom.errors import UsageError
 
-    nothing = {"nodes": "", "topics": "", "pairs": "", "digest": "", "duplicates": 0, "rejected": 0}
+    nothing = {"nodes": "", "topics": "", "pairs": "", "digest": "", "duplicates": 0, "refused": NONE_REFUSED}
     sizes = {"n_nodes": 50_000, "n_topics": 1, "n_subscriptions": 50_000, "node_bytes": 0, "topic_bytes": 0}
     encoded = EncodedInterest(**nothing, **sizes)
     asked = {"eta": "auto", "p": "auto", "seed": 0, "notice": print, "progress": SILENT}

@@ -14,16 +14,16 @@ from pathlib import Path
 DEFAULTS_FILE = "spark-defaults.conf"
 SUBMITTED = "PYSPARK_GATEWAY_PORT"  # set by spark-submit: Java runs already, and has all settings
 
-# The options of spark-submit that are settings.
+# The options of spark-submit that are settings, without their dashes.
 _OPTIONS = {
-    "--master": "spark.master",
-    "--deploy-mode": "spark.submit.deployMode",
-    "--name": "spark.app.name",
-    "--driver-memory": "spark.driver.memory",
-    "--driver-java-options": "spark.driver.extraJavaOptions",
-    "--executor-memory": "spark.executor.memory",
-    "--executor-cores": "spark.executor.cores",
-    "--archives": "spark.archives",
+    "master": "spark.master",
+    "deploy-mode": "spark.submit.deployMode",
+    "name": "spark.app.name",
+    "driver-memory": "spark.driver.memory",
+    "driver-java-options": "spark.driver.extraJavaOptions",
+    "executor-memory": "spark.executor.memory",
+    "executor-cores": "spark.executor.cores",
+    "archives": "spark.archives",
 }
 _PROPERTY = re.compile(r"(spark\.[^\s=:]+)(?:\s*[=:]\s*|\s+)(.*)")
 
@@ -67,8 +67,8 @@ def _submit_arguments(text: str) -> dict[str, str]:
     with suppress(ValueError):  # an open quote: Spark tells
         words = iter(shlex.split(text))
         for word in words:
-            option, equals, value = word.partition("=")
-            if option in ("--conf", "-c"):
+            option, equals, value = word.removeprefix("--").partition("=")
+            if option in ("conf", "-c"):
                 key, _, setting = (value if equals else next(words, "")).partition("=")
                 found[key] = setting
             elif option in _OPTIONS:
