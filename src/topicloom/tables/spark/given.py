@@ -67,8 +67,8 @@ def _submit_arguments(text: str) -> dict[str, str]:
     with suppress(ValueError):  # an open quote: Spark tells
         words = iter(shlex.split(text))
         for word in words:
-            option, equals, value = word.removeprefix("--").partition("=")
-            if option in ("conf", "-c"):
+            option, equals, value = word.lstrip("-").partition("=")
+            if option in ("conf", "c"):
                 key, _, setting = (value if equals else next(words, "")).partition("=")
                 found[key] = setting
             elif option in _OPTIONS:
