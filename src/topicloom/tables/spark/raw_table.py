@@ -70,6 +70,8 @@ class RawTable:
         """Return how many rows were refused for which reason, and which names occur in no other."""
         from pyspark.sql import functions as sf
 
+        if not self.n_rejects(progress=progress):
+            return NONE_REFUSED  # a count is all that a table without rejects costs
         kind = sf.col("reason")
         for pattern, groups in KINDS:
             kind = sf.regexp_replace(kind, pattern, "$1" if groups == 1 else "$1 $2")
@@ -78,8 +80,6 @@ class RawTable:
         spark = self.rejects.sparkSession
         with spark_errors(self.source.path):
             found = run_watched(spark, counted.collect, progress=progress)
-            if not found:
-                return NONE_REFUSED
             kinds = [
                 RefusedKind(one["kind"], one["rows"], one["example"]["file"], one["example"]["row"])
                 for one in found
