@@ -73,8 +73,8 @@ class Band(msgspec.Struct, frozen=True, kw_only=True):
     label: str
 
 
-class LineChart(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="lines"):
-    """Lines over a common axis; `step` where a value holds since the one before or until the next."""
+class _PlotChart(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
+    """What all charts with two axes have."""
 
     key: str
     title: str
@@ -82,27 +82,24 @@ class LineChart(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag
     x: Axis
     y: Axis
     series: list[Series]
-    step: Literal["", "before", "after"] = ""
     link: Link = ""
     rules: list[Rule] = []
+
+
+class LineChart(_PlotChart, frozen=True, kw_only=True, tag="lines"):
+    """Lines over a common axis; `step` where a value holds since the one before or until the next."""
+
+    step: Literal["", "before", "after"] = ""
     marks: list[Mark] = []
     bands: list[Band] = []
     timed: bool = False  # a replay of the drawing is marked here
     height: int = 300
 
 
-class DotChart(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="dots"):
+class DotChart(_PlotChart, frozen=True, kw_only=True, tag="dots"):
     """Dots; `named` ones have their name beside them."""
 
-    key: str
-    title: str
-    about: str
-    x: Axis
-    y: Axis
-    series: list[Series]
-    link: Link = ""
     named: bool = False
-    rules: list[Rule] = []
     height: int = 320
 
 

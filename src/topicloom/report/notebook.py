@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.interest import Interest
 from topicloom.report.page_file import Page, render, render_frame, render_plain
@@ -22,13 +24,7 @@ def build_html(build: Build) -> str:
 def builds_html(interest: Interest, builds: Sequence[Build]) -> str:
     """Return the charts of builds of one interest as a frame."""
     subject = view_builds(interest, builds, bounds=False)
-    title = title_of(subject)
+    names = [view.name for view in subject.builds]
+    head = msgspec.structs.replace(title_of(subject), title=" and ".join(names))
     sections = {key: one for key, one in make_sections(subject).items() if key in SHOWN}
-    page = Page(
-        eyebrow=title.eyebrow,
-        title=" and ".join(view.name for view in subject.builds),
-        facts=title.facts,
-        verdict=title.verdict,
-        sections=sections,
-    )
-    return render_frame(render(page), "Charts of " + ", ".join(view.name for view in subject.builds))
+    return render_frame(render(Page(head=head, sections=sections)), "Charts of " + ", ".join(names))

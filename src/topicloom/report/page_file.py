@@ -32,14 +32,20 @@ class Verdict(msgspec.Struct, frozen=True):
     tone: Literal["good", "bad"]
 
 
-class Page(msgspec.Struct, frozen=True, kw_only=True):
-    """All that a page shows."""
+class Title(msgspec.Struct, frozen=True, kw_only=True):
+    """What stands above all sections."""
 
     eyebrow: str
     title: str
     facts: str
-    sections: dict[str, Section]
     verdict: Verdict | None = None
+
+
+class Page(msgspec.Struct, frozen=True, kw_only=True):
+    """All that a page shows."""
+
+    head: Title
+    sections: dict[str, Section]
     drawing: Drawing | None = None
 
 
@@ -67,10 +73,7 @@ def render(page: Page) -> str:
         _environment()
         .get_template("page.html.j2")
         .render(
-            eyebrow=page.eyebrow,
-            title=page.title,
-            facts=page.facts,
-            verdict=page.verdict,
+            head=page.head,
             sections=page.sections,
             drawing=page.drawing,
             version=__version__,

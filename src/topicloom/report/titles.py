@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
-from topicloom.report.page_file import Verdict
+from topicloom.report.page_file import Title, Verdict
 from topicloom.report.sections.words import counted
 from topicloom.report.sources.meshes import find_split
 from topicloom.report.sources.subject import (
@@ -16,16 +15,6 @@ from topicloom.report.sources.subject import (
     SimulationSubject,
     Subject,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Title:
-    """What stands above all sections."""
-
-    eyebrow: str
-    title: str
-    facts: str
-    verdict: Verdict | None
 
 
 def title_of(subject: Subject) -> Title:

@@ -68,12 +68,4 @@ def make_page(subject: Subject, *, drawn: bool = True, progress: Progress = SILE
     drawing = make_drawing(subject, progress=progress) if drawn else None
     if drawing is None:
         sections = {key: section for key, section in sections.items() if not section.drawing}
-    title = title_of(subject)
-    return Page(
-        eyebrow=title.eyebrow,
-        title=title.title,
-        facts=title.facts,
-        verdict=title.verdict,
-        sections=sections,
-        drawing=drawing,
-    )
+    return Page(head=title_of(subject), sections=sections, drawing=drawing)

@@ -22,6 +22,7 @@ from naive.overlay_trees import (
 from naive.overlay_trees_cases import Case, laid, scratch, tree_cases
 from topicloom.overlay.builders.baselines import build_ring_pt
 from topicloom.overlay.builders.gm import build_gm
+from topicloom.overlay.kernels.edge_lists import N_EDGES
 from topicloom.overlay.kernels.moves import (
     BY_COST,
     BY_NUMBER,
@@ -30,7 +31,6 @@ from topicloom.overlay.kernels.moves import (
     prune,
     relieve,
 )
-from topicloom.overlay.kernels.overlay_trees import N_EDGES
 from topicloom.overlay.model.constraints import Constraints, NodePairs
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.workloads.generate import generate_interest, workload_from_options

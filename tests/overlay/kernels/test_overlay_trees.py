@@ -19,8 +19,9 @@ from naive.overlay_trees import (
 from naive.overlay_trees_cases import laid, list_removed, scratch, some_edges, tree_cases
 from parts import called
 from topicloom.overlay.kernels import edge_removal
+from topicloom.overlay.kernels.edge_lists import N_EDGES
 from topicloom.overlay.kernels.edge_removal import RECORDS
-from topicloom.overlay.kernels.overlay_trees import N_EDGES, N_FREE_EDGES, N_FREE_PAIRS
+from topicloom.overlay.kernels.overlay_trees import N_FREE_EDGES, N_FREE_PAIRS
 from topicloom.overlay.model.interest import Interest
 
 remove_edges, undo, keep = map(called, (edge_removal.remove_edges, edge_removal.undo, edge_removal.keep))

@@ -35,6 +35,7 @@ from topicloom.content.traffic.publication_log import (
     PUBLISHER,
     TIME,
     LogSummary,
+    MessageKeys,
     PublicationLog,
     log_columns,
 )
@@ -193,7 +194,7 @@ def _measure(
     laps.end("read")
     grid = make_grid(boxes, axes, log.messages, task.channels, progress=progress)
     laps.end("merge")
-    counted = messages.count(boxes.attributes, log.publishers, grid, progress=progress)
+    counted = messages.count(boxes.attributes, MessageKeys(log.publishers, grid), progress=progress)
     progress.phase("cover subscriptions")
     wants = cover(grid, boxes)
     laps.end("count")

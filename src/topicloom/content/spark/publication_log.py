@@ -11,14 +11,13 @@ import pyarrow as pa
 
 from topicloom.base.arrays import Floats
 from topicloom.base.progress import SILENT, Progress
-from topicloom.content.traffic.channels import ChannelGrid
 from topicloom.content.traffic.publication_log import (
     PUBLISHER,
     TIME,
     LogSummary,
     MessageCounts,
+    MessageKeys,
     MessageSample,
-    count_keys,
     enough,
     look,
     sample_every,
@@ -62,29 +61,24 @@ class SparkLog:
         return summed_up(table, edges)
 
     def count(
-        self,
-        attributes: Sequence[str],
-        publishers: pa.StringArray,
-        grid: ChannelGrid,
-        *,
-        progress: Progress = SILENT,
+        self, attributes: Sequence[str], keys: MessageKeys, *, progress: Progress = SILENT
     ) -> MessageCounts:
         """Make the second pass."""
         from pyspark.sql import functions as sf
 
         spark = self.raw.rows.sparkSession
-        shared = spark.sparkContext.broadcast((publishers, grid))
+        shared = spark.sparkContext.broadcast(keys)
 
         def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            return count_keys(*shared.value, batches)
+            return shared.value.count(batches)
 
-        keys = map_batches(picked_columns(self.raw, attributes).drop("c1"), task, "key long, n long")
-        counts = keys.groupBy("key").agg(sf.sum("n").alias("n"))
+        found = map_batches(picked_columns(self.raw, attributes).drop("c1"), task, "key long, n long")
+        counts = found.groupBy("key").agg(sf.sum("n").alias("n"))
         # One number per publisher and channel that occur: the planners hold as much in memory anyway.
         with spark_errors(self.raw.source.path):
-            found = run_watched(spark, counts.toArrow, progress=progress, phase="count messages", stages=2)
+            table = run_watched(spark, counts.toArrow, progress=progress, phase="count messages", stages=2)
         shared.unpersist()
-        return MessageCounts.of(found, grid)
+        return keys.read(table)
 
     def sample(self, attributes: Sequence[str], rows: int, *, progress: Progress = SILENT) -> MessageSample:
         """Return some messages."""

@@ -11,14 +11,13 @@ import pyarrow as pa
 from topicloom.base.arrays import Bools, Floats, Longs, Words
 from topicloom.base.kernels.hashing import SPARK_SEED, hash_numbers, hash_strings
 from topicloom.base.progress import SILENT, Progress
-from topicloom.content.traffic.channels import ChannelGrid
 from topicloom.content.traffic.publication_log import (
     PUBLISHER,
     TIME,
     LogSummary,
     MessageCounts,
+    MessageKeys,
     MessageSample,
-    count_keys,
     enough,
     look,
     sample_every,
@@ -46,20 +45,15 @@ class LocalLog:
         return summed_up(pa.Table.from_batches(found), edges)
 
     def count(
-        self,
-        attributes: Sequence[str],
-        publishers: pa.StringArray,
-        grid: ChannelGrid,
-        *,
-        progress: Progress = SILENT,
+        self, attributes: Sequence[str], keys: MessageKeys, *, progress: Progress = SILENT
     ) -> MessageCounts:
         """Make the second pass."""
         progress.phase("count messages")
         batches = self._columns((PUBLISHER, *attributes)).to_batches()
         schema = pa.schema([("key", pa.int64()), ("n", pa.int64())])
-        found = pa.Table.from_batches(count_keys(publishers, grid, iter(batches)), schema)
+        found = pa.Table.from_batches(keys.count(iter(batches)), schema)
         summed = found.group_by("key").aggregate([("n", "sum")]).rename_columns(["key", "n"])
-        return MessageCounts.of(summed, grid)
+        return keys.read(summed)
 
     def sample(self, attributes: Sequence[str], rows: int, *, progress: Progress = SILENT) -> MessageSample:
         """Return some messages, the same ones as on Spark."""

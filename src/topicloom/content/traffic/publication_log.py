@@ -56,13 +56,39 @@ class MessageCounts:
     channel: Longs
     n: Longs
 
-    @classmethod
-    def of(cls, table: pa.Table, grid: ChannelGrid) -> MessageCounts:
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MessageKeys:
+    """One number for each (publisher, channel), by which messages are counted."""
+
+    publishers: pa.StringArray
+    grid: ChannelGrid
+
+    def count(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Count one partition's rows per key; yield the counts whenever there are many."""
+        counts = nothing = pa.table({"key": np.zeros(0, np.int64), "n": np.zeros(0, np.int64)})
+        for table in _gathered(batches):
+            channel = self.grid.channel_of([column.to_numpy() for column in table.columns[1:]])
+            inside = channel >= 0
+            who = pc.index_in(table.column(0), value_set=self.publishers)
+            if who.null_count:
+                raise InputError("the log changed while it was read: there are new publishers")
+            key = who.to_numpy().astype(np.int64) * self.grid.n_channels + channel
+            new, n = np.unique(key[inside], return_counts=True)
+            counts = pa.concat_tables([counts, pa.table({"key": new, "n": n})])
+            counts = counts.group_by("key", use_threads=False).aggregate([("n", "sum")])
+            counts = counts.select(["key", "n_sum"]).rename_columns(["key", "n"])
+            if counts.num_rows > _KEYS_AT_ONCE:
+                yield from counts.to_batches(max_chunksize=100_000)
+                counts = nothing
+        yield from counts.to_batches(max_chunksize=100_000)
+
+    def read(self, table: pa.Table) -> MessageCounts:
         """Return the counts of a table of keys, each once."""
         key, n = table.column("key").to_numpy(), table.column("n").to_numpy()
         order = np.argsort(key)
-        publisher, channel = np.divmod(key[order], grid.n_channels)
-        return cls(publisher, channel, n[order])
+        publisher, channel = np.divmod(key[order], self.grid.n_channels)
+        return MessageCounts(publisher, channel, n[order])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,12 +112,7 @@ class PublicationLog(Protocol):
         """Make the first pass; part x of attribute k is [edges[k][x], edges[k][x + 1])."""
 
     def count(
-        self,
-        attributes: Sequence[str],
-        publishers: pa.StringArray,
-        grid: ChannelGrid,
-        *,
-        progress: Progress = SILENT,
+        self, attributes: Sequence[str], keys: MessageKeys, *, progress: Progress = SILENT
     ) -> MessageCounts:
         """Make the second pass: count messages per (publisher, channel)."""
 
@@ -180,25 +201,3 @@ def _facts(kind: int, size: int, **columns: Any) -> pa.RecordBatch:
         for field in schema
     ]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-
-def count_keys(
-    publishers: pa.StringArray, grid: ChannelGrid, batches: Iterator[pa.RecordBatch]
-) -> Iterator[pa.RecordBatch]:
-    """Count one partition's rows per key; yield the counts whenever there are many."""
-    counts = nothing = pa.table({"key": np.zeros(0, np.int64), "n": np.zeros(0, np.int64)})
-    for table in _gathered(batches):
-        channel = grid.channel_of([column.to_numpy() for column in table.columns[1:]])
-        inside = channel >= 0
-        who = pc.index_in(table.column(0), value_set=publishers)
-        if who.null_count:
-            raise InputError("the log changed while it was read: publishers are there that were not before")
-        key = who.to_numpy().astype(np.int64) * grid.n_channels + channel
-        new, n = np.unique(key[inside], return_counts=True)
-        counts = pa.concat_tables([counts, pa.table({"key": new, "n": n})])
-        counts = counts.group_by("key", use_threads=False).aggregate([("n", "sum")])
-        counts = counts.select(["key", "n_sum"]).rename_columns(["key", "n"])
-        if counts.num_rows > _KEYS_AT_ONCE:
-            yield from counts.to_batches(max_chunksize=100_000)
-            counts = nothing
-    yield from counts.to_batches(max_chunksize=100_000)

@@ -169,12 +169,7 @@ async def _wrong(running: RunningMesh, kept: dict[tuple[str, str], int]) -> int:
 
 
 async def _exact(running: RunningMesh) -> bool:
-    inbox = Inbox(time.monotonic)
-    clients = await running.connect(inbox.arrived)
-    try:
-        again = await running.prove(2, clients, inbox)
-    finally:
-        await clients.close()
+    again = await running.prove_again()
     return again.verdict.exact and not again.storm
 
 

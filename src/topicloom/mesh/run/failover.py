@@ -204,12 +204,7 @@ async def fail_over(running: RunningMesh, node: str) -> NodeFailover:
     await running.start([node])
     links_at_backups = await running.wait_in_place()
     seconds_back = time.monotonic() - back
-    inbox = Inbox(time.monotonic)
-    clients = await running.connect(inbox.arrived)
-    try:
-        again = await running.prove(2, clients, inbox)
-    finally:
-        await clients.close()
+    again = await running.prove_again()
     recoveries = []
     for topic in topics:
         moment = moments[topic.topic]

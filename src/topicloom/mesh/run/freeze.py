@@ -11,7 +11,6 @@ import asyncio
 import time
 
 from topicloom.base.summaries import Summary
-from topicloom.mesh.run.inbox import Inbox
 from topicloom.mesh.run.resource_usage import Pair, ends_at, open_pairs
 from topicloom.mesh.run.running_mesh import CALM, RunningMesh
 
@@ -53,12 +52,7 @@ async def freeze(running: RunningMesh, node: str) -> NodeFreeze:
     await _wait_awake(running, node, set[Pair]().union(*before.values()))
     await running.wait_in_place()
     seconds_back = time.monotonic() - back
-    inbox = Inbox(time.monotonic)
-    clients = await running.connect(inbox.arrived)
-    try:
-        again = await running.prove(2, clients, inbox)
-    finally:
-        await clients.close()
+    again = await running.prove_again()
     return NodeFreeze(
         node=node,
         neighbors=len(before),

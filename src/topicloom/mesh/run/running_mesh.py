@@ -176,6 +176,15 @@ class RunningMesh:
                     raise MeshError(f"clients cannot connect: {error}") from None
         raise AssertionError("it is late at last")
 
+    async def prove_again(self) -> DeliveryProof:
+        """Connect new clients and judge two messages on every topic."""
+        inbox = Inbox(time.monotonic)
+        clients = await self.connect(inbox.arrived)
+        try:
+            return await self.prove(2, clients, inbox)
+        finally:
+            await clients.close()
+
     async def prove(self, messages: int, clients: MeshClients, inbox: Inbox) -> DeliveryProof:
         """Publish on every topic from several of its subscribers and judge what arrives."""
         plan = plan_publications(self.mesh, messages, seed=self.settings.seed)

@@ -12,11 +12,12 @@ from topicloom.base.arrays import Ints, Longs, sealed
 from topicloom.base.progress import Progress, check_stop
 from topicloom.base.seeds import generator
 from topicloom.overlay.builders.constrained import Edges
+from topicloom.overlay.builders.degree_caps import DegreeCaps
 from topicloom.overlay.builders.local_search import pair_prices
+from topicloom.overlay.kernels.edge_lists import N_EDGES
 from topicloom.overlay.kernels.hop_moves import EXCHANGE, RELIEVE, SQUEEZE, run_hop_moves
 from topicloom.overlay.kernels.hop_overlay import (
     LOOSE,
-    N_EDGES,
     new_hop_overlay,
     put_edges,
     root_topic,
@@ -25,7 +26,6 @@ from topicloom.overlay.kernels.hop_overlay import (
 from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints
 from topicloom.overlay.model.interest import Interest
 
-SPARE = 4  # a cap may rise by so much
 SLICE = 250  # moves or nodes per call of a kernel
 EDGE_WEIGHT, TEMPERATURE = 8.0, 1.5  # of an edge and of the annealing, in subscriptions per edge
 BY_COST_TIE = 1e-3  # what a unit of cost weighs against an edge where costs only break ties
@@ -61,16 +61,14 @@ class HopSearch:
         self._progress, self._interest = progress, interest
         self.odd = np.full(interest.n_topics, odd)  # topics whose root is an edge, from the next centering on
         u, v = (np.ascontiguousarray(end, np.int32) for end in edges)
-        degree = np.bincount(np.concatenate((u, v)), minlength=interest.n_nodes)
-        fixed = np.bincount(np.concatenate((u[:n_fixed], v[:n_fixed])), minlength=interest.n_nodes)
-        self._least_cap = fixed.astype(np.int32)
-        self._needs = np.zeros_like(self._least_cap) if needs is None else needs
-        self._node_cap = constraints.caps
-        self._most = np.maximum(np.maximum(degree, cap), self._needs).astype(np.int32) + SPARE
+        self._caps = DegreeCaps.of(
+            interest.n_nodes, (u, v), n_fixed, cap=cap, needs=needs, given=constraints.caps
+        )
+        most = self._caps.most
         number = int(generator(seed, "hop-search").integers(2**63))
         prices = pair_prices(constraints, interest.n_nodes)
         self._overlay = new_hop_overlay(
-            interest.sealed_lists(), self._most, prices, int(self._most.sum()) // 2 + 64, number
+            interest.sealed_lists(), most, prices, int(most.sum()) // 2 + 64, number
         )
         put_edges(self._overlay, sealed(u), sealed(v), n_fixed)
         self._sizes = interest.topic_sizes()
@@ -105,10 +103,7 @@ class HopSearch:
 
     def caps(self, cap: int) -> Ints:
         """Return how many edges each node may have when the builder allows `cap`."""
-        caps = np.maximum(self._needs, np.int32(cap))
-        if self._node_cap is not None:
-            caps = np.minimum(caps, self._node_cap)
-        return np.minimum(np.maximum(caps, self._least_cap), self._most)
+        return self._caps.under(cap)
 
     def above(self, cap: int) -> Ints:
         """Return the nodes with more edges than that."""

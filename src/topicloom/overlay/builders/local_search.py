@@ -12,12 +12,13 @@ from topicloom.base.arrays import Floats, Ints, Longs, pointers
 from topicloom.base.progress import Progress, check_stop
 from topicloom.base.seeds import generator
 from topicloom.overlay.builders.constrained import ConstrainedTask, Edges
+from topicloom.overlay.builders.degree_caps import DegreeCaps
+from topicloom.overlay.kernels.edge_lists import N_EDGES
 from topicloom.overlay.kernels.edge_removal import MOST_REMOVED, new_removal
 from topicloom.overlay.kernels.moves import BY_COST, BY_NUMBER, THEN_COST, destroy_and_repair, prune, relieve
-from topicloom.overlay.kernels.overlay_trees import N_EDGES, add_edges, new_overlay_trees
+from topicloom.overlay.kernels.overlay_trees import add_edges, new_overlay_trees
 from topicloom.overlay.model.constraints import Constraints
 
-SPARE = 4  # a cap may rise by so much
 SLICE = 500  # moves, edges or nodes per call of a kernel
 ROUNDS = 8  # of relief
 ATTEMPTS, MOST_ATTEMPTS = 12, 200  # at relieving one node in one round: more when few are left
@@ -46,15 +47,11 @@ class LocalSearch:
         self._progress = progress
         interest, constraints, n_fixed = task.interest, task.constraints, len(task.fixed[0])
         u, v = (np.ascontiguousarray(end, np.int32) for end in edges)
-        degree = np.bincount(np.concatenate((u, v)), minlength=interest.n_nodes)
-        fixed = np.bincount(np.concatenate((u[:n_fixed], v[:n_fixed])), minlength=interest.n_nodes)
-        self._least_cap = fixed.astype(np.int32)
-        self._needs = np.zeros_like(self._least_cap) if needs is None else needs
-        self._node_cap = constraints.caps
-        # A node never has more edges than at the start, or a few more than the cap it starts with.
-        self._most = np.maximum(np.maximum(degree, cap), self._needs).astype(np.int32) + SPARE
-        room = int(self._most.sum()) // 2 + 2 * MOST_REMOVED
-        self._trees = new_overlay_trees(interest, self._most, room)
+        self._caps = DegreeCaps.of(
+            interest.n_nodes, (u, v), n_fixed, cap=cap, needs=needs, given=constraints.caps
+        )
+        most = self._caps.most
+        self._trees = new_overlay_trees(interest, most, int(most.sum()) // 2 + 2 * MOST_REMOVED)
         add_edges(self._trees, u, v, n_fixed, np.arange(interest.n_subscriptions, dtype=np.int32))
         seed = int(generator(seed, "local-search").integers(2**63))
         self._removal = new_removal(interest, seed, pair_prices(constraints, interest.n_nodes))
@@ -88,10 +85,7 @@ class LocalSearch:
 
     def caps(self, cap: int) -> Ints:
         """Return how many edges each node may have when the builder allows `cap`."""
-        caps = np.maximum(self._needs, np.int32(cap))
-        if self._node_cap is not None:
-            caps = np.minimum(caps, self._node_cap)
-        return np.minimum(np.maximum(caps, self._least_cap), self._most)
+        return self._caps.under(cap)
 
     def above(self, cap: int) -> Ints:
         """Return the nodes with more edges than that."""

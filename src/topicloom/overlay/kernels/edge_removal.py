@@ -11,13 +11,13 @@ import numpy as np
 
 from topicloom.base.arrays import Floats, Ints, Longs, Words
 from topicloom.base.kernels.jit import inlined, part
+from topicloom.overlay.kernels.edge_lists import unlink
 from topicloom.overlay.kernels.overlay_trees import (
     OverlayTrees,
     add_tree_edge,
     drop_pair,
     find_slot,
     free_edge,
-    lift_edge,
     place_edge,
     smaller_side,
 )
@@ -146,7 +146,7 @@ def _replace(trees: OverlayTrees, removal: Removal, slot_u: int, slot_v: int) ->
 @part
 def remove_if_replaced(trees: OverlayTrees, removal: Removal, edge: int) -> bool:
     """Remove `edge` if others can carry all its topics; those handed over stay there in any case."""
-    lift_edge(trees, edge)
+    unlink(trees, edge)
     pair, left = trees.edge_pair[edge], trees.load[edge]
     while pair >= 0:
         following = trees.pair_next[pair]
@@ -170,7 +170,7 @@ def remove_edges(trees: OverlayTrees, removal: Removal) -> bool:
     counts = removal.counts
     counts[RECORDS] = counts[TOPICS] = counts[WORDS] = counts[WALKED] = counts[APART] = counts[ADDED] = 0
     for i in range(counts[REMOVED]):
-        lift_edge(trees, np.int64(removal.removed[i]))
+        unlink(trees, np.int64(removal.removed[i]))
     fits = True
     for i in range(counts[REMOVED]):
         edge = removal.removed[i]
@@ -201,7 +201,7 @@ def undo(trees: OverlayTrees, removal: Removal) -> None:
     counts = removal.counts
     for i in range(counts[ADDED]):
         edge = np.int64(removal.added[i])
-        lift_edge(trees, edge)
+        unlink(trees, edge)
         pair = trees.edge_pair[edge]
         while pair >= 0:
             drop_pair(trees, np.int64(pair))

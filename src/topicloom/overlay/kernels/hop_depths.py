@@ -8,14 +8,13 @@ import numpy as np
 
 from topicloom.base.kernels.bits import ones
 from topicloom.base.kernels.jit import part
+from topicloom.overlay.kernels.edge_lists import link, unlink
 from topicloom.overlay.kernels.hop_overlay import (
     LOOSE,
     N_FREE,
     HopOverlay,
     change_depth,
-    link,
     slot_of,
-    unlink,
     wants,
 )
 

@@ -9,7 +9,8 @@ import numpy as np
 from topicloom.base.kernels.bits import ones
 from topicloom.base.kernels.jit import part
 from topicloom.base.kernels.random import draw
-from topicloom.overlay.kernels.hop_overlay import N_EDGES, REMOVED, HopOverlay, slot_of
+from topicloom.overlay.kernels.edge_lists import N_EDGES
+from topicloom.overlay.kernels.hop_overlay import REMOVED, HopOverlay, slot_of
 
 
 @part

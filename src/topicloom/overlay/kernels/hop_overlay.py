@@ -18,11 +18,12 @@ import numpy as np
 from topicloom.base.arrays import Bools, Floats, Ints, Longs, Words
 from topicloom.base.kernels.bits import ones
 from topicloom.base.kernels.jit import inlined, kernel, part
+from topicloom.overlay.kernels.edge_lists import N_EDGES, link
 
 LOOSE = 1 << 20  # the depth of who is loose
-# Places in `HopOverlay.sizes`: edges, free edge numbers, loose subscriptions, the sum of all other depths,
-# changes of depth written down, nodes that came loose, edges removed and added by a move.
-N_EDGES, N_FREE, N_LOOSE, DEPTHS, N_LOG, N_NODES, REMOVED, ADDED = range(8)
+# Places in `HopOverlay.sizes`, after the number of edges: free edge numbers, loose subscriptions, the sum of
+# all other depths, changes of depth written down, nodes that came loose, edges removed and added by a move.
+N_FREE, N_LOOSE, DEPTHS, N_LOG, N_NODES, REMOVED, ADDED = range(N_EDGES + 1, 8)
 
 
 class HopOverlay(NamedTuple):
@@ -119,35 +120,6 @@ def change_depth(overlay: HopOverlay, node: int, topic: int, depth: int) -> None
         overlay.node_at[node] = overlay.sizes[N_NODES]
         overlay.nodes[overlay.sizes[N_NODES]] = node
         overlay.sizes[N_NODES] += 1
-
-
-@part
-def link(overlay: HopOverlay, edge: int, u: int, v: int) -> None:
-    """Enter an edge into the lists of its ends."""
-    overlay.edge_u[edge], overlay.edge_v[edge] = u, v
-    for a, b in ((u, v), (v, u)):
-        place = overlay.near_ptr[a] + overlay.degree[a]
-        overlay.near[place], overlay.near_edge[place] = b, edge
-        overlay.degree[a] += 1
-    n = overlay.sizes[N_EDGES]
-    overlay.live[n], overlay.live_at[edge] = edge, n
-    overlay.sizes[N_EDGES] += 1
-
-
-@part
-def unlink(overlay: HopOverlay, edge: int) -> None:
-    """Take an edge out of the lists of its ends; its number stays taken."""
-    for a in (overlay.edge_u[edge], overlay.edge_v[edge]):
-        last = overlay.near_ptr[a] + overlay.degree[a] - 1
-        place = last
-        while overlay.near_edge[place] != edge:
-            place -= 1
-        overlay.near[place], overlay.near_edge[place] = overlay.near[last], overlay.near_edge[last]
-        overlay.degree[a] -= 1
-    overlay.sizes[N_EDGES] -= 1
-    other = overlay.live[overlay.sizes[N_EDGES]]
-    overlay.live[overlay.live_at[edge]] = other
-    overlay.live_at[other] = overlay.live_at[edge]
 
 
 @inlined

@@ -11,6 +11,7 @@ from topicloom.base.kernels.bits import ones
 from topicloom.base.kernels.jit import part
 from topicloom.base.kernels.random import draw
 from topicloom.base.kernels.search import first_at_least
+from topicloom.overlay.kernels.edge_lists import link, unlink
 from topicloom.overlay.kernels.hop_depths import drop_edge, put_edge
 from topicloom.overlay.kernels.hop_overlay import (
     ADDED,
@@ -20,9 +21,7 @@ from topicloom.overlay.kernels.hop_overlay import (
     REMOVED,
     HopOverlay,
     free_edge,
-    link,
     set_depth,
-    unlink,
 )
 
 MOST_LOOSE = 64  # nodes that a move may cut loose: more cannot be held with a few edges

@@ -8,6 +8,7 @@ from topicloom.base.arrays import Ints, sealed
 from topicloom.base.kernels.bits import ones
 from topicloom.base.kernels.jit import inlined, kernel, part
 from topicloom.base.kernels.random import draw
+from topicloom.overlay.kernels.edge_lists import N_EDGES
 from topicloom.overlay.kernels.edge_removal import (
     ADDED,
     MOST_REMOVED,
@@ -18,7 +19,7 @@ from topicloom.overlay.kernels.edge_removal import (
     remove_if_replaced,
     undo,
 )
-from topicloom.overlay.kernels.overlay_trees import N_EDGES, OverlayTrees
+from topicloom.overlay.kernels.overlay_trees import OverlayTrees
 from topicloom.overlay.kernels.repair import pair_price, repair
 
 WEAKEST_OF = 12  # a move starts at the edge that carries the fewest topics of so many random ones

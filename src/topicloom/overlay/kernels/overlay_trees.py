@@ -15,10 +15,11 @@ from topicloom.base.arrays import Bools, Ints, Longs, Words
 from topicloom.base.kernels.jit import inlined, kernel, part
 from topicloom.base.kernels.search import first_at_least
 from topicloom.base.kernels.union_find import unite
+from topicloom.overlay.kernels.edge_lists import N_EDGES, link, unlink
 from topicloom.overlay.kernels.shared_topics import topic_words
 from topicloom.overlay.model.interest import Interest
 
-N_EDGES, N_FREE_EDGES, N_FREE_PAIRS = 0, 1, 2  # places in `OverlayTrees.sizes`
+N_FREE_EDGES, N_FREE_PAIRS = N_EDGES + 1, N_EDGES + 2  # places in `OverlayTrees.sizes`
 
 
 class OverlayTrees(NamedTuple):
@@ -92,38 +93,15 @@ def add_edge(trees: OverlayTrees, u: int, v: int) -> Any:
 
 @part
 def place_edge(trees: OverlayTrees, edge: int, u: int, v: int) -> None:
-    """Enter `edge` into the lists of its ends."""
-    trees.edge_u[edge], trees.edge_v[edge] = u, v
+    """Enter `edge` into the lists of its ends; it carries no topic."""
+    link(trees, edge, u, v)
     trees.load[edge] = 0
     trees.edge_pair[edge] = -1
-    for a, b in ((u, v), (v, u)):
-        place = trees.near_ptr[a] + trees.degree[a]
-        trees.near[place], trees.near_edge[place] = b, edge
-        trees.degree[a] += 1
-    n = trees.sizes[N_EDGES]
-    trees.live[n], trees.live_at[edge] = edge, n
-    trees.sizes[N_EDGES] += 1
-
-
-@part
-def lift_edge(trees: OverlayTrees, edge: int) -> None:
-    """Take `edge` out of the lists of its ends; what it carries and its number are left to the caller."""
-    for a in (trees.edge_u[edge], trees.edge_v[edge]):
-        last = trees.near_ptr[a] + trees.degree[a] - 1
-        place = last
-        while trees.near_edge[place] != edge:
-            place -= 1
-        trees.near[place], trees.near_edge[place] = trees.near[last], trees.near_edge[last]
-        trees.degree[a] -= 1
-    trees.sizes[N_EDGES] -= 1
-    other = trees.live[trees.sizes[N_EDGES]]
-    trees.live[trees.live_at[edge]] = other
-    trees.live_at[other] = trees.live_at[edge]
 
 
 @inlined
 def free_edge(trees: OverlayTrees, edge: int) -> None:
-    """Give the number of a lifted edge back."""
+    """Give the number of an edge that is taken out back."""
     trees.free_edges[trees.sizes[N_FREE_EDGES]] = edge
     trees.sizes[N_FREE_EDGES] += 1
 
@@ -218,5 +196,5 @@ def add_edges(trees: OverlayTrees, u: Ints, v: Ints, n_fixed: int, parent: Ints)
             a += s <= t
             b += t <= s
         if trees.load[edge] == 0 and i >= n_fixed:
-            lift_edge(trees, edge)
+            unlink(trees, edge)
             free_edge(trees, edge)

@@ -40,40 +40,43 @@ def average_degree(view: BuildView) -> float:
 
 
 def _degrees(subject: OverlaySubject) -> DotChart:
-    averages = [average_degree(view) for view in subject.builds]
-    largest = [int(view.figures.degrees.max(initial=0)) for view in subject.builds]
+    largest = [float(view.figures.degrees.max(initial=0)) for view in subject.builds]
     rules = []
     if subject.bounds is not None:
         rules = [
             Rule(axis="x", at=subject.bounds.degree_avg, label="least average"),
             Rule(axis="y", at=subject.bounds.degree_max, label="least maximum"),
         ]
-    return DotChart(
-        key="compared-degrees",
-        title="Average against maximum degree",
-        about="One dot per build.",
-        x=Axis(title="average degree", log=_spans(averages), from_zero=False),
-        y=Axis(title="maximum degree", log=_spans(largest), from_zero=False),
-        series=_dots(subject, averages, [float(value) for value in largest]),
-        link="build",
-        named=True,
-        rules=rules,
-    )
+    head = ("compared-degrees", "Average against maximum degree", "One dot per build.")
+    return _against_degree(subject, head, "maximum degree", largest, rules)
 
 
 def _hops(subject: OverlaySubject) -> DotChart:
-    averages = [average_degree(view) for view in subject.builds]
     hops = [view.figures.hops_avg or 0.0 for view in subject.builds]
     rules = [Rule(axis="y", at=1.0, label="one hop: everybody linked")]
     if subject.bounds is not None:
         rules.append(Rule(axis="x", at=subject.bounds.degree_avg, label="least average"))
+    head = (
+        "compared-hops",
+        "Average degree against hops within topics",
+        "More connections make shorter paths.",
+    )
+    return _against_degree(subject, head, "hops between two subscribers, average", hops, rules)
+
+
+def _against_degree(
+    subject: OverlaySubject, head: tuple[str, str, str], y_title: str, y: list[float], rules: list[Rule]
+) -> DotChart:
+    """Return the chart that sets a figure of each build against its average degree."""
+    averages = [average_degree(view) for view in subject.builds]
+    key, title, about = head
     return DotChart(
-        key="compared-hops",
-        title="Average degree against hops within topics",
-        about="More connections make shorter paths.",
+        key=key,
+        title=title,
+        about=about,
         x=Axis(title="average degree", log=_spans(averages), from_zero=False),
-        y=Axis(title="hops between two subscribers, average", log=_spans(hops), from_zero=False),
-        series=_dots(subject, averages, hops),
+        y=Axis(title=y_title, log=_spans(y), from_zero=False),
+        series=_dots(subject, averages, y),
         link="build",
         named=True,
         rules=rules,

@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from topicloom.report.figures import (
-    Axis,
-    Bar,
-    BarChart,
-    Column,
-    Part,
-    Row,
-    Section,
-    Table,
-)
+from topicloom.report.figures import Axis, Bar, BarChart, Column, Part, Row, Section, Table
 from topicloom.report.sections.words import counted
 from topicloom.report.sources.subject import MeshSubject, Subject
 

@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-from topicloom.report.figures import (
-    Axis,
-    Bar,
-    BarChart,
-    Column,
-    Part,
-    Row,
-    Section,
-    Table,
-)
+from topicloom.report.figures import Axis, Bar, BarChart, Column, Part, Row, Section, Table
 from topicloom.report.sections.words import counted, percent
 from topicloom.report.sources.subject import PlanSubject, Subject
 

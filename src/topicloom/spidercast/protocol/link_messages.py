@@ -17,11 +17,8 @@ class LinkMessages(TaskNeighbors):
     __slots__ = ()
 
     def on_connect(self, peer: NodeId, message: msg.Connect, now: float) -> None:
-        unfit = self._unfit(message)
-        if unfit:
-            self._turn_away(peer, unfit, now)
+        if not self._is_met(peer, message, now):
             return
-        self._membership.heard(peer, message.life, message.version, message.interest, now)
         if peer in self.neighbors:
             self._update(peer, message, now)
         elif self._has_room() and not self._is_crowded(message.address):
@@ -40,6 +37,15 @@ class LinkMessages(TaskNeighbors):
         addresses = self._context.addresses
         same = sum(addresses.get(peer, "").rpartition(":")[0] == host for peer in self.neighbors)
         return 2 * same >= max(4, self.goal.limit + self._context.settings.margin)
+
+    def _is_met(self, peer: NodeId, message: msg.Introduction, now: float) -> bool:
+        """Note what a peer says of itself, or turn it away if the two can be no neighbors."""
+        unfit = self._unfit(message)
+        if unfit:
+            self._turn_away(peer, unfit, now)
+        else:
+            self._membership.heard(peer, message.life, message.version, message.interest, now)
+        return not unfit
 
     def _unfit(self, message: msg.Introduction) -> str:
         """Return why the two can be no neighbors: one would give the other up between two heartbeats."""
@@ -82,11 +88,8 @@ class LinkMessages(TaskNeighbors):
                 self._wake_soon(now)
 
     def on_connect_ok(self, peer: NodeId, message: msg.ConnectOk, now: float) -> None:
-        unfit = self._unfit(message)
-        if unfit:
-            self._turn_away(peer, unfit, now)
+        if not self._is_met(peer, message, now):
             return
-        self._membership.heard(peer, message.life, message.version, message.interest, now)
         if peer in self.neighbors:
             self._update(peer, message, now)
         elif self._requests.is_asked(peer, now) and self._has_room():
