@@ -338,7 +338,7 @@ def test_workers_count_the_same_however_much_they_hold(
     people = pa.array(sorted({row[0] for row in log}))
     counted: Counter[int] = Counter()
     batches = table.drop_columns("time").to_batches(max_chunksize=4)
-    for batch in publication_log.count_keys(people, grid, iter(batches)):
+    for batch in publication_log.MessageKeys(people, grid).count(iter(batches)):
         for row in batch.to_pylist():
             counted[row["key"]] += row["n"]
     expected: Counter[int] = Counter()
