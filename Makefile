@@ -72,7 +72,7 @@ test: lint docs $(EXTRAS) $(WARM_ALL) ## lint and the documentation, then all te
 fuzz: install ## property tests on new draws: BUDGET=300 seconds; SEED=N TESTS=... repeats a failure
 	@BUDGET='$(BUDGET)' SEED='$(SEED)' TESTS='$(TESTS)' $(BIN)/python tests/fuzz.py
 
-digests: install ## compare edges, plans, simulations and exports with tests/golden/digests.json
+digests: install $(EXTRAS) ## compare edges, plans, simulations and exports with tests/golden/digests.json
 	$(BIN)/python tests/golden/digests.py
 
 bench: install ## measure speed and memory, write benchmarks/RESULTS.md

@@ -45,7 +45,7 @@ JOINT_SCAN = 128  # from so many rows on it pays to prepare the inverted lists
 SLICE_WORK = 1e8
 # Sets are held as words too if a row has so many list entries per word that its scan would read.
 WORDS_FROM = 1.0
-LEAST_WORK = 2e6  # list entries that a slice should have: handing out less costs more than it saves
+LEAST_WORK = 1e6  # list entries that a slice should have: handing out less costs more than it saves
 
 LinkTwins = Callable[[Ints], Ints]
 
@@ -113,7 +113,7 @@ class Greedy:
         words = float(n_words(state)) * n_units
         self.sets = new_word_sets(state) if self.row_work.sum() >= WORDS_FROM * words * n_units else NO_WORDS
         if len(self.sets.own):
-            self.row_work = np.full(n_units, words / 8)
+            self.row_work = np.full(n_units, (n_units + words) / 2)  # it takes as long as so many entries
         self.turns = int(np.clip(SLICE_WORK / (kept * max(sizes.mean(), 1)), 100, 100_000)) if n_units else 1
         self.mark = np.full(interest.n_topics, -1, np.int32)
         self.twin_units = np.flatnonzero((np.diff(state.member_ptr) > 1) & (sizes > 0))

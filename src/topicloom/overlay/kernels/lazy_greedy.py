@@ -1,7 +1,7 @@
 """Lazy greedy choice of edges over rows: exact, without ever holding all pairs.
 
 A heap holds one key per row: the best pair of the row when it was last looked at, or the row's bound. Keys
-never get better, so a row whose key is still true when it comes to the top holds the best pair of all.
+never get better, so a row whose pair is as good as all other keys when it is looked at holds the best of all.
 """
 
 from __future__ import annotations
@@ -100,6 +100,16 @@ def _set_top(heap: Heap, key_1: int, key_2: int, is_bound: bool) -> None:
 
 
 @inlined
+def _leads(heap: Heap, key_1: int, key_2: int) -> bool:
+    """Would a row with this key be on top in the place of the one that is?"""
+    for i in range(1, min(3, heap.size[0])):
+        row = heap.row[i]
+        if heap.key_1[row] < key_1 or (heap.key_1[row] == key_1 and heap.key_2[row] < key_2):
+            return False
+    return True
+
+
+@inlined
 def _pop(heap: Heap) -> None:
     heap.size[0] -= 1
     heap.row[0] = heap.row[heap.size[0]]
@@ -174,16 +184,17 @@ def _node_key(state: GreedyState, x: int, y: int) -> int:
 def _best_of_row(
     state: GreedyState, rows: Rows, sets: WordSets, limit: int, mark: Ints, row: int
 ) -> tuple[Any, Any, Any]:
-    """Return the row's best remembered pair as things stand: its two key words and position, or NEVER."""
+    """Return the row's best remembered pair as things stand: its two key words and position, or NEVER.
+
+    Pairs that are worse than the row's bound are not looked at: others may be better than they are.
+    """
     slot_ptr, slot_topic, slot_label = state.slot_ptr, state.slot_topic, state.slot_label
-    lowest, twin_class = state.lowest, state.twin_class
+    lowest, first_lowest, twin_class = state.lowest, state.first_lowest, state.twin_class
     partner, contribution, scan_key = rows.partner[row], rows.contribution[row], rows.scan_key[row]
-    words = len(sets.own) > 0
-    if not words:
-        for slot in range(slot_ptr[row], slot_ptr[row + 1]):
-            mark[slot_topic[slot]] = slot_label[slot]
-    best_1: Any = NEVER
-    best_2: Any = NEVER
+    words, marked = len(sets.own) > 0, False
+    single = len(state.member) == len(lowest)  # no unit has twins: word two of a pair never changes
+    best_1: Any = rows.bound_1[row]
+    best_2: Any = rows.bound_2[row]
     position = -1
     count = rows.kept[row]
     while rows.first[row] < count and contribution[rows.first[row]] == 0:
@@ -192,7 +203,7 @@ def _best_of_row(
         if scan_key[i] > best_1:
             break  # sorted at the scan, and keys only got worse since
         before, other = contribution[i], partner[i]
-        if before == 0:
+        if before == 0 or (TOP - before) << 32 > best_1:
             continue
         if lowest[other] >= limit:
             contribution[i] = 0
@@ -202,12 +213,23 @@ def _best_of_row(
         k1 = pair_key_1(twins, most, before)
         if k1 > best_1:
             continue
+        k2: Any = pair_key_2(first_lowest[row], first_lowest[other])
+        if not single:
+            k2 = _node_key(state, row, other)
+        if k1 == best_1 and k2 > best_2:
+            if single and scan_key[i] == best_1:
+                break  # those that were as good at the scan stand in the order of word two
+            continue  # it was not better before, so there is nothing to count
         now = 0
         if words:
             now = most_joined(sets, row, other)
             if now > 0 and pair_key_1(twins, most, min(now, before)) <= best_1:
                 now = joined_by_words(state, sets, row, other)
         else:
+            if not marked:
+                for slot in range(slot_ptr[row], slot_ptr[row + 1]):
+                    mark[slot_topic[slot]] = slot_label[slot]
+                marked = True
             for slot in range(slot_ptr[other], slot_ptr[other + 1]):
                 own = mark[slot_topic[slot]]
                 now += own >= 0 and own != slot_label[slot]
@@ -216,12 +238,13 @@ def _best_of_row(
             k1 = pair_key_1(twins, most, now)
             if now == 0 or k1 > best_1:
                 continue
-        k2 = _node_key(state, row, other)
-        if k1 < best_1 or k2 < best_2:
+        if k1 < best_1 or k2 <= best_2:
             best_1, best_2, position = k1, k2, i
-    if not words:
+    if marked:
         for slot in range(slot_ptr[row], slot_ptr[row + 1]):
             mark[slot_topic[slot]] = -1
+    if position < 0:
+        return NEVER, NEVER, position
     return best_1, best_2, position
 
 
@@ -278,7 +301,8 @@ def choose(
             _set_top(heap, bound_1, bound_2, True)
         elif key_1 == NEVER:
             _pop(heap)
-        elif key_1 == heap.key_1[row] and key_2 == heap.key_2[row]:
+        elif TOP - (key_1 >> 32) >= least and _leads(heap, key_1, key_2):
+            heap.key_1[row], heap.key_2[row], heap.is_bound[row] = key_1, key_2, False
             other = rows.partner[row, position]
             take_edge(state, chosen, row, other, key_2 >> 32, key_2 & 0xFFFFFFFF)
             rows.contribution[row, position] = 0
