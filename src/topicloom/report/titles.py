@@ -57,9 +57,8 @@ def _simulation(subject: SimulationSubject) -> Title:
     split = int(last["topics_partitioned"])
     return Title(
         eyebrow="A simulation",
-        title=f"{summary['protocol']} on {counted(summary['nodes'], 'node')}",
-        facts=f"{counted(summary['topics'], 'topic')}, "
-        f"{float(summary['simulated_seconds']):,.0f} simulated seconds.",
+        title=f"{summary.protocol} on {counted(summary.nodes, 'node')}",
+        facts=f"{counted(summary.topics, 'topic')}, {summary.simulated_seconds:,.0f} simulated seconds.",
         verdict=Verdict(f"At the end {counted(split, 'topic is', 'topics are')} split", "bad")
         if split
         else Verdict("Proved: at the end every topic is connected", "good"),
@@ -107,7 +106,6 @@ def _rounds(subject: RoundsSubject) -> Title:
     return Title(
         eyebrow="A simulation of content brokers",
         title=Path(subject.folder).name,
-        facts=f"{counted(int(summary.get('users', 0)), 'user')}, "
-        f"{counted(int(summary.get('brokers', 0)), 'broker')}.",
+        facts=f"{counted(summary.users, 'user')}, {counted(summary.brokers, 'broker')}.",
         verdict=None,
     )

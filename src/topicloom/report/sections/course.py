@@ -17,8 +17,8 @@ def make_course(subject: Subject) -> Section | None:
     last = rows[-1]
     split = sum(row["topics_partitioned"] > 0 for row in rows)
     lead = (
-        f"{summary['protocol']} ran for {decimal(float(summary['simulated_seconds']), 1)} simulated seconds "
-        f"on {counted(summary['nodes'], 'node')}."
+        f"{summary.protocol} ran for {decimal(summary.simulated_seconds, 1)} simulated seconds "
+        f"on {counted(summary.nodes, 'node')}."
     )
     return Section(
         title="At a glance",
@@ -45,7 +45,7 @@ def make_course(subject: Subject) -> Section | None:
             ),
             Figure(
                 "messages per node",
-                decimal(last["control_messages"] / max(summary["nodes"], 1), 1),
+                decimal(last["control_messages"] / max(summary.nodes, 1), 1),
                 "What a node sent in all to find and keep its links, heartbeats left out.",
             ),
             *_deliveries(last),

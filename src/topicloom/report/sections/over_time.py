@@ -2,17 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from topicloom.report.figures import Axis, Band, LineChart, Mark, Section, Series
-from topicloom.report.sources.subject import SimulationSubject, Subject
+from topicloom.report.sources.subject import Outage, SimulationSubject, Subject
 
 MOST_MARKS = 150  # more would cover the lines: then only snapshots with crashes are marked
-Value = Callable[[dict[str, Any]], float | None]
+
+
+class Course(NamedTuple):
+    """A chart over time, without its lines."""
+
+    key: str
+    title: str
+    about: str
+    axis: str
+    whole: bool = False
+
+
+DEGREE = Course(
+    "course-degree",
+    "Degree",
+    "How many links a node keeps, on average and at the busiest one.",
+    "links of a node",
+)
+SPLIT = Course(
+    "course-split",
+    "Split topics",
+    "Topics whose subscribers do not all reach each other. 0 is good.",
+    "topics",
+    whole=True,
+)
+NODES = Course(
+    "course-nodes", "Nodes and links", "How many nodes are present, and links between them.", "nodes, links"
+)
+MESSAGES = Course(
+    "course-messages", "Messages", "What all nodes together sent since the snapshot before.", "messages"
+)
+DELIVERIES = Course(
+    "course-deliveries",
+    "Deliveries",
+    "Since the start: what subscribers should have got, got, and got more than once.",
+    "deliveries",
+)
 
 
 def make_over_time(subject: Subject) -> Section | None:
@@ -20,54 +56,16 @@ def make_over_time(subject: Subject) -> Section | None:
     if not isinstance(subject, SimulationSubject) or len(subject.snapshots) < 2:
         return None
     rows = subject.snapshots
-    marks, bands = find_marks(rows), find_bands(subject.summary)
-    charts = [
-        _chart(
-            "course-degree",
-            "Degree",
-            "How many links a node keeps, on average and at the busiest one.",
-            "links of a node",
-            [
-                _line("average", 0, rows, lambda row: row["degree_avg"]),
-                _line("largest", 1, rows, lambda row: row["degree_max"]),
-            ],
-        ),
-        _chart(
-            "course-split",
-            "Split topics",
-            "Topics whose subscribers do not all reach each other. 0 is good.",
-            "topics",
-            [_line("split", 1, rows, lambda row: row["topics_partitioned"])],
-            whole=True,
-        ),
-        _chart(
-            "course-nodes",
-            "Nodes and links",
-            "How many nodes are present, and links between them.",
-            "nodes, links",
-            [
-                _line("nodes", 0, rows, lambda row: row["nodes"]),
-                _line("links", 2, rows, lambda row: row["links"]),
-            ],
-        ),
-        _chart(
-            "course-messages",
-            "Messages",
-            "What all nodes together sent since the snapshot before.",
-            "messages",
-            _messages(rows),
-        ),
+    marks, bands = find_marks(rows), find_bands(subject.summary.outages, subject.summary.nodes)
+    drawn = [
+        (DEGREE, [_line("average", 0, rows, "degree_avg"), _line("largest", 1, rows, "degree_max")]),
+        (SPLIT, [_line("split", 1, rows, "topics_partitioned")]),
+        (NODES, [_line("nodes", 0, rows, "nodes"), _line("links", 2, rows, "links")]),
+        (MESSAGES, _messages(rows)),
     ]
     if rows[-1].get("published"):
-        charts.append(
-            _chart(
-                "course-deliveries",
-                "Deliveries",
-                "Since the start: what subscribers should have got, got, and got more than once.",
-                "deliveries",
-                _due(rows),
-            )
-        )
+        drawn.append((DELIVERIES, _due(rows)))
+    charts = [_chart(course, series) for course, series in drawn]
     legend = _legend({mark.kind for mark in marks}, bands)
     return Section(
         title="Over time",
@@ -88,22 +86,21 @@ def _legend(marks: set[str], bands: Sequence[Band]) -> list[str]:
     return [*lines, f"Bands: {', '.join(found)}."] if found else lines
 
 
-def find_bands(summary: Mapping[str, Any]) -> list[Band]:
+def find_bands(outages: Sequence[Outage], nodes: int) -> list[Band]:
     """Return the cuts and freezes of the run, by parameters or by a trace.
 
-    >>> cut = {"kind": "cut", "start": 20.0, "end": 80.0, "nodes": 30}
-    >>> [(one.start, one.end, one.label) for one in find_bands({"nodes": 60, "outages": [cut]})]
+    >>> [(one.start, one.end, one.label) for one in find_bands([Outage("cut", 20.0, 80.0, 30)], 60)]
     [(20.0, 80.0, 'cut: 30 of 60 nodes do not reach the others')]
     """
     told = {"cut": "do not reach the others", "freeze": "are frozen"}
     return [
         Band(
-            start=one["start"],
-            end=one["end"],
-            kind=one["kind"],
-            label=f"{one['kind']}: {one['nodes']:,} of {summary['nodes']:,} nodes {told[one['kind']]}",
+            start=one.start,
+            end=one.end,
+            kind=one.kind,
+            label=f"{one.kind}: {one.nodes:,} of {nodes:,} nodes {told[one.kind]}",
         )
-        for one in summary.get("outages", ())
+        for one in outages
     ]
 
 
@@ -128,10 +125,9 @@ def find_marks(rows: Sequence[dict[str, Any]]) -> list[Mark]:
     return found if len(found) <= MOST_MARKS else []
 
 
-def _line(name: str, color: int, rows: Sequence[dict[str, Any]], value: Value) -> Series:
-    return Series(
-        name=name, color=color, x=[float(row["time"]) for row in rows], y=[value(row) for row in rows]
-    )
+def _line(name: str, color: int, rows: Sequence[dict[str, Any]], key: str, less: str = "") -> Series:
+    values = [row[key] - (row[less] if less else 0) for row in rows]
+    return Series(name=name, color=color, x=[float(row["time"]) for row in rows], y=values)
 
 
 def _messages(rows: Sequence[dict[str, Any]]) -> list[Series]:
@@ -152,21 +148,19 @@ def _messages(rows: Sequence[dict[str, Any]]) -> list[Series]:
 
 def _due(rows: Sequence[dict[str, Any]]) -> list[Series]:
     return [
-        _line("due", 6, rows, lambda row: row["expected"]),
-        _line("got", 2, rows, lambda row: row["expected"] - row["missing"]),
-        _line("more than once", 4, rows, lambda row: row["duplicates"]),
+        _line("due", 6, rows, "expected"),
+        _line("got", 2, rows, "expected", less="missing"),
+        _line("more than once", 4, rows, "duplicates"),
     ]
 
 
-def _chart(
-    key: str, title: str, about: str, axis: str, series: list[Series], *, whole: bool = False
-) -> LineChart:
+def _chart(course: Course, series: list[Series]) -> LineChart:
     return LineChart(
-        key=key,
-        title=title,
-        about=about,
+        key=course.key,
+        title=course.title,
+        about=course.about,
         x=Axis(title="simulated time", unit=" s"),
-        y=Axis(title=axis, whole=whole),
+        y=Axis(title=course.axis, whole=course.whole),
         series=series,
         timed=True,
         height=240,

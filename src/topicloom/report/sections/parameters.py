@@ -54,9 +54,9 @@ def _build_again(view: BuildView) -> Command:
 
 
 def _simulation(subject: SimulationSubject) -> Section:
-    values, seed = flat(subject.summary["parameters"]), subject.summary["seed"]
+    values, seed = flat(subject.summary.parameters), subject.summary.seed
     rows = [Row([name, shown(value)]) for name, value in {**values, "seed": seed}.items()]
-    protocol = subject.summary["protocol"]
+    protocol = subject.summary.protocol
     known = PROTOCOLS.get(protocol)
     line = command_line(
         "simulate",

@@ -12,12 +12,9 @@ def make_refused(subject: Subject) -> Section | None:
     found = overlay_of(subject)
     if found is None:
         return None
-    summary = found.builds[0].summary
+    # The last moment of a simulation was not read from a table.
+    summary = subject.summary if isinstance(subject, SimulationSubject) else found.builds[0].summary
     rejected, duplicates, subscriptions = summary.rejected, summary.duplicates, summary.subscriptions
-    if isinstance(subject, SimulationSubject):  # its last moment was not read from a table
-        rejected, duplicates, subscriptions = (
-            subject.summary[key] for key in ("rejected", "duplicates", "subscriptions")
-        )
     repeated = f"{counted(duplicates, 'row')} repeated a pair and counted once." if duplicates else ""
     if not rejected:
         return Section(

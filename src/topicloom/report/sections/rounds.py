@@ -20,10 +20,9 @@ def make_rounds(subject: Subject) -> Section | None:
         return None
     rows, summary = subject.rounds, subject.summary
     x = [float(row["round"]) for row in rows]
-    rules = []
-    for key, label in (("cost_central", "planner that knows everything"), ("cost_random", "random")):
-        if summary.get(key) is not None:
-            rules.append(Rule(axis="y", at=float(summary[key]), label=label))
+    rules = [Rule(axis="y", at=summary.cost_random, label="random")]
+    if summary.cost_central is not None:
+        rules.append(Rule(axis="y", at=summary.cost_central, label="planner that knows everything"))
     cost = LineChart(
         key="rounds-cost",
         title="Cost over the rounds",
@@ -56,16 +55,16 @@ def make_rounds(subject: Subject) -> Section | None:
 
 def _figures(subject: RoundsSubject) -> list[Figure]:
     summary = subject.summary
-    start, end, central = summary["cost_start"], summary["cost_end"], summary.get("cost_central")
+    start, end, central = summary.cost_start, summary.cost_end, summary.cost_central
     found = [
         Figure(
             "cost per second at the end",
             f"{end:,.5g}",
-            f"It was {start:,.5g} at the start; a random plan costs {summary['cost_random']:,.5g}.",
+            f"It was {start:,.5g} at the start; a random plan costs {summary.cost_random:,.5g}.",
         ),
         Figure(
             "migrations",
-            f"{summary['migrations']:,}",
+            f"{summary.migrations:,}",
             f"Users changed their broker so often in {counted(len(subject.rounds) - 1, 'round')}.",
         ),
     ]

@@ -13,7 +13,7 @@ def make_rounds_commands(subject: Subject) -> Section | None:
     """Return parameters and the command that simulates again."""
     if not isinstance(subject, RoundsSubject):
         return None
-    values, seed = flat(subject.summary["parameters"]), subject.summary["seed"]
+    values, seed = flat(subject.summary.parameters), subject.summary.seed
     rows = [Row([name, shown(value)]) for name, value in {**values, "seed": seed}.items()]
     line = command_line(
         "content", "simulate", "PROBLEM", set=settings(values, PARAMETERS), seed=seed, out=subject.folder

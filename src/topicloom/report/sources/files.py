@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 import msgspec
 import pyarrow as pa
@@ -12,16 +12,14 @@ import pyarrow.parquet as pq
 
 from topicloom.errors import InputError
 
+T = TypeVar("T")
 Columns: TypeAlias = Mapping[str, Literal["text", "number"]]
 
 
-def read_json(path: Path, needed: type[msgspec.Struct] | None = None) -> dict[str, Any]:
-    """Read a summary as plain values; refuse one that is not JSON or lacks a key of `needed`."""
+def read_json(path: Path, kind: type[T]) -> T:
+    """Read a summary; refuse one that is not JSON or lacks what `kind` has."""
     try:
-        content = path.read_bytes()
-        if needed is not None:
-            msgspec.json.decode(content, type=needed)
-        return msgspec.json.decode(content, type=dict[str, Any])
+        return msgspec.json.decode(path.read_bytes(), type=kind)
     except OSError as error:
         raise InputError(f"cannot read {path} ({error.strerror})") from None
     except msgspec.ValidationError as error:

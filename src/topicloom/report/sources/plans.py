@@ -29,7 +29,7 @@ def is_problem(folder: Path) -> bool:
 
 def read_plan(folder: Path, problem: Path | None = None) -> PlanSubject:
     """Read a plan; `problem` is the folder it was made of, for coordinates."""
-    values = read_json(folder / SUMMARY)
+    values = read_json(folder / SUMMARY, dict[str, object])
     try:
         figures = msgspec.convert(values, PlanFigures)
         summary = msgspec.convert({**values, "figures": figures}, PlanSummary, from_attributes=True)

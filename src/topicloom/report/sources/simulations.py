@@ -3,56 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
-
-import msgspec
 
 from topicloom.base.progress import SILENT, Progress
 from topicloom.errors import InputError
 from topicloom.report.sources.builds import read_overlays
 from topicloom.report.sources.files import Columns, read_json, read_parquet
-from topicloom.report.sources.subject import RoundsSubject, SimulationSubject
+from topicloom.report.sources.subject import RoundsFacts, RoundsSubject, SimulationFacts, SimulationSubject
 from topicloom.tables.folder import SUMMARY
 
 SNAPSHOTS, PARTITIONED, LINKS, LAST, ROUNDS = (
     "snapshots.parquet", "partitioned.parquet", "links.parquet", "last", "rounds.parquet",
 )  # fmt: skip
-
-
-class _Outage(msgspec.Struct, frozen=True):
-    kind: Literal["cut", "freeze"]
-    start: float
-    end: float
-    nodes: int
-
-
-class _Summary(msgspec.Struct, frozen=True):
-    """As much of a simulation's summary as the report cannot do without."""
-
-    protocol: str
-    parameters: dict[str, Any]
-    seed: int
-    nodes: int
-    topics: int
-    subscriptions: int
-    duplicates: int
-    rejected: int
-    simulated_seconds: float
-    outages: list[_Outage] = []
-
-
-class _Rounds(msgspec.Struct, frozen=True):
-    """The same of a simulation of content brokers."""
-
-    users: int
-    brokers: int
-    cost_start: float
-    cost_end: float
-    cost_random: float
-    migrations: int
-    parameters: dict[str, Any]
-    seed: int
-    cost_central: float | None = None
 
 
 SNAPSHOT: Columns = dict.fromkeys(
@@ -68,7 +29,7 @@ CHANGES: Columns = {"time": "number", "u": "text", "v": "text", "change": "text"
 
 def read_simulation(folder: Path, *, progress: Progress = SILENT) -> SimulationSubject:
     """Read the folder of `topicloom simulate`."""
-    summary = read_json(folder / SUMMARY, _Summary)
+    summary = read_json(folder / SUMMARY, SimulationFacts)
     snapshots = read_parquet(folder / SNAPSHOTS, SNAPSHOT).to_pylist()
     if not snapshots:
         raise InputError(f"{folder / SNAPSHOTS} has no rows; simulate again")
@@ -82,7 +43,7 @@ def read_simulation(folder: Path, *, progress: Progress = SILENT) -> SimulationS
 
 def read_rounds(folder: Path) -> RoundsSubject:
     """Read the folder of `topicloom content simulate`."""
-    summary = read_json(folder / SUMMARY, _Rounds)
+    summary = read_json(folder / SUMMARY, RoundsFacts)
     rounds = read_parquet(folder / ROUNDS, ROUND).to_pylist()
     if not rounds:
         raise InputError(f"{folder / ROUNDS} has no rows; simulate again")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+import msgspec
 import pyarrow as pa
 
-from topicloom.base.summaries import Figures
+from topicloom.base.summaries import Parameters
 from topicloom.content.jobs.plan import PlanSummary
 from topicloom.mesh.jobs.run import RunSummary
 from topicloom.mesh.model.mesh import Mesh
@@ -52,12 +53,50 @@ class OverlaySubject:
     rejects: Mapping[str, int] = field(default_factory=dict)  # refused rows by reason
 
 
+class Outage(msgspec.Struct, frozen=True):
+    """A cut or a freeze: from when to when, and how many nodes it struck."""
+
+    kind: Literal["cut", "freeze"]
+    start: float
+    end: float
+    nodes: int
+
+
+class SimulationFacts(msgspec.Struct, frozen=True):
+    """As much of a simulation's summary as the report cannot do without."""
+
+    protocol: str
+    nodes: int
+    topics: int
+    simulated_seconds: float
+    parameters: Parameters
+    seed: int
+    rejected: int
+    duplicates: int
+    subscriptions: int
+    outages: list[Outage] = []
+
+
+class RoundsFacts(msgspec.Struct, frozen=True):
+    """The same of a simulation of content brokers."""
+
+    users: int
+    brokers: int
+    cost_start: float
+    cost_end: float
+    cost_random: float
+    migrations: int
+    parameters: Parameters
+    seed: int
+    cost_central: float | None = None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SimulationSubject:
     """A simulation: its course, and the last moment as a build. `links` has the changes of links, if kept."""
 
     folder: str
-    summary: Mapping[str, Any]
+    summary: SimulationFacts
     snapshots: list[dict[str, Any]]
     split: Mapping[float, list[tuple[str, int]]]  # topics in several components, by time
     last: OverlaySubject
@@ -93,7 +132,7 @@ class RoundsSubject:
     """A simulation of content brokers: the rounds of its summary."""
 
     folder: str
-    summary: Figures
+    summary: RoundsFacts
     rounds: list[dict[str, Any]]
 
 
