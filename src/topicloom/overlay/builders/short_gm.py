@@ -135,7 +135,7 @@ class ShortGreedy:
         """Scan all rows, then take the best pairs until none is left."""
         state, hops, rows, chosen = self.state, self.hops, self.rows, self.chosen
         rows.size[0] = 0
-        n_units = len(rows.heap)
+        n_units = len(rows.row)
         for start in range(0, n_units, ROWS):
             check_stop(self.progress)
             scan_all(state, hops, rows, start, min(start + ROWS, n_units))

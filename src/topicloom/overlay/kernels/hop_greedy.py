@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from topicloom.base.arrays import Bools, Ints, Longs
-from topicloom.base.kernels.jit import inlined, kernel, part
+from topicloom.base.kernels.jit import kernel, part
 from topicloom.overlay.kernels.greedy_state import GreedyState
 from topicloom.overlay.kernels.hop_trees import HopTrees, allowed, join_within, use_port
+from topicloom.overlay.kernels.row_heap import settle
 
 TOP = np.int64(1) << 30
 NEVER = np.int64(2**62)
@@ -37,7 +38,7 @@ class HopRows(NamedTuple):
     kept: Ints
     bound_1: Longs
     bound_2: Longs
-    heap: Ints  # rows, best on top
+    row: Ints  # the heap of `row_heap.py`
     key_1: Longs  # by row
     key_2: Longs  # by row
     is_bound: Bools  # by row
@@ -69,7 +70,7 @@ def new_hop_rows(n_units: int, n_topics: int, kept: int) -> HopRows:
         kept=np.zeros(n_units, np.int32),
         bound_1=np.zeros(n_units, np.int64),
         bound_2=np.zeros(n_units, np.int64),
-        heap=np.zeros(n_units, np.int32),
+        row=np.zeros(n_units, np.int32),
         key_1=np.zeros(n_units, np.int64),
         key_2=np.zeros(n_units, np.int64),
         is_bound=np.zeros(n_units, np.bool_),
@@ -84,31 +85,6 @@ def new_hop_edges(n_units: int, capacity: int) -> HopEdges:
     x, y, u, v, depth_x, depth_y, contribution, following = np.zeros((8, capacity), np.int32)
     first, length = np.full(n_units, -1, np.int32), np.zeros(1, np.int64)
     return HopEdges(x, y, u, v, depth_x, depth_y, contribution, following, first, length)
-
-
-@inlined
-def _before(rows: HopRows, a: int, b: int) -> bool:
-    if rows.key_1[a] != rows.key_1[b]:
-        return rows.key_1[a] < rows.key_1[b]
-    return rows.key_2[a] < rows.key_2[b]
-
-
-@part
-def _settle(rows: HopRows, i: int) -> None:
-    """Restore the order of the heap below position i."""
-    size = rows.size[0]
-    row = rows.heap[i]
-    while True:
-        child = 2 * i + 1
-        if child >= size:
-            break
-        if child + 1 < size and _before(rows, rows.heap[child + 1], rows.heap[child]):
-            child += 1
-        if not _before(rows, rows.heap[child], row):
-            break
-        rows.heap[i] = rows.heap[child]
-        i = child
-    rows.heap[i] = row
 
 
 @part
@@ -259,7 +235,7 @@ def scan_all(state: GreedyState, hops: HopTrees, rows: HopRows, first: int, last
         if rows.kept[row] == 0 and rows.bound_1[row] == NEVER:
             continue
         rows.key_1[row], rows.key_2[row], rows.is_bound[row] = rows.key[row, 0], 0, False
-        rows.heap[rows.size[0]] = row
+        rows.row[rows.size[0]] = row
         rows.size[0] += 1
 
 
@@ -267,7 +243,7 @@ def scan_all(state: GreedyState, hops: HopTrees, rows: HopRows, first: int, last
 def order_heap(rows: HopRows) -> None:
     """Order the heap."""
     for i in range(rows.size[0] // 2 - 1, -1, -1):
-        _settle(rows, i)
+        settle(rows, i)
 
 
 @part
@@ -301,7 +277,7 @@ def choose_short(state: GreedyState, hops: HopTrees, rows: HopRows, edges: HopEd
     for _ in range(turns):
         if rows.size[0] == 0:
             return DONE
-        row = np.int64(rows.heap[0])
+        row = np.int64(rows.row[0])
         scanned = rows.is_bound[row]
         if scanned:
             _scan(state, hops, rows, row)
@@ -314,11 +290,11 @@ def choose_short(state: GreedyState, hops: HopTrees, rows: HopRows, edges: HopEd
             rows.key_1[row], rows.key_2[row], rows.is_bound[row] = bound_1, bound_2, True
         elif best == NEVER:
             rows.size[0] -= 1
-            rows.heap[0] = rows.heap[rows.size[0]]
+            rows.row[0] = rows.row[rows.size[0]]
         elif best == rows.key_1[row] and pair == rows.key_2[row]:
             _take(state, hops, edges, row, np.int64(rows.partner[row, position]))
             continue
         else:
             rows.key_1[row], rows.key_2[row], rows.is_bound[row] = best, pair, False
-        _settle(rows, 0)
+        settle(rows, 0)
     return PAUSED

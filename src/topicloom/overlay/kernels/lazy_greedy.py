@@ -15,6 +15,7 @@ from topicloom.base.arrays import Bools, Ints, Longs
 from topicloom.base.kernels.jit import inlined, kernel, part
 from topicloom.overlay.kernels.best_partners import NEVER, TOP, Rows, pair_key_1, pair_key_2, scan_row
 from topicloom.overlay.kernels.greedy_state import GreedyState, first_within, join_units, refresh_unit
+from topicloom.overlay.kernels.row_heap import settle
 from topicloom.overlay.kernels.word_sets import WordSets, joined_by_words, most_joined
 
 # Why `choose` returns: nothing of the wanted contribution is left; many rows need a scan; the user may stop
@@ -61,42 +62,17 @@ def new_chosen_edges(capacity: int) -> ChosenEdges:
 
 
 @inlined
-def _before(heap: Heap, a: int, b: int) -> bool:
-    if heap.key_1[a] != heap.key_1[b]:
-        return heap.key_1[a] < heap.key_1[b]
-    return heap.key_2[a] < heap.key_2[b]
-
-
-@part
-def _settle(heap: Heap, i: int) -> None:
-    """Restore the order below position i."""
-    size = heap.size[0]
-    row = heap.row[i]
-    while True:
-        child = 2 * i + 1
-        if child >= size:
-            break
-        if child + 1 < size and _before(heap, heap.row[child + 1], heap.row[child]):
-            child += 1
-        if not _before(heap, heap.row[child], row):
-            break
-        heap.row[i] = heap.row[child]
-        i = child
-    heap.row[i] = row
-
-
-@inlined
 def _settle_all(heap: Heap) -> None:
     """Order the whole heap."""
     for i in range(heap.size[0] // 2 - 1, -1, -1):
-        _settle(heap, i)
+        settle(heap, i)
 
 
 @inlined
 def _set_top(heap: Heap, key_1: int, key_2: int, is_bound: bool) -> None:
     row = heap.row[0]
     heap.key_1[row], heap.key_2[row], heap.is_bound[row] = key_1, key_2, is_bound
-    _settle(heap, 0)
+    settle(heap, 0)
 
 
 @inlined
@@ -113,7 +89,7 @@ def _leads(heap: Heap, key_1: int, key_2: int) -> bool:
 def _pop(heap: Heap) -> None:
     heap.size[0] -= 1
     heap.row[0] = heap.row[heap.size[0]]
-    _settle(heap, 0)
+    settle(heap, 0)
 
 
 @kernel
