@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from topicloom.report.figures import Column, Row, Section, Table
-from topicloom.report.sections.words import counted
-from topicloom.report.sources.subject import MeshSubject, Subject
+from topicloom.report.sections.words import counted, run_of
+from topicloom.report.sources.subject import Subject
 
 SHOWN = 12  # topics that were read or written
 
 
 def make_attacks(subject: Subject) -> Section | None:
     """Return the attacks of the last run, and what they could read or write."""
-    if not isinstance(subject, MeshSubject) or subject.run is None or not subject.run.attacks:
+    run = run_of(subject)
+    if run is None or not run.attacks:
         return None
-    attacks = subject.run.attacks
     rows = [
         Row(
             [
@@ -25,14 +25,14 @@ def make_attacks(subject: Subject) -> Section | None:
             [None, float(one.attempts), float(one.logins), float(one.foreign_topics), None, None],
             key=one.node,
         )
-        for one in attacks
+        for one in run.attacks
     ]
-    held = sum(one.held for one in attacks)
+    held = sum(one.held for one in run.attacks)
     titles = ("known to", "logins tried", "let in", "topics it must not have", "read of them", "written")
     return Section(
         title="Attacks",
         lead="Somebody who has all files and passwords of one broker tries them at every other one. "
-        f"{held:,} of {counted(len(attacks), 'attack')} reached nothing that the broker does not carry.",
+        f"{held:,} of {counted(len(run.attacks), 'attack')} reached nothing that the broker does not carry.",
         tables=[
             Table(
                 key="attacks",

@@ -12,15 +12,15 @@ from topicloom.report.figures import (
     Series,
     Table,
 )
-from topicloom.report.sections.words import counted
-from topicloom.report.sources.subject import MeshSubject, Subject
+from topicloom.report.sections.words import counted, run_of
+from topicloom.report.sources.subject import Subject
 
 
 def make_failover(subject: Subject) -> Section | None:
     """Return what happened when brokers were killed."""
-    if not isinstance(subject, MeshSubject) or subject.run is None or not subject.run.failover:
+    run = run_of(subject)
+    if run is None or not run.failover:
         return None
-    run = subject.run
     rows = []
     for one in run.failover:
         numbers = [

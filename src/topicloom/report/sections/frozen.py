@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from topicloom.report.figures import Column, Row, Section, Table
-from topicloom.report.sections.words import counted
-from topicloom.report.sources.subject import MeshSubject, Subject
+from topicloom.report.sections.words import counted, run_of
+from topicloom.report.sources.subject import Subject
 
 
 def make_frozen(subject: Subject) -> Section | None:
     """Return which neighbors noticed that a broker hung, and when."""
-    if not isinstance(subject, MeshSubject) or subject.run is None or not subject.run.frozen:
+    run = run_of(subject)
+    if run is None or not run.frozen:
         return None
-    frozen = subject.run.frozen
     rows = [
         Row(
             [
@@ -24,13 +24,13 @@ def make_frozen(subject: Subject) -> Section | None:
             [None, float(one.noticed), one.seconds_max, one.seconds_back, None],
             key=one.node,
         )
-        for one in frozen
+        for one in run.frozen
     ]
-    held = sum(one.held for one in frozen)
+    held = sum(one.held for one in run.frozen)
     return Section(
         title="Frozen brokers",
         lead="A frozen broker says nothing, as if its machine hung. Of "
-        f"{counted(len(frozen), 'such broker')}, {held:,} had neighbors that all noticed in time, and "
+        f"{counted(len(run.frozen), 'such broker')}, {held:,} had neighbors that all noticed in time, and "
         "everything was exact once it went on.",
         tables=[
             Table(

@@ -6,15 +6,15 @@ from topicloom.report.figures import (
     Figure,
     Section,
 )
-from topicloom.report.sections.words import counted, seconds
-from topicloom.report.sources.subject import MeshSubject, Subject
+from topicloom.report.sections.words import counted, run_of, seconds
+from topicloom.report.sources.subject import Subject
 
 
 def make_run(subject: Subject) -> Section | None:
     """Return the proof of the last run, with real brokers."""
-    if not isinstance(subject, MeshSubject) or subject.run is None:
+    run = run_of(subject)
+    if run is None:
         return None
-    run = subject.run
     missing = run.expected - run.delivered
     if missing or run.duplicates or run.strays:
         lead = (

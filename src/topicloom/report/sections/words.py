@@ -1,9 +1,16 @@
-"""How numbers and counts are written in sections, and which overlay a subject is about."""
+"""How numbers and counts are written in sections, and which overlay or run a subject is about."""
 
 from __future__ import annotations
 
 from topicloom.base.counts import counted as counted  # sections take their words from here
-from topicloom.report.sources.subject import BuildView, OverlaySubject, SimulationSubject, Subject
+from topicloom.mesh.jobs.run import RunSummary
+from topicloom.report.sources.subject import (
+    BuildView,
+    MeshSubject,
+    OverlaySubject,
+    SimulationSubject,
+    Subject,
+)
 
 
 def overlay_of(subject: Subject) -> OverlaySubject | None:
@@ -11,6 +18,11 @@ def overlay_of(subject: Subject) -> OverlaySubject | None:
     if isinstance(subject, SimulationSubject):
         return subject.last
     return subject if isinstance(subject, OverlaySubject) else None
+
+
+def run_of(subject: Subject) -> RunSummary | None:
+    """Return the last run of a mesh, if that is known."""
+    return subject.run if isinstance(subject, MeshSubject) else None
 
 
 def best_of(builds: tuple[BuildView, ...]) -> BuildView:
