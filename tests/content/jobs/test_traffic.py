@@ -19,7 +19,7 @@ from naive.traffic import naive_traffic
 from topicloom.base.summaries import plain
 from topicloom.content.jobs import traffic_folder
 from topicloom.content.jobs.traffic import TrafficTask, make_traffic
-from topicloom.content.traffic import publication_log
+from topicloom.content.traffic import log_passes, publication_log
 from topicloom.content.traffic.channels import ChannelGrid
 from topicloom.content.traffic.publication_log import log_columns
 from topicloom.errors import InputError, UsageError
@@ -330,15 +330,15 @@ def test_a_folder_that_was_cut_off_is_not_taken_for_whole(
 def test_workers_count_the_same_however_much_they_hold(
     monkeypatch: pytest.MonkeyPatch, rows_at_once: int, keys_at_once: int
 ) -> None:
-    monkeypatch.setattr(publication_log, "_ROWS_AT_ONCE", rows_at_once)
-    monkeypatch.setattr(publication_log, "_KEYS_AT_ONCE", keys_at_once)
+    monkeypatch.setattr(log_passes, "_ROWS_AT_ONCE", rows_at_once)
+    monkeypatch.setattr(log_passes, "_KEYS_AT_ONCE", keys_at_once)
     log = some_log(6, ["x"])
     table = log_table(log)
     grid = ChannelGrid(("x",), (np.array([0.0, 6.0]),), (np.array([5.0, 9.0]),))
     people = pa.array(sorted({row[0] for row in log}))
     counted: Counter[int] = Counter()
     batches = table.drop_columns("time").to_batches(max_chunksize=4)
-    for batch in publication_log.MessageKeys(people, grid).count(iter(batches)):
+    for batch in log_passes.MessageKeys(people, grid).count(iter(batches)):
         for row in batch.to_pylist():
             counted[row["key"]] += row["n"]
     expected: Counter[int] = Counter()
@@ -347,7 +347,7 @@ def test_workers_count_the_same_however_much_they_hold(
         if channel is not None:
             expected[people.to_pylist().index(who) * 2 + channel] += 1
     assert counted == expected
-    looked = publication_log.look([np.array([0.0, 5.0])], iter(table.to_batches(4)))
+    looked = log_passes.look([np.array([0.0, 5.0])], iter(table.to_batches(4)))
     facts = [row for batch in looked for row in batch.to_pylist()]
     assert [row["n"] for row in facts if row["kind"] == 0] == [
         sum(0 <= values["x"] < 5 for _, _, values in log)

@@ -30,15 +30,9 @@ from topicloom.content.traffic.channels import (
     users_reached,
 )
 from topicloom.content.traffic.local_log import LocalLog
+from topicloom.content.traffic.log_passes import LogSummary, MessageKeys
 from topicloom.content.traffic.price_files import PriceFiles, read_prices
-from topicloom.content.traffic.publication_log import (
-    PUBLISHER,
-    TIME,
-    LogSummary,
-    MessageKeys,
-    PublicationLog,
-    log_columns,
-)
+from topicloom.content.traffic.publication_log import PUBLISHER, TIME, PublicationLog, log_columns
 from topicloom.errors import InputError, UsageError
 from topicloom.tables.first_look import check_there
 from topicloom.tables.folder import REJECTS

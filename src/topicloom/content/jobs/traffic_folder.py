@@ -19,7 +19,8 @@ from topicloom.content.model import tables as names
 from topicloom.content.model.problem import WantedRanges
 from topicloom.content.model.tables import write_content_table
 from topicloom.content.traffic.channels import AttributeAxis, ChannelGrid, SubscriptionBoxes
-from topicloom.content.traffic.publication_log import SAMPLE_ROWS, LogSummary, MessageCounts
+from topicloom.content.traffic.log_passes import LogSummary, MessageCounts
+from topicloom.content.traffic.publication_log import SAMPLE_ROWS
 from topicloom.errors import InputError
 from topicloom.tables.folder import REJECTS, check_own_folder, write_json
 

@@ -1,4 +1,4 @@
-"""A publication log on Spark: the passes of `content/traffic/publication_log.py` as jobs."""
+"""A publication log on Spark: the passes of `content/traffic/log_passes.py` as jobs."""
 
 from __future__ import annotations
 
@@ -11,18 +11,8 @@ import pyarrow as pa
 
 from topicloom.base.arrays import Floats
 from topicloom.base.progress import SILENT, Progress
-from topicloom.content.traffic.publication_log import (
-    PUBLISHER,
-    TIME,
-    LogSummary,
-    MessageCounts,
-    MessageKeys,
-    MessageSample,
-    enough,
-    look,
-    sample_every,
-    summed_up,
-)
+from topicloom.content.traffic.log_passes import LogSummary, MessageCounts, MessageKeys, look, summed_up
+from topicloom.content.traffic.publication_log import PUBLISHER, TIME, MessageSample, enough, sample_every
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.job_progress import run_watched
 from topicloom.tables.spark.python_tasks import map_batches

@@ -1,4 +1,4 @@
-"""A publication log in this process: the passes of `publication_log.py` over rows in memory."""
+"""A publication log in this process: the passes of `log_passes.py` over rows in memory."""
 
 from __future__ import annotations
 
@@ -11,18 +11,8 @@ import pyarrow as pa
 from topicloom.base.arrays import Bools, Floats, Longs, Words
 from topicloom.base.kernels.hashing import SPARK_SEED, hash_numbers, hash_strings
 from topicloom.base.progress import SILENT, Progress
-from topicloom.content.traffic.publication_log import (
-    PUBLISHER,
-    TIME,
-    LogSummary,
-    MessageCounts,
-    MessageKeys,
-    MessageSample,
-    enough,
-    look,
-    sample_every,
-    summed_up,
-)
+from topicloom.content.traffic.log_passes import LogSummary, MessageCounts, MessageKeys, look, summed_up
+from topicloom.content.traffic.publication_log import PUBLISHER, TIME, MessageSample, enough, sample_every
 from topicloom.tables.local.table import LocalTable
 
 
