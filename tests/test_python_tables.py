@@ -270,3 +270,83 @@ def test_an_exported_mesh_is_run_and_judged(tmp_path):
     found = topicloom.run_mesh(tmp_path / "mesh", messages=2, settle=0.2)
     assert found.exact and (found.nodes, found.delivered, found.published) == (3, found.expected, 4)
     assert "mosquitto" in repr(found).splitlines()[1] and "<table>" in found._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (
+            lambda: topicloom.read("t.csv", encoding=5),
+            "`encoding` takes the name of an encoding; it got",
+        ),
+        (lambda: topicloom.read("t.csv", header="no"), "`header` takes True or False; it got str 'no'"),
+        (lambda: topicloom.read("t.csv", node_column=0), "`node_column` takes the name of a column, or its"),
+        (lambda: topicloom.compare(LISTS, ["gm", "gm"]), "`algorithms` names a builder twice: gm, gm"),
+        (lambda: topicloom.compare(LISTS, ["gm", 3]), "`algorithms` takes a list of names of builders"),
+        (lambda: topicloom.compare(LISTS, ["gm"], parameters={"gm": 3}), "takes a dictionary of parameters"),
+        (lambda: topicloom.explain(3, node="a"), "`edges` takes a Build, an Overlay, pairs"),
+        (
+            lambda: topicloom.export("nats", EDGES, "m", interest=LISTS, backups="x"),
+            "`backups` takes a whole",
+        ),
+        (
+            lambda: topicloom.export("nats", EDGES, "m", interest=LISTS, open="yes"),
+            "`open` takes True or False",
+        ),
+        (lambda: topicloom.run_mesh("m", timeout="long"), "`timeout` takes a number of seconds; it got str"),
+        (lambda: topicloom.run_mesh("m", settle=-1), "`settle` takes a number of seconds; it got int -1"),
+        (lambda: WANTS.topics_of("a"), "`node` takes a node number below 3 .names: topic_names.; it got str"),
+        (lambda: WANTS.nodes_of(7), "`topic` takes a topic number below 2"),
+        (lambda: Overlay.from_pairs(EDGES, 5), "`interest` takes an Interest, .node, topic. pairs"),
+        (lambda: Overlay.from_pairs(EDGES).with_interest(None), "it got None$"),
+        (lambda: Overlay.from_arrow(["a"], 5), "`edges` takes a table of Arrow with columns u and v"),
+        (lambda: topicloom.Constraints(caps=2), "`caps` takes an array with the cap of each node"),
+        (
+            lambda: topicloom.content.generate_content("a", 1, 1),
+            "`users=a` is out of range; use a whole number",
+        ),
+        (lambda: topicloom.verify(LISTS, LISTS), "it got a value of type dict|it got dict"),
+    ],
+)
+def test_each_wrong_argument_is_named_with_what_it_takes(call, told):
+    with pytest.raises((UsageError, InputError), match=told):
+        call()
+
+
+def test_columns_are_positions_too_and_interests_what_they_can_be_made_of(tmp_path):
+    (tmp_path / "t.csv").write_text("who,when,what\na,1,x\nb,2,x\n")
+    with pytest.warns(UserWarning, match="taken as a header"):
+        found = topicloom.read(tmp_path / "t.csv", node_column=1, topic_column="what", engine="local")
+    assert found == Interest.from_pairs([("a", "x"), ("b", "x")])
+    assert Overlay.from_pairs(EDGES, LISTS).topics_of_edge("a", "b") == ["x"]
+    assert Overlay.from_arrow(["a", "b"], pa.table({"u": ["a"], "v": ["b"]})).n_edges == 1
+
+
+def test_numbers_as_names_are_explained_zero_included():
+    found = topicloom.explain([(0, 1)], interest={0: [0], 1: [0]}, topic=0)
+    assert "it would split without one edge" in repr(found)
+    assert "it is linked to 1 node, for the topics" in repr(
+        topicloom.explain([(0, 1)], interest={0: [0], 1: [0]}, node=0)
+    )
+
+
+def test_values_show_themselves_in_words():
+    limits = topicloom.Constraints.of(WANTS, caps={"a": 1}, forbid=[("a", "c")])
+    assert repr(limits) == "Constraints(1 cap, 1 forbidden pair)"
+    assert repr(topicloom.Constraints()) == "Constraints(none)"
+    assert "<td>1</td>" in limits._repr_html_()
+    drawn = topicloom.content.generate_content(1, 2, 3)
+    assert repr(drawn) == "GeneratedContent(1 user, 2 brokers, 3 channels)"
+    assert repr(drawn.problem) == "ContentProblem(1 user, 2 brokers, 3 channels)"
+    assert drawn._repr_html_().startswith("<table><caption>Content problem</caption>")
+
+
+def test_an_empty_interest_is_inspected_without_a_warning(recwarn):
+    assert "nothing to connect" in topicloom.inspect([]).advice[0]
+    assert not recwarn.list
+
+
+def test_frames_name_the_reasons_that_occur():
+    frame = pandas.DataFrame({"node": ["a", "b"], "topic": ["x", "x"], "role": ["sub", "boss"]})
+    with pytest.warns(UserWarning, match=r"1 row is refused \(the role is none of sub, pub, both\)"):
+        Interest.from_pandas(frame)

@@ -90,6 +90,12 @@ def test_one_way_links_may_be_meant(run, pair, tmp_path):
     table.write_text("node,topic,role\nhub,t/1,sub\nsite,t/1,pub\n")
     (pair / "site.conf").write_text("connection up\naddress hub\ntopic t/1 out 1\n")
     assert run(*arguments)[0] == 0  # by role
+    (pair / "site.conf").write_text("connection up\naddress hub\ntopic t/# out 1\n")
+    assert run(*arguments)[0] == 0  # the pattern stands for the topics that it matches
+    table.write_text("node,topic,role\nhub,t/1,pub\nsite,t/1,sub\n")
+    assert run(*arguments)[0] == 1  # the wrong way
+    table.write_text("node,topic,role\nhub,t/1,sub\nsite,t/1,pub\nhub,t/2,both\nsite,t/2,both\n")
+    assert run(*arguments)[0] == 1  # one of them must come back
 
 
 def test_a_broker_is_found_by_any_of_its_addresses(run, pair, tmp_path):

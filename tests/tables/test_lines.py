@@ -116,7 +116,7 @@ def test_an_empty_role_or_rate_is_a_missing_one() -> None:
 
 def test_of_a_refused_row_the_names_are_kept_that_can_be_read() -> None:
     lines = [b"a,b,x,", b"a,\xff,,", b",b,,", b"a,b", b'"a,b,,', b"\xff,\xff,,"]
-    expected = [("a", "b"), ("a", None), (None, "b"), (None, None), (None, None), (None, None)]
+    expected = [("a", "b"), ("a", None), (None, "b"), ("a", None), (None, None), (None, None)]
     rows = [row for batch in parse_lines(pa.array(lines, pa.binary()), FULL) for row in batch.to_pylist()]
     assert [(row["node"], row["topic"]) for row in rows] == expected
     assert all(row["_reason"] for row in rows)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from numbers import Integral
+from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
@@ -100,6 +102,7 @@ def interest_beside(edges: EdgesLike, interest: InterestLike | None) -> Interest
         return edges.interest
     if isinstance(edges, Build) or (isinstance(edges, str | os.PathLike) and is_build(Path(edges))):
         return as_interest(edges)
+    as_rows(edges)  # what means no edges at all is told first
     raise UsageError("`interest` is missing: edges of your own need the (node, topic) pairs beside them")
 
 
@@ -110,6 +113,20 @@ def check_whole(name: str, value: object, *, least: int | None = None, none: boo
         return
     bound = "" if least is None else f" of at least {least}"
     raise refuse(name, f"a whole number{bound}{' or None' if none else ''}", value)
+
+
+def check_flag(name: str, value: object, *, none: bool = False) -> None:
+    """Refuse what is neither True nor False: a text such as "no" would count as True."""
+    if not isinstance(value, bool | np.bool_) and not (none and value is None):
+        raise refuse(name, f"True or False{' or None' if none else ''}", value)
+
+
+def check_seconds(name: str, value: object, *, none: bool = False) -> None:
+    """Refuse what is no number of seconds."""
+    if none and value is None:
+        return
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= float(value) < math.inf:
+        raise refuse(name, f"a number of seconds{' or None' if none else ''}", value)
 
 
 def check_text(name: str, value: object, takes: str, *, none: bool = False) -> None:

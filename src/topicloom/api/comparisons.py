@@ -82,8 +82,15 @@ def compare(
         raise refuse("algorithms", "a list of names of builders", algorithms)
     if not isinstance(parameters, Mapping | None):
         raise refuse("parameters", "a dictionary of parameters by builder", parameters)
+    wrong = next((name for name in algorithms if not isinstance(name, str)), None)
+    if wrong is not None:
+        raise refuse("algorithms", "a list of names of builders", wrong)
+    if len(set(algorithms)) < len(algorithms):
+        raise UsageError(f"`algorithms` names a builder twice: {', '.join(algorithms)}")
     own = dict(parameters or {})
-    for name in own:
+    for name, values in own.items():
+        if not isinstance(values, Mapping):
+            raise refuse(f"parameters[{name!r}]", "a dictionary of parameters", values)
         if name not in algorithms:
             raise UsageError(
                 f"`parameters`: {name!r} is none of the builders compared: {', '.join(algorithms)}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from topicloom.api.arguments import PathLike, check_path, check_text, check_whole, clock
 from topicloom.base.atomic_write import remove_left_over
+from topicloom.base.counts import counted
 from topicloom.base.notebook import html_table
 from topicloom.base.parameters import check_values
 from topicloom.base.progress import Progress
@@ -66,7 +67,7 @@ class PlannedContent:
     def __repr__(self) -> str:
         one = self.figures
         gap = "" if one.gap is None else f", within {100 * one.gap:.1f}% of the lower bound"
-        users = f"{one.users:,} users on {one.brokers_used:,} brokers"
+        users = f"{counted(one.users, 'user')} on {counted(one.brokers_used, 'broker')}"
         return f"PlannedContent({self.plan.algorithm}, {users}, cost {one.cost:,.6g}{gap})"
 
     def _repr_html_(self) -> str:

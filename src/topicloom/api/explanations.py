@@ -42,4 +42,5 @@ def explain(
         return explain_edge(found, overlay, *edge)
     if node is not None:
         return explain_node(found, overlay, node)
-    return explain_topic(found, overlay, topic or "", threads=threads)
+    assert topic is not None  # one of the three is given
+    return explain_topic(found, overlay, topic, threads=threads)

@@ -11,7 +11,9 @@ from topicloom.api.arguments import (
     InterestLike,
     PathLike,
     as_overlay,
+    check_flag,
     check_path,
+    check_seconds,
     check_text,
     check_whole,
     clock,
@@ -28,7 +30,7 @@ from topicloom.overlay.model.python_tables import refuse
 if TYPE_CHECKING:  # running brokers needs more than exporting should wait for
     from topicloom.mesh.jobs.run import RunSummary
 
-FILES = ("hosts", "credentials", "tls")
+FILES, NUMBERS = ("hosts", "credentials", "tls"), ("backups", "split", "queue", "seed")
 
 
 def export(
@@ -57,9 +59,13 @@ def export(
     if wrong is not None:
         raise UsageError(f"`{wrong}`: export takes {', '.join(known)}")
     given = {known[name.rstrip("_")]: value for name, value in options.items()}
-    for name in FILES:
-        if given.get(name) is not None:
-            given[name] = check_path(name, given[name])
+    for name, value in given.items():
+        if name in FILES and value is not None:
+            given[name] = check_path(name, value)
+        elif name in NUMBERS:
+            check_whole(name, value, none=True)
+        elif name not in FILES:
+            check_flag(name.rstrip("_"), value)
 
     def load() -> tuple[Interest, Overlay]:
         found = interest_beside(edges, interest)
@@ -107,6 +113,9 @@ def run_mesh(
     check_text("kind", kind, "the kind of broker", none=True)
     check_whole("messages", messages, least=1)
     check_whole("seed", seed)
+    check_seconds("timeout", timeout)
+    check_seconds("settle", settle)
+    check_flag("rate", rate)
     named: dict[str, Any] = {"kill": kill, "freeze": freeze, "attack": attack, "cut": cut, "stall": stall}
     for name, value in named.items():
         if not isinstance(value, str | Iterable):

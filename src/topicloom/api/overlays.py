@@ -15,6 +15,7 @@ from topicloom.api.arguments import (
     as_interest,
     as_overlay,
     as_rows,
+    check_flag,
     check_path,
     check_text,
     check_whole,
@@ -22,6 +23,7 @@ from topicloom.api.arguments import (
 )
 from topicloom.base.notebook import html_table, text_table
 from topicloom.base.progress import Progress
+from topicloom.errors import UsageError
 from topicloom.overlay.builders.default import DEFAULT
 from topicloom.overlay.builders.registry import check_parameters
 from topicloom.overlay.jobs.build_request import BuildRequest
@@ -49,8 +51,8 @@ class Measures(dict[str, Any]):
 def read(
     path: str | os.PathLike[str],
     *,
-    node_column: str | None = None,
-    topic_column: str | None = None,
+    node_column: str | int | None = None,
+    topic_column: str | int | None = None,
     header: bool = True,
     separator: str | None = None,
     quote: bool | None = None,
@@ -67,9 +69,10 @@ def read(
     """Read an interest table (CSV, TSV, JSON lines, Parquet; file, folder or build).
 
     The same rules as on the command line. Spark reads it; with `engine="local"` this process does, for files
-    of this machine up to 256 MiB, and for a build anyway unless `engine="spark"`. `encoding` is that of text:
-    utf-8, or one with a byte per character, such as latin-1; `format` (csv, tsv, json, parquet) overrules
-    what the name says. A header that is not `node, topic`, and refused rows, are told by a `UserWarning`.
+    of this machine up to 256 MiB, and for a build anyway unless `engine="spark"`. Columns are names, or
+    positions from 1. `encoding` is that of text: utf-8, or one with a byte per character, such as latin-1;
+    `format` (csv, tsv, json, parquet) overrules what the name says. A header that is not `node, topic`, and
+    refused rows, are told by a `UserWarning`.
     A SparkSession of yours is used and stays as it is; one that starts for this call ends with it.
 
     >>> import tempfile, pathlib
@@ -88,12 +91,20 @@ def read(
 
     check_path("path", path, "the path of a table")
     check_text("engine", engine, "auto, local or spark")
-    for name, value in (("node_column", node_column), ("topic_column", topic_column), ("master", master)):
-        check_text(name, value, "a text", none=True)
+    columns = {
+        "first": _column("node_column", node_column),
+        "second": _column("topic_column", topic_column),
+    }
+    check_text("master", master, "the address of a Spark master", none=True)
     check_text("separator", separator, "one character", none=True)
+    check_text("encoding", encoding, "the name of an encoding")
+    check_text("format", format, "csv, tsv, json or parquet", none=True)
+    check_flag("quote", quote, none=True)
+    flags = {"header": header, "multiline": multiline, "strict": strict}
+    for name, value in (flags | {"subscribers_only": subscribers_only}).items():
+        check_flag(name, value)
     if spark_conf is not None and not isinstance(spark_conf, Mapping):
         raise refuse("spark_conf", "a dictionary of settings", spark_conf)
-    columns = {"first": node_column, "second": topic_column}
     source = interest_source(
         path,
         header=header,
@@ -114,6 +125,17 @@ def read(
     finally:
         for text in notices:
             warnings.warn(text, stacklevel=2)  # the caller's line, however deep the notice arose
+
+
+def _column(name: str, value: object) -> str | None:
+    """Return a column as the reader takes it; positions are numbers from 1."""
+    if isinstance(value, str | None):
+        return value
+    try:
+        check_whole(name, value, least=1)
+    except UsageError:
+        raise refuse(name, "the name of a column, or its position from 1", value) from None
+    return str(value)
 
 
 def generate(
@@ -243,6 +265,7 @@ def measure(
     from topicloom.overlay.jobs import certify as certificates
 
     check_whole("threads", threads, least=1, none=True)
+    check_flag("certify", certify)
     interest = as_interest(interest)
     graph = as_overlay(interest, edges)
     watch = clock(progress)

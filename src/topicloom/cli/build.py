@@ -81,6 +81,7 @@ def build(
     within the hops asked for, or more than a tenth of the rows was refused, or a node or topic occurs in
     refused rows only (the folder is written all the same).
     """
+    from topicloom.cli.calibrate import calibrate
     from topicloom.overlay.jobs.build import build_to_folder
     from topicloom.overlay.jobs.build_request import BuildRequest, BuildTask
     from topicloom.overlay.jobs.missing_rows import missing_told
@@ -96,6 +97,8 @@ def build(
         algorithm, set_ or [], max_hops=max_hops, seed=seed, threads=threads, certify=certify
     )
     with screen.working() as progress:
+        if algorithm is None:
+            calibrate()
         task = BuildTask(
             table.table(spark, screen, progress),
             out,
@@ -107,10 +110,10 @@ def build(
         summary = build_to_folder(task)
     if summary.rejected:
         screen.notice(f"{out / 'rejects.parquet'} lists every refused row with its reason")
-    lines = _told(summary, out)
-    if not screen.quiet and "topics_split" not in summary.report:
-        lines.append(f"next: topicloom measure {out} {out}")
     missing = [] if allow_rejects else missing_told(summary)
+    lines = _told(summary, out)
+    if not screen.quiet and "topics_split" not in summary.report and not missing:
+        lines.append(f"next: topicloom measure {out} {out}")
     holds = summary.topic_connected and not hops_missed(summary) and not missing
     screen.report(summary, *lines, holds=holds, why=[*_split_told(summary), *hops_missed(summary), *missing])
 
@@ -119,7 +122,8 @@ def _told(summary: BuildSummary, out: Path) -> list[str]:
     from topicloom.overlay.jobs.certify import certificate_told
 
     if summary.topic_connected:
-        proof = proved_told(summary.topics)
+        of_what = " for the rows that were read" if summary.rejected else ""
+        proof = proved_told(summary.topics, of_what)
     else:
         proof = f"NOT topic-connected: {counted(summary.topics_partitioned, 'topic is', 'topics are')} split"
     seconds = summary.seconds

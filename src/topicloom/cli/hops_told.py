@@ -15,13 +15,14 @@ def hops_told(summary: BuildSummary) -> list[str]:
     report = summary.report
     if "hops_max" not in report:
         return []
-    line = f"hops inside topics: at most {report['hops_max']:,} (asked for {report['max_hops']:,})"
+    asked = "asked for" if isinstance(summary.parameters.get("max_hops"), int) else "the bound is"
+    line = f"hops inside topics: at most {report['hops_max']:,} ({asked} {report['max_hops']:,})"
     if "hops_mean" in report:
         line += f", mean {report['hops_mean']:.1f}, 95% up to {report['hops_p95']:,}"
     if "edges_unbounded" in report:
         more = summary.edges - report["edges_unbounded"]
         than = "more" if more >= 0 else "fewer"
-        line += f"; {counted(abs(more), 'edge')} {than} than the start without a bound"
+        line += f"; {counted(abs(more), 'edge')} {than} than before paths were shortened"
     return [line]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from topicloom.base.counts import counted
+from topicloom.base.counts import counted, part_of
 from topicloom.cli.console import Screen, table
 from topicloom.cli.option_names import in_options
 from topicloom.cli.options import EdgeOptions, EngineOptions, InterestOptions
@@ -103,7 +103,7 @@ def verify(
     counted and left out of the proof; with --strict they are errors (exit 2).
 
     With an option that names a kind of broker: read a folder of configurations and name loops, doubled and
-    one-sided links and topics in parts that no link joins. Exit 0: nothing found. Exit 1: findings.
+    one-sided links and split topics. Exit 0: nothing found. Exit 1: findings.
     """
     from topicloom.overlay.jobs.verify import verify_edges
 
@@ -123,18 +123,19 @@ def _told(verdict: Verdict, all_witnesses: str | None) -> Iterator[object]:
         yield f"topic-connected: {topics}, {counted(verdict.edges, 'edge')}"
     else:
         yield (
-            f"NOT topic-connected: {verdict.topics_partitioned:,} of {verdict.topics:,} topics are split "
+            f"NOT topic-connected: {part_of(verdict.topics_partitioned, verdict.topics, 'topic')} split "
             f"({counted(verdict.topic_components, 'component')} in all, {counted(verdict.edges, 'edge')})"
         )
         yield _witnesses(verdict)
         yield f"all of them: {all_witnesses}" if all_witnesses else "--all FILE writes all of them"
     unknown = ", ".join(map(repr, verdict.unknown_names))
-    left_out = {
-        f"edges name a node that the interest does not have: {unknown}": verdict.unknown_nodes,
-        "self-loops": verdict.self_loops,
-        "duplicate edges": verdict.duplicate_edges,
-    }
-    yield from (f"left out of the proof: {count:,} {what}" for what, count in left_out.items() if count)
+    strangers = "{} a node that the interest does not have: " + unknown
+    left_out = (
+        (verdict.unknown_nodes, f"edge {strangers.format('names')}", f"edges {strangers.format('name')}"),
+        (verdict.self_loops, "self-loop", "self-loops"),
+        (verdict.duplicate_edges, "duplicate edge", "duplicate edges"),
+    )
+    yield from (f"left out of the proof: {counted(*one)}" for one in left_out if one[0])
 
 
 def _witnesses(verdict: Verdict) -> object:

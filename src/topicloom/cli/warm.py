@@ -15,12 +15,14 @@ def warm(
     everything: Annotated[bool, typer.Option("--all", help="Compile what other commands use too.")] = False,
 ) -> None:
     """Compile what build, verify and measure need and archive Spark's classes (`make install` does it)."""
+    from topicloom.cli.calibrate import calibrate
     from topicloom.cli.warming import warm_kernels
     from topicloom.cli.warming_spark import warm_spark
 
     with screen.working() as progress:
         start = progress.now()
         warm_kernels(everything=everything, progress=progress)
+        calibrate(again=True)
         archived = warm_spark(progress=progress)
         seconds = progress.now() - start
     spark = "" if archived else "; this Java cannot archive Spark's classes, so Spark starts as ever"

@@ -7,6 +7,7 @@ negative part is 0 and wants one interval.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -24,13 +25,19 @@ MOST = 2**31 - 1
 BLOCK_CELLS = 1 << 20  # rates integrated at once; the result does not depend on it
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class GeneratedContent:
     """A drawn problem; channel c is `edges[c] <= content < edges[c + 1]`. Coordinates only in the plane."""
 
     problem: ContentProblem
     edges: Floats
     coordinates: Coordinates | None
+
+    def __repr__(self) -> str:
+        return f"GeneratedContent({self.problem.told()})"
+
+    def _repr_html_(self) -> str:
+        return self.problem._repr_html_()
 
 
 def generate_content(
@@ -78,17 +85,17 @@ def check_content(
 ) -> float | None:
     """Refuse what cannot be drawn; return the mean length of an interval, None for two uniform end points."""
     for name, count in (("users", users), ("brokers", brokers), ("channels", channels)):
-        if not 1 <= count < MOST:
-            raise UsageError(f"`{name}={count}` is out of range; use a number from 1 to {MOST - 1}")
+        if not isinstance(count, Integral) or not 1 <= count < MOST:
+            raise UsageError(f"`{name}={count}` is out of range; use a whole number from 1 to {MOST - 1}")
     if model not in MODELS:
         raise UsageError(f"`model={model!r}` is not known; use {' or '.join(MODELS)}")
-    if not 0 < ratio < np.inf:
+    if not isinstance(ratio, Real) or not 0 < ratio < np.inf:
         raise UsageError(f"`ratio={ratio}` is out of range; use a number above 0")
     if width == "uniform":
         return None
     try:
         length = float(width)
-    except ValueError:
+    except (TypeError, ValueError):
         length = 0.0
     if not 0 < length <= 1:
         raise UsageError(f"`width={width}` is no length; use uniform or a number above 0 and at most 1")

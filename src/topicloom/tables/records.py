@@ -135,7 +135,7 @@ def read_record(line: bytes, plan: FilePlan) -> list[Value]:
 def readable_names(line: bytes, plan: FilePlan) -> list[Value]:
     """Return what can be read of a refused line: its first two fields where they are names, None elsewhere.
 
-    A line with another number of fields says nothing: nobody knows which of them are missing.
+    Of a line with another number of fields only the first one is sure to be in its place.
     """
     names: list[Value] = [None] * len(plan.fields)
     for k, (field, read) in enumerate(zip(plan.fields[:2], _words(line, plan.layout), strict=False)):
@@ -152,8 +152,11 @@ def _words(line: bytes, layout: Layout | Keys) -> list[Callable[[], str]]:
             record = json_object(line)
             return [partial(json_field, record, str(key)) for key in layout.places[:2]]
         words = split_fields(line, layout.separator, layout.quote)
-        if len(words) == layout.n_fields:
-            return [partial(decoded, words[place or 0]) for place in layout.places[:2]]
+        known = len(words) if len(words) == layout.n_fields else 1
+        return [
+            partial(decoded, words[place] if place is not None and place < known else b"")
+            for place in layout.places[:2]
+        ]
     return []
 
 

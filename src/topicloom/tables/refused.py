@@ -107,7 +107,7 @@ def refused_told(refused: RefusedRows, source: TableSource) -> str:
         place = "" if kind.file == source.path else f"in {kind.file} "
         hint = _hint(kind, source)
         lines.append(
-            f"  {counted(kind.rows, 'row')}: {kind.reason}, e.g. {place}{_short(kind.row)!r}"
+            f"  {counted(kind.rows, 'row')}: {kind.reason}, e.g. {place}{_quoted(kind)}"
             + (f"; {hint}" if hint else "")
         )
     if refused.lost:
@@ -127,8 +127,11 @@ def lost_told(refused: RefusedRows) -> str:
 def _hint(kind: RefusedKind, source: TableSource) -> str:
     options = source.options
     if kind.reason == "not valid UTF-8":
-        give = options.give("encoding", likely_encoding(kind.row))
-        return f"try {give}" if give else "save the file as UTF-8"
+        encoding = likely_encoding(kind.row)
+        give = options.give("encoding", encoding)
+        if not give:
+            return "save the file as UTF-8"
+        return f"try {give}, which reads it as {_decoded(kind.row, encoding)}"
     if kind.reason.startswith("not valid "):
         return f"another {options.encoding} may be meant"
     if kind.reason == "too many fields":
@@ -136,6 +139,18 @@ def _hint(kind: RefusedKind, source: TableSource) -> str:
     if kind.reason == "too few fields":
         return f"check {options.separator}"
     return ""
+
+
+def _quoted(kind: RefusedKind) -> str:
+    """Return a row in quotes; bytes that are no text are written out already."""
+    shown = repr(_short(kind.row))
+    return re.sub(r"\\\\(x[0-9a-f]{2})", r"\\\1", shown) if kind.reason.startswith("not valid ") else shown
+
+
+def _decoded(row: str, encoding: str) -> str:
+    """Return how a row that is no UTF-8 reads in another encoding."""
+    text = re.sub(r"\\x([0-9a-f]{2})", lambda byte: bytes.fromhex(byte[1]).decode(encoding, "replace"), row)
+    return repr(_short(text))
 
 
 def _short(row: str) -> str:

@@ -11,6 +11,8 @@ from topicloom.errors import InputError
 from topicloom.tables.source import READABLE, DataFile, Resolved, TableSource, format_of
 from topicloom.tables.table_formats import partition_of, refuse_other_formats
 
+SPREADSHEETS = (".xlsx", ".xlsm", ".xls", ".ods", ".numbers")
+
 
 @dataclass(frozen=True, slots=True)
 class Listing:
@@ -119,6 +121,8 @@ def _with_format(source: TableSource, paths: Iterable[File]) -> Resolved:
         kind = source.format or kind
         if kind is None:
             told = f"; or give {source.options.format}" if source.options.format else ""
+            if shown.lower().endswith(SPREADSHEETS):
+                raise InputError(f"{shown} is a spreadsheet, which is not read: save the sheet as CSV")
             raise InputError(
                 f"cannot tell the format of {shown} from its name: it should end in {READABLE}{told}"
             )

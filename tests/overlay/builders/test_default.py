@@ -42,7 +42,7 @@ def test_an_interest_beyond_ten_minutes_gets_divide_and_conquer_and_is_told_so()
     choice = choose_default(crowded(300_000), OF_BALANCED, bound=False)
     assert (choice.algorithm, choice.parameters) == ("dcbr-m", parse_parameters("dcbr-m", []))
     assert choice.reason.startswith("dcbr-m: no algorithm was named")
-    assert "min; `algorithm=balanced` runs it all the same" in choice.reason
+    assert "min on this machine); `algorithm=balanced` runs it all the same" in choice.reason
 
 
 def test_the_limit_is_ten_minutes_of_the_model():

@@ -14,7 +14,7 @@ from topicloom.tables.spark.java import Java, find_java
 
 @pytest.fixture
 def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(class_archive, "_folder", lambda: tmp_path / "archives")
+    monkeypatch.setattr(class_archive, "kept_folder", lambda: tmp_path / "archives")
     return tmp_path / "archives"
 
 
@@ -53,7 +53,7 @@ def test_an_interrupted_making_leaves_nothing_that_could_be_taken_for_an_archive
 
 def test_a_folder_that_cannot_be_written_is_no_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").touch()
-    monkeypatch.setattr(class_archive, "_folder", lambda: tmp_path / "file" / "below")
+    monkeypatch.setattr(class_archive, "kept_folder", lambda: tmp_path / "file" / "below")
     assert not make_archive(find_java(), lambda option: None)
 
 

@@ -15,6 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from topicloom.base.arrays import Bools, Floats, Ints, Longs, freeze_fields, pointers, sealed
+from topicloom.base.counts import counted
+from topicloom.base.notebook import html_table
 
 SLACK = 1e-9  # share of a capacity that rounding may add to a load
 
@@ -61,7 +63,7 @@ class WantedRanges(NamedTuple):
         return inside
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ContentProblem:
     """Prices, capacities and traffic; immutable. Rates are messages per second.
 
@@ -94,6 +96,17 @@ class ContentProblem:
     channel_rate: Floats
     channel_wanted: Longs
     demand: Floats
+
+    def told(self) -> str:
+        """Return its sizes in words."""
+        return ", ".join(counted(number, name.removesuffix("s")) for name, number in self.sizes.items())
+
+    def __repr__(self) -> str:
+        return f"ContentProblem({self.told()})"
+
+    def _repr_html_(self) -> str:
+        loads = {"demand": float(self.demand.sum()), "capacity": float(self.capacity.sum())}
+        return html_table("Content problem", self.sizes | loads)
 
     @property
     def n_users(self) -> int:

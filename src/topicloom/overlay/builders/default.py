@@ -10,19 +10,24 @@ from typing import Any, Protocol
 import numpy as np
 
 from topicloom.base.arrays import Longs
+from topicloom.base.machine_speed import known_speed
 from topicloom.overlay.builders.balanced import default_work
+from topicloom.overlay.builders.gm import build_gm
 from topicloom.overlay.builders.registry import parse_parameters
 from topicloom.overlay.measures.profile_advice import told_seconds
+from topicloom.overlay.model.interest import Interest
 
 DEFAULT, FALLBACK = "balanced", "dcbr-m"
 MOST_SECONDS = 600.0
-EDGES_PER_NODE = 2.5
+JOINS_PER_EDGE = 2.0  # of nodes that share no topic by chance
+TRY_NODES = 5_000  # up to so many nodes gm says how many edges there will be
 
-# Fitted to builds of 1,000 to 10,000 nodes on two cores of about 3 GHz: seconds for each list entry that one
+# Fitted to builds of 200 to 20,000 nodes on two cores of about 3 GHz: seconds for each list entry that one
 # scan of all rows reads, where nodes want ten topics (a build scans about five times, and ends the sooner the
-# more topics nodes share), for each subscription, for each move.
-PER_ENTRY, USUAL_SIZE, PER_SUBSCRIPTION = 2.5e-8, 10.0, 1e-5
-PER_MOVE, PER_MOVE_AND_NODE = 6e-5, 1e-8
+# more topics nodes share), and for each subscription. A move of the local search takes a time by itself, and
+# for each topic that its edge carries one that grows with the nodes of the topic.
+PER_ENTRY, USUAL_SIZE, PER_SUBSCRIPTION = 4e-8, 10.0, 1e-5
+PER_MOVE, PER_TOPIC, GROWTH = 4e-5, 2e-7, 0.5
 
 
 class Extent(Protocol):
@@ -44,17 +49,31 @@ class BuilderChoice:
     reason: str
 
 
-def expected_seconds(interest: Extent, work: float | str = "auto") -> float:
-    """Estimate how long `balanced` takes: a rough guide, within a factor of about two."""
-    if interest.n_nodes == 0:
+def expected_seconds(interest: Extent, work: float | str = "auto", edges: int | None = None) -> float:
+    """Estimate how long `balanced` takes, on the machine that this was fitted on; `edges` if they are known.
+
+    Mostly within a factor of 1.5. A bound on hops that cannot be kept takes up to three times as long.
+    """
+    nodes, subscriptions = interest.n_nodes, interest.n_subscriptions
+    if subscriptions == 0:
         return 0.0
-    entries = float(np.square(interest.topic_sizes().astype(np.float64)).sum())
-    size = interest.n_subscriptions / interest.n_nodes
-    greedy = PER_ENTRY * entries / math.sqrt(max(size / USUAL_SIZE, 1.0))
-    moves_per_edge = default_work(interest.n_nodes) if work == "auto" else float(work)
-    moves = moves_per_edge * EDGES_PER_NODE * interest.n_nodes
-    per_move = PER_MOVE + PER_MOVE_AND_NODE * interest.n_nodes
-    return greedy + PER_SUBSCRIPTION * interest.n_subscriptions + per_move * moves
+    sizes = interest.topic_sizes().astype(np.float64)
+    entries = float(np.square(sizes).sum())
+    if edges is None:  # an edge joins the topics that two nodes share by chance, and a few more
+        joins = JOINS_PER_EDGE + entries / nodes**2
+        edges = int((subscriptions - np.count_nonzero(sizes)) / joins)
+    greedy = PER_ENTRY * entries / math.sqrt(max(subscriptions / nodes / USUAL_SIZE, 1.0))
+    moves_per_edge = default_work(nodes) if work == "auto" else float(work)
+    walks = PER_TOPIC * subscriptions * math.pow(entries / subscriptions, GROWTH)
+    return greedy + PER_SUBSCRIPTION * subscriptions + moves_per_edge * (PER_MOVE * edges + walks)
+
+
+def told_expectation(interest: Extent, work: float | str = "auto") -> str:
+    """Say how long `balanced` takes on this machine; nothing is ever chosen by it."""
+    seconds = expected_seconds(interest, work)
+    if isinstance(interest, Interest) and seconds >= 1 and interest.n_nodes <= TRY_NODES:
+        seconds = expected_seconds(interest, work, edges=build_gm(interest).n_edges)
+    return told_seconds(seconds * (known_speed() or 1.0))
 
 
 def choose_default(interest: Extent, parameters: Mapping[str, Any], *, bound: bool) -> BuilderChoice:
@@ -63,19 +82,19 @@ def choose_default(interest: Extent, parameters: Mapping[str, Any], *, bound: bo
     >>> from topicloom.overlay.model.interest import Interest
     >>> interest = Interest.from_pairs([("a", "x"), ("b", "x")])
     >>> choose_default(interest, {"work": "auto"}, bound=False).reason
-    'balanced: no algorithm was named, and its time model says under 1 s'
+    'balanced: no algorithm was named; it takes under 1 s on this machine'
     """
-    seconds = expected_seconds(interest, parameters.get("work", "auto"))
-    told = told_seconds(seconds)
+    work = parameters.get("work", "auto")
+    seconds, told = expected_seconds(interest, work), told_expectation(interest, work)
     if seconds <= MOST_SECONDS:
-        reason = f"no algorithm was named, and its time model says {told}"
+        reason = f"no algorithm was named; it takes {told} on this machine"
     elif bound:
-        reason = f"parameters or constraints of its were given; its time model says {told}"
+        reason = f"parameters or constraints of its were given; it takes {told} on this machine"
     else:
         return BuilderChoice(
             FALLBACK,
             parse_parameters(FALLBACK, []),
-            f"{FALLBACK}: no algorithm was named, and the time model of {DEFAULT} says {told}; "
-            f"`algorithm={DEFAULT}` runs it all the same",
+            f"{FALLBACK}: no algorithm was named, and {DEFAULT} takes more than ten minutes by its time "
+            f"model ({told} on this machine); `algorithm={DEFAULT}` runs it all the same",
         )
     return BuilderChoice(DEFAULT, dict(parameters), f"{DEFAULT}: {reason}")

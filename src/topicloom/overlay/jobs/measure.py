@@ -7,7 +7,7 @@ from msgspec.structs import asdict, replace
 from topicloom.base.progress import SILENT, Progress
 from topicloom.base.summaries import UNSET, Figures, Seconds, Summary, UnsetType
 from topicloom.errors import InputError
-from topicloom.overlay.builders.default import choose_default, expected_seconds
+from topicloom.overlay.builders.default import TRY_NODES, choose_default, told_expectation
 from topicloom.overlay.builders.gm import build_gm
 from topicloom.overlay.jobs.certify import certify
 from topicloom.overlay.jobs.interest_table import InterestTable, check_agreement
@@ -26,8 +26,6 @@ from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 from topicloom.tables.first_look import check_there
 from topicloom.tables.source import TableSource
-
-TRY_NODES = 5_000  # up to so many nodes `inspect` builds an overlay to tell what to expect of one
 
 
 class Inspected(Summary, frozen=True):
@@ -121,9 +119,9 @@ def profile_of(interest: Interest, *, threads: int | None = None, progress: Prog
     """Describe an interest, and what to expect of an overlay of it."""
     # What a greedy overlay needs is no guess where building one takes no longer than the guess.
     greedy = None
-    if interest.n_nodes <= TRY_NODES:
+    if 0 < interest.n_nodes <= TRY_NODES:
         greedy = float(build_gm(interest, threads=threads).overlay.degrees().mean())
-    default = choose_default(interest, {}, bound=False).algorithm, expected_seconds(interest)
+    default = choose_default(interest, {}, bound=False).algorithm, told_expectation(interest)
     return profile_interest(
         interest, threads=threads, greedy_degree=greedy, default=default, progress=progress
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from topicloom.base.counts import counted
+from topicloom.base.counts import counted, part_of
 from topicloom.base.summaries import UNSET
 from topicloom.overlay.model.build import BuildSummary
 
@@ -18,7 +18,8 @@ def missing_told(summary: BuildSummary) -> list[str]:
     lines = []
     rows = summary.rejected + summary.subscriptions + summary.duplicates
     if summary.rejected > SHARE * rows:
-        lines.append(f"{summary.rejected:,} of {counted(rows, 'row')} were refused, more than a tenth")
+        share = part_of(summary.rejected, rows, "row", ("was", "were"))
+        lines.append(f"{share} refused, more than a tenth")
     if summary.only_rejected is not UNSET:
         told = [counted(count, name.removesuffix("s")) for name, count in summary.only_rejected.items()]
         occur = "occurs" if sum(summary.only_rejected.values()) == 1 else "occur"

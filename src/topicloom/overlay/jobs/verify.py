@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 
+from topicloom.base.counts import counted
 from topicloom.base.progress import SILENT, Progress
 from topicloom.errors import InputError
 from topicloom.overlay.jobs.interest_table import InterestTable, check_agreement, subscribers
@@ -138,10 +139,11 @@ def _verify_there(interest: InterestTable, edges: TableSource, all_witnesses: st
 def unsound(verdict: Verdict, edges: TableSource) -> str:
     """Return what `--strict` says of an edge table with rows that play no part in the proof."""
     found = [
-        f"{verdict.unknown_nodes} edges with unknown nodes ({', '.join(map(repr, verdict.unknown_names))})"
+        f"{counted(verdict.unknown_nodes, 'edge')} with unknown nodes "
+        f"({', '.join(map(repr, verdict.unknown_names))})"
         if verdict.unknown_nodes
         else "",
-        f"{verdict.self_loops} self-loops" if verdict.self_loops else "",
-        f"{verdict.duplicate_edges} duplicate edges" if verdict.duplicate_edges else "",
+        counted(verdict.self_loops, "self-loop") if verdict.self_loops else "",
+        counted(verdict.duplicate_edges, "duplicate edge") if verdict.duplicate_edges else "",
     ]
     return f"{edges.path} holds {', '.join(part for part in found if part)}"

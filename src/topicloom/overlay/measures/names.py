@@ -70,8 +70,11 @@ def wildcards_told(topics: list[str]) -> str:
     """Return one sentence; empty if there is no such topic."""
     if not topics:
         return ""
-    are = "looks like a filter" if len(topics) == 1 else "look like filters"
+    if len(topics) == 1:
+        first = f"Topic {topics[0]!r} looks like a filter of brokers: here it"
+    else:
+        first = f"{len(topics):,} topics look like filters of brokers, e.g. {topics[0]!r}: here each"
     return (
-        f"{counted(len(topics), 'topic')} {are} of brokers, e.g. {topics[0]!r}: here each is a name like any "
-        "other, so its subscribers are not connected with those of the topics that it would match"
+        f"{first} is a name like any other, so its subscribers are not connected with those of the topics "
+        "that it would match."
     )

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 STRONG, SOME = 75.0, 45.0
 WORTHWHILE = 1.25  # how many times fewer edges than a ring per topic are worth a sentence
 FOLDING = 100  # fewer nodes than this need no word about what is large or fast
-# The builder that runs when none is named, and the seconds that balanced would take.
-Default = tuple[str, float]
+# The builder that runs when none is named, and how long balanced would take, in words.
+Default = tuple[str, str]
 
 
 def advise(found: Profile, default: Default | None = None) -> tuple[str, ...]:
@@ -69,14 +69,14 @@ def _structure(found: Profile) -> list[str]:
 
 
 def _builders(default: Default | None) -> list[str]:
-    name, seconds = default or ("balanced", None)
-    expected = "" if seconds is None else f", in {told_seconds(seconds)} by its time model"
+    name, told = default or ("balanced", "")
+    expected = f", in {told} on this machine" if told else ""
     if name == "balanced":
         first = f"Builders: balanced, the default, gives a low average and a low maximum degree{expected}."
     else:
         first = (
-            f"Builders: balanced would take {told_seconds(seconds or 0)} by its time model, so the default "
-            f"here is {name}: divide and conquer, a low maximum degree in much less time."
+            f"Builders: balanced would take more than ten minutes by its time model ({told} on this "
+            f"machine), so the default is {name}: divide and conquer, a low maximum degree in much less time."
         )
     return [
         first,

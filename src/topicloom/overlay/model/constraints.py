@@ -11,11 +11,14 @@ from typing import Any
 import numpy as np
 
 from topicloom.base.arrays import Floats, Ints, Longs, freeze_fields, sorted_distinct
+from topicloom.base.counts import counted
+from topicloom.base.notebook import html_table
 from topicloom.errors import InputError
 from topicloom.overlay.model.overlay import NodeNames, Overlay, ordered_ends
 from topicloom.overlay.model.python_tables import name_array, pair_rows, refuse
 
 NO_CAP = 2**30
+TOLD = {"caps": "cap", "forbid": "forbidden pair", "require": "required pair", "costs": "priced pair"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,7 +64,7 @@ class NodePairs:
         return len(self.u)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Constraints:
     """Limits on the choice of edges, by node number; nothing is limited by default.
 
@@ -77,6 +80,8 @@ class Constraints:
     costs: Floats = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
+        if not isinstance(self.caps, np.ndarray | None):
+            raise refuse("caps", "an array with the cap of each node (by names: Constraints.of)", self.caps)
         freeze_fields(self)
         if self.caps is not None and len(self.caps) and self.caps.min() < 0:
             raise InputError(f"node number {int(self.caps.argmin())} has a negative cap")
@@ -128,6 +133,13 @@ class Constraints:
             priced,
             values,
         )
+
+    def __repr__(self) -> str:
+        told = [counted(count, TOLD[kind]) for kind, count in self.counts().items()]
+        return f"Constraints({', '.join(told) or 'none'})"
+
+    def _repr_html_(self) -> str:
+        return html_table("Constraints", {f"{TOLD[kind]}s": n for kind, n in self.counts().items()})
 
     def kinds(self) -> tuple[str, ...]:
         """Return the names of the limits in use, as the command line's options call them."""

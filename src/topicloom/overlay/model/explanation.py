@@ -24,6 +24,10 @@ def more(values: Sized) -> list[str]:
     return [f"  ... and {len(values) - MOST:,} more"] if len(values) > MOST else []
 
 
+def _any_of(count: int, what: str) -> str:
+    return f"one {what}" if count == 1 else f"any of {count:,} {what}s"
+
+
 class SplitWithout(Summary, frozen=True):
     """A topic that would split: the sizes of its components then, and a node of each."""
 
@@ -139,7 +143,7 @@ class ExplainedNode(Pictured, frozen=True, kw_only=True):
         """Say who the node talks to and why, and what its death would split."""
         lines = [
             f"{self.node!r} wants {counted(len(self.topics), 'topic')}: {listed(self.topics)}",
-            f"it is linked to {counted(len(self.neighbors), 'node')}, each for the topics that both want:",
+            f"it is linked to {self._linked()}",
         ]
         lines += [
             f"  {one.node!r}: {counted(len(one.topics), 'topic')}: {listed(one.topics)}"
@@ -151,6 +155,12 @@ class ExplainedNode(Pictured, frozen=True, kw_only=True):
             lines.append(f"without it {counted(len(self.splits), 'topic')} would split:")
             return lines + [f"  {one.told()}" for one in self.splits[:MOST]] + more(self.splits)
         return [*lines, "without it no topic would split"]
+
+    def _linked(self) -> str:
+        if not self.neighbors:
+            return "no node"
+        each = "each " if len(self.neighbors) > 1 else ""
+        return f"{counted(len(self.neighbors), 'node')}, {each}for the topics that both want:"
 
     def legend(self) -> str:
         """Say how the node is drawn."""
@@ -184,18 +194,15 @@ class ExplainedTopic(Pictured, frozen=True, kw_only=True):
             state += f"{self.hops_mean:.1f}, 95% up to {self.hops_p95:,}"
         lines = [f"topic {self.topic!r}: {size}; {state}"]
         if self.cut_nodes:
-            lines.append(f"it would split without any of {counted(len(self.cut_nodes), 'node')}:")
+            lines.append(f"it would split without {_any_of(len(self.cut_nodes), 'node')}:")
             lines += [
                 f"  {one.node!r}: components of {', '.join(f'{size:,}' for size in one.component_sizes)}"
                 for one in self.cut_nodes[:MOST]
             ] + more(self.cut_nodes)
         else:
             lines.append("no single node splits it")
-        edges = counted(len(self.bridges), "edge")
-        return [
-            *lines,
-            f"it would split without any of {edges}" if self.bridges else "no single edge splits it",
-        ]
+        edges = f"it would split without {_any_of(len(self.bridges), 'edge')}"
+        return [*lines, edges if self.bridges else "no single edge splits it"]
 
     def legend(self) -> str:
         """Say how such nodes are drawn."""

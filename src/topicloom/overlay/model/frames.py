@@ -26,7 +26,7 @@ from topicloom.overlay.model.python_tables import (
     refuse,
     whole_rows,
 )
-from topicloom.tables.records import ROLES, in_range
+from topicloom.tables.records import MEANINGS, ROLE, ROLES, in_range
 
 PAIR = ("node", "topic")
 TAKES = (
@@ -60,13 +60,16 @@ def interest_from_frame(frame: Any, node: str, topic: str, *, strict: bool = Fal
     if not is_table(frame):
         raise refuse("frame", "a frame of pandas", frame)
     columns = dict(zip(PAIR, column_rows(frame, node, topic).columns, strict=True))
-    good, wrong = whole_rows(pa.table(columns)), [f"the {node} or {topic} is missing or empty"]
+    good = whole_rows(pa.table(columns))
+    wrong = [] if good.all() else [f"the {node} or {topic} is missing or empty"]
     there = getattr(frame, "column_names", getattr(frame, "columns", ()))
     for name, check in (("role", _roles), ("rate", _rates)):
         if name in there and name not in (node, topic):
             columns[name], sound = check(frame[name])
             good &= sound
-            wrong.append(f"the {name} is wrong")
+            if not sound.all():
+                meant = f"none of {ROLE}" if name == "role" else f"not {MEANINGS['amount']}"
+                wrong.append(f"the {name} is {meant}")
     rows = pa.table(columns).filter(pa.array(good))
     if (left_out := len(good) - rows.num_rows) > 0:
         _tell(left_out, int(np.argmin(good)), rows.num_rows, " or ".join(wrong), strict=strict)

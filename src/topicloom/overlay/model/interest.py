@@ -75,10 +75,19 @@ class Interest:
         return len(self.node_topics)
 
     def topics_of(self, node: int) -> Ints:
-        return self.node_topics[self.node_ptr[node] : self.node_ptr[node + 1]]
+        """Return the numbers of the topics of node number `node`; by names: `topic_names`."""
+        try:
+            return self.node_topics[self.node_ptr[node] : self.node_ptr[node + 1]]
+        except (IndexError, TypeError):
+            raise refuse("node", f"a node number below {self.n_nodes} (names: topic_names)", node) from None
 
     def nodes_of(self, topic: int) -> Ints:
-        return self.topic_nodes[self.topic_ptr[topic] : self.topic_ptr[topic + 1]]
+        """Return the numbers of the nodes of topic number `topic`; by names: `node_names`."""
+        try:
+            return self.topic_nodes[self.topic_ptr[topic] : self.topic_ptr[topic + 1]]
+        except (IndexError, TypeError):
+            takes = f"a topic number below {self.n_topics} (names: node_names)"
+            raise refuse("topic", takes, topic) from None
 
     def subscription_sizes(self) -> Longs:
         """Return how many topics each node wants."""

@@ -14,6 +14,7 @@ from topicloom.base.arrays import Ints, Longs, freeze_fields, pointers, sorted_d
 from topicloom.base.counts import counted
 from topicloom.base.notebook import html_table
 from topicloom.errors import InputError, UsageError
+from topicloom.overlay.model.frames import interest_of
 from topicloom.overlay.model.interest import Interest, number_identifiers
 from topicloom.overlay.model.python_tables import (
     column_rows,
@@ -75,8 +76,11 @@ class Overlay:
         return cls(node_ids, low.astype(np.int32), high.astype(np.int32))
 
     @classmethod
-    def from_arrow(cls, node_ids: pa.StringArray, edges: pa.Table) -> Overlay:
+    def from_arrow(cls, node_ids: NodeNames, edges: pa.Table) -> Overlay:
         """Make it from a table with columns `u` and `v` of identifiers, all of them in `node_ids`."""
+        if not isinstance(edges, pa.Table | pa.RecordBatch):
+            raise refuse("edges", "a table of Arrow with columns u and v", edges)
+        node_ids = name_array(node_ids)
         ends = []
         for name in ("u", "v"):
             if name not in edges.column_names:
@@ -123,7 +127,8 @@ class Overlay:
         cls, rows: pa.Table, interest: Interest | None, nodes: Sequence[str] | None = None
     ) -> Overlay:
         if interest is not None:
-            return replace(cls.from_arrow(interest.node_ids, rows), interest=interest)
+            known = interest_of(interest)
+            return replace(cls.from_arrow(known.node_ids, rows), interest=known)
         ends = pa.chunked_array([*rows["u"].chunks, *rows["v"].chunks], pa.string())
         named = ends.drop_null() if nodes is None else pa.chunked_array([pa.array(nodes, pa.string())])
         return cls.from_arrow(number_identifiers(named)[0], rows)
@@ -165,6 +170,7 @@ class Overlay:
 
     def with_interest(self, interest: Interest) -> Overlay:
         """Return the same edges, which know what they carry; the nodes must be those of the interest."""
+        interest = interest_of(interest)
         if not self.node_ids.equals(interest.node_ids):
             raise InputError(
                 f"the overlay's {self.n_nodes:,} nodes are not the interest's {interest.n_nodes:,} nodes"

@@ -45,9 +45,9 @@ def is_table(value: object) -> bool:
 
 def refuse(argument: str, takes: str, value: object) -> UsageError:
     """Return the error that names an argument, what it takes, and what it got."""
-    shown = repr(value)
-    shown = shown if len(shown) <= 40 and "\n" not in shown else "one"
-    return UsageError(f"`{argument}` takes {takes}; it got {type(value).__name__} {shown}")
+    kind, shown = type(value).__name__, repr(value)
+    got = f"{kind} {shown}" if len(shown) <= 40 and "\n" not in shown else f"a value of type {kind}"
+    return UsageError(f"`{argument}` takes {takes}; it got {'None' if value is None else got}")
 
 
 def column_rows(table: Any, first: str, second: str) -> pa.Table:
@@ -155,7 +155,8 @@ def find_name(ids: pa.StringArray, name: str | int, kind: str) -> int:
     text = name_of(name)
     found = -1 if text is None else pc.index(ids, pa.scalar(text, pa.string())).as_py()
     if found < 0:
-        raise InputError(f"there is no {kind} called {name!r}; there are {len(ids):,}: {_some(ids)}")
+        there = f"there {'is' if len(ids) == 1 else 'are'} {len(ids):,}{': ' if len(ids) else ''}{_some(ids)}"
+        raise InputError(f"there is no {kind} called {name!r}; {there}")
     return int(found)
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from topicloom.base.machine_speed import kept_folder
 from topicloom.tables.spark.java import Java
 
 MAKING = "-XX:ArchiveClassesAtExit="
@@ -33,7 +33,7 @@ def archive_path(java: Java) -> Path:
     jars = sorted(_jars().glob("*.jar"))
     named = [str(java.executable.resolve()), *(f"{jar} {jar.stat().st_mtime_ns}" for jar in jars)]
     key = hashlib.sha256("\n".join(named).encode()).hexdigest()[:16]
-    return _folder() / f"spark-{key}.jsa"
+    return kept_folder() / f"spark-{key}.jsa"
 
 
 def make_archive(java: Java, exercise: Callable[[str], None]) -> bool:
@@ -59,9 +59,3 @@ def _jars() -> Path:
     import pyspark
 
     return Path(pyspark.__file__).parent / "jars"
-
-
-def _folder() -> Path:
-    if sys.prefix != sys.base_prefix and os.access(sys.prefix, os.W_OK):
-        return Path(sys.prefix) / "var" / "topicloom"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "topicloom"

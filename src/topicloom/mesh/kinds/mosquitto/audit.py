@@ -28,8 +28,8 @@ def audit_mosquitto(
     links, lost = _links(directory)
     carried = BridgeIndex(links)
     names = distinct_names((link.bridge, link.dialer, link.acceptor) for link in links)
-    directed = names if directory.one_way_ok else {k for k, own in (wanted or {}).items() if own.has_roles}
-    found = _Found(links, frozenset(directed))
+    directed = frozenset(names) if directory.one_way_ok else _directed(links, names, wanted or {})
+    found = _Found(links, directed)
     for name, label in names.items():
         found.add(name, label, *carried.flow(name))
     coverage: dict[str, Any] = {}
@@ -48,6 +48,33 @@ def audit_mosquitto(
         unlinked=_unlinked(directory, links) if wanted is None else (),
         **coverage,
     )
+
+
+def _directed(
+    links: list[BridgeLink], names: Mapping[str, str], wanted: Mapping[str, Wanted]
+) -> frozenset[str]:
+    """Return the names that need not go both ways, by the roles of the topics that the same lines carry.
+
+    A pattern such as `alarm/#` stands for the topics of the interest that it matches: coverage judges those.
+    """
+    by_role = {name for name, own in wanted.items() if own.has_roles}
+    others = [name for name in names if name not in wanted]
+    if not by_role or not others:
+        return frozenset(by_role)
+
+    def lines(name: str) -> frozenset[tuple[int, bool, str]]:
+        return frozenset(
+            (number, out, str(rule.where))
+            for number, link in enumerate(links)
+            for out in (True, False)
+            for rule in rules_of(link.bridge, name, out=out)
+        )
+
+    carried: dict[frozenset[tuple[int, bool, str]], bool] = {}
+    for name in wanted:
+        own = lines(name)
+        carried[own] = carried.get(own, True) and name in by_role
+    return frozenset(by_role.union(name for name in others if carried.get(lines(name), False)))
 
 
 def _unlinked(directory: BrokerDirectory[MosquittoConf], links: list[BridgeLink]) -> tuple[str, ...]:
