@@ -52,7 +52,7 @@ class BuilderChoice:
 def expected_seconds(interest: Extent, work: float | str = "auto", edges: int | None = None) -> float:
     """Estimate how long `balanced` takes, on the machine that this was fitted on; `edges` if they are known.
 
-    Mostly within a factor of 1.5. A bound on hops that cannot be kept takes up to three times as long.
+    Mostly within a factor of 1.5; a few interests take two to four times as long, for reasons not known.
     """
     nodes, subscriptions = interest.n_nodes, interest.n_subscriptions
     if subscriptions == 0:
