@@ -5,10 +5,13 @@ Registries are loaded when somebody presses the tabulator, not before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 import typer
+
+if TYPE_CHECKING:
+    from topicloom.base.parameters import Parameter
 
 
 def _algorithms(context: typer.Context) -> Collection[str]:
@@ -42,20 +45,43 @@ def _examples(context: typer.Context) -> Collection[str]:
 
 def _parameters(context: typer.Context) -> list[str]:
     """Return the parameters of the algorithm that the command line names so far, or of the default one."""
-    from topicloom.base.parameters import plain_name
+    named = context.params.get("algorithm")
+    if context.command.name == "compare":
+        names = str(context.params.get("algorithms") or "").split(",")
+        return [f"{name}:{word}" for name in names for word in _words(_builder(name))]
+    if context.command_path.endswith("content simulate"):
+        from topicloom.content.simulator.scenario import PARAMETERS
 
-    return [f"{plain_name(name)}=" for name in _registry_entry(context).parameters]
+        return _words(PARAMETERS)
+    if context.command.name == "plan":
+        from topicloom.content.planners import registry as planners
 
-
-def _registry_entry(context: typer.Context) -> Any:
+        return _words(planners.PLANNERS[str(named or planners.DEFAULT)].parameters)
     if context.command.name == "simulate":
         from topicloom.spidercast.simulator.registry import PROTOCOLS
 
-        return PROTOCOLS[str(context.params.get("protocol") or "spidercast")]
+        return _words(PROTOCOLS[str(context.params.get("protocol") or "spidercast")].parameters)
     from topicloom.overlay.builders.default import DEFAULT
+
+    return _words(_builder(str(named or DEFAULT)))
+
+
+def _builder(name: str) -> Mapping[str, Parameter]:
     from topicloom.overlay.builders.registry import BUILDERS
 
-    return BUILDERS[str(context.params.get("algorithm") or DEFAULT)]
+    return BUILDERS[name].parameters if name in BUILDERS else {}
+
+
+def _words(parameters: Mapping[str, Parameter]) -> list[str]:
+    from topicloom.base.parameters import plain_name
+
+    return [f"{plain_name(name)}=" for name in parameters]
+
+
+def _core_models(context: typer.Context) -> Collection[str]:
+    from topicloom.content.planners.broker_trees import CODES
+
+    return CODES
 
 
 def _popularity(context: typer.Context) -> list[str]:
@@ -74,6 +100,8 @@ VALUES: dict[str, Callable[[typer.Context], Iterable[str]]] = {
     "--format": lambda context: ("csv", "tsv", "json", "parquet"),
     "--encoding": lambda context: ("utf-8", "latin-1", "windows-1252", "iso8859-15"),
     "--edges-encoding": lambda context: ("utf-8", "latin-1", "windows-1252", "iso8859-15"),
+    "--core-model": _core_models,
+    "--output-format": lambda context: ("table", "csv", "markdown", "latex"),
     "--max-hops": lambda context: ("auto", "none"),
     "KIND": _kinds,
     "NAME": _examples,
