@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec.structs import asdict
 
+from topicloom.base.addresses import is_address
 from topicloom.base.counts import counted, proved_told
 from topicloom.base.summaries import Report
 from topicloom.cli.console import Screen
@@ -59,7 +60,9 @@ def build(
     limits: LimitOptions,
     spark: EngineOptions,
     screen: Screen,
-    out: Annotated[Path | None, "Folder for the result (needed)."] = None,
+    out: Annotated[
+        str | None, "Folder for the result (needed); also behind an address such as s3a://bucket/folder."
+    ] = None,
     algorithm: Annotated[
         str | None, f"Builder: {_builders()} where that would take more than ten minutes."
     ] = None,
@@ -83,6 +86,7 @@ def build(
     """
     from topicloom.cli.calibrate import calibrate
     from topicloom.overlay.jobs.build import build_to_folder
+    from topicloom.overlay.jobs.build_place import place_of
     from topicloom.overlay.jobs.build_request import BuildRequest, BuildTask
     from topicloom.overlay.jobs.missing_rows import missing_told
 
@@ -93,15 +97,17 @@ def build(
     table.source()  # a missing table is told first
     if out is None:
         raise UsageError("--out is missing; name the folder for the result")
+    out = out.rstrip("/") if is_address(out) else str(Path(out))
     request = BuildRequest.of(
         algorithm, set_ or [], max_hops=max_hops, seed=seed, threads=threads, certify=certify
     )
     with screen.working() as progress:
         if algorithm is None:
             calibrate()
+        interest = table.table(spark, screen, progress)
         task = BuildTask(
-            table.table(spark, screen, progress),
-            out,
+            interest,
+            place_of(out, interest.spark, progress),
             request,
             limits=limits.files(table.encoding),
             resume=resume,
@@ -109,7 +115,7 @@ def build(
         )
         summary = build_to_folder(task)
     if summary.rejected:
-        screen.notice(f"{out / 'rejects.parquet'} lists every refused row with its reason")
+        screen.notice(f"{out}/{_rejects(summary)} lists every refused row with its reason")
     missing = [] if allow_rejects else missing_told(summary)
     lines = _told(summary, out)
     if not screen.quiet and "topics_split" not in summary.report and not missing:
@@ -118,7 +124,7 @@ def build(
     screen.report(summary, *lines, holds=holds, why=[*_split_told(summary), *hops_missed(summary), *missing])
 
 
-def _told(summary: BuildSummary, out: Path) -> list[str]:
+def _told(summary: BuildSummary, out: str) -> list[str]:
     from topicloom.overlay.jobs.certify import certificate_told
 
     if summary.topic_connected:
@@ -142,6 +148,14 @@ def _told(summary: BuildSummary, out: Path) -> list[str]:
         *_phases_told(summary),
         f"written to {out}",
     ]
+
+
+def _rejects(summary: BuildSummary) -> str:
+    """Return where in the result the refused rows are."""
+    from topicloom.base.summaries import UNSET
+
+    name = "rejects.parquet"
+    return name if summary.tables is UNSET else summary.tables[name]
 
 
 def _taken_told(report: Report) -> list[str]:

@@ -26,7 +26,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.models import OptionInfo
 
-from topicloom.base.addresses import refuse_address
+from topicloom.base.addresses import is_address, refuse_address
 from topicloom.base.output_lock import output_locked
 from topicloom.cli.completions import values_of
 from topicloom.cli.option_names import options_are
@@ -174,9 +174,9 @@ def with_groups(command: Callable[..., None], **made: type[Any]) -> Callable[...
 
 def _output_kept(out: Path | str | None) -> AbstractContextManager[None]:
     """Keep other commands from writing to the same place of this machine."""
-    if out is None or "://" in str(out):
+    if out is None or is_address(str(out)):
         return nullcontext()
-    return output_locked(out, f"`out={out}`")
+    return output_locked(out, f"`out={Path(out)}`")
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from pathlib import Path
 from topicloom.errors import InputError
 from topicloom.tables.source import READABLE, DataFile, Resolved, TableSource, format_of
 from topicloom.tables.table_formats import partition_of, refuse_other_formats
+from topicloom.tables.table_manifest import FILES, named_table, read_manifest, table_here
 
 SPREADSHEETS = (".xlsx", ".xlsm", ".xls", ".ods", ".numbers")
 
@@ -43,22 +44,46 @@ def list_here(path: str) -> Listing:
     return Listing(place, True, tuple(entries))
 
 
-def resolve(source: TableSource, list_path: Callable[[str], Listing] = list_here) -> Resolved:
+def read_here(path: str) -> bytes:
+    """Return the content of a small file of this machine."""
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How to look at what lies somewhere: here, or behind an address."""
+
+    listing: Callable[[str], Listing] = list_here
+    read: Callable[[str], bytes] = read_here
+
+
+HERE = Look()
+
+
+def resolve(source: TableSource, look: Look = HERE) -> Resolved:
     """Return the files that `source` means; raises InputError when there are none or they cannot be used."""
     if not source.path:
         raise InputError(f"the path of the {source.what} is empty: name a file or a folder")
-    listing = list_path(source.place)
+    listing = look.listing(source.place)
     if not listing.is_folder:
         return _with_format(source, [(listing.path, source.path, ())])
     names = {name for name, _ in listing.entries}
-    if "summary.json" in names and own_part(source) in names:
-        return resolve(inside(source), list_path)
+    if "summary.json" in names:
+        own = own_part(source)
+        place = own if own in names else named_table(look.read(f"{listing.path}/summary.json"), own)
+        if place is not None:
+            return resolve(inside(source, place), look)
+    if FILES in names:
+        return _with_format(source, _named_files(source, listing, look))
 
     def names_in(folder: str) -> set[str]:
-        return {name for name, _ in list_path(f"{source.path.rstrip('/')}/{folder}").entries}
+        return {name for name, _ in look.listing(f"{source.path.rstrip('/')}/{folder}").entries}
 
     refuse_other_formats(source.path, names, names_in)
-    return _with_format(source, _data_files(source, listing, list_path))
+    return _with_format(source, _data_files(source, listing, look))
 
 
 def own_part(source: TableSource) -> str:
@@ -66,22 +91,37 @@ def own_part(source: TableSource) -> str:
     return f"{source.what}.parquet"
 
 
-def inside(source: TableSource) -> TableSource:
+def inside(source: TableSource, place: str) -> TableSource:
     """Return the table of its kind inside a folder that we wrote: its columns and format are known."""
-    path = f"{source.path.rstrip('/')}/{own_part(source)}"
+    path = f"{source.path.rstrip('/')}/{place}"
     return TableSource(path, source.fields, what=source.what, options=source.options)
 
 
 def is_own(source: TableSource) -> bool:
     """Return whether the table lies in a folder of this machine that we wrote."""
     folder = Path(source.path).expanduser()
-    return bool(source.path) and (folder / "summary.json").is_file() and (folder / own_part(source)).exists()
+    return (
+        bool(source.path)
+        and (folder / "summary.json").is_file()
+        and table_here(folder, own_part(source)).exists()
+    )
 
 
 File = tuple[str, str, tuple[tuple[str, str | None], ...]]  # path, what the user calls it, its partition
 
 
-def _data_files(source: TableSource, listing: Listing, list_path: Callable[[str], Listing]) -> list[File]:
+def _named_files(source: TableSource, listing: Listing, look: Look) -> list[File]:
+    """Return the files that a manifest names; the folder may hold others, which are not part of the table."""
+    names = {name for name, _ in listing.entries}
+    wanted = read_manifest(look.read(f"{listing.path.rstrip('/')}/{FILES}"), source.path).files
+    for name in wanted:
+        if name not in names:
+            raise InputError(f"{source.path} is not whole: {name}, which {FILES} names, is not there")
+    base, shown = listing.path.rstrip("/"), source.path.rstrip("/")
+    return [(f"{base}/{name}", f"{shown}/{name}", ()) for name in wanted]
+
+
+def _data_files(source: TableSource, listing: Listing, look: Look) -> list[File]:
     """Return the data files inside a folder and its partition folders, in the order of their names.
 
     Names that begin with `_` or `.` are not data.
@@ -101,7 +141,7 @@ def _data_files(source: TableSource, listing: Listing, list_path: Callable[[str]
                 raise InputError(
                     f"folder {shown} holds another folder, {name}: name the folder that holds the data files"
                 )
-            gather(list_path(f"{base}/{name}"), f"{shown}/{name}", (*partition, column))
+            gather(look.listing(f"{base}/{name}"), f"{shown}/{name}", (*partition, column))
 
     gather(listing, source.path.rstrip("/"), ())
     if not found:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +13,8 @@ import topicloom.base.atomic_write as atomic
 from topicloom.base.atomic_write import remove_left_over, replacing
 from topicloom.base.summaries import Summary
 from topicloom.errors import InputError
-from topicloom.overlay.model.run_folder import TablesOnly, open_run
+from topicloom.overlay.model.run import TablesOnly
+from topicloom.overlay.model.run_folder import open_run
 
 
 class Rows(Summary, frozen=True):
@@ -28,7 +30,7 @@ def test_a_phase_that_fails_leaves_nothing_and_is_done_again(tmp_path):
 
     def work(folder):
         calls.append(folder)
-        (folder / "table").write_text("half")
+        (Path(folder) / "table").write_text("half")
         if len(calls) == 1:
             raise InputError("no")
         return Rows(3)
@@ -40,7 +42,7 @@ def test_a_phase_that_fails_leaves_nothing_and_is_done_again(tmp_path):
         assert run.keep("first", Rows, work).rows == 3
     with opened(out, resume=True) as run:
         assert run.keep("first", Rows, work) == Rows(3) and run.seconds() == {"first": 0.0}
-        assert len(calls) == 2 and run.path("first", "table").read_text() == "half"
+        assert len(calls) == 2 and Path(run.path("first", "table")).read_text() == "half"
         with pytest.raises(InputError, match="phase second is gone"):
             run.require("second", Rows)
 
@@ -61,7 +63,7 @@ def test_a_damaged_record_is_one_sentence(tmp_path, content):
     with opened(tmp_path / "out") as run:
         run.keep("first", Rows, lambda folder: Rows(3))
         (run.root / "first" / "record.json").write_bytes(content)
-        with pytest.raises(InputError, match=r"record.json is damaged: remove .* and begin anew"):
+        with pytest.raises(InputError, match=r"record of phase first is damaged: remove .* and begin anew"):
             run.record("first", Rows)
 
 

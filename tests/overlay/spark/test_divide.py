@@ -131,7 +131,7 @@ def test_the_edges_do_not_depend_on_how_large_tables_are_joined(spark, tmp_path,
     local = BUILDERS["dcbr-m"].build(interest, seed=7, kernel_nodes=120).overlay
     with built(spark, encoded, tmp_path / "out", "dcbr-m", kernel_nodes=120) as found:
         assert edges_of(found) == sorted(zip(local.u.tolist(), local.v.tolist(), strict=True))
-        result.write_build(spark, encoded, found.edges, tmp_path, progress=SILENT)
+        result.write_build(spark, encoded, found.edges, str(tmp_path), progress=SILENT)
     assert pq.read_table(tmp_path / "edges.parquet").to_pylist() == local.to_arrow().to_pylist()
     assert pq.read_table(tmp_path / "interest.parquet").to_pylist() == interest.to_arrow().to_pylist()
 

@@ -126,7 +126,7 @@ def export_edges(
 
     def load() -> tuple[Interest, Overlay]:
         loaded = interest.load()
-        check_agreement(edges, interest.source, loaded.digest)
+        check_agreement(edges, interest.source, loaded.digest, interest.spark)
         overlay, left_out = load_overlay(edges, loaded.interest, interest)
         for name, count in plain(left_out).items():
             if count:

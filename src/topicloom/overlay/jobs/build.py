@@ -15,6 +15,7 @@ from topicloom.overlay.jobs.build_request import (
     LOCAL_SUBSCRIPTIONS,
     BuildRequest,
     BuildTask,
+    check_engine,
     choose_engine,
     summarise_build,
 )
@@ -27,8 +28,9 @@ from topicloom.overlay.measures.connectivity import check_overlay
 from topicloom.overlay.measures.names import wildcard_topics, wildcards_told
 from topicloom.overlay.model.build import Build, BuildSummary
 from topicloom.overlay.model.build_folder import EDGES, INTEREST
+from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.verdict import Verdict
-from topicloom.overlay.spark.encode import InterestRead
+from topicloom.overlay.spark.encode import EncodedInterest
 from topicloom.tables.folder import REJECTS, SUMMARY, write_json, write_table
 from topicloom.tables.reader import write_rejects
 from topicloom.tables.spark.spark_choice import SparkChoice
@@ -41,11 +43,16 @@ def build_to_folder(task: BuildTask) -> BuildSummary:
         return build_on_spark(task)
     began = task.progress.now()
     loaded = task.table.load_small()
+    if loaded is None and task.out.local is None:
+        # Where the result needs no disk that executors share, the way there must not need one either.
+        loaded = task.table.load_collected()
     if loaded is not None and (task.engine == "local" or _builds_here(task, loaded)):
         return _build_here(task, loaded, began)
-    with task.table.spark.workspace(beside=task.out, progress=task.progress) as work:
+    if task.out.local is None:
+        return build_on_spark(_all_on_spark(task, loaded))
+    with task.table.spark.workspace(beside=task.out.local, progress=task.progress) as work:
         read = task.table.encode(work)
-        if task.engine == "auto" and (large := _for_spark(task, read)) is not None:
+        if task.engine == "auto" and (large := _for_spark(task, read.encoded)) is not None:
             return build_on_spark(large, read)
         return _build_here(task, load_interest(read, task.progress), began)
 
@@ -55,11 +62,20 @@ def _builds_here(task: BuildTask, loaded: LoadedInterest) -> bool:
     return task.in_memory is not None or loaded.interest.n_subscriptions <= LOCAL_SUBSCRIPTIONS
 
 
-def _for_spark(task: BuildTask, read: InterestRead) -> BuildTask | None:
+def _all_on_spark(task: BuildTask, loaded: LoadedInterest | None) -> BuildTask:
+    """Return the task of an interest that is too large for this process."""
+    large = None if loaded is None else _for_spark(task, loaded.interest)
+    if large is None:
+        named = task.request.algorithm if task.request.named else None
+        check_engine("spark", named, in_memory=task.in_memory, resume=task.resume)
+    return large or task
+
+
+def _for_spark(task: BuildTask, interest: Interest | EncodedInterest) -> BuildTask | None:
     """Return the task as it runs on Spark, if `--engine auto` means that."""
-    request, count = task.request, read.encoded.n_subscriptions
+    request, count = task.request, interest.n_subscriptions
     if count > LOCAL_SUBSCRIPTIONS and task.in_memory is None:
-        request = request.settled(read.encoded)
+        request = request.settled(interest)
     engine, reason = choose_engine(request.algorithm, count, in_memory=task.in_memory)
     if engine != "spark":
         return None
@@ -86,9 +102,13 @@ def _build_here(task: BuildTask, loaded: LoadedInterest, began: float) -> BuildS
     _remark_reasons(task, request)
     if remark := wildcards_told(wildcard_topics(loaded.interest.topic_ids)):
         task.remark(remark)
-    summary, build = build_loaded(
-        loaded, request, task.out, spark=table.spark, began=began, progress=progress
-    )
+    if task.out.local is None:
+        loaded = replace(loaded, here=True)  # it is proved before it is sent
+    with task.out.result() as folder:
+        summary, build = build_loaded(
+            loaded, request, folder, spark=table.spark, began=began, progress=progress
+        )
+        summary = task.out.publish(folder, summary)
     if "remark" in build.report:
         table.notice(build.report["remark"])
     return summary

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from topicloom.base.progress import Progress
 from topicloom.base.summaries import UNSET, Parameters, Seconds
@@ -21,10 +20,10 @@ from topicloom.overlay.builders.registry import (
     parse_parameters,
     run_builder,
 )
+from topicloom.overlay.jobs.build_place import BuildPlace
 from topicloom.overlay.jobs.constraints import ConstraintFiles
 from topicloom.overlay.jobs.interest_table import InterestTable, LoadedInterest
 from topicloom.overlay.model.build import Build, BuildSummary
-from topicloom.overlay.model.build_folder import PHASES, check_replaceable, whole_phases
 from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
@@ -102,10 +101,10 @@ class BuildRequest:
 
 @dataclass(frozen=True, slots=True)
 class BuildTask:
-    """From which table to which folder, and how; `remark` hears what was chosen and why."""
+    """From which table to which place, and how; `remark` hears what was chosen and why."""
 
     table: InterestTable
-    out: Path
+    out: BuildPlace
     request: BuildRequest
     limits: ConstraintFiles = NO_LIMITS
     resume: bool = False
@@ -129,11 +128,11 @@ class BuildTask:
     @property
     def goes_on(self) -> bool:
         """Is there an unfinished run to be taken up? Only Spark leaves one."""
-        return self.resume and bool(whole_phases(self.out / PHASES))
+        return self.resume and self.out.unfinished()
 
     def check(self) -> None:
         """Refuse what cannot be done."""
-        check_replaceable(self.out, resume=self.resume)
+        self.out.check(resume=self.resume)
         check_honours(self.request.algorithm, self.limits.kinds())
         named = self.request.algorithm if self.request.named else None
         engine = "spark" if self.goes_on else self.engine

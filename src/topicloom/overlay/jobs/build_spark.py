@@ -6,7 +6,6 @@ Nothing here holds the interest: it goes from table to table until the result is
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import replace
@@ -17,30 +16,23 @@ import msgspec
 from msgspec.structs import asdict
 from msgspec.structs import replace as replace_fields
 
-from topicloom.base.atomic_write import replacing
 from topicloom.base.parameters import plain_name
 from topicloom.errors import InputError, UsageError
 from topicloom.overlay.builders.default import FALLBACK
 from topicloom.overlay.builders.registry import parse_parameters
+from topicloom.overlay.jobs.build_place import BuildPlace
 from topicloom.overlay.jobs.build_request import BuildTask, summarise_build
 from topicloom.overlay.jobs.verify import check_judged, judge
 from topicloom.overlay.measures.names import wildcards_told
-from topicloom.overlay.model.build import BuildSummary
-from topicloom.overlay.model.build_folder import (
-    EDGES,
-    INTEREST,
-    PHASES,
-    is_build,
-    read_summary,
-    whole_phases,
-)
-from topicloom.overlay.model.run_folder import RunFolder, TablesOnly, check_same, open_run
+from topicloom.overlay.model.build import BuildHead, BuildSummary
+from topicloom.overlay.model.build_folder import EDGES, INTEREST
+from topicloom.overlay.model.run import Run, TablesOnly
 from topicloom.overlay.model.verdict import VerdictSummary
 from topicloom.overlay.spark.builders import SPARK_BUILDERS
 from topicloom.overlay.spark.encode import EncodedInterest, InterestRead
 from topicloom.overlay.spark.write_build import write_build
 from topicloom.tables.first_look import check_there
-from topicloom.tables.folder import REJECTS, SUMMARY, write_json
+from topicloom.tables.folder import REJECTS
 from topicloom.tables.reader import REJECT_COLUMNS, rows_were
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.spark_work import StageBook
@@ -80,7 +72,7 @@ def build_on_spark(task: BuildTask, read: InterestRead | None = None) -> BuildSu
     began = task.progress.now()
     asked = _asked(task)
     if task.goes_on:
-        check_same(task.out, asked, parts=True)  # before Spark starts
+        task.out.check_same(asked, parts=True)  # before Spark starts
     session = task.table.spark.session(task.progress)
     files = signature(session, task.table.source) if read is None else read.files
     asked["interest files"] = files
@@ -92,7 +84,7 @@ def build_on_spark(task: BuildTask, read: InterestRead | None = None) -> BuildSu
         task.remark(f"{shown_phase(phase)}: {seconds:.1f} s")
 
     now = task.progress.now
-    with open_run(task.out, asked, resume=task.resume, now=now, told=told) as run:
+    with task.out.open_run(asked, resume=task.resume, now=now, told=told) as run:
         before = run.seconds()
         if before:
             task.remark(f"going on after: {', '.join(map(shown_phase, before))}")
@@ -103,24 +95,24 @@ def build_on_spark(task: BuildTask, read: InterestRead | None = None) -> BuildSu
             return _run(task, run, read, began - sum(before.values()), asked)
         except BaseException as error:
             if run.whole():
-                task.table.notice(_advice(task.out, error))
+                task.table.notice(_advice(task.out, run, error))
             raise
 
 
-def _advice(out: Path, error: BaseException) -> str:
+def _advice(out: BuildPlace, run: Run, error: BaseException) -> str:
     """Return what to do with the phases that are whole."""
-    if PHASES in str(error):
-        return f"what an earlier run left is damaged: remove {out / PHASES} and begin anew"
+    if run.mark in str(error):
+        return f"what an earlier run left is damaged: remove {run.where} and begin anew"
     return f"finished phases are kept in {out}: the same command with `resume` goes on with them"
 
 
 def _run(
-    task: BuildTask, run: RunFolder, read: InterestRead | None, began: float, asked: Mapping[str, Any]
+    task: BuildTask, run: Run, read: InterestRead | None, began: float, asked: Mapping[str, Any]
 ) -> BuildSummary:
     """Run all phases; `began` is when the first run would have begun had the later ones followed at once."""
     table, progress, request = task.table, task.progress, task.request
     record = run.keep(INGEST, IngestRecord, lambda folder: _ingest(task, folder, read))
-    places = {name: str(run.path(INGEST, name)) for name in TABLES}
+    places = {name: run.path(INGEST, name) for name in TABLES}
     encoded = replace_fields(record, **places)
     for text in record.notices if read is None else ():
         table.notice(text)
@@ -128,9 +120,9 @@ def _run(
         raise InputError(
             f"{rows_were(encoded.rejected)} refused in {table.source.path}, and `strict` was given"
         )
-    if remark := wildcards_told(encoded.wildcard_topics()):
-        task.remark(remark)
     session = table.spark.session(progress)
+    if remark := wildcards_told(encoded.wildcard_topics(session)):
+        task.remark(remark)
     with spark_errors(str(task.out)):
         build = SPARK_BUILDERS[request.algorithm](
             session,
@@ -161,14 +153,10 @@ def _run(
     }
     summary = summarise_build(request, "spark", encoded, build, verdict, phases, seconds)
     summary = replace_fields(summary, spark=run.spark(), request=_digest(asked))
-    with replacing(task.out) as folder:
-        folder.mkdir()
-        for name in (EDGES, INTEREST):
-            _link(run.path(WRITE, name), folder / name)
-        if encoded.rejected:
-            _link(run.path(INGEST, REJECTS), folder / REJECTS)
-        write_json(summary, folder / SUMMARY)
-    return summary
+    tables = {EDGES: (WRITE, EDGES), INTEREST: (WRITE, INTEREST)}
+    if encoded.rejected:
+        tables[REJECTS] = (INGEST, REJECTS)
+    return run.finish(summary, tables)
 
 
 def _asked(task: BuildTask) -> dict[str, Any]:
@@ -200,21 +188,21 @@ def shown_phase(name: str) -> str:
 # --- the phases ----------------------------------------------------------------------------------------
 
 
-def _ingest(task: BuildTask, folder: Path, read: InterestRead | None) -> IngestRecord:
+def _ingest(task: BuildTask, folder: str, read: InterestRead | None) -> IngestRecord:
     notices: list[str] = []
     if read is None:
         read = task.table.encode(folder, notice=notices.append)
-    else:
+    else:  # from a workspace beside a folder of this machine
         for name in TABLES:
-            shutil.move(getattr(read.encoded, name), folder / name)
+            shutil.move(getattr(read.encoded, name), Path(folder) / name)
     if read.encoded.rejected:
         rejects = read.raw.rejects.orderBy(*REJECT_COLUMNS).select(*REJECT_COLUMNS)
-        StepTables(rejects.sparkSession, str(folder), task.progress).write("write rejects", rejects, REJECTS)
+        StepTables(rejects.sparkSession, folder, task.progress).write("write rejects", rejects, REJECTS)
         read.raw.release()
     return IngestRecord(**asdict(read.encoded), notices=notices)
 
 
-def _verify(task: BuildTask, run: RunFolder, encoded: EncodedInterest) -> VerdictSummary:
+def _verify(task: BuildTask, run: Run, encoded: EncodedInterest) -> VerdictSummary:
     """Judge what was written; the interest stays a table here too."""
     verdict = judge(
         run.path(WRITE, INTEREST),
@@ -230,28 +218,13 @@ def _verify(task: BuildTask, run: RunFolder, encoded: EncodedInterest) -> Verdic
 # --- ending --------------------------------------------------------------------------------------------
 
 
-def _finished(out: Path, asked: Mapping[str, Any]) -> BuildSummary | None:
+def _finished(out: BuildPlace, asked: Mapping[str, Any]) -> BuildSummary | None:
     """Return the summary of a whole build of the same request, when there is nothing to take up."""
-    if not is_build(out) or whole_phases(out / PHASES):
+    head = out.finished(BuildHead)
+    if head is None:
         return None
-    if read_summary(out).request != _digest(asked):
+    if head.request != _digest(asked):
         raise InputError(
             f"`resume`: {out} holds a finished build of another request; leave `resume` out to replace it"
         )
-    return read_summary(out, BuildSummary)
-
-
-def _link(source: Path, target: Path) -> None:
-    """Link a file or folder under a second name: until the result is whole, the phase stays whole too."""
-
-    def link(old: str, new: str) -> None:
-        try:
-            os.link(old, new)
-        except OSError:  # a file system without links
-            shutil.copy2(old, new)
-
-    if source.is_dir():
-        visible = shutil.ignore_patterns("_*", ".*")
-        shutil.copytree(source, target, copy_function=link, ignore=visible)
-    else:
-        link(str(source), str(target))
+    return out.finished(BuildSummary)

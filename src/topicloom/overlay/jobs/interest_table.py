@@ -8,14 +8,17 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from topicloom.base.addresses import is_address
 from topicloom.base.progress import SILENT, Progress
 from topicloom.errors import InputError
 from topicloom.overlay.measures.digest import interest_digest
-from topicloom.overlay.model.build_folder import is_build, read_summary
+from topicloom.overlay.model.build import BuildHead
+from topicloom.overlay.model.build_folder import decode_summary, is_build, read_summary
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.merge_pairs import number_small
 from topicloom.overlay.spark.encode import InterestRead, no_rows, read_interest
 from topicloom.tables.first_look import check_there
+from topicloom.tables.folder import SUMMARY
 from topicloom.tables.local.limits import collects
 from topicloom.tables.local.read import LocalReader
 from topicloom.tables.local.table import LocalTable
@@ -23,6 +26,7 @@ from topicloom.tables.reader import TableRead, require_no_rejects
 from topicloom.tables.refused import NONE_REFUSED, RefusedRows
 from topicloom.tables.source import TableSource
 from topicloom.tables.spark.read import collect_rows, collect_table
+from topicloom.tables.spark.remote_files import RemoteFolder
 from topicloom.tables.spark.settings import is_local
 from topicloom.tables.spark.spark_choice import Notice, SparkChoice, no_notice, tell_refused
 
@@ -69,7 +73,7 @@ class InterestTable:
     notice: Notice = no_notice
     progress: Progress = SILENT
 
-    def encode(self, work: Path, notice: Notice | None = None) -> InterestRead:
+    def encode(self, work: str | Path, notice: Notice | None = None) -> InterestRead:
         """Read it as tables of numbers below `work`."""
         source, notice = self.source, notice or self.notice
         check_there(source)
@@ -101,11 +105,17 @@ class InterestTable:
         session = self.spark.session(self.progress)
         if not is_local(str(session.sparkContext.master)):
             # Executors may share no disk with this machine, and it is to be in memory anyway.
-            collected = collect_rows(session, self.source, progress=self.progress)
-            if collected is not None:
-                return self._load(collected, here=False)
+            loaded = self.load_collected()
+            if loaded is not None:
+                return loaded
         with self.spark.workspace(progress=self.progress) as work:
             return load_interest(self.encode(work), self.progress)
+
+    def load_collected(self) -> LoadedInterest | None:
+        """Read it into memory through Spark, with no folder on the way; None: it is too large for that."""
+        session = self.spark.session(self.progress)
+        collected = collect_rows(session, self.source, progress=self.progress)
+        return None if collected is None else self._load(collected, here=False)
 
     def load_small(self) -> LoadedInterest | None:
         """Read it into memory at once, without Spark or by one job; None: it is too large for that."""
@@ -160,12 +170,18 @@ def subscribers(rows: pa.Table) -> pa.Table:
     return rows.join(wanted.group_by(PAIR).aggregate([]), PAIR, join_type="left semi")
 
 
-def check_agreement(edges: TableSource, interest: TableSource, digest: str) -> None:
+def head_of(edges: TableSource, spark: SparkChoice) -> BuildHead | None:
+    """Return what is known of the build that a user has named as a table of edges, if it is one."""
+    if not is_address(edges.path):
+        return read_summary(Path(edges.path)) if is_build(Path(edges.path)) else None
+    content = RemoteFolder(spark.session(), edges.path).read(SUMMARY)
+    return None if content is None else decode_summary(content, edges.path, BuildHead)
+
+
+def check_agreement(edges: TableSource, interest: TableSource, digest: str, spark: SparkChoice) -> None:
     """Refuse a build that was made for another interest than the one given."""
-    folder = Path(edges.path)
-    if not is_build(folder):
-        return
-    expected = read_summary(folder).interest_digest
+    head = head_of(edges, spark)
+    expected = digest if head is None else head.interest_digest
     if expected != digest:
         raise InputError(
             f"build {edges.path} was made for another interest than {interest.path} "

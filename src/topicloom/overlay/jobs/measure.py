@@ -70,7 +70,7 @@ def measure_tables(
     start = progress.now()
     check_there(edges)
     loaded = interest.load()
-    check_agreement(edges, interest.source, loaded.digest)
+    check_agreement(edges, interest.source, loaded.digest, interest.spark)
     overlay, left_out = load_overlay(edges, loaded.interest, interest)
     found = measure_overlay(loaded.interest, overlay, threads=threads, progress=progress)
     return Measured(

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 
 from topicloom.base.counts import counted
 from topicloom.base.progress import SILENT, Progress
 from topicloom.errors import InputError
-from topicloom.overlay.jobs.interest_table import InterestTable, check_agreement, subscribers
+from topicloom.overlay.jobs.interest_table import InterestTable, check_agreement, head_of, subscribers
 from topicloom.overlay.measures.digest import interest_digest
 from topicloom.overlay.measures.judge_tables import check_tables
-from topicloom.overlay.model.build_folder import is_build
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.verdict import Verdict, check_witness_file
 from topicloom.overlay.spark.encode import digest_rows, interest_rows
@@ -24,17 +22,14 @@ from topicloom.tables.local.read import LocalReader
 from topicloom.tables.reader import TableReader
 from topicloom.tables.source import TableSource
 from topicloom.tables.spark.failures import spark_errors
+from topicloom.tables.spark.places import load_table
 from topicloom.tables.spark.read import SparkReader, read_table
 from topicloom.tables.spark.spark_choice import SparkChoice
-from topicloom.tables.spark.step_tables import load_table
-
-if TYPE_CHECKING:
-    pass
 
 
 def judge(
-    interest: Path,
-    edges: Path,
+    interest: str | Path,
+    edges: str | Path,
     *,
     spark: SparkChoice,
     path: str = "auto",
@@ -56,7 +51,7 @@ def judge(
         )
 
 
-def check_judged(verdict: Verdict, topics: int, subscriptions: int, place: Path) -> None:
+def check_judged(verdict: Verdict, topics: int, subscriptions: int, place: str | Path) -> None:
     """Refuse a verdict on another interest than was built for: a part of its table was not seen."""
     for what, judged, built in (
         ("topics", verdict.topics, topics),
@@ -106,8 +101,8 @@ def _verify_small(
         tables.append(read.to_arrow())
     pairs, ends = tables
     pairs = subscribers(pairs) if interest.subscribers_only else pairs
-    if is_build(Path(edges.path)) and source.path != edges.path:
-        check_agreement(edges, source, interest_digest(Interest.from_arrow(pairs)))
+    if source.path != edges.path and head_of(edges, interest.spark) is not None:
+        check_agreement(edges, source, interest_digest(Interest.from_arrow(pairs)), interest.spark)
     return check_tables(pairs, ends, witnesses_file=all_witnesses, progress=interest.progress)
 
 
@@ -120,9 +115,10 @@ def _verify_there(interest: InterestTable, edges: TableSource, all_witnesses: st
         tables.append(read_table(session, named, progress=progress))
         interest.tell_read(tables[-1])
     rows = interest_rows(tables[0], subscribers_only=interest.subscribers_only)
-    if is_build(Path(edges.path)) and source.path != edges.path:
+    if source.path != edges.path and head_of(edges, interest.spark) is not None:
         with spark_errors(source.path):
-            check_agreement(edges, source, digest_rows(session, rows, progress=progress))
+            digest = digest_rows(session, rows, progress=progress)
+        check_agreement(edges, source, digest, interest.spark)
     with spark_errors(f"{source.path} and {edges.path}"):
         verdict = verify_tables(
             session,

@@ -14,6 +14,7 @@ from topicloom.base.summaries import Summary
 
 # A whole token that is a wildcard: + and # of MQTT, * and > of NATS, * and ** of Zenoh.
 WILDCARD = r"(^|/)(\+|\*\*?)(/|$)|(^|/)#$|(^|\.)\*(\.|$)|(^|\.)>$"
+WILDCARD_SIGNS = "[+*#>]"  # one of them is in every such name
 
 
 class AlikeNames(Summary, frozen=True):

@@ -75,7 +75,7 @@ class BuildSummary(ResultSummary, frozen=True, kw_only=True):
     `choice` and `engine_choice` say why, where topicloom chose. Where rows were refused, `rejects` has how
     many for each reason and `only_rejected` how many nodes and topics occur in no other row. Only builds on
     Spark have `spark`, what Spark did in each phase, and a `request`, by which a second run knows that all
-    was done.
+    was done. Behind an address `tables` says where in the folder the tables are.
     """
 
     kind: str = "build"
@@ -105,6 +105,7 @@ class BuildSummary(ResultSummary, frozen=True, kw_only=True):
     certificate: Certificate | UnsetType = UNSET
     spark: dict[str, dict[str, int | float]] | UnsetType = UNSET
     request: str | UnsetType = UNSET
+    tables: dict[str, str] | UnsetType = UNSET
 
     FLAT = frozenset({"certificate"})
 
@@ -121,3 +122,4 @@ class BuildHead(Summary, frozen=True, kw_only=True):
     report: Report = msgspec.field(default_factory=dict)
     seconds: Seconds
     request: str | UnsetType = UNSET
+    tables: dict[str, str] | UnsetType = UNSET

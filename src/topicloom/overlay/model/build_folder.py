@@ -24,6 +24,7 @@ from topicloom.overlay.model.overlay import Overlay
 from topicloom.overlay.model.python_tables import identifiers, refuse
 from topicloom.tables.folder import CHARTS, REJECTS, SUMMARY, check_own_folder, read_head
 from topicloom.tables.records import ROLES
+from topicloom.tables.table_manifest import TABLES, files_here, table_here
 
 EDGES, INTEREST = "edges.parquet", "interest.parquet"
 # What the folder of a simulation holds (see spidercast/simulator/folder.py).
@@ -38,7 +39,7 @@ S = TypeVar("S", BuildHead, BuildSummary)
 
 def is_build(path: Path) -> bool:
     """Does `path` look like a build folder?"""
-    return (path / SUMMARY).is_file() and (path / EDGES).exists()
+    return (path / SUMMARY).is_file() and table_here(path, EDGES).exists()
 
 
 def whole_phases(root: Path) -> list[str]:
@@ -74,7 +75,7 @@ def _is_ours(folder: Path) -> bool:
     if head is None or head.format != FORMAT:
         return False
     if head.kind == "build":
-        return names <= {EDGES, INTEREST, SUMMARY, REJECTS, PHASES}
+        return names <= {EDGES, INTEREST, SUMMARY, REJECTS, PHASES, TABLES}
     if head.kind == "simulation":
         return {path.name for path in inside if path.suffix not in CHARTS} <= SIMULATION
     return head.kind == "comparison" and all(
@@ -84,11 +85,18 @@ def _is_ours(folder: Path) -> bool:
 
 def read_summary(folder: Path, kind: type[S] = BuildHead) -> S:  # type: ignore[assignment]
     """Return what the summary of a build folder says: what it takes to load it, or all of it."""
-    path = folder / SUMMARY
     try:
-        return msgspec.json.decode(path.read_bytes(), type=kind)
+        content = (folder / SUMMARY).read_bytes()
     except OSError as error:
         raise InputError(f"{folder} is not a build: cannot read {SUMMARY} ({error.strerror})") from None
+    return decode_summary(content, str(folder), kind)
+
+
+def decode_summary(content: bytes, folder: str, kind: type[S]) -> S:
+    """Return what the summary of a build folder says, wherever that is."""
+    path = f"{folder.rstrip('/')}/{SUMMARY}"
+    try:
+        return msgspec.json.decode(content, type=kind)
     except msgspec.ValidationError:
         raise InputError(f"{path} is not a build summary of format {FORMAT}; make the build again") from None
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -135,7 +143,7 @@ def read_interest(source: Path) -> Interest:
 def _read(folder: Path, name: str, columns: list[str]) -> pa.Table:
     """Read a table of a build folder; one that lacks a column or cannot be read is refused."""
     try:
-        table = pq.read_table(folder / name)
+        table = pq.read_table(files_here(table_here(folder, name)))
     except (OSError, pa.ArrowInvalid) as error:
         raise InputError(f"build {folder} is damaged ({str(error).splitlines()[0]}); make it again") from None
     for column in columns:

@@ -1,4 +1,4 @@
-"""An unfinished run on disk: one folder for each finished phase, so that a run that was killed can go on.
+"""An unfinished run on a disk of this machine: one folder for each finished phase.
 
 They lie in `.phases` inside the folder of the result and vanish when that becomes whole. A phase is written
 under a temporary name and renamed when its record is in it, so a half-written one is never found.
@@ -12,102 +12,66 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-import msgspec
-
-from topicloom.base.atomic_write import remove_left_over
-from topicloom.base.summaries import Summary, plain, to_json
+from topicloom.base.atomic_write import remove_left_over, replacing
 from topicloom.errors import InputError
+from topicloom.overlay.model.build import BuildSummary
 from topicloom.overlay.model.build_folder import PHASES, RECORD, check_replaceable, whole_phases
-from topicloom.tables.folder import write_json
+from topicloom.overlay.model.run import Attempt, Request, Run, Told, check_same
+from topicloom.tables.folder import SUMMARY, write_json
 
 REQUEST, LOCK = "request.json", "lock"
 
-Told = Callable[[str, float], None]
-R = TypeVar("R", bound=Summary)
-Request = Mapping[str, Any]
 
+class RunFolder(Run):
+    """The phases of a run whose result will be the folder `out`."""
 
-class TablesOnly(Summary, frozen=True):
-    """The record of a phase that leaves tables and nothing to say of them."""
+    def __init__(self, out: Path, now: Callable[[], float], told: Told) -> None:
+        self.out = out
+        self.root = out.absolute() / PHASES
+        super().__init__(str(self.root), PHASES, now, told)
 
+    def whole(self) -> list[str]:
+        return whole_phases(self.root)
 
-class TimedRecord(Summary, frozen=True):
-    """What every record has besides its own keys."""
-
-    seconds: float
-    spark: dict[str, int | float] = msgspec.field(default_factory=dict)
-
-
-class RunFolder:
-    """The phases of one run; `keep` is how work is done once.
-
-    `measure`, where it is set, tells what was done on Spark since it was last called; records keep it.
-    """
-
-    def __init__(self, root: Path, now: Callable[[], float], told: Told) -> None:
-        self.root = root
-        self.measure: Callable[[], Summary] | None = None
-        self._now = now
-        self._told = told
-
-    def record(self, name: str, kind: type[R]) -> R | None:
-        """Return what a whole phase left behind; None if it is not whole."""
-        path = self.root / name / RECORD
-        if not path.is_file():
-            return None
+    def read_record(self, name: str) -> bytes | None:
         try:
-            return msgspec.json.decode(path.read_bytes(), type=kind)
-        except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
-            raise InputError(f"{path} is damaged: remove {self.root} and begin anew") from None
+            return (self.root / name / RECORD).read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError:
+            return b""  # it is there, and cannot be used
 
-    def keep(self, name: str, kind: type[R], work: Callable[[Path], R]) -> R:
-        """Return the record of phase `name`: of an earlier run if it is whole, else of `work(folder)`."""
-        known = self.record(name, kind)
-        if known is not None:
-            return known
+    @contextmanager
+    def attempt(self, name: str) -> Iterator[Attempt]:
         temporary = self.root / f".tmp-{name}"
-        start = self._now()
         with _write_errors(self.root.parent):
             shutil.rmtree(temporary, ignore_errors=True)
             temporary.mkdir()
-        try:
-            record = work(temporary)
-            seconds = self._now() - start
-            done = {} if self.measure is None else {"spark": plain(self.measure())}
+
+        def commit(record: dict[str, Any]) -> None:
             with _write_errors(self.root.parent):
-                write_json({**plain(record), "seconds": seconds, **done}, temporary / RECORD)
+                write_json(record, temporary / RECORD)
                 _flush(temporary)
                 temporary.rename(self.root / name)
+
+        try:
+            yield Attempt(str(temporary), commit)
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)
             raise
-        self._told(name, seconds)
-        return record
 
-    def require(self, name: str, kind: type[R]) -> R:
-        """Return the record of a phase that must be whole by now."""
-        record = self.record(name, kind)
-        if record is None:
-            raise InputError(f"phase {name} is gone from {self.root}: remove the folder and begin anew")
-        return record
+    def path(self, name: str, table: str) -> str:
+        return str(self.root / name / table)
 
-    def path(self, name: str, table: str) -> Path:
-        """Return where a phase has left a table."""
-        return self.root / name / table
-
-    def seconds(self) -> dict[str, float]:
-        """Return how long each whole phase took, in whichever run that was."""
-        return {name: self.require(name, TimedRecord).seconds for name in self.whole()}
-
-    def spark(self) -> dict[str, dict[str, int | float]]:
-        """Return what each whole phase did on Spark, in whichever run that was."""
-        return {name: self.require(name, TimedRecord).spark for name in self.whole()}
-
-    def whole(self) -> list[str]:
-        """Return the phases that are whole."""
-        return whole_phases(self.root)
+    def finish(self, summary: BuildSummary, tables: Mapping[str, tuple[str, str]]) -> BuildSummary:
+        with replacing(self.out) as folder:
+            folder.mkdir()
+            for name, place in tables.items():
+                _link(Path(self.path(*place)), folder / name)
+            write_json(summary, folder / SUMMARY)
+        return summary
 
 
 @contextmanager
@@ -124,16 +88,16 @@ def open_run(
     An unfinished run is never thrown away unasked, and never resumed by another request. A run that ends
     without a whole phase leaves no trace. `told` hears of each phase that becomes whole.
     """
-    root = out.absolute() / PHASES
+    run = RunFolder(out, now, told)
+    root = run.root
     with _write_errors(out):
         root.mkdir(parents=True, exist_ok=True)
     with _locked(root / LOCK, out):
         remove_left_over(out)
-        run = RunFolder(root, now, told)
         with _write_errors(out):
             check_replaceable(out, resume=resume)
             if run.whole():
-                check_same(out, request)
+                check_same_here(out, request)
             else:
                 for path in root.iterdir():
                     if path.is_dir():
@@ -148,38 +112,30 @@ def open_run(
                     root.parent.rmdir()
 
 
-def check_same(out: Path, request: Request, *, parts: bool = False) -> None:
+def check_same_here(out: Path, request: Request, *, parts: bool = False) -> None:
     """Refuse to take up the unfinished run in `out` for another request, or for other `parts` of one."""
     root = out / PHASES
     try:
-        begun = msgspec.json.decode((root / REQUEST).read_bytes(), type=dict[str, Any])
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
-        raise InputError(f"{root / REQUEST} is damaged: remove {root} and begin anew") from None
-    now = msgspec.json.decode(to_json(request), type=dict[str, Any])
-    for key in sorted(now if parts else {*begun, *now}):
-        if begun.get(key) != now.get(key):
-            before, after = _difference(begun.get(key), now.get(key))
-            raise InputError(
-                f"`resume`: the run in {out} was begun with another {key} ({before}, now {after}); give the "
-                f"same, or remove {out / PHASES} to begin anew"
-            )
+        begun = (root / REQUEST).read_bytes()
+    except OSError:
+        begun = None
+    check_same(begun, request, out=str(out), root=str(root), parts=parts)
 
 
-def _difference(before: Any, after: Any) -> tuple[str, str]:
-    """Return two values that differ as text; of long lists and tables the first parts that do."""
-    if isinstance(before, list) and isinstance(after, list):
-        for one, other in zip(before, after, strict=False):
-            if one != other:
-                return _difference(one, other) if isinstance(one, dict) else (_text(one), _text(other))
-        return f"{len(before)} of them", f"{len(after)}"
-    if isinstance(before, dict) and isinstance(after, dict):
-        key = next(key for key in sorted({*before, *after}) if before.get(key) != after.get(key))
-        return f"{key} {_text(before.get(key))}", _text(after.get(key))
-    return _text(before), _text(after)
+def _link(source: Path, target: Path) -> None:
+    """Link a file or folder under a second name: until the result is whole, the phase stays whole too."""
 
+    def link(old: str, new: str) -> None:
+        try:
+            os.link(old, new)
+        except OSError:  # a file system without links
+            shutil.copy2(old, new)
 
-def _text(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
+    if source.is_dir():
+        visible = shutil.ignore_patterns("_*", ".*")
+        shutil.copytree(source, target, copy_function=link, ignore=visible)
+    else:
+        link(str(source), str(target))
 
 
 def _flush(folder: Path) -> None:

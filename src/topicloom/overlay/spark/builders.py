@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,13 +18,14 @@ from topicloom.errors import UsageError
 from topicloom.overlay.builders.baselines import close_rings
 from topicloom.overlay.builders.divide.plan import DivideSettings
 from topicloom.overlay.builders.divide.run import run_phases
-from topicloom.overlay.model.run_folder import RunFolder
+from topicloom.overlay.model.run import Run
 from topicloom.overlay.spark.divide import EdgeCount, SparkDivide, build_name, count_edges
 from topicloom.overlay.spark.divide_tasks import EDGE_SCHEMA
 from topicloom.overlay.spark.encode import EncodedInterest
+from topicloom.tables.spark.places import load_table
 from topicloom.tables.spark.python_tasks import map_batches
 from topicloom.tables.spark.spark_choice import Notice
-from topicloom.tables.spark.step_tables import StepTables, load_table, slices_of
+from topicloom.tables.spark.step_tables import StepTables, slices_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -37,7 +37,7 @@ TASK_ROWS = 1_000_000  # about how many subscriptions one task of ring-pt gets; 
 class SparkBuild:
     """Where the edges are (tables u, v of node numbers, all different), and what there is to say of them."""
 
-    edges: tuple[Path, ...]
+    edges: tuple[str, ...]
     n_edges: int
     degree_max: int
     parameters: Mapping[str, Any]
@@ -47,7 +47,7 @@ class SparkBuild:
 def build_dcbr_m_on_spark(
     spark: SparkSession,
     encoded: EncodedInterest,
-    run: RunFolder,
+    run: Run,
     *,
     eta: int | str,
     lambda_: int | None,
@@ -82,7 +82,7 @@ def build_dcbr_m_on_spark(
 def build_ring_pt_on_spark(
     spark: SparkSession,
     encoded: EncodedInterest,
-    run: RunFolder,
+    run: Run,
     *,
     order: str,
     seed: int,
@@ -91,12 +91,11 @@ def build_ring_pt_on_spark(
 ) -> SparkBuild:
     """Build a ring per topic."""
 
-    def close(folder: Path) -> EdgeCount:
-        work = StepTables(spark, str(folder), progress)
+    def close(folder: str) -> EdgeCount:
+        work = StepTables(spark, folder, progress)
         pairs = load_table(spark, encoded.pairs).select("node", "topic")
         edges = ring_table(pairs, encoded.n_subscriptions, order, seed)
-        work.write("close rings", edges, "edges", stages=2)
-        return count_edges(work)
+        return count_edges(work, work.write("close rings", edges, "edges", stages=2))
 
     record = run.keep("rings", EdgeCount, close)
     return SparkBuild((run.path("rings", "edges"),), record.edges, record.degree_max, {"order": order})

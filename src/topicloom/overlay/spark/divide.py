@@ -7,12 +7,9 @@ stand in `divide_tasks.py`. Each step is a phase of the run folder, so a later r
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from topicloom.base.arrays import Longs
 from topicloom.base.progress import SILENT, Progress
@@ -20,7 +17,7 @@ from topicloom.base.summaries import Summary
 from topicloom.overlay.builders.divide.groups import SINGLE, group_sizes, smallest_eta
 from topicloom.overlay.builders.divide.plan import Groups, LevelSizes
 from topicloom.overlay.builders.divide.run import phase_name
-from topicloom.overlay.model.run_folder import RunFolder
+from topicloom.overlay.model.run import Run
 from topicloom.overlay.spark.divide_tasks import (
     CHOSEN_SCHEMA,
     EDGE_SCHEMA,
@@ -32,8 +29,9 @@ from topicloom.overlay.spark.divide_tasks import (
 from topicloom.overlay.spark.encode import EncodedInterest
 from topicloom.tables.spark.failures import group_errors
 from topicloom.tables.spark.job_progress import run_watched
+from topicloom.tables.spark.places import load_table
 from topicloom.tables.spark.python_tasks import map_batches
-from topicloom.tables.spark.step_tables import StepTables, fits_broadcast, load_table, n_rows
+from topicloom.tables.spark.step_tables import StepTables, Written, fits_broadcast
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -62,7 +60,7 @@ class SparkDivide:
 
     spark: SparkSession
     encoded: EncodedInterest
-    run: RunFolder
+    run: Run
     eta: int | str
     lambda_: int | None
     seed: int
@@ -91,11 +89,11 @@ class SparkDivide:
 
     def members(self, groups: Groups) -> DataFrame:
         """Return who takes part after these levels: node, clump, rank."""
-        nodes = load_table(self.spark, str(self.run.path(SPLIT, "nodes")))
+        nodes = load_table(self.spark, self.run.path(SPLIT, "nodes"))
         alone = f"cast({SINGLE} as int) clump"
         if not groups:
             return nodes.where("not bulk").selectExpr("node", alone, "rank")
-        chosen = load_table(self.spark, str(self.run.path(_chosen_name(groups), "chosen")))
+        chosen = load_table(self.spark, self.run.path(_chosen_name(groups), "chosen"))
         members = chosen.selectExpr("node", "clump", "cast(0 as bigint) rank")
         if len(groups) > 1:
             return members
@@ -125,10 +123,10 @@ class SparkDivide:
 
     # --- the phases ------------------------------------------------------------------------------------
 
-    def _split(self, folder: Path) -> SplitRecord:
+    def _split(self, folder: str) -> SplitRecord:
         from pyspark.sql import functions as sf
 
-        work = StepTables(self.spark, str(folder), self.progress)
+        work = StepTables(self.spark, folder, self.progress)
         sizes = self.pairs().groupBy("node").agg(sf.count(sf.lit(1)).cast("int").alias("size"))
         work.write("split nodes", sizes, "sizes")
         sizes = work.load("sizes")
@@ -153,12 +151,12 @@ class SparkDivide:
         work.drop("sizes")
         return SplitRecord(int(eta), bulk, light)
 
-    def _represent(self, groups: Groups, folder: Path) -> LevelSizes:
+    def _represent(self, groups: Groups, folder: str) -> LevelSizes:
         level, n_groups = len(groups) - 1, groups[-1]
         clumps = self.represent(groups[:-1]).representatives if level else ()
         singles = (self.n_light, self.n_bulk, 0)[min(level, 2)]
         sizes = group_sizes(clumps, singles, n_groups).tolist() if n_groups else []
-        work = StepTables(self.spark, str(folder), self.progress)
+        work = StepTables(self.spark, folder, self.progress)
         members = self.dealt(groups, level)
         if self.lambda_ is None:
             chosen = members.selectExpr("node", "group clump")
@@ -178,24 +176,24 @@ class SparkDivide:
         counts = {row["clump"]: row["count"] for row in counted}
         return LevelSizes(tuple(sizes), tuple(counts.get(group, 0) for group in range(n_groups)))
 
-    def _build(self, groups: Groups, level: int, folder: Path) -> EdgeCount:
+    def _build(self, groups: Groups, level: int, folder: str) -> EdgeCount:
         from pyspark.sql import functions as sf
 
         phase = phase_name(level)
         n_groups = groups[level] if level < len(groups) else 1
-        work = StepTables(self.spark, str(folder), self.progress)
+        work = StepTables(self.spark, folder, self.progress)
         members = self.dealt(groups, level)
         if level == 0:
             members, task = members.select("node", "group"), conquer_task(phase)
         else:
             before = self.run.require(build_name(level - 1), EdgeCount)
-            degrees = load_table(self.spark, str(self.run.path(build_name(level - 1), "degrees")))
+            degrees = load_table(self.spark, self.run.path(build_name(level - 1), "degrees"))
             degree = sf.coalesce("degree", sf.lit(0)).cast("long").alias("degree")
             members = members.join(degrees, "node", "left").select("node", "group", "clump", degree)
             task = combine_task(phase, before.degree_max)
         rows = self.rows(members, self.n_members(groups[:level]))
-        self._map_groups(phase, rows, n_groups, task, EDGE_SCHEMA, work, "edges")
-        return count_edges(work, degrees if level else None)
+        edges = self._map_groups(phase, rows, n_groups, task, EDGE_SCHEMA, work, "edges")
+        return count_edges(work, edges, degrees if level else None)
 
     def _topic_sizes(self, rows: DataFrame) -> Longs:
         """How many of these rows each topic has: as long as the list of topics, not as the interest."""
@@ -206,25 +204,22 @@ class SparkDivide:
 
     def _map_groups(
         self, phase: str, rows: DataFrame, n_groups: int, task: Task, schema: str, work: StepTables, name: str
-    ) -> None:
+    ) -> Written:
         """Run `task` on the rows of every group, one group to a partition, and write what comes out."""
         parts = map_batches(rows.repartitionById(max(n_groups, 1), "group"), task, schema)
         with group_errors(self.spark, phase, n_groups):
-            work.write(None, parts, name, groups=max(n_groups, 1), label=phase)
+            return work.write(None, parts, name, groups=max(n_groups, 1), label=phase)
 
 
-def count_edges(work: StepTables, before: DataFrame | None = None) -> EdgeCount:
+def count_edges(work: StepTables, written: Written, before: DataFrame | None = None) -> EdgeCount:
     """Write the degrees that the table `edges` gives on top of those before; its rows, the largest degree."""
     from pyspark.sql import functions as sf
 
     edges = work.load("edges")
     ends = edges.selectExpr("u node", "1 degree").union(edges.selectExpr("v node", "1 degree"))
     ends = ends if before is None else ends.union(before)
-    work.write(None, ends.groupBy("node").agg(sf.sum("degree").cast("int").alias("degree")), "degrees")
-    # A run folder is on a disk of this machine: two columns of its files are read faster than a job starts.
-    degrees = (pq.read_table(part, columns=["degree"])["degree"] for part in work.parts("degrees"))
-    most = max((int(pc.max(column).as_py() or 0) for column in degrees), default=0)
-    return EdgeCount(sum(map(n_rows, work.parts("edges"))), most)
+    degrees = ends.groupBy("node").agg(sf.sum("degree").cast("int").alias("degree"))
+    return EdgeCount(written.rows, work.write(None, degrees, "degrees", most="degree").most)
 
 
 def build_name(level: int) -> str:

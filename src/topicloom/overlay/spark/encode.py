@@ -15,13 +15,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow.dataset import dataset
 
-from topicloom.base.addresses import is_address
 from topicloom.base.arrays import Longs
 from topicloom.base.progress import SILENT, Progress
 from topicloom.base.summaries import Summary
 from topicloom.errors import InputError
 from topicloom.overlay.measures.digest import SECOND_PREFIX, format_digest, interest_digest
-from topicloom.overlay.measures.names import wildcard_topics
+from topicloom.overlay.measures.names import WILDCARD_SIGNS, wildcard_topics
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.merge_pairs import merge_pairs, number_small
 from topicloom.tables.reader import require_no_rejects, rows_were
@@ -30,6 +29,7 @@ from topicloom.tables.refused import RefusedRows, refused_told
 from topicloom.tables.source import TableSource
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.job_progress import run_watched
+from topicloom.tables.spark.places import load_table
 from topicloom.tables.spark.python_tasks import map_batches
 from topicloom.tables.spark.raw_table import RawTable
 from topicloom.tables.spark.read import read_table
@@ -82,10 +82,12 @@ class EncodedInterest(Summary, frozen=True, kw_only=True):
             columns.get("rate"),
         )
 
-    def wildcard_topics(self) -> list[str]:
-        """Return the topics that some broker would take for a filter, part by part."""
-        batches = dataset(self.topics).to_batches(columns=["id"])
-        return sorted(name for batch in batches for name in wildcard_topics(batch.column(0)))
+    def wildcard_topics(self, spark: SparkSession) -> list[str]:
+        """Return the topics that some broker would take for a filter."""
+        from pyspark.sql import functions as sf
+
+        signs = load_table(spark, self.topics).where(sf.col("id").rlike(WILDCARD_SIGNS)).select("id")
+        return sorted(wildcard_topics(signs.toArrow()["id"]))
 
     def topic_sizes(self) -> Longs:
         """Count the nodes that want each topic, part by part: the interest is not held."""
@@ -130,7 +132,7 @@ def read_interest(
             require_no_rejects(raw, refused.rows)
         if totals["rows"] == 0:
             raise no_rows(source, refused)
-        small = totals["rows"] <= SMALL_ROWS and not is_address(work.folder)
+        small = totals["rows"] <= SMALL_ROWS
         nodes, topics, n_pairs, digest = (_encode_here if small else _encode_there)(work, rows, totals)
     if not refused.kinds:
         raw.release()
@@ -184,9 +186,7 @@ def _encode_here(work: StepTables, rows: DataFrame, totals: dict[str, int]) -> E
     for name, ids in (("nodes", interest.node_ids), ("topics", interest.topic_ids)):
         tables[name] = pa.table({"id": ids, "number": pa.array(np.arange(len(ids), dtype=np.int32))})
     for name, content in tables.items():
-        folder = Path(work.path(name))
-        folder.mkdir(parents=True, exist_ok=True)
-        pq.write_table(content, folder / "part-0.parquet")
+        work.put(name, content)
     nodes, topics = (
         Written(len(ids), int(pc.sum(pc.binary_length(ids)).as_py() or 0))
         for ids in (interest.node_ids, interest.topic_ids)
@@ -234,10 +234,10 @@ def _number(work: StepTables, rows: DataFrame, name: str) -> Written:
     from pyspark.sql import functions as sf
 
     ids = rows.select(sf.col(name).alias("id")).distinct()
-    ranked = work.ranked((f"sort {name}s", f"count {name}s"), ids, ["id"])
+    ranked = work.ranked(f"sort {name}s", ids, ["id"], f"sorted-{name}s")
     numbered = ranked.select("id", sf.col("rank").cast("int").alias("number"))
     written = work.write(f"number {name}s", numbered, f"{name}s", names="id")
-    work.drop("sorted")
+    work.drop(f"sorted-{name}s")
     return written
 
 
@@ -249,7 +249,7 @@ def _numbered_pairs(
 
     for name, known in dictionaries.items():
         ids = work.load(f"{name}s").toDF(name, f"{name}_number")
-        rows = rows.join(sf.broadcast(ids) if fits_broadcast(*known) else ids, name)
+        rows = rows.join(sf.broadcast(ids) if fits_broadcast(known.rows, known.octets) else ids, name)
     columns = [sf.col("node_number").alias("node"), sf.col("topic_number").alias("topic")]
     schema = "node int, topic int"
     if totals.get("role"):

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from topicloom.base.progress import Progress
 from topicloom.overlay.model.build_folder import EDGES, INTEREST
-from topicloom.overlay.model.run_folder import TablesOnly
+from topicloom.overlay.model.run import TablesOnly
 from topicloom.overlay.spark.encode import EncodedInterest
 from topicloom.tables.records import ROLES
-from topicloom.tables.spark.step_tables import StepTables, fits_broadcast, load_table
+from topicloom.tables.spark.places import load_table
+from topicloom.tables.spark.step_tables import StepTables, fits_broadcast
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 def write_build(
     spark: SparkSession,
     encoded: EncodedInterest,
-    edges: Sequence[Path],
-    folder: Path,
+    edges: Sequence[str],
+    folder: str,
     *,
     progress: Progress,
 ) -> TablesOnly:
@@ -31,12 +31,12 @@ def write_build(
     """
     from pyspark.sql import functions as sf
 
-    work = StepTables(spark, str(folder), progress)
+    work = StepTables(spark, folder, progress)
     node_fits = fits_broadcast(encoded.n_nodes, encoded.node_bytes)
     topic_fits = fits_broadcast(encoded.n_topics, encoded.topic_bytes)
-    ends = load_table(spark, str(edges[0]))
+    ends = load_table(spark, edges[0])
     for more in edges[1:]:
-        ends = ends.union(load_table(spark, str(more)))
+        ends = ends.union(load_table(spark, more))
     ends = ends.select(sf.least("u", "v").alias("low"), sf.greatest("u", "v").alias("high"))
     named = _named(spark, encoded.nodes, node_fits, ends, "low", "u")
     named = _named(spark, encoded.nodes, node_fits, named, "high", "v")

@@ -25,6 +25,8 @@ _SENTENCES = {
     "for large groups (docs/cluster.md)",
     "CANNOT_MERGE_SCHEMAS|CANNOT_MERGE_INCOMPATIBLE|Failed merging schemas": OTHER_TYPES,
     "COLUMN_ALREADY_EXISTS": TWICE,
+    "No FileSystem for scheme|FileSystem not found": "Spark has no file system for {path}: add the jars of "
+    "its connector with `spark_conf=spark.jars=JARS` (docs/cluster.md)",
     "No space left on device": "no space is left on the disk while working on {path}: free some, or name "
     "another folder with `spark_conf=spark.local.dir=FOLDER`",
     "OutOfMemoryError": "Spark ran out of memory while working on {path}: give it more with "

@@ -14,7 +14,7 @@ from topicloom.errors import InputError
 from topicloom.tables import table_files
 from topicloom.tables.source import Resolved, TableSource
 from topicloom.tables.spark.failures import spark_errors
-from topicloom.tables.table_files import Listing, list_here
+from topicloom.tables.table_files import Listing, Look, list_here, read_here
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -23,10 +23,13 @@ if TYPE_CHECKING:
 def resolve(spark: SparkSession, source: TableSource) -> Resolved:
     """Return the files that `source` means; raises InputError when there are none or they cannot be used."""
 
-    def list_path(path: str) -> Listing:
+    def listing(path: str) -> Listing:
         return _list_hadoop(spark, path) if is_address(path) else list_here(path)
 
-    return table_files.resolve(source, list_path)
+    def read(path: str) -> bytes:
+        return read_hadoop(spark, path) if is_address(path) else read_here(path)
+
+    return table_files.resolve(source, Look(listing, read))
 
 
 def signature(spark: SparkSession, source: TableSource) -> list[list[str | int]]:
@@ -63,3 +66,14 @@ def _list_hadoop(spark: SparkSession, path: str) -> Listing:
         items = system.listStatus(place)
         inside = sorted((str(item.getPath().getName()), bool(item.isDirectory())) for item in items)
         return Listing(whole, True, tuple(inside))
+
+
+def read_hadoop(spark: SparkSession, path: str) -> bytes:
+    """Return the content of a small file behind an address."""
+    with spark_errors(path):
+        system, place = hadoop_file(spark, path)
+        stream = system.open(place)
+        try:
+            return bytes(stream.readAllBytes())
+        finally:
+            stream.close()
