@@ -2,7 +2,8 @@
 
 First those that `build`, `verify` and `measure` need, whatever their options; the others are compiled when
 they are first used, or here if all are asked for. Compiling holds the interpreter's lock, so half of the
-kernels are compiled by a process of their own. They meet on the disk, where compiled kernels are kept.
+kernels are compiled by a process of their own. They meet on the disk, where compiled kernels are kept. What
+takes longest, the search within hops, is compiled there first: it is ready when a builder here needs it.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from topicloom.content.simulator.scenario import ContentScenario
 from topicloom.content.workload import generate_content
 from topicloom.mesh.topic_trees.packing import pack_forests
 from topicloom.mesh.topic_trees.spanning import build_topic_trees
+from topicloom.overlay.builders.hop_search import HopSearch
 from topicloom.overlay.builders.registry import BUILDERS
 from topicloom.overlay.kernels.judge_union_find import fresh_slots, join_pairs
 from topicloom.overlay.measures.bounds import bound_overlays
@@ -43,7 +45,7 @@ def warm_kernels(*, everything: bool = False, progress: Progress = SILENT) -> fl
     """Run builders, judge and measures on toys, with `everything` all else too; the seconds it took."""
     start = progress.now()
     progress.phase("compile kernels", len(GREEDY) + 1 + everything)
-    with _meanwhile(warm_judging):
+    with _meanwhile(warm_search_and_judging):
         warm_builders(progress)
     progress.advance()
     if everything:
@@ -78,8 +80,9 @@ def _meanwhile(work: Callable[[], None]) -> Iterator[subprocess.Popen[bytes] | N
         beside.wait()
 
 
-# The builders that share the greedy's kernels; `exact` is left to its first use.
-GREEDY = ("gm", "gm-m", "balanced", "dcb-m", "dcbr-m", "low-oda", "minmax-oda")
+# The builders that share the greedy's kernels, the one that needs most of them last; `exact` is left to its
+# first use.
+GREEDY = ("gm", "gm-m", "dcb-m", "dcbr-m", "low-oda", "minmax-oda", "short-gm", "balanced")
 OTHER = tuple(name for name in BUILDERS if name not in (*GREEDY, "exact"))
 
 
@@ -88,15 +91,34 @@ def warm_builders(progress: Progress = SILENT) -> None:
     interest = generate_interest(
         workload_from_options(300, topics=20, subscriptions="2:6", popularity="zipf:0.5")
     )
-    for name in GREEDY:
-        overlay = BUILDERS[name].build(interest).overlay
-        progress.advance()
-    # A second run on the pairs left over takes the ways that a single run does not.
-    BUILDERS["gm"].build(interest, redundancy=2)
+    overlay = BUILDERS["ring-pt"].build(interest).overlay
     # Pairs with costs have a kernel of their own, edges that exist already another.
     costs = Constraints(priced=NodePairs.of([0], [1], interest.n_nodes), costs=np.full(1, 2.0))
     BUILDERS["gm"].build(interest, constraints=costs, start=overlay)
     BUILDERS["gm"].build(interest, constraints=costs, costs="weight")
+    # A second run on the pairs left over takes the ways that a single run does not.
+    BUILDERS["gm"].build(interest, redundancy=2)
+    BUILDERS["balanced"].build(interest, max_hops="none")
+    for name in GREEDY:
+        BUILDERS[name].build(interest)
+        progress.advance()
+
+
+def warm_search_and_judging() -> None:
+    """Run what the builders on top of the greedy do not need at once."""
+    warm_hop_search()
+    warm_judging()
+
+
+def warm_hop_search() -> None:
+    """Run the search within hops on an overlay of rings, without the builder that brings it a better one."""
+    interest = _toy()
+    rings = BUILDERS["ring-pt"].build(interest).overlay
+    search = HopSearch(interest, (rings.u, rings.v), cap=4, seed=0, progress=SILENT)
+    search.relieve(4)
+    search.center(2)
+    search.squeeze(4, 2)
+    search.improve(4, 100)
 
 
 def warm_judging() -> None:

@@ -53,7 +53,10 @@ def part(function: F) -> F:
 
 
 def _widen(compiled: Any) -> None:
-    """Have narrow integers handed over as 64 bits: a node of an array and a counted one are one signature."""
+    """Have narrow integers handed over as 64 bits: a node of an array and a counted one are one signature.
+
+    So are `True` and `False` written out.
+    """
     if not isinstance(compiled, Dispatcher):
         return  # compilation is switched off
     template = compiled.get_call_template
@@ -65,6 +68,8 @@ def _widen(compiled: Any) -> None:
 
 
 def _wide(kind: Any) -> Any:
+    if isinstance(kind, types.BooleanLiteral):
+        return types.boolean
     return types.int64 if isinstance(kind, types.Integer) and kind.signed else kind
 
 
