@@ -60,8 +60,8 @@ def run(
         list[str] | None,
         typer.Option(
             metavar="NODE",
-            help="After the proof try all that this node's files and clients know at every other broker: "
-            "nothing it does not carry may be read or written; `all`: one node after the other.",
+            help="After the proof try all that this node's files and clients know at every other broker, and "
+            "take its own broker over: nothing it does not carry may be read or written; `all`: one by one.",
         ),
     ] = None,
     cut: Annotated[
@@ -237,8 +237,11 @@ def _freezes(summary: RunSummary) -> list[str]:
 def _attacks(summary: RunSummary) -> list[str]:
     lines = []
     for one in summary.attacks:
-        line = f"with all that {one.node} knows: {one.attempts:,} logins tried, {one.logins:,} let in; of "
-        line += f"{counted(one.foreign_topics, 'topic')} that it does not carry {len(one.read):,} read"
+        line = (
+            f"with all that {one.node} knows: {one.attempts:,} logins tried, {one.logins:,} let in, its own "
+        )
+        line += f"broker taken over; of {counted(one.foreign_topics, 'topic')} that it does not carry "
+        line += f"{len(one.read):,} read"
         lines.append(
             f"{line}, {len(one.written):,} written{': ' if not one.held else ''}"
             + ", ".join([*one.read, *one.written][:SHOWN])

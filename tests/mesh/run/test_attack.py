@@ -7,38 +7,51 @@ from pathlib import Path
 
 import pytest
 
-from brokers_present import needs_mosquitto, needs_nats
-from mesh.exported import RING, RING_EDGES, export_mesh
+from brokers_present import needs_mosquitto, needs_nats, needs_zenoh
+from mesh.exported import export_mesh
 from topicloom.errors import UsageError
 from topicloom.mesh.jobs.run import run_folder
 from topicloom.mesh.model.manifest import read_mesh
 from topicloom.mesh.plan.credentials import Login
 from topicloom.mesh.run.running_mesh import RunSettings
 
-LOGINS = {node: Login(f"user-{node}", f"password-{node}") for node in "abcdef"}
-KINDS = [pytest.param("mosquitto", marks=needs_mosquitto), pytest.param("nats", marks=needs_nats)]
+LOGINS = {node: Login(f"user-{node}", f"password-{node}") for node in "abcdefg"}
+TREE = {"x": "abc", "y": "cde", "z": "bfg"}
+TREE_EDGES = ["ab", "bc", "cd", "de", "bf", "bg"]
+KINDS = [
+    pytest.param("mosquitto", marks=needs_mosquitto),
+    pytest.param("nats", marks=needs_nats),
+    pytest.param("zenoh", marks=needs_zenoh),
+]
+FILES = {"mosquitto": "*~links.acl", "nats": "*.conf", "zenoh": "*.json5"}
 
 
-def exported(kind: str, folder: Path) -> str:
-    """The ring with logins; a node that dials a link and wants not all topics of its acceptor."""
-    export_mesh(kind, folder, RING, RING_EDGES, logins=LOGINS, seed=1)
+def exported(kind: str, folder: Path, *, dials: bool = True) -> str:
+    """A tree with logins; a node whose neighbor has a topic, in their account, that it does not want.
+
+    It dials this neighbor, or is dialled.
+    """
+    export_mesh(kind, folder, TREE, TREE_EDGES, logins=LOGINS, seed=1)
     mesh = read_mesh(folder)
     topics = {node: {t.topic for t in mesh.topics if node in t.subscribers} for node in LOGINS}
     accounts = {topic.topic: topic.account for topic in mesh.topics}
-    return next(
-        link.dialer
-        for link in mesh.links
-        if any(accounts[t] == link.account for t in topics[link.acceptor] - topics[link.dialer])
-    )
+    for link in mesh.links:
+        node, other = (link.dialer, link.acceptor) if dials else (link.acceptor, link.dialer)
+        if any(accounts[topic] == link.account for topic in topics[other] - topics[node]):
+            return node
+    raise AssertionError("the tree has such a node")
 
 
+@pytest.mark.parametrize("dials", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
-def test_nothing_foreign_is_read_or_written(kind: str, tmp_path: Path) -> None:
-    node = exported(kind, tmp_path / "mesh")
+def test_nothing_foreign_is_read_or_written(kind: str, dials: bool, tmp_path: Path) -> None:
+    """Nor by a broker that was taken over, of those who dial it."""
+    node = exported(kind, tmp_path / "mesh", dials=dials)
     summary = run_folder(kind, tmp_path / "mesh", RunSettings(messages=1, settle=0.1, attack=(node,)))
     (attack,) = summary.attacks
     assert (attack.read, attack.written) == ([], [])
-    assert attack.logins >= 1, "a site can log in with its own secrets where it has a link"
+    assert attack.logins >= dials, "a site can log in with its own secrets where it has a link"
+    assert attack.taken_over >= 1
     assert attack.foreign_topics >= 1 and attack.attempts > attack.logins and summary.exact
 
 
@@ -47,8 +60,8 @@ def test_a_hole_is_found(kind: str, tmp_path: Path) -> None:
     """Without access lists the link of the site opens everything that its acceptor carries."""
     folder = tmp_path / "mesh"
     node = exported(kind, folder)
-    for path in folder.glob("*~links.acl" if kind == "mosquitto" else "*.conf"):
-        text = path.read_text()
+    for path in folder.glob(FILES[kind]):
+        text = path.read_text().replace('"default_permission": "deny"', '"default_permission": "allow"')
         text = re.sub("topic readwrite .*", "topic readwrite #", text)
         path.write_text(re.sub(r", permissions: \{publish: .*?\], subscribe: .*?\]\}", "", text))
     summary = run_folder(kind, folder, RunSettings(messages=1, settle=0.1, attack=(node,)))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +14,7 @@ from naive.overlays import interest_of, overlay_on
 from naive.tree_cases import served
 from topicloom.mesh.model.topic_trees import PlannedLink, TopicTrees
 from topicloom.mesh.topic_trees.check import check_links
-from topicloom.mesh.topic_trees.dialing import forest_links, start_order, tree_links
+from topicloom.mesh.topic_trees.dialing import forest_links, start_order, tree_links, turn_links
 from topicloom.mesh.topic_trees.packing import class_edges, pack_forests
 from topicloom.mesh.topic_trees.spanning import build_topic_trees
 
@@ -151,3 +154,27 @@ def test_in_a_circle_the_one_without_backups_dials_too_early():
 @given(links=dialled())
 def test_the_order_of_links_plays_no_part(links):
     assert start_order(NODES, links) == start_order(NODES, links[::-1])
+
+
+@given(st.integers(0, 10**6))
+def test_turning_links_keeps_who_is_linked_and_saves_dialers(seed: int) -> None:
+    """A link with a backup leads to the root of its topics: turned, its backup would be another link's."""
+    draw = random.Random(seed)
+    pairs = {tuple(sorted(draw.sample(range(8), 2))) for _ in range(12)}
+    links = [
+        PlannedLink(a, b, tuple(draw.sample(range(5), draw.randint(1, 4))), -1, (8,) * (draw.random() < 0.3))
+        for a, b in sorted(pairs)
+    ]
+    turned = turn_links(links)
+
+    def dialers(own: list[PlannedLink]) -> int:
+        return len({(link.dialer, topic) for link in own for topic in link.topics})
+
+    def told(own: list[PlannedLink]) -> set[tuple[frozenset[int], tuple[int, ...]]]:
+        return {(frozenset((link.dialer, link.acceptor)), link.topics) for link in own}
+
+    assert dialers(turned) <= dialers(links) and told(turned) == told(links)
+    assert [link for link in turned if link.backups] == [link for link in links if link.backups]
+    for link in (one for one in turned if not one.backups):
+        other = replace(link, dialer=link.acceptor, acceptor=link.dialer)
+        assert dialers([one for one in turned if one != link] + [other]) >= dialers(turned), "one more helps"

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from topicloom.errors import InputError
 from topicloom.mesh.plan.credentials import AUTHORITY
@@ -42,12 +44,25 @@ def try_certificates(folder: Path, hosts: Mapping[str, str]) -> None:
             raise InputError(f"`tls={folder}`: {stem}.crt cannot be used ({_why(error)})") from None
 
 
+@cache
+def common_name(folder: Path, stem: str) -> str | None:
+    """Return the common name in a certificate that was tried before; None where it has none."""
+    client = ssl.create_default_context(cafile=str(folder / AUTHORITY))
+    client.check_hostname = False
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server.load_cert_chain(str(folder / f"{stem}.crt"), str(folder / f"{stem}.key"))
+    shown: Any = _shake_hands(server, client, None).getpeercert()
+    parts = dict(one for part in (shown or {}).get("subject", ()) for one in part)
+    return parts.get("commonName")
+
+
 def _why(error: Exception) -> str:
     reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or "unreadable"
     return str(reason).lower().replace("_", " ")
 
 
-def _shake_hands(server: ssl.SSLContext, client: ssl.SSLContext, host: str) -> None:
+def _shake_hands(server: ssl.SSLContext, client: ssl.SSLContext, host: str | None) -> ssl.SSLObject:
+    """Let both talk until they are done; return the end of the client."""
     there, back = ssl.MemoryBIO(), ssl.MemoryBIO()
     ends = [
         client.wrap_bio(back, there, server_hostname=host),
@@ -61,5 +76,5 @@ def _shake_hands(server: ssl.SSLContext, client: ssl.SSLContext, host: str) -> N
             except ssl.SSLWantReadError:
                 waiting = True
         if not waiting:
-            return
+            return ends[0]
     raise ssl.SSLError("the handshake did not end")

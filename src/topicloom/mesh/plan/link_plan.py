@@ -10,7 +10,7 @@ from topicloom.mesh.model.topic_trees import PlannedLink
 from topicloom.mesh.plan.request import Request
 from topicloom.mesh.topic_trees.backups import with_backups
 from topicloom.mesh.topic_trees.check import check_links, check_packing, check_topic_trees
-from topicloom.mesh.topic_trees.dialing import forest_links, start_order, tree_links
+from topicloom.mesh.topic_trees.dialing import forest_links, start_order, tree_links, turn_links
 from topicloom.mesh.topic_trees.packing import pack_forests
 from topicloom.mesh.topic_trees.spanning import build_topic_trees
 
@@ -50,6 +50,8 @@ def _planned(request: Request, links: list[PlannedLink], class_of: list[int] | N
             split=request.split,
             progress=request.progress,
         )
+    if class_of is None:  # the links of a class all lead to its root
+        links = turn_links(links)
     return LinkPlan(links, start_order(request.interest.n_nodes, links), class_of)
 
 

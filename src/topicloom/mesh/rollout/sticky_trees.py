@@ -20,7 +20,7 @@ TOGETHER = 5000  # pairs of nodes that are weighed against each other at once
 WIDE = 2000  # pairs beyond those of the overlay that one topic may weigh
 
 
-_Cost: TypeAlias = tuple[int, bool, bool, bool, int, int, Pair]
+_Cost: TypeAlias = tuple[int, int, bool, bool, bool, int, int, Pair]
 
 
 def sticky_trees(change: Change, stems: dict[str, str]) -> list[MeshLink]:
@@ -59,6 +59,7 @@ class _Trees:
         for link in change.old.links:
             self.of_pair.setdefault(pair(link.dialer, link.acceptor), []).append(link)
         self.touched: set[str] = set()  # nodes whose files change
+        self.restarted: set[str] = set()  # those that dial other links then; the others have other lists only
         self.guarded = any(node.user for node in change.old.nodes)  # who accepts lists what may come in
         self.load = Counter(end for ends in self.of_pair for end in ends)
 
@@ -83,6 +84,7 @@ class _Trees:
         return [link for link in made if link.topics]
 
     def _touch(self, link: MeshLink) -> None:
+        self.restarted.add(link.dialer)
         self.touched |= self._brokers(link.dialer, link.acceptor)
 
     def _brokers(self, dialer: str, acceptor: str) -> set[str]:
@@ -126,15 +128,15 @@ class _Trees:
             }
             chosen = {topic: cost[-1] for topic, cost in costs.items()}
             # What costs nobody anything at once, else the one thing that helps most.
-            free = [one for one in group if costs[one.topic][0] == 0]
+            free = [one for one in group if costs[one.topic][:2] == (0, 0)]
             for one in free or [min(group, key=lambda one: (costs[one.topic], one.topic))]:
                 one.groups.join(*chosen[one.topic])
                 self._carry(one, chosen[one.topic])
 
     def _wide(self, one: _Open) -> list[Pair]:
-        """Return pairs of a broker that changes anyway and another subscriber, where nothing forbids them."""
+        """Return pairs of a broker that restarts anyway and another subscriber, where nothing forbids them."""
         wanting = self.change.members[one.topic]
-        ready = [node for node in wanting if node in self.touched]
+        ready = [node for node in wanting if node in self.restarted]
         if not self.change.free or len(ready) * len(wanting) > WIDE:
             return []
         pairs = {pair(node, other) for node in ready for other in wanting if node != other}
@@ -151,12 +153,13 @@ class _Trees:
         return self._brokers(dialer, ends[ends[0] == dialer]) - self.touched
 
     def _cost(self, ends: Pair, one: _Open, demand: Counter[str]) -> _Cost:
-        """Return what a pair costs: brokers that were not to change, one of them twice, a pair that the
-        overlay has not, a new link; what it helps; load."""
-        fresh = self._fresh(ends, one)
+        """Return what a pair costs: brokers that were not to restart, nor to change, one of them twice, a
+        pair that the overlay has not, a new link; what it helps; load."""
+        fresh, dialer = self._fresh(ends, one), self._dials(ends, one)
         return (
+            dialer not in self.restarted,
             len(fresh),
-            one.free[self._dials(ends, one)] < 1,
+            one.free[dialer] < 1,
             ends in one.wide,
             ends not in self.of_pair,
             -sum(demand[broker] for broker in fresh),
@@ -176,8 +179,8 @@ class _Trees:
         self._touch(link)
 
     def _dialer(self, ends: Pair, one: _Open) -> str:
-        """Return who dials a new link: who lost one, who changes anyway, who is new to the topic."""
-        return max(ends, key=lambda end: (one.free[end] > 0, end in self.touched, end in one.new, end))
+        """Return who dials a new link: who lost one, who restarts anyway, who is new to the topic."""
+        return max(ends, key=lambda end: (one.free[end] > 0, end in self.restarted, end in one.new, end))
 
     def _new_link(self, ends: Pair, one: _Open) -> MeshLink:
         dialer = self._dialer(ends, one)

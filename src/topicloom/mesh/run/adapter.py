@@ -150,6 +150,14 @@ class BrokerAdapter(ABC):
         """Log in wherever the secrets of one node let anybody in; see run/attack.py."""
         raise NotImplementedError
 
+    def corrupt(self, mesh: Mesh, node: str, folder: Path) -> None:
+        """Change the files of one node so that its broker keeps to no access list, and asks for all."""
+        raise NotImplementedError
+
+    async def usurp(self, mesh: Mesh, node: str, heard: Callable[[str, str], None]) -> Intrusion:
+        """Listen to everything at the broker of a node, as its master."""
+        raise NotImplementedError
+
     async def connect(self, mesh: Mesh, arrived: Callable[[Arrival], None]) -> MeshClients:
         """Connect and subscribe clients everywhere; none is left connected if that fails."""
         clients = self.clients(mesh, arrived)

@@ -1,8 +1,9 @@
 """Attack a running mesh with everything that one site knows: its files and the login of its clients.
 
-Intruders try each secret at every port of every other broker. Where one gets in it listens to everything and
-writes on topics that the site does not carry, while the clients of the mesh publish on all topics. Nothing
-that the site does not carry may be heard, and nothing that was written may arrive.
+Intruders try each secret at every port of every other broker. Then they take the site's own broker over: it
+keeps to no access list any more, asks its neighbors for everything and passes everything on. Where one gets
+in it listens to all and writes on topics that the site does not carry, while the clients of the mesh publish
+on all topics. Nothing that the site does not carry may be heard, and nothing that was written may arrive.
 """
 
 from __future__ import annotations
@@ -39,11 +40,15 @@ class Intrusion:
 
 
 class NodeAttack(Summary, frozen=True, kw_only=True):
-    """One attack, as `run --attack --json` prints it: logins tried and let in, and what came of them."""
+    """One attack, as `run --attack --json` prints it: logins tried and let in, and what came of them.
+
+    `taken_over` are sessions at the site's own broker once it kept to no rules any more.
+    """
 
     node: str
     attempts: int
     logins: int
+    taken_over: int
     foreign_topics: int
     read: list[str]
     written: list[str]
@@ -55,48 +60,85 @@ class NodeAttack(Summary, frozen=True, kw_only=True):
 
 async def attack(running: RunningMesh, node: str, folder: Path) -> NodeAttack:
     """Attack the mesh with what `node` knows; `folder` has the files of the mesh as they run."""
-    mesh = running.mesh
-    foreign = {topic.sent_as: topic for topic in mesh.topics if node not in topic.subscribers}
-    read: set[str] = set()
-    written: set[str] = set()
-
-    def heard(at: str, name: str) -> None:
-        if name in foreign:
-            read.add(f"{foreign[name].topic} at {at}")
-
-    def arrived(arrival: Arrival) -> None:
-        if arrival.message >= FORGED and node not in _members(mesh, arrival.topic):
-            written.add(f"{arrival.topic} to {arrival.node}")
-
-    clients = await running.connect(arrived)
-    intrusion = await running.adapter.intrude(mesh, node, folder, heard)
+    battle = _Battle(running, node)
+    intrude, usurp = running.adapter.intrude, running.adapter.usurp
+    outside = await battle.fight(lambda heard: intrude(running.mesh, node, folder, heard))
+    own = next(one for one in running.mesh.nodes if one.name == node)
+    before = {name: (folder / name).read_bytes() for name in own.configs}
     try:
-        number = FORGED
-        for write in intrusion.writers:
-            for name in foreign:
-                number += 1
-                await write(name, number)
-        sent = [
-            Publication(topic.senders[0], topic.topic, at)
-            for at, topic in enumerate(mesh.topics)
-            if topic.senders
-        ]
-        await asyncio.gather(*(clients.publish(one) for one in sent))
-        end = time.monotonic() + PAUSE
-        while time.monotonic() < end:
-            running.brokers.check_alive()
-            await asyncio.sleep(0.1)
+        running.adapter.corrupt(running.mesh, node, folder)
+        await _restart(running, node)
+        inside = await battle.fight(lambda heard: usurp(running.mesh, node, heard))
     finally:
-        await intrusion.close()
-        await clients.close()
+        for name, content in before.items():
+            (folder / name).write_bytes(content)
+    await _restart(running, node)
     return NodeAttack(
         node=node,
-        attempts=intrusion.attempts,
-        logins=len(intrusion.writers),
-        foreign_topics=len(foreign),
-        read=sorted(read)[:WITNESSES],
-        written=sorted(written)[:WITNESSES],
+        attempts=outside.attempts,
+        logins=len(outside.writers),
+        taken_over=len(inside.writers),
+        foreign_topics=len(battle.foreign),
+        read=sorted(battle.read)[:WITNESSES],
+        written=sorted(battle.written)[:WITNESSES],
     )
+
+
+async def _restart(running: RunningMesh, node: str) -> None:
+    running.brokers.end(node)
+    await running.start([node])
+    await running.wait_in_place()
+
+
+class _Battle:
+    """What intruders heard and wrote that they must not."""
+
+    def __init__(self, running: RunningMesh, node: str) -> None:
+        self.running, self.node = running, node
+        topics = running.mesh.topics
+        self.foreign = {topic.sent_as: topic for topic in topics if node not in topic.subscribers}
+        self.strange = {topic.topic for topic in self.foreign.values()}
+        self.read: set[str] = set()
+        self.written: set[str] = set()
+        self.number = FORGED
+
+    def heard(self, at: str, name: str) -> None:
+        if name in self.foreign:
+            self.read.add(f"{self.foreign[name].topic} at {at}")
+
+    def arrived(self, arrival: Arrival) -> None:
+        if arrival.message >= FORGED and arrival.topic in self.strange:
+            self.written.add(f"{arrival.topic} to {arrival.node}")
+
+    async def fight(self, enter: Callable[[Heard], Awaitable[Intrusion]]) -> Intrusion:
+        """Let intruders in, have them write everywhere, publish on all topics, and send them away."""
+        running = self.running
+        clients = await running.connect(self.arrived)
+        try:
+            intrusion = await enter(self.heard)
+            try:
+                await self._write(intrusion.writers)
+                sent = [
+                    Publication(topic.senders[0], topic.topic, at)
+                    for at, topic in enumerate(running.mesh.topics)
+                    if topic.senders
+                ]
+                await asyncio.gather(*(clients.publish(one) for one in sent))
+                end = time.monotonic() + PAUSE
+                while time.monotonic() < end:
+                    running.brokers.check_alive()
+                    await asyncio.sleep(0.1)
+            finally:
+                await intrusion.close()
+        finally:
+            await clients.close()
+        return intrusion
+
+    async def _write(self, writers: list[Write]) -> None:
+        for write in writers:
+            for name in self.foreign:
+                self.number += 1
+                await write(name, self.number)
 
 
 def is_genuine(payload: bytes) -> bool:
@@ -104,13 +146,9 @@ def is_genuine(payload: bytes) -> bool:
     return not (payload.isdigit() and int(payload) >= FORGED)
 
 
-def _members(mesh: Mesh, topic: str) -> tuple[str, ...]:
-    return next((one.subscribers for one in mesh.topics if one.topic == topic), ())
-
-
 def check_attackable(adapter: BrokerAdapter, mesh: Mesh, kind: str) -> None:
     """Refuse to attack what lets everybody in, or what nobody here knows how to attack."""
     if type(adapter).intrude is BrokerAdapter.intrude:
-        raise UsageError(f"`attack` cannot be done for {kind}: its links have no access lists yet")
+        raise UsageError(f"`attack` cannot be done for {kind}")
     if not any(one.user for one in mesh.nodes):
         raise UsageError("`attack`: this mesh lets everybody in; export it with `hosts` or `credentials`")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from heapq import heapify, heappop, heappush
 
 import numpy as np
@@ -37,6 +38,36 @@ def tree_links(trees: TopicTrees, *, by_direction: bool = False) -> list[Planned
                 first = (len(up), -standing[a], a) > (len(down), -standing[b], b)
                 carried[(a, b) if first else (b, a)] = sorted(up + down)
     return [PlannedLink(a, b, tuple(carried[a, b])) for a, b in sorted(carried)]
+
+
+def turn_links(links: Sequence[PlannedLink]) -> list[PlannedLink]:
+    """Return the links, those without backups turned so that few nodes dial for each topic.
+
+    A link is configured where it is dialled, so when a subscriber leaves a topic its own broker changes if it
+    dials for the topic, and each neighbor that dials it does. The neighbors cannot be helped: their number is
+    that of the links. Which nodes dial for a topic can. Links are turned one by one as long as that helps.
+
+    >>> [(link.dialer, link.acceptor) for link in turn_links([PlannedLink(a, 0, (5,)) for a in (1, 2, 3)])]
+    [(0, 1), (0, 2), (0, 3)]
+    """
+    found = list(links)
+    dialled = Counter((link.dialer, topic) for link in links for topic in link.topics)
+    for _ in range(ROUNDS):
+        turned = 0
+        for at, link in enumerate(found):
+            if link.backups:
+                continue
+            fewer = sum(dialled[link.dialer, topic] == 1 for topic in link.topics)
+            more = sum(not dialled[link.acceptor, topic] for topic in link.topics)
+            if more < fewer:
+                for topic in link.topics:
+                    dialled[link.dialer, topic] -= 1
+                    dialled[link.acceptor, topic] += 1
+                found[at] = replace(link, dialer=link.acceptor, acceptor=link.dialer)
+                turned += 1
+        if not turned:
+            break
+    return sorted(found, key=lambda link: (link.dialer, link.acceptor))
 
 
 def forest_links(packing: ForestPacking) -> list[PlannedLink]:

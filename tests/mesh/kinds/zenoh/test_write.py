@@ -82,6 +82,8 @@ def test_routers_form_the_forests(
             endpoint = f"tls/{address(host, planned.node['a'].ports['A0'])}"
             assert _logs_in(zenoh, endpoint, tmp_path, LOGINS["a"].password, patience=30_000)
             assert not _logs_in(zenoh, endpoint, tmp_path, "another", patience=800)
+            known = LOGINS["a"].password
+            assert not _logs_in(zenoh, endpoint, tmp_path, known, patience=800, certificate=False)
     finally:
         for router in routers.values():
             router.close()
@@ -93,7 +95,9 @@ def _published(router, got: list[str]) -> bool:
     return bool(got)
 
 
-def _logs_in(zenoh, endpoint: str, folder: Path, password: str, *, patience: int) -> bool:
+def _logs_in(
+    zenoh, endpoint: str, folder: Path, password: str, *, patience: int, certificate: bool = True
+) -> bool:
     """Whether a client gets in within so many milliseconds."""
     config = zenoh.Config()
     config.insert_json5("mode", '"client"')
@@ -102,6 +106,10 @@ def _logs_in(zenoh, endpoint: str, folder: Path, password: str, *, patience: int
     config.insert_json5("connect/exit_on_failure", "true")
     config.insert_json5("scouting/multicast/enabled", "false")
     config.insert_json5("transport/link/tls/root_ca_certificate", f'"{folder}/tls/ca.crt"')
+    if certificate:
+        config.insert_json5("transport/link/tls/enable_mtls", "true")
+        config.insert_json5("transport/link/tls/connect_certificate", f'"{folder}/tls/a.crt"')
+        config.insert_json5("transport/link/tls/connect_private_key", f'"{folder}/tls/a.key"')
     config.insert_json5("transport/auth/usrpwd/user", "'user \"a\"'")
     config.insert_json5("transport/auth/usrpwd/password", f"'{password}'".replace("\\", "\\\\"))
     try:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from topicloom.mesh.kinds.mosquitto.clients import KEPT, MosquittoClients
 from topicloom.mesh.kinds.mosquitto.conf_lines import ConfLine, ConfReader
-from topicloom.mesh.kinds.mosquitto.intruders import intrude
+from topicloom.mesh.kinds.mosquitto.intruders import corrupt, intrude, usurp
 from topicloom.mesh.kinds.mosquitto.mqtt_client import ANSWER, MqttAccess, MqttClient
 from topicloom.mesh.kinds.mosquitto.write import SALT_BYTES, mosquitto_hash
 from topicloom.mesh.model.mesh import Mesh, MeshNode
@@ -82,6 +82,12 @@ class MosquittoAdapter(BrokerAdapter):
         self, mesh: Mesh, node: str, folder: Path, heard: Callable[[str, str], None]
     ) -> Intrusion:
         return await intrude(mesh, node, folder, self._access, heard)
+
+    def corrupt(self, mesh: Mesh, node: str, folder: Path) -> None:
+        corrupt(folder / next(one.configs[0] for one in mesh.nodes if one.name == node))
+
+    async def usurp(self, mesh: Mesh, node: str, heard: Callable[[str, str], None]) -> Intrusion:
+        return await usurp(node, self._access[node], heard)
 
     def clients(self, mesh: Mesh, arrived: Callable[[Arrival], None]) -> MosquittoClients:
         return MosquittoClients(mesh, self._access, arrived)

@@ -23,6 +23,7 @@ async def intrude(
 ) -> Intrusion:
     """Try every login of the site at every port of the others."""
     known = known_logins(mesh, node, folder)
+    shown = _certificate(mesh, node, folder)
     foreign = [topic.sent_as for topic in mesh.topics if node not in topic.subscribers]
     found = Intrusion()
     for other in mesh.nodes:
@@ -32,6 +33,7 @@ async def intrude(
             for login in [Login("", ""), *known]:
                 found.attempts += 1
                 way = replace(access[other.name], port=port, user=login.user or None, password=login.password)
+                way = replace(way, certificate=shown[0], key=shown[1]) if shown else way
                 name = f"topicloom-intruder-{found.attempts}"
                 client = MqttClient(other.name, name, way, _hearer(other.name, heard))
                 try:
@@ -42,6 +44,21 @@ async def intrude(
                 found.writers.append(_writer(client))
                 found.closers.append(_closer(client))
     return found
+
+
+def corrupt(conf: Path) -> None:
+    """Let all bridges of a broker ask for everything and send everything; drop its access lists."""
+    kept = [line for line in conf.read_text().splitlines() if not line.startswith("acl_file ")]
+    bridges = [f"{line}\ntopic # both 0" if line.startswith("connection ") else line for line in kept]
+    conf.write_text("\n".join(bridges) + "\n")
+
+
+async def usurp(node: str, access: MqttAccess, heard: Heard) -> Intrusion:
+    """Listen at one's own broker, where everything is allowed."""
+    client = MqttClient(node, "topicloom-usurper", access, _hearer(f"{node} itself", heard))
+    await client.connect()
+    await _listen(client, ["#"])
+    return Intrusion(writers=[_writer(client)], closers=[_closer(client)])
 
 
 def known_logins(mesh: Mesh, node: str, folder: Path) -> list[Login]:
@@ -57,6 +74,13 @@ def known_logins(mesh: Mesh, node: str, folder: Path) -> list[Login]:
                 passwords.append(line.rest)
     client = read_secrets(folder).clients.get(node)
     return [*map(Login, users, passwords), *([client] if client else [])]
+
+
+def _certificate(mesh: Mesh, node: str, folder: Path) -> tuple[Path, Path] | None:
+    """Return the certificate and the key that the broker of a node shows, if it has one."""
+    file = next(one.configs[0] for one in mesh.nodes if one.name == node)
+    said = {line.key: line.rest for line in ConfReader(folder).lines(folder / file, file, 0)}
+    return (folder / said["certfile"], folder / said["keyfile"]) if "certfile" in said else None
 
 
 async def _listen(client: MqttClient, names: list[str]) -> None:

@@ -13,7 +13,7 @@ from topicloom.errors import InputError
 from topicloom.mesh.kinds.nats.clients import NatsAccess, NatsClients, read_access
 from topicloom.mesh.kinds.nats.config_language import ConfigValue, parse_nats
 from topicloom.mesh.kinds.nats.hashes import is_hash
-from topicloom.mesh.kinds.nats.intruders import intrude
+from topicloom.mesh.kinds.nats.intruders import corrupt, intrude, usurp
 from topicloom.mesh.kinds.nats.leaf_connections import live_links, read_all_leafs
 from topicloom.mesh.kinds.nats.read import text_of
 from topicloom.mesh.kinds.nats.relocate import KNOWN, render_nats
@@ -64,7 +64,14 @@ class NatsAdapter(BrokerAdapter):
     async def intrude(
         self, mesh: Mesh, node: str, folder: Path, heard: Callable[[str, str], None]
     ) -> Intrusion:
-        return await intrude(mesh, node, folder, find_program(self.program), heard)
+        return await intrude(mesh, node, folder, find_program(self.program), self._access[node], heard)
+
+    def corrupt(self, mesh: Mesh, node: str, folder: Path) -> None:
+        corrupt(folder / next(one.configs[0] for one in mesh.nodes if one.name == node))
+
+    async def usurp(self, mesh: Mesh, node: str, heard: Callable[[str, str], None]) -> Intrusion:
+        own = next(one for one in mesh.nodes if one.name == node)
+        return await usurp(node, own.ports["client"], self._access[node], heard)
 
     def clients(self, mesh: Mesh, arrived: Callable[[Arrival], None]) -> NatsClients:
         return NatsClients(mesh, self._access, arrived)

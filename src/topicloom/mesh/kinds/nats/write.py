@@ -7,7 +7,7 @@ together are a forest, and each class is an account; clients log in to the accou
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
@@ -132,6 +132,8 @@ def _remote(plan: MeshPlan, request: Request, link: MeshLink) -> str:
     urls = [_text(f"{scheme}://{who}@{address(end.host, end.ports['leaf'])}") for end in ends]
     parts = [f"urls: [{', '.join(urls)}], no_randomize: true" if link.backups else f"url: {urls[0]}"]
     parts += [f"account: {account}"]
+    if request.logins:
+        parts += _denied(plan, link)
     if request.tls is not None:
         files = certificates_of(request.tls, plan.stems[link.dialer])
         own = (
@@ -139,6 +141,20 @@ def _remote(plan: MeshPlan, request: Request, link: MeshLink) -> str:
         )
         parts += [f"tls: {{ca_file: {_text(files.authority)}{own}}}"]
     return f"    {{{', '.join(parts)}}} # {link.name}"
+
+
+def _denied(plan: MeshPlan, link: MeshLink) -> Iterator[str]:
+    """Yield what the server that is dialled must not get from here, nor send: it is not asked to say so.
+
+    Whoever took it over could ask for everything in the account. Remotes know lists of what is denied only;
+    no other subjects than those of the node's own topics are ever in its account.
+    """
+    own = [one.name for one in plan.topics_of[link.dialer] if one.account == link.account]
+    for what, unless in (("deny_exports", IN), ("deny_imports", OUT)):
+        carried = set(plan.carried(link, unless))
+        denied = [name for name in own if name not in carried]
+        if denied:
+            yield f"{what}: [{', '.join(map(_text, denied))}]"
 
 
 def _tls(plan: MeshPlan, request: Request, name: str, *, verify: bool = False) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from topicloom.mesh.kinds.zenoh.clients import ZenohClients
+from topicloom.mesh.kinds.zenoh.intruders import corrupt, enter, intrude
 from topicloom.mesh.kinds.zenoh.sessions import (
     RouterView,
     ZenohRouter,
@@ -19,6 +20,7 @@ from topicloom.mesh.kinds.zenoh.sessions import (
 )
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, NodeAccount
 from topicloom.mesh.run.adapter import Argv, Arrival, BrokerAdapter
+from topicloom.mesh.run.attack import Intrusion
 
 
 class ZenohAdapter(BrokerAdapter):
@@ -76,3 +78,16 @@ class ZenohAdapter(BrokerAdapter):
 
     def clients(self, mesh: Mesh, arrived: Callable[[Arrival], None]) -> ZenohClients:
         return ZenohClients(mesh, self._routers, self._traces, arrived)
+
+    async def intrude(
+        self, mesh: Mesh, node: str, folder: Path, heard: Callable[[str, str], None]
+    ) -> Intrusion:
+        return await intrude(mesh, node, folder, self._routers, heard)
+
+    def corrupt(self, mesh: Mesh, node: str, folder: Path) -> None:
+        corrupt(folder / router.config for (name, _), router in self._routers.items() if name == node)
+
+    async def usurp(self, mesh: Mesh, node: str, heard: Callable[[str, str], None]) -> Intrusion:
+        own = [router for (name, _), router in self._routers.items() if name == node]
+        names = [topic.name for topic in mesh.topics]
+        return await enter(Intrusion(), [(router, router.client) for router in own], names, heard)

@@ -77,12 +77,14 @@ def read_router(folder: Path, node: str, file: str, ports: dict[int, str], ident
     authority = value("transport/link/tls/root_ca_certificate")
     if authority is not None:
         tls = {"root_ca_certificate": authority, "verify_name_on_connect": False}
-        for part in ("certificate", "private_key"):
-            if value("transport/link/tls/enable_mtls"):
+        if value("transport/link/tls/enable_mtls"):
+            tls["enable_mtls"] = True
+            for part in ("certificate", "private_key"):
                 tls[f"connect_{part}"] = value(f"transport/link/tls/listen_{part}")
         client["transport"]["link"] = {"tls": tls}
     made = msgspec.json.encode(client).decode()
-    return ZenohRouter(node, ports[port], identifier, port, file, made)
+    # Other routers know this one by the identifier in its file, if there is one.
+    return ZenohRouter(node, ports[port], value("id") or identifier, port, file, made)
 
 
 class ZenohSession:

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from topicloom.errors import InputError
+from topicloom.mesh.kinds.zenoh.access import access_control, router_id
 from topicloom.mesh.model.config_files import address
 from topicloom.mesh.plan.credentials import Login, certificates_of
 from topicloom.mesh.plan.filters import FilterRule
@@ -85,13 +86,19 @@ def _config(plan: MeshPlan, request: Request, name: str, account: str) -> str:
         own = _login(plan, request, name, account)
         login = {"user": own.user, "password": own.password} if own else {}
         transport["auth"] = {"usrpwd": {**login, "dictionary_file": _users_file(plan, name, account)}}
+        content["id"] = router_id(plan.stems[name], account)
+        content["access_control"] = access_control(plan, request, name, account)
     if request.tls is not None:
         files = certificates_of(request.tls, plan.stems[name])
-        link["tls"] = {
+        tls: dict[str, object] = {
             "root_ca_certificate": files.authority,
             "listen_certificate": files.certificate,
             "listen_private_key": files.key,
         }
+        if request.logins:  # both ends of a link show certificates, and so do clients: there is one listener
+            mutual = {"connect_certificate": files.certificate, "connect_private_key": files.key}
+            tls |= {"enable_mtls": True, **mutual}
+        link["tls"] = tls
     content["transport"] = {**transport, "link": link}
     text = msgspec.json.format(msgspec.json.encode(content), indent=2).decode()
     remark = PATHS if request.logins else OPEN
