@@ -30,7 +30,7 @@ from topicloom.overlay.model.python_tables import refuse
 if TYPE_CHECKING:  # running brokers needs more than exporting should wait for
     from topicloom.mesh.jobs.run import RunSummary
 
-FILES, NUMBERS = ("hosts", "credentials", "tls"), ("backups", "split", "queue", "seed")
+FILES, NUMBERS = ("hosts", "credentials", "tls", "tls_at"), ("backups", "split", "queue", "seed")
 
 
 def export(

@@ -73,6 +73,11 @@ class BrokerOptions(ExportOptions):
         "configurations, not copied.",
         "DIR",
     ] = None
+    tls_at: Annotated[
+        Path | None,
+        "Where the files of --tls are on the machines of the brokers; those that are also in DIR are tried.",
+        "PATH",
+    ] = None
     backups: Annotated[
         int | None,
         "Brokers that a link may turn to when its other end is gone, where that is safe "

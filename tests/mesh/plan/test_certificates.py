@@ -7,10 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from brokers_present import needs_openssl
+from brokers_present import needs_mosquitto, needs_openssl, needs_zenoh
 from mesh.certificates import make_certificates
+from mesh.exported import export_mesh
 from topicloom.errors import InputError
-from topicloom.mesh.plan.certificates import try_certificates
+from topicloom.mesh.jobs.run import run_folder
+from topicloom.mesh.plan.certificates import judge_certificates, try_certificates
+from topicloom.mesh.plan.credentials import Login
+from topicloom.mesh.run.running_mesh import RunSettings
 
 pytestmark = needs_openssl
 
@@ -44,3 +48,33 @@ def test_another_authority_is_refused(folder: Path, tmp_path: Path) -> None:
     (other / "ca.crt").write_text("none")
     with pytest.raises(InputError, match=r"ca\.crt is no certificate of an authority"):
         try_certificates(other, {"a": "a.example"})
+
+
+def test_what_lies_on_other_machines_is_told_and_what_lies_here_is_tried(
+    folder: Path, tmp_path: Path
+) -> None:
+    """Keys of brokers need not be here to write their configurations."""
+    some, told = shutil.copytree(folder, tmp_path / "some"), list[str]()
+    (some / "b.key").unlink()
+    hosts = {"a": "a.example", "b": "b.example"}
+    with pytest.raises(InputError, match=r"has no file b\.key"):
+        judge_certificates(some, hosts, at=None, notice=told.append)
+    judge_certificates(some, hosts, at=Path("/etc/certs"), notice=told.append)
+    assert told == [f"not in {some}, so not tried (1 of 5 files): b.key"]
+    with pytest.raises(InputError, match=r"nobody would trust a\.crt"):
+        judge_certificates(some, {**hosts, "a": "other.example"}, at=Path("/etc/certs"), notice=told.append)
+    with pytest.raises(InputError, match="not absolute"):
+        judge_certificates(some, hosts, at=Path("certs"), notice=told.append)
+
+
+@needs_mosquitto
+@pytest.mark.parametrize("kind", ["mosquitto", pytest.param("zenoh", marks=needs_zenoh)])
+def test_a_mesh_whose_certificates_lie_elsewhere_runs_here(kind: str, folder: Path, tmp_path: Path) -> None:
+    logins = {node: Login(node, f"p{node}") for node in "ab"}
+    at = Path("/etc/certs")
+    export_mesh(kind, tmp_path / "mesh", {"x": "ab"}, ["ab"], logins=logins, tls=folder, tls_at=at)
+    texts = [
+        path.read_text() for path in (tmp_path / "mesh").glob("[ab]*") if path.suffix in (".conf", ".json5")
+    ]
+    assert all("/etc/certs/ca.crt" in text and str(folder) not in text for text in texts)
+    assert run_folder(kind, tmp_path / "mesh", RunSettings(messages=2, settle=0.1)).exact

@@ -44,6 +44,7 @@ class ExportOptions:
     hosts: Path | None = None
     credentials: Path | None = None
     tls: Path | None = None
+    tls_at: Path | None = None
     backups: int | None = None
     split: int | None = None
     durable: bool = False
@@ -164,6 +165,7 @@ def export_table(
         places=places,
         logins=_logins(exporter, options, nodes, places, kept, notice),
         tls=options.tls,
+        tls_at=options.tls_at,
         backups=_backups(exporter, options),
         split=options.split or 1,
         earlier=out if (out / MANIFEST).is_file() else None,
@@ -237,6 +239,8 @@ def _check_options(kind: str, exporter: Exporter, options: ExportOptions) -> Non
         )
     if options.tls is not None and not options.tls.is_dir():
         raise InputError(f"`tls={options.tls}` is not a folder")
+    if options.tls_at is not None and options.tls is None:
+        raise UsageError("`tls_at` says where the files of `tls` will be; give both")
 
 
 def _logins(

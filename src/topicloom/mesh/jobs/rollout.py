@@ -14,8 +14,8 @@ from topicloom.errors import InputError, UsageError
 from topicloom.mesh.kinds.registry import KINDS, host_columns
 from topicloom.mesh.model.manifest import edited_files, read_mesh
 from topicloom.mesh.model.mesh import Mesh
-from topicloom.mesh.plan.certificates import try_certificates
-from topicloom.mesh.plan.credentials import Login, check_certificates, make_password, read_credentials
+from topicloom.mesh.plan.certificates import judge_certificates
+from topicloom.mesh.plan.credentials import Login, make_password, read_credentials
 from topicloom.mesh.plan.filters import choose
 from topicloom.mesh.plan.hosts import Place, read_hosts
 from topicloom.mesh.plan.link_plan import check_mesh
@@ -186,13 +186,11 @@ def _request(
     moved = next((n for n in nodes if n in known and n in places and places[n].host != known[n].host), None)
     if moved is not None:
         raise InputError(f"{places[moved].where}: node {moved!r} would move, which no roll-out does")
-    tls = Path(old.options["tls"]) if "tls" in old.options else None
+    tls, at = (Path(old.options[name]) if name in old.options else None for name in ("tls", "tls_at"))
     if tls is not None:
-        stems = grown_stems(old, nodes)
-        check_certificates(tls, stems.values())
-        try_certificates(
-            tls, {stems[n]: {**places, **known}[n].host for n in nodes if n in {**places, **known}}
-        )
+        stems, there = grown_stems(old, nodes), {**places, **known}
+        hosts = {stems[node]: there[node].host for node in nodes if node in there}
+        judge_certificates(tls, hosts, at=at, notice=notice)
     return Request(
         new.interest,
         new.overlay,
@@ -200,6 +198,7 @@ def _request(
         logins=logins,
         link_secrets=dict(read_secrets(folder).links),
         tls=tls,
+        tls_at=at,
         queue=int(old.options["durable"]) if "durable" in old.options else None,
         notice=notice,
         progress=progress,

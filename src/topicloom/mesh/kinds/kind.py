@@ -23,7 +23,7 @@ from topicloom.mesh.run.relocate import Relocate
 C = TypeVar("C")
 Write = Callable[[Request, Path], object]  # fills a folder; returns what there is to tell
 # Of export, for brokers that let users log in.
-LOGIN_OPTIONS = frozenset({"hosts", "credentials", "tls", "filters", "literal", "open_", "seed"})
+LOGIN_OPTIONS = frozenset({"hosts", "credentials", "tls", "tls_at", "filters", "literal", "open_", "seed"})
 
 
 @dataclass(frozen=True, slots=True)

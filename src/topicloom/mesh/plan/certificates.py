@@ -7,7 +7,7 @@ date that is over, a name that is not that of the host.
 from __future__ import annotations
 
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,37 @@ from typing import Any
 from topicloom.errors import InputError
 from topicloom.mesh.plan.credentials import AUTHORITY
 
+SHOWN = 3  # names of files in a message
 ROUNDS = 20  # messages of a handshake, and some more
+
+
+def judge_certificates(
+    folder: Path, hosts: Mapping[str, str], *, at: Path | None, notice: Callable[[str], None]
+) -> None:
+    """Try the certificates that lie here; `hosts` by the names of configurations.
+
+    All must, unless they are said to lie `at` a folder of the machines that the brokers run on: then what is
+    not here is told.
+    """
+    named = folder.absolute() if at is None else at
+    if not named.is_absolute() or any(part in '"\\' or not part.isprintable() for part in str(named)):
+        raise InputError(
+            f"`{'tls' if at is None else 'tls_at'}={named}`: the path is not absolute, or has a character "
+            "that configurations cannot hold"
+        )
+    names = (AUTHORITY, *(f"{stem}{end}" for stem in hosts for end in (".crt", ".key")))
+    missing = [name for name in names if not (folder / name).is_file()]
+    if missing and at is None:
+        raise InputError(
+            f"`tls={folder}` has no file {missing[0]}; it must hold {AUTHORITY} and for each node NODE.crt "
+            "and NODE.key, NODE being the name of its configuration"
+        )
+    if missing:
+        shown = ", ".join(missing[:SHOWN]) + (" and others" if len(missing) > SHOWN else "")
+        notice(f"not in {folder}, so not tried ({len(missing):,} of {len(names):,} files): {shown}")
+    if AUTHORITY not in missing:
+        here = {stem: host for stem, host in hosts.items() if not {f"{stem}.crt", f"{stem}.key"} & {*missing}}
+        try_certificates(folder, here)
 
 
 def try_certificates(folder: Path, hosts: Mapping[str, str]) -> None:
@@ -46,7 +76,9 @@ def try_certificates(folder: Path, hosts: Mapping[str, str]) -> None:
 
 @cache
 def common_name(folder: Path, stem: str) -> str | None:
-    """Return the common name in a certificate that was tried before; None where it has none."""
+    """Return the common name in a certificate that was tried before; None if it has none or is not here."""
+    if not all((folder / name).is_file() for name in (AUTHORITY, f"{stem}.crt", f"{stem}.key")):
+        return None
     client = ssl.create_default_context(cafile=str(folder / AUTHORITY))
     client.check_hostname = False
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

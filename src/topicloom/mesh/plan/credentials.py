@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -82,19 +82,6 @@ def make_password(seed: int | None, *names: str) -> str:
     if seed is None:
         return token_urlsafe(PASSWORD_BYTES)
     return sha256("\0".join((str(seed), *names)).encode()).hexdigest()[:24]
-
-
-def check_certificates(folder: Path, stems: Iterable[str]) -> None:
-    """Refuse a folder that lacks a file; `stems` are the nodes' names as in their configurations."""
-    for name in (AUTHORITY, *(f"{stem}{end}" for stem in stems for end in (".crt", ".key"))):
-        if not (folder / name).is_file():
-            raise InputError(
-                f"`tls={folder}` has no file {name}; it must hold {AUTHORITY} and for each node NODE.crt and "
-                "NODE.key, NODE being the name of its configuration"
-            )
-    for part in str(folder.absolute()):
-        if part in '"\\' or not part.isprintable():
-            raise InputError(f"`tls={folder}`: the path has a character that configurations cannot hold")
 
 
 def certificates_of(folder: Path, stem: str) -> Certificates:

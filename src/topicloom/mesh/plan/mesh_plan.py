@@ -14,8 +14,7 @@ from topicloom.mesh.model.directions import BOTH, Directions, directions_of
 from topicloom.mesh.model.manifest import MANIFEST, write_mesh
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, MeshTopic, connections_per_node
 from topicloom.mesh.model.topic_trees import PlannedLink
-from topicloom.mesh.plan.certificates import try_certificates
-from topicloom.mesh.plan.credentials import check_certificates
+from topicloom.mesh.plan.certificates import judge_certificates
 from topicloom.mesh.plan.hosts import Place, assign_ports, is_loopback
 from topicloom.mesh.plan.link_plan import LinkPlan, check_mesh
 from topicloom.mesh.plan.names import NameRule, file_stems
@@ -160,9 +159,8 @@ def plan_mesh(
     topics: list[str] = interest.topic_ids.to_pylist()
     stems = file_stems(nodes)
     if request.tls is not None:
-        check_certificates(request.tls, stems.values())
-        hosts = {node: request.places[node].host if request.places else LOOPBACK for node in nodes}
-        try_certificates(request.tls, {stems[node]: host for node, host in hosts.items()})
+        hosts = {stems[one]: request.places[one].host if request.places else LOOPBACK for one in nodes}
+        judge_certificates(request.tls, hosts, at=request.tls_at, notice=request.notice)
     classes: Sequence[int] = NO_CLASS * len(topics) if class_of is None else class_of
     roles = roles_of(interest)
     wanted = {
@@ -210,6 +208,7 @@ def mesh_topic(
 
 def _options(request: Request) -> dict[str, str]:
     tls = {} if request.tls is None else {"tls": str(request.tls.absolute())}
+    tls |= {} if request.tls_at is None else {"tls_at": str(request.tls_at)}
     queue = {} if request.queue is None else {"durable": str(request.queue)}
     return tls | ({"wildcards": "filters"} if request.filters else {}) | queue
 

@@ -134,7 +134,7 @@ class _Trees:
                 self._carry(one, chosen[one.topic])
 
     def _wide(self, one: _Open) -> list[Pair]:
-        """Return pairs of a broker that restarts anyway and another subscriber, where nothing forbids them."""
+        """Return pairs of a broker that restarts anyway and another subscriber, unless they are let go."""
         wanting = self.change.members[one.topic]
         ready = [node for node in wanting if node in self.restarted]
         if not self.change.free or len(ready) * len(wanting) > WIDE:

@@ -28,7 +28,7 @@ from topicloom.mesh.run.freeze import NodeFreeze, freeze
 from topicloom.mesh.run.inbox import Inbox
 from topicloom.mesh.run.processes import BrokerProcesses
 from topicloom.mesh.run.rate import FoundRate, find_rate
-from topicloom.mesh.run.relocate import PortMap, Relocate, Route
+from topicloom.mesh.run.relocate import PortMap, Relocate, Route, bring_certificates
 from topicloom.mesh.run.resource_usage import (
     NodeUsage,
     measure_usage,
@@ -119,6 +119,7 @@ def _prepare(folder: Path, work: Path, logs: Path, relocate: Relocate, *, detour
         shutil.copytree(folder, work)
         logs.mkdir()
         mesh = read_mesh(work)
+        bring_certificates(work, mesh)
         ports = PortMap(mesh, FreePorts().take, detours=detours)
         mesh, configs = relocate(work, mesh, ports)
         for name, text in configs.items():

@@ -119,6 +119,14 @@ def _detour(number: int) -> str:
 Relocate = Callable[[Path, Mesh, PortMap], Relocated]  # what every kind that can be run does in its language
 
 
+def bring_certificates(folder: Path, mesh: Mesh) -> None:
+    """Have files that name certificates on other machines name those of this one, in a copy of a mesh."""
+    if "tls_at" in mesh.options:
+        for name in (name for node in mesh.nodes for name in node.configs):
+            text = (folder / name).read_text()
+            (folder / name).write_text(text.replace(f"{mesh.options['tls_at']}/", f"{mesh.options['tls']}/"))
+
+
 def absolute_path(text: str, where: Location, config: Path, folder: Path) -> str:
     """Resolve a path of a configuration, from the configuration's own folder or the mesh's; it must exist."""
     for base in (config.parent, folder):

@@ -28,7 +28,7 @@ from topicloom.mesh.run.delivery import due_arrivals
 from topicloom.mesh.run.free_ports import FreePorts
 from topicloom.mesh.run.inbox import Inbox
 from topicloom.mesh.run.processes import BrokerProcesses
-from topicloom.mesh.run.relocate import PortMap, Relocate, Relocated
+from topicloom.mesh.run.relocate import PortMap, Relocate, Relocated, bring_certificates
 from topicloom.mesh.run.running_mesh import RunningMesh, RunSettings
 from topicloom.mesh.run.signals import SignalGuard
 
@@ -105,6 +105,8 @@ def _move(folders: Sequence[Path], work: Path, relocate: Relocate) -> list[Reloc
     for folder, copy in zip(folders, copies, strict=True):
         shutil.copytree(folder, copy)
     read = [read_mesh(copy) for copy in copies]
+    for copy, mesh in zip(copies, read, strict=True):
+        bring_certificates(copy, mesh)
     nodes: dict[str, MeshNode] = {}
     for mesh in read:
         for node in mesh.nodes:

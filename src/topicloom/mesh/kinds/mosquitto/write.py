@@ -14,7 +14,7 @@ from pathlib import Path
 
 from topicloom.mesh.model.directions import BOTH, IN, OUT
 from topicloom.mesh.model.mesh import MeshLink
-from topicloom.mesh.plan.credentials import Login, certificates_of
+from topicloom.mesh.plan.credentials import Login
 from topicloom.mesh.plan.filters import FilterRule
 from topicloom.mesh.plan.hosts import is_loopback
 from topicloom.mesh.plan.link_plan import plan_trees
@@ -114,7 +114,7 @@ def _config(plan: MeshPlan, request: Request, name: str, say: TopicLines) -> str
     at = f" {node.host}" if is_loopback(node.host) else ""
     tls = []
     if request.tls is not None:
-        files = certificates_of(request.tls, stem)
+        files = request.certificates(stem)
         tls = [f"cafile {files.authority}", f"certfile {files.certificate}", f"keyfile {files.key}"]
     if request.logins:
         lines = [
@@ -156,7 +156,7 @@ def _bridge(plan: MeshPlan, request: Request, link: MeshLink, say: TopicLines) -
     if request.logins:
         lines += [f"remote_username {link.name}", f"remote_password {request.secret_of(link.name)}"]
     if request.tls is not None:
-        files = certificates_of(request.tls, plan.stems[link.dialer])
+        files = request.certificates(plan.stems[link.dialer])
         lines += [f"bridge_cafile {files.authority}"]
         if request.logins:
             lines += [f"bridge_certfile {files.certificate}", f"bridge_keyfile {files.key}"]

@@ -15,7 +15,7 @@ from topicloom.mesh.kinds.nats.hashes import CLIENT_ROUNDS, LINK_ROUNDS, nats_ha
 from topicloom.mesh.model.config_files import LOOPBACK, address
 from topicloom.mesh.model.directions import IN, OUT
 from topicloom.mesh.model.mesh import MeshLink
-from topicloom.mesh.plan.credentials import Login, certificates_of
+from topicloom.mesh.plan.credentials import Login
 from topicloom.mesh.plan.filters import FilterRule
 from topicloom.mesh.plan.hosts import bind_host, is_loopback
 from topicloom.mesh.plan.link_plan import plan_forests
@@ -135,7 +135,7 @@ def _remote(plan: MeshPlan, request: Request, link: MeshLink) -> str:
     if request.logins:
         parts += _denied(plan, link)
     if request.tls is not None:
-        files = certificates_of(request.tls, plan.stems[link.dialer])
+        files = request.certificates(plan.stems[link.dialer])
         own = (
             f", cert_file: {_text(files.certificate)}, key_file: {_text(files.key)}" if request.logins else ""
         )
@@ -159,7 +159,7 @@ def _denied(plan: MeshPlan, link: MeshLink) -> Iterator[str]:
 
 def _tls(plan: MeshPlan, request: Request, name: str, *, verify: bool = False) -> str:
     assert request.tls is not None
-    files = certificates_of(request.tls, plan.stems[name])
+    files = request.certificates(plan.stems[name])
     return (
         f"{{cert_file: {_text(files.certificate)}, key_file: {_text(files.key)}, "
         f"ca_file: {_text(files.authority)}{', verify: true' if verify else ''}}}"

@@ -13,7 +13,7 @@ import msgspec
 from topicloom.errors import InputError
 from topicloom.mesh.kinds.zenoh.access import access_control, router_id
 from topicloom.mesh.model.config_files import address
-from topicloom.mesh.plan.credentials import Login, certificates_of
+from topicloom.mesh.plan.credentials import Login
 from topicloom.mesh.plan.filters import FilterRule
 from topicloom.mesh.plan.hosts import bind_host
 from topicloom.mesh.plan.link_plan import plan_forests
@@ -89,7 +89,7 @@ def _config(plan: MeshPlan, request: Request, name: str, account: str) -> str:
         content["id"] = router_id(plan.stems[name], account)
         content["access_control"] = access_control(plan, request, name, account)
     if request.tls is not None:
-        files = certificates_of(request.tls, plan.stems[name])
+        files = request.certificates(plan.stems[name])
         tls: dict[str, object] = {
             "root_ca_certificate": files.authority,
             "listen_certificate": files.certificate,
