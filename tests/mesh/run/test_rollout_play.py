@@ -14,27 +14,31 @@ from topicloom.errors import InputError, MeshError, UsageError
 from topicloom.mesh.jobs.rollout import NewInterest, plan_rollout
 from topicloom.mesh.jobs.run import run_rollout
 from topicloom.mesh.kinds.registry import find_running, load_adapter
+from topicloom.mesh.plan.credentials import Login
 from topicloom.mesh.run.rollout_play import RolloutPlan, play_rollout
 from topicloom.mesh.run.running_mesh import RunSettings
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 
+LOGINS = {node: Login(f"user-{node}", f"password-{node}") for node in "abcdf"}
 QUICK = RunSettings(settle=0.2, quiet=1.5, timeout=30)
 EDGES = [(0, 1), (1, 2), (2, 3), (0, 3), (1, 3)]
 
 
 @pytest.mark.parametrize(
-    "kind",
+    ("kind", "logins"),
     [
-        pytest.param("mosquitto", marks=needs_mosquitto),
-        pytest.param("nats", marks=needs_nats),
-        pytest.param("zenoh", marks=needs_zenoh),
+        pytest.param("mosquitto", {}, marks=needs_mosquitto),
+        pytest.param("mosquitto", LOGINS, marks=needs_mosquitto),
+        pytest.param("nats", LOGINS, marks=needs_nats),
+        pytest.param("zenoh", LOGINS, marks=needs_zenoh),
     ],
 )
-def test_a_rollout_is_as_planned(kind: str, tmp_path: Path) -> None:
-    """b leaves the middle of x, d comes to it; a new node e comes to y; z stays."""
+def test_a_rollout_is_as_planned(kind: str, logins: dict[str, Login], tmp_path: Path) -> None:
+    """b leaves the middle of x, d comes to it; a new node e comes to y, f goes; z stays."""
     old = tmp_path / "old"
-    export_mesh(kind, old, {"x": "abc", "y": "abcd", "z": "ac"}, ["ab", "bc", "cd", "ad", "ac"])
+    wanted = {"x": "abc", "y": "abcdf", "z": "ac"}
+    export_mesh(kind, old, wanted, ["ab", "bc", "cd", "ad", "ac", "df"], logins=logins)
     interest = Interest.from_pairs(
         [(n, t) for t, nodes in {"x": "acd", "y": "abcde", "z": "ac"}.items() for n in nodes]
     )
@@ -42,7 +46,7 @@ def test_a_rollout_is_as_planned(kind: str, tmp_path: Path) -> None:
     plan_rollout(old, NewInterest(interest, overlay), out=tmp_path / "change")
     played = run_rollout(kind, old, tmp_path / "change", QUICK)
     assert played.exact, played
-    assert played.states >= 2 and played.published > 5
+    assert played.nodes == 5 and played.states >= 2 and played.published > 5
 
 
 @needs_mosquitto

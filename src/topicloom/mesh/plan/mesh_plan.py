@@ -18,6 +18,7 @@ from topicloom.mesh.plan.certificates import judge_certificates
 from topicloom.mesh.plan.hosts import Place, assign_ports, is_loopback
 from topicloom.mesh.plan.link_plan import LinkPlan, check_mesh
 from topicloom.mesh.plan.names import NameRule, file_stems
+from topicloom.mesh.plan.one_way import keep_one_way
 from topicloom.mesh.plan.request import ExportFigures, Request
 from topicloom.mesh.plan.roles import TopicRoles, roles_of
 from topicloom.mesh.plan.secrets import SECRETS, Secrets, secrets_text
@@ -186,7 +187,7 @@ def plan_mesh(
         accounts=_accounts(classes),
         options=_options(request),
     )
-    return MeshPlan(mesh, stems, wanted)
+    return MeshPlan(keep_one_way(mesh), stems, wanted)
 
 
 def mesh_topic(

@@ -13,6 +13,7 @@ from topicloom.mesh.model.topic_trees import PlannedLink
 from topicloom.mesh.plan.hosts import MAX_PORT, Place, is_loopback
 from topicloom.mesh.plan.mesh_plan import MeshPlan, MeshShape, mesh_topic
 from topicloom.mesh.plan.names import file_stems
+from topicloom.mesh.plan.one_way import keep_one_way
 from topicloom.mesh.plan.roles import TopicRoles
 from topicloom.mesh.topic_trees.dialing import start_order
 
@@ -98,7 +99,7 @@ class Growth:
         )
         wanted = accounts_of(mesh)
         mesh = replace(mesh, nodes=tuple(self._nodes(stems, wanted)), start_order=self._order(links))
-        return MeshPlan(mesh, stems, wanted)
+        return MeshPlan(keep_one_way(mesh), stems, wanted)
 
     def _order(self, links: Sequence[MeshLink]) -> tuple[str, ...]:
         number = {node: at for at, node in enumerate(self.nodes)}

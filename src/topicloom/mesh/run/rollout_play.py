@@ -11,17 +11,15 @@ import asyncio
 import shutil
 import tempfile
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 from topicloom.base.progress import SILENT, Progress
 from topicloom.base.summaries import Summary
 from topicloom.errors import InputError, MeshError
-from topicloom.mesh.model.directions import BOTH, IN, OUT, directions_of
 from topicloom.mesh.model.manifest import read_mesh
-from topicloom.mesh.model.mesh import Mesh, MeshNode, MeshTopic
+from topicloom.mesh.model.mesh import Mesh, MeshNode
 from topicloom.mesh.model.search import search
 from topicloom.mesh.run.adapter import Arrival, BrokerAdapter, MeshClients, Publication
 from topicloom.mesh.run.delivery import due_arrivals
@@ -29,6 +27,7 @@ from topicloom.mesh.run.free_ports import FreePorts
 from topicloom.mesh.run.inbox import Inbox
 from topicloom.mesh.run.processes import BrokerProcesses
 from topicloom.mesh.run.relocate import PortMap, Relocate, Relocated, bring_certificates
+from topicloom.mesh.run.rollout_states import RolloutStates
 from topicloom.mesh.run.running_mesh import RunningMesh, RunSettings
 from topicloom.mesh.run.signals import SignalGuard
 
@@ -126,19 +125,6 @@ def _move(folders: Sequence[Path], work: Path, relocate: Relocate) -> list[Reloc
     return moved
 
 
-def _ways(mesh: Mesh) -> dict[tuple[str, str, str], str]:
-    """Return which way each link carries each topic, by dialer, acceptor and topic."""
-    link_of = {link.name: link for link in mesh.links}
-    return {
-        (link_of[name].dialer, link_of[name].acceptor, topic): way
-        for (name, topic), way in directions_of(mesh).items()
-    }
-
-
-def _next(near: Mapping[str, Sequence[str]], node: str) -> Sequence[str]:
-    return near.get(node, ())
-
-
 class _Play:
     def __init__(
         self,
@@ -153,8 +139,7 @@ class _Play:
         self.adapter, self.plan, self.meshes = adapter, plan, [one.mesh for one in meshes]
         self.work, self.brokers, self.settings, self.progress = work, brokers, settings, progress
         self.step = {node.name: 0 for node in self.meshes[0].nodes}
-        # The middle of a roll-out has what is left of the old mesh, as it was.
-        self._ways = [_ways(mesh) for mesh in (self.meshes[0], *self.meshes[:1], *self.meshes[2:])]
+        self.states = RolloutStates(self.meshes, plan.folders, plan.moved)
         self.tally = _Tally(unplanned=[])
         self.number = 0
 
@@ -213,7 +198,7 @@ class _Play:
 
     def _running(self) -> RunningMesh:
         """Return the mesh as its brokers are configured now, in a folder of its own."""
-        mesh = self._mesh()
+        mesh = self.states.mesh(self.step)
         folder = self.work / f"state-{self.tally.states}"
         self.tally.states += 1
         folder.mkdir()
@@ -221,44 +206,6 @@ class _Play:
             for name in node.configs:
                 shutil.copy(self.work / f"mesh-{self.step[node.name]}" / name, folder)
         return RunningMesh(self.adapter, mesh, folder, self.brokers, self.settings, SILENT)
-
-    def _mesh(self) -> Mesh:
-        own = {node: self.meshes[step] for node, step in self.step.items()}
-        by_name = {step: {one.name: one for one in mesh.nodes} for step, mesh in enumerate(self.meshes)}
-        # Accounts that are new by the end are there as soon as a node has them.
-        accounts = dict.fromkeys(name for mesh in own.values() for name in mesh.accounts)
-        order = dict.fromkeys(node for mesh in reversed(self.meshes) for node in mesh.start_order)
-        return replace(
-            self.meshes[0],
-            accounts=tuple(accounts),
-            nodes=tuple(by_name[step][node] for node, step in self.step.items()),
-            links=tuple(
-                link
-                for node, mesh in own.items()
-                for link in mesh.links
-                if link.dialer == node and link.acceptor in own
-            ),
-            topics=tuple(self._topics(own)),
-            start_order=tuple(node for node in order if node in own),
-        )
-
-    def _topics(self, own: Mapping[str, Mesh]) -> list[MeshTopic]:
-        """Return the topics as the brokers have them now, but for those that move to another account."""
-        found: dict[str, MeshTopic] = {}
-        moving = self.plan.moved if len(set(self.step.values())) > 1 else frozenset()
-        for node, mesh in own.items():
-            for topic in mesh.topics:
-                if node in topic.subscribers and topic.topic not in moving:
-                    before = found.get(
-                        topic.topic, replace(topic, subscribers=(), publishers=(), receivers=())
-                    )
-                    found[topic.topic] = replace(
-                        before,
-                        subscribers=(*before.subscribers, node),
-                        publishers=(*before.senders, *([node] if node in topic.senders else [])),
-                        receivers=(*before.hearers, *([node] if node in topic.hearers else [])),
-                    )
-        return list(found.values())
 
     # --- traffic -----------------------------------------------------------------------------------
 
@@ -333,19 +280,6 @@ class _Play:
         if inbox.storm:
             raise MeshError("messages go round and round, so it was ended; a topic has a cycle of links")
 
-    def _near(self, mesh: Mesh, topic: str) -> dict[str, list[str]]:
-        """Return whom each broker sends a topic to, by the files that the dialers of its links have now."""
-        near: dict[str, list[str]] = {}
-        for link in mesh.links:
-            if topic in link.topics:
-                step = self.step[link.dialer]
-                way = self._ways[step].get((link.dialer, link.acceptor, topic), BOTH)
-                if way != IN:
-                    near.setdefault(link.dialer, []).append(link.acceptor)
-                if way != OUT:
-                    near.setdefault(link.acceptor, []).append(link.dialer)
-        return near
-
     async def _at_rest(self, running: RunningMesh) -> tuple[MeshClients, Inbox]:
         """Connect clients, and let each component of each topic hear itself."""
         inbox = Inbox(time.monotonic)
@@ -354,10 +288,10 @@ class _Play:
         sent: list[Publication] = []
         for topic in mesh.topics:
             left = set(topic.subscribers)
-            near = self._near(mesh, topic.topic)
+            near = self.states.near(mesh, self.step, topic.topic)
             for sender in topic.senders:
                 if sender in left:  # one message for each component, and from all who nobody else reaches
-                    reached = search(sender, partial(_next, near)).keys()
+                    reached = search(sender, near.__getitem__).keys()
                     left -= reached
                     one = self._message(sender, topic.topic)
                     sent.append(one)

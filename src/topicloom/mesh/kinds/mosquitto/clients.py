@@ -37,10 +37,12 @@ class MosquittoClients(MeshClients):
         self._taken_up = 0
         self._hellos: set[tuple[str, bytes]] = set()
         self._clients = {
-            name: MqttClient(name, "topicloom-client", access[name], self._hearer(name)) for name in access
+            name: MqttClient(name, "topicloom-client", access[name], self._hearer(name))
+            for name in self._carried
         }
         self._probes = {
-            name: MqttClient(name, "topicloom-probe", access[name], self._prober(name)) for name in access
+            name: MqttClient(name, "topicloom-probe", access[name], self._prober(name))
+            for name in self._carried
         }
 
     def _hearer(self, node: str) -> Callable[[str, bytes], None]:
