@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -10,7 +12,9 @@ from brokers_present import needs_mosquitto, needs_nats, needs_zenoh
 from mesh.exported import export_mesh
 from topicloom.errors import UsageError
 from topicloom.mesh.jobs.run import RunSummary, run_folder
-from topicloom.mesh.run.cuts import BrokenLinks
+from topicloom.mesh.model.mesh import Mesh, MeshTopic
+from topicloom.mesh.run.adapter import Publication
+from topicloom.mesh.run.cuts import BrokenLinks, _Flow, _retain
 from topicloom.mesh.run.running_mesh import RunSettings
 
 WANTED = {"x": "abcd", "y": "abc", "z": "acd"}
@@ -98,3 +102,20 @@ def test_the_rate_at_which_messages_are_dropped(tmp_path: Path) -> None:
     (topic,) = summary.latency.topics
     assert (topic.topic, topic.hops_max, topic.samples) == ("x", 2, 8)
     assert 0 < topic.p50_ms <= topic.p99_ms
+
+
+def test_what_must_be_retained_is_what_was_published() -> None:
+    """Messages that others published meanwhile took its number, and right values were called wrong."""
+    flow, sent = _Flow(), list[Publication]()
+
+    class Clients:
+        async def retain(self, publication: Publication) -> None:
+            sent.append(publication)
+            flow.next()
+
+    topic = MeshTopic("x", "x", ("a", "b"), publishers=("a",), receivers=("b",))
+    running = SimpleNamespace(
+        adapter=SimpleNamespace(retains=True), mesh=Mesh("mosquitto", (), (), (topic, topic), ())
+    )
+    kept = asyncio.run(_retain(running, Clients(), flow))  # type: ignore[arg-type]
+    assert kept == {("b", "x"): sent[-1].message} and len({one.message for one in sent}) == 2

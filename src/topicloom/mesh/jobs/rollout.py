@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,9 +23,11 @@ from topicloom.mesh.plan.mesh_plan import MeshLayout, MeshPlan, write_rendered
 from topicloom.mesh.plan.request import Request
 from topicloom.mesh.plan.roles import roles_of
 from topicloom.mesh.plan.secrets import read_secrets
-from topicloom.mesh.rollout.change import Change, Groups, Pair, pair
-from topicloom.mesh.rollout.new_mesh import Growth, files_by_node, grown_stems, old_plan, stems_of
-from topicloom.mesh.rollout.phases import Difference, difference, middle
+from topicloom.mesh.rollout.change import Change, pair
+from topicloom.mesh.rollout.effects import interrupted_topics, touched_nodes
+from topicloom.mesh.rollout.new_mesh import Growth, grown_stems, old_plan
+from topicloom.mesh.rollout.pairs import let_go, may_link
+from topicloom.mesh.rollout.phases import difference, middle
 from topicloom.mesh.rollout.states import check_rollout
 from topicloom.mesh.rollout.sticky_backups import sticky_backups
 from topicloom.mesh.rollout.sticky_forests import sticky_forests
@@ -213,8 +215,8 @@ def _sticky(old: Mesh, layout: MeshLayout, request: Request, options: RolloutOpt
         topic: [nodes[node] for node in interest.nodes_of(number)]
         for number, topic in enumerate(interest.topic_ids.to_pylist())
     }
-    near = _near(old, request.overlay, nodes)
-    gone = _let_go(old, members, near, request.overlay, options.drop_up_to)
+    near = may_link(old, request.overlay, nodes)
+    gone = let_go(old, members, near, request.overlay, options.drop_up_to)
     change = Change(old, members, near, gone, free=options.free)
     stems = grown_stems(old, nodes)
     account_of: Mapping[str, str] = {}
@@ -234,58 +236,13 @@ def _sticky(old: Mesh, layout: MeshLayout, request: Request, options: RolloutOpt
     return plan
 
 
-def _near(old: Mesh, overlay: Overlay, nodes: Sequence[str]) -> dict[str, set[str]]:
-    """Return who may have a link with whom: by the new overlay, and who has one."""
-    near: dict[str, set[str]] = {node: set() for node in nodes}
-    edges = [(nodes[u], nodes[v]) for u, v in zip(overlay.u.tolist(), overlay.v.tolist(), strict=True)]
-    for one, other in [*edges, *((link.dialer, link.acceptor) for link in old.links)]:
-        if one in near and other in near:
-            near[one].add(other)
-            near[other].add(one)
-    return near
-
-
-def _let_go(
-    old: Mesh,
-    members: Mapping[str, Sequence[str]],
-    near: Mapping[str, set[str]],
-    overlay: Overlay,
-    most: int,
-) -> frozenset[Pair]:
-    """Choose up to so many linked pairs that topics can do without: those the overlay has not, then those
-    that carry least."""
-    if not most:
-        return frozenset()
-    names: list[str] = overlay.node_ids.to_pylist()
-    wanted = {pair(names[u], names[v]) for u, v in zip(overlay.u.tolist(), overlay.v.tolist(), strict=True)}
-    carried: dict[Pair, set[str]] = {}
-    for link in old.links:
-        carried.setdefault(pair(link.dialer, link.acceptor), set()).update(link.topics)
-    gone: set[Pair] = set()
-    for ends in sorted(carried, key=lambda ends: (ends in wanted, len(carried[ends]), ends)):
-        if len(gone) < most and all(
-            _joined(set(own), near, gone | {ends}) for own in members.values() if set(ends) <= set(own)
-        ):
-            gone.add(ends)
-    return frozenset(gone)
-
-
-def _joined(own: set[str], near: Mapping[str, set[str]], without: set[Pair]) -> bool:
-    groups = Groups(own)
-    for node in own:
-        for other in near.get(node, set()) & own:
-            if pair(node, other) not in without:
-                groups.join(node, other)
-    return groups.count <= 1
-
-
 def _summary(folder: Path, work: Path, meshes: tuple[Mesh, Mesh, Mesh], out: str) -> RolloutSummary:
     old, between, after = meshes
     reloads = _layout(old.kind).reloads
     folders = (folder, work / PHASES[0], work / PHASES[1])
     touched, reloaded = zip(
-        _touched(folders[0], old, folders[1], between, reloads=reloads),
-        _touched(folders[1], between, folders[2], after, reloads=reloads),
+        touched_nodes(folders[0], old, folders[1], between, reloads=reloads),
+        touched_nodes(folders[1], between, folders[2], after, reloads=reloads),
         strict=True,
     )
     states, loops = check_rollout(meshes, touched)
@@ -299,7 +256,7 @@ def _summary(folder: Path, work: Path, meshes: tuple[Mesh, Mesh, Mesh], out: str
         brokers_reloaded=dict(zip(PHASES, reloaded, strict=True)),
         brokers_added=sorted(later - before),
         brokers_removed=sorted(before - later),
-        topics_interrupted=_interrupted(meshes, told, {node for own in touched for node in own}),
+        topics_interrupted=interrupted_topics(meshes, told, {node for own in touched for node in own}),
         topics_split=told.split,
         topics_moved=told.moved,
         links_added=told.added,
@@ -308,36 +265,3 @@ def _summary(folder: Path, work: Path, meshes: tuple[Mesh, Mesh, Mesh], out: str
         loops=len(loops),
         out=out,
     )
-
-
-def _touched(
-    before: Path, first: Mesh, after: Path, second: Mesh, *, reloads: bool
-) -> tuple[list[str], list[str]]:
-    """Return the nodes whose files differ, and those of them that need not restart.
-
-    These come first: a link that is made anew must find its rights. Then those that accept; nodes that go
-    come last.
-    """
-    old, new = files_by_node(before, stems_of(first)), files_by_node(after, stems_of(second))
-    order = [*second.start_order, *(node for node in first.start_order if node not in second.start_order)]
-    changed = [node for node in order if old.get(node) != new.get(node)]
-    configs = {node.name: node.configs for mesh in (first, second) for node in mesh.nodes}
-    light = [
-        node
-        for node in changed
-        if reloads
-        and node in old
-        and node in new
-        and all(old[node].get(name) == new[node].get(name) for name in configs[node])
-    ]
-    return [*light, *(node for node in changed if node not in light)], light
-
-
-def _interrupted(meshes: Sequence[Mesh], told: Difference, restarted: set[str]) -> list[str]:
-    passing = {
-        topic.topic
-        for mesh in meshes
-        for topic in mesh.topics
-        if len(topic.subscribers) > 1 and restarted & set(topic.subscribers)
-    }
-    return sorted({*told.split, *told.moved, *passing})

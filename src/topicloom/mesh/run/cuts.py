@@ -65,6 +65,11 @@ class _Flow:
     number: int = 0
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
+    def next(self) -> int:
+        """Return the number of the next message."""
+        self.number += 1
+        return self.number
+
 
 async def break_links(
     running: RunningMesh, detours: Detours, links: Sequence[MeshLink], how: How
@@ -122,8 +127,7 @@ async def _publish(running: RunningMesh, clients: MeshClients, inbox: Inbox, flo
         for topic in running.mesh.topics:
             if topic.senders and topic.hearers:
                 node = topic.senders[turn % len(topic.senders)]
-                batch.append(Publication(node, topic.topic, flow.number))
-                flow.number += 1
+                batch.append(Publication(node, topic.topic, flow.next()))
         inbox.expect(due_arrivals(running.mesh, batch))
         await running.publish(clients, batch, inbox)
         flow.sent += batch
@@ -148,9 +152,9 @@ async def _retain(running: RunningMesh, clients: MeshClients, flow: _Flow) -> di
     kept: dict[tuple[str, str], int] = {}
     for topic in running.mesh.topics:
         if len(topic.senders) == 1:
-            await clients.retain(Publication(topic.senders[0], topic.topic, flow.number))
-            kept |= {(node, topic.topic): flow.number for node in topic.hearers}
-            flow.number += 1
+            number = flow.next()  # before anything waits: others publish meanwhile
+            kept |= {(node, topic.topic): number for node in topic.hearers}
+            await clients.retain(Publication(topic.senders[0], topic.topic, number))
     return kept
 
 
