@@ -108,7 +108,9 @@ def running_cluster(folder: Path, archive: Path) -> Iterator[Cluster]:
         log = start("master", "master.Master", "--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
         (master,) = _wait_for(log, r"Starting Spark master at (spark://\S+)", 1, daemons)
         for number in range(WORKERS):
-            work = ["--work-dir", str(folder / f"work-{number}"), "--webui-port", "0", "--host", "127.0.0.1"]
+            # Two hosts: on the one that runs a task Spark starts no second attempt at it.
+            host = f"127.0.0.{number + 1}"
+            work = ["--work-dir", str(folder / f"work-{number}"), "--webui-port", "0", "--host", host]
             start(f"worker-{number}", "worker.Worker", *work, "--cores", "1", "--memory", "2g", master)
         _wait_for(log, r"Registering worker (\S+)", WORKERS, daemons)
         workers = tuple(daemon.pid for daemon in daemons[1:])

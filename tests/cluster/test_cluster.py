@@ -1,6 +1,7 @@
-"""Builds on a real cluster: workers that do not have this package, and executors that die.
+"""Builds on a real cluster: workers that do not have this package, executors, workers and drivers that die.
 
-One file, because a cluster takes seconds to start: both are tried on the same one.
+One file, because a cluster takes seconds to start: all is tried on the same one. The last test leaves it with
+a single worker.
 """
 
 from __future__ import annotations
@@ -9,14 +10,10 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import tarfile
-import time
-import urllib.request
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +22,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import topicloom
+from cluster.faults import events_of, free_port, kill_a_worker, kill_in, kill_while, lost_tasks, wait_until
 from cluster.standalone import SPARK_HOME, Cluster
+from content_log import LOG, SUBSCRIPTIONS
+from store.stores import store_conf, store_jar
 from topicloom.overlay.model.build_folder import load_build
 from topicloom.overlay.workloads.generate import generate_interest, workload_from_options, write_text
 from topicloom.tables.spark.java import find_java
@@ -252,12 +252,23 @@ def test_only_results_need_a_disk_that_is_shared(
     assert not out.exists()
 
 
-# --- executors that die ---------------------------------------------------------------------------------
+# --- executors, workers and drivers that die ---------------------------------------------------------------
 
 # Half of the nodes are bulk, so that the combine phase has work enough to be killed in.
 BUILD = ["--algorithm", "dcbr-m", "--set", "kernel_nodes=600", "--set", "eta=20", "--seed", "3"]
-PHASES = ("conquer", "combine 1")
+GROUPS = ("conquer", "combine 1")  # phases with a task for each group
 WORKLOAD = workload_from_options(6_000, topics=300, subscriptions="10:30", popularity="zipf:0.5", seed=1)
+# A table as large ones are read: its rows are numbered on Spark.
+RUN = """
+import sys
+import topicloom.overlay.spark.encode as encode
+from topicloom.cli.main import execute
+
+encode.SMALL_ROWS = 0
+sys.exit(execute(sys.argv[1:]))
+"""
+# An executor that takes another's place would unpack the archive first: here all use one Python.
+PYTHON = {"archives": "", "pyspark_python": sys.executable}
 
 
 @pytest.fixture
@@ -267,75 +278,48 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def asked(port: int, question: str) -> list[dict[str, Any]]:
-    """What the driver's own page answers; nothing while it is not up."""
-    base = f"http://127.0.0.1:{port}/api/v1/applications"
-    with suppress(OSError, ValueError, IndexError):
-        with urllib.request.urlopen(base, timeout=5) as answer:
-            name = json.load(answer)[0]["id"]
-        with urllib.request.urlopen(f"{base}/{name}/{question}", timeout=5) as answer:
-            return list(json.load(answer))
-    return []
-
-
-def kill_in(phase: str, cluster: Cluster, process: subprocess.Popen[str], port: int) -> None:
-    """SIGKILL to an executor while it builds a group of `phase`, with more of them to come.
-
-    An executor that ends its group just before it dies is given the next one, so a task always dies with it.
-    After an earlier kill the other one may still be starting: it is not the one to kill.
-    """
-    while True:
-        assert process.poll() is None, f"the build ended before {phase}: {process.communicate()}"
-        for stage in asked(port, "stages?status=active"):
-            more = stage["numTasks"] > stage["numCompleteTasks"] + stage["numActiveTasks"]
-            if stage.get("description") != phase or stage["numTasks"] <= 2 or not more:
-                continue
-            at_work = [one["id"] for one in asked(port, "executors") if one["activeTasks"]]
-            processes = cluster.executors()
-            for name in at_work:
-                if name in processes:
-                    os.kill(processes[name], signal.SIGKILL)
-                    return
-        time.sleep(0.02)
-
-
-def events_of(folder: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for path in folder.iterdir() for line in path.read_text().splitlines()]
-
-
-def test_killed_executors_change_nothing(cluster: Cluster, table: Path, tmp_path: Path):
-    port = free_port()
-    # The page must not lag behind what the executors do.
-    page = {"ui_enabled": "true", "ui_port": str(port), "ui_liveUpdate_period": "0"}
-    # An executor that takes another's place would unpack the archive first: here all use one Python.
-    python = {"archives": "", "pyspark_python": sys.executable}
-    command = [sys.executable, "-m", "topicloom", "build", str(table), *BUILD]
-    process = subprocess.Popen(
-        [*command, "--engine", "spark", *cluster.options(**page, **python), "--json",
-         "--event-log", str(tmp_path / "events"), "--out", str(tmp_path / "out")],
+def started(*words: object) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", RUN, *map(str, words)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        start_new_session=True,
         env={key: value for key, value in os.environ.items() if not key.startswith("PYSPARK_")},
+    )
+
+
+def test_killed_executors_change_nothing(cluster: Cluster, table: Path, tmp_path: Path) -> None:
+    """One in each kind of phase, while Spark also starts second attempts at tasks that seem slow."""
+    port = free_port()
+    # The page must not lag behind what the executors do.
+    page = {"ui_enabled": "true", "ui_port": str(port), "ui_liveUpdate_period": "0"}
+    twice = {"speculation": "true", "speculation_interval": "20ms", "speculation_multiplier": "1.01"}
+    twice |= {"speculation_quantile": "0.1", "speculation_minTaskRuntime": "1ms"}
+    twice |= {"speculation_efficiency_enabled": "false"}
+    out, events = tmp_path / "out", tmp_path / "events"
+    process = started(
+        "build", table, *BUILD, "--engine", "spark", *cluster.options(**page, **PYTHON, **twice), "--json",
+        "--event-log", events, "--out", out,
     )  # fmt: skip
     try:
-        for phase in PHASES:
+        kill_while(out / ".phases" / ".tmp-ingest", cluster, process, port)
+        for phase in GROUPS:
             kill_in(phase, cluster, process, port)
+        for phase in ("write", "verify"):
+            kill_while(out / ".phases" / f".tmp-{phase}", cluster, process, port)
         stdout, stderr = process.communicate(timeout=300)
     finally:
         process.kill()
     assert process.returncode == 0, stderr
     summary = json.loads(stdout)
     assert summary["topic_connected"]
+    told = events_of(events)
+    assert sum(event["Event"] == "SparkListenerExecutorRemoved" for event in told) >= 5
+    assert any(event.get("Task Info", {}).get("Speculative") for event in told), "no task was started twice"
     groups = {level["phase"]: level["groups"] for level in summary["report"]["levels"]}
-    lost = lost_tasks(events_of(tmp_path / "events"))
-    for phase in PHASES:
+    lost = lost_tasks(told, GROUPS)
+    for phase in GROUPS:
         assert groups[phase] > 2
         assert summary["spark"][phase.replace(" ", "-")]["retries"] >= 1
         # The event log must show a task that an executor took with it, and that was done by another.
@@ -343,24 +327,63 @@ def test_killed_executors_change_nothing(cluster: Cluster, table: Path, tmp_path
         assert all(retried for retried in lost[phase].values())
     interest = generate_interest(WORKLOAD)
     here = topicloom.build(interest, algorithm="dcbr-m", kernel_nodes=600, eta=20, seed=3)
-    assert load_build(tmp_path / "out").overlay == here.overlay
+    assert load_build(out).overlay == here.overlay
 
 
-def lost_tasks(events: list[dict[str, Any]]) -> dict[str, dict[tuple[int, int], bool]]:
-    """For each phase the tasks (stage, index) that ended because their executor was lost: done later?"""
-    phases: dict[int, str] = {}
-    lost: dict[str, dict[tuple[int, int], bool]] = {phase: {} for phase in PHASES}
-    for event in events:
-        if event["Event"] == "SparkListenerStageSubmitted":
-            label = event.get("Properties", {}).get("spark.job.description", "")
-            phases[event["Stage Info"]["Stage ID"]] = label
-        if event["Event"] != "SparkListenerTaskEnd" or phases.get(event["Stage ID"]) not in PHASES:
-            continue
-        of_phase = lost[phases[event["Stage ID"]]]
-        task = (event["Stage ID"], event["Task Info"]["Index"])
-        reason = event["Task End Reason"]["Reason"]
-        if reason == "ExecutorLostFailure":
-            of_phase[task] = False
-        elif reason == "Success" and task in of_phase:
-            of_phase[task] = True
-    return lost
+SMALL = workload_from_options(600, topics=40, subscriptions="2:9", popularity="zipf:0.5", seed=1)
+THEN = """
+import sys
+from topicloom.cli.main import execute
+
+out, table, *options = sys.argv[1:]
+for words in (
+    ["build", table, *sys.stdin.read().split(), "--out", out, "--resume"],
+    ["verify", table, out, "--quiet"],
+    ["inspect", out, "--quiet"],
+    ["build", table, "--algorithm", "ring-pt", "--out", out + "-ring", "--quiet"],
+    ["content", "traffic", "--log", "log.csv", "--subscriptions", "subs.csv", "--out", "traffic", "--quiet"],
+):
+    print("code", execute([*words, "--engine", "spark", *options]), flush=True)
+"""
+
+
+@pytest.mark.needs("javac")
+def test_a_lost_worker_and_a_killed_driver_change_nothing_behind_an_address(
+    cluster: Cluster, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """No rename, no shared disk for results: what is whole stays whole, whoever dies in the middle."""
+    root, out, table = tmp_path / "root", "store://bucket/out", tmp_path / "table.csv"
+    write_text(SMALL, table)
+    asked = ["--algorithm", "dcbr-m", "--set", "kernel_nodes=200", "--seed", "3"]
+    settings = store_conf(store_jar(tmp_path_factory.getbasetemp()), root)
+    options = [
+        *cluster.options(**PYTHON),
+        *(f"--spark-conf={key}={value}" for key, value in settings.items()),
+    ]
+    process = started("build", table, *asked, "--engine", "spark", *options, "--out", out)
+    try:
+        wait_until(process, lambda: any(root.glob("out/tables/conquer-*")), "conquer")
+        kill_a_worker(cluster)
+        wait_until(process, lambda: any(root.glob("out/tables/write-*")), "write")
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+    whole = {path.stem for path in (root / "out" / "phases").iterdir()}
+    assert {"ingest", "split", "conquer", "combine-1"} <= whole and not (root / "out/summary.json").exists()
+    (tmp_path / "log.csv").write_text(LOG)
+    (tmp_path / "subs.csv").write_text(SUBSCRIPTIONS)
+    answer = subprocess.run(
+        [sys.executable, "-c", THEN, out, str(table), *options],
+        input=" ".join(asked),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert re.findall(r"^code (\d)$", answer.stdout, re.MULTILINE) == ["0"] * 5, answer.stderr
+    assert "going on after: ingest, split, " in answer.stderr and "conquer, combine 1" in answer.stderr
+    interest = generate_interest(SMALL)
+    here = topicloom.build(interest, algorithm="dcbr-m", kernel_nodes=200, seed=3)
+    assert load_build(root / "out").overlay == here.overlay
+    ring = topicloom.build(interest, algorithm="ring-pt")
+    assert load_build(root / "out-ring").overlay == ring.overlay

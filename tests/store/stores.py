@@ -21,8 +21,9 @@ JARS = Path(pyspark.__file__).parent / "jars"
 COMMIT = {"spark.sql.sources.commitProtocolClass": "StoreCommit"}
 
 
-def store_jar(folder: Path) -> Path:
-    """The classes as a jar in `folder`; the first worker of pytest that asks makes it."""
+def store_jar(base: Path) -> Path:
+    """The classes as a jar among the temporary files of pytest; its first worker that asks makes it."""
+    folder = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     jar = folder / "store.jar"
     with (folder / "store.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -9,13 +9,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from content_log import LOG
+from content_log import SUBSCRIPTIONS as SUBS
 from topicloom.content.model.problem_folder import read_problem
 from topicloom.content.traffic.price_files import PriceFiles, read_prices
 from topicloom.errors import InputError, UsageError
 from topicloom.tables.spark.read import SparkReader
 
-LOG = "publisher,time,x\na,0,1\nb,5,3\nb,6,9\nc,10,3\n"
-SUBS = "user,subscription,attribute,low,high\na,1,x,2,4\nb,1,x,0,2\nb,2,x,3,10\n"
 BROKERS = "broker,capacity\nB1,100\nB0,50\n"
 REGIONS = "kind,id,region\nuser,a,eu\nuser,b,eu\nuser,c,us\nbroker,B0,eu\nbroker,B1,us\nuser,stranger,eu\n"
 REGION_PRICES = "a,b,price\neu,eu,1\nus,eu,5\nus,us,2\n"
