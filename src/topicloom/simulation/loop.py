@@ -17,6 +17,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from topicloom.simulation.faults import FrozenCore
 from topicloom.simulation.links import Links
 from topicloom.simulation.shaping import Shape
+from topicloom.simulation.timers import TimerQueue
 from topicloom.wire.core import Core, Effect, Name
 
 C = TypeVar("C", bound=Core)
@@ -52,7 +53,7 @@ class Loop(Generic[C]):
         self._order = count()
         # With one delay for all, messages arrive in the order they were sent: no heap is needed for them.
         self._mail: Any = deque() if links.constant is not None else []
-        self._timers: list[tuple[float, int, _Seat[C] | None, Call | None]] = []
+        self._timers: TimerQueue[tuple[float, int, _Seat[C] | None, Call | None]] = TimerQueue()
         self.cuts: list[Sides] = []  # the cuts of this moment: nothing passes between two sides
 
     def enter(self, name: Name, core: C) -> None:
@@ -169,15 +170,16 @@ class Loop(Generic[C]):
 
     def call_at(self, time: float, call: Call) -> None:
         """Have the driver call `call` at `time`."""
-        heappush(self._timers, (time, next(self._order), None, call))
+        self._timers.push((time, next(self._order), None, call))
 
     def run(self, until: float) -> None:
         """Let everything happen up to and including `until`."""
         mail, timers, seats, carry_out = self._mail, self._timers, self._seats, self._carry_out
+        first = timers.first
         next_mail: Callable[[], Mail] = mail.popleft if isinstance(mail, deque) else partial(heappop, mail)
         occurrences = 0
         while True:
-            timer_at = timers[0][0] if timers else inf
+            timer_at = first[0][0] if first or timers.refill() else inf
             if mail and mail[0][0] <= timer_at:
                 if mail[0][0] > until:
                     break
@@ -203,7 +205,7 @@ class Loop(Generic[C]):
                 continue
             if timer_at > until:
                 break
-            now, _, rung, call = heappop(timers)
+            now, _, rung, call = heappop(first)
             self.now = now
             if rung is None:
                 assert call is not None
@@ -233,4 +235,4 @@ class Loop(Generic[C]):
         if due < self.now:
             due = self.now  # time does not go back
         seat.armed = due
-        heappush(self._timers, (due, next(self._order), seat, None))
+        self._timers.push((due, next(self._order), seat, None))

@@ -345,7 +345,7 @@ def check_books(node: Node) -> None:
     for task in tasks_of(node):
         counted = [neighbor for neighbor in task.neighbors.values() if not neighbor.doubted]
         for neighbor in task.neighbors.values():
-            assert neighbor.shared == node.interest & neighbor.interest
+            assert set(neighbor.shared) == node.interest & neighbor.interest
         if isinstance(task.goal, Coverage):
             cover = {topic: sum(topic in other.interest for other in counted) for topic in node.interest}
             assert task.goal._counts == cover

@@ -6,6 +6,7 @@ ids are). A node where nothing was published keeps nothing but its links.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from math import inf
 
 from topicloom.spidercast.protocol.announcements import EventAnnouncer, MissingEvents, TopicLinks
@@ -32,7 +33,8 @@ class EventLinks:
     def __init__(self, context: NodeContext) -> None:
         self._context = context
         self._first = context.life << LIFE_BITS
-        self._links: dict[NodeId, Topics] = {}  # the caller's own sets: never copied, a node may have many
+        # The caller's own collections: never copied, a node may have many.
+        self._links: dict[NodeId, Collection[Topic]] = {}
         self._since = -inf  # when the first topic was subscribed to; others only if at another time
         self._since_later: dict[Topic, float] | None = None
         self._store: EventStore | None = None  # and with it everything that `_allocate` makes
@@ -56,11 +58,11 @@ class EventLinks:
         self._highest = self._first
         return self._store
 
-    def link_up(self, peer: NodeId, shared: Topics, now: float) -> None:
+    def link_up(self, peer: NodeId, shared: Collection[Topic], now: float) -> None:
         """Take `peer` as a neighbor; both ends want the topics in `shared`."""
-        self._share(peer, shared, frozenset(), now)
+        self._share(peer, shared, (), now)
 
-    def shared_changed(self, peer: NodeId, shared: Topics, now: float) -> None:
+    def shared_changed(self, peer: NodeId, shared: Collection[Topic], now: float) -> None:
         """Note that an interest changed at one of the ends."""
         before = self._links.get(peer)
         if before is not None:
@@ -76,7 +78,9 @@ class EventLinks:
                 if links.pop(peer, False):  # the tree broke here: the next event goes over all links
                     links.update(dict.fromkeys(links, True))
 
-    def _share(self, peer: NodeId, shared: Topics, before: Topics, now: float) -> None:
+    def _share(
+        self, peer: NodeId, shared: Collection[Topic], before: Collection[Topic], now: float
+    ) -> None:
         self._links[peer] = shared
         store = self._store
         if store is None:
@@ -86,7 +90,7 @@ class EventLinks:
                 links.pop(peer, None)
             elif topic not in before or peer not in links:
                 links[peer] = True
-        if store.held and not shared <= before:
+        if store.held and not set(before).issuperset(shared):
             self._announcer.announce_all_to(peer, now)
 
     def subscribed(self, topic: Topic, now: float, *, read: bool = True) -> None:

@@ -10,6 +10,7 @@ topics that a next neighbor is judged by.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -59,7 +60,7 @@ class Coverage:
     def lacking(self) -> int:
         return len(self.wanted)
 
-    def add(self, shared: Topics) -> None:
+    def add(self, shared: Collection[Topic]) -> None:
         """Count a new neighbor with these topics in common."""
         counts, k = self._counts, self.k
         for topic in shared:
@@ -70,7 +71,7 @@ class Coverage:
             elif count == k + 1:
                 self._needed.discard(topic)
 
-    def drop(self, shared: Topics) -> None:
+    def drop(self, shared: Collection[Topic]) -> None:
         """Count it no longer."""
         counts, k = self._counts, self.k
         for topic in shared:
@@ -81,11 +82,11 @@ class Coverage:
             elif count == k - 1:
                 self.wanted.add(topic)
 
-    def loss(self, shared: Topics) -> int:
+    def loss(self, shared: Collection[Topic]) -> int:
         """Return what the loss of such a neighbor would cost: topics that cannot spare one; 0 if none."""
-        return len(self._needed & shared) if self._needed else 0
+        return len(self._needed.intersection(shared)) if self._needed else 0
 
-    def needs(self, shared: Topics) -> bool:
+    def needs(self, shared: Collection[Topic]) -> bool:
         """Tell whether the loss of such a neighbor would cost anything."""
         return not self._needed.isdisjoint(shared)
 
@@ -120,16 +121,16 @@ class Quantity:
     def lacking(self) -> int:
         return max(self.limit - self._neighbors, 0)
 
-    def add(self, shared: Topics) -> None:
+    def add(self, shared: Collection[Topic]) -> None:
         self._neighbors += 1
 
-    def drop(self, shared: Topics) -> None:
+    def drop(self, shared: Collection[Topic]) -> None:
         self._neighbors -= 1
 
-    def loss(self, shared: Topics) -> int:
+    def loss(self, shared: Collection[Topic]) -> int:
         return 1 if self._neighbors <= self.limit else 0
 
-    def needs(self, shared: Topics) -> bool:
+    def needs(self, shared: Collection[Topic]) -> bool:
         return self._neighbors <= self.limit
 
     def serves(self, interest: Topics) -> bool:

@@ -115,6 +115,7 @@ class LinkMessages(TaskNeighbors):
                 self.target = len(self.neighbors)
         else:
             neighbor.would_part = max(neighbor.would_part, 1)
+            self._some_would_part = True
 
     def on_disconnect_ok(self, peer: NodeId, message: msg.DisconnectOk, now: float) -> None:
         neighbor = self.neighbors.get(peer)
@@ -128,10 +129,11 @@ class LinkMessages(TaskNeighbors):
             if not self._requests.is_asked(peer, now) and peer != self._context.name:
                 self._context.send(peer, msg.Leave(self.id))
             return False
-        neighbor.heard = now
         neighbor.degree, neighbor.target = message.degree, message.target
-        self._mark_alive(neighbor, now)
-        if self._may_go(peer, neighbor, now):
+        if neighbor.doubted:
+            self._mark_alive(neighbor, now)
+        neighbor.heard = now
+        if message.degree >= message.target and self._may_go(peer, neighbor, now):
             self._wake_soon(now)
         if (message.life, message.version) > (neighbor.life, neighbor.version):
             return True  # as often as it is said: question or answer may be lost

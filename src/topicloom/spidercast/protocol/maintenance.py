@@ -69,11 +69,16 @@ class MaintenanceTask(LinkMessages):
         """Wake up if the roots have moved and a neighbor is not needed any more; or if one that asked to part
         has not been needed for some heartbeats: it would ask again, but only after its quarantine."""
         moved, self.roots_moved = self.roots_moved, False
+        if not moved and not self._some_would_part:
+            return
+        self._some_would_part = False
+        soon = self._soon(now)
         for peer, neighbor in self.neighbors.items():
             if not neighbor.would_part:
-                if moved and self._may_go(peer, neighbor, now):
-                    self._wake_soon(now)
+                if moved and self.wake > soon and self._may_go(peer, neighbor, now):
+                    self.wake = soon
                 continue
+            self._some_would_part = True
             if neighbor.degree < neighbor.target or self._is_needed(peer, neighbor):
                 neighbor.would_part = 1
                 continue
@@ -86,12 +91,11 @@ class MaintenanceTask(LinkMessages):
         """Return the heartbeat to send now: the last object as long as nothing in it changed."""
         context = self._context
         number, roots = (0, NO_ROOTS) if self._roots is None else self._roots.announce()
-        new = msg.Heartbeat(
-            self.id, len(self.neighbors), self.target, context.version, context.life, number, roots
-        )
-        if self._heartbeat is None or new != self._heartbeat:
-            self._heartbeat = new
-        return self._heartbeat
+        last, now = self._heartbeat, (len(self.neighbors), self.target, context.version)
+        # The number says whether the roots are the same.
+        if last is None or (last.degree, last.target, last.version) != now or last.number != number:
+            self._heartbeat = last = msg.Heartbeat(self.id, *now, context.life, number, roots)
+        return last
 
     def _check_silence(self, now: float) -> None:
         """Doubt neighbors that were silent for a while, give up those silent for long."""
@@ -229,10 +233,11 @@ class MaintenanceTask(LinkMessages):
         """Return the neighbors that may be asked to part, and when one more may be."""
         peers: list[NodeId] = []
         soonest = inf
+        needs, roots = self.goal.needs, self._roots
         for peer, neighbor in self.neighbors.items():
-            if neighbor.degree < neighbor.target or neighbor.doubted:
+            if neighbor.degree < neighbor.target or neighbor.doubted or needs(neighbor.shared):
                 continue
-            if self._is_needed(peer, neighbor):
+            if roots is not None and roots.needs(peer):
                 continue
             until = self._asked_until(neighbor)
             if until > now:

@@ -12,7 +12,7 @@ from topicloom.spidercast.protocol import messages as msg
 from topicloom.spidercast.protocol.goals import Goal
 from topicloom.spidercast.protocol.link_rules import LinkState
 from topicloom.spidercast.protocol.membership import Membership, NeighborChoice
-from topicloom.spidercast.protocol.messages import NodeId, TaskId, Topics
+from topicloom.spidercast.protocol.messages import NodeId, SharedTopics, TaskId, Topics
 from topicloom.spidercast.protocol.node_state import Neighbor, NodeContext, Requests
 from topicloom.spidercast.protocol.roots import NO_ROOTS, TopicRoots
 from topicloom.wire.core import Send
@@ -25,7 +25,7 @@ class LinkObserver(Protocol):
     def neighbors(self) -> tuple[NodeId, ...]:
         """The neighbors of both tasks."""
 
-    def linked(self, peer: NodeId, shared: Topics, message: msg.Introduction, now: float) -> None:
+    def linked(self, peer: NodeId, shared: SharedTopics, message: msg.Introduction, now: float) -> None:
         """Note that `peer` became a neighbor of the task."""
 
     def unlinked(self, peer: NodeId, reason: str, now: float) -> None:
@@ -37,7 +37,7 @@ class TaskNeighbors:
 
     __slots__ = (
         "_context", "_heartbeat", "_membership", "_observer", "_out_of_reach", "_parted", "_requests",
-        "_roots", "_turn",
+        "_roots", "_some_would_part", "_turn",
         "alarm", "beat", "choice", "goal", "id", "neighbors", "roots_moved", "target", "wake",
     )  # fmt: skip
 
@@ -61,6 +61,7 @@ class TaskNeighbors:
         self._heartbeat: msg.Heartbeat | None = None
         self._turn = -inf  # when maintenance ran last
         self.roots_moved = False  # a neighbor named other roots since the last heartbeat
+        self._some_would_part = False  # a neighbor may have asked in vain to part
         self._parted = -inf  # when somebody was last asked to part
         self.wake = self.beat = self.alarm = inf
 
@@ -102,8 +103,9 @@ class TaskNeighbors:
         """Tell whether it is one to ask to part."""
         return (
             neighbor.degree >= neighbor.target
+            and not self.goal.needs(neighbor.shared)
             and self._asked_until(neighbor) <= now
-            and not self._is_needed(peer, neighbor)
+            and not (self._roots is not None and self._roots.needs(peer))
         )
 
     def _has_room(self) -> bool:
@@ -119,7 +121,10 @@ class TaskNeighbors:
 
     def _wake_soon(self, now: float) -> None:
         """Ask for a turn of maintenance soon, but not sooner than `connect_timeout` allows."""
-        self.wake = min(self.wake, max(now, self._turn + self._context.settings.connect_timeout))
+        self.wake = min(self.wake, self._soon(now))
+
+    def _soon(self, now: float) -> float:
+        return max(now, self._turn + self._context.settings.connect_timeout)
 
     def _introduction(self) -> tuple[object, ...]:
         """Return the fields of CONNECT and CONNECT-OK."""
@@ -133,7 +138,7 @@ class TaskNeighbors:
     # -- neighbors --------------------------------------------------------------------------------------
 
     def _add(self, peer: NodeId, message: msg.Introduction, now: float) -> None:
-        shared = self._context.interest & message.interest
+        shared = tuple(self._context.interest & message.interest)
         self.neighbors[peer] = Neighbor(message, shared, now)
         self.goal.add(shared)
         settings = self._context.settings
@@ -167,7 +172,7 @@ class TaskNeighbors:
         if not neighbor.doubted:
             self.goal.drop(neighbor.shared)
         neighbor.life, neighbor.version, neighbor.interest = life, version, interest
-        neighbor.shared = self._context.interest & interest
+        neighbor.shared = tuple(self._context.interest & interest)
         if not neighbor.doubted:
             self.goal.add(neighbor.shared)
         self._wake_soon(now)
@@ -186,7 +191,7 @@ class TaskNeighbors:
         """Judge all neighbors anew, by the node's new interest."""
         self.goal.restart(self._context.interest)
         for neighbor in self.neighbors.values():
-            neighbor.shared = self._context.interest & neighbor.interest
+            neighbor.shared = tuple(self._context.interest & neighbor.interest)
             if not neighbor.doubted:
                 self.goal.add(neighbor.shared)
         self._out_of_reach = 0

@@ -10,7 +10,7 @@ from topicloom.spidercast.protocol.dissemination import Dissemination
 from topicloom.spidercast.protocol.goals import Coverage, NodeGoals
 from topicloom.spidercast.protocol.maintenance import MaintenanceTask
 from topicloom.spidercast.protocol.membership import Membership
-from topicloom.spidercast.protocol.messages import NodeId, TaskId, Topics
+from topicloom.spidercast.protocol.messages import NodeId, SharedTopics, TaskId
 from topicloom.spidercast.protocol.node_state import NodeContext
 from topicloom.spidercast.protocol.probes import Probes
 from topicloom.spidercast.protocol.roots import TopicRoots
@@ -52,7 +52,7 @@ class NodeParts(BaseCore):
 
     # -- what the tasks tell: LinkObserver --------------------------------------------------------------
 
-    def linked(self, peer: NodeId, shared: Topics, message: msg.Introduction, now: float) -> None:
+    def linked(self, peer: NodeId, shared: SharedTopics, message: msg.Introduction, now: float) -> None:
         count = self._links.get(peer, 0)
         self._links[peer] = count + 1
         if count:

@@ -8,7 +8,14 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from topicloom.spidercast.protocol.goals import Goal
-from topicloom.spidercast.protocol.messages import Heartbeat, Introduction, Message, NodeId, Topics
+from topicloom.spidercast.protocol.messages import (
+    Heartbeat,
+    Introduction,
+    Message,
+    NodeId,
+    SharedTopics,
+    Topics,
+)
 from topicloom.spidercast.protocol.settings import ProtocolSettings
 from topicloom.wire.core import Effect, Send
 
@@ -77,7 +84,7 @@ class Neighbor:
         "would_part",
     )
 
-    def __init__(self, message: Introduction, shared: Topics, now: float):
+    def __init__(self, message: Introduction, shared: SharedTopics, now: float):
         self.degree, self.target = message.degree, message.target
         self.life, self.version, self.interest = message.life, message.version, message.interest
         self.shared = shared

@@ -55,25 +55,29 @@ class RootParents:
 
     def _judge(self, topic: Topic, peer: NodeId, offer: Root, now: float) -> None:
         """Follow a parent; take a neighbor with a better root as the parent."""
-        mine = self.table[topic]
         if now < self._ready:
             return
-        if offer[:2] < mine[:2] and self._believes(topic, peer, offer):
-            self._set(topic, (*offer[:2], offer[2] + 1), peer, now)
+        mine = self.table[topic]
+        life, name, hops = offer
+        same = name == mine[1] and life == mine[0]
+        if not same and offer < mine and self._believes(topic, peer, offer):
+            self._set(topic, (life, name, hops + 1), peer, now)
         elif self._parents.get(topic) == peer:
-            if offer[:2] != mine[:2] or offer[2] >= MOST_HOPS:
+            if not same or hops >= MOST_HOPS:
                 self._seek_parent(topic, now)
-            elif offer[2] + 1 != mine[2]:
-                self._set(topic, (*offer[:2], offer[2] + 1), peer, now)
+            elif hops + 1 != mine[2]:
+                self._set(topic, (life, name, hops + 1), peer, now)
 
     def _believes(self, topic: Topic, peer: NodeId, offer: Root) -> bool:
         """Tell whether an offer can be taken: a root names itself, and old news is not believed."""
-        if offer[2] >= MOST_HOPS or offer[2] < 0 or (offer[2] == 0) != (offer[1] == peer):
+        _, name, hops = offer
+        if not 0 <= hops < MOST_HOPS or (hops == 0) != (name == peer):
             return False
-        if type(offer[1]) is not type(self._context.name) or offer[1] == self._context.name:
+        own = self._context.name
+        if name == own or type(name) is not type(own):
             return False
-        doubt = self._doubts.get(topic)
-        return doubt is None or offer[:2] != doubt.root or offer[2] < doubt.hops
+        doubt = self._doubts.get(topic) if self._doubts else None
+        return doubt is None or offer[:2] != doubt.root or hops < doubt.hops
 
     def _seek_parent(self, topic: Topic, now: float) -> None:
         """Find another path to the root, or name another root."""
@@ -101,15 +105,17 @@ class RootParents:
 
     def _other_parent(self, topic: Topic, without: NodeId | None) -> NodeId | None:
         """Return the nearest neighbor on a path to the same root that cannot lead through this node."""
-        mine = self.table[topic]
-        limit = (self._least[topic], self._context.name)
+        life, name, _ = self.table[topic]
+        fewest = self._least[topic]
+        nearest = self._context.name
         found: NodeId | None = None
         for peer, offers in self._offers.items():
             offer = offers.get(topic)
-            if offer is None or peer == without or offer[:2] != mine[:2]:
+            # Most of them are further away: that is seen first.
+            if offer is None or offer[2] > fewest or offer[1] != name or offer[0] != life or peer == without:
                 continue
-            if (offer[2], peer) < limit and self._believes(topic, peer, offer):
-                limit, found = (offer[2], peer), peer
+            if (offer[2], peer) < (fewest, nearest) and self._believes(topic, peer, offer):
+                fewest, nearest, found = offer[2], peer, peer
         return found
 
     def _set(self, topic: Topic, root: Root, parent: NodeId | None, now: float) -> None:
@@ -125,7 +131,7 @@ class RootParents:
                 self._uses[parent] = self._uses.get(parent, 0) + 1
         if before == root:
             return
-        same = before is not None and before[:2] == root[:2]
+        same = before is not None and before[1] == root[1] and before[0] == root[0]
         self._least[topic] = min(root[2], self._least[topic]) if same else root[2]
         if self._lent:
             self.table, self._lent = dict(self.table), False

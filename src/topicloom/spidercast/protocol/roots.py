@@ -20,9 +20,10 @@ Changes travel with heartbeats, each with a number: a gap is seen, and asked abo
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from math import inf
 
-from topicloom.spidercast.protocol.messages import NodeId, RootNames, Roots, Topic, Topics
+from topicloom.spidercast.protocol.messages import NodeId, RootNames, Roots, Topic
 from topicloom.spidercast.protocol.root_parents import HOLD, NO_ROOTS, RootParents, sort_topics
 
 __all__ = ["NO_ROOTS", "TopicRoots", "sort_topics"]
@@ -46,11 +47,12 @@ class TopicRoots(RootParents):
 
     def needs(self, peer: NodeId) -> bool:
         """Tell whether `peer` is the parent for a topic, and no other neighbor could be."""
-        return peer in self._uses and any(
-            self._other_parent(topic, peer) is None
-            for topic, parent in self._parents.items()
-            if parent == peer
-        )
+        if peer not in self._uses:
+            return False
+        for topic, parent in self._parents.items():
+            if parent == peer and self._other_parent(topic, peer) is None:
+                return True
+        return False
 
     def root_of(self, topic: Topic) -> tuple[int, NodeId]:
         """Return life and name of the topic's root."""
@@ -90,13 +92,15 @@ class TopicRoots(RootParents):
 
     # -- what neighbors say -----------------------------------------------------------------------------
 
-    def link_up(self, peer: NodeId, shared: Topics, number: int, roots: Roots, now: float) -> None:
+    def link_up(self, peer: NodeId, shared: Collection[Topic], number: int, roots: Roots, now: float) -> None:
         """Take `peer` as a neighbor, with all its roots."""
         self._told[peer] = number
         self._offers[peer] = {}
         self._hear_all(peer, shared, roots, now)
 
-    def tell_all(self, peer: NodeId, shared: Topics, number: int, roots: Roots, now: float) -> None:
+    def tell_all(
+        self, peer: NodeId, shared: Collection[Topic], number: int, roots: Roots, now: float
+    ) -> None:
         """Take all roots of a neighbor, in place of those known so far."""
         if peer in self._offers and number >= self._told[peer]:
             self._told[peer] = number
@@ -110,13 +114,20 @@ class TopicRoots(RootParents):
         if number > told + 1:
             return True
         self._told[peer] = number
-        offers, table, parents = self._offers[peer], self.table, self._parents
+        offers, uses = self._offers[peer], self._uses
+        find, parent_of, ready = self.table.get, self._parents.get, now >= self._ready
         for topic, root in roots.items():
-            mine = table.get(topic)
-            if mine is not None:
-                offers[topic] = root
-                if root < mine or parents.get(topic) == peer:  # else it changes nothing: most do not
-                    self._judge(topic, peer, root, now)
+            mine = find(topic)
+            if mine is None:
+                continue
+            offers[topic] = root
+            # A better root, or one from the parent; else it changes nothing: most do not.
+            if ready and (
+                (root < mine and (root[1] != mine[1] or root[0] != mine[0]))
+                or (peer in uses and parent_of(topic) == peer)
+            ):
+                self._judge(topic, peer, root, now)
+                find = self.table.get  # it may be another table now
         return False
 
     def miss(self, peer: NodeId) -> None:
@@ -132,7 +143,7 @@ class TopicRoots(RootParents):
             for topic in [topic for topic, parent in self._parents.items() if parent == peer]:
                 self._seek_parent(topic, now)
 
-    def _hear_all(self, peer: NodeId, shared: Topics, roots: Roots, now: float) -> None:
+    def _hear_all(self, peer: NodeId, shared: Collection[Topic], roots: Roots, now: float) -> None:
         offers = self._offers[peer]
         lost = [topic for topic in offers if topic not in roots or topic not in shared]
         for topic in lost:
