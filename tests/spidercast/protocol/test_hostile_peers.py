@@ -14,6 +14,7 @@ from topicloom.errors import UsageError
 from topicloom.spidercast.protocol.goals import NodeGoals
 from topicloom.spidercast.protocol.gossip import Gossip
 from topicloom.spidercast.protocol.link_rules import LinkState
+from topicloom.spidercast.protocol.membership import PlainView
 from topicloom.spidercast.protocol.messages import (
     CODEC,
     Connect,
@@ -23,12 +24,14 @@ from topicloom.spidercast.protocol.messages import (
     EventId,
     Have,
     Heartbeat,
+    Probe,
     Shuffle,
     ShuffleReply,
     TaskId,
     TellInterest,
     Want,
 )
+from topicloom.spidercast.protocol.node import Node
 from topicloom.spidercast.protocol.node_state import NodeContext
 from topicloom.spidercast.protocol.settings import ProtocolSettings
 from topicloom.wire.core import Close, Deliver, LinkDown, Send
@@ -272,3 +275,25 @@ def test_a_topic_that_is_only_published_on_is_passed_on_and_not_delivered() -> N
     wire.run(1.0)
     got = [name for _, name, effect in wire.log if isinstance(effect, Deliver)]
     assert sorted(got) == ["a", "c"]
+
+
+@pytest.mark.parametrize("liar", ["b", 5], ids=["of a sound name", "of a name that is a number"])
+@pytest.mark.parametrize("root", [(1, 5, 1), (1, 5, 0), (1, "r", 1), (1, "a", 0), (1, "z", -1), (1, "b", 64)])
+def test_roots_that_cannot_be_compared_raise_nothing_and_are_believed_by_nobody(
+    liar: str | int, root: tuple[int, str | int, int]
+) -> None:
+    node = Node("a", "x", membership=lambda context: PlainView({}), rng=Random(1))
+    node.start(0.0)
+    honest = ("r", {"x": (0, "r", 0)}), ("s", {"x": (0, "r", 1)})
+    for peer, roots in (*honest, (liar, {"x": root})):
+        node.receive(peer, Connect(G, 0, 3, 1, X, 1, 0, roots), 0.1)
+    node.handle_timer(1.1)
+    assert node.roots == {"x": (0, "r", 1)}
+    node.receive(liar, Heartbeat(G, 1, 3, 1, 1, 1, {"x": root}), 1.2)
+    node.receive(liar, TellInterest(1, X, 1, 2, {"x": root}), 1.3)
+    node.receive("t", Probe({"x": root[:2]}), 1.4)
+    assert node.roots == {"x": (0, "r", 1)}
+    for peer, _ in honest:
+        node.lost(peer, 1.5)
+        node.handle_timer(1.6)
+    assert node.roots["x"] in ((1, "a", 0), (1, "r", 2)), "nothing but itself, or what could be true"

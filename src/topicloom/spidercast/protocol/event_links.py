@@ -78,9 +78,7 @@ class EventLinks:
                 if links.pop(peer, False):  # the tree broke here: the next event goes over all links
                     links.update(dict.fromkeys(links, True))
 
-    def _share(
-        self, peer: NodeId, shared: Collection[Topic], before: Collection[Topic], now: float
-    ) -> None:
+    def _share(self, peer: NodeId, shared: Collection[Topic], before: Collection[Topic], now: float) -> None:
         self._links[peer] = shared
         store = self._store
         if store is None:

@@ -71,13 +71,19 @@ class RootParents:
     def _believes(self, topic: Topic, peer: NodeId, offer: Root) -> bool:
         """Tell whether an offer can be taken: a root names itself, and old news is not believed."""
         _, name, hops = offer
-        if not 0 <= hops < MOST_HOPS or (hops == 0) != (name == peer):
-            return False
-        own = self._context.name
-        if name == own or type(name) is not type(own):
+        if not 0 <= hops < MOST_HOPS or (hops == 0) != (name == peer) or name == self._context.name:
             return False
         doubt = self._doubts.get(topic) if self._doubts else None
         return doubt is None or offer[:2] != doubt.root or hops < doubt.hops
+
+    def _sound_names(self, peer: NodeId) -> type | None:
+        """Return what the names of roots must be to be compared with ours; None: `peer` has no such name."""
+        own = type(self._context.name)
+        return own if type(peer) is own else None
+
+    def _nowhere(self, root: Root) -> Root:
+        """Return what stands for a root that cannot be compared with others: nobody believes in it."""
+        return root[0], self._context.name, MOST_HOPS
 
     def _seek_parent(self, topic: Topic, now: float) -> None:
         """Find another path to the root, or name another root."""
@@ -99,8 +105,10 @@ class RootParents:
         parent: NodeId | None = None
         for peer, offers in self._offers.items():
             offer = offers.get(topic)
-            if offer is not None and offer[:2] < best[:2] and self._believes(topic, peer, offer):
-                best, parent = (*offer[:2], offer[2] + 1), peer
+            if offer is None or offer >= best or (offer[1] == best[1] and offer[0] == best[0]):
+                continue
+            if self._believes(topic, peer, offer):
+                best, parent = (offer[0], offer[1], offer[2] + 1), peer
         self._set(topic, best, parent, now)
 
     def _other_parent(self, topic: Topic, without: NodeId | None) -> NodeId | None:

@@ -114,12 +114,14 @@ class TopicRoots(RootParents):
         if number > told + 1:
             return True
         self._told[peer] = number
-        offers, uses = self._offers[peer], self._uses
+        offers, uses, sound = self._offers[peer], self._uses, self._sound_names(peer)
         find, parent_of, ready = self.table.get, self._parents.get, now >= self._ready
         for topic, root in roots.items():
             mine = find(topic)
             if mine is None:
                 continue
+            if type(root[1]) is not sound:
+                root = self._nowhere(root)
             offers[topic] = root
             # A better root, or one from the parent; else it changes nothing: most do not.
             if ready and (
@@ -150,9 +152,13 @@ class TopicRoots(RootParents):
             del offers[topic]
             if self._parents.get(topic) == peer:
                 self._seek_parent(topic, now)
+        sound = self._sound_names(peer)
         for topic in self.table:  # in the node's own order: that of a set differs from run to run
             if topic in shared and topic in roots:
-                root = offers[topic] = roots[topic]
+                root = roots[topic]
+                if type(root[1]) is not sound:
+                    root = self._nowhere(root)
+                offers[topic] = root
                 self._judge(topic, peer, root, now)
 
     # -- time and the node's own changes ----------------------------------------------------------------
@@ -164,9 +170,12 @@ class TopicRoots(RootParents):
         over = [topic for topic, doubt in self._doubts.items() if doubt.until <= now]
         for topic in over:
             del self._doubts[topic]
-        if self._ready > -inf:
-            over, self._ready = list(self.table), -inf
         self.due = min((doubt.until for doubt in self._doubts.values()), default=inf)
+        if self._ready > -inf:
+            self._ready = -inf
+            for topic in self.table:  # all name this node so far
+                self._take_best(topic, now)
+            return
         for topic in over:
             for peer, offers in self._offers.items():
                 if topic in offers:

@@ -16,27 +16,25 @@ class RestWatch:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._restless: NodeId | None = None  # the node that was not at rest when last looked at
+        self._restless: list[NodeId] = []  # those that were not at rest when all were looked at
 
     def look(self) -> bool:
         """Tell whether nothing will happen any more but heartbeats and probes that find nothing.
 
         Only where no message is lost and all take the same time: otherwise any heartbeat may be missed.
         """
-        world = self._world
+        world, restless = self._world, self._restless
         if not world.is_steady:
             return False
-        if self._restless is not None:
-            node = world.find(self._restless)
+        while restless:
+            node = world.find(restless[-1])
             if node is not None and not is_at_rest(node, world.find):
                 return False
+            restless.pop()
         if not all(self._is_known(*mail) for mail in world.under_way()):
             return False
-        for number, node in world.here():
-            if not is_at_rest(node, world.find):
-                self._restless = number
-                return False
-        return _name_one_root_each(node for _, node in world.here())
+        restless += [number for number, node in world.here() if not is_at_rest(node, world.find)]
+        return not restless and _name_one_root_each(node for _, node in world.here())
 
     def _is_known(self, receivers: Iterable[NodeId], sender: NodeId, message: object) -> bool:
         """Tell whether a message under way changes nothing at any of its receivers."""
