@@ -23,7 +23,7 @@ def test_notices_of_read_are_warnings_about_the_line_that_called_it(monkeypatch,
         deep()
         if fails:
             raise InputError("no row is left")
-        return SimpleNamespace(interest="read")
+        return SimpleNamespace(interest="read", raw=None)
 
     monkeypatch.setattr(InterestTable, "load", load)
     with warnings.catch_warnings(record=True) as told:
@@ -34,3 +34,10 @@ def test_notices_of_read_are_warnings_about_the_line_that_called_it(monkeypatch,
             assert fails
     assert [str(one.message) for one in told] == ["rows were refused", "an odd header"]
     assert {Path(one.filename) for one in told} == {Path(__file__)}
+
+
+def test_bounds_of_another_interest_certify_nothing():
+    """A bound that `exact` proved for one interest is no bound for another over the same nodes."""
+    triangle = topicloom.build({"a": ["1", "2"], "b": ["1", "3"], "c": ["2", "3"]}, algorithm="exact")
+    found = topicloom.measure({"a": ["1"], "b": ["1"], "c": ["1"]}, triangle, certify=True)
+    assert found["edges_bound"] == 2 and found["gap"] == pytest.approx(0.5)

@@ -79,3 +79,14 @@ def test_a_damaged_build_says_so(tmp_path):
     (tmp_path / "summary.json").write_text(json.dumps(summary))
     with pytest.raises(InputError, match="damaged"):
         load_build(tmp_path)
+
+
+def test_a_link_to_a_folder_stays_and_its_folder_is_replaced(tmp_path):
+    """Renaming a folder onto the link fails, after all the work."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    with replacing(tmp_path / "link") as temporary:
+        temporary.mkdir()
+        (temporary / "new").write_text("x")
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "real" / "new").read_text() == "x"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "real"]

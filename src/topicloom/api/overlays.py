@@ -121,7 +121,10 @@ def read(
     try:
         with passing_session():
             table = InterestTable(source, spark, subscribers_only, strict, notices.append, watch)
-            return table.load().interest
+            loaded = table.load()
+            if loaded.raw is not None:
+                loaded.raw.release()  # the session may be the caller's, and lives on
+            return loaded.interest
     finally:
         for text in notices:
             warnings.warn(text, stacklevel=2)  # the caller's line, however deep the notice arose
@@ -246,6 +249,12 @@ def verify(interest: InterestLike, edges: EdgesLike, *, progress: Progress | Non
     return check_edge_rows(found, rows, progress=watch)
 
 
+def _is_same(one: Interest, other: Interest) -> bool:
+    from topicloom.overlay.measures.digest import interest_digest
+
+    return one is other or interest_digest(one) == interest_digest(other)
+
+
 def measure(
     interest: InterestLike,
     edges: EdgesLike,
@@ -272,6 +281,8 @@ def measure(
     found = measure_overlay(interest, graph, threads=threads, progress=watch)
     if not certify:
         return Measures(found)
-    known = edges.report if isinstance(edges, Build) else {}
+    # Bounds that a builder proved hold for the interest it was given, and for no other.
+    same = isinstance(edges, Build) and edges.interest is not None and _is_same(edges.interest, interest)
+    known = edges.report if isinstance(edges, Build) and same else {}
     certificate = certificates.certify(interest, found, known=known, threads=threads, progress=watch)
     return Measures(found | asdict(certificate))

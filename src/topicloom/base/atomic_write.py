@@ -24,6 +24,8 @@ def replacing(target: Path) -> Iterator[Path]:
     """
     refuse_address(target)
     shown, target = target, Path(target).absolute()
+    if os.path.islink(target) and os.path.isdir(target):
+        target = target.resolve()  # the link stays, and what it leads to is replaced
     temporary = target.with_name(f".tmp-{os.getpid()}-{target.name}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -102,8 +102,6 @@ def build(
         algorithm, set_ or [], max_hops=max_hops, seed=seed, threads=threads, certify=certify
     )
     with screen.working() as progress:
-        if algorithm is None:
-            calibrate()
         interest = table.table(spark, screen, progress)
         task = BuildTask(
             interest,
@@ -113,6 +111,9 @@ def build(
             resume=resume,
             remark=screen.say,
         )
+        if algorithm is None:
+            task.check()  # what is refused is refused before anything is measured
+            calibrate()
         summary = build_to_folder(task)
     if summary.rejected:
         screen.notice(f"{out}/{_rejects(summary)} lists every refused row with its reason")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -24,7 +24,7 @@ from topicloom.mesh.jobs.export import (
 )
 from topicloom.mesh.kinds.registry import KINDS, runnable
 from topicloom.overlay.jobs.interest_table import InterestTable
-from topicloom.tables.source import edges_source, interest_source
+from topicloom.tables.source import BY_HEADER, edges_source, interest_source
 from topicloom.tables.spark.spark_choice import SparkChoice
 
 EXAMPLES = """
@@ -151,12 +151,12 @@ def export(
     with screen.working() as progress:
         if interest is not None:
             table = InterestTable(
-                interest_source(interest),
+                replace(interest_source(interest), options=BY_HEADER),
                 SparkChoice(engine="local"),
                 notice=screen.notice,
                 progress=progress,
             )
-            edges = edges_source(str(build))
+            edges = replace(edges_source(str(build)), options=BY_HEADER)
             summary = export_edges(kind, edges, table, out=out, options=options)
             return screen.report(summary, *_told(summary))
         _check_build(build)

@@ -37,6 +37,8 @@ def path_of(word: str, what: str) -> tuple[str, str | None]:
     if what not in kept:
         if kept:
             raise UsageError(f"{what} -: {next(iter(kept))} is standard input already, and only one can be")
+        if sys.stdin is None:
+            raise UsageError(f"{what} -: standard input is closed")
         kept[what] = str(Path(mkdtemp(prefix="topicloom-")) / "input")
         with open(kept[what], "wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)

@@ -17,7 +17,7 @@ from topicloom.base.summaries import Head, to_json
 from topicloom.errors import InputError
 
 SUMMARY, REJECTS = "summary.json", "rejects.parquet"
-CHARTS = (".png", ".svg", ".pdf", ".html")
+CHARTS = ("degrees.png", "hops.png", "frontier.png", "course.png", "rounds.png")  # as commands call them
 
 
 def write_table(table: pa.Table, path: Path) -> None:
@@ -41,7 +41,7 @@ def read_head(path: Path) -> Head | None:
 def holds_only(folder: Path, kind: str, *names: str) -> bool:
     """Return whether a folder has a summary of this kind and, besides it and charts, no files but `names`."""
     head = read_head(folder / SUMMARY)
-    there = {path.name for path in folder.iterdir() if path.suffix not in CHARTS} if head else set()
+    there = {path.name for path in folder.iterdir() if path.name not in CHARTS} if head else set()
     return head is not None and head.kind == kind and there <= {SUMMARY, *names}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -117,7 +118,7 @@ class TableSource:
         return self.fields[0].name, self.fields[1].name
 
 
-_BY_HEADER = OptionNames("its header", "its header", "a header row", "its separator", "its encoding")
+BY_HEADER = OptionNames("its header", "its header", "a header row", "its separator", "its encoding")
 
 
 def interest_source(path: str | os.PathLike[str], **choices: Any) -> TableSource:
@@ -135,13 +136,13 @@ def edges_source(path: str | os.PathLike[str], **choices: Any) -> TableSource:
 
 def limits_source(path: str | os.PathLike[str], what: str, encoding: str = UTF8) -> TableSource:
     """Describe a table of constraints: caps (node, cap), forbid or require (u, v), costs (u, v, cost)."""
-    options = replace(_BY_HEADER, encoding="`encoding`")  # that of the interest
+    options = replace(BY_HEADER, encoding="`encoding`")  # that of the interest
     return TableSource(os.fspath(path), LIMITS[what], what=what, options=options, encoding=encoding)
 
 
 def records_source(path: str, what: str, fields: Sequence[Field] = ()) -> TableSource:
     """Describe a table whose columns are known by their names; `what` it is, for messages."""
-    return TableSource(path, tuple(fields), what=what, options=_BY_HEADER, by_name=True)
+    return TableSource(path, tuple(fields), what=what, options=BY_HEADER, by_name=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +169,7 @@ class Resolved:
 
     format: str
     files: tuple[DataFile, ...]
+    named: bool = False  # the folder says which files it means, and may hold others
 
 
 def are_small(*paths: str) -> bool:
@@ -177,8 +179,11 @@ def are_small(*paths: str) -> bool:
         if is_address(path):
             return False
         place = Path(path).expanduser()
+        if not path:
+            continue  # there is no such table; whoever reads it says so
         for file in [place] if place.is_file() else place.rglob("*"):
-            size += file.stat().st_size * (SQUEEZED if file.suffix in SUFFIXES else 1)
+            with suppress(OSError):  # a link to nothing, or a file that is just being removed
+                size += file.stat().st_size * (SQUEEZED if file.suffix in SUFFIXES else 1)
             if size > SMALL_BYTES:
                 return False
     return True

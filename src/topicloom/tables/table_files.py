@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from topicloom.errors import InputError
@@ -32,6 +33,9 @@ def list_here(path: str) -> Listing:
         if not Path(named).is_dir():
             folder, name = os.path.split(named)
             place = os.path.join(os.path.realpath(folder), name)
+            if not stat.S_ISREG(os.stat(place).st_mode):
+                # It would be read more than once, and each time hold less.
+                raise InputError(f"{path} is a pipe or a device, not a file: give - and send the rows there")
             with open(place, "rb"):
                 return Listing(place, False)
         place = os.path.realpath(named)
@@ -77,7 +81,7 @@ def resolve(source: TableSource, look: Look = HERE) -> Resolved:
         if place is not None:
             return resolve(inside(source, place), look)
     if FILES in names:
-        return _with_format(source, _named_files(source, listing, look))
+        return replace(_with_format(source, _named_files(source, listing, look)), named=True)
 
     def names_in(folder: str) -> set[str]:
         return {name for name, _ in look.listing(f"{source.path.rstrip('/')}/{folder}").entries}

@@ -253,3 +253,28 @@ def test_refused_rows_and_large_tables_come_through(cli, at, folder, monkeypatch
         assert sorted(map(repr, there.to_pylist())) == sorted(map(repr, rows.to_pylist())), part
     code, _, said = cli("build", table, "--algorithm", "gm", "--out", f"{at}/gm")
     assert code == 2 and "gm runs on local only" in said
+
+
+@pytest.mark.parametrize("place", ["tables/customers/part-0.csv", "tables/mine.csv", "phases/notes.txt"])
+def test_files_of_the_user_behind_an_address_are_not_removed(cli, table, tmp_path, place):
+    """`tables` is a likely name of a folder that somebody has already."""
+    mine = tmp_path / "out" / place
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine")
+    code, _, said = cli("build", table, "--algorithm", "star", "--out", f"file://{tmp_path}/out")
+    assert code == 2 and "something else than a build" in said and mine.read_text() == "mine"
+
+
+def test_a_run_that_fails_leaves_the_phases_of_another_one(spark, tmp_path):
+    """Nothing can keep two runs of one folder apart: each may only remove what it made."""
+    from topicloom.overlay.spark.run_address import open_run_at
+    from topicloom.tables.spark.remote_files import RemoteFolder
+
+    folder = RemoteFolder(spark, f"file://{tmp_path}/out")
+    options = {"resume": False, "now": lambda: 0.0, "told": lambda phase, seconds: None}
+    with open_run_at(folder, {}, **options) as one:
+        with pytest.raises(InputError), open_run_at(folder, {}, **options):
+            with one.attempt("ingest") as attempt:
+                attempt.commit({})
+            raise InputError("the second run fails")
+        assert [entry.name for entry in folder.entries("phases")] == ["ingest.json", "request.json"]

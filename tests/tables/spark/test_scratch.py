@@ -76,3 +76,19 @@ def test_a_folder_beside_a_result_is_hidden_and_owned(tmp_path: Path):
     assert not folder.exists() and again.is_dir()
     remove_scratch(again)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_sweep_while_a_folder_is_made_leaves_it_alone(place: Path, monkeypatch: pytest.MonkeyPatch):
+    """A sweep between the making of a folder and its lock would remove the scratch of a live process."""
+    lock = scratch.fcntl.flock
+
+    def sweep_first(file, how):
+        monkeypatch.setattr(scratch.fcntl, "flock", lock)
+        scratch.sweep(place)
+        lock(file, how)
+
+    monkeypatch.setattr(scratch.fcntl, "flock", sweep_first)
+    made = new_scratch()
+    scratch.sweep(place)
+    assert made.is_dir()
+    remove_scratch(made)

@@ -53,6 +53,8 @@ def node_caps(constraints: Constraints, n_nodes: int) -> Ints:
 def check_constraints(interest: Interest, constraints: Constraints, start: Overlay | None) -> None:
     """Refuse limits that contradict each other or do not fit the interest; the message names nodes."""
     n_nodes = interest.n_nodes
+    if constraints.node_ids is not None and not constraints.node_ids.equals(interest.node_ids):
+        raise InputError("the constraints are about other nodes than the interest's: make them from it")
     if constraints.caps is not None and len(constraints.caps) != n_nodes:
         raise InputError(f"{len(constraints.caps)} caps were given for {n_nodes} nodes")
     if start is not None and not start.node_ids.equals(interest.node_ids):

@@ -13,7 +13,14 @@ from topicloom.overlay.jobs.verify import judge_here
 from topicloom.overlay.measures.connectivity import check_overlay
 from topicloom.overlay.measures.digest import interest_digest
 from topicloom.overlay.model.build import Build, BuildSummary
-from topicloom.overlay.model.build_folder import EDGES, INTEREST, check_replaceable
+from topicloom.overlay.model.build_folder import (
+    EDGES,
+    INTEREST,
+    check_replaceable,
+    is_build,
+    load_build,
+    read_summary,
+)
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.verdict import Verdict
 from topicloom.tables.folder import SUMMARY, write_json, write_table
@@ -26,6 +33,8 @@ def save_build(build: Build, out: Path, *, progress: Progress = SILENT) -> Build
         raise UsageError("`save`: this build does not know its interest; make it with topicloom.build")
     check_replaceable(out)
     remove_left_over(out)
+    if (there := _saved_there(build, interest, out)) is not None:
+        return there
     with replacing(out) as folder:
         folder.mkdir()
         progress.phase("write tables")
@@ -36,6 +45,18 @@ def save_build(build: Build, out: Path, *, progress: Progress = SILENT) -> Build
         summary = summarise(interest, build, verdict, verify=progress.now() - began)
         write_json(summary, folder / SUMMARY)
     return summary
+
+
+def _saved_there(build: Build, interest: Interest, out: Path) -> BuildSummary | None:
+    """Return the summary of a folder that holds this very build: it knows more of the table, and stays."""
+    if not is_build(out):
+        return None
+    summary = read_summary(out, BuildSummary)
+    asked = (build.algorithm, dict(build.parameters), build.seed, interest_digest(interest))
+    if (summary.algorithm, dict(summary.parameters), summary.seed, summary.interest_digest) != asked:
+        return None
+    same = load_build(out, interest=False).overlay.to_arrow().equals(build.overlay.to_arrow())
+    return summary if same else None
 
 
 def summarise(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -110,26 +111,21 @@ def _verify_there(interest: InterestTable, edges: TableSource, all_witnesses: st
     """Let Spark read both tables and judge them."""
     source, progress = interest.source, interest.progress
     session = interest.spark.session(progress)
-    tables = []
-    for named in (source, edges):
-        tables.append(read_table(session, named, progress=progress))
-        interest.tell_read(tables[-1])
-    rows = interest_rows(tables[0], subscribers_only=interest.subscribers_only)
-    if source.path != edges.path and head_of(edges, interest.spark) is not None:
-        with spark_errors(source.path):
-            digest = digest_rows(session, rows, progress=progress)
-        check_agreement(edges, source, digest, interest.spark)
-    with spark_errors(f"{source.path} and {edges.path}"):
-        verdict = verify_tables(
-            session,
-            rows,
-            tables[1].rows,
-            witnesses_file=all_witnesses,
-            progress=progress,
-        )
-    for table in tables:
-        table.release()
-    return verdict
+    with ExitStack() as released:
+        tables = []
+        for named in (source, edges):
+            tables.append(read_table(session, named, progress=progress))
+            released.callback(tables[-1].release)
+            interest.tell_read(tables[-1])
+        rows = interest_rows(tables[0], subscribers_only=interest.subscribers_only)
+        if source.path != edges.path and head_of(edges, interest.spark) is not None:
+            with spark_errors(source.path):
+                digest = digest_rows(session, rows, progress=progress)
+            check_agreement(edges, source, digest, interest.spark)
+        with spark_errors(f"{source.path} and {edges.path}"):
+            return verify_tables(
+                session, rows, tables[1].rows, witnesses_file=all_witnesses, progress=progress
+            )
 
 
 def unsound(verdict: Verdict, edges: TableSource) -> str:

@@ -24,7 +24,7 @@ from topicloom.overlay.model.overlay import Overlay
 from topicloom.overlay.model.python_tables import identifiers, refuse
 from topicloom.tables.folder import CHARTS, REJECTS, SUMMARY, check_own_folder, read_head
 from topicloom.tables.records import ROLES
-from topicloom.tables.table_manifest import TABLES, files_here, table_here
+from topicloom.tables.table_manifest import TABLES, files_here, named_table, table_here
 
 EDGES, INTEREST = "edges.parquet", "interest.parquet"
 # What the folder of a simulation holds (see spidercast/simulator/folder.py).
@@ -75,11 +75,12 @@ def _is_ours(folder: Path) -> bool:
     if head is None or head.format != FORMAT:
         return False
     if head.kind == "build":
-        return names <= {EDGES, INTEREST, SUMMARY, REJECTS, PHASES, TABLES}
+        named = TABLES in names and named_table((folder / SUMMARY).read_bytes(), EDGES) is not None
+        return names <= {EDGES, INTEREST, SUMMARY, REJECTS, PHASES, *([TABLES] if named else [])}
     if head.kind == "simulation":
-        return {path.name for path in inside if path.suffix not in CHARTS} <= SIMULATION
+        return {path.name for path in inside if path.name not in CHARTS} <= SIMULATION
     return head.kind == "comparison" and all(
-        path.name in (SUMMARY, PHASES) or path.suffix in CHARTS or _is_ours(path) for path in inside
+        path.name in (SUMMARY, PHASES, *CHARTS) or _is_ours(path) for path in inside
     )
 
 

@@ -9,13 +9,15 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from topicloom.base.arrays import Floats, Ints, Longs, freeze_fields, sorted_distinct
 from topicloom.base.counts import counted
 from topicloom.base.notebook import html_table
 from topicloom.errors import InputError
 from topicloom.overlay.model.overlay import NodeNames, Overlay, ordered_ends
-from topicloom.overlay.model.python_tables import name_array, pair_rows, refuse
+from topicloom.overlay.model.python_tables import name_array, name_of, pair_rows, refuse
 
 NO_CAP = 2**30
 TOLD = {"caps": "cap", "forbid": "forbidden pair", "require": "required pair", "costs": "priced pair"}
@@ -78,6 +80,7 @@ class Constraints:
     required: NodePairs = field(default_factory=NodePairs)
     priced: NodePairs = field(default_factory=NodePairs)
     costs: Floats = field(default_factory=lambda: np.zeros(0))
+    node_ids: pa.StringArray | None = None  # whose numbers these are, where they were given by name
 
     def __post_init__(self) -> None:
         if not isinstance(self.caps, np.ndarray | None):
@@ -103,11 +106,16 @@ class Constraints:
     ) -> Constraints:
         """Make constraints by identifiers; `caps` is one number for all, or one for each node named.
 
+        `node_ids` are all nodes of the interest, in any order, or the interest itself.
+
         >>> limits = Constraints.of(["a", "b", "c"], caps={"b": 1}, forbid=[("c", "a")])
         >>> limits.kinds(), limits.caps.tolist()[1]
         (('caps', 'forbid'), 1)
         """
-        node_ids = name_array(node_ids)
+        node_ids = name_array(node_ids).sort()  # as an interest numbers them
+        twice = node_ids.value_counts().filter(pc.greater(node_ids.value_counts().field("counts"), 1))
+        if len(twice):
+            raise InputError(f"`node_ids` has {twice[0]['values'].as_py()!r} twice")
         if caps is not None and not isinstance(caps, Mapping | Real):
             raise refuse("caps", "a whole number, or a dictionary of them by node", caps)
         numbers = {name: number for number, name in enumerate(node_ids.to_pylist())}
@@ -123,15 +131,17 @@ class Constraints:
         if common is not None or named:
             limits = np.full(len(node_ids), NO_CAP if common is None else _cap("all nodes", common), np.int32)
             for name, cap in named.items():
-                limits[_number(numbers, name)] = _cap(repr(name), cap)
+                limits[_number(numbers, name_of(name))] = _cap(repr(name), cap)
         prices = costs or {}
-        priced, values = priced_pairs(*pairs(prices, "costs"), list(prices.values()), len(node_ids))
+        amounts = [_cost(pair, cost) for pair, cost in prices.items()]
+        priced, values = priced_pairs(*pairs(prices, "costs"), amounts, len(node_ids))
         return cls(
             limits,
             NodePairs.of(*pairs(forbid, "forbid"), len(node_ids)),
             NodePairs.of(*pairs(require, "require"), len(node_ids)),
             priced,
             values,
+            node_ids,
         )
 
     def __repr__(self) -> str:
@@ -190,13 +200,21 @@ def _ordered(u: Iterable[int], v: Iterable[int], n_nodes: int) -> tuple[Longs, L
     return low, high
 
 
-def _number(numbers: Mapping[str, int], name: str) -> int:
-    if name not in numbers:
+def _number(numbers: Mapping[str, int], name: str | None) -> int:
+    if name is None or name not in numbers:
         raise InputError(f"{name!r} is not a node of the interest")
     return numbers[name]
 
 
+def _cost(pair: object, cost: Any) -> float:
+    if isinstance(cost, bool) or not isinstance(cost, Real):
+        raise InputError(f"the cost of {pair!r} is {cost!r}; a cost is a number above 0")
+    return float(cost)
+
+
 def _cap(whose: str, cap: Any) -> int:
-    if isinstance(cap, bool) or not math.isfinite(cap) or cap != int(cap) or cap < 0:
+    number = float(cap) if isinstance(cap, Real) and not isinstance(cap, bool) else math.nan
+    whole = number.is_integer()
+    if not whole or cap < 0:
         raise InputError(f"the cap of {whose} is {cap!r}; a cap is a whole number of at least 0")
     return min(int(cap), NO_CAP)

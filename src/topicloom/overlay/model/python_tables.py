@@ -52,8 +52,11 @@ def refuse(argument: str, takes: str, value: object) -> UsageError:
 
 def column_rows(table: Any, first: str, second: str) -> pa.Table:
     """Return two named columns of a frame (pandas, polars) or an Arrow table as identifiers."""
-    there = [str(name) for name in getattr(table, "column_names", getattr(table, "columns", ()))]
+    there = list(getattr(table, "column_names", getattr(table, "columns", ())))
     missing = [name for name in (first, second) if name not in there]
+    for name in (first, second):
+        if there.count(name) > 1:
+            raise InputError(f"the table has the column {name!r} more than once; its columns are {there}")
     if missing:
         kind = "table" if isinstance(table, pa.Table | pa.RecordBatch) else "frame"
         raise InputError(f"the {kind} has no column {missing[0]!r}; its columns are {there}")

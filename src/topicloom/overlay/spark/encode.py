@@ -6,6 +6,7 @@ sort and the row counts of its partitions, so it depends neither on the partitio
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -125,7 +126,8 @@ def read_interest(
     raw = read_table(spark, source, progress=progress)
     work = StepTables(spark, str(work_dir).rstrip("/"), progress)
     rows = interest_rows(raw, subscribers_only=subscribers_only)
-    with spark_errors(source.path):
+    with ExitStack() as failed, spark_errors(source.path):
+        failed.callback(raw.release)
         totals = work.run("read pairs", lambda: _totals(rows))
         refused = raw.refused(progress=progress)
         if strict:
@@ -134,8 +136,8 @@ def read_interest(
             raise no_rows(source, refused)
         small = totals["rows"] <= SMALL_ROWS
         nodes, topics, n_pairs, digest = (_encode_here if small else _encode_there)(work, rows, totals)
-    if not refused.kinds:
-        raw.release()
+        if refused.kinds:
+            failed.pop_all()  # somebody may want to keep the refused rows
     encoded = EncodedInterest(
         nodes=work.path("nodes"),
         topics=work.path("topics"),

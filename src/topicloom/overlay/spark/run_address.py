@@ -7,6 +7,7 @@ run still writes is in nobody's way. `phases/PHASE.json`, written last, names th
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -28,6 +29,7 @@ from topicloom.tables.spark.remote_files import RemoteFolder
 from topicloom.tables.table_manifest import FILES, TABLES, TableFiles
 
 PHASES = "phases"
+ATTEMPT = re.compile(r"[a-z][a-z0-9_-]*-[0-9a-f]{12}")  # what `RunAddress.attempt` and `publish` write
 
 
 class AttemptRecord(Summary, frozen=True):
@@ -104,14 +106,14 @@ def open_run_at(
         run.remove_left_over()
         folder.remove(SUMMARY)  # half of one, or it would be a finished build
     else:
-        for name in (PHASES, TABLES, SUMMARY):
-            folder.remove(name)
+        folder.remove(SUMMARY)
         folder.write(f"{PHASES}/{REQUEST}", to_json(request))
     try:
         yield run
     finally:
-        if not run.whole():
-            with suppress(TopicloomError):
+        with suppress(TopicloomError):
+            # Another run may be under way there: what it has is not ours to remove.
+            if not run.whole() and not read_records(folder) and not folder.entries(TABLES):
                 for name in (PHASES, TABLES):
                     folder.remove(name)
                 folder.remove_empty()
@@ -124,6 +126,10 @@ def check_usable(folder: RemoteFolder, *, resume: bool) -> None:
     if not names <= {SUMMARY, PHASES, TABLES}:
         other = min(names - {SUMMARY, PHASES, TABLES})
         raise InputError(f"{shown} holds something else than a build ({other}); name another folder")
+    others = [f"{PHASES}/{one.name}" for one in folder.entries(PHASES) if not one.name.endswith(".json")]
+    others += [f"{TABLES}/{one.name}" for one in folder.entries(TABLES) if not ATTEMPT.fullmatch(one.name)]
+    if others:
+        raise InputError(f"{shown} holds something else than a build ({min(others)}); name another folder")
     if SUMMARY in names and read_finished(folder) is not None:
         raise InputError(
             f"{shown} holds a finished build, and behind an address nothing is written over: name another "
@@ -197,6 +203,8 @@ def tidy(folder: RemoteFolder, kept: set[str]) -> None:
     with suppress(TopicloomError):
         folder.remove(PHASES)
         for attempt in folder.entries(TABLES):
+            if not ATTEMPT.fullmatch(attempt.name):
+                continue  # nothing that a build has written
             inside = {
                 f"{TABLES}/{attempt.name}/{one.name}" for one in folder.entries(f"{TABLES}/{attempt.name}")
             }

@@ -64,6 +64,7 @@ def launch(
             f"Spark did not start with master {master!r}: {reason}; check `master` and `spark_conf`"
         ) from None
     except BaseException:  # Ctrl-C: Java itself does not hear it
+        stop_quietly(SparkContext._active_spark_context)  # or the next session would adopt it
         if not ran:
             end_jvm(getattr(gateway, "proc", None))
         raise

@@ -181,7 +181,7 @@ def read_paths(
     many files is named instead, if all of them are meant and none is reached through a link.
     """
     reader, first = spark.read.option(*NO_PATTERNS), resolved.files[0]
-    if len(paths) <= MANY_FILES or len(paths) < len(resolved.files):
+    if len(paths) <= MANY_FILES or len(paths) < len(resolved.files) or resolved.named:
         return reader, paths
     root = first.path[: -len(first.name)].rstrip("/")
     if any(

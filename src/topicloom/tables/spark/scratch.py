@@ -29,9 +29,11 @@ def new_scratch(beside: Path | None = None) -> Path:
     prefix = ("" if beside is None else ".") + PREFIX
     sweep(parent, prefix)
     folder = Path(tempfile.mkdtemp(prefix=f"{prefix}{_host()}-{os.getpid()}-", dir=parent))
-    owner = FileIO(folder / OWNER, "w")
+    # A folder counts from the moment it has its owner, so the lock is taken before the file has this name.
+    owner = FileIO(folder / f"{OWNER}.new", "w")
     with suppress(OSError):  # a file system without locks: nobody will sweep it
         fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    (folder / f"{OWNER}.new").rename(folder / OWNER)
     _held[folder] = owner
     return folder
 
