@@ -116,7 +116,7 @@ def test_a_run_that_ends_after_any_phase_goes_on_and_nothing_stray_is_taken(
         # Tasks of this attempt that the driver had given up, and an attempt of another driver.
         for tables in root.glob(f"tables/{phase}-*/*"):
             stray(tables)
-            shutil.copytree(tables, root / "tables" / f"{phases[min(number + 1, 6)]}-dead" / tables.name)
+            shutil.copytree(tables, root / "tables" / f"{phases[min(number + 1, 6)]}-deadbeef0000" / tables.name)
     (root / "summary.json").write_bytes(b'{"format": 1, "ki')  # as a disk may leave it that shows half files
     code, shown, said = cli(*command, "--resume", "--json")
     assert code == 0 and "going on after: ingest, split, " in said
@@ -273,7 +273,7 @@ def test_a_run_that_fails_leaves_the_phases_of_another_one(spark, tmp_path):
     folder = RemoteFolder(spark, f"file://{tmp_path}/out")
     options = {"resume": False, "now": lambda: 0.0, "told": lambda phase, seconds: None}
     with open_run_at(folder, {}, **options) as one:
-        with pytest.raises(InputError), open_run_at(folder, {}, **options):
+        with pytest.raises(InputError, match="the second"), open_run_at(folder, {}, **options):
             with one.attempt("ingest") as attempt:
                 attempt.commit({})
             raise InputError("the second run fails")

@@ -106,7 +106,8 @@ def open_run_at(
         run.remove_left_over()
         folder.remove(SUMMARY)  # half of one, or it would be a finished build
     else:
-        folder.remove(SUMMARY)
+        for name in (SUMMARY, f"{PHASES}/{REQUEST}"):  # of a run that was killed in its first phase
+            folder.remove(name)
         folder.write(f"{PHASES}/{REQUEST}", to_json(request))
     try:
         yield run
