@@ -116,7 +116,9 @@ def test_a_run_that_ends_after_any_phase_goes_on_and_nothing_stray_is_taken(
         # Tasks of this attempt that the driver had given up, and an attempt of another driver.
         for tables in root.glob(f"tables/{phase}-*/*"):
             stray(tables)
-            shutil.copytree(tables, root / "tables" / f"{phases[min(number + 1, 6)]}-deadbeef0000" / tables.name)
+            shutil.copytree(
+                tables, root / "tables" / f"{phases[min(number + 1, 6)]}-deadbeef0000" / tables.name
+            )
     (root / "summary.json").write_bytes(b'{"format": 1, "ki')  # as a disk may leave it that shows half files
     code, shown, said = cli(*command, "--resume", "--json")
     assert code == 0 and "going on after: ingest, split, " in said
