@@ -67,9 +67,11 @@ def run(options: Options) -> Iterator[Row]:
         case = f"V={count:,} view={share:g} root={root}"
         yield attempt(table, case, partial(_view_cells, options, count, share, root))
     yield attempt(table, "V=1,000 view=gossip", partial(_gossip_cells, options))
-    table = "seconds from the end of a cut until no topic is split, V=1,000 (gossip: 200 nodes)"
+    table = "seconds from the end of a cut until no topic is split"
     for count, view, cut in ((1_000, "1", 5), (1_000, "1", 60), (200, "gossip", 60)):
-        yield attempt(table, f"cut of {cut} s, view={view}", partial(_cut_cells, options, count, view, cut))
+        yield attempt(
+            table, f"V={count:,} view={view}, {cut} s", partial(_cut_cells, options, count, view, cut)
+        )
     table = "churn of 3.8: V=1,250, 1,000 simulated seconds, snapshots every 200 s"
     for life in (100, 500):
         yield attempt(table, f"life={life} s", partial(_churn_cells, options, life))
