@@ -350,3 +350,11 @@ def test_frames_name_the_reasons_that_occur():
     frame = pandas.DataFrame({"node": ["a", "b"], "topic": ["x", "x"], "role": ["sub", "boss"]})
     with pytest.warns(UserWarning, match=r"1 row is refused \(the role is none of sub, pub, both\)"):
         Interest.from_pandas(frame)
+
+
+def test_columns_without_names_and_repeated_ones():
+    frame = pandas.DataFrame([["a", "x"], ["b", "x"]])
+    assert topicloom.build(frame, algorithm="gm").n_edges == 1
+    frame.columns = ["node", "node"]
+    with pytest.raises(InputError, match="more than once"):
+        Interest.from_pandas(frame, topic="node")

@@ -60,7 +60,9 @@ def column_rows(table: Any, first: str, second: str) -> pa.Table:
     if missing:
         kind = "table" if isinstance(table, pa.Table | pa.RecordBatch) else "frame"
         raise InputError(f"the {kind} has no column {missing[0]!r}; its columns are {there}")
-    return pa.table({first: identifiers(table[first], first), second: identifiers(table[second], second)})
+    names = [str(first), str(second)]  # pandas calls columns without a name 0, 1, ...
+    columns = [identifiers(table[own], name) for own, name in zip((first, second), names, strict=True)]
+    return pa.Table.from_arrays(columns, names)
 
 
 def chosen_columns(table: Any, known: tuple[str, str], argument: str, *, first_two: bool) -> tuple[str, str]:
