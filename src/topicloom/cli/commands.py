@@ -186,9 +186,9 @@ def _plans_kept(path: Path | None) -> Iterator[None]:
         yield
         return
     from topicloom.tables.spark.session import get_session, session_runs
-    from topicloom.tables.spark.spark_work import count_plans, write_plans
+    from topicloom.tables.spark.spark_work import last_plan, write_plans
 
-    before = count_plans(get_session()) if session_runs() else 0
+    before = last_plan(get_session()) if session_runs() else -1
     try:
         yield
     finally:

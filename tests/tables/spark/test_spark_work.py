@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from topicloom.cli.main import execute
-from topicloom.tables.spark.spark_work import StageBook
+from topicloom.tables.spark.spark_work import StageBook, last_plan, write_plans
 
 
 def test_the_book_tells_what_was_done_since_it_was_last_read(spark, tmp_path: Path) -> None:
@@ -39,3 +39,14 @@ def test_a_command_without_spark_has_no_plans(tmp_path: Path, capsys: pytest.Cap
     assert execute([str(word) for word in words]) == 0
     assert "query" in (tmp_path / "plans.txt").read_text()
     capsys.readouterr()
+
+
+def test_plans_are_found_when_spark_has_forgotten_older_ones(spark, tmp_path: Path) -> None:
+    """Spark keeps the last thousand or so: by their number none of a command's own would be left."""
+    store = spark._jsparkSession.sharedState().statusStore()
+    spark.range(3).count()
+    before = last_plan(spark)
+    spark.range(3).count()
+    write_plans(spark, tmp_path / "plans.txt", before)
+    text = (tmp_path / "plans.txt").read_text()
+    assert text.count("=== query ") == 1 and store.executionsCount() > 1

@@ -47,7 +47,8 @@ def turn_links(links: Sequence[PlannedLink]) -> list[PlannedLink]:
     dials for the topic, and each neighbor that dials it does. The neighbors cannot be helped: their number is
     that of the links. Which nodes dial for a topic can. Links are turned one by one as long as that helps.
 
-    >>> [(link.dialer, link.acceptor) for link in turn_links([PlannedLink(a, 0, (5,)) for a in (1, 2, 3)])]
+    >>> links = [PlannedLink(a, b, (5,)) for a, b in ((0, 1), (2, 0), (3, 0))]
+    >>> [(link.dialer, link.acceptor) for link in turn_links(links)]
     [(0, 1), (0, 2), (0, 3)]
     """
     found = list(links)

@@ -79,26 +79,26 @@ class StageBook:
         return durations.apply(0) / 1000, durations.apply(1) / 1000
 
 
-def count_plans(spark: SparkSession) -> int:
-    """Return how many queries Spark has planned so far."""
-    return int(_queries(spark).executionsCount())
+def last_plan(spark: SparkSession) -> int:
+    """Return the number of the query that Spark planned last; -1: none."""
+    return next((int(query.executionId()) for query in _latest(spark)), -1)
 
 
-def write_plans(spark: SparkSession | None, path: Path, since: int = 0) -> None:
-    """Write the plans of all queries from number `since` on, as Spark shows them."""
-    texts = []
-    count = 0 if spark is None else count_plans(spark) - since
-    if spark is not None and count > 0:
-        found = _queries(spark).executionsList(since, count)
-        for place in range(found.size()):
-            query = found.apply(place)
-            heading = f"=== query {query.executionId()}: {query.description()}"
-            texts.append(f"{heading}\n{query.physicalPlanDescription()}")
+def write_plans(spark: SparkSession | None, path: Path, after: int = -1) -> None:
+    """Write the plans of all queries after number `after`, as Spark shows them."""
+    texts: list[str] = []
+    for query in () if spark is None else _latest(spark):
+        if query.executionId() <= after:
+            break
+        heading = f"=== query {query.executionId()}: {query.description()}"
+        texts.insert(0, f"{heading}\n{query.physicalPlanDescription()}")
     with replacing(path) as temporary:
         temporary.write_text("\n".join(texts) or "no query ran on Spark\n", "utf-8")
 
 
-def _queries(spark: SparkSession) -> Any:
+def _latest(spark: SparkSession) -> Iterator[Any]:
+    """Return the queries that Spark remembers, the last one first; of many it forgets the oldest."""
     context: Any = spark.sparkContext
     context._jsc.sc().listenerBus().waitUntilEmpty()
-    return spark._jsparkSession.sharedState().statusStore()
+    found: Any = spark._jsparkSession.sharedState().statusStore().executionsList()
+    return (found.apply(place) for place in reversed(range(found.size())))
