@@ -20,6 +20,7 @@ from topicloom.overlay.builders.constrained import (
     ConstrainedTask,
     Costs,
     Edges,
+    choose_constrained,
     joined_edges,
     known_needs,
     new_greedy,
@@ -40,6 +41,7 @@ from topicloom.overlay.model.overlay import Overlay
 
 ROOM = 2  # the first cap tried lies so far above the average degree of gm, rounded up
 DEAREST = 1.08  # a cap is too low if it costs more edges than this times gm's
+HIGH, DEAR = 1.2, 1.18  # where the cap is above so many times gm-m's maximum, a lower one may cost so much
 SHALLOW_CAP = 4  # a tree of inner nodes with two branches each, and one to spare
 LEAST_CAP = 3  # a path has 2, and nothing is gained by a greedy that may only make pairs
 ROUNDS = 20  # of local search; after each the cap may come down
@@ -215,13 +217,13 @@ class Balance:
         u, v, _ = greedy.steps()
         return task.planted(joined_edges(task.fixed, (u, v)))
 
-    def _capped(self, cap: int) -> LocalSearch:
-        """Return the overlay of a greedy run under `cap`, pruned and relieved."""
+    def _capped(self, cap: int, dearest: float = DEAREST) -> LocalSearch:
+        """Return the overlay of a greedy run under `cap`, pruned and relieved if it is not too dear."""
         edges = self._greedy(cap - 1)
         with self.watch.phase("relieve nodes"):
             search = self._search(edges, cap)
             search.prune()
-            if search.n_edges <= DEAREST * self.gm_edges:
+            if search.n_edges <= dearest * self.gm_edges:
                 search.relieve(cap)
         return search
 
@@ -229,8 +231,8 @@ class Balance:
         progress = self.watch.progress
         return LocalSearch(self.task, edges, cap=cap, needs=self.needs, seed=self.seed, progress=progress)
 
-    def _good(self, search: LocalSearch, cap: int) -> bool:
-        return len(search.above(cap)) == 0 and search.n_edges <= DEAREST * self.gm_edges
+    def _good(self, search: LocalSearch, cap: int, dearest: float = DEAREST) -> bool:
+        return len(search.above(cap)) == 0 and search.n_edges <= dearest * self.gm_edges
 
     def _lowest_cap(self, first: Edges) -> tuple[LocalSearch, int]:
         """Return the overlay under the lowest good cap, from `ROOM` above the average on, and that cap.
@@ -251,7 +253,7 @@ class Balance:
                     break
                 search, cap = lower, cap - 1
         else:
-            search, cap = self._first_good(search, cap, max(int(degrees.max()), cap))
+            search, cap = self._between(*self._first_good(search, cap, max(int(degrees.max()), cap)))
         over = search.above(cap)
         return search, max(cap, int(search.degree[over].max(initial=0)))
 
@@ -273,6 +275,33 @@ class Balance:
             else:
                 bad = middle
         return search, cap
+
+    def _between(self, search: LocalSearch, cap: int) -> tuple[LocalSearch, int]:
+        """Return what lies between gm and gm-m, where a cap that costs hardly any edges is far above gm-m's.
+
+        On heavy-tailed interests each degree fewer costs edges. Neither is bad then: the maximum comes down
+        to `HIGH` times that of gm-m, if there is such an overlay of at most `DEAR` times the edges of gm.
+        """
+        if not self.task.is_free or self.late:
+            return search, cap
+        with self.watch.phase("look at gm-m"):
+            quiet = QuietProgress(self.watch.progress)
+            found = choose_constrained(self.task, phases=True, progress=quiet)
+        most = int(HIGH * np.bincount(np.concatenate(self.task.planted(found.edges))).max(initial=0))
+        bad, good = most + 1, max(math.ceil(2 * self.gm_edges / self.task.interest.n_nodes) + ROOM, LEAST_CAP)
+        best = None
+        # A cap is exceeded at a few nodes, so the cap to keep `most` lies below it. The highest costs least.
+        middle = most
+        while cap > most and bad - good > 1 and not self.late:
+            lower = self._capped(middle, DEAR)
+            if int(lower.degree.max(initial=0)) > most:
+                bad = middle
+            else:
+                good, best = middle, lower
+            middle = (bad + good) // 2
+        if best is None or best.n_edges > DEAR * self.gm_edges:
+            return search, cap
+        return best, most
 
     def _improve(
         self, search: LocalSearch, cap: int, work: float, *, least: int = PATH_DEGREE, free: bool = True

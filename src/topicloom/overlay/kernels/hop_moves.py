@@ -20,6 +20,7 @@ from topicloom.overlay.kernels.hop_repair import keep, pair_price, repair, take_
 from topicloom.overlay.kernels.hop_squeeze import squeeze
 
 BESIDE_OF = 3  # a move takes the weakest of so many edges beside the first one along
+HARDEST = 6  # attempts at a smaller radius, each takes more edges out than the one before
 EXCHANGE, RELIEVE, SQUEEZE = 0, 1, 2
 
 
@@ -127,7 +128,8 @@ def run_hop_moves(
                 accepted += moved
                 continue
             radius = np.int64(overlay.radius[item]) - slack
-            if squeeze(overlay, cap, np.int64(item), radius, attempt, topics):
+            harder = attempt if attempt <= HARDEST else 1 + attempt % HARDEST
+            if squeeze(overlay, cap, np.int64(item), radius, harder, topics):
                 accepted += 1
                 break
     return accepted
