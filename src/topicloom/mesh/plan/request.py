@@ -23,7 +23,8 @@ class Request:
     export of the same kind that this one replaces. `seed` is for tests, which want the same keys each time.
     With `filters` topics with wildcards stand for all names they match. `link_secrets` are the passwords of
     links that are known already. `queue` is how many messages wait for a link that is down, None if none do.
-    `trees` says whether trees of topics have the fewest hops or spread the load. `notice` shows the user something that must not be missed.
+    `trees` says whether trees of topics have the fewest hops or spread the load. `notice` shows the user
+    something that must not be missed.
     """
 
     interest: Interest
