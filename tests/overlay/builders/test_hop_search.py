@@ -197,3 +197,13 @@ def test_one_topic_is_short_too():
     interest = Interest.from_pairs([(f"n{i:03}", topic) for i in range(300) for topic in ("x", f"t{i}")])
     build = build_balanced(interest)
     assert build.report["hops_max"] <= build.report["max_hops"] == 18 and build.n_edges <= 305
+
+
+def test_a_cap_without_room_rises_once_instead_of_being_asked_for_in_vain():
+    """Under a cap of 3 some nodes had 4 edges all the same, and twelve topics were beyond the bound."""
+    drawn = workload_from_options(300, topics=12, subscriptions="4", popularity="uniform", seed=1)
+    interest = generate_interest(drawn)
+    build = build_balanced(interest)
+    assert build.report["cap"] == build.degree_max == 4 and build.report["hops_kept"]
+    asked = build_balanced(interest, max_degree=3, work=2)
+    assert not asked.report["hops_kept"], "what the user asks for does not rise, whatever it costs in hops"

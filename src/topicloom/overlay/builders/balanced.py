@@ -172,7 +172,8 @@ class Balance:
     def _shorten(self, edges: Edges, cap: int, work: float, *, fresh: bool) -> Overlay:
         """Search within the bound, from edges that look at hops if `fresh`; note what that costs."""
         assert self.bound is not None
-        hops = HopBalance(self.task, self.bound, cap, self.needs, self.seed, self.watch, lambda: self.late)
+        late, firm = (lambda: self.late), self.cap is not None
+        hops = HopBalance(self.task, self.bound, cap, self.needs, self.seed, self.watch, late, firm)
         found = hops.run(hops.start(edges) if fresh else edges, work)
         degree = int(found.degrees().max(initial=0))
         self.report |= {"cap": max(cap, degree), "edges_unbounded": len(edges[0])}

@@ -25,6 +25,7 @@ STRETCH = 3.0  # of the start; less where the bound asks for it
 DEAREST = 1.12  # so many times the edges that are known to do without a bound the start may have
 RAISED = 1  # by so much the cap may have risen in it
 ROUNDS, SQUEEZING = 20, 8  # of local search; in the first ones the radius falls
+PATIENCE, FEW, MANY = 4, 5, 0.005  # rounds of relief until the cap rises if so many nodes are still above it
 COLD_ROUNDS = 2  # at the end in which nothing gets worse any more
 
 
@@ -39,6 +40,7 @@ class HopBalance:
     seed: int
     watch: Stopwatch
     late: Callable[[], bool]
+    firm: bool = False  # the cap is the user's
 
     @property
     def radius(self) -> int:
@@ -76,11 +78,21 @@ class HopBalance:
                 wide = max(widest - step * (round_ + 1), self.radius)
                 late = round_ >= ROUNDS // 2 and wide == self.radius
                 self._settle(search, self._radii(search) if late else wide)
+                if round_ + 1 == PATIENCE:
+                    self.cap += self._in_vain(search)
                 search.improve(self.cap, share, cold=round_ >= ROUNDS - COLD_ROUNDS)
                 self.watch.progress.advance(share)
             if moves:
                 self._settle(search, self._radii(search))
         return Overlay.from_edges(self.task.interest.node_ids, *search.edges())
+
+    def _in_vain(self, search: HopSearch) -> bool:
+        """Are so many nodes above a cap of our own that there is no room for short paths under it?
+
+        Relief would go on for rounds, leave a few above all the same, and topics beyond the bound.
+        """
+        many = max(MANY * self.task.interest.n_nodes, FEW)
+        return not self.firm and len(search.above(self.cap)) >= many
 
     def _search(self, edges: Edges, progress: Progress) -> HopSearch:
         task = self.task
