@@ -16,7 +16,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "topicloom"
 # Imports go downwards only; packages side by side do not import each other (pyproject.toml has the rules).
 LAYERS = [
     ["cli", "api"],
-    ["report"],
+    ["report", "experiments"],
     ["spidercast", "content", "mesh"],
     ["overlay"],
     ["simulation", "wire", "tables"],

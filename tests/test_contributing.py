@@ -34,7 +34,7 @@ def test_every_recipe_has_a_test_that_follows_it():
     recipes = re.findall(r"^\*\*(A .+?)\*\* \(`(tests/[\w/]+\.py)`\)$", TEXT, re.MULTILINE)
     assert [name for name, _ in recipes] == [
         "A builder", "A measure", "A planner", "A kind of broker", "A section of the report",
-        "A simulated protocol",
+        "A simulated protocol", "A figure of a paper",
     ]  # fmt: skip
     for _, test in recipes:
         assert "def test_" in (ROOT / test).read_text(), test

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from drawing import examples
 from naive.greedy import NotGreedy, naive_gm, replay
-from naive.instances import lemma_6_6
 from topicloom.base.ids import numbered_ids
 from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.workloads.instances import lemma_6_6
 
 pytestmark = pytest.mark.slow
 

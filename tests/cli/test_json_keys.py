@@ -112,6 +112,13 @@ def test_builds(keys, cli, tmp_path):
     keys("build dcbr-m", "build", table, "--algorithm", "dcbr-m", out=tmp_path / "dcbr-m")
 
 
+def test_reproductions(keys, tmp_path):
+    words = ("chockler2007a-lemma66", "--engine", "local")
+    keys("reproduce", "reproduce", *words)
+    keys("reproduce --list", "reproduce", "--list")
+    keys("reproduce INTEREST", "reproduce", tmp_path / "table.csv", "--algorithms", "gm,ring-pt")
+
+
 def test_builds_under_constraints(keys, tmp_path):
     table = tmp_path / "star.csv"
     (tmp_path / "caps.csv").write_text("node,cap\nhub,2\n")

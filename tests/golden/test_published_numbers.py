@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from naive.instances import lemma_6_6
 from topicloom.overlay.builders.baselines import build_ring_pt
 from topicloom.overlay.builders.gm import build_gm, build_gm_m
 from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
+from topicloom.overlay.workloads.instances import lemma_6_6
 
 pytestmark = pytest.mark.slow
 

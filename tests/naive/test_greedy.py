@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from drawing import examples
 from naive.greedy import NotGreedy, State, naive_gm, naive_gm_m, naive_ring_pt, replay
-from naive.instances import lemma_6_6
 from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.workloads.instances import lemma_6_6
 
 pairs = st.sets(st.tuples(st.integers(0, 7), st.integers(0, 5)), max_size=25)
 

@@ -94,7 +94,7 @@ def compare(
     Exit 1 if one of the overlays is not topic-connected.
     """
     check_format(output_format)
-    requests = _requests(algorithms, set_ or [], seed, threads)
+    requests = requests_of(algorithms, set_ or [], seed, threads)
     plots.check(frontier=frontier)
     workload = drawn.workload(interest.interest, seed)
     if report is not None and drawn.seeds is not None:
@@ -136,7 +136,7 @@ def compare(
     )
 
 
-def _requests(algorithms: str, settings: list[str], seed: int, threads: int | None) -> list[BuildRequest]:
+def requests_of(algorithms: str, settings: list[str], seed: int, threads: int | None) -> list[BuildRequest]:
     """Return what to build; settings go to the builder they name."""
     from topicloom.overlay.jobs.build_request import BuildRequest
 

@@ -39,6 +39,29 @@ def comparison_text(comparison: Comparison, form: str) -> str:
     return {"csv": _csv, "markdown": _markdown, "latex": _latex}[form](comparison)
 
 
+def comparison_page(
+    comparison: Comparison, name: str, *, edges_bound: int, degree_max_bound: int, command: str
+) -> str:
+    """Return one page with the tables that people put into papers, and what no overlay can be better than."""
+    first = comparison.rows[0]
+    lines = [
+        f"# Builders on {name}",
+        "",
+        f"{first.nodes:,} nodes, {first.topics:,} topics, {first.subscriptions:,} subscriptions. "
+        f"Every topic-connected overlay has at least {edges_bound:,} edges (an average degree of "
+        f"{2 * edges_bound / max(first.nodes, 1):.2f}) and a maximum degree of at least {degree_max_bound}.",
+        "",
+        _markdown(comparison),
+        "",
+        "```latex",
+        _latex(comparison),
+        "```",
+        "",
+        f"Made by `{command}` (topicloom {comparison.version}).",
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def _rows(comparison: Comparison) -> list[ComparedBuild] | list[ComparedMeans]:
     return comparison.means if isinstance(comparison.means, list) else comparison.rows
 

@@ -43,6 +43,15 @@ def _examples(context: typer.Context) -> Collection[str]:
     return EXAMPLES
 
 
+def _experiments(context: typer.Context) -> Collection[str]:
+    if context.command.name != "reproduce":
+        return ()
+    from topicloom.experiments.model import PAPERS
+    from topicloom.experiments.registry import ALL, EXPERIMENTS
+
+    return (ALL, *PAPERS, *EXPERIMENTS)
+
+
 def _parameters(context: typer.Context) -> list[str]:
     """Return the parameters of the algorithm that the command line names so far, or of the default one."""
     named = context.params.get("algorithm")
@@ -105,6 +114,7 @@ VALUES: dict[str, Callable[[typer.Context], Iterable[str]]] = {
     "--max-hops": lambda context: ("auto", "none"),
     "KIND": _kinds,
     "NAME": _examples,
+    "INTEREST": _experiments,
 }
 
 

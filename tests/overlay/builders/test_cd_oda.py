@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 import topicloom.overlay.builders.cd_oda as cd_oda
 import topicloom.overlay.kernels.hubs as hubs
 from drawing import examples
-from naive.instances import case_vii, onus_lemma_5, onus_lemma_6
 from naive.stars import naive_cd_oda, naive_cd_oda_i, naive_cd_oda_ii, topic_diameters
 from strategies import interests
 from topicloom.base.progress import Silent
@@ -21,6 +20,7 @@ from topicloom.overlay.measures.diameter import topic_diameter_bounds
 from topicloom.overlay.measures.measure import view_of
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
+from topicloom.overlay.workloads.instances import case_vii, onus_lemma_5, onus_lemma_6
 
 FAMILY = {
     "cd-oda": (build_cd_oda, naive_cd_oda),

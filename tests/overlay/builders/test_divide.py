@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 import topicloom.overlay.builders.greedy as greedy
 from drawing import examples
 from naive.divide import naive_divide, naive_eta, naive_groups, naive_rep_set, naive_split
-from naive.instances import lemma_8
 from naive.measures import topic_component_counts
 from parts import called
 from strategies import interests
@@ -39,6 +38,7 @@ from topicloom.overlay.builders.gm import build_gm_m
 from topicloom.overlay.builders.registry import parse_parameters
 from topicloom.overlay.kernels.greedy_state import join_groups, new_state
 from topicloom.overlay.kernels.greedy_state import merge as merge_part
+from topicloom.overlay.workloads.instances import lemma_8
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 import topicloom.overlay.builders.exact as exact
 from drawing import examples
 from naive.exact import fewest_edges, lowest_degree, topic_connected
-from naive.instances import lemma_6_6
 from strategies import tangled
 from topicloom.base.progress import Silent
 from topicloom.errors import Interrupted, UsageError
@@ -25,6 +24,7 @@ from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
+from topicloom.overlay.workloads.instances import lemma_6_6
 
 
 def drawn(nodes: int, topics: int, size: int, seed: int = 1) -> Interest:

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 import topicloom.overlay.builders.greedy as greedy
 from drawing import examples
 from naive.greedy import naive_gm
-from naive.instances import onus_lemma_1
 from naive.low_oda import naive_low_oda
 from strategies import interests
 from topicloom.base.progress import SILENT, Silent, Stopwatch
@@ -22,6 +21,7 @@ from topicloom.overlay.builders.low_oda import build_low_oda, choose_low_oda
 from topicloom.overlay.builders.minmax_oda import build_minmax_oda
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
+from topicloom.overlay.workloads.instances import onus_lemma_1
 
 RULES = st.fixed_dictionaries({"k": st.sampled_from([1, 2, 3, 8, 10**30]), "strict": st.booleans()})
 # Rows that remember few pairs are scanned again often, by the one way or the other.

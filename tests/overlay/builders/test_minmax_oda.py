@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 import topicloom.overlay.builders.greedy as greedy
 import topicloom.overlay.builders.minmax_oda as minmax_oda
 from drawing import examples
-from naive.instances import onus_lemma_1
 from naive.low_oda import naive_minmax_oda
 from naive.measures import topic_component_counts
 from strategies import interests
@@ -22,6 +21,7 @@ from topicloom.overlay.builders.gm import build_gm_m
 from topicloom.overlay.builders.minmax_oda import build_minmax_oda, choose_minmax_oda
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
+from topicloom.overlay.workloads.instances import onus_lemma_1
 
 
 def steps(interest: Interest) -> list[tuple[int, int, int]]:

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 
 from drawing import examples
-from naive.instances import case_vii, onus_lemma_5
 from naive.stars import naive_2d_oda, topic_diameters
 from strategies import interests
 from topicloom.base.progress import Silent
@@ -16,6 +15,7 @@ from topicloom.overlay.measures.diameter import topic_diameter_bounds
 from topicloom.overlay.measures.measure import view_of
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
+from topicloom.overlay.workloads.instances import case_vii, onus_lemma_5
 
 
 def edges_of(interest: Interest) -> set[tuple[int, int]]:

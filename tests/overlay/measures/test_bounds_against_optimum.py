@@ -8,7 +8,6 @@ from hypothesis import given
 
 from drawing import examples
 from naive.exact import fewest_edges, lowest_degree
-from naive.instances import lemma_6_6
 from strategies import interests
 from topicloom.overlay.builders.exact import build_exact
 from topicloom.overlay.builders.gm import build_gm
@@ -17,6 +16,7 @@ from topicloom.overlay.measures.bounds import bound_overlays, gap
 from topicloom.overlay.measures.price_bound import is_proof
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
+from topicloom.overlay.workloads.instances import lemma_6_6
 
 pytestmark = pytest.mark.slow
 

@@ -1,0 +1,1 @@
+"""Divide and conquer: GM-M, DCB-M and DCBR-M [Chen2010]."""

@@ -1,0 +1,1 @@
+"""Constructing Scalable Overlays: GM beside a ring per topic [Chockler2007a]."""

@@ -1,0 +1,1 @@
+"""SpiderCast: degrees, connectivity, views and churn [Chockler2007b]."""

@@ -1,0 +1,1 @@
+"""Low-ODA and overlays of diameter 2 [Onus2016]."""

@@ -1,0 +1,1 @@
+"""Repetitions as Spark tasks."""

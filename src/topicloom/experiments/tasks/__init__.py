@@ -1,0 +1,1 @@
+"""What a repetition does: draws a workload and builds, simulates or plans; figures come out."""

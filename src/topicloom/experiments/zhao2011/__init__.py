@@ -1,0 +1,1 @@
+"""Content-based overlays: what assignments of users cost [Zhao2011]."""
