@@ -121,10 +121,7 @@ def read(
     try:
         with passing_session():
             table = InterestTable(source, spark, subscribers_only, strict, notices.append, watch)
-            loaded = table.load()
-            if loaded.raw is not None:
-                loaded.raw.release()  # the session may be the caller's, and lives on
-            return loaded.interest
+            return table.load().interest
     finally:
         for text in notices:
             warnings.warn(text, stacklevel=2)  # the caller's line, however deep the notice arose

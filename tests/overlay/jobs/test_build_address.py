@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from pyarrow.csv import write_csv
 
 from store.sftp import sftp_conf, sftp_server
 from store.stores import store_in, store_jar
@@ -143,6 +144,14 @@ def test_a_result_is_read_by_its_address_as_on_a_disk(cli, at, table, near, fold
     assert {**json.loads(there), "seconds": 0} == {**json.loads(here), "seconds": 0}
     assert json.loads(cli("inspect", f"{at}/small", "--json")[1])["nodes"] == 200
     assert cli("verify", table, f"{at}/small", *SPARK)[0] == 0
+    # Edges that are a file and not a build: nobody looks for something below a file, which may be an error.
+    edges = folder / "root" / "edges.csv"
+    write_csv(load_build(near).overlay.to_arrow(), edges)
+    for engine in ((), SPARK):
+        assert cli("verify", table, f"{at}/edges.csv", *engine)[0] == 0
+    assert cli("measure", table, f"{at}/edges.csv")[0] == 0
+    code, _, said = cli("build", table, *DCBR, *SPARK, "--resume", "--out", f"{at}/edges.csv")
+    assert code == 2 and f"{at}/edges.csv is a file; name a folder" in said, said
     other = folder / "other.csv"
     other.write_text("node,topic\na,x\nb,x\n")
     for words in (("verify", other, f"{at}/small"), ("measure", other, f"{at}/small")):

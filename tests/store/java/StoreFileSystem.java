@@ -11,6 +11,7 @@ import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.ParentNotDirectoryException;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RawLocalFileSystem;
 import org.apache.hadoop.fs.permission.FsPermission;
@@ -135,6 +136,11 @@ public class StoreFileSystem extends FileSystem {
 
   @Override
   public FileStatus getFileStatus(Path path) throws IOException {
+    for (Path above = path.getParent(); above != null; above = above.getParent()) {
+      if (Files.isRegularFile(here(above))) { // as HDFS does
+        throw new ParentNotDirectoryException(above + " (is not a directory)");
+      }
+    }
     if (!Files.exists(here(path))) {
       throw new FileNotFoundException(path + " does not exist");
     }

@@ -52,9 +52,12 @@ def build_to_folder(task: BuildTask) -> BuildSummary:
         return build_on_spark(_all_on_spark(task, loaded))
     with task.table.spark.workspace(beside=task.out.local, progress=task.progress) as work:
         read = task.table.encode(work)
-        if task.engine == "auto" and (large := _for_spark(task, read.encoded)) is not None:
-            return build_on_spark(large, read)
-        return _build_here(task, load_interest(read, task.progress), began)
+        try:
+            if task.engine == "auto" and (large := _for_spark(task, read.encoded)) is not None:
+                return build_on_spark(large, read)
+            return _build_here(task, load_interest(read, task.progress), began)
+        finally:
+            read.raw.release()
 
 
 def _builds_here(task: BuildTask, loaded: LoadedInterest) -> bool:

@@ -195,9 +195,11 @@ def _ingest(task: BuildTask, folder: str, read: InterestRead | None) -> IngestRe
     else:  # from a workspace beside a folder of this machine
         for name in TABLES:
             shutil.move(getattr(read.encoded, name), Path(folder) / name)
-    if read.encoded.rejected:
-        rejects = read.raw.rejects.orderBy(*REJECT_COLUMNS).select(*REJECT_COLUMNS)
-        StepTables(rejects.sparkSession, folder, task.progress).write("write rejects", rejects, REJECTS)
+    try:
+        if read.encoded.rejected:
+            rejects = read.raw.rejects.orderBy(*REJECT_COLUMNS).select(*REJECT_COLUMNS)
+            StepTables(rejects.sparkSession, folder, task.progress).write("write rejects", rejects, REJECTS)
+    finally:
         read.raw.release()
     return IngestRecord(**asdict(read.encoded), notices=notices)
 

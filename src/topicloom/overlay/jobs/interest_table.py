@@ -109,7 +109,11 @@ class InterestTable:
             if loaded is not None:
                 return loaded
         with self.spark.workspace(progress=self.progress) as work:
-            return load_interest(self.encode(work), self.progress)
+            read = self.encode(work)
+            try:
+                return load_interest(read, self.progress)
+            finally:  # the session lives on: whoever reads this table again must not get what was kept of it
+                read.raw.release()
 
     def load_collected(self) -> LoadedInterest | None:
         """Read it into memory through Spark, with no folder on the way; None: it is too large for that."""
@@ -149,14 +153,18 @@ class InterestTable:
         raw = self.spark.reader(source, notice=self.notice, progress=self.progress).read(
             source, progress=self.progress
         )
-        self.tell_read(raw)
+        try:
+            self.tell_read(raw)
+        except BaseException:
+            raw.release()
+            raise
         return raw
 
-    def tell_read(self, raw: TableRead) -> None:
+    def tell_read(self, raw: TableRead, refused: RefusedRows | None = None) -> None:
         """Tell the user what there is to know of a table; refuse its rejects if that is asked for."""
         if raw.notice:
             self.notice(raw.notice)
-        refused = raw.refused(progress=self.progress)
+        refused = raw.refused(progress=self.progress) if refused is None else refused
         if self.strict:
             require_no_rejects(raw, refused.rows)
         tell_refused(refused, raw.source, self.notice)

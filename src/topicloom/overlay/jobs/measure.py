@@ -87,8 +87,10 @@ def measure_tables(
 def load_overlay(edges: TableSource, interest: Interest, table: InterestTable) -> tuple[Overlay, LeftOut]:
     """Load the overlay of an edge table, and count the rows that played no part in it."""
     raw = table.read_told(edges)
-    rows = raw.to_arrow(progress=table.progress, phase="read edges")
-    raw.release()
+    try:
+        rows = raw.to_arrow(progress=table.progress, phase="read edges")
+    finally:
+        raw.release()
     u, v = (node_codes(rows.column(name), interest.node_ids) for name in ("u", "v"))
     sound = sound_edges(u, v, interest.n_nodes)
     left_out = LeftOut(sound.unknown, sound.loops, sound.duplicates)

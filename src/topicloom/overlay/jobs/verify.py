@@ -15,7 +15,13 @@ from topicloom.overlay.measures.digest import interest_digest
 from topicloom.overlay.measures.judge_tables import check_tables
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.verdict import Verdict, check_witness_file
-from topicloom.overlay.spark.encode import digest_rows, interest_rows
+from topicloom.overlay.spark.interest_rows import (
+    digest_of,
+    digest_rows,
+    interest_rows,
+    kept_pairs,
+    tally_interest,
+)
 from topicloom.overlay.spark.verify import verify_tables
 from topicloom.tables.first_look import check_there
 from topicloom.tables.local.limits import collects
@@ -24,6 +30,7 @@ from topicloom.tables.reader import TableReader
 from topicloom.tables.source import TableSource
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.places import load_table
+from topicloom.tables.spark.raw_table import text_bytes
 from topicloom.tables.spark.read import SparkReader, read_table
 from topicloom.tables.spark.spark_choice import SparkChoice
 
@@ -112,19 +119,30 @@ def _verify_there(interest: InterestTable, edges: TableSource, all_witnesses: st
     source, progress = interest.source, interest.progress
     session = interest.spark.session(progress)
     with ExitStack() as released:
-        tables = []
-        for named in (source, edges):
-            tables.append(read_table(session, named, progress=progress))
-            released.callback(tables[-1].release)
-            interest.tell_read(tables[-1])
-        rows = interest_rows(tables[0], subscribers_only=interest.subscribers_only)
-        if source.path != edges.path and head_of(edges, interest.spark) is not None:
-            with spark_errors(source.path):
-                digest = digest_rows(session, rows, progress=progress)
+        pairs = read_table(session, source, progress=progress)
+        released.callback(pairs.release)
+        rows = interest_rows(pairs, subscribers_only=interest.subscribers_only)
+        found = tally_interest(pairs, rows, progress=progress, phase="verify: count")
+        interest.tell_read(pairs, pairs.refused(known=found["refused"], progress=progress))
+        ends = read_table(session, edges, progress=progress)
+        released.callback(ends.release)
+        more = ends.tally({"octets": text_bytes(ends.rows)}, progress=progress)
+        interest.tell_read(ends, ends.refused(known=more["refused"], progress=progress))
+        if source.path != edges.path and (head := head_of(edges, interest.spark)) is not None:
+            digest = digest_of(found)
+            if digest != head.interest_digest:  # pairs may occur twice
+                rows = kept_pairs(rows)
+                released.callback(rows.unpersist)
+                digest = digest_rows(rows, progress=progress)
             check_agreement(edges, source, digest, interest.spark)
         with spark_errors(f"{source.path} and {edges.path}"):
             return verify_tables(
-                session, rows, tables[1].rows, witnesses_file=all_witnesses, progress=progress
+                session,
+                rows,
+                ends.rows,
+                size=(found["rows"] + more["rows"], found["octets"] + more["octets"]),
+                witnesses_file=all_witnesses,
+                progress=progress,
             )
 
 

@@ -20,16 +20,16 @@ from topicloom.base.arrays import Longs
 from topicloom.base.progress import SILENT, Progress
 from topicloom.base.summaries import Summary
 from topicloom.errors import InputError
-from topicloom.overlay.measures.digest import SECOND_PREFIX, format_digest, interest_digest
+from topicloom.overlay.measures.digest import interest_digest
 from topicloom.overlay.measures.names import WILDCARD_SIGNS, wildcard_topics
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.merge_pairs import merge_pairs, number_small
+from topicloom.overlay.spark.interest_rows import digest_of, interest_rows, tally_interest, totals
 from topicloom.tables.reader import require_no_rejects, rows_were
 from topicloom.tables.records import ROLES
 from topicloom.tables.refused import RefusedRows, refused_told
 from topicloom.tables.source import TableSource
 from topicloom.tables.spark.failures import spark_errors
-from topicloom.tables.spark.job_progress import run_watched
 from topicloom.tables.spark.places import load_table
 from topicloom.tables.spark.python_tasks import map_batches
 from topicloom.tables.spark.raw_table import RawTable
@@ -128,14 +128,14 @@ def read_interest(
     rows = interest_rows(raw, subscribers_only=subscribers_only)
     with ExitStack() as failed, spark_errors(source.path):
         failed.callback(raw.release)
-        totals = work.run("read pairs", lambda: _totals(rows))
-        refused = raw.refused(progress=progress)
+        found = tally_interest(raw, rows, progress=progress, phase="read pairs")
+        refused = raw.refused(known=found["refused"], progress=progress)
         if strict:
             require_no_rejects(raw, refused.rows)
-        if totals["rows"] == 0:
+        if found["rows"] == 0:
             raise no_rows(source, refused)
-        small = totals["rows"] <= SMALL_ROWS
-        nodes, topics, n_pairs, digest = (_encode_here if small else _encode_there)(work, rows, totals)
+        small = found["rows"] <= SMALL_ROWS
+        nodes, topics, n_pairs, digest = (_encode_here if small else _encode_there)(work, rows, found)
         if refused.kinds:
             failed.pop_all()  # somebody may want to keep the refused rows
     encoded = EncodedInterest(
@@ -147,7 +147,7 @@ def read_interest(
         node_bytes=nodes.octets,
         topic_bytes=topics.octets,
         n_subscriptions=n_pairs,
-        duplicates=totals["rows"] - n_pairs,
+        duplicates=found["rows"] - n_pairs,
         refused=refused,
         digest=digest,
     )
@@ -165,22 +165,24 @@ def no_rows(source: TableSource, refused: RefusedRows) -> InputError:
 Encoded = tuple[Written, Written, int, str]  # of nodes and topics; the number of pairs; the digest
 
 
-def _encode_there(work: StepTables, rows: DataFrame, totals: dict[str, int]) -> Encoded:
+def _encode_there(work: StepTables, rows: DataFrame, found: dict[str, int]) -> Encoded:
     """Number the identifiers by jobs on Spark."""
-    nodes, topics = (_number(work, rows, name) for name in ("node", "topic"))
-    numbered = _numbered_pairs(work, rows, {"node": nodes, "topic": topics}, totals)
+    nodes, topics = _number(work, rows)
+    known = {"node": nodes, "topic": topics}
+    numbered = _numbered_pairs(_with_dictionaries(work, rows, known), found)
     n_pairs = work.write("number pairs", numbered, "pairs", stages=2).rows
-    hashes = totals
-    if n_pairs != totals["rows"]:
-        # A pair that occurs twice has cancelled itself out.
-        hashes = work.run("hash pairs", lambda: _totals(_distinct_pairs(rows)))
-    return nodes, topics, n_pairs, format_digest(n_pairs, hashes["hash1"], hashes["hash2"])
+    if n_pairs != found["rows"]:
+        # A pair that occurs twice has cancelled itself out in the hashes: take those of the pairs.
+        pairs = work.load("pairs").selectExpr(*(f"{name} {name}_number" for name in known))
+        named = _with_dictionaries(work, pairs, known, by_number=True)
+        found = totals(named, progress=work.progress, phase="hash pairs")
+    return nodes, topics, n_pairs, digest_of(found)
 
 
-def _encode_here(work: StepTables, rows: DataFrame, totals: dict[str, int]) -> Encoded:
+def _encode_here(work: StepTables, rows: DataFrame, found: dict[str, int]) -> Encoded:
     """Do the same on the driver: for a small table a dozen Spark jobs take longer than all the work."""
     table = work.run("number pairs", rows.toArrow)
-    extras = [name for name in ("role", "rate") if totals.get(name)]
+    extras = [name for name in ("role", "rate") if found.get(name)]
     interest = number_small(table, extras)
     pairs = {"node": interest.pair_nodes(), "topic": interest.node_topics}
     pairs |= {name: getattr(interest, f"{name}s") for name in extras}
@@ -196,73 +198,53 @@ def _encode_here(work: StepTables, rows: DataFrame, totals: dict[str, int]) -> E
     return nodes, topics, interest.n_subscriptions, interest_digest(interest)
 
 
-def interest_rows(raw: RawTable, *, subscribers_only: bool = False) -> DataFrame:
-    """The rows of an interest table by name: node, topic and, where the input has them, role and rate."""
+def _number(work: StepTables, rows: DataFrame) -> tuple[Written, Written]:
+    """Write the dictionaries of nodes and of topics; say how many identifiers they have and how long.
+
+    One pass over the rows finds the names of both, one sort orders them: nodes first, then topics.
+    """
     from pyspark.sql import functions as sf
 
-    rows = raw.rows
-    if not subscribers_only or "role" not in rows.columns:
-        return rows
-    # All rows of the pairs that some row names as a subscription; the others only publish.
-    wanted = rows.where(sf.col("role").isNull() | (sf.col("role") != "pub")).select("node", "topic")
-    return rows.join(wanted.distinct(), ["node", "topic"], "left_semi")
+    names = sf.stack(sf.lit(2), sf.lit(False), sf.col("node"), sf.lit(True), sf.col("topic"))
+    ids = rows.select(names.alias("is_topic", "id")).distinct()
+    ranked = work.ranked("sort names", ids, ["is_topic", "id"], "sorted-names")
+    written: list[Written] = []
+    for name, which in (("nodes", ~sf.col("is_topic")), ("topics", sf.col("is_topic"))):
+        number = sf.col("rank") - sf.lit(sum(before.rows for before in written))
+        numbered = ranked.where(which).select("id", number.cast("int").alias("number"))
+        written.append(work.write(f"number {name}", numbered, name, names="id"))
+    work.drop("sorted-names")
+    return written[0], written[1]
 
 
-def digest_rows(spark: SparkSession, rows: DataFrame, *, progress: Progress = SILENT) -> str:
-    """Return the digest of the distinct pairs of a table, without numbering anything."""
-    distinct = _distinct_pairs(rows)
-    totals = run_watched(spark, lambda: _totals(distinct), progress=progress, phase="hash pairs")
-    return format_digest(totals["rows"], totals["hash1"], totals["hash2"])
-
-
-def _distinct_pairs(rows: DataFrame) -> DataFrame:
-    return rows.select("node", "topic").distinct()
-
-
-def _totals(rows: DataFrame) -> dict[str, int]:
-    """Return how many rows there are, how many with role and rate, and the two hashes of the digest."""
-    from pyspark.sql import functions as sf
-
-    hashes = (sf.xxhash64("node", "topic"), sf.xxhash64(sf.lit(SECOND_PREFIX), "node", "topic"))
-    columns = [sf.count(sf.lit(1)).alias("rows")]
-    columns += [sf.bit_xor(column).alias(f"hash{i}") for i, column in enumerate(hashes, start=1)]
-    columns += [sf.count(name).alias(name) for name in ("role", "rate") if name in rows.columns]
-    found = rows.agg(*columns).first()
-    return {name: int(value or 0) for name, value in (found.asDict() if found else {}).items()}
-
-
-def _number(work: StepTables, rows: DataFrame, name: str) -> Written:
-    """Write the dictionary of one column, and say how many identifiers it has and how long they are."""
-    from pyspark.sql import functions as sf
-
-    ids = rows.select(sf.col(name).alias("id")).distinct()
-    ranked = work.ranked(f"sort {name}s", ids, ["id"], f"sorted-{name}s")
-    numbered = ranked.select("id", sf.col("rank").cast("int").alias("number"))
-    written = work.write(f"number {name}s", numbered, f"{name}s", names="id")
-    work.drop(f"sorted-{name}s")
-    return written
-
-
-def _numbered_pairs(
-    work: StepTables, rows: DataFrame, dictionaries: dict[str, Written], totals: dict[str, int]
+def _with_dictionaries(
+    work: StepTables, rows: DataFrame, known: dict[str, Written], *, by_number: bool = False
 ) -> DataFrame:
+    """Add to names their numbers, or to numbers their names."""
+    from pyspark.sql import functions as sf
+
+    for name, written in known.items():
+        ids = work.load(f"{name}s").toDF(name, f"{name}_number")
+        ids = sf.broadcast(ids) if fits_broadcast(written.rows, written.octets) else ids
+        rows = rows.join(ids, f"{name}_number" if by_number else name)
+    return rows
+
+
+def _numbered_pairs(rows: DataFrame, found: dict[str, int]) -> DataFrame:
     """Return distinct pairs of numbers; rows of one pair meet in one partition and are merged there."""
     from pyspark.sql import functions as sf
 
-    for name, known in dictionaries.items():
-        ids = work.load(f"{name}s").toDF(name, f"{name}_number")
-        rows = rows.join(sf.broadcast(ids) if fits_broadcast(known.rows, known.octets) else ids, name)
     columns = [sf.col("node_number").alias("node"), sf.col("topic_number").alias("topic")]
     schema = "node int, topic int"
-    if totals.get("role"):
+    if found.get("role"):
         # A row without a role is a subscription.
         is_pub = sf.when(sf.col("role") == "pub", 2).when(sf.col("role") == "both", 3)
         columns.append(is_pub.otherwise(1).cast("tinyint").alias("role"))
         schema += ", role tinyint"
-    if totals.get("rate"):
+    if found.get("rate"):
         columns.append(sf.coalesce("rate", sf.lit(float("nan"))).alias("rate"))
         schema += ", rate double"
-    partitions = 1 + totals["rows"] // ROWS_PER_PARTITION
+    partitions = 1 + found["rows"] // ROWS_PER_PARTITION
     return map_batches(rows.select(*columns).repartition(partitions, "node"), merge_pairs, schema)
 
 

@@ -38,6 +38,7 @@ def verify_tables(
     edges: DataFrame,
     *,
     path: str = "auto",
+    size: tuple[int, int] | None = None,
     driver_rows: int = DRIVER_ROWS,
     driver_bytes: int = DRIVER_BYTES,
     n_witnesses: int = N_WITNESSES,
@@ -48,13 +49,15 @@ def verify_tables(
 
     Repeated interest rows count once. Edge rows that name an unknown node, join a node to itself or repeat
     a pair are counted and play no part in the proof. `witnesses_file` (.jsonl, .json, .parquet)
-    gets every split topic, worst first. No file is written that tasks must see.
+    gets every split topic, worst first. `size` is how many rows both tables have together and how many bytes
+    of names, if somebody has counted. No file is written that tasks must see.
     """
     if witnesses_file is not None:
         check_witness_file(witnesses_file)
     tables = interest.select("node", "topic"), edges.select("u", "v")
     if path == "auto":
-        fits = _fits(spark, tables[0].union(tables[1]), driver_rows, driver_bytes, progress)
+        n_rows, octets = size or _size(spark, tables[0].union(tables[1]), progress)
+        fits = n_rows <= driver_rows and octets + ROW_BYTES * n_rows <= driver_bytes
         path = "driver" if fits else "bucketed"
     if path not in PATHS:
         raise UsageError(f"path {path!r} is not known; use auto, {', '.join(PATHS)}")
@@ -75,15 +78,14 @@ def verify_tables(
     return replace(verdict, witnesses=_witnesses(worst.slice(0, n_witnesses)), path=path)
 
 
-def _fits(spark: SparkSession, rows: DataFrame, max_rows: int, max_bytes: int, progress: Progress) -> bool:
-    """May all these rows go to the driver? One pass over them tells."""
+def _size(spark: SparkSession, rows: DataFrame, progress: Progress) -> tuple[int, int]:
+    """Return how many rows there are and how many bytes of names, by one pass over them."""
     from pyspark.sql import functions as sf
 
     octets = sf.sum(sf.octet_length("node") + sf.octet_length("topic"))
     table = rows.agg(sf.count(sf.lit(1)).alias("rows"), octets.alias("octets"))
     found = run_watched(spark, table.first, progress=progress, phase="verify: count")
-    count, names = (found["rows"], found["octets"] or 0) if found is not None else (0, 0)
-    return bool(count <= max_rows and names + ROW_BYTES * count <= max_bytes)
+    return (found["rows"], found["octets"] or 0) if found is not None else (0, 0)
 
 
 def _witnesses(worst: pa.Table) -> tuple[Witness, ...]:

@@ -97,7 +97,8 @@ def _told_apart(
     kept = [_kept(texts[name]).alias(name) for name in kept_names(source)]
     told = sf.col("_file").alias("file"), row.alias("row"), sf.col("_reason").alias("reason")
     rejects = bad.select(*told, *kept)
-    return RawTable(source, picked.where(reason.isNull()).select(*values), rejects, notice)
+    judged = picked.select(*values, reason.alias("_reason"))
+    return RawTable(source, picked.where(reason.isNull()).select(*values), rejects, judged, notice)
 
 
 def _judged(field: Field, there: Any, source: TableSource) -> tuple[Column, Column]:

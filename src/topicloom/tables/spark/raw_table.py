@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -28,7 +29,7 @@ from topicloom.tables.spark.job_progress import run_watched
 from topicloom.tables.spark.session import session_folder
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+    from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
 
 # A reader option: paths are names, not patterns, so `a[1].csv` and `{x}.csv` mean themselves.
 NO_PATTERNS = ("__globPaths__", "false")
@@ -42,12 +43,14 @@ BROADCAST_NAMES = 100_000  # of refused rows, that every worker gets
 class RawTable:
     """A table as read: `rows` has the fields by their names, optional ones where the files have them.
 
-    `rejects` has file, row and reason. Both are lazy; text is parsed once and kept on disk until `release`.
+    `rejects` has file, row and reason; `judged` has all rows, refused ones with a `_reason`. All are lazy.
+    Text is parsed once and kept on disk until `release`; Parquet is read each time, unless `keep` is called.
     """
 
     source: TableSource
     rows: DataFrame
     rejects: DataFrame
+    judged: DataFrame
     notice: str | None = None
     kept: DataFrame | None = None
 
@@ -61,17 +64,41 @@ class RawTable:
         with spark_errors(self.source.path):
             return run_watched(self.rows.sparkSession, self.rows.toArrow, progress=progress, phase=phase)
 
-    def n_rejects(self, *, progress: Progress = SILENT) -> int:
-        """Return how many rows were refused."""
-        with spark_errors(self.source.path):
-            return run_watched(self.rejects.sparkSession, self.rejects.count, progress=progress)
+    def tally(
+        self,
+        columns: Mapping[str, Column] | None = None,
+        *,
+        progress: Progress = SILENT,
+        phase: str | None = None,
+    ) -> dict[str, int]:
+        """Return in one pass how many `rows` are good and how many `refused`, and further aggregates.
 
-    def refused(self, *, progress: Progress = SILENT) -> RefusedRows:
-        """Return how many rows were refused for which reason, and which names occur in no other."""
+        These must pass over rows that have a `_reason`.
+        """
         from pyspark.sql import functions as sf
 
-        if not self.n_rejects(progress=progress):
+        reason = sf.col("_reason")
+        counts = {"rows": sf.count_if(reason.isNull()), "refused": sf.count(reason), **(columns or {})}
+        table = self.judged.agg(*[column.alias(name) for name, column in counts.items()])
+        with spark_errors(self.source.path):
+            found = run_watched(table.sparkSession, table.first, progress=progress, phase=phase)
+        assert found is not None  # an aggregate without groups always has its one row
+        return {name: int(value or 0) for name, value in found.asDict().items()}
+
+    def n_rejects(self, *, progress: Progress = SILENT) -> int:
+        """Return how many rows were refused."""
+        return self.tally(progress=progress)["refused"]
+
+    def refused(self, *, known: int | None = None, progress: Progress = SILENT) -> RefusedRows:
+        """Return how many rows were refused for which reason, and which names occur in no other.
+
+        `known` is how many they are, if somebody has counted them.
+        """
+        from pyspark.sql import functions as sf
+
+        if not (self.n_rejects(progress=progress) if known is None else known):
             return NONE_REFUSED  # a count is all that a table without rejects costs
+        self.keep()
         kind = sf.col("reason")
         for pattern, groups in KINDS:
             kind = sf.regexp_replace(kind, pattern, "$1" if groups == 1 else "$1 $2")
@@ -118,19 +145,6 @@ class RawTable:
         with spark_errors(self.source.path):
             return run_watched(self.rejects.sparkSession, self.rejects.toArrow, progress=progress)
 
-    def n_bytes(self, *, progress: Progress = SILENT) -> int:
-        """Return how many bytes its rows have as text, refused ones included."""
-        from pyspark.sql import functions as sf
-
-        total = 0
-        for frame in (self.rows, self.rejects):
-            columns = [sf.octet_length(sf.col(quoted_name(name)).cast("string")) for name in frame.columns]
-            octets = reduce(operator.add, (sf.coalesce(column, sf.lit(0)) + sf.lit(8) for column in columns))
-            with spark_errors(self.source.path):
-                found = run_watched(frame.sparkSession, frame.agg(sf.sum(octets)).first, progress=progress)
-            total += int(found[0] or 0) if found is not None else 0
-        return total
-
     def spill_rejects(self, path: Path, *, progress: Progress = SILENT) -> bool:
         """Let Spark write the refused rows where they are too large to collect."""
         from pyspark.sql import functions as sf
@@ -147,10 +161,27 @@ class RawTable:
             StepTables(spark, str(path.parent), progress).write(None, ordered, path.name)
         return True
 
+    def keep(self) -> None:
+        """Keep rows and rejects on the executors' disks from their next use on: more than one is to come."""
+        from pyspark import StorageLevel
+
+        if self.kept is None:
+            for frame in (self.rows, self.rejects):
+                frame.persist(StorageLevel.DISK_ONLY)
+
     def release(self) -> None:
         """Let go of what was kept on disk."""
-        if self.kept is not None:
-            self.kept.unpersist()
+        for frame in (self.rows, self.rejects) if self.kept is None else (self.kept,):
+            frame.unpersist()
+
+
+def text_bytes(frame: DataFrame) -> Column:
+    """Return an aggregate: how many bytes the texts of a frame have together."""
+    from pyspark.sql import functions as sf
+
+    texts = [quoted_name(name) for name, kind in frame.dtypes if kind == "string"]
+    sizes = [sf.coalesce(sf.octet_length(text), sf.lit(0)).cast("long") for text in texts]
+    return sf.sum(reduce(operator.add, sizes, sf.lit(0)))
 
 
 def spark_path(spark: SparkSession, file: DataFile) -> str:

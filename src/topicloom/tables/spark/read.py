@@ -10,7 +10,7 @@ from topicloom.tables.local.limits import collects
 from topicloom.tables.local.table import LocalTable
 from topicloom.tables.source import TableSource
 from topicloom.tables.spark.frames import read_parquet
-from topicloom.tables.spark.raw_table import RawTable
+from topicloom.tables.spark.raw_table import RawTable, text_bytes
 from topicloom.tables.spark.table_files import resolve
 from topicloom.tables.spark.text import collect_text, read_text
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 
 COLLECTED_BYTES = 512 << 20  # of names; half of what even a small driver may collect is more
+FIELD_BYTES = 8  # that each field of a row costs besides its text
+REJECT_BYTES = 512  # about what a refused row has besides: file and reason, and the row as it stands there
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,9 @@ def collect_rows(
     """Return a table in memory that the workers have parsed; None if it is too large to be collected."""
     raw = read_table(spark, source, progress=progress)
     try:
-        if raw.n_bytes(progress=progress) > COLLECTED_BYTES:
+        found = raw.tally({"octets": text_bytes(raw.judged)}, progress=progress)
+        numbers = FIELD_BYTES * len(raw.names) * found["rows"] + REJECT_BYTES * found["refused"]
+        if found["octets"] + numbers > COLLECTED_BYTES:
             return None
         rows = raw.to_arrow(progress=progress, phase=f"read {source.what}")
         return LocalTable(source, rows, raw.all_rejects(progress=progress), raw.notice)

@@ -49,8 +49,12 @@ class RemoteFolder:
             return sorted(Entry(str(one.getPath().getName()), bool(one.isDirectory())) for one in found)
 
     def read(self, name: str) -> bytes | None:
-        """Return the content of a small file; None where it does not exist."""
+        """Return the content of a small file; None where there is none, or where the folder is a file."""
         with spark_errors(self.path(name)):
+            system, folder = self._at("")
+            # To ask for something below a file is an error in HDFS.
+            if not system.exists(folder) or not system.getFileStatus(folder).isDirectory():
+                return None
             system, place = self._at(name)
             return read_hadoop(self.spark, self.path(name)) if system.exists(place) else None
 

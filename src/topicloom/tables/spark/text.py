@@ -78,7 +78,7 @@ def read_text(spark: SparkSession, source: TableSource, resolved: Resolved) -> R
     good, bad = parsed.where("_reason is null"), parsed.where("_reason is not null")
     rows = good.select(*[quoted_name(field.name) for field in files.wanted])
     rejects = bad.select(*[sf.col(f"_{name}").alias(name) for name in REJECT_COLUMNS], *kept_names(source))
-    return RawTable(source, rows, rejects, files.notice, parsed)
+    return RawTable(source, rows, rejects, parsed, files.notice, parsed)
 
 
 def _with_plans(
