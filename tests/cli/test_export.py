@@ -38,7 +38,7 @@ OPEN = {
 }
 KEYS = {
     "kind", "nodes", "links", "accounts", "topics", "connections_per_node_max", "backups",
-    "renamed", "out", "files",
+    "hops_max", "hops_overlay", "renamed", "out", "files",
 }  # fmt: skip
 
 
@@ -79,6 +79,7 @@ def test_the_summary_tells_what_is_in_the_folder(
     assert summary["renamed"] == {one.topic: one.name for one in mesh.topics if one.name != one.topic} != {}
     assert summary["links"] == len(mesh.links)
     assert summary["accounts"] == len(mesh.accounts)
+    assert summary["hops_max"] >= summary["hops_overlay"] > 0  # a tree never beats the overlay it is in
     assert {node.name for node in mesh.nodes} == set(NODES)
     assert {topic.topic: set(topic.subscribers) for topic in mesh.topics} == {
         topic: {NODES[node] for node in nodes} for topic, nodes in TOPICS.items()

@@ -73,6 +73,16 @@ def run_places(starts: Longs, sizes: Longs) -> Longs:
     return places
 
 
+def rounded_log2(values: NDArray[Any]) -> Floats:
+    """Return logarithms to six places: their last bits differ between machines, and choices must not.
+
+    >>> rounded_log2(np.array([1, 3, 8])).tolist()
+    [0.0, 1.584963, 3.0]
+    """
+    logarithms: Floats = np.round(np.log2(values), 6)
+    return logarithms
+
+
 def sorted_distinct(values: NDArray[Any]) -> NDArray[Any]:
     """Return the distinct values in ascending order; several times faster than numpy's unique."""
     ordered = np.sort(values)

@@ -31,7 +31,7 @@ topicloom build table.csv --out my-overlay
 topicloom build table.tsv --no-header --algorithm gm-m --out my-overlay --json
 topicloom build table.parquet --algorithm gm --set redundancy=2 --out robust
 topicloom build table.csv --caps caps.csv --forbid firewall.csv --start my-overlay --out limited
-topicloom build table.csv --max-hops 16 --out my-overlay
+topicloom build table.csv --max-hops 16 --max-degree 8 --out my-overlay
 topicloom build table.csv --out my-overlay --certify
 topicloom build huge.parquet --algorithm dcbr-m --engine spark --out huge-overlay
 topicloom build huge.parquet --algorithm dcbr-m --engine spark --out huge-overlay --resume
@@ -71,6 +71,10 @@ def build(
         str | None,
         "The most hops inside a topic: a number, auto (about 2 log2 of the largest topic) or none.",
     ] = None,
+    max_degree: Annotated[
+        str | None,
+        "The most edges of a node to aim at: a number or auto. For a limit that holds use --caps.",
+    ] = None,
     seed: Seed = 0,
     resume: Annotated[bool, "Go on with the unfinished Spark build in --out."] = False,
     threads: Threads = None,
@@ -99,7 +103,13 @@ def build(
         raise UsageError("--out is missing; name the folder for the result")
     out = out.rstrip("/") if is_address(out) else str(Path(out))
     request = BuildRequest.of(
-        algorithm, set_ or [], max_hops=max_hops, seed=seed, threads=threads, certify=certify
+        algorithm,
+        set_ or [],
+        max_hops=max_hops,
+        max_degree=max_degree,
+        seed=seed,
+        threads=threads,
+        certify=certify,
     )
     with screen.working() as progress:
         interest = table.table(spark, screen, progress)

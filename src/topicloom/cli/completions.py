@@ -112,6 +112,8 @@ VALUES: dict[str, Callable[[typer.Context], Iterable[str]]] = {
     "--core-model": _core_models,
     "--output-format": lambda context: ("table", "csv", "markdown", "latex"),
     "--max-hops": lambda context: ("auto", "none"),
+    "--max-degree": lambda context: ("auto",),
+    "--trees": lambda context: ("hops", "spread"),
     "KIND": _kinds,
     "NAME": _examples,
     "INTEREST": _experiments,

@@ -105,6 +105,12 @@ class BrokerOptions(ExportOptions):
             help=f"With --durable: messages that wait for each link at most (default {DEFAULT_QUEUE:,}).",
         ),
     ] = None
+    trees: Annotated[
+        str | None,
+        "Trees of topics: hops (the fewest between any two subscribers) or spread (the load over all "
+        f"brokers) ({_takers('trees')}; default spread).",
+        "hops|spread",
+    ] = None
     seed: Annotated[
         int | None,
         "For tests only: keys that follow from this number, so that anybody can make them again "
@@ -190,6 +196,12 @@ def _told(summary: ExportSummary) -> list[str]:
         f"{summary.connections_per_node_max:,} at one broker; {counted(summary.topics, 'topic')}"
         + (f" in {counted(summary.accounts, 'account')}" if summary.accounts else "")
     ]
+    if summary.hops_max is not None:
+        line = f"a message takes at most {counted(summary.hops_max, 'hop')}"
+        if summary.hops_overlay is not None and summary.hops_overlay < summary.hops_max:
+            able = "; --trees hops takes the shortest trees" if "trees" in KINDS[kind].options else ""
+            line += f", in the overlay {summary.hops_overlay:,}{able}"
+        lines.append(line)
     if "backups" in KINDS[kind].options:
         have = "has" if summary.backups == 1 else "have"
         lines.append(f"{summary.backups:,} of the links {have} a backup")

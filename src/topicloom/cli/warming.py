@@ -24,6 +24,7 @@ from topicloom.content.simulator.run import simulate_content
 from topicloom.content.simulator.scenario import ContentScenario
 from topicloom.content.workload import generate_content
 from topicloom.mesh.topic_trees.packing import pack_forests
+from topicloom.mesh.topic_trees.shallow import build_shallow_trees
 from topicloom.mesh.topic_trees.spanning import build_topic_trees
 from topicloom.overlay.builders.hop_search import HopSearch
 from topicloom.overlay.builders.registry import BUILDERS
@@ -155,6 +156,7 @@ def warm_others() -> None:
     BUILDERS["exact"].build(star)  # one tree serves it, with a node to relieve
     hub = BUILDERS["star"].build(star).overlay
     build_topic_trees(star, hub)
+    build_shallow_trees(star, hub)
     pack_forests(star, hub)
     for view in ("1", "0.5"):
         simulate(_toy(), Scenario.of("spidercast", [f"view={view}", "seconds=1"]))

@@ -18,6 +18,7 @@ from topicloom.mesh.model.manifest import MANIFEST, check_export_out, write_mani
 from topicloom.mesh.plan.credentials import Login, make_password, read_credentials
 from topicloom.mesh.plan.filters import choose
 from topicloom.mesh.plan.hosts import Place, is_loopback, read_hosts
+from topicloom.mesh.plan.link_plan import SPREAD, TREES
 from topicloom.mesh.plan.names import file_stems
 from topicloom.mesh.plan.request import ExportFigures, Request
 from topicloom.mesh.plan.secrets import SECRETS, Secrets, read_secrets
@@ -49,6 +50,7 @@ class ExportOptions:
     split: int | None = None
     durable: bool = False
     queue: int | None = None
+    trees: str | None = None
     seed: int | None = None
     filters: bool = False
     literal: bool = False
@@ -71,6 +73,8 @@ class ExportSummary(Summary, frozen=True, kw_only=True):
     topics: int
     connections_per_node_max: int
     backups: int
+    hops_max: int | None
+    hops_overlay: int | None
     renamed: dict[str, str]
     out: str
     files: list[str]
@@ -171,6 +175,7 @@ def export_table(
         earlier=out if (out / MANIFEST).is_file() else None,
         seed=options.seed,
         queue=(options.queue or DEFAULT_QUEUE) if options.durable else None,
+        trees=options.trees or SPREAD,
         link_secrets=dict(kept.links),
         filters=_filters(exporter, interest, options),
         notice=notice,
@@ -226,6 +231,8 @@ def _check_options(kind: str, exporter: Exporter, options: ExportOptions) -> Non
         raise UsageError(f"`backups={options.backups}`: give a number from 0 to {MOST_BACKUPS}")
     if options.split is not None and not 1 <= options.split <= MOST_SPLIT:
         raise UsageError(f"`split={options.split}`: give a number from 1 to {MOST_SPLIT}")
+    if options.trees is not None and options.trees not in TREES:
+        raise UsageError(f"`trees={options.trees}`: use {' or '.join(TREES)}")
     if options.split is not None and options.backups == 0:
         raise UsageError("`split` is for backups, and `backups=0` turns them off; leave one of them out")
     if options.queue is not None and not options.durable:

@@ -12,7 +12,10 @@ from topicloom.mesh.topic_trees.backups import with_backups
 from topicloom.mesh.topic_trees.check import check_links, check_packing, check_topic_trees
 from topicloom.mesh.topic_trees.dialing import forest_links, start_order, tree_links, turn_links
 from topicloom.mesh.topic_trees.packing import pack_forests
+from topicloom.mesh.topic_trees.shallow import build_shallow_trees
 from topicloom.mesh.topic_trees.spanning import build_topic_trees
+
+HOPS, SPREAD = TREES = ("hops", "spread")  # the shortest trees, or those that spread the load
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,8 @@ class LinkPlan:
 
 def plan_trees(request: Request) -> LinkPlan:
     """Plan a spanning tree for each topic; the links of all of them together may have cycles."""
-    trees = build_topic_trees(request.interest, request.overlay, progress=request.progress)
+    build = build_shallow_trees if request.trees == HOPS else build_topic_trees
+    trees = build(request.interest, request.overlay, progress=request.progress)
     _insist(check_topic_trees(request.interest, request.overlay, trees))
     return _planned(request, tree_links(trees, by_direction=request.split > 1))
 

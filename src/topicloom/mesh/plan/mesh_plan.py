@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -12,16 +12,17 @@ from topicloom.errors import InputError
 from topicloom.mesh.model.config_files import LOOPBACK
 from topicloom.mesh.model.directions import BOTH, Directions, directions_of
 from topicloom.mesh.model.manifest import MANIFEST, write_mesh
-from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, MeshTopic, connections_per_node
+from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, MeshTopic, connections_per_node, hops_max
 from topicloom.mesh.model.topic_trees import PlannedLink
 from topicloom.mesh.plan.certificates import judge_certificates
 from topicloom.mesh.plan.hosts import Place, assign_ports, is_loopback
-from topicloom.mesh.plan.link_plan import LinkPlan, check_mesh
+from topicloom.mesh.plan.link_plan import SPREAD, LinkPlan, check_mesh
 from topicloom.mesh.plan.names import NameRule, file_stems
 from topicloom.mesh.plan.one_way import keep_one_way
 from topicloom.mesh.plan.request import ExportFigures, Request
 from topicloom.mesh.plan.roles import TopicRoles, roles_of
 from topicloom.mesh.plan.secrets import SECRETS, Secrets, secrets_text
+from topicloom.overlay.builders.hops import topic_hops
 
 NO_CLASS = [-1]  # of a topic, where links carry trees
 
@@ -125,6 +126,7 @@ class MeshPlan:
             accounts=len(self.mesh.accounts),
             connections_per_node_max=max(connections_per_node(self.mesh).values(), default=0),
             backups=sum(bool(link.backups) for link in self.mesh.links),
+            hops_max=hops_max(self.mesh),
             renamed={topic.topic: topic.name for topic in self.mesh.topics if topic.name != topic.topic},
         )
 
@@ -211,7 +213,8 @@ def _options(request: Request) -> dict[str, str]:
     tls = {} if request.tls is None else {"tls": str(request.tls.absolute())}
     tls |= {} if request.tls_at is None else {"tls_at": str(request.tls_at)}
     queue = {} if request.queue is None else {"durable": str(request.queue)}
-    return tls | ({"wildcards": "filters"} if request.filters else {}) | queue
+    trees = {} if request.trees == SPREAD else {"trees": request.trees}
+    return tls | ({"wildcards": "filters"} if request.filters else {}) | queue | trees
 
 
 def write_planned(
@@ -227,7 +230,8 @@ def write_planned(
     check_mesh(request, plan.mesh)
     request.progress.phase("write")
     write_rendered(plan, request, folder, layout)
-    return plan.figures()
+    promised = int(topic_hops(request.interest, request.overlay).max(initial=0))
+    return replace(plan.figures(), hops_overlay=promised)
 
 
 def write_rendered(plan: MeshPlan, request: Request, folder: Path, layout: MeshLayout) -> None:

@@ -23,7 +23,8 @@ class Request:
     export of the same kind that this one replaces. `seed` is for tests, which want the same keys each time.
     With `filters` topics with wildcards stand for all names they match. `link_secrets` are the passwords of
     links that are known already. `queue` is how many messages wait for a link that is down, None if none do.
-    `notice` shows the user something that must not be missed.
+    `trees` says whether trees of topics have the fewest hops or spread the load. `notice` shows the user
+    something that must not be missed.
     """
 
     interest: Interest
@@ -38,6 +39,7 @@ class Request:
     seed: int | None = None
     filters: bool = False
     queue: int | None = None
+    trees: str = "spread"
     link_secrets: dict[str, str] = field(default_factory=dict)
     notice: Callable[[str], None] = lambda text: None
     progress: Progress = SILENT
@@ -60,4 +62,6 @@ class ExportFigures:
     accounts: int = 0
     connections_per_node_max: int = 0
     backups: int = 0  # links that have one
+    hops_max: int | None = None  # of a message between two subscribers; None: no mesh
+    hops_overlay: int | None = None  # what the overlay would allow
     renamed: Mapping[str, str] = field(default_factory=dict)  # topics that brokers call otherwise, and how

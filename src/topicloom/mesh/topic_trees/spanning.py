@@ -44,15 +44,12 @@ def build_topic_trees(interest: Interest, overlay: Overlay, *, progress: Progres
     """
     ptr, nbr = overlay.adjacency()
     topic_ptr, topic_nodes = sealed(interest.topic_ptr), sealed(interest.topic_nodes)
-    rank = np.empty(interest.n_nodes, np.int32)
-    rank_nodes(
-        sealed(interest.node_ptr), sealed(interest.node_topics), topic_ptr, topic_nodes, ptr, nbr, rank
-    )
-    hop = 2 * int(np.maximum(interest.topic_sizes() - 2, 0).sum()) + interest.n_nodes
+    rank = ranks_of(interest, overlay)
+    hop = hop_cost(interest)
     excess, parent = np.zeros(interest.n_nodes, np.int64), np.empty(len(topic_nodes), np.int32)
     weights = (hop, AGAINST * hop, interest.n_nodes)
     work = TreeWork(topic_ptr, topic_nodes, ptr, nbr, rank, *weights, excess, parent)
-    slices = _slices(interest)
+    slices = topic_slices(interest)
     progress.phase("plant trees", interest.n_topics)
     for topics in slices:
         check_stop(progress)
@@ -68,16 +65,28 @@ def build_topic_trees(interest: Interest, overlay: Overlay, *, progress: Progres
             moves += exchange_parents(topics, work)
         if moves == 0:
             break
-    return _topic_trees(interest, parent)
+    return trees_by_parent(interest, parent)
 
 
-def _slices(interest: Interest) -> list[Ints]:
+def hop_cost(interest: Interest) -> int:
+    """Return what a hop costs where excess^2 costs the number of nodes: see the top of the file."""
+    return 2 * int(np.maximum(interest.topic_sizes() - 2, 0).sum()) + interest.n_nodes
+
+
+def ranks_of(interest: Interest, overlay: Overlay) -> Ints:
+    """Return the rank of each node."""
+    rank = np.empty(interest.n_nodes, np.int32)
+    rank_nodes(*interest.sealed_lists(), *overlay.adjacency(), rank)
+    return rank
+
+
+def topic_slices(interest: Interest) -> list[Ints]:
     """Cut the topics, in order, so that a kernel comes back soon."""
     cuts = np.flatnonzero(np.diff(interest.topic_ptr[:-1] // SLICE)) + 1
     return [part for part in np.split(np.arange(interest.n_topics, dtype=np.int32), cuts) if len(part)]
 
 
-def _topic_trees(interest: Interest, parent: Ints) -> TopicTrees:
+def trees_by_parent(interest: Interest, parent: Ints) -> TopicTrees:
     """Make the value from the parent of each subscription in topic order."""
     sizes = interest.topic_sizes()
     inner = parent != ROOT

@@ -20,6 +20,7 @@ from topicloom.overlay.builders.constrained import (
     ConstrainedTask,
     Costs,
     Edges,
+    choose_constrained,
     joined_edges,
     known_needs,
     new_greedy,
@@ -40,6 +41,7 @@ from topicloom.overlay.model.overlay import Overlay
 
 ROOM = 2  # the first cap tried lies so far above the average degree of gm, rounded up
 DEAREST = 1.08  # a cap is too low if it costs more edges than this times gm's
+HIGH, DEAR = 1.2, 1.18  # where the cap is above so many times gm-m's maximum, a lower one may cost so much
 SHALLOW_CAP = 4  # a tree of inner nodes with two branches each, and one to spare
 LEAST_CAP = 3  # a path has 2, and nothing is gained by a greedy that may only make pairs
 ROUNDS = 20  # of local search; after each the cap may come down
@@ -56,7 +58,7 @@ def default_work(n_nodes: int) -> float:
     (20.0, 12.0, 0.0)
     """
     share = math.log(NO_WORK_NODES / max(n_nodes, 1)) / math.log(NO_WORK_NODES / FULL_WORK_NODES)
-    return FULL_WORK * min(max(share, 0.0), 1.0)
+    return round(FULL_WORK * min(max(share, 0.0), 1.0), 2)  # logarithms differ in their last bits
 
 
 def build_balanced(
@@ -95,7 +97,7 @@ def build_balanced(
     task = ConstrainedTask.of(interest, constraints, start, costs, threads, twins)
     bound = asked_hops(interest, max_hops)
     cap = max_degree if isinstance(max_degree, int) else None
-    balance = Balance(task, seed, watch, deadline, bound, cap)
+    balance = Balance(task, seed, watch, deadline, bound, cap, patient=max_hops != "auto" and work == "auto")
     overlay = balance.overlay(moves)
     report = dict(balance.report)
     if bound is not None:
@@ -118,6 +120,7 @@ class Balance:
     deadline: float = math.inf
     bound: int | None = None  # on hops
     cap: int | None = None  # on degrees, where the user asks for one
+    patient: bool = False  # about the bound on hops
     gm_edges: int = 0
     needs: Ints | None = None
     report: dict[str, object] = field(default_factory=dict)
@@ -172,8 +175,17 @@ class Balance:
     def _shorten(self, edges: Edges, cap: int, work: float, *, fresh: bool) -> Overlay:
         """Search within the bound, from edges that look at hops if `fresh`; note what that costs."""
         assert self.bound is not None
-        late, firm = (lambda: self.late), self.cap is not None
-        hops = HopBalance(self.task, self.bound, cap, self.needs, self.seed, self.watch, late, firm)
+        hops = HopBalance(
+            self.task,
+            self.bound,
+            cap,
+            self.needs,
+            self.seed,
+            self.watch,
+            late=lambda: self.late,
+            firm=self.cap is not None,
+            patient=self.patient,
+        )
         found = hops.run(hops.start(edges) if fresh else edges, work)
         degree = int(found.degrees().max(initial=0))
         self.report |= {"cap": max(cap, degree), "edges_unbounded": len(edges[0])}
@@ -216,13 +228,13 @@ class Balance:
         u, v, _ = greedy.steps()
         return task.planted(joined_edges(task.fixed, (u, v)))
 
-    def _capped(self, cap: int) -> LocalSearch:
-        """Return the overlay of a greedy run under `cap`, pruned and relieved."""
+    def _capped(self, cap: int, dearest: float = DEAREST) -> LocalSearch:
+        """Return the overlay of a greedy run under `cap`, pruned and relieved if it is not too dear."""
         edges = self._greedy(cap - 1)
         with self.watch.phase("relieve nodes"):
             search = self._search(edges, cap)
             search.prune()
-            if search.n_edges <= DEAREST * self.gm_edges:
+            if search.n_edges <= dearest * self.gm_edges:
                 search.relieve(cap)
         return search
 
@@ -230,8 +242,8 @@ class Balance:
         progress = self.watch.progress
         return LocalSearch(self.task, edges, cap=cap, needs=self.needs, seed=self.seed, progress=progress)
 
-    def _good(self, search: LocalSearch, cap: int) -> bool:
-        return len(search.above(cap)) == 0 and search.n_edges <= DEAREST * self.gm_edges
+    def _good(self, search: LocalSearch, cap: int, dearest: float = DEAREST) -> bool:
+        return len(search.above(cap)) == 0 and search.n_edges <= dearest * self.gm_edges
 
     def _lowest_cap(self, first: Edges) -> tuple[LocalSearch, int]:
         """Return the overlay under the lowest good cap, from `ROOM` above the average on, and that cap.
@@ -252,7 +264,7 @@ class Balance:
                     break
                 search, cap = lower, cap - 1
         else:
-            search, cap = self._first_good(search, cap, max(int(degrees.max()), cap))
+            search, cap = self._between(*self._first_good(search, cap, max(int(degrees.max()), cap)))
         over = search.above(cap)
         return search, max(cap, int(search.degree[over].max(initial=0)))
 
@@ -274,6 +286,33 @@ class Balance:
             else:
                 bad = middle
         return search, cap
+
+    def _between(self, search: LocalSearch, cap: int) -> tuple[LocalSearch, int]:
+        """Return what lies between gm and gm-m, where a cap that costs hardly any edges is far above gm-m's.
+
+        On heavy-tailed interests each degree fewer costs edges. Neither is bad then: the maximum comes down
+        to `HIGH` times that of gm-m, if there is such an overlay of at most `DEAR` times the edges of gm.
+        """
+        if not self.task.is_free or self.late:
+            return search, cap
+        with self.watch.phase("look at gm-m"):
+            quiet = QuietProgress(self.watch.progress)
+            found = choose_constrained(self.task, phases=True, progress=quiet)
+        most = int(HIGH * np.bincount(np.concatenate(self.task.planted(found.edges))).max(initial=0))
+        bad, good = most + 1, max(math.ceil(2 * self.gm_edges / self.task.interest.n_nodes) + ROOM, LEAST_CAP)
+        best = None
+        # A cap is exceeded at a few nodes, so the cap to keep `most` lies below it. The highest costs least.
+        middle = most
+        while cap > most and bad - good > 1 and not self.late:
+            lower = self._capped(middle, DEAR)
+            if int(lower.degree.max(initial=0)) > most:
+                bad = middle
+            else:
+                good, best = middle, lower
+            middle = (bad + good) // 2
+        if best is None or best.n_edges > DEAR * self.gm_edges:
+            return search, cap
+        return best, most
 
     def _improve(
         self, search: LocalSearch, cap: int, work: float, *, least: int = PATH_DEGREE, free: bool = True

@@ -1,8 +1,8 @@
 """Balanced, and on small interests the best of it and of quick builders: the default loses to none of them.
 
 On a few dozen nodes luck decides between heuristics, and trying them all costs milliseconds. The best is the
-one with the fewest edges, then with the lowest maximum degree. An overlay beyond the bound on hops, or above
-a maximum degree that was asked for, does not win.
+one with the fewest edges, then with the lowest maximum degree. An overlay beyond the bound on hops, above a
+maximum degree that was asked for, or with hubs that balanced does without, does not win.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from topicloom.overlay.model.overlay import Overlay
 
 SMALL_NODES = 1_000  # up to so many gm and gm-m are tried
 EXACT_NODES, EXACT_PAIRS = 40, 1_000  # up to so many nodes, and pairs that share a topic, exact is tried too
+HUB, ROOM = 1.2, 4  # times the maximum degree of balanced, or so much more, and an overlay does not win
 EXACT_STEPS = 100  # linear programs that it solves, a fixed number: the same edges on any machine
 
 
@@ -103,8 +104,11 @@ def _allowed(interest: Interest, overlay: Overlay, made: Build) -> bool:
     bound, cap = asked_hops(interest, made.parameters["max_hops"]), made.parameters["max_degree"]
     if bound is not None and topic_hops(interest, overlay).max(initial=0) > bound:
         return False
-    if isinstance(cap, int) and _worth(overlay)[1] > max(cap, made.degree_max):
+    degree = _worth(overlay)[1]
+    if isinstance(cap, int) and degree > max(cap, made.degree_max):
         return False
+    if degree > max(HUB * made.degree_max, made.degree_max + ROOM):
+        return False  # fewer edges are no gain if one node has to take them
     return check_overlay(interest, overlay).topic_connected
 
 

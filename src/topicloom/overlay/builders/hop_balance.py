@@ -24,14 +24,20 @@ from topicloom.overlay.model.overlay import Overlay
 STRETCH = 3.0  # of the start; less where the bound asks for it
 DEAREST = 1.12  # so many times the edges that are known to do without a bound the start may have
 RAISED = 1  # by so much the cap may have risen in it
+LEAST_LIMIT = 3  # of degrees in the start: two branches and a way up
+MOST_MOVES, LOOKS, TOPICS_A_LOOK = 4.0, 72.0, 256  # moves for each one asked for, by what a move looks at
 ROUNDS, SQUEEZING = 20, 8  # of local search; in the first ones the radius falls
 PATIENCE, FEW, MANY = 4, 5, 0.005  # rounds of relief until the cap rises if so many nodes are still above it
+MORE_ROUNDS = 20  # at most, while a bound that somebody asked for is not kept
 COLD_ROUNDS = 2  # at the end in which nothing gets worse any more
 
 
 @dataclass(slots=True)
 class HopBalance:
-    """One search for an overlay within `bound` hops and, as far as possible, `cap` edges per node."""
+    """One search for an overlay within `bound` hops and, as far as possible, `cap` edges per node.
+
+    A `patient` one makes more moves where they are cheap, and goes on while the bound is not kept.
+    """
 
     task: ConstrainedTask
     bound: int
@@ -41,6 +47,7 @@ class HopBalance:
     watch: Stopwatch
     late: Callable[[], bool]
     firm: bool = False  # the cap is the user's
+    patient: bool = False
 
     @property
     def radius(self) -> int:
@@ -50,15 +57,21 @@ class HopBalance:
         """Choose edges by the greedy that looks at hops, unless those `known` are clearly fewer.
 
         Only where there is nothing to respect. Where that greedy had to raise the cap it made hubs, of which
-        the search gets rid more slowly than of long paths.
+        the search gets rid more slowly than of long paths; so it runs again from as far below the cap.
         """
         with self.watch.phase("choose edges within hops", 1.0):
-            progress = self.watch.progress
-            greedy = ShortGreedy(self.task.interest, self.cap, self.bound, STRETCH, progress=progress)
-            greedy.choose_all()
+            greedy = self._greedy(self.cap)
+            if greedy.limit > self.cap + RAISED:
+                greedy = self._greedy(max(2 * self.cap - greedy.limit, LEAST_LIMIT))
         found = greedy.edges()
         dear = len(found[0]) > DEAREST * len(known[0])
         return known if dear or greedy.limit > self.cap + RAISED else found
+
+    def _greedy(self, limit: int) -> ShortGreedy:
+        progress = self.watch.progress
+        greedy = ShortGreedy(self.task.interest, limit, self.bound, STRETCH, progress=progress)
+        greedy.choose_all()
+        return greedy
 
     def run(self, edges: Edges, work: float) -> Overlay:
         """Search from `edges`, which connect every topic; `work` moves per edge."""
@@ -68,20 +81,22 @@ class HopBalance:
             if not work:
                 self._settle(search, self.radius)
                 self._settle(search, self._radii(search))
-        moves = int(work * search.n_edges)
+        moves = int(work * self._moves(search) * search.n_edges)
         step = max(math.ceil((widest - self.radius) / SQUEEZING), 1)
         with self.watch.phase("local search within hops", max(moves, 1)):
-            for round_ in range(ROUNDS if moves else 0):
+            for round_ in range(ROUNDS + (MORE_ROUNDS if self.patient else 0) if moves else 0):
                 if self.late():
                     break
-                share = moves * (round_ + 1) // ROUNDS - moves * round_ // ROUNDS
                 wide = max(widest - step * (round_ + 1), self.radius)
-                late = round_ >= ROUNDS // 2 and wide == self.radius
-                self._settle(search, self._radii(search) if late else wide)
+                tight = round_ >= SQUEEZING and wide == self.radius
+                kept = self._settle(search, self._radii(search) if tight else wide)
+                if round_ >= ROUNDS and kept:
+                    break
                 if round_ + 1 == PATIENCE:
                     self.cap += self._in_vain(search)
-                search.improve(self.cap, share, cold=round_ >= ROUNDS - COLD_ROUNDS)
-                self.watch.progress.advance(share)
+                share = moves * (round_ + 1) // ROUNDS - moves * round_ // ROUNDS
+                search.improve(self.cap, share, cold=ROUNDS - COLD_ROUNDS <= round_ < ROUNDS)
+                self.watch.progress.advance(share if round_ < ROUNDS else 0)
             if moves:
                 self._settle(search, self._radii(search))
         return Overlay.from_edges(self.task.interest.node_ids, *search.edges())
@@ -93,6 +108,17 @@ class HopBalance:
         """
         many = max(MANY * self.task.interest.n_nodes, FEW)
         return not self.firm and len(search.above(self.cap)) >= many
+
+    def _moves(self, search: HopSearch) -> float:
+        """Return how many moves to make for each one asked for: more where they are cheap, if `patient`.
+
+        A move looks at what hangs on a few edges, and at all words of the topics of their ends.
+        """
+        if not self.patient:
+            return 1.0
+        interest = self.task.interest
+        looks = interest.n_subscriptions / max(search.n_edges, 1) + interest.n_topics / TOPICS_A_LOOK
+        return min(max(LOOKS / max(looks, 1.0), 1.0), MOST_MOVES)
 
     def _search(self, edges: Edges, progress: Progress) -> HopSearch:
         task = self.task
@@ -113,12 +139,14 @@ class HopBalance:
         interest = self.task.interest
         if self.bound % 2:
             overlay = Overlay.from_edges(interest.node_ids, *search.edges())
-            search.odd |= topic_hops(interest, overlay, threads=self.task.threads) > self.bound
+            search.odd |= topic_hops(interest, overlay, threads=self.task.threads) >= self.bound
         return np.where(search.odd, self.bound // 2, self.radius)
 
-    def _settle(self, search: HopSearch, radius: int | Longs) -> None:
-        """Move edges away from nodes above the cap, choose roots anew, bring wide topics down."""
-        if len(search.above(self.cap)):
-            search.relieve(self.cap)
+    def _settle(self, search: HopSearch, radius: int | Longs) -> bool:
+        """Move edges away from nodes above the cap, choose roots anew, bring wide topics down.
+
+        True if nobody is above and every topic came down.
+        """
+        relieved = len(search.above(self.cap)) == 0 or search.relieve(self.cap)
         search.center(radius)
-        search.squeeze(self.cap, radius)
+        return search.squeeze(self.cap, radius, patient=self.patient) and relieved

@@ -27,13 +27,14 @@ from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints
 from topicloom.overlay.model.interest import Interest
 
 SLICE = 250  # moves or nodes per call of a kernel
-EDGE_WEIGHT, TEMPERATURE = 8.0, 1.5  # of an edge and of the annealing, in subscriptions per edge
+EDGE_WEIGHT, TEMPERATURE = 8.0, 4.0  # of an edge and of the annealing, in subscriptions per edge
 BY_COST_TIE = 1e-3  # what a unit of cost weighs against an edge where costs only break ties
 CENTERS = 3  # nodes or edges in the middle of a longest path that are tried as roots
 ROUNDS, ATTEMPTS, MOST_ATTEMPTS = 8, 12, 100  # of relief
 WEAKEST_OF = 8  # a move starts at the edge that fewest topics hang on, of so many random ones
 COMPANIES = 1  # sets of edges beside it that are tried before it is left alone
-SQUEEZES, FEW_TOPICS = 4, 5  # attempts at a smaller radius of a topic; three times as many for few topics
+SQUEEZES, FEW_TOPICS = 4, 5  # attempts at a smaller radius of a topic; so many times as many for few topics:
+MORE_SQUEEZES, MOST_SQUEEZES = 3, 20  # the second if patient
 
 
 class HopSearch:
@@ -177,17 +178,17 @@ class HopSearch:
                 self._run(RELIEVE, caps, nodes[start : start + chunk], slack=round_ // 3, attempts=attempts)
         return len(self.above(cap)) == 0
 
-    def squeeze(self, cap: int, radius: int | Longs) -> bool:
+    def squeeze(self, cap: int, radius: int | Longs, *, patient: bool = False) -> bool:
         """Bring the radii of all topics down to `radius` (one number, or one for each), a hop at a time.
 
         Adds edges where it must. True if every topic got there.
         """
-        caps = self.caps(cap)
+        caps, more = self.caps(cap), MOST_SQUEEZES if patient else MORE_SQUEEZES
         stuck: set[int] = set()
         wide, goal = self._topics, np.broadcast_to(radius, len(self._sizes))
         while len(wide := wide[self.radius[wide] > goal[wide]]):
             widest = int(self.radius[wide].max())
-            attempts = SQUEEZES if len(wide) > FEW_TOPICS else 3 * SQUEEZES
+            attempts = SQUEEZES * (1 if len(wide) > FEW_TOPICS else more)
             for topic in wide[self.radius[wide] == widest].tolist():
                 check_stop(self._progress)
                 if not self._run(SQUEEZE, caps, np.full(1, topic, np.int32), slack=1, attempts=attempts):

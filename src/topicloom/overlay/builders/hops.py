@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Annotated, Any
 
 import numpy as np
@@ -35,7 +34,7 @@ def auto_hops(interest: Interest) -> int:
     8
     """
     largest = int(interest.topic_sizes().max(initial=0))
-    return 2 * max(math.ceil(math.log2(max(largest, 1))), 1)
+    return 2 * max((largest - 1).bit_length(), 1)  # in integers: the same on every machine
 
 
 def asked_hops(interest: Interest, max_hops: int | str) -> int | None:

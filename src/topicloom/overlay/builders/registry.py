@@ -205,14 +205,18 @@ def check_honours(name: str, kinds: Iterable[str]) -> None:
             raise UsageError(f"{name} does not honour `{kind}`; {', '.join(able) or 'no builder'} do")
 
 
-def hop_settings(name: str, max_hops: str | None) -> list[str]:
-    """Return the setting that bounds the hops of builder `name`; one that cannot bound them is refused."""
-    if max_hops is None:
-        return []
-    if "max_hops" not in find_builder(name).parameters:
-        able = [key for key, builder in BUILDERS.items() if "max_hops" in builder.parameters]
-        raise UsageError(f"{name} does not bound hops (`max_hops`); {', '.join(able)} do")
-    return [f"max_hops={max_hops}"]
+AIMS = {"max_hops": "bound hops", "max_degree": "aim at a maximum degree"}  # options of their own
+
+
+def aim_settings(name: str, aims: Mapping[str, str | None]) -> list[str]:
+    """Return the settings that builder `name` aims at; one that cannot aim at them is refused."""
+    given = {key: value for key, value in aims.items() if value is not None}
+    for key in given:
+        if key not in find_builder(name).parameters:
+            able = [other for other, builder in BUILDERS.items() if key in builder.parameters]
+            does = "do" if len(able) > 1 else "does"
+            raise UsageError(f"{name} does not {AIMS[key]} (`{key}`); {', '.join(able)} {does}")
+    return [f"{key}={value}" for key, value in given.items()]
 
 
 def parse_parameters(name: str, settings: Sequence[str]) -> dict[str, Any]:

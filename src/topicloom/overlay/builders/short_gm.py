@@ -12,7 +12,7 @@ from typing import Annotated
 
 import numpy as np
 
-from topicloom.base.arrays import Floats, Ints, Longs
+from topicloom.base.arrays import Floats, Ints, Longs, rounded_log2
 from topicloom.base.parameters import Parameter
 from topicloom.base.progress import SILENT, Progress, QuietProgress, Stopwatch, check_stop
 from topicloom.overlay.builders.build_progress import GreedyProgress, count_joins
@@ -197,5 +197,5 @@ def _stretches(interest: Interest, bound: int | None, stretch: float) -> Floats:
     """Return the hops per doubling by topic: `stretch`, or less if the whole must keep the bound."""
     steps = np.full(interest.n_topics, stretch)
     if bound is not None:
-        steps = np.minimum(steps, bound / np.log2(np.maximum(interest.topic_sizes(), 2)))
+        steps = np.minimum(steps, bound / rounded_log2(np.maximum(interest.topic_sizes(), 2)))
     return steps

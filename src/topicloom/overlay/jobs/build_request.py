@@ -14,9 +14,9 @@ from topicloom.errors import UsageError
 from topicloom.overlay.builders.default import DEFAULT, Extent, choose_default
 from topicloom.overlay.builders.registry import (
     BUILDERS,
+    aim_settings,
     check_honours,
     find_builder,
-    hop_settings,
     parse_parameters,
     run_builder,
 )
@@ -61,13 +61,15 @@ class BuildRequest:
         settings: Sequence[str],
         *,
         max_hops: str | None = None,
+        max_degree: str | None = None,
         seed: int = 0,
         threads: int | None = None,
         certify: bool = False,
     ) -> BuildRequest:
         """Make a request from texts such as `key=value`; unknown names and values are refused."""
         name = algorithm or DEFAULT
-        parameters = parse_parameters(name, [*settings, *hop_settings(name, max_hops)])
+        aims = aim_settings(name, {"max_hops": max_hops, "max_degree": max_degree})
+        parameters = parse_parameters(name, [*settings, *aims])
         fixed = parameters != parse_parameters(DEFAULT, [])
         return cls(name, parameters, seed, threads, certify=certify, named=algorithm is not None, fixed=fixed)
 

@@ -1,4 +1,8 @@
-"""Which edges a move takes out: those that few topics hang on."""
+"""Which edges a move takes out: those that few topics hang on.
+
+Counting that takes longer than all else of a move, and nine moves of ten change nothing. So each edge
+remembers its load until a move that is kept changes a depth or an edge near it (`hop_repair.keep`).
+"""
 
 from __future__ import annotations
 
@@ -7,15 +11,15 @@ from typing import Any
 import numpy as np
 
 from topicloom.base.kernels.bits import ones
-from topicloom.base.kernels.jit import part
+from topicloom.base.kernels.jit import inlined, part
 from topicloom.base.kernels.random import draw
 from topicloom.overlay.kernels.edge_lists import N_EDGES
-from topicloom.overlay.kernels.hop_overlay import REMOVED, HopOverlay, slot_of
+from topicloom.overlay.kernels.hop_overlay import REMOVED, STALE, HopOverlay, slot_of
 
 
 @part
-def edge_load(overlay: HopOverlay, edge: int) -> Any:
-    """Return how many topics hang on an edge: its lower end has no other neighbor nearer to the root."""
+def count_load(overlay: HopOverlay, edge: int) -> Any:
+    """Count the topics that hang on an edge: its lower end has no other neighbor nearer to the root."""
     u, v = np.int64(overlay.edge_u[edge]), np.int64(overlay.edge_v[edge])
     load = 0
     for word in range(overlay.bits.shape[1]):
@@ -36,6 +40,14 @@ def edge_load(overlay: HopOverlay, edge: int) -> Any:
                     parents += overlay.depth[slot_of(overlay, other, topic)] == depth - 1
             load += parents == 1
     return load
+
+
+@inlined
+def edge_load(overlay: HopOverlay, edge: int) -> Any:
+    """Return how many topics hang on an edge; only between moves."""
+    if overlay.load[edge] == STALE:
+        overlay.load[edge] = count_load(overlay, edge)
+    return np.int64(overlay.load[edge])
 
 
 @part

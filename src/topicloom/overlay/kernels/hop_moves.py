@@ -20,6 +20,7 @@ from topicloom.overlay.kernels.hop_repair import keep, pair_price, repair, take_
 from topicloom.overlay.kernels.hop_squeeze import squeeze
 
 BESIDE_OF = 3  # a move takes the weakest of so many edges beside the first one along
+HARDEST = 6  # attempts at a smaller radius, each takes more edges out than the one before
 EXCHANGE, RELIEVE, SQUEEZE = 0, 1, 2
 
 
@@ -39,6 +40,15 @@ def _spent(overlay: HopOverlay, number: float, cost: float) -> float:
                 overlay, np.int64(overlay.edge_u[edge]), np.int64(overlay.edge_v[edge])
             )
     return total
+
+
+@part
+def _odds(x: float) -> float:
+    """Return about exp(-x): (1 - x / 1024)^1024 by squaring, which gives the same bits on every machine."""
+    odds = max(1.0 - x / 1024.0, 0.0)
+    for _ in range(10):
+        odds *= odds
+    return odds
 
 
 @part
@@ -68,7 +78,7 @@ def _exchange(
         if take_out(overlay) and repair(overlay, cap, overlay.sizes[REMOVED], u, v, topics):
             worse = _spent(overlay, number, cost) + (overlay.sizes[DEPTHS] - before)
             lot = (draw(overlay.random, 1 << 30) + 0.5) / (1 << 30)
-            if worse <= 0.0 or (temperature > 0.0 and np.exp(-worse / temperature) > lot):
+            if worse <= 0.0 or (temperature > 0.0 and _odds(worse / temperature) > lot):
                 keep(overlay)
                 return True
         undo(overlay)
@@ -127,7 +137,8 @@ def run_hop_moves(
                 accepted += moved
                 continue
             radius = np.int64(overlay.radius[item]) - slack
-            if squeeze(overlay, cap, np.int64(item), radius, attempt, topics):
+            harder = attempt if attempt <= HARDEST else 1 + attempt % HARDEST
+            if squeeze(overlay, cap, np.int64(item), radius, harder, topics):
                 accepted += 1
                 break
     return accepted

@@ -21,6 +21,7 @@ from topicloom.base.kernels.jit import inlined, kernel, part
 from topicloom.overlay.kernels.edge_lists import N_EDGES, link
 
 LOOSE = 1 << 20  # the depth of who is loose
+STALE = -1  # the load of an edge that is not known
 # Places in `HopOverlay.sizes`, after the number of edges: free edge numbers, loose subscriptions, the sum of
 # all other depths, changes of depth written down, nodes that came loose, edges removed and added by a move.
 N_FREE, N_LOOSE, DEPTHS, N_LOG, N_NODES, REMOVED, ADDED = range(N_EDGES + 1, 8)
@@ -51,6 +52,7 @@ class HopOverlay(NamedTuple):
     edge_v: Ints
     fixed: Bools  # edge -> must stay
     roots: Ints  # edge -> topics of which it is the root: it stays as long
+    load: Ints  # edge -> how many topics hang on it, STALE where that must be counted anew
     live: Ints  # the edges there are, in no order
     live_at: Ints
     free: Ints
@@ -66,6 +68,7 @@ class HopOverlay(NamedTuple):
     bucket_node: Ints
     nodes: Ints  # nodes that came loose in this move
     node_at: Ints  # node -> its position there, -1
+    off: Ints  # scratch, by position there
     removed: Ints
     added: Ints
     random: Words
@@ -171,6 +174,7 @@ def root_topic(overlay: HopOverlay, topic: int, root: int, second: int, radius: 
             overlay.root_edge[topic] = overlay.near_edge[place]
             overlay.roots[overlay.near_edge[place]] += 1
     overlay.root[topic], overlay.radius[topic] = root, radius
+    overlay.load[:] = STALE
     for place in range(start, overlay.topic_ptr[topic + 1]):
         level = levels[place - start]
         set_depth(overlay, np.int64(overlay.topic_nodes[place]), topic, level if level <= radius else LOOSE)
@@ -232,6 +236,7 @@ def new_hop_overlay(
         edge_v=ints(most_edges),
         fixed=np.zeros(most_edges, np.bool_),
         roots=ints(most_edges),
+        load=ints(most_edges, STALE),
         live=ints(most_edges),
         live_at=ints(most_edges),
         free=np.arange(most_edges, dtype=np.int32)[::-1].copy(),
@@ -247,6 +252,7 @@ def new_hop_overlay(
         bucket_node=ints(2 * largest + 2),
         nodes=ints(n_nodes),
         node_at=ints(n_nodes, -1),
+        off=ints(n_nodes),
         removed=ints(16),
         added=ints(max(most_edges, 64)),
         random=np.array([seed], np.uint64),

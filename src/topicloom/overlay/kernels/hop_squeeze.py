@@ -18,6 +18,7 @@ from topicloom.overlay.kernels.hop_overlay import (
     N_LOOSE,
     N_NODES,
     REMOVED,
+    STALE,
     HopOverlay,
     change_depth,
     slot_of,
@@ -135,6 +136,7 @@ def squeeze(overlay: HopOverlay, cap: Ints, topic: int, radius: int, attempt: in
     n_loose = overlay.sizes[N_NODES]
     if n_loose <= MOST_SQUEEZED:
         if attempt > 0:
+            overlay.load[:] = STALE  # depths are in flux
             _make_room(overlay, cap, topic, attempt)
         take_out(overlay)
         if overlay.sizes[N_NODES] <= n_loose + MOST_LOOSE:
@@ -143,7 +145,9 @@ def squeeze(overlay: HopOverlay, cap: Ints, topic: int, radius: int, attempt: in
                 pass
             if repair(overlay, cap, most, np.int64(-1), np.int64(-1), topics):
                 keep(overlay)
+                overlay.load[:] = STALE
                 return True
     overlay.radius[topic] = old
     undo(overlay)
+    overlay.load[:] = STALE  # some were counted while depths were in flux
     return False

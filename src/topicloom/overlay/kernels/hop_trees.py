@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from topicloom.base.arrays import Floats, Ints, Longs
+from topicloom.base.arrays import Floats, Ints, Longs, rounded_log2
 from topicloom.base.kernels.jit import inlined, kernel, part
 from topicloom.overlay.kernels.greedy_state import GreedyState, merge
 
@@ -74,7 +74,7 @@ def new_hop_trees(
         room=room.astype(np.int32),
         depth=depth.astype(np.int32),
         n_arcs=np.zeros(1, np.int64),
-        log2=np.log2(np.maximum(np.arange(total + 1), 1)),
+        log2=rounded_log2(np.maximum(np.arange(total + 1), 1)),
         stretch=stretch.astype(np.float64),
         longest=longest.astype(np.int32),
     )

@@ -29,8 +29,9 @@ NATS = BrokerKind(
     names=NAMES,
     layout=LAYOUT,
     cannot={
+        "trees": "a topic takes the one path that the links of its class leave; the summary tells its hops",
         "durable": "leaf nodes send a message once and keep nothing for a link that is down; streams of "
-        "JetStream do, and are set up apart from links"
+        "JetStream do, and are set up apart from links",
     },
     audit=AuditSupport(
         read=lambda path, root: read_nats(path),

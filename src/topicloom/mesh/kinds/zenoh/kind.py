@@ -14,7 +14,10 @@ ZENOH = BrokerKind(
     write=export_zenoh,
     names=NAMES,
     layout=LAYOUT,
-    cannot={"durable": "routers keep nothing for a link that is down; publishers with a cache do"},
+    cannot={
+        "trees": "a topic takes the one path that the links of its class leave; the summary tells its hops",
+        "durable": "routers keep nothing for a link that is down; publishers with a cache do",
+    },
     audit=Unable("its routers deliver once even where links form loops; run the mesh to judge it"),
     run=RunSupport(
         "zenoh.adapter:ZenohAdapter",
