@@ -9,7 +9,7 @@ import socket
 import subprocess
 import time
 import urllib.request
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -36,10 +36,11 @@ def asked(port: int, question: str) -> list[dict[str, Any]]:
     return []
 
 
-def kill_in(phase: str, cluster: Cluster, process: subprocess.Popen[str], port: int) -> None:
-    """SIGKILL to an executor while it builds a group of `phase`, with more of them to come.
+def kill_in(phase: str, cluster: Cluster, process: subprocess.Popen[str], port: int) -> str:
+    """SIGKILL to an executor while it builds a group of `phase`; return Spark's name of it.
 
-    An executor that ends its group just before it dies is given the next one, so a task always dies with it.
+    It is stopped first, and killed only if it still has a task then: nothing that it does can end in between.
+    What it had sent before may end a task yet; but then it is given the next one, as long as there are more.
     After an earlier kill the other one may still be starting: it is not the one to kill.
     """
     while True:
@@ -48,13 +49,21 @@ def kill_in(phase: str, cluster: Cluster, process: subprocess.Popen[str], port: 
             more = stage["numTasks"] > stage["numCompleteTasks"] + stage["numActiveTasks"]
             if stage.get("description") != phase or stage["numTasks"] <= 2 or not more:
                 continue
-            at_work = [one["id"] for one in asked(port, "executors") if one["activeTasks"]]
             processes = cluster.executors()
-            for name in at_work:
-                if name in processes:
+            for name in _at_work(stage, port) & processes.keys():
+                os.kill(processes[name], signal.SIGSTOP)
+                time.sleep(0.1)  # for the driver to take in what was sent before
+                if name in _at_work(stage, port):
                     os.kill(processes[name], signal.SIGKILL)
-                    return
+                    return name
+                os.kill(processes[name], signal.SIGCONT)
         time.sleep(0.02)
+
+
+def _at_work(stage: dict[str, Any], port: int) -> set[str]:
+    """The executors that have a task of this stage."""
+    question = f"stages/{stage['stageId']}/{stage['attemptId']}/taskList?status=running&length=1000"
+    return {task["executorId"] for task in asked(port, question)}
 
 
 def events_of(folder: Path) -> list[dict[str, Any]]:
@@ -91,18 +100,23 @@ def wait_until(process: subprocess.Popen[str], happened: Callable[[], bool], wha
         time.sleep(0.01)
 
 
-def lost_tasks(events: list[dict[str, Any]], wanted: Sequence[str]) -> dict[str, dict[tuple[int, int], bool]]:
-    """For each phase the tasks (stage, index) that were lost with an executor: was another attempt done?"""
-    phases: dict[int, str] = {}
-    ended: dict[str, set[tuple[str, int, int]]] = {"ExecutorLostFailure": set(), "Success": set()}
+def lost_tasks(events: list[dict[str, Any]], phase: str, executor: str) -> dict[tuple[int, int], list[int]]:
+    """The tasks (stage, index) of a phase that a killed executor took with it, and when others began them.
+
+    Only attempts that were successful count there. The times are milliseconds after the loss: below zero if
+    Spark had begun a second attempt before it knew of it.
+    """
+    stages: set[int] = set()
+    lost: dict[tuple[int, int], int] = {}
+    begun: dict[tuple[int, int], list[int]] = {}
     for event in events:
-        if event["Event"] == "SparkListenerStageSubmitted":
-            label = event.get("Properties", {}).get("spark.job.description", "")
-            phases[event["Stage Info"]["Stage ID"]] = label
-        if event["Event"] == "SparkListenerTaskEnd":
-            stage, reason = event["Stage ID"], event["Task End Reason"]["Reason"]
-            ended.setdefault(reason, set()).add((phases.get(stage, ""), stage, event["Task Info"]["Index"]))
-    lost = ended["ExecutorLostFailure"]
-    return {
-        phase: {task[1:]: task in ended["Success"] for task in lost if task[0] == phase} for phase in wanted
-    }
+        if event.get("Properties", {}).get("spark.job.description") == phase and "Stage Info" in event:
+            stages.add(event["Stage Info"]["Stage ID"])
+        if event["Event"] == "SparkListenerTaskEnd" and event["Stage ID"] in stages:
+            task, reason = event["Task Info"], event["Task End Reason"]["Reason"]
+            place = (event["Stage ID"], task["Index"])
+            if reason == "Success":
+                begun.setdefault(place, []).append(task["Launch Time"])
+            elif reason == "ExecutorLostFailure" and task["Executor ID"] == executor:
+                lost[place] = task["Finish Time"]
+    return {place: [began - at for began in begun.get(place, [])] for place, at in lost.items()}

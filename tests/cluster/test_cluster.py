@@ -304,8 +304,7 @@ def test_killed_executors_change_nothing(cluster: Cluster, table: Path, tmp_path
     )  # fmt: skip
     try:
         kill_while(out / ".phases" / ".tmp-ingest", cluster, process, port)
-        for phase in GROUPS:
-            kill_in(phase, cluster, process, port)
+        killed = {phase: kill_in(phase, cluster, process, port) for phase in GROUPS}
         for phase in ("write", "verify"):
             kill_while(out / ".phases" / f".tmp-{phase}", cluster, process, port)
         stdout, stderr = process.communicate(timeout=300)
@@ -315,16 +314,19 @@ def test_killed_executors_change_nothing(cluster: Cluster, table: Path, tmp_path
     summary = json.loads(stdout)
     assert summary["topic_connected"]
     told = events_of(events)
-    assert sum(event["Event"] == "SparkListenerExecutorRemoved" for event in told) >= 5
+    # Of the last one the driver may not hear before it ends.
+    assert sum(event["Event"] == "SparkListenerExecutorRemoved" for event in told) >= 4
     assert any(event.get("Task Info", {}).get("Speculative") for event in told), "no task was started twice"
     groups = {level["phase"]: level["groups"] for level in summary["report"]["levels"]}
-    lost = lost_tasks(told, GROUPS)
     for phase in GROUPS:
         assert groups[phase] > 2
-        assert summary["spark"][phase.replace(" ", "-")]["retries"] >= 1
-        # The event log must show a task that an executor took with it, and that was done by another.
-        assert lost[phase], f"no task of {phase} was lost: the test killed nobody at work"
-        assert all(retried for retried in lost[phase].values())
+        # The event log must show a task that the executor took with it, and that was done by another.
+        lost = lost_tasks(told, phase, killed[phase])
+        assert lost, f"no task of {phase} was lost: the test killed nobody at work"
+        assert all(lost.values()), "a lost task was not done by another executor"
+        # Where a second attempt was under way already there is nothing to do again.
+        if any(min(begun) > 0 for begun in lost.values()):
+            assert summary["spark"][phase.replace(" ", "-")]["retries"] >= 1
     interest = generate_interest(WORKLOAD)
     here = topicloom.build(interest, algorithm="dcbr-m", kernel_nodes=600, eta=20, seed=3)
     assert load_build(out).overlay == here.overlay

@@ -22,12 +22,13 @@ from topicloom.errors import MeshError, UsageError
 from topicloom.mesh.jobs.run import run_folder
 from topicloom.mesh.kinds.zenoh.adapter import ZenohAdapter
 from topicloom.mesh.kinds.zenoh.message_trace import count_carried, judge_trace, read_carried
-from topicloom.mesh.kinds.zenoh.sessions import ZenohSession, read_all_views
+from topicloom.mesh.kinds.zenoh.probes import MARK
+from topicloom.mesh.kinds.zenoh.sessions import ZenohSession
 from topicloom.mesh.model.manifest import write_mesh
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, MeshTopic
 from topicloom.mesh.plan.credentials import Login
 from topicloom.mesh.plan.hosts import Place
-from topicloom.mesh.run.adapter import Publication
+from topicloom.mesh.run.adapter import Publication, read_until_still
 from topicloom.mesh.run.running_mesh import RunSettings
 
 pytestmark = needs_zenoh
@@ -139,23 +140,27 @@ class _Planted(ZenohAdapter):
         account = self.topic.account or ""
         session = await asyncio.to_thread(ZenohSession, self._routers[self.node, account])
         traffic._sessions["a stranger", ""] = session  # closed with the others
-        mine = self._routers[self.node, account].identifier
-        knowing = {self._routers[node, account].identifier for node in self.topic.subscribers}
+        senders = {node: traffic._sessions[node, account] for node in self.topic.senders}
         for _ in range(10):
-            self.kept = session.session.declare_subscriber(self.topic.name, lambda sample: None)
-            if await self._known(mine, knowing):
+            heard: set[bytes] = set()
+            self.kept = session.session.declare_subscriber(
+                self.topic.name, lambda sample, heard=heard: heard.add(sample.payload.to_bytes())
+            )
+            if await self._is_heard(senders, heard):
+                traffic._base = await read_until_still(lambda: traffic._call(traffic._traced))
                 return traffic
             # Now and then a declaration made while the routers still link up reaches only some of them.
             self.kept.undeclare()
-        raise AssertionError(f"the interest of {mine} never reached all of {knowing}")
+        raise AssertionError(f"the interest at {self.node} never reached all of {set(senders)}")
 
-    async def _known(self, mine: str, knowing: set[str]) -> bool:
+    async def _is_heard(self, senders: dict[str, ZenohSession], heard: set[bytes]) -> bool:
         until = time.monotonic() + 3.0
         while time.monotonic() < until:
-            views = await read_all_views(self._traces.values())
-            if all(mine in views[one].subscribers[self.topic.name] for one in knowing):
+            for node, session in senders.items():
+                session.put(self.topic.name, MARK + node.encode())
+            await asyncio.sleep(0.1)
+            if len(heard) == len(senders):
                 return True
-            await asyncio.sleep(0.02)
         return False
 
 

@@ -16,8 +16,7 @@ from topicloom.mesh.plan.certificates import common_name
 from topicloom.mesh.plan.mesh_plan import MeshPlan
 from topicloom.mesh.plan.request import Request
 
-# Clients may ask which subscribers their own router knows; links pass no question on.
-STATES = "@/*/router/subscriber/**"
+# Nobody may ask anything: a question for its admin space can stop a router for ever (see router_process.py).
 DATA, INTEREST = ("put", "delete"), ("declare_subscriber",)
 Json = dict[str, object]
 
@@ -29,7 +28,6 @@ class _Subject:
     told: Json
     reads: Sequence[str]
     writes: Sequence[str]
-    asks: bool = False
 
 
 def router_id(stem: str, account: str) -> str:
@@ -68,7 +66,6 @@ def _subjects(plan: MeshPlan, request: Request, node: str, account: str) -> Iter
         {"usernames": [request.logins[node].user]},
         [one.name for one in topics if node in one.hearers],
         [one.name for one in topics if node in one.senders],
-        asks=True,
     )
     for link in plan.accepted[node]:
         if link.account == account:
@@ -92,9 +89,6 @@ def _rules(one: _Subject) -> Iterator[Json]:
     if one.writes:
         yield _rule(DATA, "ingress", one.writes)
         yield _rule(INTEREST, "egress", one.writes)
-    if one.asks:
-        yield _rule(("query",), "ingress", [STATES])
-        yield _rule(("reply",), "egress", [STATES])
 
 
 def _rule(messages: Sequence[str], flow: str, names: Sequence[str]) -> Json:

@@ -6,18 +6,12 @@ A link is up when the routers of both its ends report each other.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 from topicloom.mesh.kinds.zenoh.clients import ZenohClients
 from topicloom.mesh.kinds.zenoh.intruders import corrupt, enter, intrude
-from topicloom.mesh.kinds.zenoh.sessions import (
-    RouterView,
-    ZenohRouter,
-    load_zenoh,
-    read_all_views,
-    read_router,
-)
+from topicloom.mesh.kinds.zenoh.sessions import Links, ZenohRouter, load_zenoh, read_links, read_router
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, NodeAccount
 from topicloom.mesh.run.adapter import Argv, Arrival, BrokerAdapter
 from topicloom.mesh.run.attack import Intrusion
@@ -63,18 +57,14 @@ class ZenohAdapter(BrokerAdapter):
         return routers
 
     async def links_up(self, mesh: Mesh) -> set[str]:
-        views = await read_all_views(self._traces.values(), full=False)
-        return {link.name for link in mesh.links if self._is_up(link, views)}
+        links = await read_links(self._traces.values())
+        return {link.name for link in mesh.links if self._is_up(link, links)}
 
-    def _is_up(self, link: MeshLink, views: Mapping[str, RouterView]) -> bool:
+    def _is_up(self, link: MeshLink, links: Links) -> bool:
         dialer, acceptor = (
             self._routers[end, link.account or ""].identifier for end in (link.dialer, link.acceptor)
         )
-        nothing = RouterView()
-        return (
-            acceptor in views.get(dialer, nothing).neighbors
-            and dialer in views.get(acceptor, nothing).neighbors
-        )
+        return acceptor in links.get(dialer, ()) and dialer in links.get(acceptor, ())
 
     def clients(self, mesh: Mesh, arrived: Callable[[Arrival], None]) -> ZenohClients:
         return ZenohClients(mesh, self._routers, self._traces, arrived)

@@ -9,14 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from topicloom.mesh.kinds.zenoh.message_trace import Carried, judge_trace, read_carried
-from topicloom.mesh.kinds.zenoh.sessions import (
-    DaemonThreads,
-    RouterView,
-    ZenohRouter,
-    ZenohSession,
-    linked,
-    read_all_views,
-)
+from topicloom.mesh.kinds.zenoh.probes import Probes, is_probe
+from topicloom.mesh.kinds.zenoh.sessions import DaemonThreads, ZenohRouter, ZenohSession, linked, read_links
 from topicloom.mesh.model.mesh import Mesh, NodeAccount
 from topicloom.mesh.run.adapter import (
     Arrival,
@@ -52,13 +46,12 @@ class ZenohClients(MeshClients):
         self._threads = DaemonThreads(THREADS)
         self._closed = False
         self._base: dict[str, Counter[str]] = {}
+        self._probes = Probes(self._loop.time)
 
     async def open(self) -> None:
-        """Connect all, subscribe all, and wait until every router knows all subscribers."""
+        """Connect all, subscribe all, and wait until every sender reaches all hearers."""
         await asyncio.gather(*(self._call(self._connect, place) for place in self._wanted))
-        # Interest goes from router to router after the client's own has taken it. It takes the tree of the
-        # subscriber's router, as messages take the tree of the publisher's: once all routers with subscribers
-        # of a topic know each other, the routes for its messages are there too.
+        # Interest goes from router to router after the client's own has taken it.
         await wait_until_none(self._missing_interest, PATIENCE)
         self._base = await self._call(self._traced)
 
@@ -72,9 +65,13 @@ class ZenohClients(MeshClients):
 
     def _hearer(self, node: str, topic: str) -> Callable[[Any], None]:
         def got(sample: Any) -> None:  # in a thread of the library
-            arrival = Arrival(node, topic, int(sample.payload.to_bytes()))
-            if not self._closed:
-                self._loop.call_soon_threadsafe(self._count, arrival)
+            payload = sample.payload.to_bytes()
+            if self._closed:
+                return
+            if is_probe(payload):
+                self._loop.call_soon_threadsafe(self._probes.arrived, node, payload)
+            else:
+                self._loop.call_soon_threadsafe(self._count, Arrival(node, topic, int(payload)))
 
         return got
 
@@ -83,16 +80,28 @@ class ZenohClients(MeshClients):
         self._arrived(arrival)
 
     async def _missing_interest(self) -> int:
-        """Count the routers with subscribers that are not known yet to others that publish to them."""
-        views = await read_all_views(self._traces.values())
+        """Send probes where it is time to; count the hearers that those of a sender did not reach yet."""
+        links = await read_links(self._traces.values())
+        calls = []
         missing = 0
         for place, topics in self._wanted.items():
-            own = self._routers[place].identifier
-            view, together = views.get(own, RouterView()), linked(views, own)
+            node, account = place
+            together = linked(links, self._routers[place].identifier)
+            probes = []
             for topic in topics:
-                due = {self._routers[node, place[1]].identifier for node in topic.hearers}
-                missing += len((due & together) - view.subscribers.get(topic.name, frozenset()))
+                if node in topic.senders:
+                    others = (one for one in topic.hearers if one != node)
+                    due = {one for one in others if self._routers[one, account].identifier in together}
+                    missing += self._probes.missing((node, topic.topic), due)
+                    if (probe := self._probes.next((node, topic.topic), due)) is not None:
+                        probes.append((topic.name, probe))
+            calls.append(self._call(self._probe, place, probes))
+        await asyncio.gather(*calls)
         return missing
+
+    def _probe(self, place: NodeAccount, probes: Sequence[tuple[str, bytes]]) -> None:
+        for name, payload in probes:
+            self._sessions[place].put(name, payload)
 
     async def publish(self, publication: Publication) -> None:
         topic = self._topics[publication.topic]

@@ -6,9 +6,10 @@ Each router takes its configuration file and the identifier given. The file TRAC
 message that a router takes up, from Zenoh's own trace. One process holds any number of routers at little more
 than the cost of one. It ends on SIGTERM or Ctrl-C, and when the process that started it is gone.
 
-What all routers know is sent to every client that connects to the port in the file TRACE.port.
-Their admin space also has `route/successor`, which must not be asked: while routes are being worked out it
-panics, and the session that asked hears nothing any more (zenoh 1.10.2).
+The links of all routers are sent to every client that connects to the port in the file TRACE.port. They come
+from the sessions, because the admin space must not be asked (zenoh 1.10.2): a router that answers which
+subscribers it knows while one declares itself waits for itself and never does anything again, and one that is
+asked for `route/successor` while routes are being worked out panics.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -28,8 +29,7 @@ from topicloom.mesh.model.config_files import LOOPBACK
 
 TRACED = "warn,zenoh::net::routing::dispatcher::pubsub=trace"
 LOOK = 0.5  # seconds between two looks for the parent
-ANSWER = 5.0  # seconds a router may take for one answer
-FULL, LINKS = b"f", b"l"  # what to tell
+ANSWER = 5.0  # seconds to hand an answer over
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -74,7 +74,7 @@ def _config(zenoh: Any, identifier: str, path: str) -> Any:
 
 
 def _serve(path: str, routers: Mapping[str, Any]) -> None:
-    """Answer every connection, which begins with one byte, with one document; then close it."""
+    """Answer every connection with one document: the routers that each of these is linked to."""
     server = socket.create_server((LOOPBACK, 0))
 
     def answer() -> None:
@@ -82,32 +82,13 @@ def _serve(path: str, routers: Mapping[str, Any]) -> None:
             channel, _ = server.accept()
             with channel, suppress(OSError):
                 channel.settimeout(ANSWER)
-                full = channel.recv(1) == FULL
-                told = {name: _view(name, session, full=full) for name, session in routers.items()}
+                told = {name: [str(one) for one in held.info.routers_zid()] for name, held in routers.items()}
                 channel.sendall(msgspec.json.encode(told))
 
     threading.Thread(target=answer, daemon=True).start()
     with open(f"{path}.new", "w") as file:
         file.write(str(server.getsockname()[1]))
     os.replace(f"{path}.new", path)
-
-
-def _view(identifier: str, session: Any, *, full: bool) -> dict[str, Any]:
-    """Report the routers that this one is linked to; in full also those with subscribers, by key."""
-    neighbors: list[str] = []
-    for _, told in _ask(session, f"@/{identifier}/router"):
-        neighbors = [one["peer"] for one in told["sessions"] if one["whatami"] == "router"]
-    subscribed = _ask(session, f"@/{identifier}/router/subscriber/**") if full else ()
-    return {
-        "neighbors": neighbors,
-        "subscribers": {key.partition("/router/subscriber/")[2]: told["routers"] for key, told in subscribed},
-    }
-
-
-def _ask(session: Any, selector: str) -> Iterator[tuple[str, Any]]:
-    for reply in session.get(selector, timeout=ANSWER):
-        if reply.ok is not None:
-            yield str(reply.ok.key_expr), msgspec.json.decode(reply.ok.payload.to_bytes())
 
 
 if __name__ == "__main__":

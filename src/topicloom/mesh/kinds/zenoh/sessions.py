@@ -19,11 +19,11 @@ from typing import Any, ParamSpec, TypeVar
 import msgspec
 
 from topicloom.errors import UsageError
-from topicloom.mesh.kinds.zenoh.router_process import FULL, LINKS
 from topicloom.mesh.model.config_files import LOOPBACK
 from topicloom.mesh.model.search import search
 
 ANSWER = 20.0  # seconds a process may take to tell of all its routers
+TAKEN = "topicloom/taken"  # a key that nobody answers for
 QUESTION = 1.0  # seconds until a question without an answer is given up
 AGAIN = 0.05  # seconds until it is asked again
 P = ParamSpec("P")
@@ -101,17 +101,23 @@ class ZenohSession:
 
     def publish(self, name: str, payload: bytes) -> None:
         """Hand over one message; return when the router has taken it."""
-        # Messages and questions of one session keep their order: an answer means the message is there.
-        question = f"@/{self.router.identifier}/router/subscriber/{name}"
+        # Messages and questions of one session keep their order: that a router has nothing to say to a
+        # question, or refuses it, means that the message is there. Its admin space would have an answer, but
+        # must not be asked: see router_process.py.
         until = time.monotonic() + ANSWER
         with suppress(self._zenoh.ZError):
-            self.session.put(name, payload, congestion_control=self._zenoh.CongestionControl.BLOCK)
+            self.put(name, payload)
             # While other routers come and go a question may get lost: it is asked again.
             while time.monotonic() < until:
-                if any(reply.ok is not None for reply in self.session.get(question, timeout=QUESTION)):
+                in_time = all(reply.ok is not None for reply in self.session.get(TAKEN, timeout=QUESTION))
+                if in_time and self.session.info.routers_zid():
                     return
                 time.sleep(AGAIN)
         raise ConnectionError(f"the router {self.router.config} does not answer any more")
+
+    def put(self, name: str, payload: bytes) -> None:
+        """Send one message, without knowing when the router takes it."""
+        self.session.put(name, payload, congestion_control=self._zenoh.CongestionControl.BLOCK)
 
     def close(self) -> None:
         with suppress(self._zenoh.ZError):  # the router may be gone already
@@ -150,34 +156,29 @@ class DaemonThreads(Executor):
             self._calls.put(None)
 
 
-class RouterView(msgspec.Struct, frozen=True):
-    """What a router knows: the routers it is linked to, and the routers with subscribers, by key."""
-
-    neighbors: frozenset[str] = frozenset()
-    subscribers: dict[str, frozenset[str]] = {}
+Links = Mapping[str, frozenset[str]]  # router -> the routers that it is linked to
 
 
-async def read_views(trace: Path, *, full: bool) -> dict[str, RouterView]:
-    """Ask the routers of one process what they know, by identifier; nothing if it does not answer."""
+async def _read_links(trace: Path) -> Links:
+    """Ask the routers of one process for their links; nothing if it does not answer."""
     try:
         port = int(trace.with_name(f"{trace.name}.port").read_text())
         async with asyncio.timeout(ANSWER):
             reader, writer = await asyncio.open_connection(LOOPBACK, port)
             try:
-                writer.write(FULL if full else LINKS)
-                return msgspec.json.decode(await reader.read(), type=dict[str, RouterView])
+                return msgspec.json.decode(await reader.read(), type=dict[str, frozenset[str]])
             finally:
                 writer.close()
     except (OSError, ValueError, TimeoutError, msgspec.DecodeError):
         return {}
 
 
-async def read_all_views(traces: Iterable[Path], *, full: bool = True) -> dict[str, RouterView]:
-    """Ask all routers what they know, by identifier; unless it is asked for in full, only of their links."""
-    found = await asyncio.gather(*(read_views(trace, full=full) for trace in traces))
-    return {identifier: view for views in found for identifier, view in views.items()}
+async def read_links(traces: Iterable[Path]) -> Links:
+    """Ask all routers for their links, by identifier."""
+    found = await asyncio.gather(*map(_read_links, traces))
+    return {identifier: neighbors for links in found for identifier, neighbors in links.items()}
 
 
-def linked(views: Mapping[str, RouterView], start: str) -> set[str]:
+def linked(links: Links, start: str) -> set[str]:
     """Return the routers that links join to this one, itself among them."""
-    return set(search(start, lambda router: views.get(router, RouterView()).neighbors))
+    return set(search(start, lambda router: links.get(router, frozenset())))
